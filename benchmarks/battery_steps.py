@@ -158,13 +158,13 @@ def _counts(bench: Bench) -> None:
 def _fit(bench: Bench) -> None:
     model = DISCO(device="cpu", **bench.size.settings).fit(bench.table, callback=bench.told)
     bench.model, bench.order = model, model.order_
-    _check_recovery(model)
+    _check_variant(model)
     stated(model.edges_, "parent", "child", "ocs", "z", "frequency")
     if len(model.edges_):
         bench.edges = model.edges_[["parent", "child"]]
 
 
-def _check_recovery(found: object) -> None:
+def _check_variant(found: object) -> None:
     ends = "_" if isinstance(found, DISCO) else ""
     stated(getattr(found, f"ccs{ends}"), "score")
     stated(getattr(found, f"criteria{ends}"))
@@ -174,7 +174,7 @@ def _check_recovery(found: object) -> None:
 def _recover(criterion: str, boundary: str) -> Callable[[Bench], None]:
     def step(bench: Bench) -> None:
         if bench.model is not None:
-            _check_recovery(bench.model.recover(boundary, criterion, callback=bench.told))
+            _check_variant(bench.model.recover(boundary, criterion, callback=bench.told))
 
     return step
 
@@ -183,7 +183,7 @@ def _other_fit(bench: Bench) -> None:
     """A fit with quantile levels, disjoint halves of the rows, and the paper's preset and rule."""
     changes = {"transform": "quantile", "disjoint_rows": True, "folds": 2}
     model = DISCO("paper", "cpu", **bench.size.settings, **changes).fit(bench.table, callback=bench.told)
-    _check_recovery(model)
+    _check_variant(model)
     stated(model.edges_, "ocs", "z", "frequency")
 
 

@@ -176,7 +176,7 @@ def variant(bench: Bench, run: Run, name: str) -> str:
     if name not in run.variants():
         criterion, boundary = name.split("-")
         fitted = networks(run, bench.device)
-        run.save_recovery(fitted.recover(boundary, criterion, callback=bench.goes_on), name)
+        run.save_variant(fitted.recover(boundary, criterion, callback=bench.goes_on), name)
     return name
 
 

@@ -9,17 +9,17 @@ from disco.settings import Settings
 
 if TYPE_CHECKING:
     from disco.estimator import DISCO
-    from disco.fit.fitted import Fitted, Recovery
+    from disco.fit.fitted import Fitted, Variant
     from disco.progress import Event
 
-__all__ = ["DISCO", "Event", "FitStopped", "Fitted", "InputError", "Recovery", "ScoreUnavailable", "Settings"]
+__all__ = ["DISCO", "Event", "FitStopped", "Fitted", "InputError", "Variant", "ScoreUnavailable", "Settings"]
 __version__ = "0.1.0"
 
 # Read when torch is loaded: threads that spin while they wait made a fit ten times slower beside one busy program.
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
 # Imported on first use: they bring torch, which takes two seconds, and a list of runs or a waiting job needs none.
-_LATER = {"DISCO": "estimator", "Event": "progress", "Fitted": "fit.fitted", "Recovery": "fit.fitted"}
+_LATER = {"DISCO": "estimator", "Event": "progress", "Fitted": "fit.fitted", "Variant": "fit.fitted"}
 
 
 def __getattr__(name: str) -> Any:

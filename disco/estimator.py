@@ -11,7 +11,7 @@ from torch import Tensor
 
 from disco import graph as graphs
 from disco.devices import choose_device
-from disco.fit.fitted import Recovery
+from disco.fit.fitted import Variant
 from disco.fit.fitting import fit
 from disco.knowledge import Knowledge
 from disco.parents import ocs
@@ -31,7 +31,7 @@ class DISCO:
 
     Attributes (after `fit`):
         order_: node names, source first.
-        ccs_, criteria_, ocs_: see `Recovery`.
+        ccs_, criteria_, ocs_: see `Variant`.
         edges_, candidates_, training_: see `disco.fit.fitting.FitResult`.
         adjacency_: 0 and 1, rows parents, columns children, in the table's column order.
         feature_names_in_, n_features_in_: the table's columns.
@@ -89,8 +89,8 @@ class DISCO:
         self.fitted_, self.settings_, self.device_ = found.fitted, settings, device
         self.feature_names_in_ = np.asarray(found.fitted.table.columns, dtype=object)
         self.n_features_in_, self.rows_used_ = len(self.feature_names_in_), found.fitted.plan.used
-        self.order_, self.ccs_ = found.recovery.order, found.recovery.ccs
-        self.criteria_, self.ocs_ = found.recovery.criteria, found.recovery.ocs
+        self.order_, self.ccs_ = found.variant.order, found.variant.ccs
+        self.criteria_, self.ocs_ = found.variant.criteria, found.variant.ocs
         self.edges_, self.candidates_, self.training_ = found.edges, found.candidates, found.training
         self.adjacency_ = graphs.adjacency(self.graph()).loc[self.feature_names_in_, self.feature_names_in_]
         return self
@@ -108,7 +108,7 @@ class DISCO:
 
     def recover(
         self, boundary: str | None = None, criterion: str | None = None, callback: Callback | None = None
-    ) -> Recovery:
+    ) -> Variant:
         """See `Fitted.recover`."""
         return self.fitted_.recover(boundary, criterion, callback)
 

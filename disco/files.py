@@ -208,9 +208,9 @@ def open_to_append(path: Path) -> BinaryIO:
 def unwritten(path: Path, error: OSError) -> InputError:
     """The error for a folder that could not be written, or for the file in it that the error names."""
     named = error.filename2 or error.filename  # for a rename, its target
-    place = named if isinstance(named, str | Path) and not Path(named).name.startswith(".") else path
+    target = named if isinstance(named, str | Path) and not Path(named).name.startswith(".") else path
     return InputError(
-        f"{place} cannot be written ({error.strerror or error}): {remedy(error)}, then do the same again."
+        f"{target} cannot be written ({error.strerror or error}): {remedy(error)}, then do the same again."
     )
 
 

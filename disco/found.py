@@ -80,9 +80,9 @@ class Found:
         """
         if order is not None and sorted(order) != sorted(names):
             raise InputError("The order must hold every node once.")
-        place = {name: k for k, name in enumerate(names)}
+        index = {name: k for k, name in enumerate(names)}
         rows = [(*pair, False) for pair in pairs] + [(*pair, True) for pair in undirected]
-        rows.sort(key=lambda row: (row[2], place[row[0]], place[row[1]]))
+        rows.sort(key=lambda row: (row[2], index[row[0]], index[row[1]]))
         edges = pd.DataFrame(rows, columns=["parent", "child", "is_open"]).astype({"is_open": bool})
         return cls(list(names if order is None else order), edges, order is not None, **more)
 
@@ -131,13 +131,13 @@ class Found:
 
         An edge may run against that order. One whose direction is open stands once, along it, with `is_open`.
         """
-        graph, place = nx.DiGraph(), {node: k for k, node in enumerate(order)}
-        graph.add_nodes_from((node, {"position": k + 1}) for node, k in place.items())
+        graph, index = nx.DiGraph(), {node: k for k, node in enumerate(order)}
+        graph.add_nodes_from((node, {"position": k + 1}) for node, k in index.items())
         known = {*graphs.EDGE_NUMBERS, *graphs.EDGE_WORDS} - {"is_open"}
         told = self.edges[[name for name in self.edges if name in known]].to_dict("records")
         rows = zip(self.edges["parent"], self.edges["child"], self._open, told, strict=True)
         for parent, child, is_open, row in rows:
-            ends = (child, parent) if is_open and place[parent] > place[child] else (parent, child)
+            ends = (child, parent) if is_open and index[parent] > index[child] else (parent, child)
             graph.add_edge(*ends, **row, **({"is_open": True} if is_open else {}))
         return graph
 

@@ -52,7 +52,7 @@ def build(order: Sequence[str], edges: pd.DataFrame, nodes: pd.DataFrame | None 
     """
     position = positions(order)
     graph = nx.DiGraph()
-    graph.add_nodes_from((node, {"position": place + 1}) for node, place in position.items())
+    graph.add_nodes_from((node, {"position": index + 1}) for node, index in position.items())
     if nodes is not None:
         misfit = dict(zip(nodes["node"], nodes["misfit_nats"].astype(float), strict=True))
         nx.set_node_attributes(graph, {node: misfit[node] for node in graph}, "misfit_nats")
@@ -103,7 +103,7 @@ def union(refined: nx.DiGraph, fitted: nx.DiGraph) -> nx.DiGraph:
 
 
 def positions(names: Sequence[str], where: str = "order") -> dict[str, int]:
-    """Each name's place, from 0.
+    """Each name's position, from 0.
 
     Raises:
         InputError: it is no list of names, or a name appears twice.
@@ -111,11 +111,11 @@ def positions(names: Sequence[str], where: str = "order") -> dict[str, int]:
     is_list = isinstance(names, Sequence | np.ndarray | pd.Index | pd.Series)
     if not is_list or not all(isinstance(name, Hashable) for name in names):
         raise InputError(f"The {where} must be a list of names; got {names!r:.60}.")
-    place = {name: number for number, name in enumerate(names)}
-    repeated = [name for number, name in enumerate(names) if place[name] != number]
+    index = {name: number for number, name in enumerate(names)}
+    repeated = [name for number, name in enumerate(names) if index[name] != number]
     if repeated:
         raise InputError(f'"{repeated[0]}" appears twice in the {where}; every node must appear there once.')
-    return place
+    return index
 
 
 def check_order(order: Sequence[str], columns: Sequence[str]) -> None:

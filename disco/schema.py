@@ -305,8 +305,8 @@ def check_edges(path: Path, edges: pd.DataFrame, order: Sequence[str], remedy: s
     Raises:
         InputError: one does not.
     """
-    place = {node: number for number, node in enumerate(order)}
-    against = edges["parent"].map(place).to_numpy() >= edges["child"].map(place).to_numpy()
+    index = {node: number for number, node in enumerate(order)}
+    against = edges["parent"].map(index).to_numpy() >= edges["child"].map(index).to_numpy()
     if len(edges) and against.any():
         parent, child = edges.iloc[int(against.argmax())][["parent", "child"]]
         raise damaged(path, f"its edge from {shown(parent)} to {shown(child)} runs against the order", remedy)

@@ -47,7 +47,7 @@ class Verdict(NamedTuple):
 
 
 def of_order(steps: pd.DataFrame, arrows: pd.DataFrame) -> Verdict:
-    """How sure a causal order is: its single places, by the removals, and the places that matter, by the edges.
+    """How sure a causal order is: its single positions, by the removals, and the positions that matter, by the edges.
 
     With many nodes most removals are narrow, since several sinks are left; which of them goes first matters to no edge.
 
@@ -61,18 +61,18 @@ def of_order(steps: pd.DataFrame, arrows: pd.DataFrame) -> Verdict:
     text = f"Folds agree on {share(int(agreed.sum()), many)} {plural(many, 'removal', 'removals')}"
     won = f"; {how_many(close, 'removal')} {plural(close, 'was', 'were')} won by less than 10 %"
     text += f"{won if close else ''}."
-    places = _level(many - int((by_knowledge | agreed & (steps["ratio"] >= CLOSE)).sum()), many)
+    indices = _level(many - int((by_knowledge | agreed & (steps["ratio"] >= CLOSE)).sum()), many)
     if is_sparse(len(arrows), many + 1):
-        return Verdict(places, text, _ORDER_ADVICE[places])
+        return Verdict(indices, text, _ORDER_ADVICE[indices])
     ends = _level(int((~arrows["is_clear"]).sum()), len(arrows))
-    level = "guess" if ends == "sure" and places != "sure" else ends
-    advice = _ORDER_ADVICE[level] if level != "guess" else "The edges are surer than any single place."
+    level = "guess" if ends == "sure" and indices != "sure" else ends
+    advice = _ORDER_ADVICE[level] if level != "guess" else "The edges are surer than any single position."
     return Verdict(level, f"{text} {_clear(arrows)}", advice)
 
 
 _ORDER_ADVICE = {
     "sure": "Other rows would probably give the same order. Whether it is causal depends on the model alone.",
-    "guess": "Neighbouring places may be swapped: rely only on nodes that stand far apart.",
+    "guess": "Neighbouring positions may be swapped: rely only on nodes that stand far apart.",
     "poor": "Treat this order as a guess. More rows or fewer columns help; Refine weighs each direction by itself.",
 }
 

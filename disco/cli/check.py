@@ -62,8 +62,8 @@ def _of_roles(table: pd.DataFrame, roles: Roles | None, is_counts: bool) -> list
     if roles is None:
         names = names_of(table)
         return [
-            Problem(names[place], None, f'Column "{names[place]}" {guess.why}.', f"Is it {guess}? See --roles.", False)
-            for place, guess in guesses(table).items()
+            Problem(names[index], None, f'Column "{names[index]}" {guess.why}.', f"Is it {guess}? See --roles.", False)
+            for index, guess in guesses(table).items()
             if guess.role != "ignore"
         ]
     try:

@@ -234,13 +234,13 @@ def _complete(table: pd.DataFrame, roles: Roles | None) -> tuple[pd.DataFrame, S
     bad[proposal(counts).rows] = True
     if roles is not None:
         bad = np.logical_or.reduce([bad, *unusable_rows(table, roles).values()])
-    places = np.flatnonzero(bad)
-    left_out = stretches(places + 1)
-    if len(places):
-        count = how_many(len(places), "row")
+    indices = np.flatnonzero(bad)
+    left_out = stretches(indices + 1)
+    if len(indices):
+        count = how_many(len(indices), "row")
         what = "not counts" if roles is None else "not counts, or not what their role needs"
         say(f"Left out {count} with cells that are {what}: {in_words(left_out)}.", to=sys.stderr)
-    return without_rows(table, places), left_out
+    return without_rows(table, indices), left_out
 
 
 def chosen_columns(table: pd.DataFrame, names: str | None, without: str | None = None) -> pd.DataFrame:
@@ -249,23 +249,23 @@ def chosen_columns(table: pd.DataFrame, names: str | None, without: str | None =
     Raises:
         InputError: a column is not in the table.
     """
-    places: dict[str, list[int]] = {}
-    for place, column in enumerate(table.columns):
-        places.setdefault(str(column), []).append(place)
-    wanted = list(places) if names is None else _known(names, places)
+    indices: dict[str, list[int]] = {}
+    for index, column in enumerate(table.columns):
+        indices.setdefault(str(column), []).append(index)
+    wanted = list(indices) if names is None else _known(names, indices)
     if names is None and without is None:
         return table
-    left_out = set() if without is None else set(_known(without, places))
-    chosen = [place for name in dict.fromkeys(wanted) if name not in left_out for place in places[name]]
+    left_out = set() if without is None else set(_known(without, indices))
+    chosen = [index for name in dict.fromkeys(wanted) if name not in left_out for index in indices[name]]
     return table.iloc[:, chosen if names is not None else sorted(chosen)]
 
 
-def _known(text: str, places: dict[str, list[int]]) -> list[str]:
+def _known(text: str, indices: dict[str, list[int]]) -> list[str]:
     """The names of a comma-separated list."""
-    names = [name if name in places else name.strip() for name in split(text)]
-    missing = [name for name in names if name not in places]
+    names = [name if name in indices else name.strip() for name in split(text)]
+    missing = [name for name in names if name not in indices]
     if missing:
-        raise InputError(f'There is no column "{missing[0]}"; the table has {_some(list(places))}.')
+        raise InputError(f'There is no column "{missing[0]}"; the table has {_some(list(indices))}.')
     return names
 
 

@@ -44,21 +44,21 @@ def diagonal(
         check: called between chunks of rows; it may raise.
         weight: about how many times the memory of one prediction `noise` takes.
     """
-    places = torch.tensor(list(columns), device=values.device)
-    units = torch.eye(values.shape[1], dtype=values.dtype, device=values.device)[places]
+    indices = torch.tensor(list(columns), device=values.device)
+    units = torch.eye(values.shape[1], dtype=values.dtype, device=values.device)[indices]
     found = []
-    for rows in values.split(max(_AT_ONCE // (weight * len(places)), 1)):
+    for rows in values.split(max(_AT_ONCE // (weight * len(indices)), 1)):
         check()
-        found.append(_diagonal(noise, rows, units, places))
+        found.append(_diagonal(noise, rows, units, indices))
     return torch.cat(found)
 
 
-def _diagonal(noise: Noise, rows: Tensor, units: Tensor, places: Tensor) -> Tensor:
-    def along(unit: Tensor, place: Tensor) -> Tensor:
+def _diagonal(noise: Noise, rows: Tensor, units: Tensor, indices: Tensor) -> Tensor:
+    def along(unit: Tensor, index: Tensor) -> Tensor:
         slopes: Tensor = jvp(noise, (rows,), (unit.expand_as(rows),))[1]
-        return slopes.gather(1, place.expand(len(rows), 1))[:, 0]
+        return slopes.gather(1, index.expand(len(rows), 1))[:, 0]
 
-    return vmap(along)(units, places).T
+    return vmap(along)(units, indices).T
 
 
 def without(noise: Noise, leaves: Sequence[int]) -> Noise:
@@ -78,7 +78,7 @@ def without(noise: Noise, leaves: Sequence[int]) -> Noise:
 
 
 def lowest(scores: np.ndarray) -> int:
-    """The place of the smallest finite score, (columns,).
+    """The position of the smallest finite score, (columns,).
 
     Raises:
         InputError: none is finite.

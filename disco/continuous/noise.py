@@ -21,10 +21,10 @@ _LEAST, _MOST = 0.05, 0.8  # standard deviations of the noise in a mixture
 
 def log_kept(t: Tensor) -> Tensor:
     """log ᾱ_t, in the shape and type of t."""
-    place = (t.double() * STEPS).clamp(0, STEPS - 1)
-    below = place.floor().long().clamp(max=STEPS - 2)
+    step = (t.double() * STEPS).clamp(0, STEPS - 1)
+    below = step.floor().long().clamp(max=STEPS - 2)
     table = _LOG_KEPT.to(t.device)
-    return torch.lerp(table[below], table[below + 1], place - below).to(t.dtype)
+    return torch.lerp(table[below], table[below + 1], step - below).to(t.dtype)
 
 
 def deviation(t: Tensor) -> Tensor:

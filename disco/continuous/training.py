@@ -109,8 +109,8 @@ def masks(rows: int, nodes: int, generator: torch.Generator) -> Tensor:
     """
     sizes = torch.randint(min(2, nodes), nodes + 1, (rows, 1), generator=generator)
     sizes[torch.rand(rows, generator=generator) < _FULL] = nodes
-    places = torch.rand(rows, nodes, generator=generator).argsort(dim=1).argsort(dim=1)
-    return (places < sizes).float()
+    ranks = torch.rand(rows, nodes, generator=generator).argsort(dim=1).argsort(dim=1)
+    return (ranks < sizes).float()
 
 
 def _train(

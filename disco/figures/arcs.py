@@ -23,23 +23,23 @@ def order_arcs(order: Sequence[str], truth: Edges) -> go.Figure:
         order: all nodes, source first.
         truth: the true edges among them.
     """
-    place = {node: k for k, node in enumerate(order, start=1)}
+    position = {node: k for k, node in enumerate(order, start=1)}
     pairs = read(truth)[0]
     wrong = list(order_errors(order, truth).itertuples(index=False, name=None))
     against = set(wrong)
     right = [pair for pair in pairs if pair not in against]
     drawn = right if len(right) <= MOST_ARCS else []
     fig = go.Figure()
-    _arcs(fig, drawn, place, "parent comes first", roles.MUTED, 1, above=True)
-    _arcs(fig, wrong, place, "child comes first (error)", roles.WRONG, 2.5, above=False)
+    _arcs(fig, drawn, position, "parent comes first", roles.MUTED, 1, above=True)
+    _arcs(fig, wrong, position, "child comes first (error)", roles.WRONG, 2.5, above=False)
     fig.add_scatter(
-        x=list(place.values()),
+        x=list(position.values()),
         y=[0] * len(order),
         mode="markers",
         showlegend=False,
         marker={"color": [roles.WRONG if node in _ends(wrong) else roles.MUTED for node in order], "size": 6},
         customdata=[theme.label(node) for node in order],
-        hovertemplate="place %{x}: %{customdata}<extra></extra>",
+        hovertemplate="position %{x}: %{customdata}<extra></extra>",
     )
     every = -(-len(order) // LABELS)
     fig.layout.xaxis = dict(
@@ -50,7 +50,7 @@ def order_arcs(order: Sequence[str], truth: Edges) -> go.Figure:
         showgrid=False,
         title="causal order, source first",
     )
-    fig.layout.yaxis = dict(visible=False, range=[_low(wrong, place, len(order)), 1.05])
+    fig.layout.yaxis = dict(visible=False, range=[_low(wrong, position, len(order)), 1.05])
     title = f"{len(wrong):,} of {how_many(len(pairs), 'true edge')} {_run(len(wrong))} against the order"
     if drawn != right:
         title += "; only these are drawn"
@@ -65,16 +65,16 @@ def _ends(pairs: Sequence[tuple[str, str]]) -> set[str]:
     return {node for pair in pairs for node in pair}
 
 
-def _low(wrong: Sequence[tuple[str, str]], place: dict[str, int], nodes: int) -> float:
+def _low(wrong: Sequence[tuple[str, str]], position: dict[str, int], nodes: int) -> float:
     """Room below the line for the widest error."""
-    widest = max((abs(place[u] - place[v]) for u, v in wrong), default=0)
+    widest = max((abs(position[u] - position[v]) for u, v in wrong), default=0)
     return -0.1 - widest / max(nodes - 1, 1)
 
 
 def _arcs(
     fig: go.Figure,
     pairs: Sequence[tuple[str, str]],
-    place: dict[str, int],
+    position: dict[str, int],
     name: str,
     colour: str,
     width: float,
@@ -84,9 +84,9 @@ def _arcs(
     """Half ellipses whose height follows their width, all in one trace; a marker at the top of each names its edge."""
     if not pairs:
         return
-    ends = np.array([(place[u], place[v]) for u, v in pairs], dtype=float)
+    ends = np.array([(position[u], position[v]) for u, v in pairs], dtype=float)
     middle, half = ends.mean(axis=1), np.abs(ends[:, 1] - ends[:, 0]) / 2
-    height = (1 if above else -1) * 2 * half / max(len(place) - 1, 1)
+    height = (1 if above else -1) * 2 * half / max(len(position) - 1, 1)
     angle = np.linspace(0, np.pi, 25)
     gap = np.full((len(pairs), 1), np.nan)
     fig.add_scatter(

@@ -9,16 +9,16 @@ def log_ticks(low: float, high: float) -> tuple[list[float], list[str]]:
     """Tick positions and labels of a logarithmic axis from low to high, both positive."""
     first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
     steps = (1,) if last - first > 4 else (1, 3) if last - first > 1 else (1, 2, 5)
-    places = [step * 10.0**power for power in range(first, last + 1) for step in steps]
-    inside = [place for place in places if low <= place * 1.0001 and place <= high * 1.0001]
-    return inside, [_tick(place) for place in inside]
+    values = [step * 10.0**power for power in range(first, last + 1) for step in steps]
+    inside = [value for value in values if low <= value * 1.0001 and value <= high * 1.0001]
+    return inside, [_tick(value) for value in inside]
 
 
-def _tick(place: float) -> str:
-    if 1e-3 <= place < 1e5:
-        return f"{place:g}"
-    power = math.floor(math.log10(place) + 1e-9)
-    return f"{place / 10.0**power:.0f}·10<sup>{power}</sup>".replace("1·", "").replace("-", "−")
+def _tick(value: float) -> str:
+    if 1e-3 <= value < 1e5:
+        return f"{value:g}"
+    power = math.floor(math.log10(value) + 1e-9)
+    return f"{value / 10.0**power:.0f}·10<sup>{power}</sup>".replace("1·", "").replace("-", "−")
 
 
 def evenly(values: np.ndarray, most: int) -> np.ndarray:

@@ -67,7 +67,7 @@ def _title(values: pd.DataFrame, what: str) -> str:
     if np.isnan(pairs).all():
         return f"{what}: fewer than two methods to compare"
     one, other = np.unravel_index(np.nanargmax(pairs), pairs.shape)
-    names = [theme.label(values.columns[place], _LONGEST) for place in (one, other)]
+    names = [theme.label(values.columns[position], _LONGEST) for position in (one, other)]
     return (
         f"{what} of {how_many(len(pairs), 'method')}: {names[0]} and {names[1]} agree most, by {pairs[one, other]:.2f}"
     )
@@ -85,8 +85,8 @@ def time_and_f1(rows: pd.DataFrame) -> go.Figure:
     across = (seconds.min() / 5, seconds.max() * 5) if len(known) else (0.1, 10.0)  # room for the names
     least = max(0.0, known["f1"].min() - 0.2) - 0.05 if len(known) else -0.05
     names = known["name"].map(lambda name: theme.label(name, _LONGEST))
-    places = np.log10(seconds / across[0]) / np.log10(across[1] / across[0]), (known["f1"] - least) / (_TOP - least)
-    sides = pd.Series(_free_sides(names, places[0] * _WIDTH, places[1] * _HEIGHT), index=known.index)
+    positions = np.log10(seconds / across[0]) / np.log10(across[1] / across[0]), (known["f1"] - least) / (_TOP - least)
+    sides = pd.Series(_free_sides(names, positions[0] * _WIDTH, positions[1] * _HEIGHT), index=known.index)
     for is_control, name in ((False, "methods"), (True, "controls, which fit nothing")):
         part = known[known["is_control"] == is_control]
         if part.empty:

@@ -72,8 +72,8 @@ def before_after(before: pd.Series, after: pd.Series, transform: str) -> go.Figu
     figure.add_trace(_bars(after, BLUE), 1, 2)
     layout(figure, height=320, legend=False)
     figure.update_layout(margin={"t": 32})
-    for note, place in zip(figure.layout.annotations, (0, 0.545), strict=True):
-        note.update(x=place, xanchor="left")
+    for note, x in zip(figure.layout.annotations, (0, 0.545), strict=True):
+        note.update(x=x, xanchor="left")
     figure.update_xaxes(title_text=label(before.name), col=1).update_xaxes(title_text=words[transform], col=2)
     if after.nunique() <= 12:
         figure.update_xaxes(dtick=1, col=2)
@@ -109,13 +109,13 @@ def levels_per_column(support: pd.DataFrame, most: int = MOST_COLUMNS) -> go.Fig
         most: at most this many columns are drawn, those that lose most rows first.
     """
     part = _drawn(support, most)
-    names, places = _names(part), list(range(len(part)))
+    names, tickvals = _names(part), list(range(len(part)))
     figure = go.Figure()
     _spans(figure, part["before"], part["after"], GREY)
     for which, colour, symbol in (("before", GREY, "circle-open"), ("after", BLUE, "circle")):
         figure.add_scatter(
             x=part[which],
-            y=places,
+            y=tickvals,
             mode="markers",
             name=f"{which.capitalize()}",
             text=names,
@@ -137,10 +137,10 @@ def rows_per_level(support: pd.DataFrame, n_min: int, most: int = MOST_COLUMNS) 
     """
     part = _drawn(support, most)
     names, figure = _names(part), go.Figure()
-    places = np.arange(len(part))
+    tickvals = np.arange(len(part))
     is_thin = (part["kept"] < ENOUGH).to_numpy()
     for thin, colour, words in ((False, BLUE, "enough rows"), (True, VERMILLION, "too few rows")):
-        rows, y = part[is_thin == thin], places[is_thin == thin]
+        rows, y = part[is_thin == thin], tickvals[is_thin == thin]
         if rows.empty:
             continue
         _spans(figure, rows["fewest_rows"], rows["most_rows"], colour, y)
@@ -159,7 +159,7 @@ def rows_per_level(support: pd.DataFrame, n_min: int, most: int = MOST_COLUMNS) 
         )
     figure.add_scatter(
         x=np.full(len(part), part["most_rows"].max() * 1.25),
-        y=places,
+        y=tickvals,
         mode="text",
         hoverinfo="skip",
         text=[f"{kept:.0%}" for kept in part["kept"]],
@@ -181,9 +181,9 @@ def _names(part: pd.DataFrame) -> list[str]:
     return [label(name, 22) for name in part["column"]]
 
 
-def _spans(figure: go.Figure, low: pd.Series, high: pd.Series, colour: str, places: np.ndarray | None = None) -> None:
+def _spans(figure: go.Figure, low: pd.Series, high: pd.Series, colour: str, rows: np.ndarray | None = None) -> None:
     """Horizontal lines from `low` to `high`, as one trace."""
-    y = np.arange(len(low)) if places is None else places
+    y = np.arange(len(low)) if rows is None else rows
     gap = np.full(len(low), np.nan)
     figure.add_scatter(
         x=np.column_stack([low, high, gap]).ravel(),
@@ -197,19 +197,19 @@ def _spans(figure: go.Figure, low: pd.Series, high: pd.Series, colour: str, plac
 
 def _log_axis(low: float, high: float) -> dict[str, object]:
     """A logarithmic axis from about `low` to about `high`, every tick labelled with its whole number."""
-    places, words = log_ticks(low / 2, high * 2)
-    if high <= 3 * low and sum(low <= place <= high for place in places) < 2:  # one label tells no scale
+    tickvals, words = log_ticks(low / 2, high * 2)
+    if high <= 3 * low and sum(low <= value <= high for value in tickvals) < 2:  # one label tells no scale
         unit = 10.0 ** np.floor(np.log10(low))
-        places = [step * unit for step in range(1, 31) if low / 1.2 <= step * unit <= high * 1.2]
-        words = [f"{place:g}" for place in places]
-    return {"type": "log", "tickvals": places, "ticktext": words}
+        tickvals = [step * unit for step in range(1, 31) if low / 1.2 <= step * unit <= high * 1.2]
+        words = [f"{value:g}" for value in tickvals]
+    return {"type": "log", "tickvals": tickvals, "ticktext": words}
 
 
 def _named_rows(figure: go.Figure, part: pd.DataFrame, x: str, values: pd.DataFrame) -> go.Figure:
     """Label the rows with the columns' names, and make the axis of `values` logarithmic."""
     layout(figure, height=110 + 20 * len(part), x=x)
     figure.update_xaxes(**_log_axis(values.min(axis=None), values.max(axis=None)))
-    places = list(range(len(part)))
+    tickvals = list(range(len(part)))
     return figure.update_yaxes(
-        tickvals=places, ticktext=_names(part), range=[len(part) - 0.4, -0.6], showgrid=False, zeroline=False
+        tickvals=tickvals, ticktext=_names(part), range=[len(part) - 0.4, -0.6], showgrid=False, zeroline=False
     )

@@ -124,8 +124,8 @@ def _middle(nodes: dict[str, pd.DataFrame]) -> list[float]:
 
 def _shift(frame: pd.DataFrame, folds: list[int]) -> np.ndarray:
     """Offsets that place the folds of a rank side by side."""
-    place = {fold: (index + 0.5) / len(folds) - 0.5 for index, fold in enumerate(folds)}
-    return frame["fold"].map(place).to_numpy() * SPREAD
+    offset = {fold: (index + 0.5) / len(folds) - 0.5 for index, fold in enumerate(folds)}
+    return frame["fold"].map(offset).to_numpy() * SPREAD
 
 
 def _points(fig: go.Figure, column: int, frame: pd.DataFrame, admissible_only: bool, seed: int) -> None:

@@ -29,11 +29,11 @@ def binned(parent: pd.Series, child: pd.Series, most: int = _MOST_MEANS) -> pd.D
         Columns count (mean over the bin), mean, rows, low and high (the bin's ends).
     """
     values = parent.to_numpy()
-    grid, place = np.unique(values, return_inverse=True)
+    grid, index = np.unique(values, return_inverse=True)
     if len(grid) > most:
         cuts = np.unique(np.quantile(values, np.linspace(0, 1, most + 1)[1:-1]))
-        place = np.searchsorted(cuts, values, side="left")
-    frame = pd.DataFrame({"bin": place, "parent": values, "child": child.to_numpy()}).groupby("bin")
+        index = np.searchsorted(cuts, values, side="left")
+    frame = pd.DataFrame({"bin": index, "parent": values, "child": child.to_numpy()}).groupby("bin")
     return pd.DataFrame(
         {
             "count": frame["parent"].mean(),

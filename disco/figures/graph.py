@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 
 from disco.figures import roles, routing
-from disco.figures.placing import HEIGHT, Places, node_width, short
+from disco.figures.placing import HEIGHT, Positions, node_width, short
 from disco.figures.svg import DASHED, document
 from disco.knowledge.resolved import FIXED, REQUIRED
 from disco.likelihood.misfit import MISFIT
@@ -162,7 +162,7 @@ def _is_firm(values: Mapping[str, float]) -> bool:
 
 
 def _scores(graph: nx.DiGraph, parent: str, child: str) -> str:
-    values, place = graph.edges[parent, child], graph.nodes
+    values, nodes = graph.edges[parent, child], graph.nodes
     said = []
     if "gain_nats" in values and not ("found_by" in values and np.isnan(values["gain_nats"])):
         said.append(_evidence(values))
@@ -176,7 +176,7 @@ def _scores(graph: nx.DiGraph, parent: str, child: str) -> str:
         said.append("direction undecided")
     if said:
         return "; ".join(said)
-    if _is_absent(values.get("verdict")) and place[parent].get("position", 0) > place[child].get("position", 0):
+    if _is_absent(values.get("verdict")) and nodes[parent].get("position", 0) > nodes[child].get("position", 0):
         return f"the order puts {child} first"
     return ""
 
@@ -271,24 +271,24 @@ def legend(graph: nx.DiGraph, drawn: list[Edge]) -> list[Key]:
     return keys
 
 
-def picture(graph: nx.DiGraph, places: Places, strongest: float | None = None) -> dict:
+def picture(graph: nx.DiGraph, positions: Positions, strongest: float | None = None) -> dict:
     """The marks of a drawn graph, in pixels and as plain values: nodes, edges, legend.
 
     Args:
-        places: the middle (x, y) of every node of the graph.
+        positions: the middle (x, y) of every node of the graph.
         strongest: as in `edges`.
     """
     drawn = edges(graph, strongest)
-    ways = routing.routes({node: places[node] for node in graph}, [(edge.parent, edge.child) for edge in drawn])
+    ways = routing.routes({node: positions[node] for node in graph}, [(edge.parent, edge.child) for edge in drawn])
     return {
-        "nodes": [_node(graph, node, places) for node in graph],
+        "nodes": [_node(graph, node, positions) for node in graph],
         "edges": [_line(edge, ways[edge.parent, edge.child]) for edge in drawn],
         "legend": [vars(key) for key in legend(graph, drawn)],
     }
 
 
-def _node(graph: nx.DiGraph, node: str, places: Places) -> dict:
-    (x, y), missed = places[node], node_words(graph, node)
+def _node(graph: nx.DiGraph, node: str, positions: Positions) -> dict:
+    (x, y), missed = positions[node], node_words(graph, node)
     return {
         **{"name": node, "label": short(node), "x": x, "y": y, "width": round(node_width(node), 1), "height": HEIGHT},
         "words": f"{graph.nodes[node].get('position', '')}. {node}{': ' if missed else ''}{missed}",
@@ -325,7 +325,7 @@ def _unit(step: np.ndarray) -> np.ndarray:
 
 def svg(
     graph: nx.DiGraph,
-    places: Places,
+    positions: Positions,
     strongest: float | None = None,
     title: str = "",
     about: Mapping[str, object] | None = None,
@@ -335,4 +335,4 @@ def svg(
     Args:
         about: what the graph is and how it was found (`disco.runs.about`), kept as the picture's metadata.
     """
-    return document(picture(graph, places, strongest), title, about)
+    return document(picture(graph, positions, strongest), title, about)

@@ -31,11 +31,11 @@ def smooth(values: np.ndarray, weight: float) -> np.ndarray:
     if weight <= 0:
         return np.asarray(values, dtype=float)
     average, seen, smoothed = 0.0, 0, np.full(len(values), np.nan)
-    for place, value in enumerate(values):
+    for index, value in enumerate(values):
         if np.isfinite(value):
             seen += 1
             average = weight * average + (1 - weight) * value
-            smoothed[place] = average / (1 - weight**seen)
+            smoothed[index] = average / (1 - weight**seen)
     return smoothed
 
 
@@ -104,10 +104,10 @@ def _fold_curves(figure: go.Figure, fold: int, rows: pd.DataFrame, smoothing: fl
 
 def _best_mark(figure: go.Figure, fold: int, rows: pd.DataFrame, best: int, smoothing: float) -> None:
     measured = rows[np.isfinite(rows["validation"])]
-    place = np.flatnonzero(measured["epoch"].to_numpy() == best)
-    if not len(place):
+    index = np.flatnonzero(measured["epoch"].to_numpy() == best)
+    if not len(index):
         return
-    value = smooth(measured["validation"].to_numpy(), smoothing)[place[0]]
+    value = smooth(measured["validation"].to_numpy(), smoothing)[index[0]]
     figure.add_scatter(
         x=[best],
         y=[value],

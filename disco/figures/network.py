@@ -7,14 +7,14 @@ import plotly.graph_objects as go
 
 from disco.figures import roles, theme
 from disco.figures.graph import THICK, THIN, Edge, edges, is_missed
-from disco.figures.placing import LONGEST, Places, short
+from disco.figures.placing import LONGEST, Positions, short
 from disco.words import how_many
 
 if TYPE_CHECKING:
     from pyvis.network import Network
 
 
-def network(graph: nx.DiGraph, places: Places, strongest: float | None = None) -> go.Figure:
+def network(graph: nx.DiGraph, positions: Positions, strongest: float | None = None) -> go.Figure:
     """The graph as a Plotly figure for notebooks: hover over a node for its parents and children."""
     fig = go.Figure()
     drawn = edges(graph, strongest)
@@ -22,12 +22,12 @@ def network(graph: nx.DiGraph, places: Places, strongest: float | None = None) -
         for level in range(4):
             bucket = [e for e in drawn if e.look == look and _level(e.width) == level]
             if bucket:
-                fig.add_trace(_lines(bucket, places, level))
+                fig.add_trace(_lines(bucket, positions, level))
     nodes = list(graph)
     missed = [is_missed(graph, node) for node in nodes]
     fig.add_scatter(
-        x=[places[n][0] for n in nodes],
-        y=[places[n][1] for n in nodes],
+        x=[positions[n][0] for n in nodes],
+        y=[positions[n][1] for n in nodes],
         mode="markers+text",
         showlegend=False,
         text=[theme.label(n, LONGEST) for n in nodes],
@@ -38,7 +38,7 @@ def network(graph: nx.DiGraph, places: Places, strongest: float | None = None) -
     )
     fig.layout.yaxis = dict(autorange="reversed", visible=False)
     fig.layout.xaxis = dict(visible=False)
-    rows = len({round(y / 100) for _, y in places.values()})
+    rows = len({round(y / 100) for _, y in positions.values()})
     said = f"{how_many(len(nodes), 'node')}, {how_many(len(drawn), 'edge')}"
     if any(missed):
         said += "; hollow: the model does not fit"
@@ -47,8 +47,8 @@ def network(graph: nx.DiGraph, places: Places, strongest: float | None = None) -
     return roles.titled(fig, said, height=max(360, 110 * rows), legend=False)
 
 
-def vis(graph: nx.DiGraph, places: Places, strongest: float | None = None) -> "Network":
-    """The graph for pyvis: `vis(graph, places).show("graph.html")` shows it in a notebook.
+def vis(graph: nx.DiGraph, positions: Positions, strongest: float | None = None) -> "Network":
+    """The graph for pyvis: `vis(graph, positions).show("graph.html")` shows it in a notebook.
 
     Its lines are straight and may run behind nodes; the app and `disco.figures.svg` lead them around.
     """
@@ -57,7 +57,7 @@ def vis(graph: nx.DiGraph, places: Places, strongest: float | None = None) -> "N
     found = Network(height="700px", directed=True, notebook=True, cdn_resources="in_line")
     found.toggle_physics(False)
     for node in graph:
-        x, y = places[node]
+        x, y = positions[node]
         found.add_node(node, label=short(node), x=x, y=y, shape="box", color="#F4F5F3", physics=False)
     for edge in edges(graph, strongest):
         colour, dash = edge.look
@@ -71,14 +71,14 @@ def _level(width: float) -> int:
     return min(3, int(4 * (width - THIN) / (THICK - THIN)))
 
 
-def _lines(bucket: list[Edge], places: Places, level: int) -> go.Scatter:
+def _lines(bucket: list[Edge], positions: Positions, level: int) -> go.Scatter:
     """Edges of the same look and about the same width, as one trace."""
     x, y = [], []
     colour, dash = bucket[0].look
     colour = colour if bucket[0].verdict else roles.MUTED
     for edge in bucket:
-        x += [places[edge.parent][0], places[edge.child][0], None]
-        y += [places[edge.parent][1], places[edge.child][1], None]
+        x += [positions[edge.parent][0], positions[edge.child][0], None]
+        y += [positions[edge.parent][1], positions[edge.child][1], None]
     size = [one for edge in bucket for one in (9 * edge.is_required, 8 + 2 * level, 0)]
     return go.Scatter(
         x=x,

@@ -63,13 +63,13 @@ def scores(
     decided = step_of(all_steps(ccs), step)
     values = fold_scores(ccs, step)
     drawn = [node for node in rows if node in values.index]
-    place = {node: row for row, node in enumerate(rows)}
+    position = {node: row for row, node in enumerate(rows)}
     low, high = _range(ccs["score"])
     values = values.loc[drawn].clip(lower=low)
     fig = go.Figure()
-    _folds(fig, values, place)
-    _means(fig, values.mean(axis=1), place, decided, picked)
-    _rings(fig, values.mean(axis=1), place, true_sinks)
+    _folds(fig, values, position)
+    _means(fig, values.mean(axis=1), position, decided, picked)
+    _rings(fig, values.mean(axis=1), position, true_sinks)
     _margin(fig, decided, low, high)
     _node_axis(fig, rows, set(values.index), decided.sink, picked)
     fig.update_yaxes(range=[len(rows) - 0.4, -1.6])  # a row above the nodes for the margin's label
@@ -81,11 +81,11 @@ def scores(
     return roles.titled(fig, title, height=150 + ROW * (len(rows) + 1))
 
 
-def _folds(fig: go.Figure, values: pd.DataFrame, place: dict[str, int]) -> None:
+def _folds(fig: go.Figure, values: pd.DataFrame, position: dict[str, int]) -> None:
     """A small mark per fold, and a line over their range."""
     fig.add_scatter(
         x=np.column_stack([values.min(axis=1), values.max(axis=1), np.full(len(values), np.nan)]).ravel(),
-        y=np.repeat([place[node] for node in values.index], 3),
+        y=np.repeat([position[node] for node in values.index], 3),
         mode="lines",
         line={"color": roles.MUTED, "width": 1.5},
         hoverinfo="skip",
@@ -94,7 +94,7 @@ def _folds(fig: go.Figure, values: pd.DataFrame, place: dict[str, int]) -> None:
     for fold in values.columns:
         fig.add_scatter(
             x=values[fold],
-            y=[place[node] for node in values.index],
+            y=[position[node] for node in values.index],
             mode="markers",
             name="each fold",
             marker={"color": roles.MUTED, "size": 9, "symbol": "line-ns-open", "line": {"width": 1.5}},
@@ -104,14 +104,14 @@ def _folds(fig: go.Figure, values: pd.DataFrame, place: dict[str, int]) -> None:
         )
 
 
-def _means(fig: go.Figure, means: pd.Series, place: dict[str, int], decided: Decision, picked: str | None) -> None:
+def _means(fig: go.Figure, means: pd.Series, position: dict[str, int], decided: Decision, picked: str | None) -> None:
     colours = [
         roles.ACCENT if node == decided.sink else roles.PICKED if node == picked else roles.MUTED
         for node in means.index
     ]
     fig.add_scatter(
         x=means,
-        y=[place[node] for node in means.index],
+        y=[position[node] for node in means.index],
         mode="markers",
         name="mean of the folds",
         marker={"color": colours, "size": 11, "line": {"width": 0}},
@@ -122,12 +122,12 @@ def _means(fig: go.Figure, means: pd.Series, place: dict[str, int], decided: Dec
     )
 
 
-def _rings(fig: go.Figure, means: pd.Series, place: dict[str, int], nodes: Collection[str]) -> None:
+def _rings(fig: go.Figure, means: pd.Series, position: dict[str, int], nodes: Collection[str]) -> None:
     drawn = [node for node in means.index if node in nodes]
     if drawn:
         fig.add_scatter(
             x=means[drawn],
-            y=[place[node] for node in drawn],
+            y=[position[node] for node in drawn],
             mode="markers",
             name="a sink according to the truth",
             marker={"symbol": "circle-open", "size": 18, "color": roles.PICKED, "line": {"width": 2}},
@@ -161,9 +161,14 @@ def _range(values: pd.Series) -> tuple[float, float]:
 
 
 def _log_axis(fig: go.Figure, low: float, high: float, title: str) -> None:
-    places, words = log_ticks(low, high)
+    tickvals, words = log_ticks(low, high)
     fig.layout.xaxis = dict(
-        type="log", range=[np.log10(low), np.log10(high)], tickvals=places, ticktext=words, title=title, zeroline=False
+        type="log",
+        range=[np.log10(low), np.log10(high)],
+        tickvals=tickvals,
+        ticktext=words,
+        title=title,
+        zeroline=False,
     )
 
 
@@ -221,11 +226,11 @@ def margins(table: pd.DataFrame, step: int | None = None, wrong: Sequence[int] =
     if step is not None:
         fig.add_vline(x=step, line={"color": roles.MUTED, "width": 1, "dash": "dot"})
     top = max(2.0, float(ratio.max()) * 1.2)
-    places, words = log_ticks(1.0, top)
+    tickvals, words = log_ticks(1.0, top)
     fig.layout.yaxis = dict(
         type="log",
         range=[-0.03, np.log10(top)],
-        tickvals=places,
+        tickvals=tickvals,
         ticktext=[f"× {w}" for w in words],
         title="runner-up's score ÷ sink's",
     )

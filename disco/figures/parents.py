@@ -49,8 +49,8 @@ def highest_z(candidates: int) -> float:
 
 def cannot_select(order: Sequence[str], tau_z: float) -> list[tuple[str, int, float]]:
     """The children for which no candidate can pass, whatever the scores: (child, candidates, highest Z)."""
-    places = enumerate(order)
-    return [(child, k, highest_z(k)) for k, child in places if highest_z(k) <= tau_z]
+    steps = enumerate(order)
+    return [(child, k, highest_z(k)) for k, child in steps if highest_z(k) <= tau_z]
 
 
 def candidates(
@@ -73,11 +73,11 @@ def candidates(
     here = ocs[ocs["child"] == child]
     table = frequencies(here, tau_z).sort_values("ocs" if by == "ocs" else "z", ascending=False, kind="stable")
     shown = table.head(most).reset_index(drop=True)
-    place = {parent: row for row, parent in enumerate(shown["parent"])}
+    position = {parent: row for row, parent in enumerate(shown["parent"])}
     fig, shapes = go.Figure(), []
     lines = thresholds(ocs, child, tau_z) if by == "ocs" else None
-    for index, (fold, values) in enumerate(here[here["parent"].isin(place)].groupby("fold")):
-        _fold_marks(fig, values, by, place, theme.fold_colour(index), f"fold {fold}")
+    for index, (fold, values) in enumerate(here[here["parent"].isin(position)].groupby("fold")):
+        _fold_marks(fig, values, by, position, theme.fold_colour(index), f"fold {fold}")
         if lines is not None and np.isfinite(lines[fold]):
             shapes.append(_line(lines[fold], theme.fold_colour(index)))
     if by == "z":
@@ -95,10 +95,12 @@ def candidates(
     return roles.titled(fig, title, height=140 + ROW * max(len(shown), 2))
 
 
-def _fold_marks(fig: go.Figure, values: pd.DataFrame, by: str, place: dict[str, int], colour: str, name: str) -> None:
+def _fold_marks(
+    fig: go.Figure, values: pd.DataFrame, by: str, position: dict[str, int], colour: str, name: str
+) -> None:
     fig.add_scatter(
         x=values[by],
-        y=[place[parent] for parent in values["parent"]],
+        y=[position[parent] for parent in values["parent"]],
         mode="markers",
         name=name,
         marker={"color": colour, "size": 9, "symbol": "circle-open", "line": {"width": 2}},
@@ -159,8 +161,8 @@ def matrix(
         picked: a child whose column is marked.
         truth: the true edges, columns parent and child; each has a dot, or a red cross if it runs against the order.
     """
-    place = {node: index for index, node in enumerate(order)}
-    rows, columns = table["parent"].map(place).to_numpy(), table["child"].map(place).to_numpy()
+    position = {node: index for index, node in enumerate(order)}
+    rows, columns = table["parent"].map(position).to_numpy(), table["child"].map(position).to_numpy()
     values = np.full((len(order), len(order)), np.nan)
     values[rows, columns] = table[by].to_numpy()
     words = different([theme.label(node, 18) for node in order])
@@ -168,8 +170,8 @@ def matrix(
     kept = np.asarray(passes(table, pi_min))
     size = max(3.0, min(12.0, 420 / len(order)))
     fig.add_scatter(
-        x=[words[place] for place in columns[kept]],
-        y=[words[place] for place in rows[kept]],
+        x=[words[index] for index in columns[kept]],
+        y=[words[index] for index in rows[kept]],
         mode="markers",
         name="kept edge",
         hoverinfo="skip",
@@ -181,17 +183,17 @@ def matrix(
         },
     )
     if truth is not None:
-        true_dots(fig, truth, place, words, size)
-    if picked in place:
-        fig.add_vrect(x0=place[picked] - 0.5, x1=place[picked] + 0.5, line={"color": roles.MUTED, "width": 1})
+        true_dots(fig, truth, position, words, size)
+    if picked in position:
+        fig.add_vrect(x0=position[picked] - 0.5, x1=position[picked] + 0.5, line={"color": roles.MUTED, "width": 1})
     matrix_axes(fig, words)
     title = f"{how_many(int(kept.sum()), 'edge')} kept of {len(table):,} that the order allows"
     return roles.titled(fig, title, height=max(360, min(760, 170 + 26 * len(order))))
 
 
-def true_dots(fig: go.Figure, truth: pd.DataFrame, place: dict[str, int], words: list[str], size: float) -> None:
+def true_dots(fig: go.Figure, truth: pd.DataFrame, position: dict[str, int], words: list[str], size: float) -> None:
     """A dot on every true edge, and a red cross on those that run against the order."""
-    rows, columns = (truth[end].map(place).to_numpy(dtype=int) for end in ("parent", "child"))
+    rows, columns = (truth[end].map(position).to_numpy(dtype=int) for end in ("parent", "child"))
     allowed = rows < columns
     # White with a dark outline is visible on every blue, on light and dark pages.
     dot = {"symbol": "circle", "color": "#FFFFFF", "line": {"color": "#1F2A30", "width": 1.2}}
@@ -222,8 +224,8 @@ def _cells(values: np.ndarray, by: str, words: list[str]) -> go.Heatmap:
         low = max(low, high / 1e4)
         with np.errstate(divide="ignore"):
             drawn = np.log10(np.where(values > 0, np.maximum(values, low), np.where(np.isnan(values), np.nan, low)))
-        places, ticks = log_ticks(low, high)
-        bar |= {"tickvals": [float(np.log10(place)) for place in places], "ticktext": ticks}
+        tickvals, ticks = log_ticks(low, high)
+        bar |= {"tickvals": [float(np.log10(value)) for value in tickvals], "ticktext": ticks}
     elif by == "z":
         ends = {"zmin": 0.0, "zmax": float(np.quantile(known, 0.98)) if len(known) else 1.0}
     else:
@@ -245,9 +247,9 @@ def _cells(values: np.ndarray, by: str, words: list[str]) -> go.Heatmap:
 
 
 def different(words: list[str]) -> list[str]:
-    """Names that were shortened to the same text, told apart by their place: an axis merges equal names."""
+    """Names that were shortened to the same text, told apart by their position: an axis merges equal names."""
     seen = {word for word in words if words.count(word) > 1}
-    return [f"{word} ({place})" if word in seen else word for place, word in enumerate(words, 1)]
+    return [f"{word} ({number})" if word in seen else word for number, word in enumerate(words, 1)]
 
 
 def matrix_axes(fig: go.Figure, words: list[str]) -> None:

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-Places = Mapping[str, tuple[float, float]]
+Positions = Mapping[str, tuple[float, float]]
 COLUMN, ROW = 150, 130  # pixels between columns and between rows of a graph drawn by hand
 HEIGHT, PAD = 30, 22  # pixels of a node's box, and of its sides around the name
 LONGEST = 18  # most characters of a name on a node; hovering shows the whole name
@@ -49,7 +49,7 @@ def columns(nodes: int, column: float = COLUMN, row: float = ROW) -> int:
 
 
 def positions(order: Sequence[str], candidates: pd.DataFrame) -> dict[str, tuple[float, float]]:
-    """The place (x, y) of each node's middle in pixels, y downwards; the source's row is the first.
+    """The position (x, y) of each node's middle in pixels, y downwards; the source's row is the first.
 
     Args:
         order: all nodes, source first.
@@ -69,11 +69,11 @@ def positions(order: Sequence[str], candidates: pd.DataFrame) -> dict[str, tuple
         lines.pull(downwards=sweep % 2 == 0)
     for _ in range(SWAPS):
         lines.uncross()
-    return {node: (round(float(lines.x[place])), round(float(y[place]))) for place, node in enumerate(order)}
+    return {node: (round(float(lines.x[position])), round(float(y[position]))) for position, node in enumerate(order)}
 
 
 class _Lines:
-    """The places of the nodes along their rows, improved step by step.
+    """The positions of the nodes along their rows, improved step by step.
 
     Attributes:
         rows: the nodes of each row, from left to right.
@@ -105,8 +105,8 @@ class _Lines:
     def uncross(self) -> None:
         """Swap neighbours of a row wherever that lessens the crossings of strong candidates."""
         for row in self.rows:
-            for place in range(len(row) - 1):
-                left, right = row[place], row[place + 1]
+            for position in range(len(row) - 1):
+                left, right = row[position], row[position + 1]
                 touching = np.flatnonzero(np.isin(self.pairs, (left, right)).any(axis=1))
                 if not len(touching):
                     continue
@@ -114,7 +114,7 @@ class _Lines:
                 self.x[right] = stood[0] + (self.widths[right] - self.widths[left]) / 2
                 self.x[left] = stood[1] + (self.widths[right] - self.widths[left]) / 2
                 if self._crossings(touching) < before:
-                    row[[place, place + 1]] = right, left
+                    row[[position, position + 1]] = right, left
                 else:
                     self.x[[left, right]] = stood
 
@@ -157,7 +157,7 @@ def _rows(tie: np.ndarray, width: int) -> list[np.ndarray]:
 
 
 def _packed(wish: np.ndarray, widths: np.ndarray) -> np.ndarray:
-    """The places nearest to the wishes, from left to right with a gap between boxes, by least squares."""
+    """The positions nearest to the wishes, from left to right with a gap between boxes, by least squares."""
     offset = np.concatenate([[0.0], ((widths[1:] + widths[:-1]) / 2 + GAP).cumsum()])
     return pooled(wish - offset) + offset
 
@@ -176,9 +176,9 @@ def pooled(wish: np.ndarray) -> np.ndarray:
 
 def _ties(order: Sequence[str], candidates: pd.DataFrame) -> np.ndarray:
     """How strongly each pair belongs together, symmetric, (nodes, nodes): the square of Z above 1."""
-    place = {node: index for index, node in enumerate(order)}
+    position = {node: index for index, node in enumerate(order)}
     tie = np.zeros((len(order), len(order)))
     strong = candidates[candidates["z"] > 1]
-    rows, cols = (strong[end].map(place).to_numpy(dtype=int) for end in ("parent", "child"))
+    rows, cols = (strong[end].map(position).to_numpy(dtype=int) for end in ("parent", "child"))
     tie[rows, cols] = np.minimum(strong["z"].to_numpy(), STRONG) ** 2
     return tie + tie.T

@@ -27,8 +27,8 @@ def dispersion(quality: Quality) -> go.Figure:
         _points(figure, part["mean"], part["dispersion"], part["column"], colour, symbol, words[which], hover)
     figure.add_hline(y=1, line=_DASHED)
     for update, numbers in ((figure.update_xaxes, columns["mean"]), (figure.update_yaxes, columns["dispersion"])):
-        places, ticks = log_ticks(min(numbers.min(), 1) / 2, max(numbers.max(), 1) * 2)
-        update(type="log", tickvals=places, ticktext=ticks)
+        tickvals, ticks = log_ticks(min(numbers.min(), 1) / 2, max(numbers.max(), 1) * 2)
+        update(type="log", tickvals=tickvals, ticktext=ticks)
     figure.update_xaxes(title_text="Mean").update_yaxes(title_text="Variance / mean")
     more, less = ((columns["varies"] == which).sum() for which in ("more", "less"))
     title = f"Of {how_many(len(columns), 'column')} {more:,} vary more than Poisson counts, {less:,} less "
@@ -55,7 +55,7 @@ def zeros(quality: Quality) -> go.Figure:
 
 
 def depth(quality: Quality) -> go.Figure:
-    """Total of every row looked at against its place along the first component; outlying rows are marked."""
+    """Total of every row looked at against its position along the first component; outlying rows are marked."""
     deep = quality.depth
     if not deep.explained >= 0:
         return empty("No column varies.")
@@ -63,11 +63,11 @@ def depth(quality: Quality) -> go.Figure:
     for is_out, colour, symbol, name in ((False, BLUE, "circle", "rows"), (True, VERMILLION, "diamond", "far away")):
         part = deep.rows[out == is_out]
         names = part["row"].map("row {}".format)
-        hover = "total %{x:,}, place %{y:.2f}"
+        hover = "total %{x:,}, position %{y:.2f}"
         _points(figure, part["total"], part["component"], names, colour, symbol, name, hover)
     if (deep.rows["total"] > 0).all():
-        places, ticks = log_ticks(deep.rows["total"].min() / 1.1, deep.rows["total"].max() * 1.1)
-        figure.update_xaxes(type="log", tickvals=places, ticktext=ticks)
+        tickvals, ticks = log_ticks(deep.rows["total"].min() / 1.1, deep.rows["total"].max() * 1.1)
+        figure.update_xaxes(type="log", tickvals=tickvals, ticktext=ticks)
     figure.update_xaxes(title_text="Total of the row").update_yaxes(title_text="First component of log(1 + x)")
     chance = f"; of shuffled tables up to {deep.by_chance:.0%}" if deep.by_chance >= 0 else ""
     title = f"Totals explain {deep.explained:.0%} of the first component{chance}"

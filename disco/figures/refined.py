@@ -80,10 +80,10 @@ def ends(starts: pd.DataFrame, bound: float) -> go.Figure:
             marker={"symbol": symbol, "size": 11, "color": colour, "line": {"width": 2, "color": colour}},
             hovertemplate="%{customdata:.2f} nats below the best<extra></extra>",
         )
-    places, words = _ticks(max(float(below.max()), bound))
+    tickvals, words = _ticks(max(float(below.max()), bound))
     end = max(float(_height(below.max())), float(_height(bound)))
     fig.layout.xaxis = dict(
-        tickvals=places, ticktext=words, title="nats below the best end", range=[-0.06 * end, 1.06 * end]
+        tickvals=tickvals, ticktext=words, title="nats below the best end", range=[-0.06 * end, 1.06 * end]
     )
     fig.add_vrect(x0=0, x1=float(_height(bound)), fillcolor=roles.PICKED, opacity=0.12, line_width=0, layer="below")
     fig.layout.yaxis = dict(
@@ -97,7 +97,7 @@ def ends(starts: pd.DataFrame, bound: float) -> go.Figure:
 
 
 def slope(moves: pd.DataFrame, bound: float) -> go.Figure:
-    """Every node's place before and after, source on top; moved nodes are highlighted if the move mattered.
+    """Every node's position before and after, source on top; moved nodes are highlighted if the move mattered.
 
     Args:
         moves: columns node, before, after, gain_nats (NaN: it did not move).
@@ -108,7 +108,7 @@ def slope(moves: pd.DataFrame, bound: float) -> go.Figure:
     matters = moved & (moves["gain_nats"] >= bound)
     up = moves["after"] < moves["before"]
     kinds = (
-        (~moved, "kept its place among the others", roles.FAINT, 1.0, "solid"),
+        (~moved, "kept its position among the others", roles.FAINT, 1.0, "solid"),
         (moved & ~matters, f"moved, gaining less than {bound:g} nats", roles.MUTED, 2.0, "dot"),
         (matters & up, "moved towards the sources", roles.PICKED, 3.0, "solid"),
         (matters & ~up, "moved towards the sinks", roles.ACCENT, 3.0, "dash"),
@@ -148,15 +148,15 @@ def _slopes(fig: go.Figure, part: pd.DataFrame, name: str, line: Mapping[str, ob
 
 def _said(node: str, before: int, after: int, gain: float) -> str:
     gained = "" if math.isnan(gain) else f"; its move gained {number(gain)} nats"
-    return f"{theme.label(node)}: place {before} before, {after} after{gained}"
+    return f"{theme.label(node)}: position {before} before, {after} after{gained}"
 
 
 def _names(fig: go.Figure, moves: pd.DataFrame, moved: pd.Series) -> None:
     part = moves if len(moves) <= LABELS else moves[moved]
-    for at, places, side in ((0, part["before"], "middle left"), (1, part["after"], "middle right")):
+    for at, positions, side in ((0, part["before"], "middle left"), (1, part["after"], "middle right")):
         fig.add_scatter(
             x=[at + (0.04 if at else -0.04)] * len(part),
-            y=places,
+            y=positions,
             mode="text",
             text=[theme.label(node, 18) for node in part["node"]],
             textposition=side,
@@ -166,7 +166,7 @@ def _names(fig: go.Figure, moves: pd.DataFrame, moved: pd.Series) -> None:
         )
 
 
-def places(order: Sequence[str], edges: pd.DataFrame) -> dict[str, tuple[float, float]]:
+def positions(order: Sequence[str], edges: pd.DataFrame) -> dict[str, tuple[float, float]]:
     """The layout of a refined graph, node → (x, y) in pixels; an edge pulls its ends together by its evidence."""
     ties = edges[["parent", "child"]].assign(z=np.sqrt(edges["gain_nats"].fillna(0).clip(lower=0)))
     return placing.positions(order, ties)
@@ -187,10 +187,10 @@ def _ticks(most: float) -> tuple[list[float], list[str]]:
 
 def _depth(fig: go.Figure, low: float, top: float) -> None:
     """The axis of nats below the best, the best on top."""
-    places, words = _ticks(top - low)
+    tickvals, words = _ticks(top - low)
     end = max(float(_height(top - low)), 0.3)
     fig.layout.yaxis = dict(
-        tickvals=places,
+        tickvals=tickvals,
         ticktext=words,
         range=[end * 1.08, -end * 0.06],
         title="nats below the best",

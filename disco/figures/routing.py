@@ -13,7 +13,7 @@ import numpy as np
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import dijkstra
 
-from disco.figures.placing import HEIGHT, Places, node_width, pooled
+from disco.figures.placing import HEIGHT, Positions, node_width, pooled
 
 CLEAR, MARGIN = 7, 13  # pixels between an edge and the boxes that it passes, and where it turns
 APART = 10  # pixels between the ends of edges on one side of a box, if there is room
@@ -67,32 +67,32 @@ class Route:
         return np.concatenate([np.array([self.points[0]]), *curves, np.array([self.points[-1]])])
 
 
-def routes(places: Places, pairs: Iterable[Pair]) -> dict[Pair, Route]:
+def routes(positions: Positions, pairs: Iterable[Pair]) -> dict[Pair, Route]:
     """The way of every edge.
 
     Args:
-        places: the middle (x, y) of every box that is drawn.
+        positions: the middle (x, y) of every box that is drawn.
         pairs: parent and child of each edge.
     """
-    return dict(_routes(tuple((node, *places[node]) for node in places), tuple(pairs)))
+    return dict(_routes(tuple((node, *positions[node]) for node in positions), tuple(pairs)))
 
 
-def passes(places: Places, ways: Mapping[Pair, Route]) -> list[tuple[Pair, str]]:
+def passes(positions: Positions, ways: Mapping[Pair, Route]) -> list[tuple[Pair, str]]:
     """The edges that run behind a box which they do not join, each with that box's node."""
-    names = list(places)
-    boxes = _boxes(tuple((node, *places[node]) for node in places))
+    names = list(positions)
+    boxes = _boxes(tuple((node, *positions[node]) for node in positions))
     found = []
     for pair, way in ways.items():
         line = way.line()
         behind = np.flatnonzero(_hits(line[:-1], line[1:], boxes).any(axis=0))
-        found += [(pair, names[place]) for place in behind if names[place] not in pair]
+        found += [(pair, names[index]) for index in behind if names[index] not in pair]
     return found
 
 
 @lru_cache(maxsize=64)
 def _routes(placed: tuple[tuple[str, float, float], ...], pairs: tuple[Pair, ...]) -> tuple[tuple[Pair, Route], ...]:
-    number = {node: place for place, (node, *_) in enumerate(placed)}
-    boxes, middles = _boxes(placed), np.array([place[1:] for place in placed], dtype=float).reshape(-1, 2)
+    number = {node: index for index, (node, *_) in enumerate(placed)}
+    boxes, middles = _boxes(placed), np.array([box[1:] for box in placed], dtype=float).reshape(-1, 2)
     ends = np.array([(number[parent], number[child]) for parent, child in pairs], dtype=int).reshape(-1, 2)
     turns: list[list[int]] = [[] for _ in pairs]
     blocked = _blocked(middles[ends[:, 0]], middles[ends[:, 1]], _grown(boxes, CLEAR), ends)
@@ -167,21 +167,21 @@ class _Web:
     def _straightened(self, pair: tuple[int, int], way: list[int]) -> list[int]:
         """The way without the turns that it does not need."""
         grown, ends = _grown(self.boxes, CLEAR), np.array([pair])
-        place = 0
-        while place < len(way):
+        index = 0
+        while index < len(way):
             points = [self.middles[pair[0]], *self.corners[way], self.middles[pair[1]]]
-            own = ends if place == 0 or place == len(way) - 1 else None
-            if _blocked(points[place][None], points[place + 2][None], grown, own)[0]:
-                place += 1
+            own = ends if index == 0 or index == len(way) - 1 else None
+            if _blocked(points[index][None], points[index + 2][None], grown, own)[0]:
+                index += 1
             else:
-                del way[place]
-                place = max(0, place - 1)
+                del way[index]
+                index = max(0, index - 1)
         return way
 
 
 @lru_cache(maxsize=16)
 def _web(placed: tuple[tuple[str, float, float], ...], reach: float) -> _Web:
-    return _Web(_boxes(placed), np.array([place[1:] for place in placed], dtype=float), reach)
+    return _Web(_boxes(placed), np.array([box[1:] for box in placed], dtype=float), reach)
 
 
 def _in_lanes(ends: np.ndarray, turns: list[list[int]], boxes: np.ndarray, middles: np.ndarray) -> list[list[Point]]:
@@ -192,17 +192,17 @@ def _in_lanes(ends: np.ndarray, turns: list[list[int]], boxes: np.ndarray, middl
     users: dict[int, list[tuple[float, int, int]]] = {}
     for edge, way in enumerate(turns):
         whole = [middles[ends[edge, 0]], *corners[way], middles[ends[edge, 1]]]
-        for place, corner in enumerate(way):
-            bend = _bend(whole[place], whole[place + 1], whole[place + 2])
-            users.setdefault(corner, []).append((bend, edge, place))
+        for index, corner in enumerate(way):
+            bend = _bend(whole[index], whole[index + 1], whole[index + 2])
+            users.setdefault(corner, []).append((bend, edge, index))
     grown = _grown(boxes, CLEAR - 2)
     for corner, those in users.items():
-        for lane, (_, edge, place) in enumerate(sorted(those, reverse=True)):
+        for lane, (_, edge, index) in enumerate(sorted(those, reverse=True)):
             wide = corners[corner] + min(lane, LANES) * out[corner]
             line = np.array([middles[ends[edge, 0]], *points[edge], middles[ends[edge, 1]]])
-            line[place + 1] = wide
-            if not _blocked(line[place : place + 2], line[place + 1 : place + 3], grown, ends[[edge, edge]]).any():
-                points[edge][place] = tuple(wide)
+            line[index + 1] = wide
+            if not _blocked(line[index : index + 2], line[index + 1 : index + 3], grown, ends[[edge, edge]]).any():
+                points[edge][index] = tuple(wide)
     return points
 
 
@@ -236,7 +236,7 @@ def _tips(
 
 
 def _spread(wished: np.ndarray, left: float, right: float) -> np.ndarray:
-    """The places nearest to the wishes, in their order, `APART` from each other if there is room between the bounds."""
+    """The positions nearest to those wished, in order, `APART` from each other if there is room between the bounds."""
     gap = min(APART, (right - left) / max(1, len(wished) - 1))
     steps = gap * np.arange(len(wished))
     return np.clip(pooled(wished - steps), left, right - steps[-1]) + steps
@@ -263,7 +263,7 @@ def _boxes(placed: tuple[tuple[str, float, float], ...]) -> np.ndarray:
     """Left, top, right and bottom of every box, (nodes, 4)."""
     if not placed:
         return np.zeros((0, 4))
-    x, y = np.array([place[1:] for place in placed], dtype=float).T
+    x, y = np.array([box[1:] for box in placed], dtype=float).T
     half = np.array([node_width(node) for node, *_ in placed]) / 2
     return np.stack([x - half, y - HEIGHT / 2, x + half, y + HEIGHT / 2], axis=1)
 

@@ -34,10 +34,10 @@ def cuts(found: pd.DataFrame, selector: str, cut: float, choices: Sequence[float
         p_values = np.sort(found["p_value"].to_numpy())
         edges, here = np.searchsorted(p_values, choices), int(np.searchsorted(p_values, cut))
     fig = go.Figure()
-    places = list(range(len(choices)))
+    tickvals = list(range(len(choices)))
     words = [f"{choice:g}" for choice in choices]
     fig.add_scatter(
-        x=places,
+        x=tickvals,
         y=edges,
         mode="lines+markers",
         showlegend=False,
@@ -47,10 +47,10 @@ def cuts(found: pd.DataFrame, selector: str, cut: float, choices: Sequence[float
         hovertemplate="cut-off %{customdata}: %{y} edges<extra></extra>",
     )
     if cut in choices:
-        place = list(choices).index(cut)
-        fig.add_vline(x=place, line={"color": roles.MUTED, "width": 1, "dash": "dot"})
+        position = list(choices).index(cut)
+        fig.add_vline(x=position, line={"color": roles.MUTED, "width": 1, "dash": "dot"})
         fig.add_scatter(
-            x=[place],
+            x=[position],
             y=[here],
             mode="markers",
             showlegend=False,
@@ -58,7 +58,7 @@ def cuts(found: pd.DataFrame, selector: str, cut: float, choices: Sequence[float
             marker={"color": roles.PICKED, "size": 13},
         )
     scale = "cut-off, nats" if selector == "evidence" else "cut-off, p-value"
-    fig.layout.xaxis = dict(title=scale, tickvals=places, ticktext=words, tickangle=-60)
+    fig.layout.xaxis = dict(title=scale, tickvals=tickvals, ticktext=words, tickangle=-60)
     fig.layout.yaxis = dict(title="edges kept", rangemode="tozero", dtick=1 if max(edges) < 6 else None)
     title = f"{how_many(here, 'edge')} by {WORDS[selector].name}, {WORDS[selector].rule.format(cut=cut)}"
     return roles.titled(fig, title, height=360, legend=False)
@@ -74,7 +74,7 @@ def agreement(
         one, other: the selectors.
         truth: the true edges, columns parent and child; each has a dot, or a red cross if it runs against the order.
     """
-    place = {node: index for index, node in enumerate(order)}
+    position = {node: index for index, node in enumerate(order)}
     words = different([theme.label(node, 18) for node in order])
     size = max(6.0, min(14.0, 420 / len(order)))
     line = {"width": 2 if size > 8 else 1.2}  # of the open marks
@@ -82,7 +82,7 @@ def agreement(
     fig = go.Figure()
     for which in AGREEMENT[:3]:
         edges = compared[compared["selected_by"] == which]
-        rows, columns = (edges[end].map(place).to_numpy(dtype=int) for end in ("parent", "child"))
+        rows, columns = (edges[end].map(position).to_numpy(dtype=int) for end in ("parent", "child"))
         scores = [[number(value) for value in edges[f"score_{end}"]] for end in ("one", "other")]
         fig.add_scatter(
             x=[words[k] for k in columns],
@@ -95,7 +95,7 @@ def agreement(
             f"{WORDS[other].score} %{{customdata[1]}}<extra>{names[which]}</extra>",
         )
     if truth is not None:
-        true_dots(fig, truth, place, words, 0.6 * size)
+        true_dots(fig, truth, position, words, 0.6 * size)
     matrix_axes(fig, words)
     # Otherwise Plotly would sort the axes by first appearance.
     for axis in (fig.update_xaxes, fig.update_yaxes):

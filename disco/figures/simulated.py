@@ -20,12 +20,12 @@ class Truth:
 
     Attributes:
         graph: its nodes in causal order; an edge whose direction cannot be known has `decided` False.
-        places: of the nodes, in pixels, causes above their effects.
+        positions: of the nodes, in pixels, causes above their effects.
     """
 
     graph: nx.DiGraph
     order: list[str]
-    places: placing.Places
+    tickvals: placing.Positions
 
 
 def truth(drawn: Simulated) -> Truth:
@@ -36,9 +36,9 @@ def truth(drawn: Simulated) -> Truth:
 
 
 def facts(drawn: Simulated) -> pd.DataFrame:
-    """One row per column: column, mean, variance, zeros (a share), max, place (from 1, sources first), parents."""
+    """One row per column: column, mean, variance, zeros (a share), max, position (from 1, sources first), parents."""
     table = drawn.table
-    place = {node: number for number, node in enumerate(drawn.order, start=1)}
+    position = {node: number for number, node in enumerate(drawn.order, start=1)}
     return pd.DataFrame(
         {
             "column": table.columns,
@@ -46,20 +46,20 @@ def facts(drawn: Simulated) -> pd.DataFrame:
             "variance": table.var().to_numpy(),
             "zeros": (table == 0).mean().to_numpy(),
             "max": table.max().to_numpy(),
-            "place": [place[name] for name in table.columns],
+            "position": [position[name] for name in table.columns],
             "parents": drawn.adjacency.sum().to_numpy(),
         }
     )
 
 
 def sortable(drawn: Simulated) -> go.Figure:
-    """Mean and variance of every column by its place in the causal order; if they rise, sorting finds the order."""
-    found = facts(drawn).sort_values("place")
+    """Mean and variance of every column by its position in the causal order; if they rise, sorting finds the order."""
+    found = facts(drawn).sort_values("position")
     figure = go.Figure()
     marks = (("variance", theme.VERMILLION, "circle-open"), ("mean", theme.BLUE, "circle"))
     for name, colour, symbol in marks:
         figure.add_scatter(
-            x=found["place"],
+            x=found["position"],
             y=found[name],
             mode="markers",
             name=name,
@@ -70,7 +70,7 @@ def sortable(drawn: Simulated) -> go.Figure:
     figure.update_yaxes(title_text="mean, variance")
     values = found[["mean", "variance"]].to_numpy()
     if (values > 0).all():
-        places, words = log_ticks(values.min(), values.max())
-        figure.update_yaxes(type="log", tickvals=places, ticktext=words)
-    figure.layout.xaxis = dict(title_text="place in the causal order, sources first")
-    return roles.titled(figure, "Mean and variance of each column by its place in the causal order", height=260)
+        tickvals, words = log_ticks(values.min(), values.max())
+        figure.update_yaxes(type="log", tickvals=tickvals, ticktext=words)
+    figure.layout.xaxis = dict(title_text="position in the causal order, sources first")
+    return roles.titled(figure, "Mean and variance of each column by its position in the causal order", height=260)

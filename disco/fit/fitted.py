@@ -1,6 +1,6 @@
 """Fitted networks with their table, and what is read from them: causal orders, scores of edges, curvature.
 
-A recovery is a causal order with all its scores, for one criterion and boundary. All recoveries of the same networks
+A variant is a causal order with all its scores, for one criterion and boundary. All variants of the same networks
 read the same curvature, so each evaluation is made once and remembered.
 
 Inside, columns are numbered in the order of their names: the same named table gives the same result however its columns
@@ -33,7 +33,7 @@ STOPPED = "Stopped in the {stage} stage after {unit} {done} of {total}."
 
 
 @dataclass(frozen=True)
-class Recovery:
+class Variant:
     """A causal order and its scores, for one criterion and boundary.
 
     Attributes:
@@ -129,7 +129,7 @@ class Fitted:
 
     def recover(
         self, boundary: str | None = None, criterion: str | None = None, callback: Callback | None = None
-    ) -> Recovery:
+    ) -> Variant:
         """Order and scores with another boundary or criterion; those of the settings unless given.
 
         Raises:
@@ -140,14 +140,14 @@ class Fitted:
         chosen = own.replace(boundary=boundary or own.boundary, criterion=criterion or own.criterion)
         flops = stage_flops(self.plan, len(self.names))
         reporter = Reporter(callback, {stage: flops[stage] for stage in ("ordering", "parents")}, STOPPED)
-        return self.recovery(chosen.criterion, chosen.boundary, reporter)
+        return self.variant(chosen.criterion, chosen.boundary, reporter)
 
-    def recovery(self, criterion: str, boundary: str, reporter: Reporter) -> Recovery:
+    def variant(self, criterion: str, boundary: str, reporter: Reporter) -> Variant:
         """As `recover`, as two stages of some work: ordering and parents."""
         steps = self._removals(criterion, boundary, reporter)
         order = [self.names[node] for node in order_of(steps)]
         ccs = ccs_frame(steps, self.names, criterion, boundary)
-        return Recovery(order, ccs, criteria_frame(steps, self.names), self._candidates(order, boundary, reporter))
+        return Variant(order, ccs, criteria_frame(steps, self.names), self._candidates(order, boundary, reporter))
 
     def candidates(self, order: Sequence[str], boundary: str, callback: Callback | None = None) -> pd.DataFrame:
         """The OCS of all candidate edges along a causal order.
@@ -158,7 +158,7 @@ class Fitted:
             callback: receives an event after every child; False stops.
 
         Returns:
-            Columns fold, parent, child, ocs, curvature, z and, with knowledge, rule, as in `Recovery`.
+            Columns fold, parent, child, ocs, curvature, z and, with knowledge, rule, as in `Variant`.
 
         Raises:
             ScoreUnavailable: an edge has no admissible observation.
@@ -168,11 +168,11 @@ class Fitted:
     def _candidates(self, order: Sequence[str], boundary: str, reporter: Reporter) -> pd.DataFrame:
         found, mean, last = {}, {}, len(order) - 1
         walk = ocs.candidate_scores(self.pair_scores, [self.names.index(name) for name in order])
-        for place, (number, values) in enumerate(walk, start=1):
+        for index, (number, values) in enumerate(walk, start=1):
             child = self.names[number]
-            ocs.check_available(values["ocs", boundary], child, order[:place], boundary)
+            ocs.check_available(values["ocs", boundary], child, order[:index], boundary)
             found[child], mean[child] = values["ocs", boundary], values["curvature", boundary]
-            reporter.step("parents", place, last, unit="node")
+            reporter.step("parents", index, last, unit="node")
         table = ocs.tidy(found, mean, order, self.settings.parent_rule)
         return table if self.rules is None else table.assign(rule=self.rules.of_edges(table, self.names))
 
@@ -187,10 +187,10 @@ class Fitted:
         values = diagonal(scores, rows, numbers, [at], self.settings.noise_levels)[..., 0].cpu().numpy()
         inside = counted(rows, scores.top, [at], 2, "admissible")[..., 0].cpu().numpy()
         ranks = rows.ranks[..., at].cpu().numpy().astype(int)
-        fold, place = np.nonzero(rows.valid.cpu().numpy())
-        row = self.folds.rows[rows.rows[fold, place]] + 1
-        columns = {"fold": fold + 1, "row": row, "rank": ranks[fold, place]}
-        return pd.DataFrame({**columns, "curvature": values[fold, place], "admissible": inside[fold, place]})
+        fold, index = np.nonzero(rows.valid.cpu().numpy())
+        row = self.folds.rows[rows.rows[fold, index]] + 1
+        columns = {"fold": fold + 1, "row": row, "rank": ranks[fold, index]}
+        return pd.DataFrame({**columns, "curvature": values[fold, index], "admissible": inside[fold, index]})
 
     def sink_scores(self, remaining: Sequence[int]) -> dict[tuple[str, str], np.ndarray]:
         """Scores of every node of a remaining set, as `disco.score.curvature.sink_scores` gives them."""

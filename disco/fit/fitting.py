@@ -23,7 +23,7 @@ from torch import nn
 from disco.checks import require_types
 from disco.errors import InputError
 from disco.fit.cost import forest_looks, peak_bytes, stage_flops
-from disco.fit.fitted import STOPPED, Fitted, Recovery, by_name
+from disco.fit.fitted import STOPPED, Fitted, Variant, by_name
 from disco.knowledge import Knowledge
 from disco.parents import ocs, selectors
 from disco.progress import Callback, Reporter
@@ -47,7 +47,7 @@ class FitResult:
 
     Attributes:
         fitted: the networks.
-        recovery: order and scores, with the criterion and boundary of the settings.
+        variant: order and scores, with the criterion and boundary of the settings.
         edges: the selected edges: parent, child, ocs, z, frequency; score and p_value with a selector other than ocs,
             and rule with knowledge.
         candidates: all candidates of that selector, as `disco.parents.selectors.candidates` gives them; None with ocs.
@@ -55,7 +55,7 @@ class FitResult:
     """
 
     fitted: Fitted
-    recovery: Recovery
+    variant: Variant
     edges: pd.DataFrame
     candidates: pd.DataFrame | None
     training: dict[str, Any]
@@ -90,22 +90,22 @@ def fit(
     networks, training = _train(folds, plan, device, reporter, store)
     fitted = Fitted(counts, folds, networks, settings, unpack_sinks(store.tensors), rules, adjustment)
     store.under_way = lambda: (pack_sinks(fitted.sinks), {})
-    recovery = fitted.recovery(settings.criterion, settings.boundary, reporter)
-    tau_z, pi_min = ocs.own_thresholds(recovery.ocs, settings)
+    variant = fitted.variant(settings.criterion, settings.boundary, reporter)
+    tau_z, pi_min = ocs.own_thresholds(variant.ocs, settings)
     if settings.selector == "ocs":
-        return FitResult(fitted, recovery, ocs.select(recovery.ocs, tau_z, pi_min), None, training)
+        return FitResult(fitted, variant, ocs.select(variant.ocs, tau_z, pi_min), None, training)
     store.write(*store.under_way())
     store.under_way = None
     candidates = selectors.candidates(
         settings.selector,
         given,
-        recovery.order,
+        variant.order,
         settings,
         knowledge=knowledge,
         device=device.type,
         callback=reporter.part("selector", "node"),
     )
-    return FitResult(fitted, recovery, selectors.edges(candidates, recovery.ocs, tau_z), candidates, training)
+    return FitResult(fitted, variant, selectors.edges(candidates, variant.ocs, tau_z), candidates, training)
 
 
 def fingerprint(table: pd.DataFrame, rows: np.ndarray, settings: Settings, adjustment: Adjustment | None = None) -> str:

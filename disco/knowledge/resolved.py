@@ -35,7 +35,7 @@ class Resolved:
         block = np.ix_(list(nodes), list(nodes))
         return Resolved(self.forbidden[block], self.required[block], self.before[block])
 
-    def turned(self, edge: tuple[int, int]) -> "Resolved":
+    def reversing(self, edge: tuple[int, int]) -> "Resolved":
         """The rules for orders with the child of an edge before its parent too; `before` allows such orders.
 
         What follows from both is not added to `before`: `sorted` does not need it.
@@ -52,15 +52,15 @@ class Resolved:
     def sorted(self, order: Sequence[int]) -> list[int]:
         """The order of all or some nodes that keeps to the rules and is nearest to another one.
 
-        Each place gets the first node of the other order that no node without a place has to stand before.
+        Each position gets the first node of the other order that no node without a position has to stand before.
         """
         before = self.before[np.ix_(list(order), list(order))]
         left, found, waits = list(range(len(order))), list[int](), before.sum(axis=0)
         while left:
-            place = next(place for place in left if not waits[place])
-            left.remove(place)
-            found.append(order[place])
-            waits = waits - before[place]
+            index = next(index for index in left if not waits[index])
+            left.remove(index)
+            found.append(order[index])
+            waits = waits - before[index]
         return found
 
     def span(self, others: Sequence[int], node: int) -> tuple[int, int]:
@@ -88,8 +88,8 @@ class Resolved:
             edges: columns parent and child, names.
             names: of all nodes, by number.
         """
-        place = {name: number for number, name in enumerate(names)}
-        pairs = zip(edges["parent"].map(place), edges["child"].map(place), strict=True)
+        index = {name: number for number, name in enumerate(names)}
+        pairs = zip(edges["parent"].map(index), edges["child"].map(index), strict=True)
         return [self.of_edge(parent, child) for parent, child in pairs]
 
 

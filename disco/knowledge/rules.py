@@ -101,8 +101,8 @@ class Knowledge:
             found.append((f"closed tier {number}", replace(self, closed=left)))
         for kind in _KINDS:
             pairs = getattr(self, kind)
-            for place, pair in enumerate(pairs):
-                less = [*pairs[:place], *pairs[place + 1 :]]
+            for index, pair in enumerate(pairs):
+                less = [*pairs[:index], *pairs[index + 1 :]]
                 found.append((f"{kind} {' → '.join(pair)}", replace(self, **{kind: less})))
         return found
 
@@ -117,23 +117,23 @@ class Knowledge:
             InputError: a rule names no column or no pair of columns, or rules contradict each other; the sentence has
                 the fewest rules that do.
         """
-        place = positions(names, "table")
+        index = positions(names, "table")
         if roles is not None:
-            self._refuse_others(place, roles)
-        tier = self._tier_of(place)
-        rules = {kind: [_edge_rule(pair, kind, place) for pair in getattr(self, kind)] for kind in _KINDS}
+            self._refuse_others(index, roles)
+        tier = self._tier_of(index)
+        rules = {kind: [_edge_rule(pair, kind, index) for pair in getattr(self, kind)] for kind in _KINDS}
         earlier = (tier[:, None] > 0) & (tier[:, None] < tier)
-        inside = (tier[:, None] == tier) & np.isin(tier, self.closed) & ~np.eye(len(place), dtype=bool)
+        inside = (tier[:, None] == tier) & np.isin(tier, self.closed) & ~np.eye(len(index), dtype=bool)
         check(names, tier, inside, *rules.values())
-        required, forbidden = (pairs_of(rules[kind], len(place)) for kind in _KINDS)
+        required, forbidden = (pairs_of(rules[kind], len(index)) for kind in _KINDS)
         return Resolved(forbidden | earlier.T | inside, required, closure(required | earlier))
 
-    def _refuse_others(self, place: dict[str, int], roles: Roles) -> None:
+    def _refuse_others(self, index: dict[str, int], roles: Roles) -> None:
         """Refuse rules that name a column of another role than count."""
         for text in dict.fromkeys(text for texts in (*self.tiers, *self.required, *self.forbidden) for text in texts):
             fits = re.compile(translate(text)).match if _SIGNS.search(text) else text.__eq__
             others = [name for name in roles.columns if roles.role(name) != "count" and fits(name)]
-            if others and text not in place and not any(map(fits, place)):
+            if others and text not in index and not any(map(fits, index)):
                 role = roles.role(others[0])
                 what = "is ignored" if role == "ignore" else f"is {'an' if role == 'exposure' else 'a'} {role}"
                 raise InputError(
@@ -141,14 +141,14 @@ class Knowledge:
                     "the column a count."
                 )
 
-    def _tier_of(self, place: dict[str, int]) -> np.ndarray:
+    def _tier_of(self, index: dict[str, int]) -> np.ndarray:
         """The tier of every column, from 1; 0 for those in none."""
-        tier, by = np.zeros(len(place), dtype=int), dict[int, str]()
+        tier, by = np.zeros(len(index), dtype=int), dict[int, str]()
         for number, texts in enumerate(self.tiers, start=1):
             for text in texts:
-                for column in _columns(text, place):
+                for column in _columns(text, index):
                     if tier[column] not in (0, number):
-                        name = list(place)[column]
+                        name = list(index)[column]
                         raise InputError(
                             f'The knowledge puts "{name}" into two tiers, into tier {tier[column]} by "{by[column]}" '
                             f'and into tier {number} by "{text}": leave it in one of them.'
@@ -185,23 +185,23 @@ def _short(value: Any) -> str:
     return text if len(text) <= 60 else f"{text[:59]}…"
 
 
-def _columns(text: str, place: dict[str, int]) -> list[int]:
+def _columns(text: str, index: dict[str, int]) -> list[int]:
     """The columns of a name or pattern."""
-    if text in place:
-        return [place[text]]
+    if text in index:
+        return [index[text]]
     if not _SIGNS.search(text):
         raise InputError(f'The knowledge names "{text}", which is not a column of the table: correct or remove it.')
     fits = re.compile(translate(text)).match
-    found = [number for name, number in place.items() if fits(name)]
+    found = [number for name, number in index.items() if fits(name)]
     if not found:
         raise InputError(f'No column of the table fits the pattern "{text}" of the knowledge: correct or remove it.')
     return found
 
 
-def _edge_rule(pair: tuple[str, str], kind: str, place: dict[str, int]) -> EdgeRule:
+def _edge_rule(pair: tuple[str, str], kind: str, index: dict[str, int]) -> EdgeRule:
     """A pair with the columns that it stands for."""
     words = " → ".join(pair)
-    parents, children = (frozenset(_columns(text, place)) for text in pair)
+    parents, children = (frozenset(_columns(text, index)) for text in pair)
     if len(parents | children) == 1:
         raise InputError(f'The {kind} edge "{words}" joins a column only with itself: correct or remove it.')
     return EdgeRule(words, parents, children)

@@ -210,8 +210,8 @@ def _held_out(
         out = fold == number
         here, there = given.take(~out), given.take(out)
         before = None
-        for place, (name, parents) in enumerate(graphs.items()):
-            reporter.step("held-out", nodes * (len(graphs) * int(number) + place), int(fits))
+        for index, (name, parents) in enumerate(graphs.items()):
+            reporter.step("held-out", nodes * (len(graphs) * int(number) + index), int(fits))
             model = Model.of(here, parents, prior=prior, known=before, reporter=reporter)
             rows[name][out] = model.row_log_likelihood(there).sum(1)
             before = model
@@ -226,8 +226,8 @@ def _scores(rows: Mapping[str, np.ndarray]) -> pd.DataFrame:
 def _differences(rows: Mapping[str, np.ndarray]) -> pd.DataFrame:
     """Every graph compared with each one before it."""
     names, found = list(rows), []
-    for place, name in enumerate(names):
-        for other in names[:place]:
+    for index, name in enumerate(names):
+        for other in names[:index]:
             gap = rows[name] - rows[other]
             found.append((name, other, float(gap.mean()), float(gap.std(ddof=1) / np.sqrt(len(gap)))))
     return pd.DataFrame(found, columns=["graph", "against", "difference", "error"])

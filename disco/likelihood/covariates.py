@@ -44,8 +44,8 @@ class Basis:
 def bases(adjustment: Adjustment) -> list[Basis]:
     """The columns of every covariate, and of the exposure if there is one."""
     found = [
-        (_of_levels if one.kind == CATEGORICAL else _of_number)(one, place)
-        for place, one in enumerate(adjustment.covariates)
+        (_of_levels if one.kind == CATEGORICAL else _of_number)(one, index)
+        for index, one in enumerate(adjustment.covariates)
     ]
     if (exposure := adjustment.log_exposure) is not None and np.ptp(exposure) > 0:
         knots = _knots(exposure)
@@ -60,8 +60,8 @@ def bases(adjustment: Adjustment) -> list[Basis]:
     return found
 
 
-def _of_number(covariate: Covariate, place: int) -> Basis:
-    """The smooth of the covariate at a place; without columns if its values are all the same."""
+def _of_number(covariate: Covariate, index: int) -> Basis:
+    """The smooth of the covariate at a position; without columns if its values are all the same."""
     scale = covariate.scale
     if np.ptp(scale) == 0:  # on a part of the rows
         return Basis(covariate.name, np.empty(0, dtype=int), lambda other: np.empty((other.rows, 0)))
@@ -69,20 +69,20 @@ def _of_number(covariate: Covariate, place: int) -> Basis:
     transform = _orthonormal(_spline(scale, knots))
 
     def at(other: Adjustment) -> np.ndarray:
-        return transform(_spline(other.covariates[place].scale, knots))
+        return transform(_spline(other.covariates[index].scale, knots))
 
     return Basis(covariate.name, _straight_first(len(transform(_spline(scale, knots)).T)), at)
 
 
-def _of_levels(covariate: Covariate, place: int) -> Basis:
-    """The effects of the levels of the covariate at a place, less one, because their mean is 0; 0 for others."""
+def _of_levels(covariate: Covariate, index: int) -> Basis:
+    """The effects of the levels of the covariate at a position, less one, because their mean is 0; 0 for others."""
     levels = np.eye(len(covariate.levels))
     seen = np.bincount(covariate.values, minlength=len(levels)) > 0
     transform = _orthonormal(levels[covariate.values])
     columns = len(transform(levels[:1]).T)
 
     def at(other: Adjustment) -> np.ndarray:
-        values = other.covariates[place].values
+        values = other.covariates[index].values
         return transform(levels[values]) * seen[values, None]
 
     return Basis(covariate.name, np.zeros(columns, dtype=int), at)
@@ -103,15 +103,15 @@ def _spline(values: np.ndarray, knots: np.ndarray) -> np.ndarray:
 
     Hastie, Tibshirani and Friedman, The Elements of Statistical Learning, Eq. 5.4.
     """
-    place = (values.clip(knots[0], knots[-1]) - knots[0]) / (knots[-1] - knots[0])
+    t = (values.clip(knots[0], knots[-1]) - knots[0]) / (knots[-1] - knots[0])
     knots = (knots - knots[0]) / (knots[-1] - knots[0])
 
     def bend(knot: float) -> np.ndarray:
-        cubes = np.maximum(place - knot, 0) ** 3 - np.maximum(place - knots[-1], 0) ** 3
+        cubes = np.maximum(t - knot, 0) ** 3 - np.maximum(t - knots[-1], 0) ** 3
         return cubes / (knots[-1] - knot)
 
     last = bend(knots[-2])
-    return np.column_stack([place, *(bend(knot) - last for knot in knots[:-2])])
+    return np.column_stack([t, *(bend(knot) - last for knot in knots[:-2])])
 
 
 def _orthonormal(columns: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
@@ -212,11 +212,11 @@ def on_grids(
     return grids, parent_grids, design
 
 
-def values_of(adjustment: Adjustment, place: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The distinct values of what `bases` has at a place, the first row that has each, and how many have it."""
-    if place == len(adjustment.covariates):
+def values_of(adjustment: Adjustment, index: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The distinct values of what `bases` has at a position, the first row that has each, and how many have it."""
+    if index == len(adjustment.covariates):
         assert adjustment.exposure is not None  # else it has no columns
         return np.unique(adjustment.exposure, return_index=True, return_counts=True)
-    covariate = adjustment.covariates[place]
+    covariate = adjustment.covariates[index]
     distinct, first, seen = np.unique(covariate.values, return_index=True, return_counts=True)
     return np.array(covariate.levels, dtype=object)[distinct] if covariate.levels else distinct, first, seen

@@ -205,7 +205,7 @@ class Design:
 
     @property
     def bend(self) -> int:
-        """The place of the link's bend among the coefficients, after the intercept and the base measure (q)."""
+        """The position of the link's bend among the coefficients, after the intercept and the base measure (q)."""
         return 1 + self.measure.shape[-1]
 
     @property

@@ -25,9 +25,9 @@ from torch import Tensor
 from disco.likelihood.batch import BatchDesign, Derivatives
 
 GRID = 128  # cells of a table over η that rows lie in
-# Weights of the grid points below and above a row at place t of its cell, by powers of t. The first three are those of
-# A, A′ and A″, by the quintic that fits all three at both ends; the next two of a value and its slope, by a cubic; the
-# last of a value, by a line.
+# Weights of the grid points below and above a row at position t of its cell, by powers of t. The first three are those
+# of A, A′ and A″, by the quintic that fits all three at both ends; the next two of a value and its slope, by a cubic;
+# the last of a value, by a line.
 PIECES = torch.tensor(
     [
         [[1, 0, 0, -10, 15, -6], [0, 1, 0, -6, 8, -3], [0, 0, 0.5, -1.5, 1.5, -0.5],
@@ -72,9 +72,9 @@ def tabulated(design: BatchDesign, theta: Tensor) -> Derivatives:
     low = torch.minimum(torch.maximum(least, bottom), most)
     width = ((torch.maximum(torch.minimum(most, top), low) - low) / (GRID - 1)).clamp_min(1e-3)
     table = _table(design, theta, low, width)
-    place = (eta - low.to(eta)) / width.to(eta)
-    inside = place.clamp(0, GRID - 1e-3)
-    beyond = (place - inside) * width.to(eta)
+    t = (eta - low.to(eta)) / width.to(eta)
+    inside = t.clamp(0, GRID - 1e-3)
+    beyond = (t - inside) * width.to(eta)
     left = inside.long()
     at = inside - left
     sums = _over_rows(table, _powers(left, at.double(), design.weights), width)
@@ -129,7 +129,7 @@ def _table(design: BatchDesign, theta: Tensor, low: Tensor, width: Tensor) -> _T
 
 
 def _coefficients(table: _Table, width: Tensor) -> Tensor:
-    """Polynomials of the place in each cell: a cubic for E v̂, lines for Var v̂ and Cov(v̂, C), (B, 6 + 2 q, G).
+    """Polynomials of the position in each cell: a cubic for E v̂, lines for Var v̂ and Cov(v̂, C), (B, 6 + 2 q, G).
 
     All second moments are interpolated by lines, so that the information of a row is a mixture of covariances and never
     indefinite.
@@ -150,7 +150,7 @@ def _moments(coefficients: Tensor, left: Tensor, at: Tensor) -> Tensor:
 
 
 def _powers(left: Tensor, at: Tensor, weights: Tensor | None) -> Tensor:
-    """Weight times the powers 0 to 5 of the place in the cell, summed over the rows of every cell, (B, G + 1, 6)."""
+    """Weight times the powers 0 to 5 of the position in the cell, summed over the rows of every cell, (B, G + 1, 6)."""
     batch = len(left)
     cell = (left + (GRID + 1) * torch.arange(batch, device=left.device)[:, None]).flatten()
     part = (torch.ones_like(at) if weights is None else weights.double().expand_as(at)).flatten()

@@ -103,12 +103,12 @@ class Model:
         """
         given = prepare(table, adjustment, folds=None)
         names, adjustment = tuple(given.counts.columns), given.adjustment
-        place = {name: number for number, name in enumerate(names)}
+        index = {name: number for number, name in enumerate(names)}
         for child, nodes in parents.items():
             for name in (child, *nodes):
-                if name not in place:
+                if name not in index:
                     raise InputError(f'The graph names "{name}", which is not a column of the table.')
-        graph = nx.DiGraph([(place[parent], place[child]) for child, nodes in parents.items() for parent in nodes])
+        graph = nx.DiGraph([(index[parent], index[child]) for child, nodes in parents.items() for parent in nodes])
         graph.add_nodes_from(range(len(names)))
         if around := find_cycle(graph):
             cycle = ", ".join(names[node] for node in around)
@@ -224,11 +224,11 @@ class Model:
         node, names = self._number(child), [basis.name for basis in known]
         if self.adjustment is None or covariate not in names:
             raise InputError(f'The model has no covariate "{covariate}".')
-        place = names.index(covariate)
-        first = self.design.bend + 1 + sum(len(basis.kinds) for basis in known[:place])
-        own = slice(first, first + len(known[place].kinds))
-        values, at, seen = values_of(self.adjustment, place)
-        columns, fits = known[place].at(self.adjustment.take(at)), self.fits[node]
+        index = names.index(covariate)
+        first = self.design.bend + 1 + sum(len(basis.kinds) for basis in known[:index])
+        own = slice(first, first + len(known[index].kinds))
+        values, at, seen = values_of(self.adjustment, index)
+        columns, fits = known[index].at(self.adjustment.take(at)), self.fits[node]
         covariance = inverse(fits.moments.information, fits.penalty)[0].numpy()[own, own]
         scale = float(self.design.value[node, 1])
         effect = scale * columns @ fits.theta[0, own].numpy()
@@ -372,9 +372,9 @@ class Model:
         means, errors = np.empty(len(effect)), np.empty(len(effect))
         for value in range(len(effect)):
             added, along, bend = self._bent(node, rest + effect[value])
-            place = (shift + added - points[0]) / (points[1] - points[0])
-            left = np.clip(place.astype(np.int64), 0, _POINTS - 2)
-            at = place - left
+            cell = (shift + added - points[0]) / (points[1] - points[0])
+            left = np.clip(cell.astype(np.int64), 0, _POINTS - 2)
+            at = cell - left
             carried = np.bincount(left, 1 - at, _POINTS) + np.bincount(left + 1, at, _POINTS)
             share = carried / len(rest)  # of the rows, at each point
             slope_of_row = (1 - at) * with_value[left] + at * with_value[left + 1]

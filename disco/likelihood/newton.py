@@ -72,17 +72,17 @@ def _newton(design: BatchDesign, theta: Tensor, tolerance: float, evaluate: Eval
     """`compiled.newton` for all problems at once, with the expected information only."""
     current = evaluate(design, theta)
     step, predicted, log_determinant = _step(design, current)
-    share, place, ended = torch.ones_like(predicted), torch.arange(len(theta), device=theta.device), []
+    share, index, ended = torch.ones_like(predicted), torch.arange(len(theta), device=theta.device), []
     for _ in range(_STEPS):
         going = predicted >= tolerance
         if not bool(going.any()):
             break
         if 2 * int(going.sum()) <= len(going):  # leave out the problems that are done once they are half
             done, left = (which.nonzero().squeeze(1) for which in (~going, going))
-            state = (place, theta, step, predicted, log_determinant, current)
+            state = (index, theta, step, predicted, log_determinant, current)
             ended.append(_at(done, *state))
             design, share, going = design.take(left), share[left], going[left]
-            place, theta, step, predicted, log_determinant, current = _at(left, *state)
+            index, theta, step, predicted, log_determinant, current = _at(left, *state)
         tried = theta + share[:, None] * step
         ahead = evaluate(design, tried)
         before, after = current.log_likelihood - design.prior(theta), ahead.log_likelihood - design.prior(tried)
@@ -92,7 +92,7 @@ def _newton(design: BatchDesign, theta: Tensor, tolerance: float, evaluate: Eval
         current = _choose(better, ahead, current)
         step, predicted, log_determinant = _step(design, current)
         share = torch.where(better, 1.0, share / 2)
-    ended.append((place, theta, step, predicted, log_determinant, current))
+    ended.append((index, theta, step, predicted, log_determinant, current))
     return _joined(ended)
 
 

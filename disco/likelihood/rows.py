@@ -52,7 +52,7 @@ class Grid(NamedTuple):
         low: η at its first point.
         width: of a cell.
         lowest, highest: v̂ of the only level left below the grid, and of the one above it.
-        coefficients: by powers of the place in a cell, one row per cell, (G − 1, 6 + 2 q).
+        coefficients: by powers of the position in a cell, one row per cell, (G − 1, 6 + 2 q).
     """
 
     low: float
@@ -75,7 +75,7 @@ class Sums(NamedTuple):
     """Sums over the rows, as in `evaluate.AtRows` unless said otherwise; k counts the rows' own blocks, too.
 
     Attributes:
-        powers: of the weight times the powers 0 to 5 of the place in a cell, by cell, (G, 6).
+        powers: of the weight times the powers 0 to 5 of the position in a cell, by cell, (G, 6).
         plain: (2 + q,).
         bending: (2 + q, 2).
         products: with the columns of each block, (k, WIDTH · k + 3 + q, padded, WIDTH): first those of the blocks'
@@ -231,11 +231,11 @@ def _residuals(rows, start, size, grid, times, powers):
     """x̂ − E v̂, Var v̂ and Cov(v̂, C) times the weight at a block of rows, into `times`; returns their `index`."""
     own, weights, coefficients = rows.own, rows.weights, grid.coefficients
     number = own.dtype.type
-    cells, places = np.empty(BLOCK, np.int32), np.empty(BLOCK, own.dtype)
-    _placed(rows, start, size, grid, cells, places)
+    cells, offsets = np.empty(BLOCK, np.int32), np.empty(BLOCK, own.dtype)
+    _located(rows, start, size, grid, cells, offsets)
     lines, one = (coefficients.shape[1] - 4) // 2, number(1)
     for r in range(size):
-        cell, at = cells[r], places[r]
+        cell, at = cells[r], offsets[r]
         c = coefficients[cell]
         weight = weights[start + r] if len(weights) else one
         mean = c[0] + at * (c[1] + at * (c[2] + at * c[3]))
@@ -250,16 +250,16 @@ def _residuals(rows, start, size, grid, times, powers):
 
 
 @within
-def _placed(rows, start, size, grid, cells, places):
+def _located(rows, start, size, grid, cells, offsets):
     """The cell of a table over η that each row of a block lies in, and where in it."""
     eta = rows.eta
     number = eta.dtype.type
     first, each, top = number(grid.low), number(1 / grid.width), number(len(grid.coefficients) - 1e-3)
     zero = number(0)
     for r in range(size):
-        place = min(max((eta[start + r] - first) * each, zero), top)
-        cells[r] = np.int32(place)
-        places[r] = place - number(cells[r])
+        located = min(max((eta[start + r] - first) * each, zero), top)
+        cells[r] = np.int32(located)
+        offsets[r] = located - number(cells[r])
 
 
 @within

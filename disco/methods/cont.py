@@ -165,8 +165,8 @@ def order(noise: Callable[..., Tensor], table: pd.DataFrame, values: Tensor, see
     nodes = values.shape[1]
     folds = fold_of_rows(len(table), np.random.default_rng(seed))
     conditionals = []
-    for place in range(nodes):
-        conditionals.append(Conditional(table.iloc[:, place].to_numpy(), folds))
+    for index in range(nodes):
+        conditionals.append(Conditional(table.iloc[:, index].to_numpy(), folds))
         reporter.check()
     sigma = float(deviation(torch.tensor(EVALUATED)))
     units = sigma * table.to_numpy().var(axis=0)
@@ -184,7 +184,7 @@ def order(noise: Callable[..., Tensor], table: pd.DataFrame, values: Tensor, see
         steps += [(len(removed) + 1, table.columns[j], score, j == leaf) for j, score in zip(left, scores, strict=True)]
         left.remove(leaf)
         removed.append(leaf)
-    names = [table.columns[place] for place in removed[::-1]]
+    names = [table.columns[index] for index in removed[::-1]]
     return Ordered(names, pd.DataFrame(steps, columns=["step", "node", "score", "chosen"]))
 
 

@@ -96,12 +96,12 @@ def find(table: pd.DataFrame | np.ndarray, options: Options, *, callback: Callba
     )
     kept = train_joint(network, values, uniform(0.0, LAST), schedule, generator, reporter)
     rows = chosen_rows(values, options.evaluated, generator)
-    places = order([partial(predicted, network, t) for t in LEVELS], rows, options.removal, reporter)
+    indices = order([partial(predicted, network, t) for t in LEVELS], rows, options.removal, reporter)
     notes = (
         f"The network of epoch {kept:,} was kept, and variances were taken over {len(rows):,} of {len(values):,} rows.",
         *(["log(1 + x) was taken of the table."] if options.logged else []),
     )
-    names = [numbers.columns[place] for place in places]
+    names = [numbers.columns[index] for index in indices]
     found = along(given, names, options.cutoff, callback=reporter.part("selector", "node"))
     return dataclasses.replace(found, notes=notes)
 
@@ -118,7 +118,7 @@ def order(levels: Sequence[Noise], rows: Tensor, removal: str, reporter: Reporte
     nodes = rows.shape[1]
     if removal == "greedy":
         ranks = np.stack([_variances(noise, rows, range(nodes), reporter).argsort().argsort() for noise in levels])
-        return [int(place) for place in (-ranks.mean(axis=0)).argsort(kind="stable")]
+        return [int(index) for index in (-ranks.mean(axis=0)).argsort(kind="stable")]
     left, removed = list(range(nodes)), list[int]()
     while len(left) > 1:
         reporter.step("ordering", len(removed), nodes - 1, unit="removal")

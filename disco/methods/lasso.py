@@ -67,10 +67,10 @@ def edges(
     """
     values = counts.to_numpy(dtype=float)
     columns, regress = features(values, scale), regression(len(counts), penalty, reporter.check)
-    place = {name: k for k, name in enumerate(counts.columns)}
+    index = {name: k for k, name in enumerate(counts.columns)}
     found = []
     for step, child in enumerate(order[1:], start=1):
-        before, own = [place[name] for name in order[:step]], place[child]
+        before, own = [index[name] for name in order[:step]], index[child]
         design = np.column_stack([np.ones(len(counts)), columns[:, before]])
         theta, _ = regress(design, values[:, own], kinds[own], None)
         sizes = np.abs(theta[1:]).tolist()

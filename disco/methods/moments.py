@@ -129,7 +129,7 @@ def order(means: Means, score: Score, candidates: np.ndarray, reporter: Reporter
     nodes = len(candidates)
     left, found, kept = np.ones(nodes, dtype=bool), [], []
     scores, due = np.full(nodes, np.inf), left.copy()
-    for place in range(nodes):
+    for step in range(nodes):
         for node in np.flatnonzero(due & left).tolist():
             scores[node] = score(node, means.of(node))
             reporter.check()
@@ -139,5 +139,5 @@ def order(means: Means, score: Score, candidates: np.ndarray, reporter: Reporter
         left[chosen] = False
         means.place(chosen)
         due = candidates[chosen]
-        reporter.step("order", place + 1, nodes, unit="node")
+        reporter.step("order", step + 1, nodes, unit="node")
     return found, kept

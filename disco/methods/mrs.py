@@ -124,11 +124,11 @@ def find(table: Table, options: Options, *, callback: Callback | None = None) ->
     )
     _check_trials(counts, kinds)
     candidates = joined(counts, options.skeleton, reporter.part("skeleton", "node"))
-    places, ratios = _ordered(counts, kinds, candidates, options, reporter)
-    names = [counts.columns[place] for place in places]
+    indices, ratios = _ordered(counts, kinds, candidates, options, reporter)
+    names = [counts.columns[index] for index in indices]
     tests = cam.edges(Prepared(counts), names, cutoff=options.cutoff, callback=reporter.part("parents", "node"))
-    place = {name: k for k, name in enumerate(counts.columns)}
-    tests = tests[candidates[tests["parent"].map(place), tests["child"].map(place)]]
+    index = {name: k for k, name in enumerate(counts.columns)}
+    tests = tests[candidates[tests["parent"].map(index), tests["child"].map(index)]]
     kept = tests if options.parents == "skeleton" else tests[tests["selected"]]
     return Found.of(
         list(counts.columns),
@@ -151,7 +151,7 @@ def _check_trials(counts: pd.DataFrame, kinds: list[Family]) -> None:
 def _ordered(
     counts: pd.DataFrame, kinds: list[Family], candidates: np.ndarray, options: Options, reporter: Reporter
 ) -> tuple[list[int], list[float]]:
-    """The places of the columns, sources first, and the score of each when it was placed."""
+    """The indices of the columns, sources first, and the score of each when it was placed."""
     values = counts.to_numpy(dtype=float)
     if options.skeleton == "none" and options.means == "linear":
         means: Deflated | Regressed = Deflated(values, kinds)

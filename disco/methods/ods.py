@@ -100,8 +100,8 @@ def find(table: Table, options: Options, *, callback: Callback | None = None) ->
         check_rows(Prepared(counts))
     weights = {"order": _TIMES[options.means], "parents": 50.0 if options.parents == "lasso" else 1.0}
     reporter = Reporter(callback, weights, STOPPED)
-    places, ratios = ordered(counts, kinds, options, reporter)
-    names = [counts.columns[place] for place in places]
+    indices, ratios = ordered(counts, kinds, options, reporter)
+    names = [counts.columns[index] for index in indices]
     if options.parents == "cam":
         tests = cam.edges(Prepared(counts), names, cutoff=options.cutoff, callback=reporter.part("parents", "node"))
     else:
@@ -119,7 +119,7 @@ def find(table: Table, options: Options, *, callback: Callback | None = None) ->
 def ordered(
     counts: pd.DataFrame, kinds: list[Family], options: Options, reporter: Reporter
 ) -> tuple[list[int], list[float]]:
-    """The places of the columns, sources first, and of each its variance over its family's, given those before."""
+    """The indices of the columns, sources first, and of each its variance over its family's, given those before."""
     values = counts.to_numpy(dtype=float)
     every = ~np.eye(len(kinds), dtype=bool)
     if options.means == "linear":

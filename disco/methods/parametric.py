@@ -157,7 +157,7 @@ class FamilyScores(Stepwise[FamilyFit]):
         loss = found.theta[1:] ** 2 / variance / 2 - self.price
         score = found.slopes.value - self.price * (size + len(found.own))
         gain = self._gain(found, design, inverse, self.candidates[node])
-        gain[[self.place[node][parent] for parent in parents if parent in self.place[node]]] = -np.inf
+        gain[[self.index[node][parent] for parent in parents if parent in self.index[node]]] = -np.inf
         return FamilyFit(parents, score, gain, loss, found, np.sqrt(variance))
 
     def _gain(self, found: Maximum, design: np.ndarray, inverse: np.ndarray, others: Sequence[int]) -> np.ndarray:
@@ -200,8 +200,8 @@ class FamilyScores(Stepwise[FamilyFit]):
 
 def _searched(counts: pd.DataFrame, scores: FamilyScores, options: Options) -> Optimum:
     """The best of searches from every start, and then from orders near the best so far."""
-    place = {name: node for node, name in enumerate(counts.columns)}
-    starts = [[place[name] for name in order] for order in first_orders(counts, options.starts, options.seed).values()]
+    index = {name: node for node, name in enumerate(counts.columns)}
+    starts = [[index[name] for name in order] for order in first_orders(counts, options.starts, options.seed).values()]
     best: Optimum | None = None
     total = len(starts) + options.restarts
     for done in range(total):

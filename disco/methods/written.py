@@ -27,14 +27,14 @@ def asked_for(names: Iterable[str], lines: Iterable[str]) -> dict[str, dict[str,
     for name in found:
         method(name)  # refuses a name that is none
     for line in lines:
-        place, equals, value = line.partition("=")
-        name, dot, option = (part.strip() for part in place.partition("."))
+        where, equals, value = line.partition("=")
+        name, dot, option = (part.strip() for part in where.partition("."))
         if not (equals and dot and option):
             raise InputError(f"An option is written METHOD.OPTION=VALUE, such as {EXAMPLE}; got {line!r}.")
         if name not in found:
-            raise InputError(f"The option {place.strip()} is for the method {name}, which is not among those chosen.")
+            raise InputError(f"The option {where.strip()} is for the method {name}, which is not among those chosen.")
         if option in found[name]:
-            raise InputError(f"The option {place.strip()} is given twice.")
+            raise InputError(f"The option {where.strip()} is given twice.")
         found[name][option] = _value(name, option, value.strip())
     for name, options in found.items():
         _check(name, options)

@@ -57,12 +57,12 @@ def _compelled(graph: nx.DiGraph) -> set[tuple[str, str]]:
     x. Sets of nodes are bits, since a dense graph has many.
     """
     order = list(nx.topological_sort(graph))
-    place = {node: number for number, node in enumerate(order)}
+    index = {node: number for number, node in enumerate(order)}
     parents, compelled = [0] * len(order), [0] * len(order)
     for y, node in enumerate(order):
-        parents[y] = own = sum(1 << place[parent] for parent in graph.predecessors(node))
+        parents[y] = own = sum(1 << index[parent] for parent in graph.predecessors(node))
         x = own.bit_length() - 1
         if own:
             breaks = compelled[x] & ~own or own & ~parents[x] & ~(1 << x)
             compelled[y] = own if breaks else compelled[x]
-    return {(parent, node) for parent, node in graph.edges if compelled[place[node]] >> place[parent] & 1}
+    return {(parent, node) for parent, node in graph.edges if compelled[index[node]] >> index[parent] & 1}

@@ -200,7 +200,7 @@ def both(a: Edges, b: Edges, sides: tuple[str, str] = ("the truth", "the estimat
 def met(truth: Edges, estimate: Edges) -> tuple[Pairs, Pairs]:
     """The directed pairs of both; true edges of unknown direction are reversed if the estimate has them reversed."""
     pairs, found = both(truth, estimate)
-    return turned(pairs, undirected(truth), set(found).__contains__), found
+    return oriented(pairs, undirected(truth), set(found).__contains__), found
 
 
 def _once(found: Pairs, free: Collection[tuple[str, str]]) -> Pairs:
@@ -224,7 +224,7 @@ def undirected(truth: Edges) -> set[tuple[str, str]]:
     return set(zip(rows["parent"], rows["child"], strict=True))
 
 
-def turned(pairs: Pairs, free: Collection[tuple[str, str]], has: Callable[[tuple[str, str]], bool]) -> Pairs:
+def oriented(pairs: Pairs, free: Collection[tuple[str, str]], has: Callable[[tuple[str, str]], bool]) -> Pairs:
     """The pairs, with each free one reversed if `has` holds for the reverse but not for the pair itself."""
     return [pair[::-1] if pair in free and has(pair[::-1]) and not has(pair) else pair for pair in pairs]
 

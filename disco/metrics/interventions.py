@@ -52,12 +52,12 @@ def _adjacencies(truth: Edges, estimate: Edges) -> list[np.ndarray]:
     for pairs, name in ((true, "The truth"), (found, "The estimate")):
         if loop := cycle(pairs):
             raise InputError(f"{name} has the cycle {loop}; SID and ancestor AID need an acyclic graph.")
-    place = {node: number for number, node in enumerate(dict.fromkeys(names(true + found)))}
+    index = {node: number for number, node in enumerate(dict.fromkeys(names(true + found)))}
     matrices = []
     for pairs in (true, found):
-        matrix = np.zeros((len(place),) * 2, dtype=bool)
+        matrix = np.zeros((len(index),) * 2, dtype=bool)
         for parent, child in pairs:
-            matrix[place[parent], place[child]] = True
+            matrix[index[parent], index[child]] = True
         matrices.append(matrix)
     return matrices
 

@@ -10,7 +10,7 @@ import pandas as pd
 
 from disco.errors import InputError
 from disco.graph import positions
-from disco.metrics.edges import Edges, Pairs, again, known, read, same_names, share, turned, undirected
+from disco.metrics.edges import Edges, Pairs, again, known, oriented, read, same_names, share, undirected
 from disco.table.prepared import Prepared, Table, finite
 
 
@@ -31,7 +31,7 @@ def a_top(order: Sequence[str], edges: Edges) -> float:
 
 
 def along(order: Sequence[str], truth: pd.DataFrame) -> pd.DataFrame:
-    """The true edges (columns parent, child), with those of unknown direction turned to agree with the order.
+    """The true edges (columns parent, child), with those of unknown direction oriented to agree with the order.
 
     Raises:
         InputError: as for `order_errors`.
@@ -77,9 +77,9 @@ def order_agreement(a: Sequence[str], b: Sequence[str]) -> float:
     """
     first, second = positions(a), positions(b)
     same_names(set(first), set(second), ("the first order", "the second order"))
-    places = np.array([second[node] for node in a])
+    at = np.array([second[node] for node in a])
     pairs = len(a) * (len(a) - 1) // 2
-    return share(int(np.triu(places[:, None] < places[None, :], 1).sum()), pairs)
+    return share(int(np.triu(at[:, None] < at[None, :], 1).sum()), pairs)
 
 
 def order_by_mean(table: Table) -> list[str]:
@@ -130,8 +130,8 @@ def _sorted_by(table: Table, statistic: Callable[[pd.Series], float]) -> list[st
 
 
 def _placed(order: Sequence[str], edges: Edges) -> tuple[Pairs, dict[str, int]]:
-    """The edges, with those of unknown direction turned to agree with the order, and each node's place in the order."""
+    """The edges, those of unknown direction oriented to agree with the order, and each node's position in the order."""
     pairs, _ = read(edges)
     position = positions(order)
     known(pairs, set(position), "the order")
-    return turned(pairs, undirected(edges), lambda pair: position[pair[0]] < position[pair[1]]), position
+    return oriented(pairs, undirected(edges), lambda pair: position[pair[0]] < position[pair[1]]), position

@@ -8,7 +8,7 @@ import pandas as pd
 
 from disco.checks import require, whole_from
 from disco.errors import InputError
-from disco.metrics.edges import Counts, Edges, Pairs, again, met, read, share, turned, undirected
+from disco.metrics.edges import Counts, Edges, Pairs, again, met, oriented, read, share, undirected
 from disco.metrics.orders import order_errors
 
 
@@ -109,7 +109,7 @@ def along_thresholds(ocs: pd.DataFrame, truth: Edges, taus: Sequence[float]) -> 
         taus: the values of τ_Z, ascending.
     """
     z = ocs.pivot(index=["parent", "child"], columns="fold", values="z")
-    pairs = set(turned(read(truth)[0], undirected(truth), set(z.index).__contains__))
+    pairs = set(oriented(read(truth)[0], undirected(truth), set(z.index).__contains__))
     is_true = np.array([pair in pairs for pair in z.index])
     # An edge passes in k folds while τ_Z is below its k-th largest Z.
     largest = np.sort(z.to_numpy(), axis=1)[:, ::-1]

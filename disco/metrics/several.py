@@ -88,11 +88,11 @@ class Comparison:
             is_open: whether equally many results give it either direction.
             And a column for each result: → in this direction, ← in the other, — without one, empty if it has no edge.
         """
-        place = {node: k for k, node in enumerate(self.nodes)}
+        index = {node: k for k, node in enumerate(self.nodes)}
         found = {name: set(one.pairs) for name, one in self.found.items()}
-        joined = {(u, v) if place[u] < place[v] else (v, u) for pairs in found.values() for u, v in pairs}
+        joined = {(u, v) if index[u] < index[v] else (v, u) for pairs in found.values() for u, v in pairs}
         rows = [_row(pair, found) for pair in joined]
-        rows.sort(key=lambda row: (-row["methods"], -row["forward"], place[row["parent"]], place[row["child"]]))
+        rows.sort(key=lambda row: (-row["methods"], -row["forward"], index[row["parent"]], index[row["child"]]))
         columns = ["parent", "child", "methods", "forward", "backward", "open", "is_open", *found]
         return pd.DataFrame(rows, columns=columns)
 
@@ -103,8 +103,8 @@ class Comparison:
         Without an order, the node follows next into which the fewest results lead an edge from those that are left.
         """
         if self.orders:
-            places = {node: math.fsum(order.index(node) for order in self.orders.values()) for node in self.nodes}
-            return sorted(self.nodes, key=places.__getitem__)
+            totals = {node: math.fsum(order.index(node) for order in self.orders.values()) for node in self.nodes}
+            return sorted(self.nodes, key=totals.__getitem__)
         into: dict[str, dict[str, int]] = {node: {} for node in self.nodes}
         for row in self.edges[~self.edges["is_open"].astype(bool)].itertuples():
             into[row.child][row.parent] = row.methods
@@ -133,8 +133,8 @@ class Comparison:
                     found[f"{name}_{number}"] = values
             if (name := f"decided_{number}") in found:
                 found[name] = found[name].map({1.0: True, 0.0: False})
-        place = {change: k for k, change in enumerate(CHANGES)}
-        return found.sort_values("change", key=lambda column: column.map(place), kind="stable", ignore_index=True)
+        index = {change: k for k, change in enumerate(CHANGES)}
+        return found.sort_values("change", key=lambda column: column.map(index), kind="stable", ignore_index=True)
 
     def weighed(self, name: str) -> nx.DiGraph:
         """The edges of one result as a graph along `order`, each with its `methods` in place of its own numbers."""

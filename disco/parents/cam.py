@@ -99,7 +99,7 @@ def edges(
 def _tests(
     projections: np.ndarray, factor: np.ndarray, sizes: np.ndarray, freedom: int, reporter: Reporter
 ) -> tuple[np.ndarray, np.ndarray]:
-    """F and its p-value, both (children, parents) by place in the order; 0 and 1 if the parent is not before the child.
+    """F and its p-value, both (children, parents) by position in the order; 0 and 1 unless the parent comes first.
 
     Args:
         projections: Zᵀ X with every X of norm 1, (nodes * columns, nodes).

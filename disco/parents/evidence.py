@@ -99,11 +99,11 @@ def _rows(
     rows = []
     for at, (node, fitted) in enumerate(zip(numbers, found, strict=True)):
         for parent in numbers[:at]:
-            place = scores.place[node].get(parent)
+            index = scores.index[node].get(parent)
             chosen = parent in fitted.parents
             if chosen:
                 score = float(fitted.loss[fitted.parents.index(parent)])
             else:
-                score = np.nan if place is None else float(fitted.gain[place])
+                score = np.nan if index is None else float(fitted.gain[index])
             rows.append((names[parent], names[node], score if np.isfinite(score) else np.nan, chosen))
     return rows

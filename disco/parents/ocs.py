@@ -45,9 +45,9 @@ def candidate_scores(
     Yields:
         The child and its scores, (folds, predecessors) each, predecessors in causal order.
     """
-    for place in range(1, len(order)):
-        child, remaining = order[place], sorted(order[: place + 1])
-        columns = [remaining.index(node) for node in order[:place]]
+    for index in range(1, len(order)):
+        child, remaining = order[index], sorted(order[: index + 1])
+        columns = [remaining.index(node) for node in order[:index]]
         yield child, {which: values[:, columns] for which, values in evaluate(child, remaining).items()}
 
 
@@ -59,9 +59,9 @@ def check_available(values: np.ndarray, child: str, predecessors: Sequence[str],
     """
     missing = np.argwhere(np.isnan(values))
     if len(missing):
-        fold, place = missing[0]
+        fold, index = missing[0]
         raise ScoreUnavailable(
-            f"The OCS of {predecessors[place]!r} → {child!r} is unavailable in held-out fold {fold + 1}: "
+            f"The OCS of {predecessors[index]!r} → {child!r} is unavailable in held-out fold {fold + 1}: "
             f"no row is {boundary}. Use the clipped boundary, fewer folds or more rows."
         )
 
@@ -85,14 +85,14 @@ def tidy(
         pd.DataFrame(
             {
                 "fold": fold + 1,
-                "parent": list(order[:place]),
+                "parent": list(order[:index]),
                 "child": child,
                 "ocs": found[child][fold],
                 "curvature": curvature[child][fold],
             }
         )
         for fold in range(folds)
-        for place, child in enumerate(order[1:], start=1)
+        for index, child in enumerate(order[1:], start=1)
     ]
     return with_z(pd.concat(parts, ignore_index=True), rule)
 

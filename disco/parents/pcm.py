@@ -148,7 +148,7 @@ def _scores(
     rng: np.random.Generator,
     reporter: Reporter,
 ) -> np.ndarray:
-    """T, (children, parents) by place in the order; NaN where it is undefined.
+    """T, (children, parents) by position in the order; NaN where it is undefined.
 
     Args:
         fit: the rows for the first regressions.
@@ -258,8 +258,8 @@ def _smooths(fit: np.ndarray, test: np.ndarray, columns: int) -> tuple[np.ndarra
     second: list[np.ndarray] = []
     for value, other in zip(fit.T, test.T, strict=True):
         first.append(spline_basis(value, columns))
-        distinct, places = np.unique(value, return_index=True)
-        second.extend(np.interp(other, distinct, column) for column in first[-1][places].T)
+        distinct, indices = np.unique(value, return_index=True)
+        second.extend(np.interp(other, distinct, column) for column in first[-1][indices].T)
     return np.hstack(first), np.stack(second, axis=1)
 
 

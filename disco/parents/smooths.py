@@ -79,7 +79,7 @@ def spline_basis(values: np.ndarray, columns: int) -> np.ndarray:
     """
     basis = np.zeros((len(values), columns))
     above = values - values.min()
-    distinct, places = np.unique(above / (above.max() or 1.0), return_inverse=True)
+    distinct, indices = np.unique(above / (above.max() or 1.0), return_inverse=True)
     size = min(columns, len(distinct) - 1)
     if size < 1:
         return basis
@@ -87,7 +87,7 @@ def spline_basis(values: np.ndarray, columns: int) -> np.ndarray:
     inner = np.unique(np.quantile(distinct, np.linspace(0, 1, size - degree + 2)[1:-1]))
     knots = np.concatenate([np.zeros(degree + 1), inner, np.ones(degree + 1)])
     # The first spline is 1 minus the others, so the node's mean already stands for it.
-    splines = BSpline.design_matrix(distinct, knots, degree).toarray()[places, 1:]
+    splines = BSpline.design_matrix(distinct, knots, degree).toarray()[indices, 1:]
     splines -= splines.mean(axis=0)
     norms = np.linalg.norm(splines, axis=0)
     q, r = np.linalg.qr(splines / np.where(norms > 0, norms, 1.0))
@@ -143,7 +143,7 @@ def normalised(values: np.ndarray) -> np.ndarray:
 def cholesky(gram: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The Cholesky factor L of a Gram matrix, and which of its columns earlier ones do not span.
 
-    A spanned column keeps its place, with the row and column of an identity matrix, so that it affects no other.
+    A spanned column keeps its position, with the row and column of an identity matrix, so that it affects no other.
 
     Args:
         gram: of columns of norm 1 or 0, (all, all).
@@ -155,11 +155,11 @@ def cholesky(gram: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     for start in range(0, len(gram), _BLOCK):
         stop = min(start + _BLOCK, len(gram))
         panel = gram[start:, start:stop] - factor[start:, :start] @ factor[start:stop, :start].T
-        for place in range(start, stop):
-            left = panel[place - start :, place - start] - factor[place:, start:place] @ factor[place, start:place]
-            own[place] = left[0] > SPANNED
-            if own[place]:
-                factor[place:, place] = left / np.sqrt(left[0])
+        for index in range(start, stop):
+            left = panel[index - start :, index - start] - factor[index:, start:index] @ factor[index, start:index]
+            own[index] = left[0] > SPANNED
+            if own[index]:
+                factor[index:, index] = left / np.sqrt(left[0])
             else:
-                factor[place, :place], factor[place, place] = 0.0, 1.0
+                factor[index, :index], factor[index, index] = 0.0, 1.0
     return factor, own

@@ -32,9 +32,9 @@ def names_of(adjustment: Adjustment) -> list[str]:
 def searches(adjustment: Adjustment) -> list[tuple[str, Adjustment]]:
     """The searches that are compared: their names, and what they adjust for. Groups stay what they are."""
     names = names_of(adjustment)
-    parts = [(f"without {name}", [place]) for place, name in enumerate(names)] if len(names) > 1 else []
+    parts = [(f"without {name}", [index]) for index, name in enumerate(names)] if len(names) > 1 else []
     left_out = [(WITH, []), *parts, (WITHOUT, list(range(len(names))))]
-    return [(name, _without(adjustment, places)) for name, places in left_out]
+    return [(name, _without(adjustment, indices)) for name, indices in left_out]
 
 
 def adjusted(
@@ -92,8 +92,8 @@ def in_words(found: Mapping[str, Found], name: str) -> str:
     )
 
 
-def _without(adjustment: Adjustment, places: Sequence[int]) -> Adjustment:
-    """Without the adjustments at some places of `names_of`."""
-    kept = tuple(one for place, one in enumerate(adjustment.covariates) if place not in places)
-    exposure = None if len(adjustment.covariates) in places else adjustment.exposure
+def _without(adjustment: Adjustment, indices: Sequence[int]) -> Adjustment:
+    """Without the adjustments at some positions of `names_of`."""
+    kept = tuple(one for index, one in enumerate(adjustment.covariates) if index not in indices)
+    exposure = None if len(adjustment.covariates) in indices else adjustment.exposure
     return replace(adjustment, covariates=kept, exposure=exposure)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from disco.checks import check, flag, number, whole
 from disco.errors import InputError
-from disco.refine.turning import BOUND
+from disco.refine.reversal import BOUND
 
 _MOST = 100_000
 
@@ -16,9 +16,9 @@ class Choice:
     Attributes:
         starts: orders to start from: the CCS order if there is one, then sorted ones, then random ones.
         restarts: most searches from near the best order so far, to leave a local optimum: from that order with a
-            stretch reversed, with some nodes put anywhere, or with every node moved by some places. They come in rounds
-            of four. They end after a round that gains nothing, or as soon as half of all searches, and at least two,
-            ended where the best did.
+            stretch reversed, with some nodes put anywhere, or with every node moved by some positions. They come in
+            rounds of four. They end after a round that gains nothing, or as soon as half of all searches, and at least
+            two, ended where the best did.
         bootstrap: bootstrap tables.
         folds: parts of the rows, left out in turn.
         bound: nats of direction evidence that a decided direction needs at least.

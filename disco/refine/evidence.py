@@ -5,7 +5,7 @@ log-likelihood, the gain in BIC, and the p-value of the likelihood ratio against
 column of the parent. The p-value takes the graph as given although it was searched for: the best of several candidates
 without an effect has a small p-value more often than the p-value says.
 
-The *direction evidence* is what the score loses if the child stands before the parent (`disco.refine.turning`), under
+The *direction evidence* is what the score loses if the child stands before the parent (`disco.refine.reversal`), under
 the prior that searches begin with. The fitted prior would also tell directions by spreads alone, because it knows how
 the spreads of parents and children differ in the table (`Prior.power`). What it would add is the *spread evidence*,
 which does not count. The prior odds of a given order do not count either.
@@ -41,10 +41,10 @@ from disco.progress import Reporter
 from disco.refine.alike import design_effects, shared_out
 from disco.refine.choice import Choice
 from disco.refine.prior import BEFORE
+from disco.refine.reversal import Reversal, reversals
 from disco.refine.scores import SEARCHING, Scores, fit_alone, make_fits
 from disco.refine.search import Optimum
 from disco.refine.searches import Searched
-from disco.refine.turning import Turned, turnings
 from disco.refine.walks import Parents, Wanted
 
 COLUMNS = (
@@ -99,7 +99,7 @@ def judge(searched: Searched, choice: Choice, reporter: Reporter, group: np.ndar
         edges, left_out = _likely(edges, scores)
     reporter.step("evidence", 0, 1, 0.7, message="evidence: how well the class fits every node")
     misfit = misfits(design, list(enumerate(found.parents)), group=group, reporter=reporter)
-    elsewhere = _turned_elsewhere([end.found for end in searched.ends], found.score - choice.bound)
+    elsewhere = _reversed_elsewhere([end.found for end in searched.ends], found.score - choice.bound)
     edges["decided"] = decided(edges, misfit, design.exists.sum(1).cpu().numpy(), choice.bound, elsewhere)
     if (rules := scores.rules) is not None:
         edges["rule"] = [rules.of_edge(*pair) for pair in zip(edges["parent"], edges["child"], strict=True)]
@@ -116,7 +116,7 @@ def _likely(edges: pd.DataFrame, scores: Scores) -> tuple[pd.DataFrame, int]:
     return edges[kept].reset_index(drop=True), int((~kept).sum())
 
 
-def _turned_elsewhere(found: Sequence[Optimum], least: float) -> set[tuple[int, int]]:
+def _reversed_elsewhere(found: Sequence[Optimum], least: float) -> set[tuple[int, int]]:
     """The edges (parent, child) that a search with an end of at least that score has reversed."""
     graphs = [one.parents for one in found if one.score >= least]
     return {(child, parent) for parents in graphs for child, nodes in enumerate(parents) for parent in nodes}
@@ -145,20 +145,20 @@ def evidence(
         Columns `COLUMNS`, nodes as numbers; NaN if a fit that a number needs has no finite score.
     """
     make_fits((scores, key) for key in enumerate(parents))
-    turned = turnings(classes[0], order, parents)
-    graphs = [pair for one in turned for graph in (one.now, one.after) for pair in graph.items()]
-    without = [(one.child, _without(parents[one.child], one.parent)) for one in turned]
+    each = reversals(classes[0], order, parents)
+    graphs = [pair for one in each for graph in (one.now, one.after) for pair in graph.items()]
+    without = [(one.child, _without(parents[one.child], one.parent)) for one in each]
     fits = [
         fit_alone(scores, [*enumerate(parents), *without, *graphs]),
         *(fit_alone(one, graphs) for one in classes[1:]),
     ]
-    rows = [_row(scores, parents, one, *fits) for one in turned]
+    rows = [_row(scores, parents, one, *fits) for one in each]
     table = pd.DataFrame(rows, columns=list(COLUMNS))
     return table.sort_values(["gain_nats", "parent", "child"], ascending=[False, True, True], ignore_index=True)
 
 
 def decided(
-    rows: pd.DataFrame, misfit: np.ndarray, levels: np.ndarray, bound: float, turned: set[tuple[int, int]]
+    rows: pd.DataFrame, misfit: np.ndarray, levels: np.ndarray, bound: float, elsewhere: set[tuple[int, int]]
 ) -> np.ndarray:
     """Which directions are decided, (edges,) true or false.
 
@@ -167,7 +167,7 @@ def decided(
         misfit: of every node, nats; NaN counts as missed.
         levels: number of levels of every node.
         bound: nats of evidence required.
-        turned: edges (parent, child) that a search with an end near the best has reversed.
+        elsewhere: edges (parent, child) that a search with an end near the best has reversed.
     """
     missed = np.nan_to_num(misfit, nan=np.inf)
     parent, child = rows["parent"].to_numpy(int), rows["child"].to_numpy(int)
@@ -176,29 +176,29 @@ def decided(
     sure &= np.minimum(levels[parent], levels[child]) > FEW
     sure &= rows["linear_nats"] >= -AGAINST
     pairs = zip(rows["parent"], rows["child"], strict=True)
-    sure &= np.array([pair not in turned for pair in pairs], dtype=bool)
+    sure &= np.array([pair not in elsewhere for pair in pairs], dtype=bool)
     return sure.to_numpy() & bool((missed >= MISFIT).mean() < MOST_MISFIT)
 
 
 def _row(
-    scores: Scores, parents: Sequence[Parents], turned: Turned, own: Alone, straight: Alone, linear: Alone
+    scores: Scores, parents: Sequence[Parents], reversal: Reversal, own: Alone, straight: Alone, linear: Alone
 ) -> tuple:
     """The numbers of one edge."""
-    parent, child = turned.parent, turned.child
+    parent, child = reversal.parent, reversal.child
     full, less = own[child, parents[child]], own[child, _without(parents[child], parent)]
     against = scores.cost_of(parent, child) - scores.odds  # what an edge against a given order costs
     gain, ratio = full[0] - less[0] - against, full[1] - less[1]
     columns = int(scores.design.width[parent])
     bic = ratio - columns * np.log(scores.design.rows) / 2
     p_value = chdtrc(columns, 2 * np.maximum(ratio, 0.0))
-    robust = np.minimum(turned.nats, _lost(straight, turned))
-    spread = _lost(own, turned) - turned.nats
-    return parent, child, gain, ratio, bic, turned.nats, robust, _lost(linear, turned), spread, p_value
+    robust = np.minimum(reversal.nats, _lost(straight, reversal))
+    spread = _lost(own, reversal) - reversal.nats
+    return parent, child, gain, ratio, bic, reversal.nats, robust, _lost(linear, reversal), spread, p_value
 
 
-def _lost(fits: Alone, turned: Turned) -> float:
-    """What the score loses in a turned graph; NaN if a fit is not available."""
-    return sum(fits[pair][0] for pair in turned.now.items()) - sum(fits[pair][0] for pair in turned.after.items())
+def _lost(fits: Alone, reversal: Reversal) -> float:
+    """What the score loses in the graph with an edge reversed; NaN if a fit is not available."""
+    return sum(fits[pair][0] for pair in reversal.now.items()) - sum(fits[pair][0] for pair in reversal.after.items())
 
 
 def _without(parents: Parents, parent: int) -> Parents:

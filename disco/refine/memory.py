@@ -123,12 +123,12 @@ class Memory:
 
 def _read(kept: dict[str, Any], names: list[str]) -> tuple[First | None, dict[str, End], dict[str, Drawn]]:
     """The content of a file that `_fits`."""
-    place, made = {name: node for node, name in enumerate(names)}, kept["made"]
+    index, made = {name: node for node, name in enumerate(names)}, kept["made"]
     sets = lambda lists: [tuple(nodes) for nodes in lists]  # noqa: E731
     first, ends = None, {}
     if one := kept["first"]:
         first = First(
-            [place[name] for name in one["order"]],
+            [index[name] for name in one["order"]],
             sets(one["parents"]),
             Prior(**dict(zip(Prior._fields, [*one["prior"][:-1], tuple(one["prior"][-1])], strict=True))),
             one["odds"],
@@ -138,7 +138,7 @@ def _read(kept: dict[str, Any], names: list[str]) -> tuple[First | None, dict[st
         )
     for one in kept["starts"]:
         if not one["start"].startswith(WIDER_SCREEN):
-            order = [place[name] for name in one["order"]]
+            order = [index[name] for name in one["order"]]
             found = Optimum(order, sets(one["parents"]), one["score"], one["sweeps"])
             ends[one["start"]] = End(one["start"], found, made.get(one["start"], 0))
     return first, ends, {name: Drawn(edges, made[name]) for name, edges in kept["drawn"].items()}
@@ -169,12 +169,12 @@ def _fits(kept: dict, names: list[str]) -> bool:
 
 
 def _is_graph(order: list, parents: list, names: list[str]) -> bool:
-    place = {name: at for at, name in enumerate(order)}
+    index = {name: at for at, name in enumerate(order)}
     return (
         sorted(order) == sorted(names)
         and len(parents) == len(names)
         and all(_are_nodes(nodes, names) for nodes in parents)
-        and all(place[names[other]] < place[names[node]] for node, nodes in enumerate(parents) for other in nodes)
+        and all(index[names[other]] < index[names[node]] for node, nodes in enumerate(parents) for other in nodes)
     )
 
 

@@ -34,44 +34,44 @@ def moves(scores: Scores, order: Sequence[int], parents: Sequence[Parents], befo
     for node in order:
         back = put_back(order, before, node, scores.rules)
         for other in _affected(scores, order, back, node):
-            place = back.index(other)
+            position = back.index(other)
             wanted.append((other, parents[other]))
-            walks.append(scores.walk(other, scores.allowed(other, back[:place]), parents[other]))
+            walks.append(scores.walk(other, scores.allowed(other, back[:position]), parents[other]))
             owners.append(node)
     make_fits((scores, key) for key in wanted)
     gain: dict[int, float] = {}
     for node, (other, nodes), fitted in zip(owners, wanted, resolve([(scores, walk) for walk in walks]), strict=True):
         gain[node] = gain.get(node, 0.0) + scores.fits[other][nodes].score - fitted.score
-    first = {node: place for place, node in enumerate(before, start=1)}
+    first = {node: position for position, node in enumerate(before, start=1)}
     moved = {node for node in order if put_back(order, before, node, scores.rules) != list(order)}
     rows = [
-        (node, first[node], place, gain.get(node, 0.0) if node in moved else np.nan)
-        for place, node in enumerate(order, start=1)
+        (node, first[node], position, gain.get(node, 0.0) if node in moved else np.nan)
+        for position, node in enumerate(order, start=1)
     ]
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
 def put_back(order: Sequence[int], before: Sequence[int], node: int, rules: Resolved | None = None) -> list[int]:
-    """The order with one node put where it agrees with another order on most pairs, at the nearest such place.
+    """The order with one node put where it agrees with another order on most pairs, at the nearest such position.
 
     Args:
-        rules: to which the order keeps, and the place has to.
+        rules: to which the order keeps, and the position has to.
     """
-    rank = {other: place for place, other in enumerate(before)}
+    rank = {other: position for position, other in enumerate(before)}
     rest = [other for other in order if other != node]
     later = np.array([rank[other] > rank[node] for other in rest], dtype=int)
-    # After the first k others, the node is in the wrong place relative to those of them that the other order has later,
-    # and to those of the rest that it has earlier.
+    # After the first k others, the node is in the wrong position relative to those of them that the other order has
+    # later, and to those of the rest that it has earlier.
     wrong = np.concatenate([[0], np.cumsum(later)]) + np.concatenate([np.cumsum((1 - later)[::-1])[::-1], [0]])
     now = list(order).index(node)
     first, last = (0, len(rest)) if rules is None else rules.span(rest, node)
-    places = first + np.flatnonzero(wrong[first : last + 1] == wrong[first : last + 1].min())
-    best = int(places[np.abs(places - now).argmin()])
+    positions = first + np.flatnonzero(wrong[first : last + 1] == wrong[first : last + 1].min())
+    best = int(positions[np.abs(positions - now).argmin()])
     return [*rest[:best], node, *rest[best:]]
 
 
 def _affected(scores: Scores, order: Sequence[int], back: Sequence[int], node: int) -> list[int]:
     """The nodes whose possible parents change when a node is put back: itself, and the candidates that it passes."""
     start, end = sorted((list(order).index(node), list(back).index(node)))
-    passed = [other for other in order[start : end + 1] if other in scores.place[node]]
+    passed = [other for other in order[start : end + 1] if other in scores.index[node]]
     return [node, *passed] if start < end else []

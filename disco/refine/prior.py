@@ -25,9 +25,9 @@ from disco.likelihood.batch import Problems
 from disco.likelihood.design import WIDTH, Design, Prior
 from disco.likelihood.newton import Fits, fit
 from disco.likelihood.small import inverse
+from disco.refine.reversal import reversals
 from disco.refine.scores import AGAINST, SEARCHING, Scores
 from disco.refine.screen import widened
-from disco.refine.turning import turnings
 from disco.refine.walks import Parents
 
 BEFORE = Prior(10.0, 1000.0, 4.0)  # what a search begins with: effects about as in simulated designs
@@ -77,10 +77,10 @@ def trust(scores: Scores, order: Sequence[int], parents: Sequence[Sequence[int]]
         Nats for the whole order, 0 to 40.
     """
     assert scores.order is not None  # without an order there is nothing to trust
-    place, rules = {node: at for at, node in enumerate(scores.order)}, scores.rules
+    index, rules = {node: at for at, node in enumerate(scores.order)}, scores.rules
     spans = [
-        (place[one.child] - place[one.parent]) / len(place) * math.copysign(1.0, one.nats)
-        for one in turnings(scores.replace(order=None), order, [tuple(nodes) for nodes in parents])
+        (index[one.child] - index[one.parent]) / len(index) * math.copysign(1.0, one.nats)
+        for one in reversals(scores.replace(order=None), order, [tuple(nodes) for nodes in parents])
         if abs(one.nats) >= _TOLD and (rules is None or rules.of_edge(one.parent, one.child) == FREE)
     ] + [0.1, -0.1]
     along, counts = np.array(spans), np.append(np.ones(len(spans) - 1), math.exp(-0.1 * AGAINST))

@@ -81,7 +81,7 @@ class Scores(Stepwise[NodeFit]):
 
     Args:
         design: the table.
-        candidates: of every node, ascending node numbers; symmetric, so that an edge may be turned.
+        candidates: of every node, ascending node numbers; symmetric, so that an edge may be reversed.
         odds: of an edge, the log prior odds against it, nats.
         order: a given causal order of all nodes, or None.
         against: nats that an edge against the whole length of that order costs, as in `cost_against`.
@@ -131,7 +131,7 @@ class Scores(Stepwise[NodeFit]):
 
     def cost_of(self, parent: int, child: int) -> float:
         """The log prior odds against an edge, nats."""
-        at = self.place[child].get(parent)
+        at = self.index[child].get(parent)
         return self.odds if at is None else float(self.costs[child][at])
 
     @property
@@ -146,9 +146,9 @@ class Scores(Stepwise[NodeFit]):
         size = self.design.head
         for number, parent in enumerate(parents):
             less = self.fits[node].get(parents[:number] + parents[number + 1 :])
-            if less is None or parent not in self.place[node]:
+            if less is None or parent not in self.index[node]:
                 continue
-            step = less.add[self.place[node][parent]]
+            step = less.add[self.index[node][parent]]
             theta = less.theta + step[WIDTH:]
             at = size + WIDTH * number
             return np.concatenate([theta[:at], step[:WIDTH], theta[at:]])
@@ -285,7 +285,7 @@ def _apart(
         worth = gain[number, : len(nodes)] - scores.costs[node]
         worth = worth if finite[number] else np.nan_to_num(worth, nan=0.0)
         paid = np.array([scores.cost_of(parent, node) for parent in parents])
-        worth[[scores.place[node][parent] for parent in parents if parent in scores.place[node]]] = -np.inf
+        worth[[scores.index[node][parent] for parent in parents if parent in scores.index[node]]] = -np.inf
         score = float(evidence[number]) - float(paid.sum())
         found = NodeFit(
             parents,

@@ -1,13 +1,13 @@
 """Search over orders by best insertion (after *best order score search*, Andrews et al., 2023).
 
 A node is taken out and inserted where the total score is best. Only positions relative to its candidate neighbours
-matter; the rest are equivalent. Sweeps over all nodes try the nearest places until nothing moves, then every place.
-Then edges are turned: the child moves to before its parent, together with those of its ancestors that stand between the
-two (a *tuck*; Lam, Andrews and Ramsey, 2022), which no move of a single node can do. If a turn gains, sweeps follow
+matter; the rest are equivalent. Sweeps over all nodes try the nearest positions until nothing moves, then all
+positions. Then edges are reversed: the child moves to before its parent, together with its ancestors between the two
+(a *tuck*; Lam, Andrews and Ramsey, 2022), which no move of a single node can do. If a reversal gains, sweeps follow
 again.
 
 With knowledge, every order keeps to it (`disco.knowledge.resolved`): the one to begin with, those with a node moved,
-and those with an edge turned, for which all nodes move that have to stand before a node that moves.
+and those with an edge reversed, for which all nodes move that have to stand before a node that moves.
 """
 
 from collections.abc import Container, Sequence
@@ -22,7 +22,7 @@ from disco.refine.walks import Parents, Walk, bits_of, together
 
 STOPPED = "the refinement was stopped."
 _LEAST_GAIN = 1e-3  # nats that a move must gain
-_NEAR = 4  # places among its linked nodes that a node moves by at most, at first; most moves are shorter
+_NEAR = 4  # positions among its linked nodes that a node moves by at most, at first; most moves are shorter
 _TOGETHER = 16  # nodes whose moves are tried side by side
 
 
@@ -59,7 +59,7 @@ def search(
         order: all nodes; it keeps to the scores' rules.
         parents: of every node in a known graph; the search for a node's parents begins with them.
         most_sweeps: stop after so many.
-        only_near: stop when no move among the nearest places gains.
+        only_near: stop when no move among the nearest positions gains.
         callback: receives an event after each node; done is the number of nodes looked at in the sweep.
     """
     reporter = Reporter(callback, {"search": 1.0}, STOPPED)
@@ -84,7 +84,7 @@ def search(
             if reach < len(nodes):
                 reach, moved = len(nodes), True
             else:
-                moved = yield from _turned(state)
+                moved = yield from _reversed(state)
                 tell(sweep, len(nodes))
         sweeps.append(state.score)
         if not moved:
@@ -92,7 +92,7 @@ def search(
     return Optimum(state.order, [fitted.parents for fitted in state.fitted], state.score, sweeps)
 
 
-def _turned(state: "_State") -> Walk[bool]:
+def _reversed(state: "_State") -> Walk[bool]:
     """Turn every edge that scores better reversed; returns whether there was one."""
     moved = False
     edges = [(parent, child) for child, fitted in enumerate(state.fitted) for parent in fitted.parents]
@@ -101,20 +101,20 @@ def _turned(state: "_State") -> Walk[bool]:
         tucks = [tuck for tuck in map(state.tuck, part) if tuck is not None]
         yield from together([walk for _, _, walks in tucks for walk in walks])
         for edge in part:
-            moved |= yield from state.turn(edge)
+            moved |= yield from state.reverse(edge)
     return moved
 
 
 @dataclass(frozen=True)
 class _Places:
-    """The places where a node may go.
+    """The positions where a node may go.
 
     Attributes:
-        behind: its linked nodes before all these places, in order.
-        near: its linked nodes among these places, in order; place k is after the first k of them.
-        now: the place where the node is.
+        behind: its linked nodes before all these positions, in order.
+        near: its linked nodes among these positions, in order; position k is after the first k of them.
+        now: the position where the node is.
         walks: those of the near nodes with the node as a candidate, then without it, then the node's own along the
-            places.
+            positions.
     """
 
     behind: list[int]
@@ -145,8 +145,8 @@ class _State:
         return sum(fitted.score for fitted in self.fitted)
 
     def _walks(self, node: int, reach: int) -> "_Places":
-        """The places up to `reach` linked nodes away, and the walks that score them."""
-        scores, linked = self.scores, self.scores.place[node]
+        """The positions up to `reach` linked nodes away, and the walks that score them."""
+        scores, linked = self.scores, self.scores.index[node]
         around: list[int] = []
         before, passed, now = {}, 0, 0
         for other in self.order:
@@ -170,12 +170,12 @@ class _State:
         """The node's own fit after the linked nodes behind it and the first 0, 1, 2 … of the near ones."""
         scores, fits = self.scores, []
         allowed, parents = scores.allowed(node, behind), self.fitted[node].parents
-        for place in range(len(near) + 1):
+        for position in range(len(near) + 1):
             fitted = yield from scores.walk(node, allowed, parents)
             fits.append(fitted)
             parents = fitted.parents
-            if place < len(near):
-                allowed |= 1 << near[place] & scores.may[node]
+            if position < len(near):
+                allowed |= 1 << near[position] & scores.may[node]
         return fits
 
     def _room(self, node: int, linked: Container[int]) -> tuple[int, int]:
@@ -193,19 +193,19 @@ class _State:
 
     def improve(self, node: int, reach: int) -> Walk[bool]:
         """Put a node where the score is best; returns whether it moved."""
-        places = self._walks(node, reach)
-        results = yield from together(places.walks)
-        near, many = places.near, len(places.near)
+        positions = self._walks(node, reach)
+        results = yield from together(positions.walks)
+        near, many = positions.near, len(positions.near)
         after, before, mine = results[:many], results[many : 2 * many], results[-1]
         gained = np.array([with_.score - without_.score for with_, without_ in zip(after, before, strict=True)])
         # After the first k near nodes, it may be a parent of the others.
         later = np.concatenate([np.cumsum(gained[::-1])[::-1], [0.0]])
         total = np.array([fitted.score for fitted in mine]) + later
         best = int(total.argmax())
-        if total[best] <= total[places.now] + _LEAST_GAIN:
+        if total[best] <= total[positions.now] + _LEAST_GAIN:
             return False
         self.order.remove(node)
-        last = [*places.behind, *near[:best]][-1:]
+        last = [*positions.behind, *near[:best]][-1:]
         at = self.order.index(last[0]) + 1 if last else 0
         if (rules := self.scores.rules) is not None:
             at = max(at, rules.span(self.order, node)[0])
@@ -216,10 +216,10 @@ class _State:
         return True
 
     def tuck(self, edge: tuple[int, int]) -> tuple[list[int], list[int], list[Walk[Fit]]] | None:
-        """The order with an edge turned, the nodes that have other candidates in it, and their walks.
+        """The order with an edge reversed, the nodes that have other candidates in it, and their walks.
 
         None if there is no such edge, if the rules allow only its direction, or if another path joins its ends, so that
-        no order turns this edge alone.
+        no order reverses this edge alone.
         """
         parent, child = edge
         if parent not in self.fitted[child].parents:
@@ -239,13 +239,13 @@ class _State:
         before, affected, walks = bits_of(order[:start]), [], []
         others = {True: set(passed), False: inside}
         for node in order[start : end + 1]:
-            if not others[node in inside].isdisjoint(self.scores.place[node]):
+            if not others[node in inside].isdisjoint(self.scores.index[node]):
                 affected.append(node)
                 walks.append(self.scores.walk(node, before & self.scores.may[node], self.fitted[node].parents))
             before |= 1 << node
         return order, affected, walks
 
-    def turn(self, edge: tuple[int, int]) -> Walk[bool]:
+    def reverse(self, edge: tuple[int, int]) -> Walk[bool]:
         """Turn an edge if the score gains by it; returns whether it did."""
         tuck = self.tuck(edge)
         if tuck is None:

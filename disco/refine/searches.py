@@ -62,14 +62,14 @@ def search_everywhere(
 
 def _starts(task: Task) -> Starts:
     names = task.names
-    place = {name: node for node, name in enumerate(names)}
+    index = {name: node for node, name in enumerate(names)}
     order = None if task.order is None else [names[node] for node in task.order]
     orders = first_orders(task.table, task.choice.starts, task.choice.seed, order)
-    return {start: task.kept([place[name] for name in order]) for start, order in orders.items()}
+    return {start: task.kept([index[name] for name in order]) for start, order in orders.items()}
 
 
 def first_search(scores: Scores, order: list[int], reporter: Reporter, memory: Memory) -> First:
-    """A search from the first start among near places only, and the prior and screen fitted to its graph."""
+    """A search from the first start among near positions only, and the prior and screen fitted to its graph."""
     if memory.first is None:
 
         def told(event: Event) -> None:

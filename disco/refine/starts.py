@@ -10,7 +10,7 @@ from disco.table.prepared import Prepared
 
 _STRETCH = (5, 20)  # length of a reversed stretch, least and most
 _MOVED = 5  # nodes put anywhere
-_SHAKEN = 4.0  # standard deviation of the number of places by which every node moves
+_SHAKEN = 4.0  # standard deviation of the number of positions by which every node moves
 
 
 def first_orders(
@@ -39,7 +39,7 @@ def first_orders(
 def near(order: Sequence[int], number: int, seed: int) -> list[int]:
     """An order near another one, to leave a local optimum.
 
-    By turns a stretch of the order is reversed, some nodes are put anywhere, or every node moves by some places.
+    By turns a stretch of the order is reversed, some nodes are put anywhere, or every node moves by some positions.
 
     Args:
         order: all node numbers.
@@ -58,12 +58,12 @@ def _reversed_stretch(order: list[int], random: np.random.Generator) -> list[int
 
 def _moved(order: list[int], random: np.random.Generator) -> list[int]:
     chosen = set(random.permutation(len(order))[:_MOVED].tolist())
-    left = [node for place, node in enumerate(order) if place not in chosen]
-    for place in sorted(chosen):
-        left.insert(int(random.integers(0, len(left) + 1)), order[place])
+    left = [node for position, node in enumerate(order) if position not in chosen]
+    for position in sorted(chosen):
+        left.insert(int(random.integers(0, len(left) + 1)), order[position])
     return left
 
 
 def _shaken(order: list[int], random: np.random.Generator) -> list[int]:
-    places = np.arange(len(order)) + random.normal(0.0, _SHAKEN, len(order))
-    return [order[place] for place in np.argsort(places, kind="stable")]
+    positions = np.arange(len(order)) + random.normal(0.0, _SHAKEN, len(order))
+    return [order[position] for position in np.argsort(positions, kind="stable")]

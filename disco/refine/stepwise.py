@@ -45,7 +45,7 @@ class Stepwise(Generic[AFit]):
     """What a search over orders asks for: the best parents of a node among those before it.
 
     Args:
-        candidates: of every node, ascending node numbers; symmetric, so that an edge may be turned.
+        candidates: of every node, ascending node numbers; symmetric, so that an edge may be reversed.
         rules: to which parents keep, or None.
 
     Attributes:
@@ -54,7 +54,7 @@ class Stepwise(Generic[AFit]):
 
     def __init__(self, candidates: Sequence[Sequence[int]], rules: Resolved | None = None) -> None:
         self.candidates = [tuple(nodes) for nodes in candidates]
-        self.place = [{node: place for place, node in enumerate(nodes)} for nodes in self.candidates]
+        self.index = [{node: index for index, node in enumerate(nodes)} for nodes in self.candidates]
         self.rules = rules
         self.may, self.must = [bits_of(nodes) for nodes in self.candidates], [0] * len(candidates)
         self.ahead: list[set[int]] = [set() for _ in candidates]  # the nodes that have to stand before a node

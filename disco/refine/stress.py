@@ -33,7 +33,7 @@ def stress(
     """Search a table, and the same table thinned.
 
     Columns of the result, one line per share: `share` (of the events kept), `edges` (of the whole table), `again`
-    (found in the thinned table, either way), `turned` (of these, the other way), `new` (found in the thinned table
+    (found in the thinned table, either way), `reversed` (of these, the other way), `new` (found in the thinned table
     only), `constant` (columns that thinning leaves without a second value; their edges are gone).
 
     Args:
@@ -59,14 +59,14 @@ def stress(
         varied = part.loc[:, part.nunique() > 1]
         rest = replace(given, counts=varied)
         found = _edges(rest, choice, reporter.part(stage, "part")) if varied.shape[1] > 1 else set()
-        turned = {(child, parent) for parent, child in found}
-        again = len(whole & (found | turned))
+        back = {(child, parent) for parent, child in found}
+        again = len(whole & (found | back))
         lines.append(
             {
                 "share": share,
                 "edges": len(whole),
                 "again": again,
-                "turned": len(whole & turned),
+                "reversed": len(whole & back),
                 "new": len(found) - again,
                 "constant": part.shape[1] - varied.shape[1],
             }
@@ -85,8 +85,8 @@ def in_words(line: Mapping[str, float]) -> str:
     constant = int(line["constant"])
     lost = f"; {how_many(constant, 'column')} became constant" if constant else ""
     return (
-        f"At {line['share']:.0%} of the depth {again:,} of {edges:,} edges are found again, {int(line['turned']):,} of "
-        f"them the other way, and {int(line['new']):,} others{lost}."
+        f"At {line['share']:.0%} of the depth {again:,} of {edges:,} edges are found again, {int(line['reversed']):,} "
+        f"of them the other way, and {int(line['new']):,} others{lost}."
     )
 
 

@@ -62,14 +62,14 @@ class Task:
             InputError: the table or the knowledge cannot be used, or the order or edges name other columns.
         """
         names = list(table.columns)
-        place, also = {name: node for node, name in enumerate(names)}, np.zeros((len(names),) * 2, dtype=bool)
+        index, also = {name: node for node, name in enumerate(names)}, np.zeros((len(names),) * 2, dtype=bool)
         if order is not None:
             check_order(order, names)
         for pair in () if edges is None else read(edges)[0]:
             for name in pair:
-                if name not in place:
+                if name not in index:
                     raise InputError(f'An edge names "{name}", which is not a column of the table.')
-            also[place[pair[0]], place[pair[1]]] = True
+            also[index[pair[0]], index[pair[1]]] = True
         levels, adjustment = seen(table, adjustment, settings)
         as_rates = rates(levels.to_numpy(), adjustment)
         positions = None if as_rates is None else ranks_of(as_rates)
@@ -84,7 +84,7 @@ class Task:
         )
         rules = None if knowledge is None else knowledge.resolve(names)
         task = cls(table, design, choice, None, also, rules, adjustment, positions)
-        return task if order is None else replace(task, order=task.kept([place[name] for name in order]))
+        return task if order is None else replace(task, order=task.kept([index[name] for name in order]))
 
     @property
     def names(self) -> list[str]:
@@ -119,8 +119,8 @@ class Task:
             dtype=columns.dtype,
             device=columns.device,
         )
-        place = {int(node): at for at, node in enumerate(varies)}
-        order = None if self.order is None else [place[node] for node in self.order if node in place]
+        index = {int(node): at for at, node in enumerate(varies)}
+        order = None if self.order is None else [index[node] for node in self.order if node in index]
         also = self.also[np.ix_(varies, varies)]
         rules = None if self.rules is None else self.rules.part(varies.tolist())
         table = self.table.iloc[rows, varies]

@@ -46,9 +46,9 @@ def rewind(path: Path, stage: str, epoch: int) -> None:
     current = TRAINING.index(stage) if stage in TRAINING else len(TRAINING)
     kept: dict[tuple[int, int, int], dict[str, Any]] = {}
     for record in _records(data):
-        place = TRAINING.index(record["stage"])
-        if place < current or (place == current and record["epoch"] < epoch):
-            kept[place, record["epoch"], record["fold"]] = record
+        index = TRAINING.index(record["stage"])
+        if index < current or (index == current and record["epoch"] < epoch):
+            kept[index, record["epoch"], record["fold"]] = record
     with contextlib.suppress(OSError):  # a fit does not depend on its curves
         write_bytes(path, "".join(json.dumps(record) + "\n" for record in kept.values()).encode())
 

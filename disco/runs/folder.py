@@ -29,7 +29,7 @@ from disco.table.roles import Roles
 if TYPE_CHECKING:
     import networkx as nx
 
-    from disco.fit.fitted import Recovery
+    from disco.fit.fitted import Variant
     from disco.knowledge import Knowledge
 
 _TRAINING_BYTES = 1 << 22
@@ -351,7 +351,7 @@ class Run:
         kept = [name for name in sorted(results.VARIANTS) if name != self.own_variant]
         return [self.own_variant, *(name for name in kept if (self._variant_path(name) / "edges.csv").exists())]
 
-    def save_recovery(self, recovery: "Recovery", variant: str) -> None:
+    def save_variant(self, found: "Variant", variant: str) -> None:
         """Save an order, scores and edges recovered from its networks.
 
         Raises:
@@ -359,7 +359,7 @@ class Run:
         """
         if variant == self.own_variant:
             return
-        results.save(self._variant_path(variant), recovery, self.settings)
+        results.save(self._variant_path(variant), found, self.settings)
 
     def result_path(self, variant: str | None) -> Path:
         """The folder of a variant's frames, by default those of the run's own variant.

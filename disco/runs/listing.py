@@ -87,10 +87,10 @@ def find_runs(root: Path | None = None) -> tuple[list[Run], list[Unreadable]]:
     Raises:
         InputError: the folder cannot be read.
     """
-    place = runs_root() if root is None else Path(root)
+    where = runs_root() if root is None else Path(root)
     found: dict[Path, Run] = {}
     unreadable = []
-    for path in _folders(place):
+    for path in _folders(where):
         try:
             run = _run(path)
         except InputError as error:
@@ -101,15 +101,15 @@ def find_runs(root: Path | None = None) -> tuple[list[Run], list[Unreadable]]:
     return runs, sorted(unreadable, key=lambda one: one.name)
 
 
-def _folders(place: Path) -> Iterator[Path]:
+def _folders(where: Path) -> Iterator[Path]:
     """The folders and links there, without hidden ones: these are being made, or belong to the queue."""
     try:
-        with os.scandir(place) as entries:
+        with os.scandir(where) as entries:
             for entry in entries:
                 if not entry.name.startswith(".") and (entry.is_symlink() or entry.is_dir(follow_symlinks=False)):
-                    yield place / entry.name
+                    yield where / entry.name
     except OSError as error:
-        raise InputError(f"The folder of runs {place} cannot be read ({error.strerror}); set DISCO_RUNS.") from error
+        raise InputError(f"The folder of runs {where} cannot be read ({error.strerror}); set DISCO_RUNS.") from error
 
 
 def _run(path: Path) -> Run:

@@ -135,11 +135,11 @@ def make(fill: Callable[[Path], dict[str, Any]], folder: Path | None = None) -> 
     Raises:
         InputError: the folder holds something already or cannot be written, or what was written is no run.
     """
-    place = runs_root() if folder is None else _place_for(Path(folder))
+    where = runs_root() if folder is None else _place_for(Path(folder))
     try:
-        path = _made(place, None if folder is None else Path(folder).resolve(), fill)
+        path = _made(where, None if folder is None else Path(folder).resolve(), fill)
     except OSError as error:
-        raise unwritten(place, error) from error
+        raise unwritten(where, error) from error
     run = Run(path)
     _link(run)
     return run
@@ -152,9 +152,9 @@ def id_of(name: str) -> str:
     return f"{slug or 'run'}-{time.strftime('%Y%m%d-%H%M%S')}-{time.time_ns() // 1_000_000 % 1000:03d}"
 
 
-def remove_unfinished(place: Path) -> None:
+def remove_unfinished(where: Path) -> None:
     """Delete the hidden folders that killed makers left; those that living makers fill stay."""
-    for path in place.glob(f"{_MAKING}*"):
+    for path in where.glob(f"{_MAKING}*"):
         try:
             is_young = time.time() - path.stat().st_mtime < _LOCK_SECONDS
         except OSError:
@@ -164,10 +164,10 @@ def remove_unfinished(place: Path) -> None:
             shutil.rmtree(path, ignore_errors=True)
 
 
-def _made(place: Path, wanted: Path | None, fill: Callable[[Path], dict[str, Any]]) -> Path:
+def _made(where: Path, wanted: Path | None, fill: Callable[[Path], dict[str, Any]]) -> Path:
     """The run's folder, filled under a hidden name and renamed into its place."""
-    remove_unfinished(place)
-    apart = place / f"{_MAKING}{secrets.token_hex(8)}"
+    remove_unfinished(where)
+    apart = where / f"{_MAKING}{secrets.token_hex(8)}"
     apart.mkdir()
     lock = None
     try:

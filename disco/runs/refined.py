@@ -5,7 +5,7 @@ refined_edges.csv   parent, child and the evidence on each edge, strongest first
 refined_starts.csv  start, sweep, score
 refined_orders.csv  start, position, node: where every search ended
 refined_nodes.csv   node, levels, misfit_nats, misfit_per_row: what the model misses of each; older ones lack it
-refined_moves.csv   node, its place before and after, gain_nats; if there was an order before
+refined_moves.csv   node, its position before and after, gain_nats; if there was an order before
 refined.json        the choice, the best start, its score; written last
 refined_check.json  the model check of the refinement, if one was made
 

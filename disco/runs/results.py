@@ -1,4 +1,4 @@
-"""The frames of a fit or a recovery, as CSV files of one folder; when read, they must agree with its order."""
+"""The frames of a fit or a variant, as CSV files of one folder; when read, they must agree with its order."""
 
 import contextlib
 import errno
@@ -23,7 +23,7 @@ from disco.settings import CHOICES, Settings
 
 if TYPE_CHECKING:
     from disco.estimator import DISCO
-    from disco.fit.fitted import Recovery
+    from disco.fit.fitted import Variant
 
 VARIANTS = tuple(f"{criterion}-{boundary}" for criterion in CHOICES["criterion"] for boundary in CHOICES["boundary"])
 
@@ -42,11 +42,11 @@ def removals(folder: Path, what: str, order: Sequence[str]) -> pd.DataFrame:
     """ccs.csv or criteria.csv (`what`): one row per step, remaining node and fold."""
     path, many = folder / f"{what}.csv", len(order)
     frame = read(path, {"ccs": schema.CCS, "criteria": schema.CRITERIA}[what], order, _MOST_FOLDS * many * many)
-    place = frame["node"].map({node: number for number, node in enumerate(order, start=1)})
-    last = many + 1 - frame["step"]  # place of the node that the step removes
-    is_right = (place <= last) & (frame["step"] >= 1) & (last >= 2)
+    position = frame["node"].map({node: number for number, node in enumerate(order, start=1)})
+    last = many + 1 - frame["step"]  # position of the node that the step removes
+    is_right = (position <= last) & (frame["step"] >= 1) & (last >= 2)
     if "chosen" in frame:
-        is_right &= (frame["chosen"] == (place == last)) & (frame["remaining"] == last)
+        is_right &= (frame["chosen"] == (position == last)) & (frame["remaining"] == last)
     if not is_right.all():
         raise damaged(path, f"row {int((~is_right).argmax()) + 1} does not agree with order.csv")
     return _whole(path, frame, many * (many + 1) // 2 - 1)
@@ -91,8 +91,8 @@ def selected(folder: Path, selector: str, order: Sequence[str], has_rule: bool) 
     nodes = np.array(order, dtype=object)
     child, parent = np.tril_indices(len(nodes), -1)
     same = len(found) == len(child) and all(
-        np.array_equal(found[end].to_numpy(dtype=object), nodes[places])
-        for end, places in (("parent", parent), ("child", child))
+        np.array_equal(found[end].to_numpy(dtype=object), nodes[positions])
+        for end, positions in (("parent", parent), ("child", child))
     )
     return found[names] if same else None
 
@@ -111,20 +111,20 @@ def own_thresholds(ocs: pd.DataFrame, settings: Settings) -> tuple[float, float]
     return of_fit(ocs, settings)
 
 
-def save(folder: Path, recovery: "Recovery", settings: Settings) -> None:
+def save(folder: Path, variant: "Variant", settings: Settings) -> None:
     """Write a recovered order and its scores as a folder, completely or not at all.
 
     Raises:
         InputError: it cannot be written.
     """
-    edges = select(recovery.ocs, *own_thresholds(recovery.ocs, settings))
+    edges = select(variant.ocs, *own_thresholds(variant.ocs, settings))
     try:
         folder.parent.mkdir(exist_ok=True)
         beside = Path(tempfile.mkdtemp(prefix=".", suffix=".tmp", dir=folder.parent))
     except OSError as error:
         raise unwritten(folder, error) from error
     try:
-        _frames(beside, list(recovery.order), recovery.ccs, recovery.criteria, recovery.ocs, edges)
+        _frames(beside, list(variant.order), variant.ccs, variant.criteria, variant.ocs, edges)
         shutil.rmtree(folder, ignore_errors=True)
         with contextlib.suppress(FileExistsError):  # another tab has just written the same
             _rename(beside, folder)
@@ -134,10 +134,10 @@ def save(folder: Path, recovery: "Recovery", settings: Settings) -> None:
         shutil.rmtree(beside, ignore_errors=True)
 
 
-def _rename(folder: Path, place: Path) -> None:
+def _rename(folder: Path, position: Path) -> None:
     """Rename a folder; FileExistsError if the target is a folder with content."""
     try:
-        os.replace(folder, place)
+        os.replace(folder, position)
     except OSError as error:
         if error.errno == errno.ENOTEMPTY:
             raise FileExistsError(*error.args) from error

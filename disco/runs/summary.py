@@ -44,10 +44,10 @@ class Summary:
 def folder_bytes(folder: Path) -> int:
     """Bytes of all files in a folder; links are not followed."""
     total = 0
-    for place, _, names in os.walk(folder):
+    for where, _, names in os.walk(folder):
         for name in names:
             try:
-                total += os.lstat(os.path.join(place, name)).st_size
+                total += os.lstat(os.path.join(where, name)).st_size
             except OSError:  # deleted meanwhile
                 continue
     return total

@@ -247,11 +247,11 @@ def diagonal(
     scores: ConcreteScores, held_out: HeldOut, remaining: Sequence[int], nodes: Sequence[int], levels: int
 ) -> Tensor:
     """Ĥ_{j,R} of some nodes of R at every held-out row, averaged over the noise levels, (F, n, len(nodes))."""
-    places = [list(remaining).index(node) for node in nodes]
+    indices = [list(remaining).index(node) for node in nodes]
     parts = []
     for part in row_parts(held_out, levels):
         rows = held_out.part(part)
-        before = scores.entries(rows, remaining)[..., places]
+        before = scores.entries(rows, remaining)[..., indices]
         parts.append((scores.own_entries_after(rows, remaining, nodes) - before).mean(dim=1))
     return torch.cat(parts, dim=1)
 
@@ -339,12 +339,12 @@ def off_diagonal_scores(
         ("ocs" or "curvature", boundary) → (F, |R|) float64, NaN at i itself and where no row is admissible.
     """
     values = off_diagonal(scores, held_out, remaining, node, settings.noise_levels).double()
-    place = list(remaining).index(node)
+    index = list(remaining).index(node)
     result: dict[tuple[str, str], np.ndarray] = {}
     for boundary in BOUNDARIES:
         included = counted(held_out, scores.top, remaining, 1, boundary)
-        included = included & included[..., [place]]
+        included = included & included[..., [index]]
         means = torch.where(included, values, 0.0).sum(dim=2) / included.sum(dim=1)
-        means[..., place] = math.nan
+        means[..., index] = math.nan
         result |= {(kind, boundary): mean for kind, mean in zip(PAIR_SCORES, means.cpu().numpy(), strict=True)}
     return result

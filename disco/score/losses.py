@@ -113,9 +113,9 @@ def draw_masks(like: Tensor, full_set_probability: float, generator: torch.Gener
     """
     rows, nodes = like.shape
     sizes = torch.randint(2, nodes + 1, (rows,), generator=generator, device=like.device)
-    place = torch.rand(rows, nodes, generator=generator, device=like.device).argsort(dim=1).argsort(dim=1)
+    rank = torch.rand(rows, nodes, generator=generator, device=like.device).argsort(dim=1).argsort(dim=1)
     is_full = torch.rand(rows, generator=generator, device=like.device) < full_set_probability
-    return ((place < sizes[:, None]) | is_full[:, None]).float()
+    return ((rank < sizes[:, None]) | is_full[:, None]).float()
 
 
 def epoch_batches(

@@ -136,8 +136,8 @@ class FoldedMLP(nn.Module):
 
 def _chain(product: Callable, value: Tensor, weights: Sequence[Tensor], biases: Sequence[Tensor]) -> Tensor:
     """Affine maps with SiLU between them."""
-    for place, (weight, bias) in enumerate(zip(weights, biases, strict=True)):
-        value = product(bias, nn.functional.silu(value) if place else value, weight)
+    for index, (weight, bias) in enumerate(zip(weights, biases, strict=True)):
+        value = product(bias, nn.functional.silu(value) if index else value, weight)
     return value
 
 

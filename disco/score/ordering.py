@@ -67,8 +67,8 @@ def remove_sinks(
         score = scores[criterion, boundary]
         missing = np.argwhere(np.isnan(score))
         if len(missing):
-            fold, place = missing[0]
-            raise ScoreUnavailable(_unavailable(criterion, boundary, names[remaining[place]], fold + 1))
+            fold, index = missing[0]
+            raise ScoreUnavailable(_unavailable(criterion, boundary, names[remaining[index]], fold + 1))
         means = score.mean(axis=0)
         if rules is not None:
             means = np.where(rules.may_be_last(remaining), means, np.inf)
@@ -109,9 +109,9 @@ def ccs_frame(steps: Sequence[Removal], names: Sequence[str], criterion: str, bo
 def criteria_frame(steps: Sequence[Removal], names: Sequence[str]) -> pd.DataFrame:
     """All scores, one row per step, node and fold: step, node, fold, one column per criterion and boundary."""
     rows = [
-        (number, names[node], fold + 1, *(step.scores[key][fold, place] for key in COMBINATIONS))
+        (number, names[node], fold + 1, *(step.scores[key][fold, index] for key in COMBINATIONS))
         for number, step in enumerate(steps, start=1)
-        for place, node in enumerate(step.remaining)
+        for index, node in enumerate(step.remaining)
         for fold in range(next(iter(step.scores.values())).shape[0])
     ]
     combinations = [f"{criterion}_{boundary}" for criterion, boundary in COMBINATIONS]

@@ -103,32 +103,32 @@ class Training:
         clip_gradients(list(self.network.parameters()), norm_bound)
         self.optimizer.step()
 
-    def keep(self, places: Sequence[int]) -> None:
-        """Serve the present parameters of the active folds at `places`."""
+    def keep(self, indices: Sequence[int]) -> None:
+        """Serve the present parameters of the active folds at `positions`."""
         for name, value in self.network.named_parameters():
-            for place in places:
-                self.best[name][self.active[place]] = value.detach()[place]
-        for place in places:
-            self.best_epoch[self.active[place]] = self.epoch
+            for index in indices:
+                self.best[name][self.active[index]] = value.detach()[index]
+        for index in indices:
+            self.best_epoch[self.active[index]] = self.epoch
 
     def judge(self, losses: Sequence[float], settings: Settings) -> None:
         """Apply early stopping to the active folds' validation losses: keep, wait or stop each fold."""
         stopped = []
-        for place, (fold, loss) in enumerate(zip(self.active, losses, strict=True)):
+        for index, (fold, loss) in enumerate(zip(self.active, losses, strict=True)):
             if loss < self.best_loss[fold] - settings.min_improvement:
                 self.best_loss[fold], self.waited[fold] = loss, 0
-                self.keep([place])
+                self.keep([index])
             else:
                 self.waited[fold] += 1
                 if self.waited[fold] >= settings.patience:
-                    stopped.append(place)
+                    stopped.append(index)
         if stopped:
             self.drop(stopped)
 
-    def drop(self, places: Sequence[int]) -> None:
-        """Stop training the active folds at `places`."""
-        kept = [place for place in range(len(self.active)) if place not in places]
-        self.active = [self.active[place] for place in kept]
+    def drop(self, indices: Sequence[int]) -> None:
+        """Stop training the active folds at `positions`."""
+        kept = [index for index in range(len(self.active)) if index not in indices]
+        self.active = [self.active[index] for index in kept]
         for parameter in self.network.parameters():
             state = self.optimizer.state[parameter]
             parameter.data, parameter.grad = parameter.data[kept].clone(), None
@@ -182,7 +182,7 @@ def learning_rates(stage: str, epoch: int, plan: Plan) -> list[float]:
     batches, length = schedule.batches, decay or schedule.epochs
     if unit == "epochs":
         return [cosine(epoch, length, start, end)] * batches
-    return [cosine(epoch * batches + place, length, start, end) for place in range(batches)]
+    return [cosine(epoch * batches + index, length, start, end) for index in range(batches)]
 
 
 def train_joint(training: Training, rows: TrainingRows, plan: Plan) -> Iterator[Epoch]:
@@ -286,8 +286,8 @@ def one_epoch(
     means = (total / seen).tolist()
     training.epoch += 1
     finite = _finite(means)
-    for place, fold in enumerate(training.active):
-        if place not in finite:
+    for index, fold in enumerate(training.active):
+        if index not in finite:
             raise InputError(
                 f"Training diverged: the loss of fold {fold + 1} is not finite at epoch {training.epoch}. "
                 "Lower the learning rate."
@@ -297,7 +297,7 @@ def one_epoch(
 
 def _finite(losses: Sequence[float]) -> list[int]:
     """The indices of the finite losses."""
-    return [place for place, loss in enumerate(losses) if math.isfinite(loss)]
+    return [index for index, loss in enumerate(losses) if math.isfinite(loss)]
 
 
 def _check_served(training: Training, folds: Sequence[int]) -> None:

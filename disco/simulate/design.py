@@ -94,7 +94,7 @@ class Design:
             return dict(self.family)
         keys = [key.strip() for key in self.family.split(",")]
         runs = np.array_split(np.arange(len(order)), len(keys))
-        return {order[place]: key for key, run in zip(keys, runs, strict=True) for place in run}
+        return {order[index]: key for key, run in zip(keys, runs, strict=True) for index in run}
 
     def keys(self) -> list[str]:
         """The families in use, each once."""
@@ -189,7 +189,7 @@ class Design:
         self._set("nodes", len(names))
 
     def _default_names(self) -> tuple[str, ...]:
-        return tuple(f"x{place + 1}" for place in range(self.nodes))
+        return tuple(f"x{index + 1}" for index in range(self.nodes))
 
     def _take_names(self) -> None:
         self._set("names", tuple(str(name) for name in self.names or self._default_names()))
@@ -197,7 +197,7 @@ class Design:
             raise InputError(f"There are {self.nodes} nodes, but {len(self.names)} names: give each node one.")
         if not all(name.strip() for name in self.names):
             raise InputError("A node's name is empty: give each node a name.")
-        repeated = [name for place, name in enumerate(self.names) if name in self.names[:place]]
+        repeated = [name for index, name in enumerate(self.names) if name in self.names[:index]]
         if repeated:
             raise InputError(f'Two nodes are called "{repeated[0]}": give each node a name of its own.')
         if self.edges is not None:

@@ -58,9 +58,9 @@ def read_truth(text: str) -> tuple[pd.DataFrame, list[str]]:
     truth = pd.DataFrame(edges, columns=["parent", "child"], dtype="str")
     rows, header = ([], []) if _is_graphml(text) else _rows(text)
     if "direction" in header:
-        place = header.index("direction")
+        index = header.index("direction")
         truth["direction"] = [
-            check_direction(cells[place] if place < len(cells) else "", f"line {number}")
+            check_direction(cells[index] if index < len(cells) else "", f"line {number}")
             for number, _, child, cells in rows
             if child
         ]

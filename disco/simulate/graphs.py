@@ -53,9 +53,9 @@ def erdos_renyi(nodes: int, k: float, rng: np.random.Generator) -> Drawn:
     """
     if k < 0:
         raise InputError(f"The expected number of parents k must be 0 or more; got {k}.")
-    place = rng.permutation(nodes)
+    position = rng.permutation(nodes)
     drawn = rng.random((nodes, nodes)) < 2 * k / nodes
-    return drawn & (place[:, None] < place[None, :]), place.argsort()
+    return drawn & (position[:, None] < position[None, :]), position.argsort()
 
 
 def erdos_renyi_exact(nodes: int, k: float, rng: np.random.Generator) -> Drawn:
@@ -88,13 +88,13 @@ def scale_free(nodes: int, k: float, rng: np.random.Generator) -> Drawn:
     if k != round(k) or not 1 <= k < nodes:
         raise InputError(f"A scale-free graph of {nodes} nodes needs a whole k from 1 to {nodes - 1}; got {k:g}.")
     m = int(k)
-    place = rng.permutation(nodes)
+    position = rng.permutation(nodes)
     present = np.zeros((nodes, nodes), dtype=bool)
     ends: list[int] = []  # each node once per edge it has
     targets = list(range(m))
     for node in range(m, nodes):
         for other in targets:
-            parent, child = (node, other) if place[node] < place[other] else (other, node)
+            parent, child = (node, other) if position[node] < position[other] else (other, node)
             present[parent, child] = True
         ends += [*targets, *[node] * m]
         targets = []
@@ -102,7 +102,7 @@ def scale_free(nodes: int, k: float, rng: np.random.Generator) -> Drawn:
             other = ends[rng.integers(len(ends))]
             if other not in targets:
                 targets.append(other)
-    return present, place.argsort()
+    return present, position.argsort()
 
 
 def chain(nodes: int) -> np.ndarray:
@@ -141,7 +141,7 @@ def own_graph(edges: Sequence[tuple[str, str]], names: list[str]) -> Drawn:
     """
     if len(names) > LARGEST_GRAPH:
         raise InputError(f"The graph has {len(names):,} nodes; at most {LARGEST_GRAPH:,} can be simulated.")
-    number = {name: place for place, name in enumerate(names)}
+    number = {name: index for index, name in enumerate(names)}
     present = np.zeros((len(names), len(names)), dtype=bool)
     for parent, child in edges:
         for node in (parent, child):

@@ -99,7 +99,7 @@ def check(direction: str, where: str) -> str:
     """Check a direction read from a file: one of `DIRECTIONS`, returned as it is.
 
     Args:
-        where: the place in the file, for the error message.
+        where: the position in the file, for the error message.
 
     Raises:
         InputError: it is any other word.

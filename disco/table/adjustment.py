@@ -120,8 +120,8 @@ def _curves(values: np.ndarray) -> np.ndarray:
 
     A sum of these follows a curved effect, whatever the values' distribution; m distinct values have m − 1 columns.
     """
-    _, place, counts = np.unique(values, return_inverse=True, return_counts=True)
-    ranks = ((counts.cumsum() - counts / 2) / len(values))[place]
+    _, index, counts = np.unique(values, return_inverse=True, return_counts=True)
+    ranks = ((counts.cumsum() - counts / 2) / len(values))[index]
     waves = [np.cos(np.pi * k * ranks) for k in range(1, min(_WAVES, len(counts) - 2) + 1)]
     return np.column_stack([_standard(part) for part in (values, *waves)])
 

@@ -115,8 +115,8 @@ def as_they_are(table: pd.DataFrame | np.ndarray, kind: type) -> pd.DataFrame:
     """The numbers of a table without blocking problems as int64 or float64, names and rows as in `as_counts`."""
     frame = as_frame(table)
     values = np.empty(frame.shape, dtype=kind)
-    for place, (_, column) in enumerate(columns_of(frame)):
-        values[:, place] = numbers_of(column)[0]
+    for index, (_, column) in enumerate(columns_of(frame)):
+        values[:, index] = numbers_of(column)[0]
     return pd.DataFrame(values, columns=names_of(frame))
 
 
@@ -266,7 +266,7 @@ def _column_notes(column: pd.Series, values: np.ndarray, name: str) -> list[Prob
         notes.append((message, "Leave it out if it is not a count; the theory of the method assumes 3 or more values."))
     elif len(np.unique(values)) == 2:
         message = f'Column "{name}" takes only 2 values: the theory of the method assumes 3 or more.'
-        notes.append((message, "Its place in the order is less certain."))
+        notes.append((message, "Its position in the order is less certain."))
     if isinstance(column.dtype, pd.CategoricalDtype):
         message = f'Column "{name}" is stored as categories: its numbers are read as counts, in their own order.'
         notes.append((message, "Leave it out if its numbers are only labels."))

@@ -33,7 +33,7 @@ class Depth:
         rising, falling: shares of the columns that rise and that fall along the component, with a correlation of two
             standard errors or more.
         together: share of the pairs of rising columns that rise together, by as much.
-        rows: row (from 1), total, component (the place along it), one line per row looked at.
+        rows: row (from 1), total, component (the position along it), one line per row looked at.
     """
 
     explained: float
@@ -63,7 +63,7 @@ def depth(values: np.ndarray, reporter: Reporter = SILENT, stage: str = "") -> D
     part = values[rows]
     varied = part[:, np.ptp(part, axis=0) > 0] if len(part) else part[:, :0]
     logs = np.log1p(varied)
-    explained, component, places = _first(logs, part.sum(axis=1))
+    explained, component, scores = _first(logs, part.sum(axis=1))
     by_chance = np.nan
     if varied.shape[1] >= LEAST_COLUMNS:
         chance = []
@@ -73,12 +73,12 @@ def depth(values: np.ndarray, reporter: Reporter = SILENT, stage: str = "") -> D
             total = np.take_along_axis(varied, order, axis=0).sum(axis=1)
             chance.append(_first(np.take_along_axis(logs, order, axis=0), total)[0])
         by_chance = max(chance)
-    found = pd.DataFrame({"row": rows + 1, "total": part.sum(axis=1), "component": places})
-    return Depth(explained, by_chance, component, *_together(logs, places), found)
+    found = pd.DataFrame({"row": rows + 1, "total": part.sum(axis=1), "component": scores})
+    return Depth(explained, by_chance, component, *_together(logs, scores), found)
 
 
 def _first(logs: np.ndarray, total: np.ndarray) -> tuple[float, float, np.ndarray]:
-    """Explained and component of `Depth`, and the rows' places along the component, which rises with the total."""
+    """Explained and component of `Depth`, and the rows' positions along the component, which rises with the total."""
     rows, columns = logs.shape
     if not columns:
         return np.nan, np.nan, np.zeros(rows)
@@ -87,20 +87,20 @@ def _first(logs: np.ndarray, total: np.ndarray) -> tuple[float, float, np.ndarra
     gram = centred @ centred.T if is_wide else centred.T @ centred
     last = len(gram) - 1
     (largest,), vectors = eigh(gram, subset_by_index=[last, last])
-    places = vectors[:, 0] * np.sqrt(max(largest, 0.0)) if is_wide else centred @ vectors[:, 0]
+    scores = vectors[:, 0] * np.sqrt(max(largest, 0.0)) if is_wide else centred @ vectors[:, 0]
     log_total = np.log1p(total) - np.log1p(total).mean()
-    both, sizes = float(places @ log_total), float(places @ places) * float(log_total @ log_total)
+    both, sizes = float(scores @ log_total), float(scores @ scores) * float(log_total @ log_total)
     explained = min(both**2 / sizes, 1.0) if sizes > 0 else 0.0
-    return explained, float(largest / np.trace(gram)), -places if both < 0 else places
+    return explained, float(largest / np.trace(gram)), -scores if both < 0 else scores
 
 
-def _together(logs: np.ndarray, places: np.ndarray) -> tuple[float, float, float]:
+def _together(logs: np.ndarray, scores: np.ndarray) -> tuple[float, float, float]:
     """Rising, falling and together of `Depth`."""
     logs = logs[:, :: -(-logs.shape[1] // _MOST_PAIRED) or 1]
     rows, columns = logs.shape
     if columns < 2:
         return np.nan, np.nan, np.nan
-    errors = np.corrcoef(np.column_stack([places, logs]), rowvar=False) * np.sqrt(rows)
+    errors = np.corrcoef(np.column_stack([scores, logs]), rowvar=False) * np.sqrt(rows)
     rises, falls = errors[0, 1:] >= 2, errors[0, 1:] <= -2
     pairs = errors[1:, 1:][np.ix_(rises, rises)] >= 2
     count = len(pairs) * (len(pairs) - 1)

@@ -24,7 +24,7 @@ _DECILE = float(norm.isf(0.1))
 
 
 def outlying(values: np.ndarray, reporter: Reporter = SILENT, stage: str = "") -> pd.DataFrame:
-    """How far each row lies from the others: row (from 1), total, distance, their places in spreads, and is_out.
+    """How far each row lies from the others: row (from 1), total, distance, their positions in spreads, and is_out.
 
     Columns: `row`, `total`, `distance`, `total_at`, `distance_at`, `is_out`. Nothing is outlying in under 20 rows.
 
@@ -41,7 +41,7 @@ def outlying(values: np.ndarray, reporter: Reporter = SILENT, stage: str = "") -
         apart = roots - np.median(roots)
         distance += (apart / max(_MAD * float(np.median(np.abs(apart))), 1.0)) ** 2
     total = values.sum(axis=1)
-    total_at, distance_at = _places(total), _places(distance)
+    total_at, distance_at = _spreads(total), _spreads(distance)
     far = norm.isf(_LEVEL / (_TAILS * rows)) if rows >= _LEAST_ROWS else np.inf
     return pd.DataFrame(
         {
@@ -55,15 +55,15 @@ def outlying(values: np.ndarray, reporter: Reporter = SILENT, stage: str = "") -
     )
 
 
-def _places(numbers: np.ndarray) -> np.ndarray:
+def _spreads(numbers: np.ndarray) -> np.ndarray:
     """Distances from the median in spreads of the same side; 0 where that side has no spread, (rows,)."""
     if not len(numbers):
         return numbers
-    places = np.zeros(len(numbers))
+    spreads = np.zeros(len(numbers))
     for side, scaled in ((0.1, np.sqrt(1 + numbers)), (0.9, np.log1p(numbers))):
         middle, decile = np.quantile(scaled, [0.5, side])
         apart = scaled - middle
         beyond = np.sign(apart) == np.sign(side - 0.5)
         if decile != middle:
-            places[beyond] = apart[beyond] / abs(decile - middle) * _DECILE
-    return places
+            spreads[beyond] = apart[beyond] / abs(decile - middle) * _DECILE
+    return spreads

@@ -160,9 +160,9 @@ def _hardly_varying(columns: pd.DataFrame) -> Iterator[Finding]:
 
 
 def _determined(columns: pd.DataFrame, exact: Sequence[Relation], near: pd.DataFrame) -> Iterator[Finding]:
-    places = {name: place for place, name in enumerate(columns["column"])}
+    indices = {name: index for index, name in enumerate(columns["column"])}
     if exact:
-        out = tuple(sorted({places[relation.columns[0]] for relation in exact}))
+        out = tuple(sorted({indices[relation.columns[0]] for relation in exact}))
         others = f" There are {len(exact) - 1:,} more such relations." if len(exact) > 2 else ""
         others = f" {exact[1].sentence}" if len(exact) == 2 else others
         advice = "Leave one column of each such relation out: an edge between them is arithmetic, not cause."
@@ -176,7 +176,7 @@ def _determined(columns: pd.DataFrame, exact: Sequence[Relation], near: pd.DataF
             f"{copies if len(near) > 1 else f'{pair} are nearly copies'}: their ranks correlate by "
             f"{one['correlation']:.3f}.",
             "Leave one of them out, if they measure the same.",
-            tuple(sorted({places[name] for name in near["other"]})),
+            tuple(sorted({indices[name] for name in near["other"]})),
         )
 
 
@@ -261,13 +261,13 @@ def _of_levels(columns: pd.DataFrame, rows: int) -> Iterator[Finding]:
         )
 
 
-def _many(places: np.ndarray, columns: pd.DataFrame) -> str:
+def _many(indices: np.ndarray, columns: pd.DataFrame) -> str:
     """`Column "a"`, `3 columns ("a", "b", "c")`; a long list ends with how many more there are."""
-    names = [f'"{name}"' for name in columns["column"].iloc[places[:_NAMED]]]
-    more = f" and {len(places) - _NAMED:,} more" if len(places) > _NAMED else ""
-    return f"Column {names[0]}" if len(places) == 1 else f"{len(places):,} columns ({', '.join(names)}{more})"
+    names = [f'"{name}"' for name in columns["column"].iloc[indices[:_NAMED]]]
+    more = f" and {len(indices) - _NAMED:,} more" if len(indices) > _NAMED else ""
+    return f"Column {names[0]}" if len(indices) == 1 else f"{len(indices):,} columns ({', '.join(names)}{more})"
 
 
-def _most(places: np.ndarray, line: pd.Series) -> str:
+def _most(indices: np.ndarray, line: pd.Series) -> str:
     """What leads from the columns of a sentence to the number of the one that is most so."""
-    return ":" if len(places) == 1 else f', most of all "{line["column"]}":'
+    return ":" if len(indices) == 1 else f', most of all "{line["column"]}":'

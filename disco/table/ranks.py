@@ -85,9 +85,9 @@ class FoldRanks:
         sizes = np.bincount(self.beside.group)
         # A group far larger than that must not come first: it would leave hardly any rows to train on.
         late = np.where(sizes > 2 * holdout, sizes, 0)
-        place = np.lexsort((random.permutation(len(sizes)), late)).argsort()[self.beside.group]
-        order = order[np.argsort(place[order], kind="stable")]
-        ends = np.flatnonzero(np.diff(place[order])) + 1
+        index = np.lexsort((random.permutation(len(sizes)), late)).argsort()[self.beside.group]
+        order = order[np.argsort(index[order], kind="stable")]
+        ends = np.flatnonzero(np.diff(index[order])) + 1
         if not len(ends):  # one group alone cannot be kept together
             return order, holdout
         return order, int(ends[np.abs(ends - holdout).argmin()])

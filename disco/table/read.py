@@ -148,7 +148,7 @@ def _bytes(source: str | Path | BinaryIO, name: str) -> bytes:
 
 
 def _frame(table: pa.Table) -> pd.DataFrame:
-    """The columns in pandas, named by their place; whole numbers with missing cells stay whole.
+    """The columns in pandas, named by their position; whole numbers with missing cells stay whole.
 
     A last column of row names becomes the index.
     """

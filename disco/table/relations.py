@@ -94,19 +94,19 @@ def _dependent(values: np.ndarray, kept: Sequence[int]) -> Iterator[tuple[dict[i
     sample = values[np.ix_(rows, np.asarray(kept))].astype(float)
     sample -= sample.mean(axis=0)
     scale = np.sqrt((sample**2).sum(axis=0))
-    within = [place for place in range(len(kept)) if scale[place] > 0]
+    within = [index for index in range(len(kept)) if scale[index] > 0]
     # The types of NumPy do not know that this mode gives one array.
     triangle: np.ndarray = np.linalg.qr(sample[:, within] / scale[within], mode="r")  # type: ignore[assignment]
     free: list[int] = []  # what the others are combinations of, in the rows of the sample
-    for at, place in enumerate(within[: len(triangle)]):  # n rows span at most n columns
+    for at, index in enumerate(within[: len(triangle)]):  # n rows span at most n columns
         if abs(triangle[at, at]) > _NOTHING:
             free.append(at)
             continue
         part = triangle[np.ix_(free, free)] if free else np.empty((0, 0))
         slopes = solve_triangular(part, triangle[free, at]) if free else np.empty(0)
         columns = [kept[within[other]] for other in free]
-        slopes = slopes * scale[place] / scale[[within[other] for other in free]]
-        weights = _whole(dict(zip(columns, slopes, strict=True)), kept[place])
+        slopes = slopes * scale[index] / scale[[within[other] for other in free]]
+        weights = _whole(dict(zip(columns, slopes, strict=True)), kept[index])
         if weights is not None and 2 * len(weights) + 2 <= len(values):
             sums = values[:, list(weights)].astype(np.int64) @ np.array(list(weights.values()))
             if (sums == sums[0]).all():

@@ -45,11 +45,11 @@ def seems_transposed(table: pd.DataFrame) -> bool:
 def most_varied(table: pd.DataFrame, most: int) -> pd.DataFrame:
     """The rows with the largest variance, at most so many, in their order, with names; other cells than numbers apart.
 
-    If the first column seems to name the rows, it does; else they are x1, x2, ... by their place.
+    If the first column seems to name the rows, it does; else they are x1, x2, ... by their position.
     """
     table = with_row_names(table) if has_row_names(table) else table
     if isinstance(table.index, pd.RangeIndex):
-        table = table.set_axis(pd.Index([f"x{place + 1}" for place in range(len(table))], dtype=object))
+        table = table.set_axis(pd.Index([f"x{index + 1}" for index in range(len(table))], dtype=object))
     spread = table.select_dtypes(["number", "bool"]).astype(float).var(axis=1).fillna(0).to_numpy()
     return table.iloc[np.sort(np.argsort(-spread, kind="stable")[:most])]
 
@@ -69,7 +69,7 @@ def transposed(table: pd.DataFrame) -> pd.DataFrame:
             "rows that vary most."
         )
     is_named = not isinstance(table.index, pd.RangeIndex)
-    columns = list(table.index) if is_named else [f"x{place + 1}" for place in range(len(table))]
+    columns = list(table.index) if is_named else [f"x{index + 1}" for index in range(len(table))]
     if all(pd.api.types.is_numeric_dtype(kind) for kind in table.dtypes):
         parts = [column.to_numpy(dtype=float, na_value=np.nan) for _, column in table.items()]
         values = np.array(parts)

@@ -90,7 +90,7 @@ def unusable_rows(table: pd.DataFrame, roles: Roles) -> dict[str, np.ndarray]:
     """
     names, found = names_of(table), {}
     times = Counter(names)
-    columns = {name: table.iloc[:, place] for place, name in enumerate(names) if times[name] == 1}
+    columns = {name: table.iloc[:, index] for index, name in enumerate(names) if times[name] == 1}
     for name, given in roles.columns.items():
         if name in columns and roles.role(name) not in ("count", "ignore"):
             kind = kind_of(columns[name]) if isinstance(given, str) else given[1]

@@ -187,7 +187,7 @@ def computed(counts: pd.DataFrame, which: str) -> np.ndarray:
     """
     if not counts.shape[1]:
         raise InputError(f"No column is left as a count, and so there is no {which}: give fewer columns another role.")
-    values = np.column_stack([numbers_of(counts.iloc[:, place])[0] for place in range(counts.shape[1])])
+    values = np.column_stack([numbers_of(counts.iloc[:, index])[0] for index in range(counts.shape[1])])
     total = np.nansum(values, axis=1)
     if (total <= 0).any():
         row = int(np.argmax(total <= 0)) + 1
@@ -286,8 +286,8 @@ def _covariate(column: pd.Series, given: str | tuple[str, str]) -> Covariate:
     if len(np.unique(values)) < 2:
         raise InputError(f'The covariate "{name}" is constant and explains nothing: ignore it.')
     if kind == ORDINAL:
-        steps, place = np.unique(values, return_inverse=True)
-        return Covariate(name, kind, place, tuple(f"{step:g}" for step in steps))
+        steps, index = np.unique(values, return_inverse=True)
+        return Covariate(name, kind, index, tuple(f"{step:g}" for step in steps))
     return Covariate(name, kind, values)
 
 
@@ -327,9 +327,9 @@ def _group(column: pd.Series) -> tuple[np.ndarray, list[str]]:
     _refuse_missing(column, "group")
     codes, levels = pd.factorize(column.astype(str), sort=False)
     order = sorted(range(len(levels)), key=lambda number: _natural(levels[number]))
-    place = np.empty(len(levels), dtype=np.int64)
-    place[order] = np.arange(len(levels))
-    return place[codes], [str(levels[number]) for number in order]
+    index = np.empty(len(levels), dtype=np.int64)
+    index[order] = np.arange(len(levels))
+    return index[codes], [str(levels[number]) for number in order]
 
 
 def _natural(text: str) -> list[tuple[int, float, str]]:

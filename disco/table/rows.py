@@ -98,10 +98,10 @@ def listed(table: pd.DataFrame, rows: np.ndarray, left_out: Stretches = (), but:
     for position in sorted({*range(table.shape[1])} - {*but}):
         column = table.iloc[rows, position]
         values = readable(column)
-        for place in np.flatnonzero(~is_count(values)):
-            cell = column.iloc[place]
+        for index in np.flatnonzero(~is_count(values)):
+            cell = column.iloc[index]
             shown = "" if pd.isna(cell) else str(cell)[:40]
-            found.append((numbers[rows[place]], str(table.columns[position]), shown, _why(values[place], shown)))
+            found.append((numbers[rows[index]], str(table.columns[position]), shown, _why(values[index], shown)))
     return pd.DataFrame(found, columns=["row", "column", "cell", "why"]).sort_values("row", kind="stable")
 
 

@@ -30,10 +30,10 @@ def plain(text: str) -> str:
 
 def harmless_frame(table: pd.DataFrame) -> pd.DataFrame:
     """The same table, with its names and text cells made harmless."""
-    columns = [table.iloc[:, place] for place in range(table.shape[1])]
+    columns = [table.iloc[:, index] for index in range(table.shape[1])]
     found = {
-        place: column if pd.api.types.is_numeric_dtype(column) else column.map(_cell, na_action="ignore")
-        for place, column in enumerate(columns)
+        index: column if pd.api.types.is_numeric_dtype(column) else column.map(_cell, na_action="ignore")
+        for index, column in enumerate(columns)
     }
     frame = pd.DataFrame(found, index=table.index)
     frame.columns = [_cell(name) for name in table.columns]

@@ -73,24 +73,24 @@ def compare_run(run: Run, *, callback: "Callback | None" = None) -> list[Ended]:
     recorder = Recorder(run, COMPARE, part, callback, device=run.written_status(COMPARE).device, **fresh)
     with recorder.watch():
         try:
-            for place, name in enumerate(names):
+            for index, name in enumerate(names):
                 part.method = name
-                shares = sum(foretold[:place]) / sum(foretold), foretold[place] / sum(foretold)
-                _run_one(run, asked, name, _told(recorder, place, len(names), shares))
+                shares = sum(foretold[:index]) / sum(foretold), foretold[index] / sum(foretold)
+                _run_one(run, asked, name, _told(recorder, index, len(names), shares))
         finally:
             compared.write_table(run)
     recorder.finished(done=len(names), method="")
     return [one for one in compared.read_all(run) if one.method in asked.methods]
 
 
-def _told(recorder: Recorder, place: int, total: int, shares: tuple[float, float]) -> "Callback":
+def _told(recorder: Recorder, index: int, total: int, shares: tuple[float, float]) -> "Callback":
     """The callback of one method, whose events are part of the comparison's.
 
     Args:
         shares: of the whole work, what is done before the method, and the method itself.
     """
     return lambda event: recorder(
-        Event("methods", place, total, min(shares[0] + shares[1] * event.progress, 1.0), event.message)
+        Event("methods", index, total, min(shares[0] + shares[1] * event.progress, 1.0), event.message)
     )
 
 

@@ -107,7 +107,7 @@ def start(run: Run, work: Work, *asked: Any, then: Work | None = None) -> None:
 
 
 def enqueue(run: Run, work: Work, *asked: Any, pid: int | None = None, device: str | None = None) -> Lock:
-    """Take a run's lock and a place in its device's queue.
+    """Take a run's lock and a position in its device's queue.
 
     Args:
         asked: as for `start`.
@@ -158,7 +158,7 @@ def cancel(run: Run, work: Work) -> None:
 
 
 def position(run: Run, work: Work) -> int | None:
-    """Place in the device's queue, 1 = next; None if it is not waiting."""
+    """Position in the device's queue, 1 = next; None if it is not waiting."""
     status = run.status(work)
     return turns.position(run, status.device) if status.state == "queued" else None
 
@@ -267,10 +267,10 @@ def _worker(names: list[str], path: Path, handle: int) -> int:
     exits = 0
     try:
         run = Run(path)
-        for place, name in enumerate(names):
+        for index, name in enumerate(names):
             kind = next(kind for kind in WORKS if kind.name == name)
             try:
-                if place > 0:
+                if index > 0:
                     device = run.written_status(kind).device
                     turns.add_ticket(run, device, _queue(run, kind, device))
                 _in_turn(run, kind, lock, lambda event: not stopping.is_set())

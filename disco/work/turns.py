@@ -60,7 +60,7 @@ def waiting(device: str) -> list[Path]:
 
 
 def position(run: Run, device: str) -> int | None:
-    """Place of a waiting run in its device's queue, 1 = next; None if it is not waiting."""
+    """Position of a waiting run in its device's queue, 1 = next; None if it is not waiting."""
     folders = [_read(ticket) for ticket in waiting(device)]
     return folders.index(run.path) + 1 if run.path in folders else None
 
@@ -70,7 +70,7 @@ def turn(run: Run, device: str, queued_at: float, callback: "Callback | None") -
     """Wait for a queued run's turn, then hold the device.
 
     Args:
-        callback: asked again and again while waiting, with an event of stage `queue`. Its total is the place in the
+        callback: asked again and again while waiting, with an event of stage `queue`. Its total is the position in the
             queue, 1 = next, and its message says what it waits for, once it has to wait. False gives up.
 
     Raises:
@@ -92,12 +92,12 @@ def _wait(run: Run, device: str, callback: "Callback | None") -> Lock:
 
     message = ""
     while True:
-        place = position(run, device) or 1
-        if callback and callback(Event("queue", 0, place, 0.0, message=message)) is False:
+        ahead = position(run, device) or 1
+        if callback and callback(Event("queue", 0, ahead, 0.0, message=message)) is False:
             raise FitStopped("stopped while waiting for the device")
-        if place == 1 and (lock := Lock.take(_queue(device) / "lock", {"run": str(run.path)})):
+        if ahead == 1 and (lock := Lock.take(_queue(device) / "lock", {"run": str(run.path)})):
             return lock
-        others = "another fit" if place == 1 else f"{place} other fits"
+        others = "another fit" if ahead == 1 else f"{ahead} other fits"
         message = f"waiting for the device, in use by {others}"
         time.sleep(_POLL_SECONDS)
 

@@ -45,8 +45,8 @@ def _choose(run: Run, found: Compared) -> None:
         if those:
             st.markdown(f"**{group[0].upper()}{group[1:]}**", help=_ABOUT[group])
             columns = st.container(key=f"beside_compare_{group.replace(' ', '_')}").columns(2, gap="medium")
-            for place, (name, one) in enumerate(those.items()):
-                with columns[place % 2], st.container(gap=None):
+            for index, (name, one) in enumerate(those.items()):
+                with columns[index % 2], st.container(gap=None):
                     if _is_picked(found, name, one.seconds(rows, nodes)):
                         chosen.append(name)
                     done = " It is done." if name in found.done else ""

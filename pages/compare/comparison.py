@@ -73,7 +73,7 @@ class Compared:
         return self.results.order
 
     @cached_property
-    def places(self) -> dict[str, tuple[float, float]]:
+    def positions(self) -> dict[str, tuple[float, float]]:
         """Where the nodes of every graph stand, in pixels."""
         joined = self.results.edges
         ties = joined[["parent", "child"]].assign(z=joined["methods"] + 1.0)
@@ -81,7 +81,7 @@ class Compared:
 
     @property
     def placed(self) -> str:
-        """What the places of the nodes mean, in a sentence."""
+        """What the positions of the nodes mean, in a sentence."""
         if not self.results.orders:
             return "None of these methods gives an order, so nodes are placed by their edges, causes above effects."
         return "Nodes follow the mean of the orders, so an edge that points up runs against it."

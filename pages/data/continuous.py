@@ -36,7 +36,7 @@ class _Placed:
     """The nodes in their order and where they stand."""
 
     order: list[str]
-    places: dict[str, tuple[float, float]]
+    positions: dict[str, tuple[float, float]]
 
 
 Outcome = tuple[Found, cont.Ordered]

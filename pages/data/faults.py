@@ -41,14 +41,14 @@ def panel(draft: Draft) -> None:
         return
     found = _found(draft)
     with st.container(border=True):
-        for place in (_columns, _rows, _texts):
-            place(draft, found)
+        for part in (_columns, _rows, _texts):
+            part(draft, found)
 
 
 def _columns(draft: Draft, found: rows.Proposal) -> None:
     if not found.columns:
         return
-    positions = {draft.columns[place]: why for place, why in found.columns.items()}
+    positions = {draft.columns[index]: why for index, why in found.columns.items()}
     whys = [f"{code(draft.table.columns[position])} {why}" for position, why in positions.items()]
     count = how_many(len(positions), "column")
     st.markdown(f"**{count} cannot be used:** {listed(whys, _NAMED, '; ')}.")
@@ -83,21 +83,21 @@ def _rows(draft: Draft, found: rows.Proposal) -> None:
     _list(cells)
 
 
-def lost_rows(draft: Draft, places: np.ndarray) -> str:
+def lost_rows(draft: Draft, indices: np.ndarray) -> str:
     """The numbers of some rows in words."""
-    return rows.in_words(rows.stretches(rows.row_numbers(len(draft.table), draft.rows_left_out)[places]))
+    return rows.in_words(rows.stretches(rows.row_numbers(len(draft.table), draft.rows_left_out)[indices]))
 
 
-def rows_button(draft: Draft, places: np.ndarray, words: str, key: str) -> None:
+def rows_button(draft: Draft, indices: np.ndarray, words: str, key: str) -> None:
     """A button that leaves out rows by position, if enough are left; `words` say what it did."""
-    left, refused = len(draft.table) - len(places), None
+    left, refused = len(draft.table) - len(indices), None
     if left < least_rows(draft.settings.folds):
         refused = f"Only {how_many(left, 'row')} would be left."
-    elif len(rows.with_more(draft.rows_left_out, len(draft.table), places)) > rows.MOST_STRETCHES:
+    elif len(rows.with_more(draft.rows_left_out, len(draft.table), indices)) > rows.MOST_STRETCHES:
         refused = "A run cannot record so many rows: leave out the columns that hold these cells."
     icon = ":material/playlist_remove:"
-    if st.button(label(len(places), "row"), key=key, icon=icon, disabled=refused is not None, help=refused):
-        session.draft.leave_out_rows(places, words)
+    if st.button(label(len(indices), "row"), key=key, icon=icon, disabled=refused is not None, help=refused):
+        session.draft.leave_out_rows(indices, words)
         st.rerun()
 
 
@@ -115,7 +115,7 @@ def _list(cells: pd.DataFrame) -> None:
 def _texts(draft: Draft, found: rows.Proposal) -> None:
     if not found.texts:
         return
-    positions = [draft.columns[place] for place in found.texts]
+    positions = [draft.columns[index] for index in found.texts]
     names = listed([code(draft.table.columns[position]) for position in positions], _NAMED)
     count = how_many(len(positions), "column")
     st.markdown(f"**{count} {plural(len(positions), 'keeps', 'keep')} numbers as text:** {names}.")

@@ -88,13 +88,13 @@ def _button(draft: Draft, found: Quality, finding: Finding) -> None:
     elif finding.columns:
         is_off = len(draft.columns) - len(finding.columns) < 2
         label, key = f"Leave out {how_many(len(finding.columns), 'column')}", f"quality_out_{finding.kind}"
-        act = partial(_without_columns, [draft.columns[place] for place in finding.columns], finding.message)
+        act = partial(_without_columns, [draft.columns[index] for index in finding.columns], finding.message)
         help = "Fewer than 2 columns would be left." if is_off else None
     else:
-        places = np.flatnonzero(found.rows["is_out"])
-        is_off = len(draft.table) - len(places) < least_rows(draft.settings.folds)
-        label, key = f"Leave out {how_many(len(places), 'row')}", "quality_out_rows"
-        act, help = partial(_without_rows, draft, places), "Too few rows would be left." if is_off else None
+        indices = np.flatnonzero(found.rows["is_out"])
+        is_off = len(draft.table) - len(indices) < least_rows(draft.settings.folds)
+        label, key = f"Leave out {how_many(len(indices), 'row')}", "quality_out_rows"
+        act, help = partial(_without_rows, draft, indices), "Too few rows would be left." if is_off else None
     st.button(label, key=key, on_click=act, disabled=is_off, help=help)
 
 
@@ -108,6 +108,6 @@ def _without_columns(positions: list[int], why: str) -> None:
     columns.taken_anew()
 
 
-def _without_rows(draft: Draft, places: np.ndarray) -> None:
-    words = f"{how_many(len(places), 'row')} left out, far from the others: {faults.lost_rows(draft, places)}."
-    session.draft.leave_out_rows(places, words)
+def _without_rows(draft: Draft, indices: np.ndarray) -> None:
+    words = f"{how_many(len(indices), 'row')} left out, far from the others: {faults.lost_rows(draft, indices)}."
+    session.draft.leave_out_rows(indices, words)

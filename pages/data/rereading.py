@@ -47,12 +47,12 @@ def form(how: dict[str, Any], sheets: list[str], key: str) -> dict[str, Any] | N
         if sheets:
             chosen["sheet"] = _select("Sheet", {name: shown(name, 60) for name in sheets}, how["sheet"], f"{key}_sheet")
         else:
-            places = st.columns(4)
-            for place, (name, options) in zip(places, _TEXT.items(), strict=True):
-                with place:
+            slots = st.columns(4)
+            for slot, (name, options) in zip(slots, _TEXT.items(), strict=True):
+                with slot:
                     chosen[name] = _select(_LABELS[name], options, how[name], f"{key}_{name}")
-        for place, (name, (label, help)) in zip(st.columns(3), _LINES.items(), strict=True):
-            with place:
+        for slot, (name, (label, help)) in zip(st.columns(3), _LINES.items(), strict=True):
+            with slot:
                 chosen[name] = st.number_input(label, 0, MOST_LINES, how[name], key=f"{key}_{name}", help=help)
         pressed = st.form_submit_button("Read again", icon=":material/refresh:")
     return chosen if pressed else None

@@ -111,13 +111,13 @@ def unusable(draft: Draft) -> None:
     found = computed.unusable(draft)
     if not found:
         return
-    places = np.flatnonzero(np.logical_or.reduce(list(found.values())))
-    lost, count = faults.lost_rows(draft, places), how_many(len(places), "row")
+    indices = np.flatnonzero(np.logical_or.reduce(list(found.values())))
+    lost, count = faults.lost_rows(draft, indices), how_many(len(indices), "row")
     of = ", ".join(f"{code(name)} in {how_many(int(bad.sum()), 'row')}" for name, bad in found.items())
     with st.container(border=True):
         st.markdown(
             f"**{count} cannot be used with these roles:** {lost}. A cell is missing or does not suit the role: {of}. "
-            f"Without them {len(draft.table) - len(places):,} rows are left; a run records which were left out. Or "
+            f"Without them {len(draft.table) - len(indices):,} rows are left; a run records which were left out. Or "
             "give the column another role."
         )
-        faults.rows_button(draft, places, f"{count} left out, which no role can use: {lost}.", "leave_out_unusable")
+        faults.rows_button(draft, indices, f"{count} left out, which no role can use: {lost}.", "leave_out_unusable")

@@ -25,7 +25,7 @@ result = fit.shown(run) if run.status().state == "done" else None
 if found is None and result is None:
     side_panel.nothing_yet(run)
     st.stop()
-place = st.empty()
+slot = st.empty()
 left, right = st.container(key="beside_graph").columns([5, 3], gap="medium")
 with right, st.container(height=side_panel.HEIGHT, key="graph_rail", border=False):
     view = views.chosen(found, result)
@@ -33,7 +33,7 @@ with right, st.container(height=side_panel.HEIGHT, key="graph_rail", border=Fals
     if known:
         against_truth.choose()
     drawn = side_panel.panel(view, known)
-with place.container():
+with slot.container():
     verdict.show(*views.verdict(view))
 with left:
     named = f"**{how_many(view.graph.number_of_edges(), 'edge')}** among {how_many(len(view.graph), 'node')}"

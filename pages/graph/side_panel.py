@@ -88,20 +88,20 @@ def _edge(view: View, edge: tuple[str, str]) -> None:
         st.caption("The order found puts the child first, so this edge has no score.")
         return
     row, folds = values.loc[edge], view.result.folds
-    place = figure.numbers()
-    place.metric("OCS", number(row["ocs"]), width=110, help=define("OCS"))
-    place.metric("Z", number(row["z"]), width=90, help=define("Z"))
+    slot = figure.numbers()
+    slot.metric("OCS", number(row["ocs"]), width=110, help=define("OCS"))
+    slot.metric("Z", number(row["z"]), width=90, help=define("Z"))
     passed = share(round(row["frequency"] * folds), folds)
-    place.metric("Folds above τ_Z", passed, width=140, help=define("π_min"))
+    slot.metric("Folds above τ_Z", passed, width=140, help=define("π_min"))
 
 
 def _node(view: View, judged: nx.DiGraph, node: str) -> None:
-    """The picked node: its place, its parents and children with their scores, and how well the model fits it."""
+    """The picked node: its position, its parents and children with their scores, and how well the model fits it."""
     st.markdown(f"##### {code(node)}")
     graph = view.graph
     above, below = len(graphs.ancestors(graph, node)), len(graphs.descendants(graph, node))
     st.caption(
-        f"Place {graph.nodes[node]['position']} of {len(graph)} in the causal order; "
+        f"Position {graph.nodes[node]['position']} of {len(graph)} in the causal order; "
         f"{how_many(above, 'ancestor')}, {how_many(below, 'descendant')}."
     )
     _table("Parents", [(parent, judged.edges[parent, node]) for parent in graphs.parents(judged, node)], view)

@@ -43,7 +43,7 @@ class View:
 
     @property
     def placed(self) -> Refinement | Result:
-        """The order and the places of its nodes."""
+        """The order and the positions of its nodes."""
         return self.result if self.name == DISCO else self.refinement
 
     @property

@@ -20,7 +20,7 @@ from pages.lahman.cohort_fits import BOUNDARIES, Study
 from pages.shared.frame import answers, errors, figure, table
 from pages.shared.frame.glossary import define
 from pages.shared.frame.words import bullets
-from pages.shared.work import background, fit_monitor, machine, reordering
+from pages.shared.work import background, fit_monitor, machine, variants
 
 LEVEL_WORDS = {"4": "q4", "6": "q6", "8": "q8", "raw": "raw ranks"}
 SEEDS = list(range(10))
@@ -147,7 +147,7 @@ def _other_boundary(done: dict[int, runs.Run]) -> None:
         asked,
         lambda kept: None,
         lambda stage: f"Scoring the other boundary of {how_many(len(wanted), 'run')}",
-        reordering.FAILURE,
+        variants.FAILURE,
     )
 
 
@@ -160,7 +160,7 @@ def _score(wanted: list[tuple[runs.Run, str]], hear: Callback) -> None:
             return hear(replace(event, progress=(before + event.progress) / len(wanted)))
 
         try:
-            reordering.recover(run, variant, heard)
+            variants.recover(run, variant, heard)
         except (InputError, ScoreUnavailable) as error:
             problems.append(str(error))
     if problems:

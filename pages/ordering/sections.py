@@ -21,7 +21,7 @@ from pages.shared.refined import evidence_words
 from pages.shared.result import truth
 from pages.shared.result.fit import VARIANT_WORDS, Result
 from pages.shared.result.known import Known
-from pages.shared.work import reordering
+from pages.shared.work import variants
 from pages.shared.work.facts import fact
 
 MOST_ROWS = 40  # nodes drawn at one step
@@ -111,7 +111,7 @@ def sections(result: Result, known: Known | None) -> None:
             "Another criterion or boundary can take another path. It is computed from the fitted networks, with "
             "nothing refitted, and kept with the run; then Ordering, Parents and Graph can show it."
         )
-        reordering.section(result.run)
+        variants.section(result.run)
 
 
 def by_step(result: Result, known: Known | None, part: str) -> None:
@@ -156,7 +156,7 @@ def _numbers(decided: removals.Decision, result: Result) -> None:
     margin = f"The runner-up is {code(decided.runner_up)}; the difference is {number(decided.margin)}."
     agree = share(decided.folds_agreeing, decided.folds).capitalize()
     figure.metrics(
-        ("Removed as sink", plain(decided.sink), f"Gets place {decided.remaining} of the causal order."),
+        ("Removed as sink", plain(decided.sink), f"Gets position {decided.remaining} of the causal order."),
         ("Its score", number(decided.score), f"{name}, mean over folds; the smallest is removed. {meaning}"),
         ("Margin", f"× {number(decided.ratio)}", f"{define('margin')} {margin}"),
         ("Folds that agree", agree, "Folds in which this node alone has the smallest score."),
@@ -264,7 +264,7 @@ def overview(result: Result, known: Known | None) -> None:
         st.caption(
             f"The closest removal is step {close['step']}: {code(close['sink'])} was taken before "
             f"{code(close['runner_up'])}, which scored {more(close['ratio'])}. Where the margin is small or the "
-            "folds differ, neighbouring places of the order may well be swapped."
+            "folds differ, neighbouring positions of the order may well be swapped."
         )
     if result.variant != result.run.own_variant:
         own = result.run.order()

@@ -19,12 +19,12 @@ run = empty.require_run()
 result = fit.shown(run)
 fit.variant_picker(result)
 known = truth.shown(result)
-place = st.empty()  # of the verdict, which follows the thresholds chosen below
+slot = st.empty()  # of the verdict, which follows the thresholds chosen below
 selector = selectors.choose(result)
 chosen = selectors.controls(result, selector, "parents")
 parts = {}  # below the graph, one of them open
 if chosen is not None:
-    with place:
+    with slot:
         sections.verdict_on(chosen)
     sections.graph(chosen, known)
     parts = sections.parts(chosen, known)

@@ -173,8 +173,8 @@ def candidates(result: Result, tau_z: float, pi_min: float, known: Known | None)
 
 def _true_parents(result: Result, child: str, true_parents: set[str]) -> None:
     """Say what the star means, and which true parents the order leaves out."""
-    place = result.order.index(child)
-    after = [parent for parent in result.order[place + 1 :] if parent in true_parents]
+    index = result.order.index(child)
+    after = [parent for parent in result.order[index + 1 :] if parent in true_parents]
     before = len(true_parents) - len(after)
     said = f"★ a true parent: {before} of these candidates."
     if after:

@@ -45,14 +45,14 @@ def section(result: Result, known: Known | None, shown: str) -> None:
 def _pair(result: Result, shown: str) -> tuple[str, str]:
     now = session.shown.compared() or ("ocs", shown if shown != "ocs" else "evidence")
     row = st.container(key="beside_compared").columns(2, gap="medium")
-    for place, (label, box) in enumerate(zip(("Compare", "with"), row, strict=True)):
-        key = f"compared_{place}_{result.run.id}"
-        st.session_state[key] = now[place]
+    for index, (label, box) in enumerate(zip(("Compare", "with"), row, strict=True)):
+        key = f"compared_{index}_{result.run.id}"
+        st.session_state[key] = now[index]
 
-        def chosen(selector: str, place: int = place) -> None:
+        def chosen(selector: str, index: int = index) -> None:
             pair = [selector] * 2
             # The same one twice swaps the two.
-            pair[1 - place] = now[place] if now[1 - place] == pair[place] else now[1 - place]
+            pair[1 - index] = now[index] if now[1 - index] == pair[index] else now[1 - index]
             session.shown.set_compared((pair[0], pair[1]))
 
         box.selectbox(

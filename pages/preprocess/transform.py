@@ -57,8 +57,8 @@ def before_after(draft: Draft) -> None:
     """One column before and after, side by side."""
     before, after, _ = computed.coded(draft)
     position = preview.pick_column(draft, "preprocess_column")
-    place = draft.columns.index(position)
-    figure = figures.before_after(before.iloc[:, place], after.iloc[:, place], draft.settings.transform)
+    index = draft.columns.index(position)
+    figure = figures.before_after(before.iloc[:, index], after.iloc[:, index], draft.settings.transform)
     st.plotly_chart(figure, key="before_after", config=plotly_config("before-after"))
     fitted = "half of every count" if draft.settings.folds_by == "counts" else "the other folds"
     st.caption(

@@ -31,12 +31,12 @@ def explore(
         disco: the DISCO graph's edges: parent, child, ocs, z, frequency.
         known: the result compared with the truth, if that is shown.
     """
-    place = st.container(key="beside_refined").columns([5, 3], gap="medium")
-    with place[1], st.container(height=_RAIL, key="refine_rail", border=False):
+    slot = st.container(key="beside_refined").columns([5, 3], gap="medium")
+    with slot[1], st.container(height=_RAIL, key="refine_rail", border=False):
         edges, unjudged, lines, absent = _choices(refinement, changes, known)
         _picked(refinement, edges)
     graph = refinement.subgraph(edges)
-    with place[0]:
+    with slot[0]:
         st.markdown(f"**{len(edges)} of {how_many(len(refinement.edges), 'edge')}** shown")
         if unjudged:
             st.caption(f"{how_many(unjudged, 'edge')} shown although a number that a filter needs is not available.")

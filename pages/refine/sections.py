@@ -138,8 +138,8 @@ def order(refinement: Refinement) -> None:
         number = st.column_config.NumberColumn
         columns = {
             "node": st.column_config.TextColumn("Node", width=90),
-            "before": number("Before", width=64, help="Place in the DISCO order."),
-            "after": number("After", width=64, help="Place in the refined order."),
+            "before": number("Before", width=64, help="Position in the DISCO order."),
+            "after": number("After", width=64, help="Position in the refined order."),
             "gain_nats": number("Gain, nats", format="%.1f", width=84, help=define("nats")),
         }
         table.show(moved, "Moved nodes and what each move gained", columns, most=420, key="refine_moves")

@@ -92,10 +92,10 @@ def begin(run: runs.Run, values: dict[str, float]) -> None:
         st.rerun()
 
 
-def _number(place: object, run: runs.Run, name: str) -> float:
+def _number(slot: object, run: runs.Run, name: str) -> float:
     label, low, high, help = _FIELDS[name]
     usual = getattr(Choice(), name)
     kind = type(low)
-    return place.number_input(
+    return slot.number_input(
         label, low, high, kind(usual), step=kind(1), key=f"refine_{name}_{run.id}", help=help, width=200
     )

@@ -11,7 +11,7 @@ from pages.simulate.sketch import DrawnGraph
 
 MOST = 150  # nodes; a larger graph cannot be read on a canvas
 _HEIGHT = 460
-_FARTHEST = 1e6  # pixels from the middle that a place may lie
+_FARTHEST = 1e6  # pixels from the middle that a position may lie
 _LONGEST = 10_000  # letters of a name
 _ASSETS = Path(__file__).resolve().parents[2] / "assets"
 
@@ -32,7 +32,7 @@ def canvas(key: str) -> None:
     """Draw the graph of this session; every edit on the canvas is kept."""
     drawn, stamp = sketch.drawn(), sketch.stamp("canvas")
     graph = {
-        "nodes": [{"name": name, "x": x, "y": y} for name, (x, y) in drawn.places.items()],
+        "nodes": [{"name": name, "x": x, "y": y} for name, (x, y) in drawn.positions.items()],
         "edges": [list(edge) for edge in drawn.edges],
     }
 
@@ -58,9 +58,9 @@ def read(answer: dict[str, Any]) -> DrawnGraph | None:
         edges = tuple((parent, child) for parent, child in answer["edges"])
     except (KeyError, TypeError, ValueError):
         return None
-    places = {name: (x, y) for name, x, y in nodes if isinstance(name, str) and 0 < len(name) <= _LONGEST}
-    known = all(isinstance(end, str) and end in places for edge in edges for end in edge)
-    near = all(math.isfinite(value) and abs(value) < _FARTHEST for place in places.values() for value in place)
-    if len(places) != len(nodes) or len(nodes) > MOST or not known or not near or len(set(edges)) < len(edges):
+    positions = {name: (x, y) for name, x, y in nodes if isinstance(name, str) and 0 < len(name) <= _LONGEST}
+    known = all(isinstance(end, str) and end in positions for edge in edges for end in edge)
+    near = all(math.isfinite(value) and abs(value) < _FARTHEST for point in positions.values() for value in point)
+    if len(positions) != len(nodes) or len(nodes) > MOST or not known or not near or len(set(edges)) < len(edges):
         return None
-    return DrawnGraph(places, edges)
+    return DrawnGraph(positions, edges)

@@ -39,24 +39,24 @@ def choose() -> None:
 def _groups() -> None:
     """A family for each of the nearly equal runs of the causal order."""
     groups = form.form().family_groups
-    for place, key in enumerate(groups):
-        name = f"sim_group_{place}"
+    for index, key in enumerate(groups):
+        name = f"sim_group_{index}"
         st.session_state[name] = key
-        title = f"{_PLACES[place]} group" if place < len(_PLACES) else f"Group {place + 1}"
+        title = f"{_PLACES[index]} group" if index < len(_PLACES) else f"Group {index + 1}"
         st.selectbox(
             title,
             KEYS,
             key=name,
             format_func=label,
             on_change=_group_changed,
-            args=(place,),
-            help="Nearly equal runs of the causal order, sources in the first." if place == 0 else None,
+            args=(index,),
+            help="Nearly equal runs of the causal order, sources in the first." if index == 0 else None,
         )
 
 
-def _group_changed(place: int) -> None:
+def _group_changed(index: int) -> None:
     groups = list(form.form().family_groups)
-    groups[place] = st.session_state[f"sim_group_{place}"]
+    groups[index] = st.session_state[f"sim_group_{index}"]
     form.change(family_groups=tuple(groups))
 
 

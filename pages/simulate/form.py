@@ -82,7 +82,7 @@ def node_names() -> tuple[str, ...]:
         return sketch.drawn().names
     if now.names is not None and len(now.names) == now.nodes:
         return now.names
-    return tuple(f"x{place + 1}" for place in range(now.nodes))
+    return tuple(f"x{index + 1}" for index in range(now.nodes))
 
 
 def chosen_families() -> list[str]:

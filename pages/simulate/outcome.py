@@ -87,7 +87,7 @@ def graph(result: Simulated | None) -> None:
         )
         return
     by_hand, most = now.graph == "own", board.MOST
-    too_many = by_hand and len(sketch.drawn().places) > most
+    too_many = by_hand and len(sketch.drawn().positions) > most
     if too_many:
         st.caption(f"More than {most} nodes cannot be drawn by hand: change the table of edges.")
     if by_hand and not too_many:
@@ -166,7 +166,7 @@ def columns(result: Simulated, teaching: bool) -> None:
     if len(result.design.keys()) > 1:
         found["family"] = [FAMILIES[result.families[name]].label for name in result.table.columns]
     if teaching:
-        found = found.drop(columns=["place", "parents", "family"], errors="ignore")
+        found = found.drop(columns=["position", "parents", "family"], errors="ignore")
     number = st.column_config.NumberColumn
     looks = {
         "column": st.column_config.TextColumn("Column", pinned=True),
@@ -174,7 +174,7 @@ def columns(result: Simulated, teaching: bool) -> None:
         "variance": number("Variance", format="%.3g"),
         "zeros": st.column_config.ProgressColumn("Zeros", format="percent", min_value=0, max_value=1),
         "max": number("Max", format="localized"),
-        "place": number("Place", help="In a causal order, sources first."),
+        "position": number("Position", help="In a causal order, sources first."),
         "parents": number("Parents"),
         "family": "Family",
     }

@@ -1,4 +1,4 @@
-"""The graph drawn by hand in this session: its nodes with their places, and its edges.
+"""The graph drawn by hand in this session: its nodes with their positions, and its edges.
 
 Owns the keys `simulate_drawn` and `simulate_stamps`. The canvas has a stamp, and the table of edges another, that is
 new whenever something else changed the graph, so that each knows when to take it and a rerun interrupts no editing.
@@ -21,17 +21,17 @@ class DrawnGraph:
     """A graph drawn by hand.
 
     Attributes:
-        places: where each node stands, (x, y) in pixels, y downwards; its order is the order of the columns.
+        positions: where each node stands, (x, y) in pixels, y downwards; its order is the order of the columns.
         edges: pairs (parent, child).
     """
 
-    places: dict[str, tuple[float, float]]
+    positions: dict[str, tuple[float, float]]
     edges: tuple[tuple[str, str], ...] = ()
 
     @property
     def names(self) -> tuple[str, ...]:
         """All nodes, those without an edge too."""
-        return tuple(self.places)
+        return tuple(self.positions)
 
 
 EXAMPLE = DrawnGraph(
@@ -66,28 +66,28 @@ def of_edges(names: Iterable[str], edges: Iterable[tuple[str, str]]) -> DrawnGra
 
 
 def with_edges(before: DrawnGraph, names: Iterable[str], edges: Iterable[tuple[str, str]]) -> DrawnGraph:
-    """Other nodes and edges; the nodes that stay keep their places, new ones stand in rows below."""
+    """Other nodes and edges; the nodes that stay keep their positions, new ones stand in rows below."""
     names, edges = list(names), tuple(edges)
-    bottom = max((y for _, y in before.places.values()), default=-placing.ROW)
-    left = min((x for x, _ in before.places.values()), default=0.0)
-    new = [name for name in names if name not in before.places]
+    bottom = max((y for _, y in before.positions.values()), default=-placing.ROW)
+    left = min((x for x, _ in before.positions.values()), default=0.0)
+    new = [name for name in names if name not in before.positions]
     width = placing.columns(max(len(new), 4))
     below = {
-        name: (left + place % width * placing.COLUMN, bottom + (1 + place // width) * placing.ROW)
-        for place, name in enumerate(new)
+        name: (left + index % width * placing.COLUMN, bottom + (1 + index // width) * placing.ROW)
+        for index, name in enumerate(new)
     }
-    return DrawnGraph({name: before.places.get(name) or below[name] for name in names}, edges)
+    return DrawnGraph({name: before.positions.get(name) or below[name] for name in names}, edges)
 
 
 def arranged(graph: DrawnGraph) -> DrawnGraph:
     """The same graph with causes above their effects; a graph with a cycle is left as it is."""
     network = nx.DiGraph(graph.edges)
     network.add_nodes_from(graph.names)
-    column = {name: place for place, name in enumerate(graph.names)}
+    column = {name: index for index, name in enumerate(graph.names)}
     try:
         order = list(nx.lexicographical_topological_sort(network, key=column.get))
     except nx.NetworkXUnfeasible:
         return graph
     ties = pd.DataFrame(graph.edges, columns=["parent", "child"]).assign(z=6.0)
-    places = placing.positions(order, ties)
-    return DrawnGraph({name: places[name] for name in graph.names}, graph.edges)
+    positions = placing.positions(order, ties)
+    return DrawnGraph({name: positions[name] for name in graph.names}, graph.edges)

@@ -165,8 +165,8 @@ def every_number() -> None:
         for title, fields in GROUPS.items():
             st.markdown(f"**{title}**")
             columns = st.columns(3)
-            for place, (name, label, text) in enumerate(fields):
-                with columns[place % 3]:
+            for index, (name, label, text) in enumerate(fields):
+                with columns[index % 3]:
                     if isinstance(getattr(Settings(), name), bool):
                         choices.switch(name, label, text)
                     elif name in CHOICES:

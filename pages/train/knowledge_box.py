@@ -64,11 +64,11 @@ def _texts() -> list[int]:
     )
     closed = _closed_tiers()
     left, right = st.columns(2)
-    for place, key, label, words in (
+    for slot, key, label, words in (
         (left, _REQUIRED, "Required edges", "Every graph has them."),
         (right, _FORBIDDEN, "Forbidden edges", "No graph has them; a path may lead the same way."),
     ):
-        place.text_area(
+        slot.text_area(
             label,
             key=key,
             height=104,

@@ -65,7 +65,7 @@ def test_rows_left_out_keep_their_numbers(path, capsys):
 
 
 def test_the_stress_test_is_told_in_sentences_and_in_json(path, capsys, monkeypatch):
-    lines = pd.DataFrame([{"share": 0.5, "edges": 9, "again": 7, "turned": 1, "new": 2, "constant": 0}])
+    lines = pd.DataFrame([{"share": 0.5, "edges": 9, "again": 7, "reversed": 1, "new": 2, "constant": 0}])
     monkeypatch.setattr("disco.refine.stress.stress", lambda table, roles, callback: lines)
     poisson(rows=300).to_csv(path, index=False)
     status, out, _ = told(path, capsys, "--stress")

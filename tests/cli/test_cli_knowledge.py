@@ -50,7 +50,7 @@ def test_a_fit_and_all_that_is_made_of_it_keep_to_the_knowledge(world, capsys):
     for edges in (run.edges(), run.edges(9.0), run.edges(-9.0)):
         holds(names, run.order(), edges)
     variant = "constant-clipped"
-    run.save_recovery(serving.fitted(run).recover(criterion="constant"), variant)
+    run.save_variant(serving.fitted(run).recover(criterion="constant"), variant)
     holds(names, run.order(variant), run.edges(variant=variant))
 
     assert main(["graph", str(folder / "run"), "--parents", "cam", "--format", "json"]) == 0

@@ -192,8 +192,8 @@ def test_a_truth_has_dashed_lines_where_a_direction_cannot_be_known_and_no_score
     keys = {}
     for direction in (known.KNOWN, known.UNKNOWN):
         truth = simulated.truth(replace(drawn, truth=drawn.truth.assign(direction=direction)))
-        assert truth.places.keys() == set(truth.order) == set(drawn.table)
-        picture = drawing.picture(truth.graph, truth.places, 1.0)
+        assert truth.positions.keys() == set(truth.order) == set(drawn.table)
+        picture = drawing.picture(truth.graph, truth.positions, 1.0)
         keys[direction] = [key["words"] for key in picture["legend"]]
         assert {bool(edge["dash"]) for edge in picture["edges"]} == {direction == known.UNKNOWN}
         assert all(edge["width"] == drawing.THIN for edge in picture["edges"])

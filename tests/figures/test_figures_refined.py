@@ -58,7 +58,7 @@ def test_the_slope_tells_who_moved_where_and_whether_it_matters():
     said = {trace.name: list(trace.y) for trace in fig.data if trace.mode == "lines+markers"}
     assert said["moved towards the sinks"][:2] == [1, 3] and said["moved towards the sources"][:2] == [4, 1]
     assert said["moved, gaining less than 5 nats"][:2] == [3, 2]
-    assert said["kept its place among the others"][:2] == [2, 4]
+    assert said["kept its position among the others"][:2] == [2, 4]
     looks = {(trace.line.color, trace.line.dash) for trace in fig.data if trace.mode == "lines+markers"}
     assert len({dash for _, dash in looks}) == 3 and len({colour for colour, _ in looks}) == 4
     assert "3 of 4 nodes moved; 2 of these moves gained at least 5 nats" in roles.title_of(fig)
@@ -86,7 +86,7 @@ def test_width_is_evidence_and_dash_an_undecided_direction():
     assert [drawn[pair].is_firm for pair in drawn] == [pair != ("c", "d") for pair in drawn]
     assert drawn["c", "d"].look[1] and not drawn["a", "b"].look[1]
     assert "direction undecided" in drawn["c", "d"].words() and "robust" in drawn["d", "e"].words()
-    text = drawing.svg(build(order, table), figures.places(order, table))
+    text = drawing.svg(build(order, table), figures.positions(order, table))
     assert ">direction undecided</text>" in text and "OCS" not in text
 
 
@@ -113,6 +113,6 @@ def test_hostile_names_stay_text():
     text = figures.slope(table, 5.0).to_json().replace("\\u003c", "<").replace("\\u003e", ">")
     assert "<script" not in text and "$x$" not in text
     edges = evidence(list(zip(HOSTILE[:-1], HOSTILE[1:], strict=True)))
-    places = figures.places(HOSTILE, edges)
+    places = figures.positions(HOSTILE, edges)
     assert "<script" not in drawing.svg(build(HOSTILE, edges), places)
     assert set(places) == set(placing.positions(HOSTILE, edges.assign(z=1.0)))

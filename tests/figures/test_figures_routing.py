@@ -27,7 +27,7 @@ def random_dag(nodes: int, per_node: float, seed: int) -> tuple[list[str], list[
     return names, [pair for pair, edge in zip(pairs, is_edge, strict=True) if edge], candidates
 
 
-def overlaps(places: placing.Places) -> list[tuple[str, str]]:
+def overlaps(places: placing.Positions) -> list[tuple[str, str]]:
     """Pairs of nodes whose boxes overlap."""
     return [
         (one, other)

@@ -50,7 +50,7 @@ def test_narrow_removals_do_not_count_against_the_ends_of_clear_edges():
     assert levels == ["sure", "guess", "poor", "sure"]
     said = verdicts.of_order(narrow, arrows(9, 1))
     assert "In 9 of 10 edges all folds put the parent clearly before the child." in said.text
-    assert "surer than any single place" in said.advice
+    assert "surer than any single position" in said.advice
 
 
 def scored(z: list[list[float]]) -> pd.DataFrame:

@@ -228,10 +228,10 @@ def test_criterion_boundary_and_thresholds_reuse_the_networks(fitted, table):
 
 def test_a_fit_is_restored_from_its_tensors(fitted, table):
     restored = Fitted.restore(table, fitted.settings_, fitted.tensors(), fitted.device_)
-    recovery = restored.recover()
-    assert recovery.order == fitted.order_ and recovery.ocs.equals(fitted.ocs_) and recovery.ccs.equals(fitted.ccs_)
+    variant = restored.recover()
+    assert variant.order == fitted.order_ and variant.ocs.equals(fitted.ocs_) and variant.ccs.equals(fitted.ccs_)
     evaluated = dict(restored.sinks)
-    assert len(evaluated) == 3 and restored.recover().ccs.equals(recovery.ccs)
+    assert len(evaluated) == 3 and restored.recover().ccs.equals(variant.ccs)
     assert all(restored.sinks[remaining] is scores for remaining, scores in evaluated.items())  # nothing twice
     with pytest.raises(FrozenInstanceError):
         restored.settings = fitted.settings_.replace(noise_levels=1)

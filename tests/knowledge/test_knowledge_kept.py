@@ -14,7 +14,7 @@ from knowledge_world import World, worlds
 from disco.parents import ocs, selectors
 from disco.refine import Choice, refine
 from disco.refine.moves import put_back
-from disco.refine.turning import turned_orders
+from disco.refine.reversal import reversed_orders
 from disco.score.ordering import order_of, remove_sinks
 from disco.settings import Settings
 
@@ -99,7 +99,7 @@ def test_orders_that_evidence_and_moves_are_measured_by(world, seed):
     along = [(parent, child) for at, parent in enumerate(order) for child in order[at + 1 :]]
     edges = [edge for edge in along if rules.of_edge(*edge) == "required" or random.random() < 0.4]
     for parent, child in edges:
-        for turned in turned_orders(order, nx.DiGraph(edges), (parent, child), rules):
+        for turned in reversed_orders(order, nx.DiGraph(edges), (parent, child), rules):
             assert sorted(turned) == sorted(order) and turned.index(child) < turned.index(parent)
             if not rules.before[parent, child]:
                 assert world.broken([names[node] for node in turned], [], is_whole=False) == []

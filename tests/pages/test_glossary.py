@@ -10,7 +10,7 @@ from made_up import finished_run, refine_by_hand
 
 from disco import lahman
 from disco.likelihood.misfit import MISFIT
-from disco.refine.turning import BOUND
+from disco.refine.reversal import BOUND
 from pages.shared.frame.glossary import define, entries
 from pages.shared.parents.selectors import SAID
 

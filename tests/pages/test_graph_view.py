@@ -20,7 +20,7 @@ class Result:
     """What a page draws."""
 
     order: list[str]
-    places: dict[str, tuple[float, float]]
+    positions: dict[str, tuple[float, float]]
 
 
 def made(names: list[str], edges: list[tuple[str, str]]) -> tuple[Result, nx.DiGraph]:
@@ -49,15 +49,15 @@ def test_dragged_places_belong_to_a_layout_and_can_be_reset():
     other, _ = made(["a", "c", "b"], [])
     layout.move(result, "b", 1e12, 5.0)
     layout.move(result, "c", 7.0, 8.0)
-    assert layout.places(result) == {"a": (0.0, 0.0), "b": (100_000.0, 5.0), "c": (7.0, 8.0)}
+    assert layout.positions(result) == {"a": (0.0, 0.0), "b": (100_000.0, 5.0), "c": (7.0, 8.0)}
     assert layout.is_moved(result) and not layout.is_moved(other)
-    assert layout.places(other) == other.places
-    data = canvas.shown_data(result.order, graph, layout.places(result), 1.0)
+    assert layout.positions(other) == other.positions
+    data = canvas.shown_data(result.order, graph, layout.positions(result), 1.0)
     assert [(node["x"], node["y"]) for node in data["nodes"]] == [(0.0, 0.0), (100_000.0, 5.0), (7.0, 8.0)]
-    way = routing.routes(layout.places(result), [("a", "c")])["a", "c"]
+    way = routing.routes(layout.positions(result), [("a", "c")])["a", "c"]
     assert data["edges"][0]["path"].startswith(way.path(6)[:12])
     layout.reset(result)
-    assert layout.places(result) == result.places
+    assert layout.positions(result) == result.positions
 
 
 def test_of_many_nodes_those_without_edges_are_hidden_until_asked_for_but_never_the_picked_one():
@@ -77,7 +77,7 @@ def test_of_many_nodes_those_without_edges_are_hidden_until_asked_for_but_never_
 def test_the_file_that_stands_alone_holds_names_as_text_and_asks_nothing_of_the_network():
     result, graph = made(HOSTILE, list(zip(HOSTILE[:-1], HOSTILE[1:], strict=True)))
     facts = {"run": "</script><b>", "tau_z": 2.0}
-    text = standalone.page(canvas.shown_data(result.order, graph, result.places, 1.0), "<i>title</i>", facts)
+    text = standalone.page(canvas.shown_data(result.order, graph, result.positions, 1.0), "<i>title</i>", facts)
     assert "<script>alert(1)" not in text and "</script><b>" not in text and "<i>" not in text
     held = json.loads(re.search(r'id="graph">(.*)</script>', text)[1])
     assert held["about"] == facts and [node["name"] for node in held["data"]["nodes"]] == HOSTILE
@@ -88,6 +88,6 @@ def test_the_file_that_stands_alone_holds_names_as_text_and_asks_nothing_of_the_
 
 def test_words_for_a_screen_reader_hold_no_markdown():
     result, graph = made(["**a**", "b"], [("**a**", "b")])
-    data = canvas.shown_data(result.order, graph, result.places, 1.0)
+    data = canvas.shown_data(result.order, graph, result.positions, 1.0)
     assert data["label"] == "The causal graph: 2 nodes and 1 edge."
     assert data["nodes"][1]["title"] == "b (place 2 of 2): 1 parent, 0 children"

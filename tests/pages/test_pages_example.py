@@ -46,9 +46,9 @@ def test_every_page_shows_the_example(page):
 def test_without_networks_no_order_can_be_found_again():
     def section() -> None:
         from disco import runs
-        from pages.shared.work import reordering
+        from pages.shared.work import variants
 
-        reordering.section(runs.example())
+        variants.section(runs.example())
 
     at = AppTest.from_function(section).run()
     assert not at.exception and "needs the fitted networks" in texts(at)

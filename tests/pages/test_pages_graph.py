@@ -32,7 +32,7 @@ def test_search_shows_parents_children_and_scores():
     tables = [set(frame.value["node"]) for frame in app.dataframe]
     for expected in (set(graph.predecessors(node)), set(graph.successors(node))):
         assert not expected or expected in tables
-    assert any("Place" in caption.value and "ancestor" in caption.value for caption in app.caption)
+    assert any("Position" in caption.value and "ancestor" in caption.value for caption in app.caption)
     app.segmented_control(key="graph_reach").set_value("1 step").run()
     assert not app.exception
 

@@ -116,7 +116,7 @@ def test_without_networks_the_page_says_so():
 def test_curvature_and_another_criterion_from_the_networks(fitted_run):
     app = section(opened(fitted_run), "why")
     assert any("variance within ranks" in caption.value for caption in app.caption)
-    section(app, "again").button(key="reorder_constant-admissible").click().run()
+    section(app, "again").button(key="variant_constant-admissible").click().run()
     for _ in range(100):
         app.run()
         if "constant-admissible" in fitted_run.variants():
@@ -124,7 +124,7 @@ def test_curvature_and_another_criterion_from_the_networks(fitted_run):
     app.run()
     assert not app.exception
     assert "constant-admissible" in fitted_run.variants()
-    app.button(key="reorder_show_constant-admissible").click().run()
+    app.button(key="variant_show_constant-admissible").click().run()
     assert not app.exception
     assert app.session_state["shared_variant"] == {fitted_run.id: "constant-admissible"}
     section(app, "all")
@@ -143,10 +143,10 @@ def test_the_curvature_gives_the_score_that_was_saved(fitted_run):
 
 
 def test_a_recovery_can_be_cancelled(fitted_run):
-    from pages.shared.work import background, reordering
+    from pages.shared.work import background, variants
 
     job = background.Computation()
     job.cancel()
-    job.do(partial(reordering.recover, fitted_run, "ccs-admissible"), "It could not be done")
+    job.do(partial(variants.recover, fitted_run, "ccs-admissible"), "It could not be done")
     assert job.state == "stopped" and "ccs-admissible" not in fitted_run.variants()
     assert job.stage == "ordering" and job.progress > 0

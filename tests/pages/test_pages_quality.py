@@ -109,7 +109,7 @@ def test_the_stress_test_runs_in_the_background_and_tells_what_it_found(monkeypa
     def tested(table, roles, callback):
         asked.append(table)
         assert callback(Event("search at 50%", 0, 1, 0.4))
-        return pd.DataFrame([{"share": 0.5, "edges": 9, "again": 7, "turned": 1, "new": 2, "constant": 0}])
+        return pd.DataFrame([{"share": 0.5, "edges": 9, "again": 7, "reversed": 1, "new": 2, "constant": 0}])
 
     def begin(key, work, failure, at_once=False):
         if at_once:

@@ -141,15 +141,15 @@ def test_misfit_forwards_and_turned_is_measured_once_when_asked(monkeypatch):
     monkeypatch.setattr(modelled, "misfits", counted)
     app = part("edge_details", refined_run(), NAMES[1], NAMES[2])
     assert not asked
-    app.button(key="refined_turned_misfit").click().run()
+    app.button(key="refined_reversed_misfit").click().run()
     assert not app.exception
     app.run()
     found = app.dataframe[-1].value
-    assert found["node"].tolist() == [NAMES[1], NAMES[2]] and list(found) == ["node", "forwards", "turned"]
-    assert (found[["forwards", "turned"]].to_numpy() >= 0).all()
+    assert found["node"].tolist() == [NAMES[1], NAMES[2]] and list(found) == ["node", "forwards", "reversed"]
+    assert (found[["forwards", "reversed"]].to_numpy() >= 0).all()
     # b and c, then their other parents: a of b, b and a of c; if the edge is reversed, c joins the parents of b.
     assert asked == [[(0, [2]), (1, [2, 0])], [(0, [2, 1]), (1, [2])]]
-    assert "refined_turned_misfit" not in {button.key for button in app.button}
+    assert "refined_reversed_misfit" not in {button.key for button in app.button}
 
 
 def test_the_misfit_of_a_node_and_what_it_means():

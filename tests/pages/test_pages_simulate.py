@@ -260,7 +260,7 @@ def test_columns_beside_the_counts_come_with_the_table_and_their_roles():
 def test_teaching_hides_the_truth():
     at = opened(k=2.0, graph="own", teaching=True)
     assert not at.metric and "true edge" not in texts(at)
-    assert not {"place", "parents", "family"} & set(facts_of(at))
+    assert not {"position", "parents", "family"} & set(facts_of(at))
     files = {one.label: one for one in at.get("download_button")}
     disabled = [files[name].disabled for name in ("counts.csv", "truth.csv", "order.csv", "design.json")]
     assert disabled == [False, True, True, True]
@@ -369,13 +369,13 @@ def test_the_table_of_edges_says_the_whole_graph():
 def test_nodes_keep_their_places_when_edges_change():
     before = DrawnGraph({"a": (5.0, 5.0), "b": (90.0, 10.0)}, (("a", "b"),))
     after = sketch.with_edges(before, ["a", "b", "new"], [("a", "new")])
-    assert after.places["a"] == (5.0, 5.0) and after.places["b"] == (90.0, 10.0)
-    assert len(set(after.places.values())) == 3
+    assert after.positions["a"] == (5.0, 5.0) and after.positions["b"] == (90.0, 10.0)
+    assert len(set(after.positions.values())) == 3
 
 
 def test_causes_are_laid_out_above_their_effects():
     laid = sketch.of_edges(["c", "a", "b"], [("a", "b"), ("b", "c"), ("a", "c")])
-    assert laid.places["a"][1] < laid.places["b"][1] < laid.places["c"][1]
+    assert laid.positions["a"][1] < laid.positions["b"][1] < laid.positions["c"][1]
     assert laid.names == ("c", "a", "b")
 
 

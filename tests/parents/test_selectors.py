@@ -251,13 +251,13 @@ def test_a_variant_has_its_own(small_table):
     run = finished(small_table)
     with pytest.raises(InputError, match="no result for constant-clipped"):
         read_candidates(run, "cam", "constant-clipped")
-    recovery = fitted(small_table).recover(criterion="constant")
-    run.save_recovery(recovery, "constant-clipped")
+    variant = fitted(small_table).recover(criterion="constant")
+    run.save_variant(variant, "constant-clipped")
     assert read_candidates(run, "cam", "constant-clipped") is None
     found = compute_candidates(run, "cam", "constant-clipped")
-    pd.testing.assert_frame_equal(found, cam.edges(small_table, recovery.order))
+    pd.testing.assert_frame_equal(found, cam.edges(small_table, variant.order))
     assert read_candidates(run, "cam") is None
-    run.save_recovery(recovery, "constant-clipped")  # recovered anew
+    run.save_variant(variant, "constant-clipped")  # recovered anew
     assert read_candidates(run, "cam", "constant-clipped") is None
 
 

@@ -176,7 +176,7 @@ def test_turning_is_taken_only_where_it_gains():
         state = _State(scores, order)
         resolve([(scores, state.begin())])
         before = state.score
-        turned = resolve([(scores, state.turn((order[0], order[1])))])[0]
+        turned = resolve([(scores, state.reverse((order[0], order[1])))])[0]
         assert turned == (state.order != order) == (state.score > before)
         ends.add(tuple(state.order))
     assert len(ends) == 1
@@ -189,7 +189,7 @@ def test_searches_end_where_no_turn_gains(known):
     resolve([(scores, state.begin())])
     for child, parents in enumerate(found.parents):
         for parent in parents:
-            assert not resolve([(scores, state.turn((parent, child)))])[0]
+            assert not resolve([(scores, state.reverse((parent, child)))])[0]
 
 
 def open_direction(rows=600, seed=0):

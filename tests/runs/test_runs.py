@@ -196,11 +196,11 @@ def test_variants_are_kept_beside_the_own_result(small_table, tiny):
     assert run.variants() == ["ccs-clipped"] and run.order("ccs-clipped") == run.order()
     with pytest.raises(InputError, match="no result for constant-clipped yet"):
         run.order("constant-clipped")
-    recovery = model.recover(criterion="constant")
+    variant = model.recover(criterion="constant")
     for _ in range(2):  # a second time replaces the first
-        run.save_recovery(recovery, "constant-clipped")
+        run.save_variant(variant, "constant-clipped")
     assert run.variants() == ["ccs-clipped", "constant-clipped"]
-    assert run.order("constant-clipped") == recovery.order
+    assert run.order("constant-clipped") == variant.order
     assert set(run.graph(-9.0, 1.0, "constant-clipped").nodes) == set(small_table)
     with pytest.raises(InputError, match="must be one of"):
         run.order("../../ccs-clipped")

@@ -468,7 +468,7 @@ def test_a_folder_of_another_order_is_not_looked_for_behind_a_link(run, name):
     with pytest.raises(InputError, match=f"{name} is a link: put the file or folder itself in its place"):
         run.order("constant-clipped")
     with pytest.raises(InputError, match="is a link"):
-        run.save_recovery(None, "constant-clipped")
+        run.save_variant(None, "constant-clipped")
 
 
 @pytest.mark.parametrize("name", ["compare", "compare/sort-mean"])

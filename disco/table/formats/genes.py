@@ -18,22 +18,22 @@ _BLOCK = 2_000_000  # residuals at once
 
 
 def chosen(matrix: Matrix, reading: Reading) -> tuple[np.ndarray, str]:
-    """The places of the chosen genes in the order of the file, (chosen,) int, and a note.
+    """The positions of the chosen genes in the order of the file, (chosen,) int, and a note.
 
     Raises:
         NotATable: a name fits no gene, too many are chosen, or the values are not counts.
     """
     wanted = (reading.genes or USUAL_GENES).strip()
     if not wanted.isdecimal():
-        places = named(matrix.genes, wanted)
-        return places, f"{len(places):,} of {len(matrix.genes):,} genes were chosen by name."
+        indices = named(matrix.genes, wanted)
+        return indices, f"{len(indices):,} of {len(matrix.genes):,} genes were chosen by name."
     check_shape(len(matrix.cells), int(wanted))
     spread, words = _SPREADS[reading.by or "residuals"]
     return _most(spread(matrix), int(wanted), words)
 
 
 def named(genes: list[str], wanted: str) -> np.ndarray:
-    """The places of genes whose names a comma-separated list of names and patterns such as CD* holds.
+    """The positions of genes whose names a comma-separated list of names and patterns such as CD* holds.
 
     Raises:
         NotATable: one of the list fits no gene, or too many are chosen.
@@ -42,10 +42,10 @@ def named(genes: list[str], wanted: str) -> np.ndarray:
     for pattern in filter(None, map(str.strip, wanted.split(","))):
         is_pattern = any(mark in pattern for mark in "*?[")
         fits: Callable[[str], object] = re.compile(translate(pattern)).match if is_pattern else pattern.__eq__
-        places = [place for place, gene in enumerate(genes) if fits(gene)]
-        if not places:
+        indices = [index for index, gene in enumerate(genes) if fits(gene)]
+        if not indices:
             raise NotATable(f' has no gene "{pattern[:40]}"; its first genes are {", ".join(genes[:5])}.')
-        found.update(places)
+        found.update(indices)
     if len(found) > MOST_COLUMNS:
         raise NotATable(f": {len(found):,} genes have such names; at most {MOST_COLUMNS:,} are read.")
     return np.array(sorted(found), dtype=int)
@@ -55,9 +55,9 @@ def _most(spread: np.ndarray, most: int, words: str) -> tuple[np.ndarray, str]:
     varied = int((spread > 0).sum())
     if varied < 1:
         raise NotATable(" has no gene whose counts differ between cells.")
-    places = np.sort(np.argsort(-spread, kind="stable")[: min(most, varied)])
-    note = f"{len(places):,} of {len(spread):,} genes were chosen by {words}."
-    return places, note + (" The other genes are constant." if len(places) < min(most, len(spread)) else "")
+    indices = np.sort(np.argsort(-spread, kind="stable")[: min(most, varied)])
+    note = f"{len(indices):,} of {len(spread):,} genes were chosen by {words}."
+    return indices, note + (" The other genes are constant." if len(indices) < min(most, len(spread)) else "")
 
 
 def variances(matrix: Matrix) -> np.ndarray:
@@ -94,7 +94,7 @@ def residual_variances(matrix: Matrix) -> np.ndarray:
 
 def _of_zeros(share: np.ndarray, depth: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The sums over all cells of z(0) and z(0)² of each gene; equal totals of genes and of cells are computed once."""
-    shares, place = np.unique(share, return_inverse=True)
+    shares, index = np.unique(share, return_inverse=True)
     depths, times = np.unique(depth, return_counts=True)
     sums = np.zeros((2, len(shares)))
     step = max(_BLOCK // len(depths), 1)
@@ -102,7 +102,7 @@ def _of_zeros(share: np.ndarray, depth: np.ndarray) -> tuple[np.ndarray, np.ndar
         part = slice(start, start + step)
         z = _residuals(0, np.outer(shares[part], depths), len(depth))
         sums[0, part], sums[1, part] = z @ times, z**2 @ times
-    return sums[0, place], sums[1, place]
+    return sums[0, index], sums[1, index]
 
 
 def _residuals(values: np.ndarray | int, mean: np.ndarray, cells: int) -> np.ndarray:
@@ -112,12 +112,12 @@ def _residuals(values: np.ndarray | int, mean: np.ndarray, cells: int) -> np.nda
     return np.clip(z, -np.sqrt(cells), np.sqrt(cells))
 
 
-def dense(matrix: Matrix, places: np.ndarray) -> np.ndarray:
-    """The counts of the genes at these places, (cells, chosen) int64, each gene's in one stretch of memory."""
-    check_shape(len(matrix.cells), len(places))
-    table = np.zeros((len(matrix.cells), len(places)), np.int64, order="F")
+def dense(matrix: Matrix, indices: np.ndarray) -> np.ndarray:
+    """The counts of the genes at these positions, (cells, chosen) int64, each gene's in one stretch of memory."""
+    check_shape(len(matrix.cells), len(indices))
+    table = np.zeros((len(matrix.cells), len(indices)), np.int64, order="F")
     column = np.full(len(matrix.genes), -1)
-    column[places] = np.arange(len(places))
+    column[indices] = np.arange(len(indices))
     for cells, genes, values in matrix.blocks():
         kept = column[genes] >= 0
         table[cells[kept], column[genes[kept]]] = checked(values[kept])

@@ -39,10 +39,10 @@ def _detected(lines: Lines) -> tuple[int, int, int]:
     if words < 2 or not data or any(_is_words(line) for line in data):
         return 0, 1, 0
     columns = max(map(len, data))
-    for place, line in enumerate(lines[:words]):
-        is_short = len(line) == columns - 1 > 1 and place == words - 1  # no name for the column of row names
+    for index, line in enumerate(lines[:words]):
+        is_short = len(line) == columns - 1 > 1 and index == words - 1  # no name for the column of row names
         if (len(line) == columns or is_short) and all(line) and len(set(line)) == len(line):
-            return place, 1, words - place - 1
+            return index, 1, words - index - 1
     if all(len(line) == columns for line in lines[:words]) and len(set(joined(lines[:words]))) == columns:
         return 0, words, 0
     return 0, 1, 0
@@ -66,8 +66,8 @@ def joined(lines: Lines) -> list[str]:
     for number, line in enumerate(lines):
         cells = [*line, *[""] * (columns - len(line))]
         if number < len(lines) - 1:
-            for place in range(1, columns):
-                cells[place] = cells[place] or cells[place - 1]
+            for index in range(1, columns):
+                cells[index] = cells[index] or cells[index - 1]
         filled.append(cells)
     return [" ".join(part for part in parts if part) for parts in zip(*filled, strict=True)]
 
@@ -75,9 +75,9 @@ def joined(lines: Lines) -> list[str]:
 def notes(lines: Lines, above: int, names: int, below: int) -> list[str]:
     """What was left out above and below the names, in sentences."""
     found = []
-    for place, left, what in ((0, above, "above"), (above + names, below, "below")):
+    for index, left, what in ((0, above, "above"), (above + names, below, "below")):
         if left:
-            shown = [cell for line in lines[place : place + left] for cell in line if cell.strip()]
+            shown = [cell for line in lines[index : index + left] for cell in line if cell.strip()]
             text = ", ".join(cell[:30] for cell in shown[:6]) + (" …" if len(shown) > 6 else "")
             count = "A line" if left == 1 else f"{left} lines"
             found.append(f"{count} {what} the names {plural(left, 'was', 'were')} left out: {text}.")

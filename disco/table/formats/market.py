@@ -46,7 +46,7 @@ def read(source: BinaryIO) -> Matrix:
 
 
 def _why(error: Exception) -> str:
-    """The reason in one line. A place outside the file is refused by the system, in words that speak of no ZIP."""
+    """The reason in one line. A position outside the file is refused by the system, in words that speak of no ZIP."""
     if getattr(error, "errno", None) or type(error) is ValueError:
         return "the ZIP is damaged; download it or pack it again"
     return next(iter(str(error).splitlines()), "")[:100] or type(error).__name__
@@ -135,7 +135,7 @@ class _Lines:
                     left -= len(genes)
                     is_inside = (genes >= 0) & (genes < self.genes) & (cells >= 0) & (cells < self.cells)
                     if not is_inside.all() or left < 0:
-                        raise NotATable(": its matrix.mtx has places outside the matrix, or too many lines.")
+                        raise NotATable(": its matrix.mtx has positions outside the matrix, or too many lines.")
                     in_order = by_cell.goes_on(cells * self.genes + genes), by_gene.goes_on(genes * self.cells + cells)
                     if not any(in_order):
                         raise NotATable(": its matrix.mtx is not in order of cells or genes: write it anew, sorted.")

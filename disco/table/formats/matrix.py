@@ -24,8 +24,8 @@ class Matrix:
     """Counts of cells × genes.
 
     Attributes:
-        blocks: gives the stored values from the beginning, in blocks of cells, genes (places from 0) and values,
-            (entries,) each; no place comes twice, and places that do not come are 0.
+        blocks: gives the stored values from the beginning, in blocks of cells, genes (positions from 0) and values,
+            (entries,) each; no position comes twice; those absent are 0.
         cells, genes: their names.
         notes: what was left out, in sentences.
     """
@@ -65,7 +65,7 @@ class Compressed:
     Attributes:
         data, indices: of the stored values; anything that gives an array for a slice.
         pointers: where each line begins and the last ends, (lines + 1,) int64.
-        width: places in a line.
+        width: positions in a line.
     """
 
     data: Any
@@ -81,26 +81,26 @@ class Compressed:
         if (lengths < 0).any() or (lengths > self.width).any():
             raise NotATable(_BAD_POINTERS)
         if self.indices.dtype.kind not in "iu":
-            raise NotATable(": the places in its sparse matrix are fractions: it is damaged.")
+            raise NotATable(": the positions in its sparse matrix are fractions: it is damaged.")
 
     def blocks(self) -> Iterator[Block]:
-        """Blocks of whole lines: line, place, value."""
+        """Blocks of whole lines: line, position, value."""
         line, lines = 0, len(self.pointers) - 1
         while line < lines:
             first = self.pointers[line]
             end = max(line + 1, int(np.searchsorted(self.pointers, first + _ENTRIES, side="right")) - 1)
             last = self.pointers[end]
-            places = self.indices[first:last].astype(np.int64)
-            if len(places) and (places.min() < 0 or places.max() >= self.width):
-                raise NotATable(": a place in its sparse matrix lies outside the matrix: it is damaged.")
+            indices = self.indices[first:last].astype(np.int64)
+            if len(indices) and (indices.min() < 0 or indices.max() >= self.width):
+                raise NotATable(": a position in its sparse matrix lies outside the matrix: it is damaged.")
             of_line = np.repeat(np.arange(line, end), np.diff(self.pointers[line : end + 1]))
-            _check_once(of_line * self.width + places)
-            yield of_line, places, self.data[first:last]
+            _check_once(of_line * self.width + indices)
+            yield of_line, indices, self.data[first:last]
             line = end
 
 
 def _check_once(keys: np.ndarray) -> None:
-    """Refuse places that come twice."""
+    """Refuse positions that come twice."""
     if (np.diff(keys) <= 0).any() and (np.diff(np.sort(keys)) == 0).any():
         raise NotATable(": its sparse matrix has two values for one cell and gene: it is damaged.")
 
@@ -121,7 +121,7 @@ def turned(blocks: Callable[[], Iterator[Block]]) -> Callable[[], Iterator[Block
 
 
 def only(matrix: Matrix, kept: list[int], note: str) -> Matrix:
-    """The matrix of the genes at these places, which rise."""
+    """The matrix of the genes at these positions, which rise."""
     column = np.full(len(matrix.genes), -1)
     column[kept] = np.arange(len(kept))
 
@@ -130,17 +130,17 @@ def only(matrix: Matrix, kept: list[int], note: str) -> Matrix:
             inside = column[genes] >= 0
             yield cells[inside], column[genes[inside]], values[inside]
 
-    return Matrix(blocks, matrix.cells, [matrix.genes[place] for place in kept], (*matrix.notes, note))
+    return Matrix(blocks, matrix.cells, [matrix.genes[index] for index in kept], (*matrix.notes, note))
 
 
 def distinct(names: list[str], ids: list[str] | None = None) -> list[str]:
     """Names of which none comes twice: a repeated one gets its id, or which of them it is, in brackets."""
     times, turn = Counter(names), Counter[str]()
     found = []
-    for place, name in enumerate(names):
+    for index, name in enumerate(names):
         if times[name] > 1:
             turn[name] += 1
-            name = f"{name} ({ids[place] if ids else turn[name]})"
+            name = f"{name} ({ids[index] if ids else turn[name]})"
         found.append(name)
     return found
 

@@ -52,7 +52,7 @@ def converted(table: pa.Table, decimal: str, thousands: str) -> tuple[pa.Table, 
     number = rf"^\s*[-+]?(\d+|\d{{1,3}}({_MARKS[thousands]}\d{{3}})+)" if thousands else r"^\s*[-+]?\d+"
     number += rf"({_MARKS[decimal]}\d*)?\s*$"
     changed = []
-    for place, column in enumerate(table.columns):
+    for index, column in enumerate(table.columns):
         if not pa.types.is_string(column.type) or not _any(column, number):
             continue
         cells = column.combine_chunks()
@@ -65,9 +65,9 @@ def converted(table: pa.Table, decimal: str, thousands: str) -> tuple[pa.Table, 
         differs = compute.and_(fits, compute.not_equal(bare, cells))
         if compute.any(differs).as_py():
             row = compute.index(differs, True).as_py()
-            changed.append((place, row, cells[row].as_py().strip(), bare[row].as_py()))
+            changed.append((index, row, cells[row].as_py().strip(), bare[row].as_py()))
         bare = _typed(bare, missing) if compute.all(compute.or_(fits, missing)).as_py() else bare
-        table = table.set_column(place, table.field(place).with_type(bare.type), bare)
+        table = table.set_column(index, table.field(index).with_type(bare.type), bare)
     return table, changed
 
 

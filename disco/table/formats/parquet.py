@@ -25,11 +25,11 @@ def read(data: bytes) -> pa.Table:
     except (pa.ArrowException, ValueError, TypeError, KeyError, OSError) as error:
         reason = next(iter(str(error).splitlines()), "")[:200]
         raise NotATable(f" cannot be read as Parquet: {reason or type(error).__name__}") from None
-    index = _index(table.schema.metadata or {})
-    kept = [place for place, name in enumerate(table.column_names) if name not in index]
+    named = _index(table.schema.metadata or {})
+    kept = [index for index, name in enumerate(table.column_names) if name not in named]
     notes = []
-    if index:
-        label = ", ".join(f'"{name}"' for name in index.values() if name is not None) or "without a name"
+    if named:
+        label = ", ".join(f'"{name}"' for name in named.values() if name is not None) or "without a name"
         notes.append(f"The file's index {label} was left out: an index names rows and is not a column.")
     return with_facts(table.select(kept), notes)
 

@@ -73,17 +73,17 @@ def _table(
     """The table of the chosen genes and, beside them, the chosen columns of obs, of which a file has `obs_names`."""
     beside = beside or {}
     try:
-        places, words = genes.chosen(matrix, reading)
-        for place in places:
-            if matrix.genes[place] in beside:
-                raise NotATable(f' has a gene and a column of obs called "{matrix.genes[place][:40]}": leave one out.')
-        check_shape(len(matrix.cells), len(places) + len(beside))
-        counts = genes.dense(matrix, places)
+        indices, words = genes.chosen(matrix, reading)
+        for index in indices:
+            if matrix.genes[index] in beside:
+                raise NotATable(f' has a gene and a column of obs called "{matrix.genes[index][:40]}": leave one out.')
+        check_shape(len(matrix.cells), len(indices) + len(beside))
+        counts = genes.dense(matrix, indices)
     except NotCounts as reason:
         cure = "choose another layer" if len(layers) > 1 else "save the raw counts"
         raise NotCounts(f"{f', layer {layer[:40]},' if layer else ''}{reason}: {cure}.") from None
-    columns = [pa.array(counts[:, place]) for place in range(len(places))]
-    fields = [pa.field(matrix.genes[place], pa.int64()) for place in places]
+    columns = [pa.array(counts[:, index]) for index in range(len(indices))]
+    fields = [pa.field(matrix.genes[index], pa.int64()) for index in indices]
     fields += [pa.field(name, values.type) for name, values in beside.items()]
     table = pa.Table.from_arrays(
         [*columns, *beside.values(), pa.array(matrix.cells, pa.string())],

@@ -52,7 +52,7 @@ def expression(matrix: Matrix, kinds: list[str]) -> Matrix:
     Args:
         kinds: of its features; none if the file does not tell.
     """
-    kept = [place for place, kind in enumerate(kinds) if kind == _EXPRESSION]
+    kept = [index for index, kind in enumerate(kinds) if kind == _EXPRESSION]
     if not kept or len(kept) == len(kinds):
         return matrix
     others = ", ".join(sorted({kind[:30] for kind in kinds} - {_EXPRESSION})[:5])

@@ -47,7 +47,7 @@ def read(data: bytes, reading: Reading, words: bool = False) -> pa.Table:
         reading, encoding=encoding, separator=delimiter, above=above, names=lines_of_names, below=below, sheet=None
     )
     if not data[start : start + 10_000].strip() and not data[start:].strip():
-        empty = pa.table({str(place): pa.array([], pa.null()) for place in range(len(names))}).rename_columns(names)
+        empty = pa.table({str(index): pa.array([], pa.null()) for index in range(len(names))}).rename_columns(names)
         return with_facts(empty, told, reading)
     kinds, other = dict.fromkeys(range(len(names)), pa.string()) if words else {}, None
     table = _parse(data, start, len(names), delimiter, kinds)
@@ -102,7 +102,7 @@ def check_quotes(data: bytes, delimiter: str) -> None:
     ordinary character.
 
     Raises:
-        NotATable: with the line of the quote and its place in the line.
+        NotATable: with the line of the quote and its position in the line.
     """
     if b'"' not in data:
         return
@@ -128,7 +128,7 @@ def _first_lines(data: bytes, delimiter: str) -> tuple[list[list[str]], list[int
     lines = io.StringIO(text, newline="")
     cells = csv.reader(lines, delimiter=delimiter)
     found: list[list[str]] = []
-    places: list[int] = []
+    indices: list[int] = []
     while len(found) < SAMPLE + MOST_LINES:
         try:
             line = next(cells, None)
@@ -140,7 +140,7 @@ def _first_lines(data: bytes, delimiter: str) -> tuple[list[list[str]], list[int
             break
         if line:
             found.append(line)
-            places.append(lines.tell())
+            indices.append(lines.tell())
     if not found:
         raise NotATable(
             f": its first line is longer than {_LONGEST_HEADER:,} bytes; put at most {MOST_COLUMNS:,} names there, and "
@@ -148,9 +148,9 @@ def _first_lines(data: bytes, delimiter: str) -> tuple[list[list[str]], list[int
         )
     ends: list[int] = []
     before = 0
-    for place in places:  # characters take one byte or more
-        ends.append((ends[-1] if ends else 0) + len(text[before:place].encode()))
-        before = place
+    for index in indices:  # characters take one byte or more
+        ends.append((ends[-1] if ends else 0) + len(text[before:index].encode()))
+        before = index
     return found, ends
 
 
@@ -163,7 +163,7 @@ def _names(lines: list[list[str]], above: int, names: int, used: int) -> list[st
     if len(lines) < used or (not names and len(lines) == used):
         raise NotATable(f" has {len(lines)} lines, too few for {used} lines above the data.")
     if not names:
-        return [f"x{place + 1}" for place in range(len(lines[used]))]
+        return [f"x{index + 1}" for index in range(len(lines[used]))]
     found = joined(lines[above : above + names])
     data = lines[used:]
     return ["", *found] if data and all(len(line) == len(found) + 1 for line in data) else found
@@ -179,7 +179,7 @@ def _rows(data: bytes, start: int, columns: int, delimiter: str) -> int:
 def _parse(
     data: bytes, start: int, columns: int, delimiter: str, kinds: dict[int, pa.DataType], only: list[int] | None = None
 ) -> pa.Table:
-    """The rows below the names, with columns named by their place.
+    """The rows below the names, with columns named by their position.
 
     The whole text is one block, so that types are inferred from all rows.
     """
@@ -187,15 +187,15 @@ def _parse(
         return arrow_csv.read_csv(
             pa.BufferReader(pa.py_buffer(data).slice(start)),
             arrow_csv.ReadOptions(
-                column_names=[str(place) for place in range(columns)],
+                column_names=[str(index) for index in range(columns)],
                 block_size=max(len(data) - start + 1, 1024),
                 use_threads=False,
             ),
             arrow_csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
             arrow_csv.ConvertOptions(
                 null_values=list(MISSING_WORDS),
-                column_types={str(place): kind for place, kind in kinds.items()},
-                include_columns=None if only is None else [str(place) for place in only],
+                column_types={str(index): kind for index, kind in kinds.items()},
+                include_columns=None if only is None else [str(index) for index in only],
             ),
         )
     except pa.ArrowInvalid as error:
@@ -229,37 +229,37 @@ def _with_numbers(
     reading = replace(reading, decimal=decimal, thousands=thousands)
     delimiter = str(reading.separator)
     kinds = [kind for kind in enumerate(table.schema.types) if pa.types.is_floating(kind[1])]
-    floats = [place for place, _ in kinds]
+    floats = [index for index, _ in kinds]
     if (decimal, thousands) == (".", ""):
         told = _points(table, floats, data, start, names, delimiter) if is_detected else []
         return table, reading, told, {"decimal": ",", "thousands": "."} if told else None
     before = table
     if floats and (decimal == "," or thousands == "."):  # 1.418 has been read as a fraction
         words = _parse(data, start, len(names), delimiter, dict.fromkeys(floats, pa.string()), floats)
-        for place, cells in zip(floats, words.columns, strict=True):
-            table = table.set_column(place, str(place), cells)
+        for index, cells in zip(floats, words.columns, strict=True):
+            table = table.set_column(index, str(index), cells)
         if is_detected:
             decimal, thousands, is_open = numbers.detected(table)
             reading = replace(reading, decimal=decimal, thousands=thousands)
     table, changed = numbers.converted(table, decimal, thousands)
-    for place in floats:
-        cells = table.column(place)
+    for index in floats:
+        cells = table.column(index)
         if pa.types.is_string(cells.type) and not compute.any(compute.match_substring(cells, ".")).as_py():
-            table = table.set_column(place, str(place), before.column(place))  # such as 1e3
+            table = table.set_column(index, str(index), before.column(index))  # such as 1e3
     other = {"decimal": ",", "thousands": ""} if is_open else None
     return table, reading, _told(changed, names, is_open) if is_detected else [], other
 
 
 def _points(table: pa.Table, floats: list[int], data: bytes, start: int, names: list[str], delimiter: str) -> list[str]:
     """A note if the points of a column may stand between thousands."""
-    for place in floats:
-        values = table.column(place).drop_null().to_numpy()
+    for index in floats:
+        values = table.column(index).drop_null().to_numpy()
         if not (abs(values) < 1000).all() or (values % 1 == 0).all() or (abs(values * 1000 % 1 - 0.5) < 0.499).any():
             continue
-        words = _parse(data, start, len(names), delimiter, {place: pa.string()}, [place])
+        words = _parse(data, start, len(names), delimiter, {index: pa.string()}, [index])
         if (cell := numbers.first_grouped(words.column(0))) is not None:
             return [
-                f'"{cell}" in column "{names[place][:40]}" was read as a fraction. If the point stands between '
+                f'"{cell}" in column "{names[index][:40]}" was read as a fraction. If the point stands between '
                 f"thousands, as in {cell.replace('.', '')}, read the file again with a point between thousands."
             ]
     return []
@@ -271,8 +271,8 @@ def _told(changed: list[tuple[int, int, str, str]], names: list[str], is_open: b
         return []
     columns = how_many(len(changed), "column")
     examples = [
-        f'"{written}" in column "{names[place][:40]}", row {row + 1}, as {read}'
-        for place, row, written, read in changed[:3]
+        f'"{written}" in column "{names[index][:40]}", row {row + 1}, as {read}'
+        for index, row, written, read in changed[:3]
     ]
     note = f"Marks within numbers were read in {columns}: {'; '.join(examples)}."
     if is_open:
@@ -283,12 +283,12 @@ def _told(changed: list[tuple[int, int, str, str]], names: list[str], is_open: b
 
 def _without_hexadecimal(table: pa.Table, data: bytes, start: int, delimiter: str) -> pa.Table:
     """The table with every column that holds a cell such as 0x10, which pyarrow reads as 16, as text instead."""
-    whole = [place for place, kind in enumerate(table.schema.types) if pa.types.is_integer(kind)]
+    whole = [index for index, kind in enumerate(table.schema.types) if pa.types.is_integer(kind)]
     if not whole:
         return table
     columns = len(table.column_names)
     words = _parse(data, start, columns, delimiter, dict.fromkeys(whole, pa.string()), whole)
-    for place, cells in zip(whole, words.columns, strict=True):
+    for index, cells in zip(whole, words.columns, strict=True):
         if compute.any(compute.match_substring_regex(cells, "^[ \t]*0[xX]")).as_py():
-            table = table.set_column(place, str(place), cells)
+            table = table.set_column(index, str(index), cells)
     return table

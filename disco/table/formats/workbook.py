@@ -195,10 +195,10 @@ def _table(rows: list[list[Any]], told: list[str], reading: Reading, sheets: lis
     used = above + lines_of_names + below
     if len(rows) < used:
         raise NotATable(f" has {len(rows)} lines, too few for {used} lines above the data.")
-    names = joined(lines[above : above + lines_of_names]) or [f"x{place + 1}" for place in range(len(rows[0]))]
+    names = joined(lines[above : above + lines_of_names]) or [f"x{index + 1}" for index in range(len(rows[0]))]
     told += notes(lines, above, lines_of_names, below)
     rows = rows[used:]
-    columns = [[None if row[place] == "" else row[place] for row in rows] for place in range(len(names))]
+    columns = [[None if row[index] == "" else row[index] for row in rows] for index in range(len(names))]
     arrays, fields = [], []
     for name, cells in zip(names, columns, strict=True):
         field, array = _typed(cells)

@@ -23,12 +23,12 @@ def draw() -> None:
 
 def _device() -> None:
     """Device, its memory, and the fitted networks held on it."""
-    place = st.empty()
+    slot = st.empty()
     for _ in range(_MOST_LOOKS):
         if machine.engine_ready():
             break
-        place.caption("Device: looking …")
-    with place.container():
+        slot.caption("Device: looking …")
+    with slot.container():
         _told()
 
 

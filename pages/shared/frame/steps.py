@@ -31,12 +31,12 @@ def bar(name: str) -> None:
     if name not in STEPS:
         return
     names = list(STEPS)
-    place = names.index(name)
+    index = names.index(name)
     crumbs = [f"**{title}**" if other == name else title for other, (title, _) in STEPS.items()]
     with st.container(key="steps", horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
         st.caption(" › ".join(crumbs))
-        if place + 1 < len(names):
-            follower, need = names[place + 1], STEPS[name][1]
+        if index + 1 < len(names):
+            follower, need = names[index + 1], STEPS[name][1]
             is_ready = _is_there(need)
             # A link, not a button: st.switch_page beside a timed fragment can leave the page blank.
             st.page_link(

@@ -2,7 +2,7 @@
 
 Nodes stand where the layout or the reader put them, and edges are led around them by `disco.figures.routing`, as in
 every exported picture. A click comes back as the picked node or, where edges can be picked, the picked edge; a drag
-comes back as the node's new place.
+comes back as the node's new position.
 """
 
 import re
@@ -54,8 +54,8 @@ def graph_view(
     """Draw a graph of some or all nodes of a result; a click picks a node.
 
     Args:
-        graph: what to show; its nodes stand where `result.places` says, or where they were dragged. Edges that carry a
-            verdict, or by whom they were found (`found_by`), are drawn by it.
+        graph: what to show; its nodes stand where `result.positions` says, or where they were dragged. Edges that
+            carry a verdict, or by whom they were found (`found_by`), are drawn by it.
         key: of the element.
         height: pixels; by the number of nodes when not given.
         strength: of the widest line; that of the strongest candidate of a fit when not given.
@@ -66,7 +66,7 @@ def graph_view(
     data["picksEdges"] = picks_edges
     data["height"] = height or (420 if len(result.order) <= 8 else 560 if len(result.order) <= 40 else 720)
 
-    # The browser only ever sends places in the order and pixels.
+    # The browser only ever sends positions in the order and pixels.
     def clicked() -> None:
         st.session_state[_FOCUS] = None
         picked.pick(_node_of(st.session_state[key].get("picked"), result.order))
@@ -80,7 +80,7 @@ def graph_view(
         answer = st.session_state[key].get("moved")
         if answer == "none":
             layout.reset(result)
-        elif found := place_of(answer, result.order):
+        elif found := position_of(answer, result.order):
             layout.move(result, *found)
 
     def alone() -> None:
@@ -91,23 +91,23 @@ def graph_view(
 
 
 def _node_of(answer: object, order: Sequence[str]) -> str | None:
-    """The node that the browser names by its place in the order; None for anything else."""
-    place = int(answer) if isinstance(answer, str) and re.fullmatch(r"\d{1,7}", answer, re.ASCII) else len(order)
-    return order[place] if place < len(order) else None
+    """The node that the browser names by its position in the order; None for anything else."""
+    index = int(answer) if isinstance(answer, str) and re.fullmatch(r"\d{1,7}", answer, re.ASCII) else len(order)
+    return order[index] if index < len(order) else None
 
 
-def place_of(answer: object, order: Sequence[str]) -> tuple[str, float, float] | None:
-    """The node and its new place that the browser gives, such as "3:120:-40"; None for anything else."""
+def position_of(answer: object, order: Sequence[str]) -> tuple[str, float, float] | None:
+    """The node and its new position that the browser gives, such as "3:120:-40"; None for anything else."""
     found = re.fullmatch(r"(\d{1,7}):(-?\d{1,9}):(-?\d{1,9})", answer, re.ASCII) if isinstance(answer, str) else None
     node = _node_of(found[1], order) if found else None
     return None if node is None else (node, float(found[2]), float(found[3]))
 
 
 def edge_of(answer: object, order: Sequence[str]) -> tuple[str, str] | None:
-    """The edge whose ends the browser names by their places in the order, such as "3-7"; None for anything else."""
+    """The edge whose ends the browser names by their positions in the order, such as "3-7"; None for anything else."""
     found = re.fullmatch(r"(\d{1,7})-(\d{1,7})", answer, re.ASCII) if isinstance(answer, str) else None
-    places = [int(place) for place in found.groups()] if found else []
-    return (order[places[0]], order[places[1]]) if places and max(places) < len(order) else None
+    ends = [int(index) for index in found.groups()] if found else []
+    return (order[ends[0]], order[ends[1]]) if ends and max(ends) < len(order) else None
 
 
 def focus_on(node: str | None) -> None:
@@ -141,17 +141,17 @@ _PICTURE_HELP = {
 
 
 def shown_data(
-    order: Sequence[str], graph: nx.DiGraph, places: Mapping[str, tuple[float, float]], widest: float
+    order: Sequence[str], graph: nx.DiGraph, positions: Mapping[str, tuple[float, float]], widest: float
 ) -> dict[str, object]:
     """What a browser needs to draw a graph; nothing is asked of the session.
 
     Args:
         order: all nodes, of which the graph may have some.
-        places: where the nodes stand.
+        positions: where the nodes stand.
         widest: the strength of the widest line.
     """
-    number = {name: str(place) for place, name in enumerate(order)}
-    marks = drawing.picture(graph, places, widest)
+    number = {name: str(index) for index, name in enumerate(order)}
+    marks = drawing.picture(graph, positions, widest)
     is_coloured = any(line["colour"] for line in marks["edges"])
     said = f"{how_many(len(graph), 'node')} and {how_many(graph.number_of_edges(), 'edge')}"
     return {
@@ -170,9 +170,9 @@ def _data(
     result: Placed, graph: nx.DiGraph, node: str | None, edge: tuple[str, str] | None, widest: float
 ) -> dict[str, object]:
     """The same with what the reader did."""
-    number = {name: str(place) for place, name in enumerate(result.order)}
+    number = {name: str(index) for index, name in enumerate(result.order)}
     seen, shows_alone = layout.drawn(result, graph, [node]), layout.shows_alone(result)
-    return shown_data(result.order, seen, layout.places(result), widest) | {
+    return shown_data(result.order, seen, layout.positions(result), widest) | {
         "hidden": [{"id": number[name], "name": name} for name in graph if name not in seen],
         "picked": number.get(node),
         "pickedEdge": None if edge is None else "-".join(number[end] for end in edge),
@@ -189,7 +189,7 @@ def _node(mark: dict, number: dict[str, str], graph: nx.DiGraph) -> dict:
         sum(values.get("verdict") not in ("missing", "dropped") for *_, values in ends)
         for ends in (graph.in_edges(node, data=True), graph.out_edges(node, data=True))
     )
-    title = f"{node} (place {int(number[node]) + 1} of {len(number)})"
+    title = f"{node} (position {int(number[node]) + 1} of {len(number)})"
     title += f": {how_many(parents, 'parent')}, {how_many(children, 'child', 'children')}"
     if mark["missed"]:
         title += f"; {drawing.node_words(graph, node)}"

@@ -97,14 +97,14 @@ def files(
     """
 
     # A file is written outside of the page's script, where the session cannot be asked.
-    places = layout.places(result)
+    positions = layout.positions(result)
     seen = layout.drawn(result, drawn, [picked.picked(result.order)])
 
     def picture() -> str:
-        return drawing.svg(seen, places, strength, title, known())
+        return drawing.svg(seen, positions, strength, title, known())
 
     def interactive() -> str:
-        return standalone.page(canvas.shown_data(result.order, seen, places, strength), title, known())
+        return standalone.page(canvas.shown_data(result.order, seen, positions, strength), title, known())
 
     def written(kind: str) -> str:
         return graphs.export(found, kind, known())

@@ -1,7 +1,7 @@
 """Where the nodes of a drawn graph stand and which of them are drawn, as the reader left them.
 
-Owns the keys `graph_moved` and `graph_alone`. A layout is known by its places, so that pages which draw the same result
-share what was dragged, and another order or another run starts with its own.
+Owns the keys `graph_moved` and `graph_alone`. A layout is known by its positions, so that pages which draw the same
+result share what was dragged, and another order or another run starts with its own.
 """
 
 from collections.abc import Iterable
@@ -19,12 +19,12 @@ class Placed(Protocol):
     """What a graph belongs to: its nodes in causal order, and where the layout puts them, in pixels."""
 
     order: list[str]
-    places: dict[str, tuple[float, float]]
+    positions: dict[str, tuple[float, float]]
 
 
-def places(result: Placed) -> dict[str, tuple[float, float]]:
+def positions(result: Placed) -> dict[str, tuple[float, float]]:
     """Where the nodes stand: dragged, or as laid out."""
-    return result.places | st.session_state.get(_MOVED, {}).get(_layout(result), {})
+    return result.positions | st.session_state.get(_MOVED, {}).get(_layout(result), {})
 
 
 def is_moved(result: Placed) -> bool:
@@ -35,8 +35,8 @@ def is_moved(result: Placed) -> bool:
 def move(result: Placed, node: str, x: float, y: float) -> None:
     """Keep where a node was dragged to."""
     moved = st.session_state.setdefault(_MOVED, {})
-    place = tuple(max(-_FARTHEST, min(_FARTHEST, value)) for value in (x, y))
-    moved[_layout(result)] = {**moved.get(_layout(result), {}), node: place}
+    position = tuple(max(-_FARTHEST, min(_FARTHEST, value)) for value in (x, y))
+    moved[_layout(result)] = {**moved.get(_layout(result), {}), node: position}
 
 
 def reset(result: Placed) -> None:
@@ -74,4 +74,4 @@ def drawn(result: Placed, graph: nx.DiGraph, always: Iterable[str | None] = ()) 
 
 
 def _layout(result: Placed) -> int:
-    return hash(tuple(result.places.items()))
+    return hash(tuple(result.positions.items()))

@@ -1,4 +1,4 @@
-"""Two results side by side: what became of every edge, both graphs with every node at the same place, all edges."""
+"""Two results side by side: what became of every edge, both graphs with every node at the same position, all edges."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ class _Placed:
     """What both graphs share: the nodes and where they stand."""
 
     order: list[str]
-    places: dict[str, tuple[float, float]]
+    positions: dict[str, tuple[float, float]]
 
 
 @dataclass(frozen=True)
@@ -101,21 +101,21 @@ def graphs(
         titles: what each graph is, in Markdown; the number of its edges is put before it.
         by_methods: nodes follow the mean of all orders, and a line is wider if more results have it. Otherwise nodes
             follow the first order, and lines show the edges' own numbers.
-        caption: what the places of the nodes mean.
+        caption: what the positions of the nodes mean.
     """
     changes, results = pair.changes, pair.results
     order = results.order if by_methods else results.nodes
     ties = changes[["parent", "child"]].assign(z=1.0)
     placed = _Placed(order, placing.positions(order, ties))
     sides = zip((pair.one, pair.other), titles, beside(f"{key}_graphs"), strict=True)
-    for place, (name, title, box) in enumerate(sides):
+    for index, (name, title, box) in enumerate(sides):
         with box:
             graph = results.weighed(name) if by_methods else results.found[name].drawn(order)
             picks_edges = not by_methods and "gain_nats" in results.found[name].edges
             st.markdown(f"**{how_many(graph.number_of_edges(), 'edge')}** {title}")
             widest = max((drawing.strength(values) for *_, values in graph.edges(data=True)), default=1.0)
             canvas.graph_view(
-                placed, _seen(graph, changes), f"{key}_graph_{place}", height, strength=widest, picks_edges=picks_edges
+                placed, _seen(graph, changes), f"{key}_graph_{index}", height, strength=widest, picks_edges=picks_edges
             )
     st.caption(caption)
 

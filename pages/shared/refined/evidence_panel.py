@@ -79,7 +79,7 @@ def _breakdown(run: Run, refined: Refined, row: dict, choice: Choice) -> None:
         more = {"key": "refined_breakdown", "width": "content", "placeholder": "–"}
         table.show(parts, "Evidence on the direction, part by part", columns, **more)
         st.caption(f"{evidence_words.decided_means(choice.bound)} {evidence_words.SPREAD}")
-        misfit.forwards_and_turned(run, refined, row["parent"], row["child"])
+        misfit.forwards_and_reversed(run, refined, row["parent"], row["child"])
 
 
 def node_details(run: Run, refined: Refined, node: str) -> None:

@@ -19,7 +19,7 @@ from pages.shared.refined import modelled
 from pages.shared.work import machine
 
 _MOST_NAMED = 6
-_KEPT = "turned_misfit"  # session key: the measured misfits by run, refinement and edge
+_KEPT = "reversed_misfit"  # session key: the measured misfits by run, refinement and edge
 
 
 def banner(refined: Refined) -> None:
@@ -81,38 +81,38 @@ def marked(graph: nx.DiGraph, refined: Refined | None) -> nx.DiGraph:
     return found
 
 
-def forwards_and_turned(run: Run, refined: Refined, parent: str, child: str) -> None:
+def forwards_and_reversed(run: Run, refined: Refined, parent: str, child: str) -> None:
     """The misfit of an edge's two nodes with the edge as found and reversed; measured on request, and kept."""
     kept = st.session_state.setdefault(_KEPT, {})
     asked = (str(run.path), stamps.refinement(run), parent, child)
-    place = st.empty()
+    slot = st.empty()
     if asked not in kept:
-        if not place.button(
+        if not slot.button(
             "Misfit with the edge reversed",
-            key="refined_turned_misfit",
+            key="refined_reversed_misfit",
             icon=":material/sync_alt:",
             disabled=not machine.compiled(),
             help="How well the model fits both nodes with the edge as found, and with the edge reversed.",
         ):
             return
-        with place, errors.said(), st.spinner("Fitting both nodes, with the edge as found and reversed …"):
-            kept[asked] = modelled.turned_misfits(run, refined, parent, child)
+        with slot, errors.said(), st.spinner("Fitting both nodes, with the edge as found and reversed …"):
+            kept[asked] = modelled.reversed_misfits(run, refined, parent, child)
         if asked not in kept:
             return
-    with place.container():
-        _show_turned(kept[asked])
+    with slot.container():
+        _show_reversed(kept[asked])
 
 
-def _show_turned(found: pd.DataFrame) -> None:
+def _show_reversed(found: pd.DataFrame) -> None:
     column = st.column_config
     columns = {
         "node": column.TextColumn("Misfit, nats", width=160, help=define("misfit")),
         "forwards": column.NumberColumn("As found", format="%.1f", width=90, help="With the edge as found."),
-        "turned": column.NumberColumn(
+        "reversed": column.NumberColumn(
             "Reversed", format="%.1f", width=90, help="With the edge reversed; all other parents stay."
         ),
     }
-    more = {"key": "refined_turned", "width": "content", "placeholder": "not available"}
+    more = {"key": "refined_reversed", "width": "content", "placeholder": "not available"}
     table.show(found, "Misfit of both nodes, with the edge as found and reversed", columns, **more)
     st.caption(
         "If the model fits in neither direction, its direction evidence says little. A better fit in one direction is "

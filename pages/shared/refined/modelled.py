@@ -77,8 +77,8 @@ def kind(run: Run, refined: Refined, node: str) -> Kind:
     return describe(_model(run, refined, node), node, is_level=is_level(run))
 
 
-def turned_misfits(run: Run, refined: Refined, parent: str, child: str) -> pd.DataFrame:
-    """The misfit of an edge's two nodes in nats, with the edge as it is and turned: columns node, forwards, turned.
+def reversed_misfits(run: Run, refined: Refined, parent: str, child: str) -> pd.DataFrame:
+    """The misfit of an edge's two nodes in nats, with the edge as it is and reversed: columns node, forwards, reversed.
 
     Raises:
         InputError: the refinement's graph and table do not fit.
@@ -86,15 +86,15 @@ def turned_misfits(run: Run, refined: Refined, parent: str, child: str) -> pd.Da
     parents = parents_of(refined.edges)
     above, beside = parents.get(parent, []), [name for name in parents[child] if name != parent]
     names = list(dict.fromkeys([parent, child, *above, *beside]))
-    place = {name: number for number, name in enumerate(names)}
+    index = {name: number for number, name in enumerate(names)}
     around = adjustment(run)
     design = Model.of(table(run)[names], {}, adjustment=around, prior=BEFORE).design
     group = None if around is None else around.group
-    graphs = {"forwards": (above, [*beside, parent]), "turned": ([*above, child], beside)}
+    graphs = {"forwards": (above, [*beside, parent]), "reversed": ([*above, child], beside)}
     found = pd.DataFrame({"node": [parent, child]})
     for name, sets in graphs.items():
         pairs = [
-            (place[node], [place[one] for one in nodes]) for node, nodes in zip((parent, child), sets, strict=True)
+            (index[node], [index[one] for one in nodes]) for node, nodes in zip((parent, child), sets, strict=True)
         ]
         found[name] = misfits(design, pairs, group=group)
     return found
@@ -103,5 +103,5 @@ def turned_misfits(run: Run, refined: Refined, parent: str, child: str) -> pd.Da
 def neighbours(refined: Refined, node: str) -> tuple[list[str], list[str]]:
     """Its parents and its children, in causal order."""
     graph: nx.DiGraph = refined.graph()
-    place = {name: number for number, name in enumerate(refined.order)}
-    return sorted(graph.predecessors(node), key=place.get), sorted(graph.successors(node), key=place.get)
+    index = {name: number for number, name in enumerate(refined.order)}
+    return sorted(graph.predecessors(node), key=index.get), sorted(graph.successors(node), key=index.get)

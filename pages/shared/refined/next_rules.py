@@ -51,8 +51,8 @@ def _two_nodes(nodes: Sequence[str]) -> Pair | None:
     st.caption("Pick an edge, or choose two nodes.")
     labels = dict(zip(nodes, distinct(map(shown, nodes)), strict=True))
     chosen = []
-    for place, label, key in zip(st.columns(2, gap="small"), ("From", "To"), ("rules_from", "rules_to"), strict=True):
-        with place:
+    for slot, label, key in zip(st.columns(2, gap="small"), ("From", "To"), ("rules_from", "rules_to"), strict=True):
+        with slot:
             chosen.append(
                 st.selectbox(
                     label,
@@ -76,7 +76,7 @@ def _buttons(run: Run, rules: Knowledge, pair: Pair) -> None:
             ("Require", "require", [pair], [], "The edge is in every graph of the other run."),
             ("Forbid", "forbid", [], [pair], "This edge is in no graph of the other run; a path may lead that way."),
             ("Forbid both directions", "apart", [], [pair, back], "No edge joins the two in either direction."),
-            ("Only the other way", "turn", [back], [pair], "Forbids this direction and requires the other one."),
+            ("Only the other way", "reverse", [back], [pair], "Forbids this direction and requires the other one."),
         ):
             more = _with(rules, required, forbidden)
             st.button(label, key=f"rules_{key}", help=help, disabled=more == rules, on_click=_keep, args=(run, more))
@@ -95,9 +95,9 @@ def _listed(run: Run, rules: Knowledge) -> None:
     """Every rule of the run to come, the newest of its kind first, each a button that removes it."""
     removal = partial(st.button, type="tertiary", icon=":material/close:", help="Remove this rule.")
     rows = [(kind, pair) for kind in ("required", "forbidden") for pair in reversed(getattr(rules, kind))]
-    for place, (kind, pair) in enumerate(rows[:_MOST_LISTED]):
+    for index, (kind, pair) in enumerate(rows[:_MOST_LISTED]):
         words = plain(f"{kind.capitalize()}: {' → '.join(shown(text, 30) for text in pair)}")
-        removal(words, key=f"rules_drop_{place}", on_click=_drop, args=(run, rules, kind, pair))
+        removal(words, key=f"rules_drop_{index}", on_click=_drop, args=(run, rules, kind, pair))
     if len(rows) > _MOST_LISTED:
         st.caption(f"And {len(rows) - _MOST_LISTED:,} more rules.")
     if rules.tiers:

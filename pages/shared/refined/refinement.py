@@ -29,13 +29,13 @@ class Refinement:
         run: the run.
         refined: order, edges with evidence, searches, moves.
         choice: how it was searched.
-        places: where the graph's nodes stand, in pixels.
+        positions: where the graph's nodes stand, in pixels.
     """
 
     run: Run
     refined: Refined
     choice: Choice
-    places: dict[str, tuple[float, float]]
+    positions: dict[str, tuple[float, float]]
 
     @property
     def order(self) -> list[str]:
@@ -122,4 +122,4 @@ def _read(_run: Run, path: str, stamp: tuple[int, int]) -> Refinement:
     # Strongest first, whoever wrote the file; at the end those whose gain is not available.
     edges = refined.edges.sort_values("gain_nats", ascending=False, kind="stable", ignore_index=True)
     refined = refined.having(edges=edges)
-    return Refinement(_run, refined, choice_from(choice_of(_run)), figures.places(refined.order, refined.edges))
+    return Refinement(_run, refined, choice_from(choice_of(_run)), figures.positions(refined.order, refined.edges))

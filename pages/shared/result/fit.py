@@ -38,7 +38,7 @@ class Result:
         order: node names, source first.
         ccs, criteria, ocs: the frames of `disco.runs`.
         steps: the removals, as `disco.score.removals.all_steps` gives them.
-        places: where the graph's nodes stand, in pixels.
+        positions: where the graph's nodes stand, in pixels.
         folds: how many folds there are.
     """
 
@@ -50,7 +50,7 @@ class Result:
     criteria: pd.DataFrame
     ocs: pd.DataFrame
     steps: pd.DataFrame
-    places: dict[str, tuple[float, float]]
+    positions: dict[str, tuple[float, float]]
     folds: int
 
     @property
@@ -142,7 +142,7 @@ def _read(_run: Run, path: str, variant: str, rule: str, stamp: tuple[int, int])
         criteria=_run.criteria(variant),
         ocs=ocs,
         steps=removals.all_steps(ccs),
-        places=placing.positions(order, frequencies(ocs, 1.0)),
+        positions=placing.positions(order, frequencies(ocs, 1.0)),
         folds=int(ocs["fold"].nunique()),
     )
 
@@ -159,7 +159,7 @@ def variant_picker(result: Result) -> None:
     key = f"variant_{result.run.id}"
     st.session_state[key] = result.variant
     st.segmented_control(
-        "Order shown",
+        "Variant",
         available,
         format_func=words,
         key=key,

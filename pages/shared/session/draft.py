@@ -178,16 +178,16 @@ def edit(
     _change(edited)
 
 
-def leave_out_rows(places: np.ndarray, words: str) -> None:
+def leave_out_rows(indices: np.ndarray, words: str) -> None:
     """Leave out rows by position, as a step that `undo` takes back."""
     now = current()
     if now is not None:
-        left_out = with_more(now.rows_left_out, len(now.table), places)
-        edit(words, partial(_without, places), left_out, is_of_rows=True)
+        left_out = with_more(now.rows_left_out, len(now.table), indices)
+        edit(words, partial(_without, indices), left_out, is_of_rows=True)
 
 
-def _without(places: np.ndarray, table: pd.DataFrame) -> pd.DataFrame:
-    return without_rows(table, places)
+def _without(indices: np.ndarray, table: pd.DataFrame) -> pd.DataFrame:
+    return without_rows(table, indices)
 
 
 def leave_out_columns(positions: Collection[int], words: str) -> None:

@@ -22,12 +22,12 @@ _SELECTOR, _CUT, _COMPARED = "shared_selector", "shared_cut", "shared_compared"
 
 
 def variant() -> str | None:
-    """The recovery shown, such as "constant-admissible"; None is the run's own."""
+    """The variant shown, such as "constant-admissible"; None is the run's own."""
     return _of_run(_VARIANT)
 
 
 def set_variant(name: str | None) -> None:
-    """Show another recovery of the open run's networks."""
+    """Show another variant of the open run's networks."""
     _keep_of_run(_VARIANT, name)
 
 

@@ -109,7 +109,7 @@ def faulty(draft: Draft) -> list[tuple[bool, str]]:
 
 def usable(draft: Draft) -> set[int]:
     """The columns of the whole table that hold counts without a problem and look like no index, by position."""
-    return {place for place, (blocking, _) in enumerate(faulty(draft)) if not blocking} - index_like(draft).keys()
+    return {index for index, (blocking, _) in enumerate(faulty(draft)) if not blocking} - index_like(draft).keys()
 
 
 def chosen_counts(draft: Draft) -> pd.DataFrame | None:
@@ -186,7 +186,7 @@ def index_like(draft: Draft) -> dict[int, str]:
 
 @fact(_chosen)
 def mends(draft: Draft) -> rows.Proposal:
-    """What to leave out of the chosen columns, by their places among them."""
+    """What to leave out of the chosen columns, by their positions among them."""
     return rows.proposal(draft.table.iloc[:, list(draft.columns)])
 
 

@@ -75,8 +75,8 @@ def _live(run: Run, kind: Kind, was_active: bool) -> None:
 
 def _where(run: Run, kind: Kind, status: Status) -> str:
     if status.state == "queued":
-        place = jobs.position(run, kind.work)
-        return "" if place is None else f", number {place}; fits and refinements take their turn on the device"
+        position = jobs.position(run, kind.work)
+        return "" if position is None else f", number {position}; fits and refinements take their turn on the device"
     if status.active:
         return f", {duration(status.seconds)} so far" if status.seconds >= 1 else ""
     if status.state == "done":
@@ -84,14 +84,14 @@ def _where(run: Run, kind: Kind, status: Status) -> str:
     return (f" at {status.progress:.0%}" if status.progress > 0 else "") + kind.kept(run)
 
 
-def bar(place: Any, kind: Kind, status: Status) -> None:
+def bar(slot: Any, kind: Kind, status: Status) -> None:
     """The bar of work that waits or runs, drawn in a container: the current step, the share done, the time left."""
     left = "" if status.eta is None else f" · {span(_LESS * status.eta, _MORE * status.eta)} left"
     words = f"{kind.step(status)} · {status.progress:.0%}{left}" if status.stage else "Starting"
     if status.state == "queued":
         is_held_up = kind.work in jobs.COMPILED and not machine.compiled()
         words = "Preparing the search, once on this computer" if is_held_up else "Waiting"
-    place.progress(min(max(status.progress, 0.0), 1.0), text=plain(words))
+    slot.progress(min(max(status.progress, 0.0), 1.0), text=plain(words))
 
 
 def _buttons(run: Run, kind: Kind, status: Status) -> None:

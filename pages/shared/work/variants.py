@@ -18,8 +18,8 @@ FAILURE = "The scores could not be computed"
 def recover(run: Run, variant: str, hear: Callback) -> None:
     """Recover the order and the parents of a variant, and keep them with the run."""
     criterion, boundary = variant.split("-")
-    recovery = serving.fitted(run).recover(boundary=boundary, criterion=criterion, callback=hear)
-    run.save_recovery(recovery, variant)
+    found = serving.fitted(run).recover(boundary=boundary, criterion=criterion, callback=hear)
+    run.save_variant(found, variant)
 
 
 def section(run: Run) -> None:
@@ -39,7 +39,7 @@ def section(run: Run) -> None:
 
 def _show(run: Run, variant: str) -> None:
     is_shown = (session.shown.variant() or run.own_variant) == variant
-    if st.button("Shown" if is_shown else "Show", key=f"reorder_show_{variant}", disabled=is_shown):
+    if st.button("Shown" if is_shown else "Show", key=f"variant_show_{variant}", disabled=is_shown):
         session.shown.set_variant(variant)
         st.rerun()
 
@@ -47,11 +47,11 @@ def _show(run: Run, variant: str) -> None:
 def _offer(run: Run, variant: str) -> None:
     def asked() -> Callable[[Callback], None] | None:
         label, help = "Order again", "Uses the fitted networks; nothing is refitted."
-        pressed = st.button(label, key=f"reorder_{variant}", disabled=not stamps.networks(run), help=help)
+        pressed = st.button(label, key=f"variant_{variant}", disabled=not stamps.networks(run), help=help)
         return partial(recover, run, variant) if pressed else None
 
     background.panel(
-        (f"reorder_{variant}", str(run.path)),
+        (f"variant_{variant}", str(run.path)),
         asked,
         lambda kept: None,
         lambda stage: "Scoring edges" if stage == "parents" else "Scoring nodes",

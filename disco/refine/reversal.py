@@ -1,14 +1,15 @@
-"""Direction evidence: what the score of a graph loses if an edge must be turned and the nodes choose parents again.
+"""Direction evidence: what the score of a graph loses if an edge must be reversed and the nodes choose parents again.
 
 An order with the child before the parent is made in two ways. Either the child moves up to before the parent, together
 with those of its ancestors in between that do not descend from the parent. Or, if another directed path joins the two,
 the parent moves down to after the child, together with those of its descendants in between that are not ancestors of
 the child. Nodes on such a path stay, and lose a parent or a child that the order no longer allows. In both orders, the
-one found and the turned one, every node with other candidates before it chooses its parents again. So every edge has
-direction evidence, even if turning it alone would close a cycle.
+one found and the reversed one, every node with other candidates before it chooses its parents again. So every edge has
+direction evidence, even if reversing it alone would close a cycle.
 
-With knowledge, the turned orders keep to it, unless it allows only the edge's own direction. Then they keep to nothing,
-and a required edge that such an order has reversed is left out: the evidence says what the rows lose without the rule.
+With knowledge, the reversed orders keep to it, unless it allows only the edge's own direction. Then they keep to
+nothing, and a required edge that such an order reverses is left out: the evidence says what the rows lose without the
+rule.
 """
 
 import math
@@ -21,17 +22,17 @@ from disco.knowledge import Resolved
 from disco.refine.scores import Scores, resolve
 from disco.refine.walks import Parents, Walk, bits_of, together
 
-BOUND = 10.0  # nats of evidence that decide a direction at least: the turned edge is e¹⁰ ≈ 22,000 times less likely
+BOUND = 10.0  # nats of evidence that decide a direction at least: the reversed edge is e¹⁰ ≈ 22,000 times less likely
 
 
 @dataclass(frozen=True)
-class Turned:
+class Reversal:
     """The best graph found with an edge's child before its parent.
 
     Attributes:
         parent, child: the edge.
         nats: what the score loses in it; NaN if a fit it needs has no finite score.
-        now, after: parents in the order found and in the turned one, of the nodes that have different parents there.
+        now, after: parents in the order found and in the reversed one, of the nodes that have different parents there.
     """
 
     parent: int
@@ -41,8 +42,8 @@ class Turned:
     after: dict[int, Parents]
 
 
-def turnings(scores: Scores, order: Sequence[int], parents: Sequence[Parents]) -> list[Turned]:
-    """The best way to turn every edge.
+def reversals(scores: Scores, order: Sequence[int], parents: Sequence[Parents]) -> list[Reversal]:
+    """The best way to reverse every edge.
 
     Args:
         scores: by which graphs are compared.
@@ -50,12 +51,12 @@ def turnings(scores: Scores, order: Sequence[int], parents: Sequence[Parents]) -
         parents: of every node, all before it.
     """
     graph = nx.DiGraph((parent, child) for child, nodes in enumerate(parents) for parent in nodes)
-    before = {node: scores.allowed(node, order[:place]) for place, node in enumerate(order)}
+    before = {node: scores.allowed(node, order[:position]) for position, node in enumerate(order)}
     now = resolve([(scores, scores.walk(node, before[node], parents[node])) for node in range(len(parents))])
 
-    def best(edge: tuple[int, int]) -> Walk[Turned]:
+    def best(edge: tuple[int, int]) -> Walk[Reversal]:
         found = []
-        for other in turned_orders(order, graph, edge, scores.rules):
+        for other in reversed_orders(order, graph, edge, scores.rules):
             first, last = order.index(edge[0]), order.index(edge[1])
             allowed, earlier = {}, bits_of(other[:first])
             for node in other[first : last + 1]:  # all others have the same nodes before them
@@ -68,13 +69,13 @@ def turnings(scores: Scores, order: Sequence[int], parents: Sequence[Parents]) -
                 lost += now[node].score - fitted.score if now[node].available and fitted.available else math.nan
                 if fitted.parents != now[node].parents:
                     here[node], there[node] = now[node].parents, fitted.parents
-            found.append(Turned(*edge, lost, here, there))
+            found.append(Reversal(*edge, lost, here, there))
         return min(found, key=lambda one: math.inf if math.isnan(one.nats) else one.nats)
 
     return resolve([(scores, best(edge)) for edge in graph.edges])
 
 
-def turned_orders(
+def reversed_orders(
     order: Sequence[int], graph: nx.DiGraph, edge: tuple[int, int], rules: Resolved | None = None
 ) -> Iterator[list[int]]:
     """The orders with an edge's child before its parent, one or two.
@@ -86,13 +87,13 @@ def turned_orders(
         rules: to which the orders keep where they allow it.
     """
     first, last = (order.index(node) for node in edge)
-    for other in _turned(order, graph, edge):
+    for other in _reversed(order, graph, edge):
         if rules is not None and not rules.before[edge]:
-            other[first : last + 1] = rules.turned(edge).sorted(other[first : last + 1])
+            other[first : last + 1] = rules.reversing(edge).sorted(other[first : last + 1])
         yield other
 
 
-def _turned(order: Sequence[int], graph: nx.DiGraph, edge: tuple[int, int]) -> Iterator[list[int]]:
+def _reversed(order: Sequence[int], graph: nx.DiGraph, edge: tuple[int, int]) -> Iterator[list[int]]:
     parent, child = edge
     start, end = order.index(parent), order.index(child)
     between = order[start + 1 : end]
