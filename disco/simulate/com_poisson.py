@@ -14,8 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import gammaln
 
-from disco.simulate.laws import Law
-from disco.simulate.parameters import parameter
+from disco.simulate.laws import Law, parameter
 
 OMITTED = 1e-10
 ROWS_AT_ONCE = 128  # rows with similar locations share a window

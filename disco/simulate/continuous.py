@@ -5,8 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import gamma, norm
 
-from disco.simulate.laws import Law
-from disco.simulate.parameters import parameter
+from disco.simulate.laws import Law, parameter
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from disco.simulate.laws import Law, Widened
-from disco.simulate.parameters import parameter
+from disco.simulate.laws import Law, Widened, parameter
 
 REACH = 10  # the sum runs this many standard deviations beyond mu
 ROWS_AT_ONCE = 1024

@@ -15,7 +15,7 @@ from disco.simulate import laws
 from disco.simulate.com_poisson import ComPoisson
 from disco.simulate.continuous import Gamma, Gaussian
 from disco.simulate.discrete_normal import DiscreteNormal
-from disco.simulate.parameters import Parameter, parameters_of
+from disco.simulate.laws import Parameter, parameters_of
 
 
 def _same(values: np.ndarray) -> np.ndarray:

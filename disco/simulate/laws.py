@@ -8,15 +8,48 @@ by row, so a smaller table is the first rows of a larger one.
 Shapes: location (rows,), grid (values,), pmf (rows, values).
 """
 
+import dataclasses
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import expit, gammaln, logit, xlogy
 from scipy.stats import binom, nbinom, poisson
 
-from disco.simulate.parameters import parameter
+from disco.checks import between, require
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One parameter of a family, with an inclusive range."""
+
+    label: str
+    default: float
+    low: float
+    high: float
+    whole: bool = False
+
+    def check(self, name: str, value: Any) -> float:
+        """The value as a number.
+
+        Raises:
+            InputError: it is not a number, or outside the range.
+        """
+        if self.whole and isinstance(value, float) and value.is_integer():
+            value = int(value)  # the command line gives floats
+        require(f'"{name}" ({self.label})', value, between(self.low, self.high, self.whole))
+        return int(value) if self.whole else float(value)
+
+
+def parameter(label: str, default: float, low: float, high: float, whole: bool = False) -> Any:
+    """A field of a law that users can set."""
+    return dataclasses.field(default=default, metadata={"parameter": Parameter(label, default, low, high, whole)})
+
+
+def parameters_of(law: type) -> dict[str, Parameter]:
+    """The parameters of a law by name."""
+    return {item.name: item.metadata["parameter"] for item in dataclasses.fields(law)}
 
 
 class Law(ABC):

@@ -1,15 +1,107 @@
-"""The mechanism of each node of a design: parents, coefficients, law."""
+"""The mechanism of each node of a design: parents, coefficients, law; its random streams, and its drift.
+
+One stream for each thing that is drawn, so that an option of the design changes only what it is about: graph and
+coefficients are paired across families and options, and each node's values come row by row from the node's own stream.
+
+The *drift* is what a node's parents add to its index, (rows,). Its sum runs parent by parent and each row stands alone,
+so rounding is the same for every row and table length.
+"""
 
 from dataclasses import dataclass
+from itertools import combinations
+from typing import NamedTuple
 
 import numpy as np
 
 from disco.errors import InputError
-from disco.simulate import drift
 from disco.simulate.design import Design
 from disco.simulate.families import FAMILIES, Index
 from disco.simulate.laws import Law, Widened
-from disco.simulate.streams import Streams
+
+
+class Streams(NamedTuple):
+    """Independent generators, all from one seed."""
+
+    graph: np.random.Generator
+    coefficients: np.random.Generator
+    nodes: list[np.random.Generator]
+    signs: np.random.Generator
+    exposure: np.random.Generator
+    latent: list[np.random.Generator]
+    functions: list[np.random.Generator]  # per node, for its Gaussian process
+    causes: list[np.random.Generator]  # per node and latent cause, for its own hidden cause
+    calibration: list[np.random.Generator]  # the exposure, then one per node and latent cause
+    sources: list[np.random.Generator]  # per node, for its shape if it has no parents
+    spreads: np.random.Generator
+    surroundings: list[np.random.Generator]  # effects, the rows' values, and those of the calibration
+
+    @classmethod
+    def of(cls, seed: int, nodes: int, latent: int) -> "Streams":
+        """The streams of a seed. The order of the calls matters: append new ones, never insert."""
+        graph, mechanism = np.random.default_rng(seed).spawn(2)
+        coefficients, *values = mechanism.spawn(1 + nodes)
+        signs, exposure, latents, functions, causes, calibration = mechanism.spawn(6)
+        sources, spreads, surroundings = mechanism.spawn(3)
+        return cls(
+            graph,
+            coefficients,
+            values,
+            signs,
+            exposure,
+            latents.spawn(latent),
+            functions.spawn(nodes),
+            causes.spawn(nodes + latent),
+            calibration.spawn(1 + nodes + latent),
+            sources.spawn(nodes),
+            spreads,
+            surroundings.spawn(3),
+        )
+
+
+FREQUENCIES = 1000
+ROWS_AT_ONCE = 512
+
+
+def additive(features: np.ndarray, coefficients: np.ndarray) -> np.ndarray:
+    """The sum of beta_k phi(X_k); features (parents, rows), coefficients (parents,)."""
+    drift = np.zeros(features.shape[1])
+    for feature, coefficient in zip(features, coefficients, strict=True):
+        drift += feature * coefficient
+    return drift
+
+
+def pairwise(features: np.ndarray, coefficients: np.ndarray) -> np.ndarray:
+    """The nonadditive counterpart: the sum over pairs of (beta_k + beta_l) / (parents - 1) sqrt(phi(X_k) phi(X_l)).
+
+    If all features are equal, so are this and the additive sum: it grows no faster. A single parent has no pair and
+    keeps its additive term.
+    """
+    if len(features) == 1:
+        return additive(features, coefficients)
+    drift, roots = np.zeros(features.shape[1]), np.sqrt(features)
+    for k, other in combinations(range(len(features)), 2):
+        drift += (coefficients[k] + coefficients[other]) / (len(features) - 1) * (roots[k] * roots[other])
+    return drift
+
+
+def gaussian_process(values: np.ndarray, stream: np.random.Generator) -> np.ndarray:
+    """A function of the parents, (parents, rows), from a zero-mean Gaussian process: RBF kernel, variance 1, length 1.
+
+    f(x) = sum_i (a_i cos(w_i x) + b_i sin(w_i x)) / sqrt(m) with standard normal a, b and w and m = 1,000 has exactly
+    this mean and covariance, and is Gaussian except for a relative error of order 1/m in its fourth moment. Unlike a
+    draw through the Cholesky factor of all rows, it is one function that can be evaluated at any rows.
+    """
+    frequencies = stream.standard_normal((len(values), FREQUENCIES))
+    cosines, sines = stream.standard_normal((2, FREQUENCIES)) / np.sqrt(FREQUENCIES)
+    rows = values.shape[1]
+    drift = np.zeros(-(-rows // ROWS_AT_ONCE) * ROWS_AT_ONCE)
+    padded = np.zeros((len(values), len(drift)))  # blocks of equal shape, so a row rounds the same in any table
+    padded[:, :rows] = values
+    for start in range(0, rows, ROWS_AT_ONCE):
+        block = slice(start, start + ROWS_AT_ONCE)
+        phase = padded[:, block].T @ frequencies
+        drift[block] = np.cos(phase) @ cosines + np.sin(phase) @ sines
+    return drift[:rows]
 
 
 @dataclass(frozen=True)
@@ -44,12 +136,12 @@ class Mechanism:
             rows = values.shape[1:]
             return np.zeros(rows) if self.source is not None else stream.standard_normal(rows)
         if self.index.feature is None:
-            return drift.gaussian_process(values / self.units[:, None], np.random.default_rng(self.function))
+            return gaussian_process(values / self.units[:, None], np.random.default_rng(self.function))
         measured = [parent / unit for parent, unit in zip(values, self.units, strict=True)]
         features = np.array([self.index.feature(parent) for parent in measured])
-        added = drift.additive(features, self.coefficients)
+        added = additive(features, self.coefficients)
         if self.interactions:
-            added += self.interactions * (drift.pairwise(features, self.coefficients) - added)
+            added += self.interactions * (pairwise(features, self.coefficients) - added)
         return added
 
     def location(self, drift: np.ndarray, factor: np.ndarray, effect: np.ndarray | None) -> np.ndarray:

@@ -14,8 +14,7 @@ from disco.simulate import calibration, ising, sources, surroundings
 from disco.simulate.design import Design
 from disco.simulate.graphs import draw_graph, edge_list, own_graph
 from disco.simulate.known import directions
-from disco.simulate.mechanisms import Mechanism, build
-from disco.simulate.streams import Streams
+from disco.simulate.mechanisms import Mechanism, Streams, build
 from disco.simulate.surroundings import Surroundings
 
 

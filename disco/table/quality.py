@@ -2,7 +2,7 @@
 
 Dispersion and zeros (`disco/table/dispersion.py`), ties and levels, prevalence (`disco/table/screening.py`), depth
 (`disco/table/depth.py`), outlying rows (`disco/table/outlying.py`), columns that others determine
-(`disco/table/relations.py`) or nearly repeat (`disco/table/near.py`). The table is never changed.
+(`disco/table/relations.py`) or nearly repeat (`disco/table/relations.py`). The table is never changed.
 """
 
 from collections.abc import Iterator, Sequence
@@ -16,10 +16,9 @@ from disco.table import screening
 from disco.table.counts import describe
 from disco.table.depth import Depth, depth
 from disco.table.dispersion import corrected, dispersion, zeros
-from disco.table.near import near_copies
 from disco.table.outlying import outlying
 from disco.table.prepared import Prepared, Table, prepare
-from disco.table.relations import Relation, relations
+from disco.table.relations import Relation, near_copies, relations
 from disco.table.rows import Stretches, in_words, row_numbers, stretches
 from disco.words import plural
 

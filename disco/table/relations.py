@@ -1,4 +1,4 @@
-"""Find columns that others determine exactly: copies, complements, multiples, sums.
+"""Find columns that others determine exactly (copies, complements, multiples, sums), and near copies.
 
 An edge between such columns is arithmetic rather than causal, and its direction cannot be known. There are three steps:
 
@@ -12,8 +12,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 from scipy.linalg import solve_triangular
+from scipy.stats import rankdata
 
+from disco.progress import SILENT, Reporter
 from disco.table.prepared import Table, prepare
 from disco.table.ranks import dense_ranks
 
@@ -152,3 +155,29 @@ def _listed(names: Sequence[str]) -> str:
     if len(words) > _NAMED:
         words = [*words[: _NAMED - 1], f"{len(words) - _NAMED + 1} more"]
     return f"{', '.join(words[:-1])} and {words[-1]}"
+
+
+NEAR = 0.98  # least rank correlation, of either sign
+_LEAST_ROWS = 20  # fewer agree by chance
+_BLOCK = 512  # columns compared with all others at a time
+
+
+def near_copies(values: np.ndarray, reporter: Reporter = SILENT, stage: str = "") -> pd.DataFrame:
+    """The pairs of columns with a Spearman correlation of at least 0.98: one, other (positions), correlation.
+
+    Args:
+        values: counts, (rows, columns).
+        reporter, stage: told of every 512 columns.
+    """
+    rows, columns = values.shape
+    found: list[tuple[int, int, float]] = []
+    if rows >= _LEAST_ROWS:
+        ranks = rankdata(values, axis=0) - (rows + 1) / 2
+        sizes = np.sqrt((ranks**2).sum(axis=0))
+        ranks = np.divide(ranks, sizes, out=np.zeros_like(ranks), where=sizes > 0)
+        for start in range(0, columns, _BLOCK):
+            reporter.step(stage, start, columns)
+            correlations = np.triu(ranks[:, start : start + _BLOCK].T @ ranks[:, start:], k=1)
+            for one, other in np.argwhere(np.abs(correlations) >= NEAR):
+                found.append((start + int(one), start + int(other), float(correlations[one, other])))
+    return pd.DataFrame(found, columns=["one", "other", "correlation"])

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from disco.runs import COMPARE
-from pages.compare import agreement, choosing, comparison, consensus, measured, monitoring, pair
+from pages.compare import choosing, comparison, measured, monitoring, sections
 from pages.shared import session
 from pages.shared.frame import answers, empty, intro
 from pages.shared.work import monitor
@@ -39,8 +39,8 @@ opened = answers.segments(
     f"compare_section_{run.id}",
 )
 {
-    "agreement": agreement.section,
-    "consensus": consensus.graph_section,
-    "edges": consensus.edge_section,
-    "pair": pair.section,
+    "agreement": sections.agreement,
+    "consensus": sections.consensus,
+    "edges": sections.edges,
+    "pair": sections.pair,
 }[opened](shown)

@@ -6,7 +6,7 @@ from disco.words import how_many
 from pages.graph import side_panel
 from pages.graph import view as views
 from pages.shared import session
-from pages.shared.frame import empty, intro, verdict
+from pages.shared.frame import empty, intro
 from pages.shared.frame.names import code
 from pages.shared.graph import against_truth, canvas, downloads
 from pages.shared.parents import sparse
@@ -34,7 +34,7 @@ with right, st.container(height=side_panel.HEIGHT, key="graph_rail", border=Fals
         against_truth.choose()
     drawn = side_panel.panel(view, known)
 with slot.container():
-    verdict.show(*views.verdict(view))
+    intro.verdict(*views.verdict(view))
 with left:
     named = f"**{how_many(view.graph.number_of_edges(), 'edge')}** among {how_many(len(view.graph), 'node')}"
     part = "" if len(drawn) == len(view.graph) else f", {how_many(len(drawn), 'node')} shown"

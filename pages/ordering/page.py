@@ -5,7 +5,7 @@ import streamlit as st
 from disco import verdicts
 from disco.words import how_many
 from pages.ordering import sections
-from pages.shared.frame import empty, intro, verdict
+from pages.shared.frame import empty, intro
 from pages.shared.frame.names import code
 from pages.shared.graph import downloads
 from pages.shared.parents import thresholds
@@ -22,7 +22,7 @@ result = fit.shown(run)
 fit.variant_picker(result)
 known = truth.shown(result)
 arrows = verdicts.directions(result.ccs, result.edges(*thresholds.present(result)))
-verdict.show(*verdicts.of_order(result.steps, arrows))
+intro.verdict(*verdicts.of_order(result.steps, arrows))
 sections.worth()
 sections.knowledge(result)
 st.markdown("Causal order, source first: " + " → ".join(code(node) for node in result.order[:24]))

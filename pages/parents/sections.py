@@ -13,7 +13,7 @@ from disco.figures import parents as figures
 from disco.figures import selectors as cut_figures
 from disco.parents.selectors import WORDS
 from disco.words import how_many
-from pages.shared.frame import answers, figure, verdict
+from pages.shared.frame import answers, figure, intro
 from pages.shared.frame.glossary import define
 from pages.shared.frame.names import code
 from pages.shared.frame.table import Csv, show
@@ -40,9 +40,9 @@ def verdict_on(chosen: Selection) -> None:
     """How sure the edges kept are."""
     result = chosen.result
     if chosen.is_ocs:
-        verdict.show(*verdicts.of_parents(result.ocs, result.rule, chosen.tau_z, chosen.pi_min))
+        intro.verdict(*verdicts.of_parents(result.ocs, result.rule, chosen.tau_z, chosen.pi_min))
     else:
-        verdict.show(*verdicts.of_graph(result.ccs, chosen.edges, len(result.order)))
+        intro.verdict(*verdicts.of_graph(result.ccs, chosen.edges, len(result.order)))
 
 
 def graph(chosen: Selection, known: Known | None) -> None:

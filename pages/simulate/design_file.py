@@ -4,8 +4,7 @@ import streamlit as st
 
 from disco.files import check_size
 from disco.simulate import Design
-from disco.simulate.design import LARGEST_DESIGN
-from disco.simulate.examples import EXAMPLES
+from disco.simulate.design import EXAMPLES, LARGEST_DESIGN
 from pages.shared.frame import errors
 from pages.shared.frame.names import plain
 from pages.simulate import form

@@ -4,7 +4,7 @@ import pandas as pd
 import streamlit as st
 
 from disco.simulate import FAMILIES
-from disco.simulate.parameters import Parameter
+from disco.simulate.laws import Parameter
 from pages.shared.frame.names import plain
 from pages.simulate import form
 

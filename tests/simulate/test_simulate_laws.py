@@ -7,8 +7,8 @@ from scipy.stats import chisquare, kstest, poisson
 
 from disco.simulate import FAMILIES
 from disco.simulate.com_poisson import OMITTED, ComPoisson
-from disco.simulate.drift import ROWS_AT_ONCE, gaussian_process
 from disco.simulate.laws import Bernoulli, Binomial, GeneralisedPoisson, Geometric, NegativeBinomial
+from disco.simulate.mechanisms import ROWS_AT_ONCE, gaussian_process
 
 LAWS = {family.law: family.make_law({}) for family in FAMILIES.values()}
 COUNTS = [law for law in LAWS.values() if not law.continuous] + [ComPoisson(2.0), ComPoisson(0.05), ComPoisson(40.0)]

@@ -6,9 +6,9 @@ import pytest
 
 from disco.errors import FitStopped, InputError
 from disco.table.depth import depth
-from disco.table.near import near_copies
 from disco.table.outlying import outlying
 from disco.table.quality import Finding, Quality, quality
+from disco.table.relations import near_copies
 
 
 def poisson(rows: int = 300, columns: int = 6, seed: int = 0) -> pd.DataFrame:
@@ -114,7 +114,7 @@ def test_the_share_explained_is_the_squared_correlation_with_the_component():
 
 
 def test_near_copies_across_blocks_and_with_the_sign_reversed(monkeypatch):
-    monkeypatch.setattr("disco.table.near._BLOCK", 2)
+    monkeypatch.setattr("disco.table.relations._BLOCK", 2)
     counts = np.random.default_rng(0).integers(0, 1000, (200, 5))
     counts[:, 4] = 2000 - counts[:, 1]
     counts[:3, 4] += 5

@@ -1,11 +1,18 @@
-"""What opens a page, and what an edge means."""
+"""What opens a page: its title, the table it is about, how sure its result is; and what an edge means."""
 
 import streamlit as st
 
 from disco.table.roles import Roles
 from disco.words import how_many
+from pages.shared import session
 from pages.shared.frame.glossary import define
 from pages.shared.frame.names import code, plain
+
+_LOOKS = {
+    "sure": (st.success, "Clear", ":material/check_circle:"),
+    "guess": (st.warning, "Uncertain", ":material/help:"),
+    "poor": (st.error, "Weak", ":material/warning:"),
+}
 
 
 def page_intro(title: str, text: str) -> None:
@@ -24,6 +31,21 @@ def adjustment(roles: Roles | None) -> None:
     if roles is not None:
         words = str(roles)
         st.caption(f":material/tune: {plain(words[0].upper() + words[1:])}.", help=define("adjustment"))
+
+
+def verdict(level: str, text: str, advice: str) -> None:
+    """Draw a verdict, such as one of `disco.verdicts`, and below it what the open run is adjusted for.
+
+    Args:
+        level: sure, guess or poor.
+        text: what was found, as Markdown.
+        advice: what to do about it, as Markdown.
+    """
+    box, word, icon = _LOOKS[level]
+    with st.container(gap="xsmall"):
+        box(f"**{word}.** {text} {advice}", icon=icon)
+        run = session.run.current()
+        adjustment(None if run is None else run.roles)
 
 
 def assumptions_note() -> None:

@@ -1,18 +1,37 @@
-"""The edges by how many methods have them, as a graph and as a table. Owns the keys `compare_least_…`."""
+"""The results of some methods: how far they agree, their consensus, all edges, and two of them side by side.
+
+Owns the keys `compare_least_…` and `compare_pair_…`.
+"""
 
 from functools import partial
 
 import streamlit as st
 
+from disco.figures import compared as figures
 from disco.runs.about import about
-from disco.words import how_many
-from pages.compare.comparison import Compared
-from pages.shared.frame import table
+from disco.words import how_many, plural
+from pages.compare.comparison import Compared, label
+from pages.shared.frame import figure, table
 from pages.shared.frame.glossary import define
-from pages.shared.graph import canvas, downloads
+from pages.shared.frame.names import plain
+from pages.shared.graph import canvas, downloads, paired
 
 
-def graph_section(found: Compared) -> None:
+def agreement(found: Compared) -> None:
+    """Both matrices, side by side where there is room."""
+    st.caption(define("agreement"))
+    left, right = st.container(key="beside_agreement").columns(2, gap="large")
+    with left:
+        if found.results.orders:
+            figure.show(figures.agreement(found.results.order_agreements, "Orders"), "compare_orders")
+        silent = len(found.done) - len(found.results.orders)
+        if silent:
+            st.caption(f"{how_many(silent, 'method')} shown here {plural(silent, 'gives', 'give')} no order.")
+    with right:
+        figure.show(figures.agreement(found.results.edge_agreements, "Edges"), "compare_edges")
+
+
+def consensus(found: Compared) -> None:
     """The consensus graph, with the slider that says how many methods an edge needs."""
     methods = len(found.done)
     least = _least(found, methods)
@@ -37,7 +56,7 @@ def _least(found: Compared, methods: int) -> int:
     )
 
 
-def edge_section(found: Compared) -> None:
+def edges(found: Compared) -> None:
     """One row per pair of nodes, one column per method."""
     rows = found.results.edges.drop(columns="is_open")
     if len(rows):
@@ -66,3 +85,20 @@ def edge_section(found: Compared) -> None:
         csv=table.Csv(f"{how_many(len(rows), 'edge')}, CSV", name, "compare_edges_csv", rows, said),
         key="compare_edge_table",
     )
+
+
+def pair(shown: Compared) -> None:
+    """Two boxes, what the two have in common, and both graphs."""
+    names = list(shown.done)
+    if len(names) < 2:
+        st.caption("This needs two methods.")
+        return
+    first, second = paired.beside("compare_pair")
+    one = first.selectbox("First", names, format_func=label, key=f"compare_pair_one_{shown.run.id}")
+    others = [name for name in names if name != one]
+    other = second.selectbox("Second", others, format_func=label, key=f"compare_pair_other_{shown.run.id}_{one}")
+    one, other = (one if one in names else names[0]), (other if other in others else others[0])
+    both = paired.Pair(shown.results, label(one), label(other))
+    paired.numbers(both)
+    titles = [f"of {plain(label(name))}" for name in (one, other)]
+    paired.graphs(both, "compare_pair", titles, by_methods=True, caption=shown.placed)
