@@ -14,9 +14,7 @@ from disco.likelihood.check import check
 from disco.methods import find
 from disco.parents import cam, evidence, selectors
 from disco.refine import Choice, refine
-from disco.refine.adjusting import adjusted
-from disco.refine.costs import costs
-from disco.refine.stress import stress
+from disco.refine.again import adjusted, costs, stress
 from disco.settings import Settings
 from disco.simulate.sampling import simulate
 from disco.table.ranks import transform_table

@@ -76,7 +76,7 @@ def _of_roles(table: pd.DataFrame, roles: Roles | None, is_counts: bool) -> list
 
 def _stress(table: pd.DataFrame, roles: Roles | None) -> pd.DataFrame:
     """The lines of the stress test, with its progress on stderr."""
-    from disco.refine.stress import stress  # brings torch
+    from disco.refine.again import stress  # brings torch
 
     stopping = threading.Event()
     with Progress() as progress, signals(stopping, progress):
@@ -99,9 +99,9 @@ def _print(found: list[Problem], looked_at: Quality | None) -> None:
 
 def _print_stress(lines: list[dict[str, Any]]) -> None:
     if lines:
-        from disco.refine.stress import in_words
+        from disco.refine.again import stress_in_words
 
-        say(*map(in_words, lines))
+        say(*map(stress_in_words, lines))
 
 
 def _everything(table: pd.DataFrame, found: list[Problem], looked_at: Quality | None) -> dict[str, Any]:

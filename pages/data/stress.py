@@ -7,7 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from disco.progress import Callback
-from disco.refine.stress import SHARES, in_words, stage_of, stress
+from disco.refine.again import SHARES, stage_of, stress, stress_in_words
 from disco.table.roles import Roles
 from pages.shared.frame.names import plain
 from pages.shared.frame.words import bullets
@@ -50,7 +50,7 @@ def _asked() -> bool:
 
 
 def _shown(found: pd.DataFrame) -> None:
-    st.markdown(bullets([plain(in_words(line)) for line in found.to_dict("records")]))
+    st.markdown(bullets([plain(stress_in_words(line)) for line in found.to_dict("records")]))
     st.caption("Edges that are lost rest on the depth of the counts: with less of it nobody would have seen them.")
 
 

@@ -8,7 +8,7 @@ import streamlit as st
 from disco.found import Found
 from disco.metrics.several import Comparison
 from disco.progress import Callback
-from disco.refine import adjusting
+from disco.refine import again
 from disco.runs import Run
 from disco.words import how_many
 from pages.shared.frame import table
@@ -21,7 +21,7 @@ _FAILURE = "The searches could not be made"
 
 def panel(run: Run) -> None:
     """The section: a button that starts the searches, how far they are, or what they found."""
-    if run.adjustment is None or not adjusting.names_of(run.adjustment):
+    if run.adjustment is None or not again.names_of(run.adjustment):
         return
     st.subheader("What the adjustment changes", anchor=False)
     background.panel(
@@ -35,9 +35,9 @@ def panel(run: Run) -> None:
 
 def _asked(run: Run) -> bool:
     """What the searches are, and whether the reader asks for them."""
-    names = adjusting.names_of(run.adjustment)
+    names = again.names_of(run.adjustment)
     st.markdown(
-        f"{len(adjusting.searches(run.adjustment))} quick searches of the same table: one that adjusts for "
+        f"{len(again.searches(run.adjustment))} quick searches of the same table: one that adjusts for "
         f"{plain(', '.join(names))}{', one without each of these' if len(names) > 1 else ''}, and one without any. "
         "An edge that an adjustment removes joined nodes that it drives."
     )
@@ -47,20 +47,20 @@ def _asked(run: Run) -> bool:
 def _work(run: Run) -> Callable[[Callback], dict[str, Found]]:
     given = {"settings": run.settings, "knowledge": run.knowledge()}
     counts, adjustment = run.table(), run.adjustment
-    return machine.once_compiled(lambda hear: adjusting.adjusted(counts, adjustment, **given, callback=hear))
+    return machine.once_compiled(lambda hear: again.adjusted(counts, adjustment, **given, callback=hear))
 
 
 def _shown(run: Run, found: dict[str, Found]) -> None:
     """What every adjustment changes in a sentence, two graphs side by side, and all edges as a table."""
-    others = [name for name in found if name != adjusting.WITH]
-    st.markdown("\n".join(f"- {plain(adjusting.in_words(found, name))}" for name in others))
+    others = [name for name in found if name != again.WITH]
+    st.markdown("\n".join(f"- {plain(again.adjusted_in_words(found, name))}" for name in others))
     name = st.segmented_control(
         "Compared with the search", others, default=others[-1], required=True, key="adjustments_pair"
     )
     other = name if name in others else others[-1]
     results = Comparison.of(found, found[other].nodes)
-    pair = paired.Pair(results, other, adjusting.WITH, (other, adjusting.WITH))
-    paired.graphs(pair, "adjustments", [plain(other), adjusting.WITH])
+    pair = paired.Pair(results, other, again.WITH, (other, again.WITH))
+    paired.graphs(pair, "adjustments", [plain(other), again.WITH])
     rows = results.edges[["parent", "child", *found]]
     said = "Every edge of any search, and its direction in each."
     name = f"{run.id}_adjustments.csv"

@@ -6,7 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from disco.progress import Callback
-from disco.refine import Choice, costs
+from disco.refine import Choice, again
 from disco.runs import Run
 from pages.shared.frame import table
 from pages.shared.frame.names import plain
@@ -42,11 +42,11 @@ def _asked() -> bool:
 def _work(run: Run) -> Callable[[Callback], pd.DataFrame]:
     given = {"settings": run.settings, "adjustment": run.adjustment}
     table, known = run.table(), run.knowledge()
-    return machine.once_compiled(lambda hear: costs.costs(table, known, **given, callback=hear))
+    return machine.once_compiled(lambda hear: again.costs(table, known, **given, callback=hear))
 
 
 def _shown(found: pd.DataFrame) -> None:
-    st.markdown(plain(costs.in_words(found, Choice().bound)))
+    st.markdown(plain(again.costs_in_words(found, Choice().bound)))
     column = st.column_config
     columns = {
         "rule": column.TextColumn("Rule", width="large"),
@@ -54,5 +54,5 @@ def _shown(found: pd.DataFrame) -> None:
         "edges": column.NumberColumn("Edges", help="How many edges would change."),
     }
     table.show(found, "Rules and what they cost", columns)
-    if len(found) == costs.MOST_RULES:
-        st.caption(f"The first {costs.MOST_RULES} rules.")
+    if len(found) == again.MOST_RULES:
+        st.caption(f"The first {again.MOST_RULES} rules.")

@@ -66,7 +66,7 @@ def test_rows_left_out_keep_their_numbers(path, capsys):
 
 def test_the_stress_test_is_told_in_sentences_and_in_json(path, capsys, monkeypatch):
     lines = pd.DataFrame([{"share": 0.5, "edges": 9, "again": 7, "reversed": 1, "new": 2, "constant": 0}])
-    monkeypatch.setattr("disco.refine.stress.stress", lambda table, roles, callback: lines)
+    monkeypatch.setattr("disco.refine.again.stress", lambda table, roles, callback: lines)
     poisson(rows=300).to_csv(path, index=False)
     status, out, _ = told(path, capsys, "--stress")
     said = "At 50% of the depth 7 of 9 edges are found again, 1 of them the other way, and 2 others.\n"

@@ -6,7 +6,7 @@ import pytest
 from refine_world import ALONE, PRICE, QUICK, all_pairs, chain, design_of, searched
 
 from disco.knowledge import Knowledge
-from disco.refine import costs, refine
+from disco.refine import again, refine
 from disco.refine.memory import key_of
 from disco.refine.scores import Scores
 from disco.refine.screen import screen, widened
@@ -82,10 +82,10 @@ def test_searches_under_other_knowledge_are_not_continued():
 def test_a_rule_against_the_rows_costs_what_the_graph_gains_without_it():
     """b → c and a → b are in the rows, and d is alone."""
     known = Knowledge(tiers=[["a"], ["d"]], required=["c → b", "d → c"], forbidden=["d → a"])
-    found = costs.costs(chain(), known).set_index("rule")
+    found = again.costs(chain(), known).set_index("rule")
     assert list(found.index[:2]) == ["required c → b", "required d → c"]
     assert found.loc["required c → b", "nats"] > 20 and found.loc["required c → b", "edges"] >= 1
     assert 1 < found.loc["required d → c", "nats"] < 20
     assert found.loc[["2 tiers", "forbidden d → a"], "nats"].max() < 0.5
-    assert costs.in_words(found, 10.0).startswith("1 rule costs more than 10 nats")
-    assert costs.in_words(found.iloc[2:], 10.0).startswith("No rule costs")
+    assert again.costs_in_words(found, 10.0).startswith("1 rule costs more than 10 nats")
+    assert again.costs_in_words(found.iloc[2:], 10.0).startswith("No rule costs")

@@ -14,7 +14,7 @@ from disco.likelihood.model import Model
 from disco.likelihood.newton import fit
 from disco.metrics.several import Comparison
 from disco.parents import evidence
-from disco.refine import Choice, adjusting, refine
+from disco.refine import Choice, again, refine
 from disco.refine.stability import draw
 from disco.settings import Settings
 from disco.table.adjustment import Adjustment, Covariate
@@ -193,16 +193,16 @@ def test_what_each_adjustment_changes():
     codes = table["batch"].map(dict(x=0, y=1, z=2)).to_numpy()
     adjustment = Adjustment(2000, (Covariate("batch", "categorical", codes, tuple("xyz")), noise))
     stages = []
-    found = adjusting.adjusted(table[["a", "b", "c"]], adjustment, callback=lambda event: stages.append(event.stage))
+    found = again.adjusted(table[["a", "b", "c"]], adjustment, callback=lambda event: stages.append(event.stage))
     names = ["with all", 'without "batch"', 'without "noise"', "without any"]
     assert list(found) == names == list(dict.fromkeys(stages))
     seen = Comparison.of(found).edges.set_index(["parent", "child"])[names]
     edge = next(pair for pair in seen.index if set(pair) == {"a", "b"})
     assert seen.loc[edge].tolist()[::2] == ["", ""] and all(seen.loc[edge].iloc[[1, 3]])
-    assert adjusting.in_words(found, names[1]).startswith('Adjusting for "batch" removes ')
-    assert adjusting.in_words(found, names[2]) == 'Adjusting for "noise" changes no edge.'
+    assert again.adjusted_in_words(found, names[1]).startswith('Adjusting for "batch" removes ')
+    assert again.adjusted_in_words(found, names[2]) == 'Adjusting for "noise" changes no edge.'
     exposed = Adjustment(2000, exposure=np.ones(2000))
-    assert [name for name, _ in adjusting.searches(exposed)] == ["with all", "without any"]
+    assert [name for name, _ in again.searches(exposed)] == ["with all", "without any"]
 
 
 def test_quantile_levels_are_those_of_rates():
@@ -224,7 +224,7 @@ def test_covariates_are_told_apart_by_place_not_by_name():
     adjustment = Adjustment(1500, (Covariate("exposure", "continuous", noise),), depth)
     found = refine(counts, ALONE, settings=Settings(transform="quantile"), roles=adjustment)
     assert found.edges.empty
-    names = [name for name, _ in adjusting.searches(adjustment)]
+    names = [name for name, _ in again.searches(adjustment)]
     assert len(set(names)) == len(names) == 4
     twice = bases(Adjustment(1500, (Covariate("z", "continuous", noise), Covariate("z", "continuous", depth))))
     other = Adjustment(1500, (adjustment.covariates[0], Covariate("z", "continuous", depth)))

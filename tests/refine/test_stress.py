@@ -8,8 +8,8 @@ import pytest
 from refine_world import ALONE, chain
 
 from disco.errors import FitStopped, InputError
-from disco.refine import stress as module
-from disco.refine.stress import in_words, stress
+from disco.refine import again as module
+from disco.refine.again import stress, stress_in_words
 from disco.table.roles import Roles
 
 
@@ -22,9 +22,7 @@ def test_edges_are_counted_either_way(monkeypatch):
 
     def searched(given, choice, callback):
         seen.append(given.counts)
-        return SimpleNamespace(
-            edges=pd.DataFrame([tuple(edge) for edge in found[len(seen) - 1]], columns=["parent", "child"])
-        )
+        return SimpleNamespace(found=SimpleNamespace(pairs=[tuple(edge) for edge in found[len(seen) - 1]]))
 
     monkeypatch.setattr(module, "refine", searched)
     lines = stress(table, seed=3)
@@ -34,7 +32,7 @@ def test_edges_are_counted_either_way(monkeypatch):
         10, abs=2
     )
     words = "At 50% of the depth 2 of 3 edges are found again, 1 of them the other way, and 1 others"
-    assert in_words(lines.to_dict("records")[0]).startswith(words)
+    assert stress_in_words(lines.to_dict("records")[0]).startswith(words)
 
 
 def test_every_search_is_adjusted_as_the_whole_table_is(monkeypatch):
@@ -45,7 +43,7 @@ def test_every_search_is_adjusted_as_the_whole_table_is(monkeypatch):
 
     def searched(given, choice, callback):
         seen.append((list(given.counts), given.adjustment))
-        return SimpleNamespace(edges=pd.DataFrame(columns=["parent", "child"]))
+        return SimpleNamespace(found=SimpleNamespace(pairs=[]))
 
     monkeypatch.setattr(module, "refine", searched)
     stress(table, roles=Roles({"batch": "covariate"}, exposure="total"))

@@ -30,9 +30,7 @@ from disco.metrics import evaluate
 from disco.parents import cam, evidence, pcm, selectors
 from disco.progress import Reporter
 from disco.refine import refine
-from disco.refine.adjusting import adjusted
-from disco.refine.costs import costs
-from disco.refine.stress import stress
+from disco.refine.again import adjusted, costs, stress
 from disco.settings import Settings
 from disco.table import counts, guesses, identifiers, quality, relations, rows, screening, thinning
 from disco.table.adjustment import Adjustment
@@ -83,9 +81,9 @@ GRAPHS: Entries = {
     "disco.fit.fitting.fit": lambda table: fitting.fit(table, Settings.of(**SMALL), CPU, callback=stop),
     "disco.fit.fitted.Fitted.restore": lambda table: Fitted.restore(table, Settings(), {}, CPU),
     "disco.refine.refinement.refine": lambda table: refine(table, callback=stop),
-    "disco.refine.stress.stress": lambda table: stress(table, callback=stop),
-    "disco.refine.adjusting.adjusted": lambda table: adjusted(table, around(table), callback=stop),
-    "disco.refine.costs.costs": lambda table: costs(table, Knowledge(), callback=stop),
+    "disco.refine.again.stress": lambda table: stress(table, callback=stop),
+    "disco.refine.again.adjusted": lambda table: adjusted(table, around(table), callback=stop),
+    "disco.refine.again.costs": lambda table: costs(table, Knowledge(), callback=stop),
     "disco.methods.ours.find": lambda table: ours.find(table, ours.Options("likelihood"), callback=stop),
     "disco.methods.sorting.find": lambda table: sorting.find(table, sorting.Options()),
     "disco.methods.ods.find": lambda table: ods.find(table, ods.Options(), callback=stop),
@@ -398,7 +396,7 @@ def test_a_prepared_table_passes_without_another_check(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "entry", ["disco.estimator.DISCO.fit", "disco.refine.refinement.refine", "disco.refine.stress.stress", *list(WHOLE)]
+    "entry", ["disco.estimator.DISCO.fit", "disco.refine.refinement.refine", "disco.refine.again.stress", *list(WHOLE)]
 )
 def test_a_table_is_checked_once_in_one_call(entry, monkeypatch):
     from disco.table import prepared

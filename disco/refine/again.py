@@ -1,0 +1,250 @@
+"""One table searched again with something changed: an adjustment left out, fewer events, one rule less.
+
+- An edge that only the search without a covariate finds joins two nodes that the covariate drives. One that every
+  search finds rests on the counts alone.
+- The *depth stress test* keeps every event of the table with a probability of 50 %, and of 25 %
+  (`disco/table/thinning.py`). Edges that are lost need the depth of the counts. A thinned parent is also a noisier one,
+  so some edges disappear, and some appear, in any table.
+- A *rule costs* what the best graph could gain without it, in nats. A rule that costs nothing agrees with the table, or
+  the table says nothing about it. One that costs many nats holds the graph against what the rows say: the rule may be
+  wrong, or the model.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import pandas as pd
+
+from disco.checks import require_types
+from disco.found import Found
+from disco.knowledge import Knowledge
+from disco.metrics import changes
+from disco.progress import Callback, Reporter
+from disco.refine.choice import QUICK, Choice
+from disco.refine.memory import Memory
+from disco.refine.refinement import WEIGHTS, refine
+from disco.refine.scores import Scores, resolve
+from disco.refine.screen import screen, widened
+from disco.refine.search import STOPPED, Optimum, search
+from disco.refine.searches import search_everywhere
+from disco.refine.task import Task
+from disco.settings import Settings
+from disco.table.adjustment import Adjustment
+from disco.table.prepared import Prepared, Table, prepare
+from disco.table.roles import Given
+from disco.table.thinning import thinned
+from disco.words import how_many
+
+EXPOSURE = "the exposure"
+WITH, WITHOUT = "with all", "without any"
+SHARES = (0.5, 0.25)  # of the events that a thinned table keeps
+MOST_RULES = 40
+_WEIGHTS = {"search": 1.0, "rules": 1.0}
+
+
+def _searched(
+    wanted: Mapping[str, tuple[Prepared, Mapping[str, Any]]], choice: Choice, callback: Callback | None, stopped: str
+) -> dict[str, Found]:
+    """The result of each search, by name, one after the other; one stage of events per search.
+
+    A table of fewer than two columns gives no edge.
+
+    Args:
+        wanted: by name, the table and what else `refine` is given.
+    """
+    reporter, found = Reporter(callback, dict.fromkeys(wanted, 1.0), stopped), {}
+    for name, (given, others) in wanted.items():
+        reporter.step(name, 0, 1)
+        if given.counts.shape[1] > 1:
+            found[name] = refine(given, choice, **others, callback=reporter.part(name, "part")).found
+    return found
+
+
+def names_of(adjustment: Adjustment) -> list[str]:
+    """The adjustments that a search can do without, in words."""
+    named = [f'"{one.name}"' for one in adjustment.covariates]
+    return named + [EXPOSURE] * (adjustment.exposure is not None)
+
+
+def searches(adjustment: Adjustment) -> list[tuple[str, Adjustment]]:
+    """The searches that are compared: their names, and what they adjust for. Groups stay what they are."""
+    names = names_of(adjustment)
+    parts = [(f"without {name}", [index]) for index, name in enumerate(names)] if len(names) > 1 else []
+    left_out = [(WITH, []), *parts, (WITHOUT, list(range(len(names))))]
+    return [(name, _without(adjustment, indices)) for name, indices in left_out]
+
+
+def adjusted(
+    table: Table,
+    adjustment: Adjustment,
+    choice: Choice = QUICK,
+    *,
+    settings: Settings | None = None,
+    knowledge: Knowledge | None = None,
+    callback: Callback | None = None,
+) -> dict[str, Found]:
+    """Search with all adjustments, without each of them, and without any.
+
+    Args:
+        table: counts, one column per node.
+        choice: how much to search.
+        settings: whose transform the levels come from.
+        knowledge: to which every search keeps.
+        callback: receives the events, one stage per search; False stops.
+
+    Raises:
+        InputError: the table cannot be used.
+
+    Returns:
+        The graph of each search, by its name in `searches`.
+    """
+    require_types(adjustment=(adjustment, Adjustment))
+    given, others = prepare(table, adjustment), {"settings": settings, "knowledge": knowledge}
+    wanted = {name: (given, {**others, "roles": part}) for name, part in searches(adjustment)}
+    return _searched(wanted, choice, callback, "stopped in the search {stage}.")
+
+
+def adjusted_in_words(found: Mapping[str, Found], name: str) -> str:
+    """What the adjustments that one search lacks change, as one sentence."""
+    full, less = found[WITH], found[name]
+    change = changes(less.pairs, full.pairs)["change"].value_counts()
+    removed, added, reversed_ = (int(change.get(word, 0)) for word in ("dropped", "new", "reversed"))
+    what = "at all" if name == WITHOUT else f"for {name.removeprefix('without ')}"
+    if not removed + added + reversed_:
+        return f"Adjusting {what} changes no edge."
+    return (
+        f"Adjusting {what} removes {removed:,} of {how_many(len(less.edges), 'edge')}, adds {added:,} and reverses "
+        f"{reversed_:,}."
+    )
+
+
+def _without(adjustment: Adjustment, indices: Sequence[int]) -> Adjustment:
+    """Without the adjustments at some positions of `names_of`."""
+    kept = tuple(one for index, one in enumerate(adjustment.covariates) if index not in indices)
+    exposure = None if len(adjustment.covariates) in indices else adjustment.exposure
+    return replace(adjustment, covariates=kept, exposure=exposure)
+
+
+def stress(
+    table: Table,
+    choice: Choice = QUICK,
+    shares: Sequence[float] = SHARES,
+    seed: int = 0,
+    roles: Given | None = None,
+    callback: Callback | None = None,
+) -> pd.DataFrame:
+    """Search a table, and the same table thinned.
+
+    Columns of the result, one line per share: `share` (of the events kept), `edges` (of the whole table), `again`
+    (found in the thinned table, either way), `reversed` (of these, the other way), `new` (found in the thinned table
+    only), `constant` (columns that thinning leaves without a second value; their edges are gone).
+
+    Args:
+        table: counts, one column per node, and the columns that have a role.
+        choice: how much to search.
+        shares: above 0, at most 1.
+        seed: of the thinning.
+        roles: of the columns that are not counts. A thinned table keeps the whole one's exposure: every row lost alike.
+        callback: receives the events; False stops.
+
+    Raises:
+        InputError: the table or the roles cannot be used.
+    """
+    given, constant = prepare(table, roles), {}
+    wanted: dict[str, tuple[Prepared, Mapping[str, Any]]] = {stage_of(1): (given, {})}
+    for share in shares:
+        part = thinned(given, share, seed)
+        varied = part.loc[:, part.nunique() > 1]
+        wanted[stage_of(share)] = replace(given, counts=varied), {}
+        constant[share] = part.shape[1] - varied.shape[1]
+    found = _searched(wanted, choice, callback, "stopped in the {stage} of the depth.")
+    whole, lines = found[stage_of(1)].pairs, []
+    for share in shares:
+        again = found.get(stage_of(share))
+        change = changes(whole, again.pairs if again else [])["change"].value_counts()
+        kept, back, new = (int(change.get(word, 0)) for word in ("kept", "reversed", "new"))
+        lines.append((share, len(whole), kept + back, back, new, constant[share]))
+    return pd.DataFrame(lines, columns=["share", "edges", "again", "reversed", "new", "constant"])
+
+
+def stage_of(share: float) -> str:
+    """The stage of the search at a share, in the events of the test."""
+    return f"search at {share:.0%}"
+
+
+def stress_in_words(line: Mapping[str, float]) -> str:
+    """A line of the stress test as one sentence."""
+    edges, again = int(line["edges"]), int(line["again"])
+    constant = int(line["constant"])
+    lost = f"; {how_many(constant, 'column')} became constant" if constant else ""
+    return (
+        f"At {line['share']:.0%} of the depth {again:,} of {edges:,} edges are found again, {int(line['reversed']):,} "
+        f"of them the other way, and {int(line['new']):,} others{lost}."
+    )
+
+
+def costs(
+    table: Table,
+    knowledge: Knowledge,
+    choice: Choice = QUICK,
+    *,
+    settings: Settings | None = None,
+    adjustment: Adjustment | None = None,
+    callback: Callback | None = None,
+) -> pd.DataFrame:
+    """What the first `MOST_RULES` rules cost, the dearest first.
+
+    The graph of highest score that keeps to all rules is found once. For each rule a search without it, but with all
+    others, goes on from there under the same prior.
+
+    Args:
+        table: counts, one column per node.
+        knowledge: the rules.
+        choice: how much to search at first.
+        settings: whose transform the levels come from.
+        adjustment: covariates and exposure of the rows.
+        callback: receives the events, of the stages search and rules; False stops.
+
+    Returns:
+        Columns rule (in words), nats (gained without it, at least 0), edges (how many of them would change).
+
+    Raises:
+        InputError: the table or the knowledge cannot be used.
+    """
+    require_types(knowledge=(knowledge, Knowledge), choice=(choice, Choice), settings=(settings, Settings | None))
+    given = prepare(table, adjustment)
+    reporter = Reporter(callback, _WEIGHTS)
+    reporter.step("search", 0, 1)
+    task = Task.of(given.counts, choice, settings or Settings(), None, None, given.adjustment, "cpu", knowledge)
+    inner = Reporter(reporter.part("search", "part"), WEIGHTS, STOPPED)
+    searched = search_everywhere(task, screen(task.design, rules=task.rules), inner, Memory())
+    best, lines = searched.best.found, []
+    rules = knowledge.without_each()[:MOST_RULES]
+    for number, (rule, others) in enumerate(rules):
+        reporter.step("rules", number, len(rules))
+        scores = searched.scores.replace(rules=others.resolve(task.names), reporter=reporter.quiet())
+        scores = scores.replace(candidates=widened(scores, best.order, best.parents))
+        other = _further(scores, best)
+        changed = changes(_edges(best, task.names), _edges(other, task.names))["change"] != "kept"
+        lines.append((rule, max(other.score - best.score, 0.0), int(changed.sum())))
+    found = pd.DataFrame(lines, columns=["rule", "nats", "edges"])
+    return found.sort_values("nats", ascending=False, kind="stable", ignore_index=True)
+
+
+def costs_in_words(found: pd.DataFrame, bound: float) -> str:
+    """The costs in a sentence: how many rules cost more than `bound` nats."""
+    dear = int((found["nats"] > bound).sum())
+    if not dear:
+        return f"No rule costs more than {bound:g} nats: the table does not speak against them."
+    rules = how_many(dear, "rule costs", "rules cost")
+    return f"{rules} more than {bound:g} nats: there the table speaks against what is known, or the model is wrong."
+
+
+def _further(scores: Scores, best: Optimum) -> Optimum:
+    """The best graph found from a known one on."""
+    return resolve([(scores, search(scores, best.order, best.parents))])[0]
+
+
+def _edges(found: Optimum, names: list[str]) -> list[tuple[str, str]]:
+    return [(names[parent], names[child]) for child, nodes in enumerate(found.parents) for parent in nodes]
