@@ -102,14 +102,14 @@ def _view(refinement: Refinement | None, result: Result | None) -> str:
     if refinement is None or result is None:
         return LIKELIHOOD if result is None else DISCO
     key = f"graph_view_{result.run.id}"
-    st.session_state[key] = session.shown.view() or BOTH
+    st.session_state[key] = session.shown.view.now() or BOTH
     name = st.segmented_control(
         "Edges of",
         list(_WORDS),
         format_func=_WORDS.get,
         key=key,
         required=True,
-        on_change=lambda: session.shown.set_view(st.session_state[key]),
+        on_change=lambda: session.shown.view.keep(st.session_state[key]),
         help="Likelihood: the search for the order and graph of highest likelihood, with evidence on every edge. "
         "DISCO: the order and the scores of the fitted networks. Both: the edges of either, marked by who found them.",
     )

@@ -43,7 +43,7 @@ def section(result: Result, known: Known | None, shown: str) -> None:
 
 
 def _pair(result: Result, shown: str) -> tuple[str, str]:
-    now = session.shown.compared() or ("ocs", shown if shown != "ocs" else "evidence")
+    now = session.shown.compared.now() or ("ocs", shown if shown != "ocs" else "evidence")
     row = st.container(key="beside_compared").columns(2, gap="medium")
     for index, (label, box) in enumerate(zip(("Compare", "with"), row, strict=True)):
         key = f"compared_{index}_{result.run.id}"
@@ -53,7 +53,7 @@ def _pair(result: Result, shown: str) -> tuple[str, str]:
             pair = [selector] * 2
             # The same one twice swaps the two.
             pair[1 - index] = now[index] if now[1 - index] == pair[index] else now[1 - index]
-            session.shown.set_compared((pair[0], pair[1]))
+            session.shown.compared.keep((pair[0], pair[1]))
 
         box.selectbox(
             label,

@@ -31,7 +31,7 @@ SAID = {selector: f"**{WORDS[selector].name}**: {define(WORDS[selector].name)}" 
 def choose(result: Result) -> str:
     """Which selector's edges are shown; one line says what it does and assumes."""
     key = f"selector_{result.run.id}"
-    st.session_state[key] = session.shown.selector() or result.run.settings.selector
+    st.session_state[key] = session.shown.selector.now() or result.run.settings.selector
     own = result.run.settings.selector
     words = {one: WORDS[one].name + (" (as fitted)" if one == own != "ocs" else "") for one in SELECTORS}
     help = f"All four choose each node's parents among the nodes before it in the same order. {' '.join(SAID.values())}"
@@ -42,7 +42,7 @@ def choose(result: Result) -> str:
 
 
 def _chosen(key: str) -> None:
-    session.shown.set_selector(st.session_state[key])
+    session.shown.selector.keep(st.session_state[key])
 
 
 def _stamp(result: Result, selector: str) -> tuple:
@@ -63,7 +63,7 @@ def candidates(result: Result, selector: str) -> pd.DataFrame | None:
 
 def cut_of(selector: str) -> float:
     """The cut-off as the reader set it on the open run, or the selector's own."""
-    chosen = session.shown.cut(selector)
+    chosen = session.shown.cut.now(selector)
     return CUTS[selector] if chosen is None else chosen
 
 
@@ -80,7 +80,7 @@ def cut_slider(result: Result, selector: str) -> float:
             key=key,
             format_func=lambda value: f"{value:g}",
             help=_HELP[selector],
-            on_change=lambda: session.shown.set_cut(selector, st.session_state[key]),
+            on_change=lambda: session.shown.cut.keep(st.session_state[key], selector),
         )
     if cut != CUTS[selector]:
         row[1].button(
@@ -88,8 +88,8 @@ def cut_slider(result: Result, selector: str) -> float:
             key=f"own_{key}",
             type="tertiary",
             icon=":material/undo:",
-            on_click=session.shown.set_cut,
-            args=(selector, None),
+            on_click=session.shown.cut.keep,
+            args=(None, selector),
         )
     return cut
 
@@ -198,6 +198,6 @@ def on_graph(result: Result) -> Selection:
     if selector != "ocs":
         name = WORDS[selector].name
         st.caption(f"{name} was not computed along this order: these are the OCS's edges. Parents can compute it.")
-    elif session.shown.selector() not in (None, "ocs"):
+    elif session.shown.selector.now() not in (None, "ocs"):
         st.caption("Shown: the edges by OCS, as this run was fitted. Parents shows those of other selectors.")
     return _by_ocs(result, *thresholds.sliders(result, "graph"))

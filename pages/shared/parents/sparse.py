@@ -25,7 +25,7 @@ def advise(result: Result, edges: int, selector: str = "ocs") -> None:
             if selector == "ocs":
                 _rules(result, edges)
             if selector != "evidence" and st.button("Edges by evidence, on Parents", key="sparse_evidence"):
-                session.shown.set_selector("evidence")
+                session.shown.selector.keep("evidence")
                 session.address.go("parents")
             if st.button("Refine by the likelihood", icon=":material/auto_fix_high:", key="sparse_refine"):
                 session.address.go("refine")
@@ -34,8 +34,8 @@ def advise(result: Result, edges: int, selector: str = "ocs") -> None:
 def _rules(result: Result, edges: int) -> None:
     """A button for each rule of the OCS that keeps more edges, and how many."""
     ways = {
-        "jackknife": ("Agreement of the folds", session.shown.set_parent_rule, ("jackknife",)),
-        "lower": (f"τ_Z = {LOWER[0]:g} in all folds", session.shown.set_thresholds, ("iqr", LOWER)),
+        "jackknife": ("Agreement of the folds", session.shown.parent_rule.keep, ("jackknife",)),
+        "lower": (f"τ_Z = {LOWER[0]:g} in all folds", session.shown.thresholds.keep, (LOWER, "iqr")),
     }
     for name, count in other_rules(result.ocs, result.run.settings, result.rule, edges).items():
         label, then, given = ways[name]

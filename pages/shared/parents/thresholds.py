@@ -16,7 +16,7 @@ RULES = {"jackknife": "Agreement of the folds", "iqr": "The paper's: median and 
 
 def present(result: Result) -> tuple[float, float]:
     """(τ_Z, π_min) as the reader set them, or the rule's own."""
-    return session.shown.thresholds(result.rule) or result.thresholds
+    return session.shown.thresholds.now(result.rule) or result.thresholds
 
 
 def sliders(result: Result, where: str) -> tuple[float, float]:
@@ -26,14 +26,14 @@ def sliders(result: Result, where: str) -> tuple[float, float]:
     with rule_box:
         _rule(result, where)
     own, folds = result.thresholds, result.folds
-    tau_z, pi_min = session.shown.thresholds(result.rule) or own
+    tau_z, pi_min = session.shown.thresholds.now(result.rule) or own
     options = [k / folds for k in range(1, folds + 1)]
     suffix = f"{where}_{result.rule}_{result.run.id}"
     tau_key, pi_key = f"tau_z_{suffix}", f"pi_min_{suffix}"
     st.session_state[tau_key] = float(tau_z)
 
     def keep() -> None:
-        session.shown.set_thresholds(result.rule, (st.session_state[tau_key], st.session_state.get(pi_key, pi_min)))
+        session.shown.thresholds.keep((st.session_state[tau_key], st.session_state.get(pi_key, pi_min)), result.rule)
 
     with left:
         tau_z = st.slider(
@@ -52,8 +52,8 @@ def sliders(result: Result, where: str) -> tuple[float, float]:
             type="tertiary",
             icon=":material/undo:",
             disabled=tau_z == own[0],
-            on_click=session.shown.set_thresholds,
-            args=(result.rule, (own[0], pi_min)),
+            on_click=session.shown.thresholds.keep,
+            args=((own[0], pi_min), result.rule),
         )
     with right:
         if result.rule == "iqr":
@@ -92,7 +92,7 @@ def _rule(result: Result, where: str) -> None:
         list(RULES),
         format_func=RULES.get,
         key=key,
-        on_change=heard(key, RULES, session.shown.set_parent_rule),
+        on_change=heard(key, RULES, session.shown.parent_rule.keep),
         help="Agreement of the folds: Z is the mean curvature of an edge over its jackknife standard error; it works "
         "on small tables, where many candidates are parents. The paper's: Z is how far a candidate's OCS stands above "
         "the median of the child's candidates, in interquartile ranges. Both read the same fitted networks.",

@@ -107,10 +107,10 @@ class Result:
 def shown(run: Run) -> Result:
     """The result that the session shows of a run: the chosen variant and rule, or the run's own if it lacks them."""
     try:
-        return of(run, session.shown.variant() or run.own_variant, session.shown.parent_rule())
+        return of(run, session.shown.variant.now() or run.own_variant, session.shown.parent_rule.now())
     except InputError:
-        session.shown.set_variant(None)
-        session.shown.set_parent_rule(None)
+        session.shown.variant.keep(None)
+        session.shown.parent_rule.keep(None)
         return of(run, run.own_variant)
 
 
@@ -164,6 +164,6 @@ def variant_picker(result: Result) -> None:
         format_func=words,
         key=key,
         required=True,
-        on_change=lambda: session.shown.set_variant(st.session_state[key]),
+        on_change=lambda: session.shown.variant.keep(st.session_state[key]),
         help="All come from the same fitted networks. Ordering, Parents and Graph show the same one.",
     )

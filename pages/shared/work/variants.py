@@ -38,9 +38,9 @@ def section(run: Run) -> None:
 
 
 def _show(run: Run, variant: str) -> None:
-    is_shown = (session.shown.variant() or run.own_variant) == variant
+    is_shown = (session.shown.variant.now() or run.own_variant) == variant
     if st.button("Shown" if is_shown else "Show", key=f"variant_show_{variant}", disabled=is_shown):
-        session.shown.set_variant(variant)
+        session.shown.variant.keep(variant)
         st.rerun()
 
 
