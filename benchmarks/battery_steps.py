@@ -357,7 +357,7 @@ def _figures(bench: Bench) -> None:
     if bench.refined is not None:
         refined.searches(bench.refined.starts).to_json()
         refined.ends(bench.refined.starts, 5.0).to_json()
-        refined.places(bench.refined.order, bench.refined.edges)
+        refined.positions(bench.refined.order, bench.refined.edges)
         if bench.refined.moves is not None:
             refined.slope(bench.refined.moves, 5.0).to_json()
 
