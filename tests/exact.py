@@ -6,7 +6,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from disco.score.curvature import Rows
+from disco.score.curvature import States
 from disco.table.ranks import Beside, FoldRanks
 
 
@@ -74,11 +74,11 @@ class ExactScores:
                         out[fold, level, row, place] = self.entry(fold, level, state, remaining, node)
         return torch.tensor(out)
 
-    def entries(self, rows: Rows, remaining: Sequence[int]) -> Tensor:
+    def entries(self, rows: States, remaining: Sequence[int]) -> Tensor:
         return self._all(rows.ranks, remaining, list(remaining), [None] * len(remaining))
 
-    def entries_after(self, rows: Rows, remaining: Sequence[int], node: int) -> Tensor:
+    def entries_after(self, rows: States, remaining: Sequence[int], node: int) -> Tensor:
         return self._all(rows.ranks, remaining, list(remaining), [node] * len(remaining))
 
-    def own_entries_after(self, rows: Rows, remaining: Sequence[int], nodes: Sequence[int]) -> Tensor:
+    def own_entries_after(self, rows: States, remaining: Sequence[int], nodes: Sequence[int]) -> Tensor:
         return self._all(rows.ranks, remaining, list(nodes), list(nodes))

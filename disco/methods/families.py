@@ -72,7 +72,7 @@ class Counts:
 
 
 @dataclass(frozen=True)
-class Family:
+class GLMFamily:
     """One family with its parameter.
 
     Attributes:
@@ -209,7 +209,7 @@ def _zero_inflated(counts: Counts, eta: np.ndarray, own: np.ndarray) -> Slopes:
 
 def assigned(
     counts: pd.DataFrame, family: str, size: float, trials: int | None, given: Mapping[str, Any] | None = None
-) -> list[Family]:
+) -> list[GLMFamily]:
     """The family of every column, in their order.
 
     Args:
@@ -228,7 +228,7 @@ def assigned(
     parameter = {NEGATIVE_BINOMIAL: size, BINOMIAL: trials or math.nan}.get(family, math.inf)
     found = []
     for name, column in counts.items():
-        one = _read(str(name), given[name]) if name in given else Family(family, parameter)
+        one = _read(str(name), given[name]) if name in given else GLMFamily(family, parameter)
         if one.name == BINOMIAL:
             largest = int(column.max())
             if one.parameter < largest:
@@ -236,24 +236,24 @@ def assigned(
                     f'A binomial of {one.parameter:g} trials cannot hold "{name}", whose largest count is {largest:,}: '
                     "give it more trials."
                 )
-            one = Family(BINOMIAL, float(largest if math.isnan(one.parameter) else one.parameter))
+            one = GLMFamily(BINOMIAL, float(largest if math.isnan(one.parameter) else one.parameter))
         found.append(one)
     return found
 
 
-def _read(name: str, given: Any) -> Family:  # noqa: ANN401
+def _read(name: str, given: Any) -> GLMFamily:  # noqa: ANN401
     """A family as it is given for one column."""
     words: Sequence[Any] = [given] if isinstance(given, str) else given
     known = isinstance(words, Sequence) and len(words) > 0 and words[0] in FAMILIES
     if not known or len(words) != (1 if words[0] == POISSON else 2):
         raise InputError(f'The family of "{name}" must be "poisson", ["nb", r] or ["binomial", M]; got {given!r}.')
     if words[0] == POISSON:
-        return Family()
+        return GLMFamily()
     parameter, whole = words[1], words[0] == BINOMIAL
     if not is_number(parameter) or not 0 < parameter < math.inf or (whole and not is_whole(parameter)):
         kind = "whole number" if whole else "finite number"
         raise InputError(f'The {words[0]} of "{name}" needs a {kind} above 0; got {parameter!r}.')
-    return Family(words[0], float(parameter))
+    return GLMFamily(words[0], float(parameter))
 
 
 def usable(table: Table, method: str) -> pd.DataFrame:

@@ -15,7 +15,7 @@ import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from scipy.special import logit
 
-from disco.methods.families import NONE, Counts, Family, Slopes
+from disco.methods.families import NONE, Counts, GLMFamily, Slopes
 
 TOLERANCE = 1e-4  # nats that the last step promises at most; the step is still taken
 _STEPS, _HALVINGS, _CYCLES = 100, 30, 1000
@@ -44,7 +44,7 @@ class Maximum:
 
 
 def maximised(
-    family: Family,
+    family: GLMFamily,
     counts: Counts,
     design: np.ndarray,
     theta: np.ndarray,

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from disco.methods.families import Counts, Family, features
+from disco.methods.families import Counts, GLMFamily, features
 from disco.methods.glm import maximised
 from disco.methods.moments import Regression
 from disco.progress import Reporter
@@ -47,7 +47,7 @@ class Penalty(NamedTuple):
 def edges(
     counts: pd.DataFrame,
     order: Sequence[str],
-    kinds: Sequence[Family],
+    kinds: Sequence[GLMFamily],
     scale: str,
     penalty: Penalty,
     reporter: Reporter,
@@ -84,7 +84,7 @@ def regression(rows: int, penalty: Penalty, check: Callable[[], None]) -> Regres
     fold = penalty.divided(rows)
 
     def regress(
-        design: np.ndarray, count: np.ndarray, family: Family, start: np.ndarray | None
+        design: np.ndarray, count: np.ndarray, family: GLMFamily, start: np.ndarray | None
     ) -> tuple[np.ndarray, np.ndarray]:
         theta = chosen(design, count, family, fold, penalty.rule, check)
         return theta, family.mean(_eta(design, theta))
@@ -93,7 +93,7 @@ def regression(rows: int, penalty: Penalty, check: Callable[[], None]) -> Regres
 
 
 def chosen(
-    design: np.ndarray, count: np.ndarray, family: Family, fold: np.ndarray, rule: str, check: Callable[[], None]
+    design: np.ndarray, count: np.ndarray, family: GLMFamily, fold: np.ndarray, rule: str, check: Callable[[], None]
 ) -> np.ndarray:
     """The coefficients at the λ that cross-validation chooses, (1 + features,).
 
@@ -124,7 +124,7 @@ def chosen(
 
 
 def path(
-    design: np.ndarray, count: np.ndarray, family: Family, lambdas: np.ndarray, check: Callable[[], None]
+    design: np.ndarray, count: np.ndarray, family: GLMFamily, lambdas: np.ndarray, check: Callable[[], None]
 ) -> np.ndarray:
     """The coefficients at every λ, (lambdas, 1 + features), each from the one before it.
 
@@ -158,18 +158,18 @@ def path(
     return np.array(found)
 
 
-def _lambdas(design: np.ndarray, counts: Counts, family: Family) -> np.ndarray:
+def _lambdas(design: np.ndarray, counts: Counts, family: GLMFamily) -> np.ndarray:
     """A falling path, from the smallest λ at which no feature enters."""
     first = _slope(design, counts, family, _start(design, counts, family))[1:].max()
     return max(first * (1 + _ABOVE), 1e-12) * np.geomspace(1.0, _RANGE, _LAMBDAS)
 
 
-def _start(design: np.ndarray, counts: Counts, family: Family) -> np.ndarray:
+def _start(design: np.ndarray, counts: Counts, family: GLMFamily) -> np.ndarray:
     """The intercept alone."""
     return np.r_[family.begin(counts)[0], np.zeros(design.shape[1] - 1)]
 
 
-def _slope(design: np.ndarray, counts: Counts, family: Family, theta: np.ndarray) -> np.ndarray:
+def _slope(design: np.ndarray, counts: Counts, family: GLMFamily, theta: np.ndarray) -> np.ndarray:
     """The size of the slope of the mean log-likelihood in each coefficient, (1 + features,)."""
     return np.abs(design.T @ family.slopes(counts, _eta(design, theta)).first) / len(counts.values)
 

@@ -10,7 +10,7 @@ from typing import Protocol
 
 import numpy as np
 
-from disco.methods.families import Counts, Family
+from disco.methods.families import Counts, GLMFamily
 from disco.methods.glm import maximised
 from disco.parents.smooths import SPANNED
 from disco.progress import Reporter
@@ -21,7 +21,7 @@ _TOLERANCE = 1e-8  # nats that the last step of a regression promises at most
 
 Score = Callable[[int, np.ndarray], float]  # of a node with its conditional means, (rows,)
 
-Regression = Callable[[np.ndarray, np.ndarray, Family, np.ndarray | None], tuple[np.ndarray, np.ndarray]]
+Regression = Callable[[np.ndarray, np.ndarray, GLMFamily, np.ndarray | None], tuple[np.ndarray, np.ndarray]]
 
 
 class Means(Protocol):
@@ -42,7 +42,7 @@ class Deflated:
         kinds: the family of every node, whose means hold the fitted ones in their range.
     """
 
-    def __init__(self, counts: np.ndarray, kinds: Sequence[Family]) -> None:
+    def __init__(self, counts: np.ndarray, kinds: Sequence[GLMFamily]) -> None:
         self.counts, self.kinds = counts.T.copy(), kinds
         self.residual = self.counts - self.counts.mean(axis=1, keepdims=True)
         self.norms = (self.residual**2).sum(axis=1)
@@ -74,7 +74,7 @@ class Regressed:
     def __init__(
         self,
         counts: np.ndarray,
-        kinds: Sequence[Family],
+        kinds: Sequence[GLMFamily],
         candidates: np.ndarray,
         columns: np.ndarray,
         regress: Regression,
@@ -100,7 +100,7 @@ class Regressed:
 
 
 def least_squares(
-    design: np.ndarray, count: np.ndarray, family: Family, start: np.ndarray | None = None
+    design: np.ndarray, count: np.ndarray, family: GLMFamily, start: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
     """The coefficients of least squares, and the means, held in the family's range."""
     slopes = np.linalg.lstsq(design, count, rcond=None)[0]
@@ -108,7 +108,7 @@ def least_squares(
 
 
 def likeliest(
-    design: np.ndarray, count: np.ndarray, family: Family, start: np.ndarray | None = None
+    design: np.ndarray, count: np.ndarray, family: GLMFamily, start: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
     """The coefficients of highest likelihood, and the means."""
     counts = Counts(count)

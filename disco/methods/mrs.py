@@ -29,7 +29,7 @@ from disco.methods.families import (
     FAMILIES,
     NEGATIVE_BINOMIAL,
     POISSON,
-    Family,
+    GLMFamily,
     assigned,
     features,
     usable,
@@ -139,7 +139,7 @@ def find(table: Table, options: Options, *, callback: Callback | None = None) ->
     )
 
 
-def _check_trials(counts: pd.DataFrame, kinds: list[Family]) -> None:
+def _check_trials(counts: pd.DataFrame, kinds: list[GLMFamily]) -> None:
     """Refuse a binomial of one trial, whose second factorial moment is 0 whatever the mean."""
     for name, kind in zip(counts.columns, kinds, strict=True):
         if kind.name == BINOMIAL and kind.parameter < 2:
@@ -149,7 +149,7 @@ def _check_trials(counts: pd.DataFrame, kinds: list[Family]) -> None:
 
 
 def _ordered(
-    counts: pd.DataFrame, kinds: list[Family], candidates: np.ndarray, options: Options, reporter: Reporter
+    counts: pd.DataFrame, kinds: list[GLMFamily], candidates: np.ndarray, options: Options, reporter: Reporter
 ) -> tuple[list[int], list[float]]:
     """The indices of the columns, sources first, and the score of each when it was placed."""
     values = counts.to_numpy(dtype=float)

@@ -21,7 +21,7 @@ from disco.checks import check, number, one_of, whole
 from disco.errors import InputError
 from disco.found import Found
 from disco.methods import lasso
-from disco.methods.families import FAMILIES, Family, assigned, features, usable
+from disco.methods.families import FAMILIES, GLMFamily, assigned, features, usable
 from disco.methods.moments import STOPPED, Deflated, Regressed, likeliest, order
 from disco.methods.sorting import check_rows
 from disco.parents import cam
@@ -117,7 +117,7 @@ def find(table: Table, options: Options, *, callback: Callback | None = None) ->
 
 
 def ordered(
-    counts: pd.DataFrame, kinds: list[Family], options: Options, reporter: Reporter
+    counts: pd.DataFrame, kinds: list[GLMFamily], options: Options, reporter: Reporter
 ) -> tuple[list[int], list[float]]:
     """The indices of the columns, sources first, and of each its variance over its family's, given those before."""
     values = counts.to_numpy(dtype=float)
@@ -145,7 +145,7 @@ def _penalty(options: Options) -> lasso.Penalty:
     return lasso.Penalty(options.rule, options.folds, options.seed)
 
 
-def _notes(kinds: list[Family], options: Options, ratios: list[float]) -> list[str]:
+def _notes(kinds: list[GLMFamily], options: Options, ratios: list[float]) -> list[str]:
     """What was assumed, and whether the table agrees."""
     means = {"linear": "least squares", "glm": "regressions", "lasso": "cross-validated L1 regressions"}[options.means]
     if options.means != "linear":
@@ -160,7 +160,7 @@ def _notes(kinds: list[Family], options: Options, ratios: list[float]) -> list[s
     ]
 
 
-def _told(kinds: list[Family]) -> str:
+def _told(kinds: list[GLMFamily]) -> str:
     """The families with their parameters and numbers of nodes: "poisson for 2 nodes, nb of size 6 for 3"."""
     words: list[str] = []
     for name in dict.fromkeys(kind.name for kind in kinds):

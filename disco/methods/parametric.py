@@ -18,7 +18,7 @@ from disco.checks import check, number, one_of, whole
 from disco.found import Found
 from disco.knowledge import Knowledge, Resolved
 from disco.likelihood.design import Design
-from disco.methods.families import Counts, Family, assigned, features
+from disco.methods.families import Counts, GLMFamily, assigned, features
 from disco.methods.glm import Maximum, information, maximised
 from disco.progress import SILENT, Callback, Reporter
 from disco.refine.prior import BEFORE
@@ -117,7 +117,7 @@ class FamilyScores(Stepwise[FamilyFit]):
     def __init__(
         self,
         counts: pd.DataFrame,
-        kinds: Sequence[Family],
+        kinds: Sequence[GLMFamily],
         candidates: Sequence[Sequence[int]],
         penalty: float,
         rules: Resolved | None = None,

@@ -39,17 +39,17 @@ class ConcreteScores(Protocol):
 
     top: Tensor  # K of each fold, (F,)
 
-    def entries(self, rows: "Rows", remaining: Sequence[int]) -> Tensor:
+    def entries(self, rows: "States", remaining: Sequence[int]) -> Tensor:
         """ℓ_{j,R}(x) of every j ∈ R, (F, S, n, |R|)."""
 
-    def entries_after(self, rows: "Rows", remaining: Sequence[int], node: int) -> Tensor:
+    def entries_after(self, rows: "States", remaining: Sequence[int], node: int) -> Tensor:
         """ℓ_{j,R}(x + e_node) of every j ∈ R, (F, S, n, |R|)."""
 
-    def own_entries_after(self, rows: "Rows", remaining: Sequence[int], nodes: Sequence[int]) -> Tensor:
+    def own_entries_after(self, rows: "States", remaining: Sequence[int], nodes: Sequence[int]) -> Tensor:
         """ℓ_{j,R}(x + e_j) of each j in `nodes`, (F, S, n, len(nodes))."""
 
 
-class Rows(NamedTuple):
+class States(NamedTuple):
     """Rows at which curvature is evaluated.
 
     Attributes:
@@ -97,9 +97,9 @@ class HeldOut:
         at_rows, given_there, valid = (torch.as_tensor(values).to(device) for values in (ranks, given, rows >= 0))
         return cls(at_rows, given_there, valid, torch.as_tensor(level), rows)
 
-    def part(self, rows: slice) -> Rows:
+    def part(self, rows: slice) -> States:
         """Some of the rows of every fold."""
-        return Rows(self.ranks[:, rows], self.given[:, rows])
+        return States(self.ranks[:, rows], self.given[:, rows])
 
 
 class NetworkScores:
@@ -116,7 +116,7 @@ class NetworkScores:
         levels = np.geomspace(settings.noise_min, settings.noise_max, settings.noise_levels)
         self.log_sigma = torch.tensor(np.log(levels), dtype=torch.float32, device=self.top.device)
 
-    def _first(self, rows: Rows, remaining: Sequence[int]) -> "_First":
+    def _first(self, rows: States, remaining: Sequence[int]) -> "_First":
         """The outputs of the input layers without the noise level's terms; a shift changes them by a rank-1 term."""
         ranks, given = rows
         mask = torch.zeros(ranks.shape[-1], device=ranks.device)
@@ -167,11 +167,11 @@ class NetworkScores:
         """The noise level's contribution through the skip connection, (F, S, 1, len(columns))."""
         return self.log_sigma[:, None, None] * self._skip[:, None, -1:, columns]
 
-    def entries(self, rows: Rows, remaining: Sequence[int]) -> Tensor:
+    def entries(self, rows: States, remaining: Sequence[int]) -> Tensor:
         """See `ConcreteScores`."""
         return self._entries(self._first(rows, remaining), remaining)
 
-    def entries_after(self, rows: Rows, remaining: Sequence[int], node: int) -> Tensor:
+    def entries_after(self, rows: States, remaining: Sequence[int], node: int) -> Tensor:
         """See `ConcreteScores`."""
         ranks, first, joint, projection = rows.ranks, self._first(rows, remaining), self.joint, self.projection
         shifted = _First(
@@ -181,7 +181,7 @@ class NetworkScores:
         )
         return self._entries(shifted, remaining)
 
-    def own_entries_after(self, rows: Rows, remaining: Sequence[int], nodes: Sequence[int]) -> Tensor:
+    def own_entries_after(self, rows: States, remaining: Sequence[int], nodes: Sequence[int]) -> Tensor:
         """See `ConcreteScores`."""
         ranks, first = rows.ranks, self._first(rows, remaining)
         at_once = ranks.shape[1] * len(self.log_sigma)

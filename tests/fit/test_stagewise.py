@@ -10,7 +10,7 @@ import torch
 from disco import DISCO, FitStopped, InputError
 from disco.fit.stagewise import Stages, stagewise
 from disco.progress import Reporter
-from disco.score.curvature import NetworkScores, Rows, full_float32
+from disco.score.curvature import NetworkScores, States, full_float32
 from tests.score.test_trained_scores import SETTINGS, STATES, TOLERANCE, distance, drawn, exact, table
 
 EPOCHS = 30
@@ -34,7 +34,7 @@ def error(stages: Stages, remaining: tuple[int, ...]) -> float:
     scores = NetworkScores(stages.joint, stages.network, stages.fitted.settings)
     states = torch.tensor(STATES, dtype=torch.float32).expand(2, *STATES.shape)
     with full_float32():
-        found = scores.entries(Rows(states, torch.zeros(2, len(STATES), 0)), remaining).numpy()
+        found = scores.entries(States(states, torch.zeros(2, len(STATES), 0)), remaining).numpy()
     true = exact(remaining, np.exp(scores.log_sigma.numpy()))
     return float(np.mean([distance(fold[:, STATES[:, remaining] < 2], true).mean() for fold in found]))
 

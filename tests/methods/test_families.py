@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 import statsmodels.api as sm
 
-from disco.methods.families import Counts, Family, features
+from disco.methods.families import Counts, GLMFamily, features
 from disco.methods.lasso import Penalty, _lambdas, path, regression
 from disco.methods.moments import likeliest
 
-KINDS = [Family(), Family("nb", 4.0), Family("binomial", 12.0)]
+KINDS = [GLMFamily(), GLMFamily("nb", 4.0), GLMFamily("binomial", 12.0)]
 
 
-def drawn(kind: Family, rows: int = 600) -> tuple[np.ndarray, np.ndarray]:
+def drawn(kind: GLMFamily, rows: int = 600) -> tuple[np.ndarray, np.ndarray]:
     """A design of ones and five features, of which two matter, and counts of the family."""
     random = np.random.default_rng(6)
     columns = features(random.poisson(3.0, (rows, 5)).astype(float), "log1p")
@@ -26,7 +26,7 @@ def drawn(kind: Family, rows: int = 600) -> tuple[np.ndarray, np.ndarray]:
     return design, count.astype(float)
 
 
-def by_statsmodels(design: np.ndarray, count: np.ndarray, kind: Family) -> sm.GLM:
+def by_statsmodels(design: np.ndarray, count: np.ndarray, kind: GLMFamily) -> sm.GLM:
     if kind.name == "binomial":
         return sm.GLM(np.column_stack([count, 12 - count]), design, family=sm.families.Binomial())
     family = sm.families.Poisson() if kind.name == "poisson" else sm.families.NegativeBinomial(alpha=1 / 4)

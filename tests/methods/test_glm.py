@@ -6,7 +6,7 @@ import statsmodels.api as sm
 from statsmodels.discrete.count_model import ZeroInflatedNegativeBinomialP
 from statsmodels.discrete.discrete_model import NegativeBinomial
 
-from disco.methods.families import Counts, Family
+from disco.methods.families import Counts, GLMFamily
 from disco.methods.glm import maximised
 
 NAMES = ("poisson", "nb", "zinb", "binomial")
@@ -31,8 +31,8 @@ def drawn(rows: int = 800) -> tuple[np.ndarray, dict[str, np.ndarray]]:
 DESIGN, COUNTS = drawn()
 
 
-def family_of(name: str, values: np.ndarray) -> Family:
-    return Family(name, {"nb": np.nan, "binomial": float(values.max())}.get(name, np.inf))
+def family_of(name: str, values: np.ndarray) -> GLMFamily:
+    return GLMFamily(name, {"nb": np.nan, "binomial": float(values.max())}.get(name, np.inf))
 
 
 def fitted(name: str, values: np.ndarray, design: np.ndarray = DESIGN):

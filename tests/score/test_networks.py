@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 import torch
 
-from disco.score.curvature import HeldOut, NetworkScores, Rows
+from disco.score.curvature import HeldOut, NetworkScores, States
 from disco.score.networks import UP, new_networks
 from disco.settings import Settings
 from disco.table.ranks import Beside, fold_of_rows, fold_ranks
@@ -26,7 +26,7 @@ def folds(request):
 def evaluated(folds):
     """The rows at which scores are evaluated, in double precision."""
     held_out = HeldOut.of(folds, SETTINGS)
-    return Rows(held_out.ranks.double(), held_out.given.double())
+    return States(held_out.ranks.double(), held_out.given.double())
 
 
 @pytest.fixture(params=[False, True], ids=["plain", "skip"])
@@ -64,7 +64,7 @@ def test_shifted_columns_equal_plain_forward_passes(folds, networks, remaining):
         for place, node in enumerate(remaining):
             shifted = rows.ranks.clone()
             shifted[..., node] = torch.minimum(shifted[..., node] + 1, scores.top[:, None])
-            after = plain_entries(networks, Rows(shifted, rows.given), remaining, log_sigma)[..., remaining]
+            after = plain_entries(networks, States(shifted, rows.given), remaining, log_sigma)[..., remaining]
             assert torch.allclose(scores.entries_after(rows, remaining, node)[:, level], after, atol=1e-10)
             assert torch.allclose(own[:, level, :, place], after[..., place], atol=1e-10)
             assert not torch.allclose(after, before, atol=1e-3)
@@ -85,7 +85,7 @@ def test_removed_coordinates_do_not_matter(folds, networks):
     scores = NetworkScores(*networks, SETTINGS)
     scores.log_sigma = scores.log_sigma.double()
     rows = evaluated(folds)
-    other = Rows(rows.ranks.clone(), rows.given)
+    other = States(rows.ranks.clone(), rows.given)
     other.ranks[..., 1] = 0
     assert torch.equal(scores.entries(rows, [0, 2]), scores.entries(other, [0, 2]))
     assert not torch.equal(scores.entries(rows, [0, 1]), scores.entries(other, [0, 1]))
@@ -97,7 +97,7 @@ def test_what_is_given_matters_at_its_row_in_every_remaining_set_and_no_other_ro
     given = rows.given.clone()
     given[:, 4, 1] += 1
     for remaining in ([0, 1, 2, 3], [1, 3]):
-        change = (scores.entries(Rows(rows.ranks, given), remaining) - scores.entries(rows, remaining)).abs()
+        change = (scores.entries(States(rows.ranks, given), remaining) - scores.entries(rows, remaining)).abs()
         assert (change[:, :, 4] > 0).all() and not change[:, :, [0, 1, 2, 3, 5, 6, 7, 8]].any()
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from disco.score.curvature import NetworkScores, Rows, full_float32
+from disco.score.curvature import NetworkScores, States, full_float32
 from disco.score.networks import new_networks
 from disco.score.plan import Plan
 from disco.score.training import Training, TrainingRows, train_joint, train_projection
@@ -75,7 +75,7 @@ def inside(scores, remaining: tuple[int, ...], given: Sequence[float] = ()) -> n
     """Upward entries at every state whose neighbour is in the grid, by noise level, (levels, entries)."""
     states = torch.tensor(STATES[None], dtype=torch.float32)
     with full_float32():
-        found = scores.entries(Rows(states, torch.tensor(given).expand(1, len(STATES), -1)), remaining)[0].numpy()
+        found = scores.entries(States(states, torch.tensor(given).expand(1, len(STATES), -1)), remaining)[0].numpy()
     return found[:, STATES[:, remaining] < 2]
 
 
