@@ -25,7 +25,7 @@ class Truth:
 
     graph: nx.DiGraph
     order: list[str]
-    tickvals: placing.Positions
+    positions: placing.Positions
 
 
 def truth(drawn: Simulated) -> Truth:

@@ -41,7 +41,7 @@ def session(monkeypatch: pytest.MonkeyPatch) -> dict:
     "answer", ["1:20:-30", "9:1:1", "1:20", "1:2.5:3", "1:1e9:3", "٣:1:1", "none", None, 4, "-1:0:0"]
 )
 def test_what_the_browser_says_of_a_drag_is_only_ever_a_node_and_two_numbers(answer):
-    assert canvas.place_of(answer, ["a", "b"]) == {"1:20:-30": ("b", 20.0, -30.0)}.get(answer)
+    assert canvas.position_of(answer, ["a", "b"]) == {"1:20:-30": ("b", 20.0, -30.0)}.get(answer)
 
 
 def test_dragged_places_belong_to_a_layout_and_can_be_reset():
@@ -90,4 +90,4 @@ def test_words_for_a_screen_reader_hold_no_markdown():
     result, graph = made(["**a**", "b"], [("**a**", "b")])
     data = canvas.shown_data(result.order, graph, result.positions, 1.0)
     assert data["label"] == "The causal graph: 2 nodes and 1 edge."
-    assert data["nodes"][1]["title"] == "b (place 2 of 2): 1 parent, 0 children"
+    assert data["nodes"][1]["title"] == "b (position 2 of 2): 1 parent, 0 children"

@@ -54,7 +54,7 @@ def rules(at):
         ("require", [EDGE], []),
         ("forbid", [], [EDGE]),
         ("apart", [], [EDGE, EDGE[::-1]]),
-        ("turn", [EDGE[::-1]], [EDGE]),
+        ("reverse", [EDGE[::-1]], [EDGE]),
     ],
 )
 def test_a_rule_on_the_picked_edge_is_kept_by_another_run(started, page, key, required, forbidden):
@@ -99,7 +99,7 @@ def test_rules_are_added_to_those_of_the_run_which_can_be_removed(started):
     run = create_run(poisson(names=("x1", "x2", "x3", "x4")), Settings(), name="r", knowledge=own)
     at = picked(refine_by_hand(run))
     assert rules(at) == [plain("Forbidden: x* → x4"), "2 tiers"] and at.button(key="rules_search").disabled
-    press(at, "turn")
+    press(at, "reverse")
     assert plain('"x2" is in tier 2, after "x1" in tier 1') in at.error[0].value
     press(at, "drop_tiers", "search")
     assert started[0][0].knowledge() == Knowledge(required=["x2 → x1"], forbidden=["x* → x4", EDGE])
