@@ -1,6 +1,6 @@
 """The drift: what a node's parents add to its index, (rows,).
 
-A sum runs parent by parent and each row stands alone, so rounding is the same for every row and table length.
+Sums run parent by parent and every row is independent, so rounding does not depend on the number of rows.
 """
 
 from itertools import combinations

@@ -27,7 +27,7 @@ class Mechanism:
     interactions: float
     function: np.random.SeedSequence  # seed of the function drawn from a Gaussian process
     level: float  # factor on the location, not 1 if spreads differ
-    units: np.ndarray  # (parents,) by which parents are divided before the feature map
+    units: np.ndarray  # (parents,) divisors of parents before the feature map
 
     @property
     def index(self) -> Index:

@@ -1,7 +1,7 @@
-"""The random streams of a design, one for each thing that is drawn.
+"""The random streams of a design, one for each kind of draw.
 
-Because the streams are separate, an option of the design changes only what it is about: graph and coefficients are
-paired across families and options, and each node's values come row by row from the node's own stream.
+Because the streams are separate, an option of the design changes only what it concerns: graph and coefficients are
+paired across families and options, and each node's values are drawn row by row from its own stream.
 """
 
 from typing import NamedTuple
