@@ -77,46 +77,46 @@ METHODS: dict[str, Method] = {
     "disco-paper-brief": Method(
         "paper",
         True,
-        "preset `paper`, cut off after 150 epochs of each network, with one noise level and 500 evaluation rows per "
+        "preset `paper`, stopped after 150 epochs of each network, with one noise level and 500 evaluation rows per "
         "fold; for 5,000 rows",
         BRIEF,
     ),
     "disco-literal": Method(
-        "paper", True, "as `disco-paper`, with learning rates whose cosines count epochs, not updates", LITERAL
+        "paper", True, "as `disco-paper`, with cosine learning rates that count epochs instead of updates", LITERAL
     ),
     "disco-literal-800": Method(
-        "paper", False, "as `disco-paper-800`, with learning rates whose cosines count epochs, not updates", LITERAL
+        "paper", False, "as `disco-paper-800`, with cosine learning rates that count epochs instead of updates", LITERAL
     ),
     "disco-tuned": Method("tuned", False, "preset `tuned`"),
 }
 METHODS["refined"] = Method(
     "paper",
     False,
-    "`disco refine` without a fit: from four sorted and random orders, with up to sixteen restarts",
+    "`disco refine` without a fit: from four orders, sorted and random, with up to sixteen restarts",
     starts=4,
 )
 METHODS["tuned-refined"] = Method(
     "tuned",
     False,
-    "`disco refine RUN` of a fit with preset `tuned`: from its CCS order, against which an edge costs "
-    "up to 5 nats more, and three sorted and random ones",
+    "`disco refine RUN` of a fit with preset `tuned`: from its CCS order and from three sorted and random orders; an "
+    "edge against the CCS order costs up to 5 nats more",
     starts=4,
     refit=True,
 )
 METHODS["boss"] = Method(
     "paper",
     False,
-    "the rival: causal-learn's BOSS, a search over orders by the BIC of linear Gaussian models of log "
-    "counts. It gives a class of graphs, so it has no A_top, and an undirected edge counts as one in both directions",
+    "causal-learn's BOSS, a search over orders by the BIC of linear Gaussian models of log counts. It "
+    "returns a class of graphs, so it has no A_top, and an undirected edge counts as an edge in both directions",
     rival="boss",
 )
-METHODS["rival"] = Method("paper", False, "the system of the paper that the row names, as built here", rival="own")
+METHODS["rival"] = Method("paper", False, "the paper's method named in the row, as implemented here", rival="own")
 _RIVALS = {
-    "ods-oracle": "ODS told the family and the parameter of every node; parents by CAM",
-    "ods-poisson": "ODS with every node taken as Poisson",
-    "ods-nb": "ODS with every node taken as negative binomial of size 6",
-    "ods-binomial": "ODS with every node taken as binomial, its largest count as M",
-    "mrs": "MRS with every node taken as Poisson, candidates by partial correlations",
+    "ods-oracle": "ODS given the family and the parameter of every node; parents by CAM",
+    "ods-poisson": "ODS with every node modelled as Poisson",
+    "ods-nb": "ODS with every node modelled as negative binomial of size 6",
+    "ods-binomial": "ODS with every node modelled as binomial, with its largest count as M",
+    "mrs": "MRS with every node modelled as Poisson, candidates by partial correlations",
     "grasp": "causal-learn's GRaSP, otherwise as `boss`",
     "pc": "causal-learn's PC on log counts, otherwise as `boss`",
     "lingam": "causal-learn's DirectLiNGAM on log counts",
@@ -128,9 +128,9 @@ _RIVALS = {
 }
 _CONTINUOUS = {
     "narrow": "continuous tables with joint networks of width 256",
-    "brief": "continuous tables with a fifth to a half of the paper's epochs, in bfloat16 in training, and DiffAN's "
+    "brief": "continuous tables with a fifth to a half of the paper's epochs, trained in bfloat16, and DiffAN's "
     "variances over 512 rows",
-    "full": "continuous tables with the paper's networks and epochs, in bfloat16 in training",
+    "full": "continuous tables with the paper's networks and epochs, trained in bfloat16",
 }
 METHODS |= {name: Method("paper", False, about, rival="continuous") for name, about in _CONTINUOUS.items()}
 METHODS |= {name: Method("paper", False, about, rival=name) for name, about in _RIVALS.items()}

@@ -202,32 +202,32 @@ TABLES: dict[str, Table] = {
         ("family", "criterion"),
         (*_GRAPH, "sinks"),
         _ccs,
-        about=f"{_ER3} Both criteria on the same fitted networks; sinks: right choices in nested prefixes of the true "
-        "order (60 in the paper).",
+        about=f"{_ER3} Both criteria use the same fitted networks. Sinks: correct choices in nested prefixes of the "
+        "true order (60 in the paper).",
     ),
     "thresholds": Table(
         "Thresholds of parent selection",
         ("family", "τ_Z", "π_min"),
         ("f1", "precision", "recall", "a_top"),
         _thresholds,
-        about=f"{_ER3} The paper runs τ_Z = 1.5, 2.5 and 3 too, but gives no figures.",
+        about=f"{_ER3} The paper also runs τ_Z = 1.5, 2.5 and 3, but reports no figures.",
     ),
     "selectors": Table(
         "Parent selectors",
         ("family", "order", "selector"),
         ("f1", "shd", "a_top"),
         _selectors,
-        about=f"{_ER3} The first 2,500 rows give the order, the others the parents; here the networks behind OCS are "
-        "fitted on the latter, which the paper leaves open.",
+        about=f"{_ER3} The first 2,500 rows determine the order, the others the parents. Here the networks for the OCS "
+        "are fitted on the latter, which the paper leaves open.",
     ),
     "projections": Table(
         "Projections",
         ("family", "projection"),
         (*_GRAPH, "projection"),
         _projections,
-        about=f"{_ER3} The amortised one is the fit of the first table. The stagewise ones share its "
-        "networks, and train the projection further after each removal for an eighth of the epochs that the fit gave "
-        "it, as the paper's 100 are of 800; their seconds contain the fit's. OCS as in the fit, along the new order.",
+        about=f"{_ER3} The amortised projection is the fit of the first table. The stagewise ones share its networks "
+        "and train the projection further after each removal, for an eighth of the fit's projection epochs (in the "
+        "paper, 100 of 800); their seconds include the fit's. The OCS is as in the fit, along the new order.",
     ),
     "invariance": Table(
         "Strictly increasing transformations",
@@ -235,9 +235,9 @@ TABLES: dict[str, Table] = {
         ("a_top", "f1"),
         _invariance,
         median=True,
-        about="ER3, Poi, n = 5,000. With the rank transform the ranks of the changed tables were found equal, entry by "
-        "entry, to those of the raw counts, so one fit serves them all; the sorting controls do change. Without it, "
-        "changed values are rounded to whole numbers, which the grid needs and the paper does not mention.",
+        about="ER3, Poi, n = 5,000. With the rank transform, the ranks of the transformed tables equal those of the "
+        "raw counts, entry by entry, so one fit serves them all; the sorting controls do change. Without it, "
+        "transformed values are rounded to whole numbers, which the grid requires and the paper does not mention.",
     ),
     "samples": Table(
         "Sample sizes",
@@ -246,7 +246,7 @@ TABLES: dict[str, Table] = {
         _samples,
         (100,),
         median=True,
-        about="ER3. The paper shows curves without numbers; its Figure 1 is NB r=1, NB affine and NB→Bin→Poi.",
+        about="ER3. The paper shows curves without numbers; its Figure 1 shows NB r=1, NB affine and NB→Bin→Poi.",
     ),
     "er1": Table("Sparse graphs", ("mechanisms",), _GRAPH, _er1, (100,), median=True, about="ER1, n = 5,000."),
     "sf": Table(
@@ -254,7 +254,7 @@ TABLES: dict[str, Table] = {
         ("graph", "family"),
         _GRAPH,
         _sf,
-        about=f"Barabási–Albert, oriented by a random order, n = 5,000. {_MECHANISMS}",
+        about=f"Barabási–Albert graphs, oriented by a random order, n = 5,000. {_MECHANISMS}",
     ),
     "com-poisson": Table(
         "COM-Poisson",
@@ -270,8 +270,8 @@ TABLES: dict[str, Table] = {
         _scalability,
         (100, 200, 500, 1000),
         median=True,
-        about="ER3, Poi, n = 5,000. Minutes are of the whole fit; the paper's DISCO used a GPU, the others one thread, "
-        "all with a limit of 240 minutes.",
+        about="ER3, Poi, n = 5,000. Minutes are for the whole fit. The paper's DISCO used a GPU, the others one "
+        "thread, all with a limit of 240 minutes.",
     ),
     "continuous": Table(
         "Continuous data",
@@ -279,8 +279,8 @@ TABLES: dict[str, Table] = {
         ("a_top",),
         _continuous,
         (30,),
-        about="Exactly k·d edges, Gaussian-process mechanisms, n = 5,000. `python -m benchmarks.continuous` measures "
-        "it: on Gamma tables both methods share one joint network.",
+        about="Exactly k·d edges, Gaussian-process mechanisms, n = 5,000. Measured by `python -m "
+        "benchmarks.continuous`. On Gamma tables both methods share one joint network.",
     ),
     "lahman": Table(
         "Lahman batting counts",
@@ -289,13 +289,13 @@ TABLES: dict[str, Table] = {
         _lahman,
         (17,),
         3,
-        about="Shares of the 7 and 17 reference relations that the order respects. The controls are of the 7, on the "
-        "levels or counts that the method sees; the falling order of the same statistic respects the others. ODS Bin "
-        "has the largest level as its number of trials, 3 in q4. With 50 trials and quartiles cut upwards all three "
-        "families have R7 .429, where the paper has .429, .333 and .429 (`python -m benchmarks.rivals lahman`).",
+        about="Shares of the 7 and 17 reference relations that the order respects. The controls are for the 7, on the "
+        "levels or counts that the method sees; sorting by the same statistic in decreasing order respects the others. "
+        "ODS Bin uses the largest level as its number of trials, 3 in q4. With 50 trials and quartiles cut upwards, "
+        "all three families have R7 .429; the paper has .429, .333 and .429 (`python -m benchmarks.rivals lahman`).",
     ),
     "unsortable": Table(
-        "Data that cannot be sorted",
+        "Unsortable data",
         ("family",),
         _GRAPH,
         _unsortable,
@@ -308,11 +308,11 @@ TABLES: dict[str, Table] = {
         _small,
         (20,),
         3,
-        about=f"Ours, not the paper's: ER3, n = 2,000. {_MECHANISMS} The same fits read by three rules of parent "
-        "selection. The seeds are the half of the cases on which preset `tuned` was not chosen.",
+        about=f"Ours, not the paper's: ER3, n = 2,000. {_MECHANISMS} The same fits, with three rules of parent "
+        "selection. The seeds are the half of the cases not used to choose preset `tuned`.",
     ),
     "empty": Table(
-        "Tables without any edge",
+        "Tables without edges",
         ("d", "parent rule"),
         ("edges",),
         _empty,
@@ -322,21 +322,21 @@ TABLES: dict[str, Table] = {
     ),
     "beyond": Table(
         "Outside the model class",
-        ("family", "what breaks it"),
+        ("family", "violation"),
         _GRAPH,
         _beyond,
         about=f"Ours, not the paper's: {_ER3} Latent: d / 10 hidden common causes of two nodes each, which no edge can "
-        "stand for. Interactions: half of the index comes from pairs of parents.",
+        "represent. Interactions: half of the index comes from pairs of parents.",
     ),
     "coverage": Table(
-        "Edges that the bootstrap is sure of",
+        "Edges with a high bootstrap share",
         ("design",),
         ("sure", "sure_true", *_GRAPH),
         _coverage,
         (20,),
         3,
-        about="Ours, not the paper's: n = 5,000. Edges that 45 or more of 50 bootstrap refinements have in this "
-        "direction, and the share of them that are true.",
+        about="Ours, not the paper's: n = 5,000. Edges found in the same direction by at least 45 of 50 bootstrap "
+        "refinements, and the share of them that are true.",
     ),
 }
 

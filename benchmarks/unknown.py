@@ -81,9 +81,9 @@ DESIGNS = _designs()
 SECTION = """
 # Directions that can and cannot be known
 
-Not in the paper: what the refinement decides on simulated tables of the class, without bootstrap.
-`disco/simulate/known.py` says of which edges the direction can be known, and why; where it cannot, *undecided* is the
-right answer, and every decision is one too many. *True of decided*: the share of all decided edges whose direction is
+Not in the paper: which directions the refinement decides on simulated tables of the model class, without bootstrap.
+`disco/simulate/known.py` says which directions can be known, and why. Where a direction cannot be known, *undecided* is
+the right answer, and any decision is an error. *True of decided*: the share of all decided edges whose direction is
 true and can be known. `python -m benchmarks.unknown`
 """
 
@@ -236,7 +236,7 @@ def by_spread(found: Iterable[Line]) -> str:
             for ratio, value in towards_truth(line):
                 nearest = min(powers, key=lambda at: abs(math.log(ratio / at)))
                 nats.setdefault((name, nearest, line["rows"]), []).append(value)
-    head = ("design", "spread of child over parent", "rows", "edges", "mean nats towards the truth", "least", "most")
+    head = ("design", "spread of child over parent", "rows", "edges", "mean nats for the truth", "least", "most")
     grid = [head, ("---",) * len(head)]
     for (name, ratio, rows), values in sorted(nats.items()):
         figures = [f"{at:+.2f}" for at in (statistics.fmean(values), min(values), max(values))]

@@ -1,6 +1,6 @@
-"""Rules that no graph can keep to: found before a fit, in a sentence with the fewest of them that contradict.
+"""Contradictory rules: found before a fit, and reported with the fewest rules that contradict each other.
 
-With m required edges on a path, the ways to contradict are
+With m required edges on a path, the possible contradictions are
 
 - a required edge that is forbidden, or inside a closed tier: two rules;
 - a required path from a later tier to an earlier one: m rules, and the tiers;
@@ -21,7 +21,7 @@ from disco.words import plural
 
 
 class EdgeRule(NamedTuple):
-    """A required or forbidden pair, and the columns it stands for.
+    """A required or forbidden pair, and the columns it matches.
 
     Attributes:
         words: the rule as it was given.
@@ -33,7 +33,7 @@ class EdgeRule(NamedTuple):
     children: frozenset[int]
 
     def matrix(self, nodes: int) -> np.ndarray:
-        """The pairs that it stands for, [parent, child], (nodes, nodes) true or false."""
+        """The pairs that it matches, [parent, child], (nodes, nodes) bool."""
         found = np.zeros((nodes, nodes), dtype=bool)
         found[np.ix_(sorted(self.parents), sorted(self.children))] = True
         np.fill_diagonal(found, False)
@@ -56,7 +56,7 @@ def check(
         required, forbidden: the rules for edges.
 
     Raises:
-        InputError: they do.
+        InputError: they contradict each other.
     """
     edges, never = (pairs_of(rules, len(names)) for rules in (required, forbidden))
     found: list[tuple[int, str]] = []  # how many rules, and the words on them
@@ -83,7 +83,7 @@ def check(
 
 
 def pairs_of(rules: Sequence[EdgeRule], nodes: int) -> np.ndarray:
-    """The pairs that some rules stand for together, [parent, child], (nodes, nodes) true or false."""
+    """The pairs matched by some rules together, [parent, child], (nodes, nodes) bool."""
     found = np.zeros((nodes, nodes), dtype=bool)
     for rule in rules:
         found |= rule.matrix(nodes)
@@ -91,7 +91,7 @@ def pairs_of(rules: Sequence[EdgeRule], nodes: int) -> np.ndarray:
 
 
 def _rule(rules: Sequence[EdgeRule], parent: int, child: int) -> str:
-    """The words of the rule that stands for a pair; of the one for the fewest pairs, which says most."""
+    """The words of the most specific rule for a pair, the one that matches the fewest pairs."""
     holding = [rule for rule in rules if parent in rule.parents and child in rule.children]
     return min(holding, key=lambda rule: len(rule.parents) * len(rule.children)).words
 
@@ -120,7 +120,7 @@ def _cycle(edges: np.ndarray) -> list[int]:
 
 
 def _path(graph: nx.DiGraph, start: int, ends: set[int]) -> list[int]:
-    """The shortest path of at least one edge from a node to one of some nodes that it reaches."""
+    """The shortest path of at least one edge from a node to one of some nodes."""
     before: dict[int, int] = {}
     queue = deque([start])
     while True:

@@ -1,8 +1,8 @@
-"""Knowledge as a file: knowledge.json, or Tetrad's text form. Both are checked, and nothing in them is evaluated.
+"""Knowledge as a file: knowledge.json, or Tetrad's text format. Both are checked, and nothing in them is evaluated.
 
-Tetrad's form begins with `/knowledge`. After a line `addtemporal` come the tiers, as `1 age sex`, in which `1*` forbids
-edges within the tier, and `1-` allows edges from it only into the next. After `forbiddirect` and `requiredirect` come
-edges, as `parent child`.
+Tetrad's format begins with `/knowledge`. The line `addtemporal` is followed by tiers, such as `1 age sex`; `1*` forbids
+edges within the tier, and `1-` allows edges from it only into the next. The lines `forbiddirect` and `requiredirect`
+are followed by edges, as `parent child`.
 """
 
 import re
@@ -18,7 +18,7 @@ _SECTIONS = ("addtemporal", "forbiddirect", "requiredirect")
 
 
 def read(path: Path | str) -> Knowledge:
-    """The knowledge of a file, JSON or Tetrad's text form.
+    """The knowledge of a file, JSON or Tetrad's text format.
 
     Raises:
         InputError: it cannot be read, is too large, or a rule in it is not of its form.
@@ -46,7 +46,7 @@ def from_bytes(data: bytes, name: str) -> Knowledge:
 
 
 def _from_tetrad(text: str, name: str) -> Knowledge:
-    """The knowledge of Tetrad's text form; its tiers may be numbered from 0, and numbers may be missing."""
+    """The knowledge in Tetrad's text format; its tiers may be numbered from 0, and numbers may be missing."""
     section, tiers, signs = "", dict[int, list[str]](), dict[int, str]()
     edges: dict[str, list[list[str]]] = {"forbiddirect": [], "requiredirect": []}
     for number, line in enumerate(text.split("\n"), start=1):
@@ -80,10 +80,10 @@ def _from_tetrad(text: str, name: str) -> Knowledge:
 
 
 def to_tetrad(knowledge: Knowledge) -> str:
-    """The knowledge in Tetrad's text form.
+    """The knowledge in Tetrad's text format.
 
     Raises:
-        InputError: a name has a space, which that form cannot hold.
+        InputError: a name has a space, which that format does not allow.
     """
     edges = [*knowledge.required, *knowledge.forbidden]
     for text in (text for texts in (*knowledge.tiers, *edges) for text in texts):

@@ -1,7 +1,7 @@
-"""The rules over the columns of a table, and the orders that keep to them.
+"""The rules applied to the columns of a table, and the orders that obey them.
 
-An order keeps to the rules if the parent of every required edge stands before its child, and every tier before all
-later ones. Forbidden edges do not restrict the order. `before` holds all pairs that follow from these.
+An order obeys the rules if the parent of every required edge comes before its child, and every tier before all later
+ones. Forbidden edges do not restrict the order. `before` has all pairs implied by these.
 """
 
 from collections.abc import Sequence
@@ -13,17 +13,17 @@ import pandas as pd
 from disco.graph import FREE
 
 FORBIDDEN, REQUIRED, FIXED = "forbidden", "required", "fixed"
-RULES = FREE, FORBIDDEN, REQUIRED, FIXED  # what they say of an edge
+RULES = FREE, FORBIDDEN, REQUIRED, FIXED  # for an edge
 
 
 @dataclass(frozen=True, eq=False)
 class Resolved:
-    """The rules over columns; all matrices are (nodes, nodes) true or false.
+    """The rules for the columns; all matrices are (nodes, nodes) bool.
 
     Attributes:
         forbidden: [parent, child] may not be an edge; tiers are included.
         required: [parent, child] must be an edge.
-        before: [a, b]: a stands before b in every order that keeps to the rules.
+        before: [a, b]: a comes before b in every order that obeys the rules.
     """
 
     forbidden: np.ndarray
@@ -31,12 +31,12 @@ class Resolved:
     before: np.ndarray
 
     def part(self, nodes: Sequence[int]) -> "Resolved":
-        """The rules over some of the columns."""
+        """The rules for some of the columns."""
         block = np.ix_(list(nodes), list(nodes))
         return Resolved(self.forbidden[block], self.required[block], self.before[block])
 
     def reversing(self, edge: tuple[int, int]) -> "Resolved":
-        """The rules for orders with the child of an edge before its parent too; `before` allows such orders.
+        """The rules with the child of an edge before its parent; `before` allows such orders.
 
         What follows from both is not added to `before`: `sorted` does not need it.
         """
@@ -45,14 +45,14 @@ class Resolved:
         return Resolved(self.forbidden, self.required, before)
 
     def may_be_last(self, remaining: Sequence[int]) -> np.ndarray:
-        """Which of some nodes no other of them has to follow, (remaining,) true or false; at least one."""
+        """Which of some nodes none of the others must follow, (remaining,) bool; at least one."""
         others = list(remaining)
         return np.logical_not(self.before[np.ix_(others, others)].any(axis=1))
 
     def sorted(self, order: Sequence[int]) -> list[int]:
-        """The order of all or some nodes that keeps to the rules and is nearest to another one.
+        """The order of all or some nodes that obeys the rules and is nearest to a given one.
 
-        Each position gets the first node of the other order that no node without a position has to stand before.
+        Each position gets the first node of the given order that no unplaced node must precede.
         """
         before = self.before[np.ix_(list(order), list(order))]
         left, found, waits = list(range(len(order))), list[int](), before.sum(axis=0)
@@ -64,17 +64,17 @@ class Resolved:
         return found
 
     def span(self, others: Sequence[int], node: int) -> tuple[int, int]:
-        """Between which of the other nodes, in an order that keeps to the rules, a node may stand.
+        """The range of positions of a node among the others in an order that obeys the rules.
 
         Returns:
-            The least and the most of them that it may have before it.
+            The minimum and maximum number of other nodes before it.
         """
         earlier = np.flatnonzero(self.before[others, node])
         later = np.flatnonzero(self.before[node, others])
         return int(earlier[-1]) + 1 if len(earlier) else 0, int(later[0]) if len(later) else len(others)
 
     def of_edge(self, parent: int, child: int) -> str:
-        """What the rules say of an edge: required, forbidden, fixed (only this direction is allowed) or free."""
+        """The rule for an edge: required, forbidden, fixed (only this direction is allowed) or free."""
         if self.required[parent, child]:
             return REQUIRED
         if self.forbidden[parent, child]:
@@ -82,7 +82,7 @@ class Resolved:
         return FIXED if self.before[parent, child] or self.forbidden[child, parent] else FREE
 
     def of_edges(self, edges: pd.DataFrame, names: Sequence[str]) -> list[str]:
-        """What the rules say of edges, as `of_edge`.
+        """The rules for edges, as in `of_edge`.
 
         Args:
             edges: columns parent and child, names.
@@ -94,7 +94,7 @@ class Resolved:
 
 
 def closure(direct: np.ndarray) -> np.ndarray:
-    """Which nodes a path leads to, [from, to], (nodes, nodes) true or false.
+    """Which nodes a path leads to, [from, to], (nodes, nodes) bool.
 
     Args:
         direct: [from, to], the steps.

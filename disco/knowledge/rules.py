@@ -1,14 +1,14 @@
-"""Rules about the graph, by name or by pattern, as a user gives them.
+"""Rules about the graph, by name or by pattern, as given by a user.
 
     Knowledge(tiers=[["age", "sex"], ["gene_*"]], required=["tf_1 → gene_3"], forbidden=["gene_* → tf_*"], closed=[1])
 
-- *Tiers* are an order in time: no node has a cause in a later tier, directly or through other nodes. A closed tier has
-  no edge between its own nodes. A node in no tier may stand anywhere.
-- A *required* edge is in every graph. A *forbidden* edge is in none, but a path may lead the same way.
+- *Tiers* are a temporal order: no node has a cause in a later tier, directly or through other nodes. A closed tier has
+  no edge between its own nodes. A node without a tier may be anywhere.
+- A *required* edge is in every graph. A *forbidden* edge is in none, but a path may connect the same nodes.
 
 A text is the column of that name if there is one. Otherwise `*`, `?` and `[…]` in it make it a pattern (`fnmatch`;
-upper and lower case differ). A pattern stands for all columns that fit it, a pair of patterns for all pairs of two
-different columns.
+upper and lower case differ). A pattern stands for all matching columns, a pair of patterns for all matching pairs of
+two different columns.
 """
 
 import re
@@ -114,7 +114,7 @@ class Knowledge:
             roles: of the table's other columns, which no rule may name.
 
         Raises:
-            InputError: a rule names no column or no pair of columns, or rules contradict each other; the sentence has
+            InputError: a rule matches no column or no pair of columns, or rules contradict each other; the message has
                 the fewest rules that do.
         """
         index = positions(names, "table")
@@ -142,7 +142,7 @@ class Knowledge:
                 )
 
     def _tier_of(self, index: dict[str, int]) -> np.ndarray:
-        """The tier of every column, from 1; 0 for those in none."""
+        """The tier of every column, from 1; 0 without a tier."""
         tier, by = np.zeros(len(index), dtype=int), dict[int, str]()
         for number, texts in enumerate(self.tiers, start=1):
             for text in texts:
@@ -199,7 +199,7 @@ def _columns(text: str, index: dict[str, int]) -> list[int]:
 
 
 def _edge_rule(pair: tuple[str, str], kind: str, index: dict[str, int]) -> EdgeRule:
-    """A pair with the columns that it stands for."""
+    """A pair with its matching columns."""
     words = " → ".join(pair)
     parents, children = (frozenset(_columns(text, index)) for text in pair)
     if len(parents | children) == 1:

@@ -3,8 +3,8 @@
     age, sex                 a tier: names and patterns between commas
     tf_* → gene_*            an edge: an arrow, → or ->, between parent and child
 
-A text with a comma, an arrow or a line break stands in double quotes; a double quote within these is written twice.
-Empty lines, and nothing between two commas, count for nothing.
+A text with a comma, an arrow or a line break needs double quotes; a double quote inside is written twice. Empty lines
+and empty entries between commas are ignored.
 """
 
 import re
@@ -14,7 +14,7 @@ from disco.errors import InputError
 from disco.knowledge.rules import Knowledge
 
 _COMMA, _ARROW = ",", "→|->"
-_HARD = re.compile(r'[,\n→]|->|^[\s"]|\s$')  # what has to be quoted
+_HARD = re.compile(r'[,\n→]|->|^[\s"]|\s$')  # needs quotes
 
 
 def typed(tiers: str, required: str, forbidden: str, closed: Sequence[int] = ()) -> Knowledge:
@@ -42,7 +42,7 @@ def tiers_of(text: str) -> list[list[str]]:
 
 
 def written(knowledge: Knowledge) -> tuple[str, str, str]:
-    """The three texts of which `typed` makes the same knowledge, apart from closed tiers."""
+    """The three texts from which `typed` restores the same knowledge, apart from closed tiers."""
     tiers = [", ".join(map(_quoted, texts)) for texts in knowledge.tiers]
     required, forbidden = (
         "\n".join(" → ".join(map(_quoted, pair)) for pair in pairs)
@@ -88,5 +88,5 @@ def _lines(text: str, separator: str, what: str) -> list[tuple[int, list[str]]]:
 
 
 def _quoted(text: str) -> str:
-    """A name or pattern as it has to be typed."""
+    """A name or pattern, quoted if needed."""
     return '"' + text.replace('"', '""') + '"' if _HARD.search(text) else text

@@ -3,8 +3,8 @@
 Sorting the columns by mean or variance then says nothing about the causal order. Equal means alone are not enough: a
 source varies only by its law, but a child varies by its law and its parents, so the variance still rises along the
 order. Therefore the parents' effects are scaled until every child has the same variance, and each source gets a hidden
-standard normal cause of its own, scaled in the same way. Two things can still be sorted by: the share of a column's
-variance that all others explain falls along the order (d = 50, ER3, n = 5,000: A_top .79 by falling R^2, but .5 by mean
+standard normal cause of its own, scaled in the same way. Two things still reveal the order: the share of a column's
+variance that all others explain falls along it (d = 50, ER3, n = 5,000: A_top .79 by falling R^2, but .5 by mean
 and variance), and in a mixed design the families differ in shape.
 
 Nodes are solved for one by one along the causal order, on a sample drawn only for this purpose. It has a fixed number

@@ -102,15 +102,15 @@ class Design:
         return list(dict.fromkeys(key.strip() for key in named))
 
     def beside(self) -> tuple[str, ...]:
-        """The columns that come with the counts."""
+        """The columns added to the counts."""
         there = {"batch": self.batches, "age": self.age_and_sex, "sex": self.age_and_sex, "depth": self.depth}
         return tuple(name for name, given in (there | {"group": self.groups}).items() if given)
 
     def roles(self) -> Roles | None:
-        """The roles that are right for the columns beside the counts; None if there are none.
+        """The correct roles of the columns beside the counts; None if there are none.
 
-        A depth is an exposure if rates cause rates; if counts cause counts, it acts as any covariate does. Groups are
-        also a covariate unless they are too many for one.
+        A depth is an exposure if rates cause rates; if counts cause counts, it acts like any covariate. Groups are also
+        a covariate unless there are too many of them.
         """
         right: dict[str, str | tuple[str, str]] = {
             "batch": ("covariate", CATEGORICAL),
@@ -229,7 +229,7 @@ class Design:
             raise InputError(f'The functions of "{processes[0]}" are not additive anyway: set interactions to 0.')
 
     def _check_shapes(self) -> None:
-        """Check that shapes and spreads of sources go with the other options, and that an Ising model stands alone."""
+        """Check that shapes and spreads of sources fit the other options, and that an Ising model is used alone."""
         shaped = self.sources != "family" or self.spread != 1
         calibrated = self.unsortable or self.equal_means
         if shaped and calibrated:
@@ -246,7 +246,7 @@ class Design:
             )
 
     def _check_beside(self) -> None:
-        """Check that the columns beside the counts go with the nodes, the rows and the families."""
+        """Check that the columns beside the counts fit the nodes, the rows and the families."""
         if taken := [name for name in self.beside() if name in self.names]:
             raise InputError(f'A node is called "{taken[0]}", as the column beside the counts: rename the node.')
         if self.beside() and any(FAMILIES[key].law.continuous for key in self.keys()):

@@ -3,7 +3,7 @@
 p(y) ∝ exp(-(y - mu)² / 2 sd²), y = 0, 1, 2, ...
 
 This is a semiparametric GLM with canonical parameter mu / sd², so if mu is affine, the canonical parameter is too. The
-mean and standard deviation are close to mu and sd; the cut at 0 and the grid make the difference.
+mean and standard deviation are close to mu and sd; they differ because of the cut at 0 and the grid.
 """
 
 from collections.abc import Iterator

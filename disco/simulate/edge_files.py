@@ -74,7 +74,7 @@ def truth_of(data: bytes, columns: set[str]) -> pd.DataFrame:
         columns: of the table.
 
     Raises:
-        InputError: as for `read_truth`, the file is too large or no text, or it names something that is not a column.
+        InputError: as for `read_truth`, the file is too large or not text, or it names something that is not a column.
     """
     check_size("it", len(data), LARGEST_TEXT)
     try:
@@ -101,7 +101,7 @@ def _edge_list(text: str) -> OwnGraph:
 
 
 def _rows(text: str) -> tuple[list[tuple[int, str, str, list[str]]], list[str]]:
-    """Every line that is not empty, as (number, parent, child or "", all cells), and the column names if it has any."""
+    """Every non-empty line, as (number, parent, child or "", all cells), and the column names if there are any."""
     lines = _lines(text)
     first = [cell.lower() for cell in lines[0]] if lines else []
     ends = next((pair for pair in HEADERS if set(pair) <= set(first)), None)

@@ -62,7 +62,7 @@ def erdos_renyi_exact(nodes: int, k: float, rng: np.random.Generator) -> Drawn:
     """An ERk graph of exactly k d edges, uniform over all such sets of forward pairs (paper, Continuous-Data Ordering).
 
     Raises:
-        InputError: k d is no whole number, or larger than the number of pairs.
+        InputError: k d is not a whole number, or is larger than the number of pairs.
     """
     edges, pairs = k * nodes, nodes * (nodes - 1) // 2
     if edges < 0 or abs(edges - round(edges)) > 1e-9:
@@ -83,7 +83,7 @@ def scale_free(nodes: int, k: float, rng: np.random.Generator) -> Drawn:
     Each new node attaches to k distinct nodes, drawn in proportion to their degree; m (d - m) edges in all.
 
     Raises:
-        InputError: k is no whole number from 1 to d - 1.
+        InputError: k is not a whole number from 1 to d - 1.
     """
     if k != round(k) or not 1 <= k < nodes:
         raise InputError(f"A scale-free graph of {nodes} nodes needs a whole k from 1 to {nodes - 1}; got {k:g}.")

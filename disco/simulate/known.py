@@ -13,12 +13,12 @@
   - Complete binary models: a conditional distribution on two values is Bernoulli, which is in the class for every
     order, and no order implies any independence.
 - *not proved*: the design leaves the class (hidden causes, exposure, zero inflation of a child, ...), a node with edges
-  has two values alone, of which every function is affine, where the paper asks for three (*Regularity conditions*), or
-  some edges are affine in a graph with colliders or beside columns that act on the nodes, which it does not cover.
+  has only two values, of which every function is affine, whereas the paper requires three (*Regularity conditions*), or
+  some edges are affine in a graph with colliders or beside columns that affect the nodes, which it does not cover.
 
-Columns beside the counts (batch, depth, ...) are given, as their roles say: at each of their values the distribution is
-in the class, so that what is known stays known. Without their roles they are hidden common causes. The effects of more
-groups than a covariate has levels are hidden in any case.
+With their roles, columns beside the counts (batch, depth, ...) are conditioned on: at each of their values the
+distribution is in the class, so that known directions stay known. Without their roles they are hidden common causes.
+The effects of more groups than a covariate may have levels are hidden in any case.
 
 All of this holds for the values as drawn. It holds for their ranks if every level between the lowest and the highest
 occurs: gaps in a long tail make an affine parameter nonlinear in the ranks, and can reveal a direction.
@@ -51,7 +51,7 @@ _LONG = {
 def directions(
     design: Design, present: np.ndarray, order: Iterable[int], mechanisms: Sequence[Mechanism]
 ) -> np.ndarray:
-    """What can be known of each edge's direction: one of `DIRECTIONS`, "" where there is no edge, (nodes, nodes).
+    """Whether each edge's direction can be known: one of `DIRECTIONS`, "" where there is no edge, (nodes, nodes).
 
     Args:
         design: the options.
@@ -76,7 +76,7 @@ def directions(
 
 
 def words(directions: Iterable[str]) -> str:
-    """What can be known of the directions of some edges, at least one, in a sentence or two."""
+    """Whether the directions of some edges, at least one, can be known, in one or two sentences."""
     counted = Counter(directions)
     if len(counted) > 1:
         first = ", ".join(f"{count} {_SHORT[kind]}" for kind, count in counted.most_common())
@@ -86,7 +86,7 @@ def words(directions: Iterable[str]) -> str:
 
 
 def reservation(design: Design) -> str:
-    """What a table is worth without the roles of its columns beside the counts, in a sentence; empty if it has none."""
+    """A warning about a table without the roles of its columns beside the counts; empty if it has none."""
     names = design.beside()
     if not names:
         return ""
@@ -118,7 +118,7 @@ def _is_affine(mechanism: Mechanism) -> bool:
 
 
 def _has_hidden(design: Design) -> bool:
-    """Whether something acts on the nodes that no column tells, or only a column of too many groups."""
+    """Whether something affects the nodes without a column for it, or with one of too many groups."""
     return bool(design.exposure or design.latent or design.groups > MOST_LEVELS)
 
 

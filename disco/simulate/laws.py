@@ -1,6 +1,6 @@
 """The conditional distribution of a count given its parents, with its parameters.
 
-A law turns the *location* of each row, which the mechanism's response gives, into counts. What the location means
+A law turns the *location* of each row, the value of the mechanism's response, into counts. The meaning of the location
 depends on the law: the conditional mean, the success probability of a binomial, the mean of the count part if zeros are
 added, or mu of a discrete normal. `mean`, `variance` and `pmf` are exact, given the location. Draws use one stream, row
 by row, so a smaller table is the first rows of a larger one.
@@ -66,7 +66,7 @@ class Law(ABC):
 
     @property
     def unit(self) -> float:
-        """By what parents are divided before the feature map; a binomial's trials."""
+        """The divisor of parents before the feature map; a binomial's trials."""
         return 1.0
 
     @property
@@ -104,7 +104,7 @@ class Law(ABC):
 
 
 class Widened(NamedTuple):
-    """A law made wider, with the factor on its location and the factor on its values."""
+    """A widened law, with the factors on its location and on its values."""
 
     law: Law
     location: float

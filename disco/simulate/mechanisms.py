@@ -1,10 +1,10 @@
 """The mechanism of each node of a design: parents, coefficients, law; its random streams, and its drift.
 
-One stream for each thing that is drawn, so that an option of the design changes only what it is about: graph and
-coefficients are paired across families and options, and each node's values come row by row from the node's own stream.
+Each kind of draw has its own stream, so an option of the design changes only what it concerns: graph and coefficients
+are paired across families and options, and each node's values are drawn row by row from its own stream.
 
-The *drift* is what a node's parents add to its index, (rows,). Its sum runs parent by parent and each row stands alone,
-so rounding is the same for every row and table length.
+The *drift* is what a node's parents add to its index, (rows,). Sums run parent by parent and every row is independent,
+so rounding does not depend on the number of rows.
 """
 
 from dataclasses import dataclass
@@ -119,7 +119,7 @@ class Mechanism:
     interactions: float
     function: np.random.SeedSequence  # seed of the function drawn from a Gaussian process
     level: float  # factor on the location, not 1 if spreads differ
-    units: np.ndarray  # (parents,) by which parents are divided before the feature map
+    units: np.ndarray  # (parents,) divisors of parents before the feature map
 
     @property
     def index(self) -> Index:

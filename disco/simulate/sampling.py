@@ -34,7 +34,7 @@ class Simulated:
 
     @property
     def beside(self) -> pd.DataFrame:
-        """The columns that come with the counts, (rows, columns), for which `design.roles()` has the right roles."""
+        """The columns added to the counts, (rows, columns); `design.roles()` has their correct roles."""
         return self.surroundings.beside(self.design)
 
     @property
@@ -47,8 +47,8 @@ def simulate(design: Design) -> Simulated:
     """Draw the table of a design. The same design always gives the same table.
 
     Raises:
-        InputError: it is no design, the graph does not exist, a node's mean is too large, or no intercept gives equal
-            means.
+        InputError: it is not a design, the graph does not exist, a node's mean is too large, or no intercept yields
+            equal means.
     """
     require_types(design=(design, Design))
     streams = Streams.of(design.seed, design.nodes, design.latent)
@@ -106,7 +106,7 @@ def _draw(
 
 
 def _hidden(design: Design, exposure: np.ndarray, values: np.ndarray, mechanisms: list[Mechanism]) -> pd.DataFrame:
-    """The exposure and the latent causes, which shape the table but are not in it."""
+    """The exposure and the latent causes, which affect the table but are not in it."""
     columns = {"exposure": exposure} if design.exposure else {}
     columns |= {mechanisms[node].name: values[node] for node in range(design.nodes, len(mechanisms))}
     return pd.DataFrame(columns, index=range(design.rows))

@@ -1,4 +1,4 @@
-"""What the rows of a simulated table have besides their counts: batch, age and sex, group, depth.
+"""Columns of a simulated table beside the counts: batch, age and sex, group, depth.
 
 η_ij = η_j(parents of node j in row i) + Σ_c e_cj(value of column c in row i)
 
@@ -6,8 +6,8 @@ The effects e of batch, age, sex and group move a node's canonical parameter, or
 whatever response the parents have. A depth multiplies the means of its row. Either counts cause counts, and a mean is
 depth × f(parents), or rates cause rates, and it is depth × f(parents / depth).
 
-The effects, the rows' values and those of the sample for calibration have random streams of their own, and within them
-every column has one, so that a column changes nothing else and a smaller table is the first rows of a larger one.
+The effects, the rows' values and those of the calibration sample have separate random streams, one per column. So a
+column changes nothing else, and a smaller table is the first rows of a larger one.
 """
 
 from collections.abc import Sequence
@@ -42,14 +42,14 @@ class Column:
 
 @dataclass(frozen=True)
 class Surroundings:
-    """Everything that acts on the rows of a table and is no node.
+    """Everything that affects the rows of a table and is not a node.
 
     Attributes:
         columns: those with effects.
-        codes: for each of them the number of every row's level, (rows,).
+        codes: the level code of every row, for each of them, (rows,).
         depth: of every row, (rows,); 1 if the design has none.
         rates: whether the children of a node depend on its count / depth.
-        hidden: a factor on the means of every row that no column tells, (rows,).
+        hidden: a factor on the means of every row, without a column for it, (rows,).
     """
 
     columns: Sequence[Column]
@@ -60,28 +60,28 @@ class Surroundings:
 
     @property
     def factor(self) -> np.ndarray:
-        """On the means of every row, (rows,)."""
+        """The factor on the means of every row, (rows,)."""
         return self.hidden * self.depth
 
     def seen(self, values: np.ndarray) -> np.ndarray:
-        """Parents as their child depends on them, (parents, rows): counts, or rates."""
+        """The parents' values that act on the child, (parents, rows): counts or rates."""
         return values / self.depth if self.rates else values
 
     def effect(self, node: int) -> np.ndarray | None:
-        """On a node's canonical parameter, (rows,); None if no column acts on it, as on no latent cause."""
+        """The effect on a node's canonical parameter, (rows,); None if no column affects it, as for latent causes."""
         if not self.columns or node >= self.columns[0].effects.shape[1]:
             return None
         return np.sum([one.effects[codes, node] for one, codes in zip(self.columns, self.codes, strict=True)], axis=0)
 
     def beside(self, design: Design) -> pd.DataFrame:
-        """The columns that come with the table, (rows, columns)."""
+        """The columns added to the table, (rows, columns)."""
         found = {column.name: column.levels[codes] for column, codes in zip(self.columns, self.codes, strict=True)}
         found |= {"depth": self.depth} if design.depth else {}
         return pd.DataFrame({name: found[name] for name in design.beside()}, index=range(len(self.depth)))
 
 
 def columns(design: Design, stream: np.random.Generator) -> list[Column]:
-    """The columns of a design that have effects, with these effects."""
+    """The columns of a design that have effects, with the effects."""
     batch, age, sex, group = stream.spawn(4)
     found = []
     if design.batches:
@@ -103,7 +103,7 @@ def columns(design: Design, stream: np.random.Generator) -> list[Column]:
 def draw(
     design: Design, columns: Sequence[Column], rows: int, exposure: np.random.Generator, stream: np.random.Generator
 ) -> Surroundings:
-    """The surroundings of so many rows.
+    """The surroundings of this number of rows.
 
     Args:
         columns: those with effects.

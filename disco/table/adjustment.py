@@ -1,8 +1,8 @@
-"""What the rows of a table have besides their counts: covariates, an exposure, groups.
+"""Covariates, exposure and groups of the rows of a table.
 
-A covariate is always allowed as a cause of every node and never a node itself. An exposure is how long, how deep or how
-widely a row was counted: a node's counts grow with it, and as parents counts enter as rates (count / exposure). Rows of
-one group belong together, so that folds and drawn tables keep them together.
+A covariate is always allowed as a cause of every node and never a node itself. An exposure is how long, how deeply or
+how widely a row was sampled: a node's counts grow with it, and as parents counts enter as rates (count / exposure).
+Rows of one group belong together: folds and resampled tables keep them together.
 """
 
 import hashlib
@@ -19,13 +19,13 @@ MOST_LEVELS = 60  # of a categorical covariate: every node gets a coefficient fo
 
 @dataclass(frozen=True, eq=False)
 class Covariate:
-    """One covariate at the rows.
+    """The values of one covariate.
 
     Attributes:
         name: of its column.
         kind: one of `KINDS`.
-        values: numbers, (n,); the numbers of the levels from 0 if it is categorical or ordinal.
-        levels: the names of these levels, in the order of their numbers.
+        values: numbers, (n,); level codes from 0 if it is categorical or ordinal.
+        levels: the names of the levels, in the order of their codes.
     """
 
     name: str
@@ -67,13 +67,13 @@ class Adjustment:
         return np.log(self.exposure) - np.log(other.exposure).mean()
 
     def take(self, rows: np.ndarray) -> "Adjustment":
-        """That of some rows, by number or by true and false; levels keep their numbers."""
+        """The adjustment of some rows, by number or by mask; levels keep their codes."""
         covariates = tuple(replace(one, values=one.values[rows]) for one in self.covariates)
         exposure, group = (None if part is None else part[rows] for part in (self.exposure, self.group))
         return Adjustment(len(np.arange(self.rows)[rows]), covariates, exposure, group)
 
     def equals(self, other: "Adjustment | None") -> bool:
-        """Whether another one says the same of the same rows."""
+        """Whether another adjustment is equal."""
         if other is None or [one.name for one in self.covariates] != [one.name for one in other.covariates]:
             return False
         pairs = list(zip(self.covariates, other.covariates, strict=True))
@@ -86,14 +86,14 @@ class Adjustment:
         )
 
     def exposure_as_covariate(self) -> "Adjustment":
-        """With the exposure as a continuous covariate on its logarithm, for nodes that are no counts."""
+        """The adjustment with log exposure as a continuous covariate instead, for nodes that are not counts."""
         if self.log_exposure is None:
             return self
         one = Covariate("exposure", CONTINUOUS, self.log_exposure)
         return replace(self, covariates=(*self.covariates, one), exposure=None)
 
     def digest(self) -> str:
-        """A digest of all of it, by which results made under another adjustment are told apart."""
+        """A digest of everything in it, to recognise results made with another adjustment."""
         found = hashlib.sha256(f"{self.rows}".encode())
         for one in self.covariates:
             found.update(repr((one.name, one.kind, one.levels)).encode() + one.values.astype("<f8").tobytes())
@@ -102,7 +102,7 @@ class Adjustment:
         return found.hexdigest()
 
     def inputs(self) -> np.ndarray:
-        """What a network sees of it, (n, columns) float32: a number with waves of it, or one column per level.
+        """Network inputs, (n, columns) float32: a number with waves of it, or one column per level.
 
         The logarithm of the exposure comes last.
         """
@@ -118,7 +118,7 @@ class Adjustment:
 def _curves(values: np.ndarray) -> np.ndarray:
     """The values and cos(π k u) of their mid-ranks u in (0, 1), k = 1, 2, …, all standardised, (n, columns).
 
-    A sum of these follows a curved effect, whatever the values' distribution; m distinct values have m − 1 columns.
+    A sum of these can follow a curved effect for any distribution of the values; m distinct values have m − 1 columns.
     """
     _, index, counts = np.unique(values, return_inverse=True, return_counts=True)
     ranks = ((counts.cumsum() - counts / 2) / len(values))[index]

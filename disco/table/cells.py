@@ -12,7 +12,7 @@ from disco.errors import InputError
 from disco.table.formats.header import MISSING_WORDS
 from disco.words import how_many
 
-TOO_LARGE = 2**53  # from here on a float no longer tells neighbouring whole numbers apart
+TOO_LARGE = 2**53  # from here on, floats no longer distinguish consecutive integers
 _NO_NUMBERS = (str, bool, np.bool_, complex, np.complexfloating, np.ndarray)  # though most have a `__float__`
 NUMBER = r"[ \t]*[-+]?[0-9]+(\.[0-9]*)?[ \t]*"  # not \s or \d: Arrow runs this on millions of cells
 
@@ -74,7 +74,7 @@ def numbers_of(column: pd.Series) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _number(cell: object) -> float | None:
-    """A cell as a float; the largest there is, with its sign, for a number beyond; None if it is no real number."""
+    """A cell as a float, clipped to the largest finite float; None if it is not a real number."""
     if isinstance(cell, _NO_NUMBERS) or not hasattr(cell, "__float__"):
         return None
     try:

@@ -18,12 +18,12 @@ def as_numbers(table: pd.DataFrame | np.ndarray, rows: int | None = LEAST_ROWS) 
 
     Args:
         table: one row per observation, one column per node.
-        rows: the fewest that are needed to look for a graph. None if none is looked for: then any number of rows and
-            columns will do, constant columns too.
+        rows: the minimum for a graph search. None without a search: then any numbers of rows and columns are
+            allowed, and constant columns too.
 
     Raises:
-        InputError: it is no table, has too few rows or columns, a name is missing or repeated, a cell is no finite
-            number, or a column is constant or of an extreme unit.
+        InputError: it is not a table, has too few rows or columns, a name is missing or repeated, a cell is not a
+            finite number, or a column is constant or has an extreme unit.
     """
     given = len(as_frame(table))
     if rows is not None and 0 < given < rows:
@@ -36,7 +36,7 @@ def as_numbers(table: pd.DataFrame | np.ndarray, rows: int | None = LEAST_ROWS) 
 
 
 def is_continuous(table: pd.DataFrame | np.ndarray) -> bool:
-    """Whether every column holds finite numbers, and at least half of the columns numbers that are no counts."""
+    """Whether every column has only finite numbers, and at least half of the columns are not counts."""
     columns = [numbers_of(column)[0] for _, column in columns_of(table)]
     if len(columns) < 2 or not all(np.isfinite(column).all() for column in columns):
         return False
@@ -50,7 +50,7 @@ def is_skewed(table: pd.DataFrame) -> bool:
 
 
 def no_counts(table: pd.DataFrame | np.ndarray) -> str | None:
-    """The name of the first column of finite numbers that are no counts; None if there is none."""
+    """The name of the first column of finite numbers that are not counts; None if there is none."""
     for name, column in columns_of(table):
         values = numbers_of(column)[0]
         if np.isfinite(values).all() and not _are_counts(values):

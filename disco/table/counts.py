@@ -59,7 +59,7 @@ class Problem:
 
 
 def least_rows(folds: int) -> int:
-    """The fewest rows that can be divided into so many cross-fitting folds."""
+    """The minimum number of rows for this number of cross-fitting folds."""
     return _ROWS_PER_FOLD * folds
 
 
@@ -70,13 +70,13 @@ def problems(
 
     Args:
         table: one row per observation, one column per node.
-        folds: the number of cross-fitting folds that need rows. None if no graph is looked for: then any number of rows
-            and columns will do, constant columns too, and there are no notes on columns.
-        left_out: rows of the loaded table that this one lacks; the others keep their numbers.
-        whole: whether its numbers must be counts; otherwise any finite numbers will do.
+        folds: the number of cross-fitting folds. None without a graph search: then any numbers of rows and columns are
+            allowed, constant columns too, and there are no notes on columns.
+        left_out: rows of the loaded table that were left out; the others keep their numbers.
+        whole: whether the numbers must be counts; otherwise any finite numbers are allowed.
 
     Raises:
-        InputError: it is no table.
+        InputError: it is not a table.
     """
     frame = as_frame(table)
     found, numbers = [*_shape_problems(frame, folds), *_name_problems(frame)], row_numbers(len(frame), left_out)
@@ -105,7 +105,7 @@ def as_counts(table: pd.DataFrame | np.ndarray, folds: int | None = 3) -> pd.Dat
         table, folds: as for `problems`.
 
     Raises:
-        InputError: it is no table, or the first blocking problem, with its remedy.
+        InputError: it is not a table, or the first blocking problem, with its remedy.
     """
     refuse(problems(table, folds))
     return as_they_are(table, np.int64)
@@ -129,7 +129,7 @@ def describe(table: pd.DataFrame | np.ndarray) -> pd.DataFrame:
     A column that is not counts has no numbers.
 
     Raises:
-        InputError: it is no table.
+        InputError: it is not a table.
     """
     rows = [_describe(column, name) for name, column in columns_of(table)]
     numbers = ["levels", "zeros", "mean", "variance", "dispersion", "ties", "minimum", "maximum"]
@@ -278,7 +278,7 @@ def _column_notes(column: pd.Series, values: np.ndarray, name: str) -> list[Prob
 
 
 def _number(value: float) -> str:
-    """A number as a person would write it."""
+    """A number in its usual notation."""
     if abs(value) == sys.float_info.max:  # as `numbers_of` gives a number that no float can hold
         return "a number above 1e308" if value > 0 else "a number below -1e308"
     if np.isfinite(value) and value == np.floor(value) and abs(value) < TOO_LARGE:

@@ -1,9 +1,9 @@
-"""Depth: how far the totals of the rows explain what the columns have in common.
+"""Depth: how much of the columns' common variation the row totals explain.
 
 A depth, an effort or a volume that differs between rows raises or lowers all their counts. The first component of
-log(1 + x), the direction in which the rows differ most, then follows the total, and nearly every two columns rise
-together. A total goes with that component to some degree in any table, since it is a sum of the same columns: so it is
-compared with tables in which every column is shuffled on its own, which have the same values and nothing in common.
+log(1 + x), the direction in which the rows differ most, then follows the total, and nearly all pairs of columns rise
+together. In any table the total correlates somewhat with that component, since it is a sum of the same columns. So it
+is compared with tables in which every column is shuffled separately: the same values, but independent columns.
 """
 
 from dataclasses import dataclass
@@ -15,8 +15,8 @@ from scipy.linalg import eigh
 from disco.progress import SILENT, Reporter
 
 SHUFFLES = 19  # the largest of them is exceeded by chance once in 20 tables
-LEAST_COLUMNS = 5  # fewer have too little in common to tell a depth from a cause
-EXPLAINED, RISING, TOGETHER = 0.5, 0.5, 0.75  # least shares of a table in which depth stands out
+LEAST_COLUMNS = 5  # with fewer, a depth cannot be distinguished from a cause
+EXPLAINED, RISING, TOGETHER = 0.5, 0.5, 0.75  # minimum shares for a depth to stand out
 FALLING = 0.2  # largest
 _MOST_ROWS = 1000  # looked at; a random part of more
 _MOST_PAIRED = 1000  # columns whose pairs are looked at, evenly spread
@@ -24,11 +24,11 @@ _MOST_PAIRED = 1000  # columns whose pairs are looked at, evenly spread
 
 @dataclass(frozen=True)
 class Depth:
-    """How far the totals explain the first component; all shares 0 to 1, NaN where nothing varies.
+    """How much of the first component the totals explain; all shares from 0 to 1, NaN where nothing varies.
 
     Attributes:
         explained: squared correlation of log(1 + total) with the first component.
-        by_chance: the largest of the same in shuffled tables; NaN if the table has too few columns for a verdict.
+        by_chance: the maximum of `explained` in shuffled tables; NaN with too few columns for a verdict.
         component: share of the variance of log(1 + x) along the component.
         rising, falling: shares of the columns that rise and that fall along the component, with a correlation of two
             standard errors or more.
@@ -46,7 +46,7 @@ class Depth:
 
     @property
     def stands_out(self) -> bool:
-        """Whether most columns rise together, pair by pair, and the total explains it, more than in shuffled tables."""
+        """Whether most columns rise together in pairs, and the total explains this better than in shuffled tables."""
         is_explained = self.by_chance <= self.explained >= EXPLAINED
         return is_explained and self.rising >= RISING and self.falling <= FALLING and self.together >= TOGETHER
 
@@ -56,7 +56,7 @@ def depth(values: np.ndarray, reporter: Reporter = SILENT, stage: str = "") -> D
 
     Args:
         values: counts, (rows, columns).
-        reporter, stage: told of every shuffle.
+        reporter, stage: receive every shuffle.
     """
     rng = np.random.default_rng(0)
     rows = np.sort(rng.permutation(len(values))[:_MOST_ROWS])

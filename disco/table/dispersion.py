@@ -1,4 +1,4 @@
-"""Columns against given laws: their variance against Poisson's, their zeros against Poisson and negative binomial.
+"""Columns compared with count laws: variance with Poisson, zeros with Poisson and negative binomial.
 
 Given its total T, a column of n independent Poisson counts of one mean is multinomial with n equal cells, so the
 unknown mean drops out. Up to a total of 30 the law of Σ x (x − 1) / 2 is computed exactly, as the n-th power of the
@@ -83,7 +83,7 @@ def _by_cumulants(rows: int, total: np.ndarray, index: np.ndarray) -> np.ndarray
 
 
 def zeros(values: np.ndarray) -> pd.DataFrame:
-    """Compare the zeros of each column with what its mean, and its mean and variance, let expect.
+    """Compare the zeros of each column with those that its mean, and its mean and variance, predict.
 
     Columns of the result, one line per column: `zeros` (share of the rows), `zeros_poisson` (expected of Poisson counts
     with this mean), `zeros_nb` (of negative binomial counts with this mean and variance, or of Poisson counts if the
@@ -126,7 +126,7 @@ def _zeros_of_nb(mean: float, variance: float) -> tuple[float, float, float]:
 
 
 def corrected(p_values: np.ndarray) -> np.ndarray:
-    """P-values corrected for their number by Holm's steps: the chance of any false one at a level is at most the level.
+    """P-values corrected by Holm's method: the probability of any false rejection is at most the level.
 
     Args:
         p_values: (tests,).

@@ -1,8 +1,8 @@
-"""Guesses at the roles of columns, from their cells and names. A guess is only shown: nobody acts on one unasked.
+"""Guesses at the roles of columns, from their cells and names. A guess is only shown and has no effect until accepted.
 
-Text is a covariate, a group if it has many levels, or to be ignored if hardly two rows share one. Numbers with decimals
-or signs are covariates, or an exposure by their name. Whole numbers from 0 up are counts, unless their name says
-otherwise, as `plot_id`, `year` or `age` do, or they are years. What an h5ad file stores as categories is like text.
+Text is a covariate, a group if it has many levels, or ignored if almost every row has its own. Numbers with decimals
+or signs are covariates, or an exposure by their name. Whole numbers from 0 up are counts, unless their name suggests
+otherwise, such as `plot_id`, `year` or `age`, or they are years. What an h5ad file stores as categories is like text.
 """
 
 import re
@@ -79,9 +79,9 @@ class Guess:
 
 
 def guesses(table: pd.DataFrame) -> dict[int, Guess]:
-    """The columns of a table that look like something else than counts: position → guess.
+    """The columns of a table that do not look like counts: position → guess.
 
-    At most one is guessed to be the exposure, and one the group.
+    At most one column is guessed to be the exposure, and one the group.
     """
     found: dict[int, Guess] = {}
     table = as_frame(table)
@@ -115,7 +115,7 @@ def _guess(column: pd.Series, name: str) -> Guess | None:
 
 
 def _of_levels(column: pd.Series, what: str, rows: int | None = None) -> Guess:
-    """The guess at texts or categories, of a column of so many rows, missing cells among them."""
+    """The guess at a column of text or categories with this number of rows, including missing cells."""
     rows, levels = rows or len(column), column.dropna().astype(str).nunique()
     if levels == 1:
         return Guess("ignore", "", "never changes")
@@ -142,7 +142,7 @@ def _of_numbers(values: np.ndarray, name: str) -> Guess | None:
 
 
 def _by_name(values: np.ndarray, name: str) -> Guess | None:
-    """The guess at counts, by the name of their column; None if they may well be counts."""
+    """The guess at a column of counts, by its name; None if it may well hold counts."""
     known = values[~np.isnan(values)]
     levels, words = len(np.unique(known)), set(_words(name))
     if levels < 2:

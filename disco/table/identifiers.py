@@ -5,11 +5,11 @@ All values of an identifier differ, and one of these holds:
 - They run down the rows in equal steps, as 1, 2, 3, ... or 10, 20, 30, ...
 - Independent counts would have repeated: n draws from R whole numbers all differ with a probability of at most
   Π (1 - i / R), i < n, reached if all R are equally likely. R is the range of the values in units of their greatest
-  common step, and a little more. The R of large counts, such as totals of RNA, lets them differ.
+  common step, and a little more. Large counts, such as RNA totals, have an R so large that they may all differ.
 - Its name is that of an identifier, as `id`, `sample_id` or `Unnamed: 0`.
 
-An identifier of groups, such as a person seen several times, repeats: there the name decides, and many values.
-Years and other times are no identifiers: every row of a series has its own.
+An identifier of groups, such as a person observed several times, repeats: it is recognised by its name and its many
+values. Years and other times are not identifiers: every row of a series has its own.
 """
 
 import re
@@ -60,12 +60,12 @@ def identifier(values: np.ndarray, name: str) -> str | None:
 
 
 def identifiers(table: pd.DataFrame) -> dict[int, str]:
-    """The identifiers among the columns of a table that hold counts: position → why, as `identifier` says it."""
+    """The identifiers among the count columns of a table: position → reason, as from `identifier`."""
     whys = (identifier(numbers_of(column)[0], name) for name, column in columns_of(table))
     return {position: why for position, why in enumerate(whys) if why}
 
 
 def _chance(rows: int, values: float) -> float:
-    """The probability that so many independent draws differ, equally likely from so many values and a few more."""
+    """The probability that this many independent draws, uniform over this many values and a few more, all differ."""
     values *= (rows + 1) / (rows - 1)  # the range of a sample is narrower than that of its source
     return float(np.exp(np.log1p(-np.arange(rows) / values).sum()))

@@ -1,13 +1,13 @@
-"""Outlying rows: their total, or their distance from the usual row, is one that tables without outliers hardly have.
+"""Outlying rows: rows with a total, or a distance from the typical row, rarely seen in tables without outliers.
 
 The distance of a row is Σ_j z_j² over the columns, with
 
     z_j = 2 (√(x_j + 3/8) − √(median_j + 3/8)) / s_j,
 
 where s_j is the robust spread of those roots in column j, and at least 1, that of Poisson counts. Totals and distances
-are then measured from their median, in normal spreads that the distance from the median to the decile on the same side
-gives. Large ones are measured as logarithms, small ones as square roots: the tails of log-normal, gamma and Poisson
-totals are then no heavier than normal ones, and a table has no outliers for being skewed.
+are then measured from their median, in normal spreads computed from the distance between the median and the decile on
+the same side. Large ones are measured as logarithms, small ones as square roots: the tails of log-normal, gamma and
+Poisson totals are then no heavier than normal ones, so skewness alone does not create outliers.
 """
 
 import numpy as np
@@ -24,13 +24,13 @@ _DECILE = float(norm.isf(0.1))
 
 
 def outlying(values: np.ndarray, reporter: Reporter = SILENT, stage: str = "") -> pd.DataFrame:
-    """How far each row lies from the others: row (from 1), total, distance, their positions in spreads, and is_out.
+    """How far each row lies from the others: row (from 1), total, distance, both in spreads, and is_out.
 
     Columns: `row`, `total`, `distance`, `total_at`, `distance_at`, `is_out`. Nothing is outlying in under 20 rows.
 
     Args:
         values: counts, (rows, columns).
-        reporter, stage: told of every 100 columns.
+        reporter, stage: receive every 100 columns.
     """
     rows, columns = values.shape
     distance = np.zeros(rows)

@@ -1,9 +1,9 @@
-"""The front door: whatever a caller has as a table, checked once.
+"""The entry point for tables: any form of a table, checked once.
 
     DataFrame, array, roles or none  →  counts, adjustment, notes
 
-Every public function with a table calls `prepare` first. What it hands on is `Prepared`, which passes the same door
-again without another check: so a function that calls other public ones checks its table once.
+Every public function with a table calls `prepare` first. It returns a `Prepared`, which `prepare` accepts again without
+another check. So a function that calls other public functions checks its table once.
 """
 
 from dataclasses import dataclass, replace
@@ -27,8 +27,8 @@ class Prepared:
 
     Attributes:
         counts: int64, (rows, nodes), with text as names and rows from 0; float64 where any finite numbers will do.
-        adjustment: what else is known of the rows, or None.
-        notes: what does not keep the table from being used but is worth knowing, in sentences.
+        adjustment: covariates, exposure and groups of the rows, or None.
+        notes: sentences on what is worth knowing but does not prevent the use of the table.
     """
 
     counts: pd.DataFrame
@@ -45,18 +45,18 @@ Table: TypeAlias = pd.DataFrame | np.ndarray | Prepared
 
 
 def prepare(table: Table, roles: Given | None = None, folds: int | None = 2) -> Prepared:
-    """The counts of a table, and what its other columns say of the rows.
+    """The counts of a table, and the adjustment from its other columns.
 
     Args:
         table: all columns; only the counts if an adjustment is given. A prepared one is not checked again, and an
-            adjustment given with it takes the place of its own.
+            adjustment given with it replaces its own.
         roles: roles, a mapping of columns to roles, or the adjustment itself.
-        folds: into which the rows will be divided. None if no graph is looked for: then any number of rows and columns
-            will do, constant columns too, and rows keep their index.
+        folds: the number of folds of the rows. None without a graph search: then any numbers of rows and columns are
+            allowed, constant columns too, and rows keep their index.
 
     Raises:
-        InputError: it is no table, its columns cannot be used as counts or cannot play their roles, roles are given for
-            an array, or the adjustment has another number of rows.
+        InputError: it is not a table, its columns cannot be used as counts or in their roles, roles are given for an
+            array, or the adjustment has another number of rows.
     """
     if isinstance(table, Prepared):
         return table if roles is None else replace(table, adjustment=_of_rows(roles, table.counts))
@@ -78,7 +78,7 @@ def prepare(table: Table, roles: Given | None = None, folds: int | None = 2) -> 
 
 
 def finite(table: Table) -> pd.DataFrame:
-    """The columns of a table of any size whose numbers need not be counts: float64, or those of a prepared one.
+    """The columns of a table of any size as float64; they need not be counts. Those of a prepared table as they are.
 
     Raises:
         InputError: as for `as_numbers`.
@@ -96,7 +96,7 @@ def _of_counts(frame: pd.DataFrame, folds: int | None) -> Prepared:
 
 
 def _of_rows(adjustment: object, counts: pd.DataFrame) -> Adjustment:
-    """An adjustment, if it is one of these rows."""
+    """The adjustment, checked to have these rows."""
     if not isinstance(adjustment, Adjustment):
         raise InputError("The table was prepared with its roles: give an adjustment, or no roles.")
     if adjustment.rows != len(counts):

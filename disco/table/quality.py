@@ -1,8 +1,8 @@
-"""The quality of a table of counts: what stands out before any graph is looked for, each with one piece of advice.
+"""The quality of a table of counts: what stands out before any graph search, each with advice.
 
 Dispersion and zeros (`disco/table/dispersion.py`), ties and levels, prevalence (`disco/table/screening.py`), depth
-(`disco/table/depth.py`), outlying rows (`disco/table/outlying.py`), columns that others determine
-(`disco/table/relations.py`) or nearly repeat (`disco/table/relations.py`). The table is never changed.
+(`disco/table/depth.py`), outlying rows (`disco/table/outlying.py`), columns determined by others
+(`disco/table/relations.py`) or nearly repeated (`disco/table/relations.py`). The table is never changed.
 """
 
 from collections.abc import Iterator, Sequence
@@ -51,17 +51,17 @@ class Finding:
 
 @dataclass(frozen=True)
 class Quality:
-    """What a table of counts is like.
+    """The properties of a table of counts.
 
     Attributes:
         columns: one line per column: column (name), levels, ties, mean, variance, commonest, prevalence, dispersion,
             over, under (p-values for the column alone), varies (more, less or as, against Poisson counts, by these
             tests for all columns together), zeros, zeros_poisson, zeros_nb, excess, has_gaps (too many zeros).
-        depth: how far the rows' totals explain what the columns have in common.
+        depth: how much of the columns' common variation the row totals explain.
         rows: one line per row, from `disco.table.outlying.outlying`.
-        relations: columns that others determine exactly.
-        near: one, other (names), correlation of columns that are nearly copies.
-        findings: what stands out, the gravest first.
+        relations: columns determined exactly by others.
+        near: one, other (names), correlation of near copies.
+        findings: what stands out, most serious first.
     """
 
     columns: pd.DataFrame
@@ -73,11 +73,11 @@ class Quality:
 
 
 def quality(table: Table, left_out: Stretches = (), callback: Callback | None = None) -> Quality:
-    """Look at a table of counts, of any size and with constant columns too.
+    """Check a table of counts of any size, constant columns included.
 
     Args:
         table: counts, one column per node.
-        left_out: rows of the loaded table that this one lacks; the others keep their numbers.
+        left_out: rows of the loaded table that were left out; the others keep their numbers.
         callback: receives the events; False stops.
 
     Raises:
@@ -134,7 +134,7 @@ def _hardly_varying(columns: pd.DataFrame) -> Iterator[Finding]:
         yield Finding(
             "constant",
             f"{_many(constant, columns)} {plural(len(constant), 'is', 'are')} constant.",
-            "Leave out what never changes: it has no place in a graph.",
+            "Leave out constant columns: they cannot be part of a graph.",
             tuple(constant.tolist()),
         )
     varied = (columns["levels"] > 1).to_numpy()
@@ -144,7 +144,7 @@ def _hardly_varying(columns: pd.DataFrame) -> Iterator[Finding]:
             "rare",
             f"{_many(rare, columns)} {plural(len(rare), 'is', 'are')} above 0 in fewer than {screening.RARE:.0%} of "
             "the rows.",
-            "Leave out columns that so few rows speak of.",
+            "Leave out columns with so few informative rows.",
             tuple(rare.tolist()),
         )
     same = np.flatnonzero(screening.nearly_constant(columns) & varied)
@@ -153,7 +153,7 @@ def _hardly_varying(columns: pd.DataFrame) -> Iterator[Finding]:
         yield Finding(
             "rare",
             f"{_many(same, columns)} {has} one value in more than {screening.SAME:.0%} of the rows.",
-            "Leave out columns that hardly change.",
+            "Leave out columns that hardly vary.",
             tuple(same.tolist()),
         )
 
@@ -164,17 +164,17 @@ def _determined(columns: pd.DataFrame, exact: Sequence[Relation], near: pd.DataF
         out = tuple(sorted({indices[relation.columns[0]] for relation in exact}))
         others = f" There are {len(exact) - 1:,} more such relations." if len(exact) > 2 else ""
         others = f" {exact[1].sentence}" if len(exact) == 2 else others
-        advice = "Leave one column of each such relation out: an edge between them is arithmetic, not cause."
+        advice = "Leave out one column of each relation: an edge between such columns reflects arithmetic, not cause."
         yield Finding("relation", f"{exact[0].sentence}{others}", advice, out)
     if len(near):
         one = near.iloc[near["correlation"].abs().argmax()]
         pair = f'"{one["one"]}" and "{one["other"]}"'
-        copies = f"{len(near):,} pairs of columns are nearly copies, most of all {pair}"
+        copies = f"{len(near):,} pairs of columns are near copies, above all {pair}"
         yield Finding(
             "near",
-            f"{copies if len(near) > 1 else f'{pair} are nearly copies'}: their ranks correlate by "
+            f"{copies if len(near) > 1 else f'{pair} are near copies'}: the correlation of their ranks is "
             f"{one['correlation']:.3f}.",
-            "Leave one of them out, if they measure the same.",
+            "Leave one of them out if they measure the same thing.",
             tuple(sorted({indices[name] for name in near["other"]})),
         )
 
@@ -183,11 +183,11 @@ def _of_depth(deep: Depth) -> Iterator[Finding]:
     if deep.stands_out:
         yield Finding(
             "depth",
-            f"The rows' totals explain {deep.explained:.0%} of the first component of log(1 + x) (shuffled tables: up "
+            f"The row totals explain {deep.explained:.0%} of the first component of log(1 + x) (shuffled tables: up "
             f"to {deep.by_chance:.0%}); {deep.rising:.0%} of the columns rise with it, {deep.together:.0%} of their "
             "pairs together.",
-            "If the rows differ in depth, effort or volume, edges may only show that: declare an exposure, such as "
-            "the rows' totals; causes that reach nearly all columns look the same.",
+            "If the rows differ in depth, effort or volume, edges may only reflect that: declare an exposure, such as "
+            "the row totals. A cause of nearly all columns looks the same.",
         )
 
 
@@ -195,7 +195,7 @@ def _of_rows(rows: pd.DataFrame) -> Iterator[Finding]:
     out = rows[rows["is_out"]]
     if len(out):
         far = out.loc[out[["total_at", "distance_at"]].abs().max(axis=1).idxmax()]
-        why = f"its total is {int(far['total']):,}, where the median is {np.median(rows['total']):,.0f}"
+        why = f"its total is {int(far['total']):,}; the median is {np.median(rows['total']):,.0f}"
         if abs(far["total_at"]) < far["distance_at"]:
             why = f"its total, {int(far['total']):,}, is made up of unusual counts"
         listed = in_words(stretches(out["row"].to_numpy()), _NAMED)
@@ -203,7 +203,7 @@ def _of_rows(rows: pd.DataFrame) -> Iterator[Finding]:
         yield Finding(
             "rows",
             f"{lie if len(out) > 1 else f'Row {listed} lies far from the others'}: {why}.",
-            "Look up where that comes from, and leave out what was measured in another way.",
+            "Find out why, and leave out rows that were measured differently.",
             rows=tuple(out["row"].astype(int).tolist()),
         )
 
@@ -214,9 +214,9 @@ def _of_zeros(columns: pd.DataFrame) -> Iterator[Finding]:
         most = columns.loc[(columns["zeros"] - columns["zeros_nb"]).iloc[many].idxmax()]
         yield Finding(
             "zeros",
-            f"{_many(many, columns)} {plural(len(many), 'is', 'are')} 0 more often than mean and variance let expect"
+            f"{_many(many, columns)} {plural(len(many), 'is', 'are')} 0 more often than the mean and variance predict"
             f"{_most(many, most)} in {most['zeros']:.0%} of the rows instead of {most['zeros_nb']:.0%}.",
-            "Leave such a column out, or those rows, if a 0 there can also mean that nothing was measured.",
+            "If a 0 can also mean that nothing was measured, leave out such a column, or those rows.",
             tuple(many.tolist()),
         )
 
@@ -230,7 +230,7 @@ def _of_dispersion(columns: pd.DataFrame) -> Iterator[Finding]:
             f"{_many(over, columns)} {plural(len(over), 'varies', 'vary')} more than Poisson counts"
             f"{_most(over, most)} its variance is {most['dispersion']:.3g} times its mean (tests at {LEVEL:.0%} for "
             "all columns together).",
-            "Nothing to do: causes have this effect, and neither a fit nor a refinement takes counts for Poisson.",
+            "Nothing to do: causes have this effect, and neither a fit nor a refinement assumes Poisson counts.",
         )
     if len(under):
         least = columns.loc[columns["dispersion"].iloc[under].idxmin()]
@@ -238,7 +238,7 @@ def _of_dispersion(columns: pd.DataFrame) -> Iterator[Finding]:
             "under",
             f"{_many(under, columns)} {plural(len(under), 'varies', 'vary')} less than Poisson counts"
             f"{_most(under, least)} its variance is {least['dispersion']:.2g} times its mean.",
-            "Nothing to do if the counts have an upper limit; otherwise look whether they were averaged or rounded.",
+            "Nothing to do if the counts have an upper limit; otherwise check whether they were averaged or rounded.",
         )
 
 
@@ -248,7 +248,7 @@ def _of_levels(columns: pd.DataFrame, rows: int) -> Iterator[Finding]:
         yield Finding(
             "few levels",
             f"{_many(few, columns)} {plural(len(few), 'has', 'have')} at most {FEW_LEVELS} values.",
-            "Take finer counts where there are any: a refinement leaves directions at such columns undecided.",
+            "Use finer counts if there are any: a refinement leaves directions at such columns undecided.",
         )
     thin = np.flatnonzero((columns["levels"] > FEW_LEVELS) & (columns["ties"] * (rows - 1) < SHARED))
     if len(thin):
@@ -268,5 +268,5 @@ def _many(indices: np.ndarray, columns: pd.DataFrame) -> str:
 
 
 def _most(indices: np.ndarray, line: pd.Series) -> str:
-    """What leads from the columns of a sentence to the number of the one that is most so."""
-    return ":" if len(indices) == 1 else f', most of all "{line["column"]}":'
+    """The words between the columns of a sentence and the number of the most extreme one."""
+    return ":" if len(indices) == 1 else f', above all "{line["column"]}":'

@@ -9,7 +9,7 @@ column with many ties may have empty levels.
 
 Folds divide the rows. With `folds_by` counts they divide the counts instead: both folds have all rows, each trains on
 one half of every count and is evaluated on the other (`disco.table.thinning`). The halves of a Poisson count are
-independent, whichever rows belong together. Levels, quantile levels too, come from the training half alone.
+independent, whichever rows belong together. Levels, including quantile levels, come from the training half alone.
 """
 
 from dataclasses import dataclass, replace
@@ -29,11 +29,11 @@ from disco.words import how_many
 
 
 class Beside(NamedTuple):
-    """What rows have beside their counts.
+    """Network inputs and groups of rows, in addition to their counts.
 
     Attributes:
-        given: what the networks are given of it, (rows, inputs) float32, standardised on all rows of the table; the
-            covariates are ordered by name.
+        given: inputs of the networks, (rows, inputs) float32, standardised on all rows of the table; covariates are
+            ordered by name.
         group: the number of every row's group, (rows,), or None.
     """
 
@@ -62,8 +62,8 @@ class FoldRanks:
         held_out: ranks of the held-out fold, (held-out rows, nodes).
         rows: the held-out rows' numbers among all rows that were divided, from 0, (held-out rows,).
         top: the common grid bound K = max_j K_j; the grid is {0, …, K}.
-        beside: what the training rows have beside their counts.
-        held_out_beside: the same of the held-out rows.
+        beside: inputs and groups of the training rows.
+        held_out_beside: the same for the held-out rows.
     """
 
     train: np.ndarray
@@ -98,10 +98,10 @@ class Folds:
     """How a fit divides the rows of its table.
 
     Attributes:
-        rows: the table's rows that give networks and order, ascending, (rows,).
+        rows: the table's rows used for networks and order, ascending, (rows,).
         of_row: the held-out fold of each of them, from 0, (rows,); None if every fold holds out half of every count.
         ranks: their ranks, fold by fold.
-        parent_ranks: the same with the rows that give the parents held out; `ranks` itself if they are the same rows.
+        parent_ranks: the same with the rows for the parents held out; `ranks` itself if they are the same rows.
     """
 
     rows: np.ndarray
@@ -146,7 +146,7 @@ class Folds:
 def sampled_rows(rows: int, settings: Settings) -> np.ndarray:
     """The rows that a fit uses, ascending: all of them, or a random sample of `max_rows`.
 
-    Groups are not sampled whole: what is left of them still stays together in all that follows.
+    Groups are not sampled as a whole; their sampled rows still stay together afterwards.
     """
     if settings.max_rows is None or rows <= settings.max_rows:
         return np.arange(rows)
@@ -155,7 +155,7 @@ def sampled_rows(rows: int, settings: Settings) -> np.ndarray:
 
 
 def split_rows(rows: int, settings: Settings, group: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
-    """The rows that give networks and order, and those that give the parents, ascending.
+    """The rows for networks and order, and the rows for the parents, ascending.
 
     They are the same, or two random halves with `disjoint_rows`, nearly equal if rows of a group stay together.
 

@@ -1,7 +1,7 @@
-"""Read a table from a file, cell for cell, or what was chosen from a file of cells and genes.
+"""Read a table from a file cell for cell, or the chosen part of a file of cells and genes.
 
-How the file writes its cells is detected, unless it is given: encoding, separator, lines of names, decimal mark, mark
-between thousands. Nothing else is repaired: duplicate and empty names stay as they are, text stays text, and a row of
+Encoding, separator, lines of names, decimal mark and thousands separator are detected unless given. Nothing is
+repaired: duplicate and empty names stay as they are, text stays text, and a row of
 the wrong length is refused. `disco.table.counts` checks whether the table holds counts.
 
 All but small texts are read in a separate process (disco/table/formats/__main__.py), so a file that crashes its reader
@@ -61,8 +61,8 @@ _NULLABLE = {
 def read_table(source: str | Path | BinaryIO, name: str | None = None, **choices: Any) -> pd.DataFrame:
     """The table in a file, with its names as they are, including duplicate and empty ones.
 
-    Its `attrs` tell how it was read: NOTES, sentences; READING, the fields of `disco.table.formats.reading.Reading`,
-    of text and workbooks; OTHER, those fields as they may also be meant; SHEETS, the names of a workbook's sheets;
+    Its `attrs` record how it was read: NOTES, sentences; READING, the fields of `disco.table.formats.reading.Reading`,
+    of text and workbooks; OTHER, the alternative reading of those fields; SHEETS, the names of a workbook's sheets;
     MATRIX, of a file of cells and genes, how many there are, its layers and columns of obs, what was chosen, and
     which columns hold categories. Its cells are the rows, and their names the index.
 
@@ -89,7 +89,7 @@ def read_table(source: str | Path | BinaryIO, name: str | None = None, **choices
 
 
 def guessed(data: bytes) -> dict[str, Any]:
-    """The fields of `Reading` with which a text that cannot be read as a table seems to be written."""
+    """The fields of `Reading` guessed for a text that cannot be read as a table."""
     return asdict(text.guessed(data))
 
 

@@ -167,7 +167,7 @@ def near_copies(values: np.ndarray, reporter: Reporter = SILENT, stage: str = ""
 
     Args:
         values: counts, (rows, columns).
-        reporter, stage: told of every 512 columns.
+        reporter, stage: receive every 512 columns.
     """
     rows, columns = values.shape
     found: list[tuple[int, int, float]] = []

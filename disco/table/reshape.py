@@ -16,7 +16,7 @@ _DISTINCT = 0.9  # least share of different row names
 
 
 def has_row_names(table: pd.DataFrame) -> bool:
-    """Whether the first column seems to name the rows: different texts, or an identifier without a name."""
+    """Whether the first column seems to name the rows: distinct texts, or an identifier without a name."""
     if table.shape[1] < 2 or not len(table) or not isinstance(table.index, pd.RangeIndex):
         return False
     first = table.iloc[:, 0]
@@ -38,12 +38,12 @@ def _name(cell: object) -> str:
 
 
 def seems_transposed(table: pd.DataFrame) -> bool:
-    """Whether variables may stand in rows: there are more columns than rows, the row names apart."""
+    """Whether the rows may be variables: there are more columns than rows, not counting row names."""
     return table.shape[1] - has_row_names(table) > len(table) > 1
 
 
 def most_varied(table: pd.DataFrame, most: int) -> pd.DataFrame:
-    """The rows with the largest variance, at most so many, in their order, with names; other cells than numbers apart.
+    """The rows with the largest variance, up to a maximum, in their order, with names; ignores non-numeric cells.
 
     If the first column seems to name the rows, it does; else they are x1, x2, ... by their position.
     """

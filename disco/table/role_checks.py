@@ -1,4 +1,4 @@
-"""Roles that a table cannot bear, found before anything is started, and the rows in which a column cannot play its."""
+"""Checks of roles before anything starts, and the rows in which a column cannot have its role."""
 
 from collections import Counter
 
@@ -14,12 +14,12 @@ _LARGEST = 2 / 3  # of all rows in one group, at most
 
 
 def check_roles(counts: pd.DataFrame, adjustment: Adjustment, roles: Roles, folds: int) -> None:
-    """Refuse roles whose columns cannot play them beside these counts.
+    """Refuse roles that are impossible with these counts.
 
     Args:
         counts: of the nodes, checked.
-        adjustment: what the other columns say of the rows.
-        roles: from which both come.
+        adjustment: from the other columns.
+        roles: those that divided the table into both.
         folds: of the fit.
 
     Raises:
@@ -33,7 +33,7 @@ def check_roles(counts: pd.DataFrame, adjustment: Adjustment, roles: Roles, fold
 
 
 def _check_group(adjustment: Adjustment, roles: Roles, folds: int) -> None:
-    """Refuse groups that hold all rows or one, or are fewer than the folds."""
+    """Refuse a single group, groups of one row each, and fewer groups than folds."""
     if adjustment.group is None:
         return
     name, sizes = roles.named("group")[0], np.bincount(adjustment.group)
@@ -83,10 +83,10 @@ def _check_rates(counts: pd.DataFrame, exposure: np.ndarray, exposure_name: str)
 
 
 def unusable_rows(table: pd.DataFrame, roles: Roles) -> dict[str, np.ndarray]:
-    """The rows in which a column cannot play its role: name → (rows,) true or false; columns without such are left out.
+    """The rows in which a column cannot have its role: name → mask, (rows,); columns without such rows are left out.
 
-    Such a row has a missing cell, a cell that is no number where one is needed, an exposure that is not above zero, or
-    a level that no other row has. A computed exposure has the name of its kind.
+    Such a row has a missing cell, a cell that is not a number where one is needed, an exposure that is not above zero,
+    or a level that no other row has. A computed exposure has the name of its kind.
     """
     names, found = names_of(table), {}
     times = Counter(names)

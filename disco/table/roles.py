@@ -1,6 +1,6 @@
 """The role of every column: count, covariate, exposure, group, or to be ignored.
 
-What a table must have for them, `disco.table.role_checks` checks; `disco.table.guesses` guesses them.
+`disco.table.role_checks` checks a table for them; `disco.table.guesses` guesses them.
 
     Roles({"site": "group", "depth": "exposure", "age": "covariate", "sex": ("covariate", "categorical")})
 
@@ -45,7 +45,7 @@ MOST_BYTES = 1 << 20
 
 @dataclass(frozen=True)
 class Roles:
-    """Roles by column; a column that is not named is a count.
+    """Roles by column; columns not named are counts.
 
     Attributes:
         columns: the role of columns, by name; a covariate may come with its kind, as ("covariate", "ordinal").
@@ -65,7 +65,7 @@ class Roles:
         """From the content of roles.json.
 
         Raises:
-            InputError: it has not that form.
+            InputError: it does not have that form.
         """
         if not isinstance(values, dict) or not isinstance(values.get("columns", {}), dict):
             raise InputError("The roles must be a JSON object with columns, exposure or group_effects.")
@@ -98,12 +98,12 @@ class Roles:
         return "; ".join(filter(None, parts)) or "no adjustment"
 
     def needed(self) -> "Roles | None":
-        """Without the columns that are counts or ignored, on which no result depends; None if nothing is left."""
+        """The roles without counts and ignored columns, on which no result depends; None if nothing is left."""
         columns = {name: given for name, given in self.columns.items() if _role(given) not in ("count", "ignore")}
         return Roles(columns, self.exposure, self.group_effects) if columns or self.exposure else None
 
     def given(self, changes: Mapping[str, str | tuple[str, str]]) -> "Roles":
-        """With other roles of some columns; what was the exposure or the group is ignored where another column is."""
+        """The roles with changes; a former exposure or group is ignored if another column replaces it."""
         new, columns = {_role(role) for role in changes.values()}, {**self.columns, **changes}
         for role in new & {"exposure", "group"}:
             columns |= dict.fromkeys((name for name in self.named(role) if name not in changes), "ignore")
@@ -111,12 +111,12 @@ class Roles:
         return Roles(columns, None if "exposure" in new else self.exposure, self.group_effects and has_group)
 
     def computing(self, exposure: str | None) -> "Roles":
-        """With an exposure computed from the counts, or with none; a column that was the exposure is ignored."""
+        """The roles with an exposure computed from the counts, or without one; a former exposure column is ignored."""
         columns = {**self.columns, **dict.fromkeys(self.named("exposure"), "ignore")}
         return Roles(columns, exposure, self.group_effects)
 
     def among(self, names: Sequence[str]) -> "Roles":
-        """Those of some columns, each of which has a name of its own."""
+        """The roles of some columns, whose names are unique."""
         times = Counter(names)
         columns = {name: given for name, given in self.columns.items() if times[name] == 1}
         has_group = any(_role(one) == "group" for one in columns.values())
@@ -135,10 +135,10 @@ class Roles:
         return table.loc[:, [self.role(name) == "count" for name in names_of(table)]]
 
     def split(self, table: pd.DataFrame) -> tuple[pd.DataFrame, Adjustment | None]:
-        """The columns that are counts, not yet checked, and what the others say of the rows; None if they say nothing.
+        """The count columns, not yet checked, and the adjustment from the others; None if there is none.
 
         Raises:
-            InputError: a role names no column, or a column cannot play its role.
+            InputError: a role names an unknown column, or a column cannot have its role.
         """
         table = table.set_axis(names_of(table), axis=1)
         times = Counter(table.columns)
@@ -219,7 +219,7 @@ def _from_json(name: str, given: Any) -> str | tuple[str, str]:
 
 
 def _check(roles: Roles) -> None:
-    """Refuse roles that no table can have."""
+    """Refuse roles that are impossible for any table."""
     if not isinstance(roles.columns, Mapping):
         raise InputError(f"Roles map the names of columns to their roles; got {a_thing(roles.columns)}.")
     for name, given in roles.columns.items():
@@ -255,14 +255,14 @@ def plain(column: pd.Series) -> pd.Series:
 
 
 def kind_of(column: pd.Series) -> str:
-    """The kind that a covariate has unless told: categorical if its cells are text, continuous otherwise."""
+    """The default kind of a covariate: categorical if its cells are text, continuous otherwise."""
     column = plain(column)
     values, other = numbers_of(column)
     return CATEGORICAL if other.any() and not _is_numeric(column) else CONTINUOUS
 
 
 def _is_numeric(column: pd.Series) -> bool:
-    """Whether text cells read as numbers, decimal fractions and exponents among them."""
+    """Whether text cells read as numbers, including decimal fractions and exponents."""
     return bool(pd.to_numeric(column, errors="coerce").notna()[column.notna()].all())
 
 

@@ -1,8 +1,8 @@
 """Cells that are not counts: which rows or columns to leave out, and the table without them.
 
-A column is proposed to be left out if more than a fifth of its cells are not counts, or if it is constant; for faults
-in the others, the rows are. Rows keep the numbers, from 1, that they had in the table as loaded; stretches of them are
-pairs (first, last).
+It is proposed to leave out a column if more than a fifth of its cells are not counts, or if it is constant, and
+otherwise the rows with such cells. Rows keep their numbers, from 1, in the table as loaded; ranges of them are pairs
+(first, last).
 """
 
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ import pandas as pd
 from disco.table.cells import TOO_LARGE, as_frame, columns_of, is_count, is_numeric_text, numbers_of
 from disco.table.formats.header import MISSING_WORDS
 
-MOST_FAULTY = 0.2  # a larger share of faulty cells speaks against the column, not the rows
+MOST_FAULTY = 0.2  # with a larger share of faulty cells, leave out the column, not the rows
 MOST_STRETCHES = 10_000  # of rows left out; a run records each
 
 Stretches = tuple[tuple[int, int], ...]
@@ -26,7 +26,7 @@ class Proposal:
 
     Attributes:
         columns: position → why, as the rest of a sentence that begins with the column's name.
-        rows: positions from 0, ascending; cells of those columns do not matter to them.
+        rows: positions from 0, ascending; cells of those columns are not considered.
         texts: positions of columns of numbers kept as text.
     """
 
@@ -58,7 +58,7 @@ def proposal(table: pd.DataFrame) -> Proposal:
 
 
 def readable(column: pd.Series) -> np.ndarray:
-    """The numbers of a column as float64, those kept as text too; NaN for other cells."""
+    """The numbers of a column as float64, including those stored as text; NaN for other cells."""
     values, other = numbers_of(column)
     values, where = values.copy(), np.flatnonzero(other & is_numeric_text(column))
     values[where] = [float(cell) for cell in column.iloc[where]]
@@ -66,7 +66,7 @@ def readable(column: pd.Series) -> np.ndarray:
 
 
 def read_as_numbers(table: pd.DataFrame, positions: Sequence[int]) -> pd.DataFrame:
-    """The table with the numbers that some columns keep as text as numbers; other text there becomes missing."""
+    """The table with numbers that some columns store as text as numbers; other text there becomes missing."""
     changed = table.copy()
     for position in positions:
         values = readable(table.iloc[:, position])
@@ -77,7 +77,7 @@ def read_as_numbers(table: pd.DataFrame, positions: Sequence[int]) -> pd.DataFra
 def without_rows(table: pd.DataFrame, rows: np.ndarray) -> pd.DataFrame:
     """The table without some rows, given by position; columns of text that then hold only counts become numbers.
 
-    Row names stay; without them the rows are numbered anew.
+    Row names are kept; without them the rows are renumbered.
     """
     left = table.iloc[np.delete(np.arange(len(table)), rows)]
     if isinstance(table.index, pd.RangeIndex):
@@ -90,8 +90,8 @@ def listed(table: pd.DataFrame, rows: np.ndarray, left_out: Stretches = (), but:
 
     Args:
         rows: positions of the rows.
-        left_out: rows left out before, by which the numbers of the others are known.
-        but: positions of columns that do not matter.
+        left_out: rows left out before, from which the numbers of the others follow.
+        but: positions of columns to ignore.
     """
     numbers = row_numbers(len(table), left_out)
     found = []
@@ -106,7 +106,7 @@ def listed(table: pd.DataFrame, rows: np.ndarray, left_out: Stretches = (), but:
 
 
 def _why(value: float, cell: str) -> str:
-    """What keeps a cell from being a count."""
+    """Why a cell is not a count."""
     if np.isnan(value):
         return "blank" if cell.strip() in MISSING_WORDS else "text"
     if value < 0:
@@ -124,7 +124,7 @@ def row_numbers(rows: int, left_out: Stretches = ()) -> np.ndarray:
 
 
 def stretches(numbers: np.ndarray) -> Stretches:
-    """Row numbers as stretches: 1, 2, 3, 7 are (1, 3) and (7, 7)."""
+    """Row numbers as ranges: 1, 2, 3, 7 are (1, 3) and (7, 7)."""
     numbers = np.unique(numbers)
     if not len(numbers):
         return ()
@@ -134,12 +134,12 @@ def stretches(numbers: np.ndarray) -> Stretches:
 
 
 def with_more(left_out: Stretches, rows: int, more: np.ndarray) -> Stretches:
-    """The stretches left out when some of a table's present rows, given by position, go too."""
+    """The ranges left out when more rows of the present table, given by position, are removed."""
     before = [np.arange(first, last + 1) for first, last in left_out]
     return stretches(np.concatenate([*before, row_numbers(rows, left_out)[more]]))
 
 
 def in_words(left_out: Stretches, most: int = 12) -> str:
-    """Stretches as 3, 17–19, 204; the first ones if there are many."""
+    """Ranges as 3, 17–19, 204; only the first if there are many."""
     words = [str(first) if first == last else f"{first}–{last}" for first, last in left_out[:most]]
     return ", ".join(words) + (", …" if len(left_out) > most else "")

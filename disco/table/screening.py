@@ -1,4 +1,4 @@
-"""Columns that hardly vary: how often above 0, mean, variance, and the share of the commonest value.
+"""Columns that hardly vary: share of rows above 0, mean, variance, and share of the most common value.
 
 A graph over columns that are almost always 0 rests on a handful of rows.
 """
@@ -16,7 +16,7 @@ SAME = 0.98  # a column in which one value has a larger share of the rows is nea
 
 @dataclass(frozen=True)
 class Screen:
-    """What a column needs to stay.
+    """The thresholds for keeping a column.
 
     Attributes:
         prevalence: least share of the rows above 0.
@@ -32,7 +32,7 @@ class Screen:
 
 
 def spreads(table: pd.DataFrame) -> pd.DataFrame:
-    """How each column varies: column, prevalence, mean, variance (n - 1), commonest; missing where it is no counts."""
+    """How each column varies: column, prevalence, mean, variance (n - 1), commonest; missing if it is not counts."""
     found = []
     for name, column in columns_of(table):
         values, _ = numbers_of(column)
@@ -45,7 +45,7 @@ def spreads(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def left_out(found: pd.DataFrame, screen: Screen) -> np.ndarray:
-    """Which columns a screen leaves out, (columns,) bool; those that are no counts stay.
+    """Which columns a screen leaves out, (columns,) bool; those that are not counts are kept.
 
     Args:
         found: from `spreads`.
@@ -60,5 +60,5 @@ def rare(found: pd.DataFrame) -> np.ndarray:
 
 
 def nearly_constant(found: pd.DataFrame) -> np.ndarray:
-    """Which columns have almost one value only, but not quite, and are not rare, (columns,) bool."""
+    """Which columns have almost only one value and are not rare, (columns,) bool."""
     return ((found["commonest"] > SAME) & (found["commonest"] < 1)).to_numpy() & ~rare(found)

@@ -1,4 +1,4 @@
-"""How many rows the CCS finds at the levels of each column."""
+"""The number of rows available to the CCS at the levels of each column."""
 
 import numpy as np
 import pandas as pd
@@ -13,7 +13,7 @@ def level_support(before: pd.DataFrame, after: pd.DataFrame, fold_of_row: np.nda
 
     Args:
         before: counts, (rows, nodes).
-        after: codes; where folds hold out halves of counts, of both halves one below the other.
+        after: codes; if folds hold out halves of counts, of both halves stacked.
         fold_of_row: the held-out fold of each row of `after`.
         n_min: fewest rows of a usable level.
     """

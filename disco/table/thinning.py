@@ -1,8 +1,8 @@
-"""Binomial thinning: every single event of a count is kept with one probability, on its own.
+"""Binomial thinning: every event of a count is kept independently with the same probability.
 
-The thinned count of x at a share p is Binomial(x, p): a table as a shallower measurement would have given it. Thinned
-Poisson counts are Poisson, with means p times as large, and what is kept is independent of what is left out. So a
-table of Poisson counts splits into two independent halves (count splitting); counts that vary more stay dependent.
+The thinned count of x at a share p is Binomial(x, p), as from a shallower measurement. Thinned Poisson counts are
+Poisson, with means p times as large, and what is kept is independent of what is left out. So a table of Poisson counts
+splits into two independent halves (count splitting); the halves of overdispersed counts are dependent.
 """
 
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ from disco.table.prepared import Table, prepare
 
 
 def thinned(table: Table, share: float, seed: int | Sequence[int] = 0) -> pd.DataFrame:
-    """A table of which each event is kept with probability `share`.
+    """A table in which each event is kept with probability `share`.
 
     Args:
         table: counts, one column per node.

@@ -96,7 +96,7 @@ def test_the_report_shows_medians_other_sizes_and_failures(of_today, tmp_path):
         paper_results.append(tmp_path, {**line_of(row, seed, a_top=0.7, f1=f1, shd=9.0), "table": "er1"})
     paper_results.append(tmp_path, {**line_of(row, 3), "table": "er1", "error": "no level"})
     report = paper_report.report(tmp_path)["er1.md"]
-    below = report.split("## At d = 50, of which the paper has no figures")[1]
+    below = report.split("## d = 50 (no figures in the paper)")[1]
     ours = cells(below, "NB affine")[0]
     assert ours[1:5] == ["disco-paper", "0.700", "0.600", "9.0"] and ours[-2] == "0–2 (1 failed)"
 

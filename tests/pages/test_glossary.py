@@ -46,7 +46,7 @@ def test_a_definition_is_one_to_three_sentences():
 
 
 def test_numbers_are_those_of_the_engine():
-    assert f"From {MISFIT:g} nats on" in define("misfit")
+    assert f"a misfit of {MISFIT:g} nats or more" in define("misfit")
     assert f"at least {BOUND:g} nats" in define("decided")
 
 

@@ -60,7 +60,7 @@ def test_a_row_far_away_is_found_and_others_are_not():
     table.iloc[40, :4], table.iloc[40, 4:] = 14, 0  # an ordinary total
     told = found(quality(table))["rows"]
     assert told.rows == (18, 41) and "2 rows lie far from the others (18, 41), farthest row 18" in told.message
-    assert "its total is 200, where the median is 3" in told.message
+    assert "its total is 200; the median is 3" in told.message
     table.iloc[17] = table.iloc[16]
     assert found(quality(table))["rows"].message.startswith(
         "Row 41 lies far from the others: its total, 56, is made up"

@@ -1,4 +1,4 @@
-"""Read h5ad, the file of anndata from 0.7 on: X, layers and raw.X, each dense or sparse."""
+"""Read h5ad files of anndata 0.7 or later: X, layers and raw.X, each dense or sparse."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -15,7 +15,7 @@ _SPARSE = {"csr_matrix", "csc_matrix"}
 
 
 def layers(file: h5py.File) -> list[str]:
-    """The names of its matrices: X, those of its layers, and raw.X."""
+    """The names of its matrices: X, its layers, and raw.X."""
     there, more = hdf5.names(file), hdf5.child(file, "layers")
     inside = hdf5.names(more) if isinstance(more, h5py.Group) else []
     first, last = ["X"] if "X" in there else [], [_RAW] if "raw" in there else []

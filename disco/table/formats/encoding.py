@@ -1,4 +1,4 @@
-"""The encoding of a text: UTF-8 or UTF-16 with its mark if it is one of these, else Windows-1252."""
+"""The encoding of a text: UTF-8, UTF-16 with a byte-order mark, or else Windows-1252."""
 
 import codecs
 import re
@@ -48,7 +48,7 @@ def _detected(data: bytes) -> str:
     """The encoding of a text.
 
     Raises:
-        NotATable: it is none that can be told.
+        NotATable: it cannot be detected.
     """
     if data.startswith(_UTF16):
         return "utf-16"

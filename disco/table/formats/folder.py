@@ -14,12 +14,12 @@ NEEDED = " needs matrix.mtx, features.tsv (or genes.tsv) and barcodes.tsv in one
 
 
 def endings(names: tuple[str, ...]) -> list[str]:
-    """The names that a part may have."""
+    """The possible names of a part."""
     return [f"{name}{ending}" for name in names for ending in (".gz", "")]
 
 
 def packed(folder: Path) -> BinaryIO:
-    """The three files of a folder in a temporary ZIP, which goes when it is closed.
+    """The three files of a folder in a temporary ZIP, deleted when it is closed.
 
     Raises:
         NotATable: a file is missing.

@@ -1,6 +1,6 @@
 """The choice of genes, before a matrix of cells × genes becomes a dense table.
 
-By names or patterns; or those that vary most, by their variance or by the variance of their Pearson residuals.
+By names or patterns, or the most variable ones, by variance or by variance of the Pearson residuals.
 """
 
 import re
@@ -21,7 +21,7 @@ def chosen(matrix: Matrix, reading: Reading) -> tuple[np.ndarray, str]:
     """The positions of the chosen genes in the order of the file, (chosen,) int, and a note.
 
     Raises:
-        NotATable: a name fits no gene, too many are chosen, or the values are not counts.
+        NotATable: a name matches no gene, too many are chosen, or the values are not counts.
     """
     wanted = (reading.genes or USUAL_GENES).strip()
     if not wanted.isdecimal():
@@ -33,10 +33,10 @@ def chosen(matrix: Matrix, reading: Reading) -> tuple[np.ndarray, str]:
 
 
 def named(genes: list[str], wanted: str) -> np.ndarray:
-    """The positions of genes whose names a comma-separated list of names and patterns such as CD* holds.
+    """The positions of the genes in a comma-separated list of names and patterns such as CD*.
 
     Raises:
-        NotATable: one of the list fits no gene, or too many are chosen.
+        NotATable: an entry matches no gene, or too many are chosen.
     """
     found: set[int] = set()
     for pattern in filter(None, map(str.strip, wanted.split(","))):
@@ -75,7 +75,7 @@ def residual_variances(matrix: Matrix) -> np.ndarray:
 
     z = (x − μ) / √(μ + μ²/θ), where μ is the cell's total times the gene's share of all counts, and θ = 100; clipped to
     ±√cells (Lause, Berens and Kobak, Genome Biology 22, 2021). Without the zeros of a sparse matrix:
-    Σ z = Σ z(0) + Σ over values of (z(x) − z(0)), and the same of z².
+    Σ z = Σ z(0) + Σ over values of (z(x) − z(0)), and likewise for z².
     """
     cells, sums = len(matrix.cells), np.zeros(len(matrix.genes))
     depth = np.zeros(cells)
@@ -113,7 +113,7 @@ def _residuals(values: np.ndarray | int, mean: np.ndarray, cells: int) -> np.nda
 
 
 def dense(matrix: Matrix, indices: np.ndarray) -> np.ndarray:
-    """The counts of the genes at these positions, (cells, chosen) int64, each gene's in one stretch of memory."""
+    """The counts of the genes at these positions, (cells, chosen) int64, contiguous in memory per gene."""
     check_shape(len(matrix.cells), len(indices))
     table = np.zeros((len(matrix.cells), len(indices)), np.int64, order="F")
     column = np.full(len(matrix.genes), -1)

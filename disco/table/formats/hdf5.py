@@ -1,4 +1,4 @@
-"""Checked access to an HDF5 file: nothing outside it is opened, nothing is unpacked but by the usual filters."""
+"""Checked access to an HDF5 file: nothing outside it is opened, and only the usual filters are applied."""
 
 from typing import BinaryIO
 
@@ -34,7 +34,7 @@ def names(group: h5py.Group) -> list[str]:
 
 
 def child(group: h5py.Group, name: str) -> h5py.Group | h5py.Dataset | None:
-    """What a group holds under a name, None if nothing.
+    """The object of a group under a name; None if there is none.
 
     Raises:
         NotATable: a link out of the file, or a dataset that cannot be read safely.

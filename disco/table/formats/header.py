@@ -27,10 +27,10 @@ def header(lines: Lines, reading: Reading) -> tuple[int, int, int]:
 
 
 def _detected(lines: Lines) -> tuple[int, int, int]:
-    """One line of names, unless two lines or more without a number stand above lines with numbers.
+    """One line of names, unless two or more lines without a number come before lines with numbers.
 
-    Then the first line with a name of its own for every column holds the names, lines above it are titles and those
-    below it units. Without such a line all of them hold names, if those of each column together differ.
+    Then the first line with a distinct name for every column has the names; lines above it are titles, lines below it
+    units. Without such a line, all of them are names, if the joined names of the columns differ.
     """
     words = 0
     while words < min(len(lines), _MOST_WORDS) and _is_words(lines[words]):

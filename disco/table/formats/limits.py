@@ -1,4 +1,4 @@
-"""How large a file and its table may be.
+"""Size limits of a file and its table.
 
 With these limits any machine can read the largest file: 20 million cells are 160 MB as numbers, and reading them takes
 about four times that.
@@ -27,7 +27,7 @@ class NotATable(Exception):
 
 
 def check_shape(rows: int, columns: int, most: int = MOST_CELLS) -> None:
-    """Refuse a table too large to be worth reading.
+    """Refuse a table too large to read.
 
     Raises:
         NotATable: it has too many columns or cells.

@@ -46,7 +46,7 @@ def read(source: BinaryIO) -> Matrix:
 
 
 def _why(error: Exception) -> str:
-    """The reason in one line. A position outside the file is refused by the system, in words that speak of no ZIP."""
+    """The reason in one line. The system refuses an offset outside the file, in words that do not mention a ZIP."""
     if getattr(error, "errno", None) or type(error) is ValueError:
         return "the ZIP is damaged; download it or pack it again"
     return next(iter(str(error).splitlines()), "")[:100] or type(error).__name__
@@ -96,7 +96,7 @@ class _Lines:
     cells: int
 
     def check(self) -> None:
-        """Refuse a header that is none, or does not fit the names."""
+        """Refuse an invalid header, or one that does not fit the names."""
         with _opened(self.archive, self.member) as stream:
             self._header(stream)
 
@@ -124,7 +124,7 @@ class _Lines:
         return entries
 
     def blocks(self) -> Iterator[Block]:
-        """Blocks of cell, gene, count; the lines must be in order of cells or of genes, so that none comes twice."""
+        """Blocks of cell, gene, count; the lines must be ordered by cell or by gene, so that none is repeated."""
         try:
             with _opened(self.archive, self.member) as stream:
                 left = self._header(stream)
@@ -147,13 +147,13 @@ class _Lines:
 
 
 class _Rising:
-    """Whether numbers that come in pieces rise without an end."""
+    """Whether numbers that arrive in pieces keep increasing."""
 
     def __init__(self) -> None:
         self._last: int | None = -1
 
     def goes_on(self, keys: np.ndarray) -> bool:
-        """Whether they have risen up to the end of this piece."""
+        """Whether they increase up to the end of this piece."""
         if self._last is None or not len(keys):
             return self._last is not None
         rises = keys[0] > self._last and bool((np.diff(keys) > 0).all())

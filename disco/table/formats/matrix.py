@@ -1,4 +1,4 @@
-"""A matrix of counts in a file, cells × genes, read block by block: the whole of it is never in memory."""
+"""A matrix of counts in a file, cells × genes, read block by block and never wholly in memory."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -11,7 +11,7 @@ from disco.table.formats.limits import MOST_CELLS_OF_MATRIX, MOST_ENTRIES, MOST_
 
 Block = tuple[np.ndarray, np.ndarray, np.ndarray]
 _ENTRIES = 1_000_000  # of a block
-_TOO_LARGE = 2**53  # from here on a float no longer tells neighbouring whole numbers apart
+_TOO_LARGE = 2**53  # from here on, floats no longer distinguish consecutive integers
 _BAD_POINTERS = ": the pointers of its sparse matrix do not fit its values: it is damaged."
 
 
@@ -24,8 +24,8 @@ class Matrix:
     """Counts of cells × genes.
 
     Attributes:
-        blocks: gives the stored values from the beginning, in blocks of cells, genes (positions from 0) and values,
-            (entries,) each; no position comes twice; those absent are 0.
+        blocks: returns the stored values from the beginning, in blocks of cells, genes (positions from 0) and values,
+            (entries,) each; no position is repeated, and missing ones are 0.
         cells, genes: their names.
         notes: what was left out, in sentences.
     """
@@ -36,7 +36,7 @@ class Matrix:
     notes: tuple[str, ...] = ()
 
     def counts(self) -> Iterator[Block]:
-        """The blocks, their values as float64 that are checked to be counts.
+        """The blocks, with values as float64, checked to be counts.
 
         Raises:
             NotCounts: some are not.
@@ -60,11 +60,11 @@ def checked(values: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Compressed:
-    """A sparse matrix whose values lie in a file, line after line: lines are cells (CSR) or genes (CSC).
+    """A sparse matrix stored in a file line after line: lines are cells (CSR) or genes (CSC).
 
     Attributes:
-        data, indices: of the stored values; anything that gives an array for a slice.
-        pointers: where each line begins and the last ends, (lines + 1,) int64.
+        data, indices: of the stored values; anything that returns an array for a slice.
+        pointers: start of each line and end of the last, (lines + 1,) int64.
         width: positions in a line.
     """
 
@@ -100,7 +100,7 @@ class Compressed:
 
 
 def _check_once(keys: np.ndarray) -> None:
-    """Refuse positions that come twice."""
+    """Refuse repeated positions."""
     if (np.diff(keys) <= 0).any() and (np.diff(np.sort(keys)) == 0).any():
         raise NotATable(": its sparse matrix has two values for one cell and gene: it is damaged.")
 
@@ -121,7 +121,7 @@ def turned(blocks: Callable[[], Iterator[Block]]) -> Callable[[], Iterator[Block
 
 
 def only(matrix: Matrix, kept: list[int], note: str) -> Matrix:
-    """The matrix of the genes at these positions, which rise."""
+    """The matrix of the genes at these increasing positions."""
     column = np.full(len(matrix.genes), -1)
     column[kept] = np.arange(len(kept))
 
@@ -134,7 +134,7 @@ def only(matrix: Matrix, kept: list[int], note: str) -> Matrix:
 
 
 def distinct(names: list[str], ids: list[str] | None = None) -> list[str]:
-    """Names of which none comes twice: a repeated one gets its id, or which of them it is, in brackets."""
+    """Unique names: a repeated one gets its id, or its number among the repeated ones, in brackets."""
     times, turn = Counter(names), Counter[str]()
     found = []
     for index, name in enumerate(names):
@@ -146,7 +146,7 @@ def distinct(names: list[str], ids: list[str] | None = None) -> list[str]:
 
 
 def check_size(cells: int, genes: int, entries: int) -> None:
-    """Refuse a matrix too large to be worth reading.
+    """Refuse a matrix too large to read.
 
     Raises:
         NotATable: it has too many cells, genes or values, or none.

@@ -1,8 +1,8 @@
 """Numbers written with a decimal comma or with marks between thousands.
 
-`1,418` alone may be 1418 or 1.418. A number of the same file that can be read in one way only decides, such as `2,0`,
-or `1,234,567`; without one it is read as 1418, since a count has no decimals, and a note says so. `1.418` is read as it
-stands, and a note says that it may be 1418.
+`1,418` alone may be 1418 or 1.418. An unambiguous number in the same file decides, such as `2,0` or `1,234,567`.
+Without one it is read as 1418, since a count has no decimals, and a note says so. `1.418` is read as it stands, and a
+note says that it may be 1418.
 """
 
 import pyarrow as pa
@@ -12,7 +12,7 @@ from disco.table.formats.header import MISSING_WORDS
 
 _MARKS = {",": ",", ".": "[.]", " ": "[ \u00a0\u202f]", "'": "['\u2019]"}
 _GROUPED_BY_POINTS = r"^\s*[-+]?[1-9]\d{0,2}([.]\d{3})+\s*$"
-_EVIDENCE = {  # what shows how a mark is meant, or leaves it open
+_EVIDENCE = {  # what decides the meaning of a mark, or leaves it open
     ("decimal", ","): r"^\s*[-+]?(\d+,(\d{1,2}|\d{4,})?|0,\d+|\d{1,3}([.]\d{3})+,\d*)\s*$",
     ("thousands", ","): r"^\s*[-+]?\d{1,3}((,\d{3}){2,}|(,\d{3})+[.]\d*)\s*$",
     ("either", ","): r"^\s*[-+]?[1-9]\d{0,2},\d{3}\s*$",
@@ -25,7 +25,7 @@ _SMALL_OR_GROUPED = r"^\s*[-+]?([1-9]\d{0,2}([.]\d{3})+|\d{1,3})\s*$"
 
 
 def detected(table: pa.Table) -> tuple[str, str, bool]:
-    """The decimal mark, the mark between thousands, and whether a comma may be either, from the columns of text."""
+    """The decimal mark, the thousands separator, and whether a comma may be either, from the columns of text."""
     found: set[tuple[str, str]] = set()
     for column in table.columns:
         if pa.types.is_string(column.type):
@@ -42,9 +42,9 @@ def detected(table: pa.Table) -> tuple[str, str, bool]:
 
 
 def converted(table: pa.Table, decimal: str, thousands: str) -> tuple[pa.Table, list[tuple[int, int, str, str]]]:
-    """The table with its columns of text as numbers, where they are written so.
+    """The table with text columns as numbers, where they are written with these marks.
 
-    A column with other text stays text, and its numbers lose their marks.
+    A column with other text stays text, but its numbers lose their marks.
 
     Returns:
         The table, and the first cell that changed in each column: column, row, as written, as read.

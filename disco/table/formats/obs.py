@@ -1,7 +1,7 @@
-"""Read columns of obs, what an h5ad file says of its cells: numbers, true and false, texts, categories.
+"""Read columns of obs, the annotations of cells in an h5ad file: numbers, true and false, texts, categories.
 
 anndata writes a column as one dataset; categories as codes and their names, code −1 for a missing cell (before 0.8 the
-names lay in obs/__categories); and a column with missing cells also as values and a mask. The names of categories are
+names were in obs/__categories); and a column with missing cells also as values and a mask. The names of categories are
 texts even if they are numbers, because such numbers are only labels.
 """
 
@@ -27,7 +27,7 @@ def read(file: h5py.File, wanted: list[str], cells: int) -> dict[str, pa.Array]:
     """Some of its columns, by name, one value per cell; categories as a dictionary.
 
     Raises:
-        NotATable: one is not there, does not fit the cells, or holds something else.
+        NotATable: one is missing, does not fit the cells, or has other contents.
     """
     there = names(file)
     for name in wanted:
@@ -56,7 +56,7 @@ def _checked(group: h5py.Group, name: str, cells: int | None) -> np.ndarray:
     """The values of a dataset, (cells,): int64, uint64, float64, bool, or texts as objects.
 
     Args:
-        cells: how many there must be; None for categories, of which any bearable number may be.
+        cells: the required number; None for categories, of which any number within the limits is allowed.
     """
     found, path = hdf5.child(group, name), f"{group.name.strip('/')}/{name}"[:80]
     if not isinstance(found, h5py.Dataset) or found.ndim != 1:

@@ -1,4 +1,4 @@
-"""Read Parquet; the metadata show how much it holds before anything is unpacked."""
+"""Read Parquet; the metadata show its size before anything is unpacked."""
 
 import io
 import json

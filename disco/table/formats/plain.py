@@ -1,4 +1,4 @@
-"""Tables of plain columns, with facts on their files, as one process passes them to another."""
+"""Tables of plain columns, with facts on their files, for passing between processes."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -48,7 +48,7 @@ def mixed(cells: list[Any]) -> tuple[pa.Field, pa.Array]:
 
 
 def plain(table: pa.Table) -> pa.Table:
-    """The table with columns that also take little memory outside Arrow: numbers, times or text."""
+    """The table with columns that also need little memory outside Arrow: numbers, times or text."""
     columns = [_plain_column(name, column) for name, column in zip(table.column_names, table.columns, strict=True)]
     fields = [field.with_type(column.type) for field, column in zip(table.schema, columns, strict=True)]
     table = pa.Table.from_arrays(columns, schema=pa.schema(fields, table.schema.metadata))

@@ -36,8 +36,8 @@ class Reading:
         sheet: the name of a workbook's sheet.
         layer: the matrix of a file of cells and genes, such as "X", or its genome.
         genes: which of its genes become columns: how many, or names and patterns such as "CD*,MS4A1".
-        by: what those many vary most by, a key of `SPREADS`.
-        obs: the columns of obs of an h5ad file that come along.
+        by: how to rank genes if `genes` is a number, a key of `SPREADS`.
+        obs: the columns of obs of an h5ad file to read as well.
 
     Raises:
         NotATable: a value is none of these, or the decimal mark also separates thousands.

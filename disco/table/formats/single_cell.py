@@ -70,7 +70,7 @@ def _table(
     beside: Mapping[str, pa.Array] | None = None,
     obs_names: Sequence[str] = (),
 ) -> pa.Table:
-    """The table of the chosen genes and, beside them, the chosen columns of obs, of which a file has `obs_names`."""
+    """The table of the chosen genes and the chosen columns of obs; the file has `obs_names`."""
     beside = beside or {}
     try:
         indices, words = genes.chosen(matrix, reading)

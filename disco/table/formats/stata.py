@@ -17,7 +17,7 @@ _DAMAGED = (
 
 
 def read(data: bytes) -> pa.Table:
-    """The columns of a Stata file; where values have labels, the values themselves.
+    """The columns of a Stata file; for labelled values, the values themselves.
 
     Raises:
         NotATable: it is damaged or too large.

@@ -21,7 +21,7 @@ def layers(file: h5py.File) -> list[str]:
 
 
 def read(file: h5py.File, reading: Reading) -> tuple[Matrix, str]:
-    """The matrix of a file of Cell Ranger, and its name.
+    """The matrix of a Cell Ranger file, and its name.
 
     Raises:
         NotATable: there is no such matrix, or the file is damaged or too large.
@@ -47,10 +47,10 @@ def read(file: h5py.File, reading: Reading) -> tuple[Matrix, str]:
 
 
 def expression(matrix: Matrix, kinds: list[str]) -> Matrix:
-    """The matrix without features that are not gene expression, if some are and others are not.
+    """The matrix without features other than gene expression, if it has both.
 
     Args:
-        kinds: of its features; none if the file does not tell.
+        kinds: of its features; empty if the file does not have them.
     """
     kept = [index for index, kind in enumerate(kinds) if kind == _EXPRESSION]
     if not kept or len(kept) == len(kinds):

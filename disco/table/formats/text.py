@@ -31,7 +31,7 @@ def read(data: bytes, reading: Reading, words: bool = False) -> pa.Table:
         words: whether to keep every cell as text, none missing.
 
     Raises:
-        NotATable: it is not text, the number of cells in a row is not that of the names, or it is too large.
+        NotATable: it is not text, a row has more or fewer cells than names, or it is too large.
     """
     data, encoding, told = as_utf8(data, reading.encoding)
     delimiter = reading.separator or _delimiter(data.lstrip(b"\r\n"))
@@ -62,7 +62,7 @@ def read(data: bytes, reading: Reading, words: bool = False) -> pa.Table:
 
 
 def guessed(data: bytes) -> Reading:
-    """How a text seems to be written that cannot be read as a table; the usual where that cannot be told."""
+    """The guessed format of a text that cannot be read as a table; defaults where nothing can be guessed."""
     usual = Reading("utf-8", ",", ".", "", 0, 1, 0)
     head = data[:_LONGEST_HEADER]
     try:
@@ -76,7 +76,7 @@ def guessed(data: bytes) -> Reading:
 
 
 def _delimiter(data: bytes) -> str:
-    """The mark that gives most lines the same number of cells, and the most cells; with one line the most frequent."""
+    """The separator with which most lines have the same number of cells, and the most; for one line the commonest."""
     text = data[:_LOOKED_AT].decode(errors="replace")
     lines = list(itertools.islice(io.StringIO(text, newline=""), SAMPLE))
     bare = re.sub(r'"[^"]*"', "", lines[0] if lines else "")
@@ -96,7 +96,7 @@ def _delimiter(data: bytes) -> str:
 
 
 def check_quotes(data: bytes, delimiter: str) -> None:
-    """Refuse a quote that opens a cell and is not closed, so that the lines below would become part of the cell.
+    """Refuse an unclosed quote at the start of a cell, which would make the lines below part of the cell.
 
     A quoted cell may span several lines if a quote ends it. In a cell that does not begin with a quote, a quote is an
     ordinary character.
@@ -155,10 +155,10 @@ def _first_lines(data: bytes, delimiter: str) -> tuple[list[list[str]], list[int
 
 
 def _names(lines: list[list[str]], above: int, names: int, used: int) -> list[str]:
-    """The names; those of a file without any are x1, x2, ... If all rows have a cell more, the first has no name.
+    """The names; without any, x1, x2, ... If all rows have one more cell, the first column has no name.
 
     Raises:
-        NotATable: there are fewer lines than the header is said to have.
+        NotATable: there are fewer lines than the given header lines.
     """
     if len(lines) < used or (not names and len(lines) == used):
         raise NotATable(f" has {len(lines)} lines, too few for {used} lines above the data.")
@@ -221,7 +221,7 @@ def _parse_problem(error: str) -> str:
 def _with_numbers(
     table: pa.Table, data: bytes, start: int, names: list[str], reading: Reading
 ) -> tuple[pa.Table, Reading, list[str], dict[str, str] | None]:
-    """The table with decimal commas and marks between thousands read; the marks; notes; what else they may mean."""
+    """The table with decimal commas and thousands separators read; the marks; notes; alternative readings."""
     is_open = False
     decimal, thousands = reading.decimal or ".", reading.thousands or ""
     if is_detected := (reading.decimal, reading.thousands) == (None, None):
@@ -251,7 +251,7 @@ def _with_numbers(
 
 
 def _points(table: pa.Table, floats: list[int], data: bytes, start: int, names: list[str], delimiter: str) -> list[str]:
-    """A note if the points of a column may stand between thousands."""
+    """A note if the points of a column may be thousands separators."""
     for index in floats:
         values = table.column(index).drop_null().to_numpy()
         if not (abs(values) < 1000).all() or (values % 1 == 0).all() or (abs(values * 1000 % 1 - 0.5) < 0.499).any():
@@ -266,7 +266,7 @@ def _points(table: pa.Table, floats: list[int], data: bytes, start: int, names: 
 
 
 def _told(changed: list[tuple[int, int, str, str]], names: list[str], is_open: bool) -> list[str]:
-    """A note on how the marks were read, with an example; and what else they may mean."""
+    """A note on how the marks were read, with an example; and alternative readings."""
     if not changed:
         return []
     columns = how_many(len(changed), "column")

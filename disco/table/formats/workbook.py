@@ -48,7 +48,7 @@ def read(data: bytes, reading: Reading) -> pa.Table:
     """The first visible sheet that has cells, or the one chosen; the notes name the other sheets with cells.
 
     Raises:
-        NotATable: it is not a workbook, is damaged, has no cells, has too many, or has no such sheet.
+        NotATable: it is not a workbook, is damaged, has no cells or too many, or has no such sheet.
     """
     if not zipfile.is_zipfile(io.BytesIO(data)):
         raise NotATable(f"{_REFUSED}Cannot detect file format.")
@@ -67,7 +67,7 @@ def read(data: bytes, reading: Reading) -> pa.Table:
 
 
 def _open_document(data: bytes, reading: Reading) -> pa.Table:
-    """The same of an OpenDocument spreadsheet."""
+    """The same for an OpenDocument spreadsheet."""
     book = CalamineWorkbook.from_filelike(io.BytesIO(data))
     sheets = [
         _Sheet(sheet.name, sheet.visible != SheetVisibleEnum.Visible, "")
@@ -209,7 +209,7 @@ def _table(rows: list[list[Any]], told: list[str], reading: Reading, sheets: lis
 
 
 def _typed(cells: list[Any]) -> tuple[pa.Field, pa.Array]:
-    """An unnamed column, of the type that all its cells have."""
+    """An unnamed column, with the common type of its cells."""
     if len({type(cell) for cell in cells if cell is not None}) > 1:
         return mixed(cells)
     array = pa.array(cells, from_pandas=False)
