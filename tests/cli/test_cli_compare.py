@@ -68,7 +68,7 @@ def test_methods_and_a_truth_are_added_to_a_run(lab, capsys):
 def test_a_failure_and_a_time_limit_are_rows_with_a_sentence(lab, capsys):
     assert compare(lab, "--methods", "input,slow,good", "--timeout", "3") == 0
     printed = capsys.readouterr().out
-    assert "timeout" in printed and "slow: The slow one was stopped after 3 seconds, its time limit." in printed
+    assert "timeout" in printed and "slow: The slow one was stopped at its time limit, 3 seconds." in printed
     assert "input: The column <b> has no values above 3: leave it out." in printed
     assert "good: It took the columns as they stand." in printed
 
@@ -89,7 +89,7 @@ def test_the_list_says_what_each_method_assumes(capsys, monkeypatch):
         ([], "--methods is missing"),
         (["--methods", ""], "at least one method"),
         (["--methods", "sort-mean", "--set", "cutoff=3"], "written METHOD.OPTION=VALUE.*got 'cutoff=3'"),
-        (["--methods", "sort-mean", "--set", "sort-excess.cutoff=3"], "sort-excess, which is not among those chosen"),
+        (["--methods", "sort-mean", "--set", "sort-excess.cutoff=3"], "sort-excess, which is not chosen"),
         (["--methods", "sort-mean", "--set", "sort-mean.depth=3"], "no option 'depth'"),
         (["--methods", "sort-mean", "--set", "sort-mean.cutoff=much"], "cutoff must be a number.*got 'much'"),
         (["--methods", "sort-mean", "--set", "sort-mean.by=3"], "by must be one of mean.*got '3'"),

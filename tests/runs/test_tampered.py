@@ -319,11 +319,11 @@ def test_a_folder_of_good_and_damaged_runs_is_listed(run, small_table):
     assert "4 folders unreadable" in [found.label for found in booted("train").get("page_link")]
     at = booted("runs")
     assert "4 folders that cannot be opened" in [found.label for found in at.expander]
-    assert "nested too deeply" in texts(at) and "no regular file" in texts(at).replace("\\", "")
+    assert "nested too deeply" in texts(at) and "not a regular file" in texts(at).replace("\\", "")
     (broken,) = [one for one in find_runs()[1] if "deeply" in one.reason]
     at.button(key=f"delete_unreadable_{broken.path.name!r}").click().run()
     assert not broken.path.exists() and "3 folders that cannot be opened" in [found.label for found in at.expander]
-    (other,) = [one for one in find_runs()[1] if "no regular file" in one.reason]
+    (other,) = [one for one in find_runs()[1] if "not a regular file" in one.reason]
     at = booted("train", run=other.path.name)
     assert any("settings.json is a pipe, not a regular" in warning.value.replace("\\", "") for warning in at.warning)
 
