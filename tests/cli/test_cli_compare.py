@@ -59,9 +59,9 @@ def test_methods_and_a_truth_are_added_to_a_run(lab, capsys):
     assert "sort-variance" in capsys.readouterr().out
     (lab / "one.csv").write_text("parent,child\nx1,x2\n")
     edges = len(run.truth())
-    for told in (f"The run's {edges} true edges gave way to 1.", ""):
+    for told in (f"The run's {edges} true edges were replaced by 1.", ""):
         assert main(["compare", *words[:3], str(lab / "one.csv"), "--methods", "sort-mean"]) == 0
-        assert ("gave way" in (said := capsys.readouterr().err)) == bool(told) and told in said
+        assert ("were replaced" in (said := capsys.readouterr().err)) == bool(told) and told in said
 
 
 @pytest.mark.usefixtures("strange")
@@ -94,7 +94,7 @@ def test_the_list_says_what_each_method_assumes(capsys, monkeypatch):
         (["--methods", "sort-mean", "--set", "sort-mean.cutoff=much"], "cutoff must be a number.*got 'much'"),
         (["--methods", "sort-mean", "--set", "sort-mean.by=3"], "by must be one of mean.*got '3'"),
         (["--methods", "sort-mean", "--timeout", "0"], "time limit in seconds must be"),
-        (["--methods", "sort-mean", "--run", "x"], "give --run for a run that exists, or COUNTS"),
+        (["--methods", "sort-mean", "--run", "x"], "give --run for an existing run, or COUNTS"),
         (["--methods", "sort-mean", "--truth", "no.csv"], "no.csv does not exist"),
     ],
 )
