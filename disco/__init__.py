@@ -15,10 +15,11 @@ if TYPE_CHECKING:
 __all__ = ["DISCO", "Event", "FitStopped", "Fitted", "InputError", "Variant", "ScoreUnavailable", "Settings"]
 __version__ = "0.1.0"
 
-# Read when torch is loaded: threads that spin while they wait made a fit ten times slower beside one busy program.
+# Read when torch is loaded. Threads that spin while they wait slowed a fit tenfold beside one busy program.
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
-# Imported on first use: they bring torch, which takes two seconds, and a list of runs or a waiting job needs none.
+# Imported on first use: they import torch, which takes two seconds and which a list of runs or a queued job does not
+# need.
 _LATER = {"DISCO": "estimator", "Event": "progress", "Fitted": "fit.fitted", "Variant": "fit.fitted"}
 
 

@@ -1,6 +1,6 @@
-"""disco COMMAND, or `python -m disco COMMAND`: one module of disco/cli/ for each command.
+"""disco COMMAND, or `python -m disco COMMAND`: one module of disco/cli/ per command.
 
-Exit status: 0; 2 for bad input or usage, with one sentence on stderr; 130 when interrupted, the run resumable.
+Exit status: 0; 2 for bad input or usage, with one sentence on stderr; 130 when interrupted; the run can be resumed.
 Results go to stdout, progress to stderr.
 """
 
@@ -27,9 +27,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _tell(f"disco: {stop}", INTERRUPTED_EXIT)
     except KeyboardInterrupt:
         return _tell("disco: interrupted.", INTERRUPTED_EXIT)
-    except BrokenPipeError:  # `disco graph RUN | head`: nobody reads on
+    except BrokenPipeError:  # `disco graph RUN | head`: the reader has closed the pipe
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    except OSError as error:  # a disk that is full, a folder without write access, a name too long
+    except OSError as error:  # a full disk, a folder without write access, a name that is too long
         from disco.files import remedy
 
         where = f"{error.filename}: " if isinstance(error.filename, str) else ""

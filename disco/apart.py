@@ -1,4 +1,4 @@
-"""Python processes of this package, each in a session of its own, which can be ended with all that it started."""
+"""Python processes of this package, each in its own session, so that it ends with all processes that it started."""
 
 import contextlib
 import os
@@ -11,17 +11,17 @@ from typing import Any
 
 from disco.errors import InputError
 
-_HOME = Path(__file__).resolve().parents[1]  # where a process finds this package
-_GRACE = 0.3  # seconds that it has to end before it is killed
+_HOME = Path(__file__).resolve().parents[1]  # where the process finds this package
+_GRACE = 0.3  # seconds to end before it is killed
 
 
 def start(module: str, *arguments: str, environment: Mapping[str, str] | None = None, **given: Any) -> subprocess.Popen:
     """Start `python -m module`.
 
     Args:
-        arguments: of its command line.
-        environment: what it has beside the environment of this process.
-        given: what `subprocess.Popen` takes; stdin, stdout and stderr are empty unless given.
+        arguments: its command-line arguments.
+        environment: variables added to this process's environment.
+        given: arguments of `subprocess.Popen`; stdin, stdout and stderr are empty unless given.
 
     Raises:
         OSError: no process could be started.
@@ -33,7 +33,7 @@ def start(module: str, *arguments: str, environment: Mapping[str, str] | None = 
 
 @contextlib.contextmanager
 def started(module: str, *arguments: str, **given: Any) -> Iterator[subprocess.Popen]:
-    """The same for a block, which leaves neither the process nor any that it started.
+    """The same as a context manager, which ends the process and all that it started.
 
     Raises:
         InputError: no process could be started.
@@ -55,7 +55,7 @@ def started(module: str, *arguments: str, **given: Any) -> Iterator[subprocess.P
 
 
 def status(process: subprocess.Popen) -> int | None:
-    """The exit status of a process that ends in a moment, below 0 if a signal ended it; None if it does not end."""
+    """The exit status of a process about to end, negative if a signal ended it; None if it keeps running."""
     try:
         return process.wait(_GRACE)
     except subprocess.TimeoutExpired:

@@ -1,4 +1,4 @@
-"""Validation of dataclass fields: declared beside each field, checked in one place, refused in one sentence.
+"""Validation of dataclass fields: declared beside each field, checked in one place, with a one-sentence error.
 
     @dataclass(frozen=True)
     class Settings:
@@ -9,7 +9,7 @@
         def __post_init__(self) -> None:
             check(self)
 
-A `Demand` is a test of a value, with the words that follow "must" in the sentence.
+A `Demand` is a test of a value and the words that follow "must" in the error.
 """
 
 import dataclasses
@@ -31,10 +31,10 @@ class _Rule:
     """The demands on a field.
 
     Attributes:
-        demands: in the order in which they are checked.
+        demands: in the order of checking.
         optional: whether it may also be None.
         values: the allowed words; empty for other fields.
-        quote: put around a refused word in the sentence.
+        quote: put around a refused word in the error.
     """
 
     demands: tuple[Demand, ...]
@@ -62,7 +62,7 @@ def number(
 
 
 def share(default: float, *, above: float | None = None) -> Any:
-    """A field for a number from 0 to 1."""
+    """A field for a number between 0 and 1."""
     return _field(default, _Rule((*_NUMBER, *_above(above), (lambda value: 0 <= value <= 1, "lie between 0 and 1"))))
 
 
@@ -72,7 +72,7 @@ def flag(default: bool) -> Any:
 
 
 def one_of(default: str, values: Iterable[str], quote: str = "'") -> Any:
-    """A field for one of some words; `quote` is put around a refused word in the sentence."""
+    """A field for one of some words; `quote` is put around a refused word in the error."""
     known = tuple(values)
     is_known: Demand = (lambda value: isinstance(value, str) and value in known, f"be one of {', '.join(known)}")
     return _field(default, _Rule((is_known,), values=known, quote=quote))
@@ -104,7 +104,7 @@ def require(name: str, value: Any, *demands: Demand, quote: str = "'") -> None:
     """Refuse a value that does not meet a demand.
 
     Raises:
-        InputError: a demand is not met; the sentence says what `name` must be, and what it is.
+        InputError: a demand is not met; the message says what `name` must be, and what it is.
     """
     for holds, words in demands:
         if not holds(value):
@@ -113,10 +113,10 @@ def require(name: str, value: Any, *demands: Demand, quote: str = "'") -> None:
 
 
 def require_types(**given: tuple[Any, type | types.UnionType]) -> None:
-    """Refuse an argument of a wrong type; every argument comes with its type, as `choice=(choice, Choice | None)`.
+    """Refuse an argument of a wrong type; each is given with its type, as `choice=(choice, Choice | None)`.
 
     Raises:
-        InputError: one is not of its type; the sentence says what the first such one must be, and what it is.
+        InputError: an argument has another type; the message says what the first such one must be, and what it is.
     """
     for name, (value, kind) in given.items():
         if not isinstance(value, kind):
@@ -125,16 +125,16 @@ def require_types(**given: tuple[Any, type | types.UnionType]) -> None:
 
 
 def a_thing(value: object) -> str:
-    """What a value is, in words: a list, an int, None."""
+    """A value's type in words: a list, an int, None."""
     name = type(value).__name__
     return "None" if value is None else f"{'an' if name[0] in 'aeiouAEIOU' else 'a'} {name}"
 
 
 def check(settings: Any, *names: str) -> None:
-    """Check the fields of a frozen dataclass that were made by the functions above: all of them, or those named.
+    """Check the fields of a frozen dataclass that use the functions above: all, or those named.
 
     Raises:
-        InputError: a value is not allowed; the sentence says what the first such field must be, and what it is.
+        InputError: a value is not allowed; the message says what the first such field must be, and what it is.
     """
     for item in dataclasses.fields(settings):
         rule, value = item.metadata.get("rule"), getattr(settings, item.name)
@@ -146,7 +146,7 @@ def check(settings: Any, *names: str) -> None:
 
 
 def choices(settings: type) -> dict[str, tuple[str, ...]]:
-    """The words that each field of a dataclass made by `one_of` may hold, by the field's name."""
+    """The allowed words of each `one_of` field of a dataclass, by the field's name."""
     rules = {item.name: item.metadata["rule"] for item in dataclasses.fields(settings) if "rule" in item.metadata}
     return {name: rule.values for name, rule in rules.items() if rule.values}
 

@@ -6,7 +6,7 @@ from disco.errors import InputError
 
 
 def choose_device(name: str = "auto") -> torch.device:
-    """The device a name stands for; `auto` is CUDA if there is a CUDA device, else the CPU.
+    """The device of a name; `auto` is CUDA if there is a CUDA device, else the CPU.
 
     Raises:
         InputError: the name is unknown, or it is cuda and there is no CUDA device.

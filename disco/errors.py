@@ -1,4 +1,4 @@
-"""Exceptions whose message is a sentence that a user can act on."""
+"""Exceptions whose messages tell a user what to do."""
 
 
 class InputError(ValueError):
@@ -10,9 +10,9 @@ class ScoreUnavailable(RuntimeError):
 
 
 class FitStopped(RuntimeError):
-    """A callback asked a fit to stop; if the fit keeps a checkpoint, it can be resumed."""
+    """A callback stopped a fit; with a checkpoint, the fit can be resumed."""
 
 
 def printable(text: str, longest: int | None = None) -> str:
-    """A foreign text in a sentence: without control characters, and cut to `longest` characters."""
+    """Foreign text for a message: without control characters, and cut to `longest` characters."""
     return "".join(sign if sign.isprintable() else "\N{REPLACEMENT CHARACTER}" for sign in text[:longest])

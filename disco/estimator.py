@@ -1,4 +1,4 @@
-"""DISCO, the estimator: `fit` a table, then read order, edges and graph, in the manner of scikit-learn."""
+"""DISCO as a scikit-learn estimator: `fit` a table, then read order, edges and graph."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -27,17 +27,17 @@ class DISCO:
     Args:
         preset: `tuned` or `paper`.
         device: `auto`, `cpu` or `cuda`.
-        **settings: any field of `Settings`, to replace the preset's value.
+        **settings: any field of `Settings`; replaces the preset's value.
 
     Attributes (after `fit`):
         order_: node names, source first.
         ccs_, criteria_, ocs_: see `Variant`.
         edges_, candidates_, training_: see `disco.fit.fitting.FitResult`.
-        adjacency_: 0 and 1, rows parents, columns children, in the table's column order.
+        adjacency_: 0 or 1; rows are parents, columns children, in the table's column order.
         feature_names_in_, n_features_in_: the table's columns.
-        rows_used_: how many rows of the table were used.
+        rows_used_: number of rows used.
         settings_: the `Settings`.
-        device_: where the networks are.
+        device_: the device of the networks.
         fitted_: the `Fitted` networks.
     """
 
@@ -45,7 +45,7 @@ class DISCO:
         self.preset, self.device, self._changes = preset, device, settings
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """The arguments it was made with, for scikit-learn's `clone`."""
+        """The constructor's arguments, for scikit-learn's `clone`."""
         return {"preset": self.preset, "device": self.device, **self._changes}
 
     def set_params(self, **params: Any) -> Self:
@@ -70,18 +70,18 @@ class DISCO:
         """Train the networks, find the order, select the parents.
 
         Args:
-            table: counts, rows by columns; also the columns that `roles` names.
+            table: counts, rows by columns, and the columns that `roles` names.
             y: ignored.
-            roles: the role of columns that are no counts, as `disco.table.roles.Roles` or a mapping of names to roles;
-                or the adjustment made of them, with a table of counts only.
-            knowledge: rules to which order and edges keep.
+            roles: the roles of columns that are not counts, as `disco.table.roles.Roles` or a mapping of names to
+                roles; or the adjustment made from them, if the table has counts only.
+            knowledge: rules that order and edges obey.
             callback: receives every `Event`; returning False stops the fit.
             checkpoint: a file that keeps the state of an unfinished fit; the fit resumes from it if it exists.
 
         Raises:
             InputError: the table, a role, a setting or the knowledge cannot be used, training diverged, or the fit
-                would not fit into memory.
-            FitStopped: the callback asked to stop; the checkpoint holds the state.
+                needs too much memory.
+            FitStopped: the callback stopped the fit; the checkpoint holds its state.
             ScoreUnavailable: a node or edge has no admissible observation.
         """
         settings, device = Settings.of(self.preset, **self._changes), choose_device(self.device)
@@ -96,9 +96,9 @@ class DISCO:
         return self
 
     def graph(self, tau_z: float | None = None, pi_min: float | None = None) -> nx.DiGraph:
-        """The DAG of `edges_`; with a threshold given, that of the OCS at these thresholds.
+        """The DAG of `edges_`, or that of the OCS at the given thresholds.
 
-        Edges carry `ocs`, `z` (means over folds) and `frequency`, and another selector's `score` and `p_value`.
+        Edges have `ocs`, `z` (means over folds) and `frequency`, and another selector's `score` and `p_value`.
         """
         if tau_z is None and pi_min is None:
             return graphs.build(self.order_, self.edges_)

@@ -1,8 +1,8 @@
-"""Files: regular ones read up to a size, and ones that are complete or not there at all.
+"""Files: reading regular files up to a size, and writing them completely or not at all.
 
-A folder of runs, or a user, may name anything: a named pipe or an endless file must not block its reader. A run may
-come from a stranger, so a link in it is neither followed to another file nor written through. What is written is
-written beside its place, then renamed into it.
+A path from a user or a folder of runs may lead to anything: a named pipe or an endless file must not block its reader.
+A run may come from a stranger, so links in it are never followed, for reading or writing. A file is written beside
+its destination, then renamed.
 """
 
 import contextlib
@@ -23,7 +23,7 @@ import pandas as pd
 
 from disco.errors import InputError
 
-# Where app, datasets and docs lie: beside the package, or where an installation puts them.
+# The folder of app, datasets and docs: beside the package, or where an installation puts them.
 HOMES = (Path(__file__).resolve().parents[1], Path(sys.prefix) / "share" / "disco")
 _KINDS = {
     stat.S_IFDIR: "a folder",
@@ -33,9 +33,9 @@ _KINDS = {
     stat.S_IFBLK: "a device",
 }
 _JSON_BYTES = 1 << 25
-_RECORD_BYTES = 1 << 20  # most bytes of a JSON file that every page reads
-_FRAME_BYTES = 1 << 27  # most bytes of a CSV file
-_LINE_BYTES = 1 << 16  # most bytes of one of its lines, about
+_RECORD_BYTES = 1 << 20  # largest size of a JSON file that every page reads
+_FRAME_BYTES = 1 << 27  # largest size of a CSV file
+_LINE_BYTES = 1 << 16  # about the longest allowed line
 
 
 class NotAFile(ValueError):
@@ -45,12 +45,12 @@ class NotAFile(ValueError):
 def opened(path: str | Path, flags: int = 0) -> int:
     """A file descriptor of a regular file, opened for reading; links are followed unless `flags` is `os.O_NOFOLLOW`.
 
-    A pipe would make its reader wait and a device may never end, so neither is read.
+    A pipe would block its reader and a device may never end, so neither is read.
 
     Raises:
         OSError: the file does not exist or cannot be read.
         NotAFile: it is not a regular file.
-        ValueError: the path holds a NUL.
+        ValueError: the path contains a NUL.
     """
     handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | flags)
     mode = os.fstat(handle).st_mode
@@ -112,16 +112,16 @@ def check_size(name: str, size: int, most: int) -> None:
         InputError: it is larger.
     """
     if size > most:
-        raise InputError(f"{name} has {size / 1e6:,.0f} MB; at most {most / 1e6:,.0f} MB are read: give a smaller one.")
+        raise InputError(f"{name} has {size / 1e6:,.0f} MB; the limit is {most / 1e6:,.0f} MB: give a smaller one.")
 
 
 def read_bytes(path: Path, limit: int) -> bytes:
-    """The content of a regular file, such as one of a run; a link is not followed.
+    """The content of a regular file, such as a run's; links are not followed.
 
     Raises:
-        FileNotFoundError: there is none.
+        FileNotFoundError: it does not exist.
         OSError: it cannot be read.
-        InputError: it is a link or no regular file, or larger than `limit` bytes.
+        InputError: it is a link, not a regular file, or larger than `limit` bytes.
     """
     with os.fdopen(_opened(path), "rb") as file:
         size = os.fstat(file.fileno()).st_size
@@ -132,11 +132,11 @@ def read_bytes(path: Path, limit: int) -> bytes:
 
 
 def _too_large(path: Path, limit: int) -> InputError:
-    return InputError(f"{path} is larger than the {limit >> 10:,} kB that DISCO reads of it; restore or delete it.")
+    return InputError(f"{path} is larger than {limit >> 10:,} kB, the limit for this file; restore or delete it.")
 
 
 def check_regular(path: Path, limit: int | None = None) -> None:
-    """Refuse all but a regular file of at most `limit` bytes, before a library opens it; errors as `read_bytes`."""
+    """Refuse all but a regular file of at most `limit` bytes, before a library opens it; raises as `read_bytes`."""
     handle = _opened(path)
     size = os.fstat(handle).st_size
     os.close(handle)
@@ -148,25 +148,25 @@ def _opened(path: Path) -> int:
     try:
         return opened(path, os.O_NOFOLLOW)
     except NotAFile as error:
-        raise InputError(f"{path} is {error}, no regular file; restore or delete it.") from None
+        raise InputError(f"{path} is {error}, not a regular file; restore or delete it.") from None
     except OSError as error:
         if error.errno == errno.ELOOP:
             raise linked(path) from None
         raise
     except ValueError as error:
-        raise InputError(f"{str(path)!r} is no path: {error}.") from None
+        raise InputError(f"{str(path)!r} is not a valid path: {error}.") from None
 
 
 def linked(path: Path) -> InputError:
-    """The error for a link where a run has a file or folder of its own."""
-    return InputError(f"{path} is a link: put the file or folder itself in its place, or delete the link.")
+    """The error for a link in place of a run's own file or folder."""
+    return InputError(f"{path} is a link: replace it by the file or folder itself, or delete it.")
 
 
 def inside(folder: Path, *names: str) -> Path:
-    """The path of a folder in the folder of a run.
+    """The path of a folder within a run's folder.
 
     Raises:
-        InputError: a link stands in its place, or in that of a folder above it.
+        InputError: it, or a folder above it, is a link.
     """
     path = folder
     for name in names:
@@ -177,7 +177,7 @@ def inside(folder: Path, *names: str) -> Path:
 
 
 def write_bytes(path: Path, data: bytes, *, durable: bool = True) -> None:
-    """Replace a file atomically; `durable` waits until it is on the disk, so that it survives a power cut."""
+    """Replace a file atomically; `durable` waits until the data are on the disk and survive a power cut."""
     beside = path.with_name(f".{path.name}.{os.getpid()}-{threading.get_ident()}.tmp")
     try:
         with open(beside, "wb") as file:
@@ -187,35 +187,33 @@ def write_bytes(path: Path, data: bytes, *, durable: bool = True) -> None:
                 os.fsync(file.fileno())
         os.replace(beside, path)
     finally:
-        with contextlib.suppress(OSError):  # the error above is the one to report
+        with contextlib.suppress(OSError):  # report the error above
             beside.unlink(missing_ok=True)
     if durable:
         _sync_folder(path.parent)
 
 
 def append_bytes(path: Path, data: bytes) -> None:
-    """Append to a file that nothing depends on; if it cannot be written, the data are dropped."""
+    """Append to a file that nothing depends on; if that fails, the data are dropped."""
     with contextlib.suppress(OSError), open_to_append(path) as file:
         file.write(data)
 
 
 def open_to_append(path: Path) -> BinaryIO:
-    """A file, made if need be; OSError if it cannot be written or is a link."""
+    """A file opened for appending, created if needed; OSError if it cannot be written or is a link."""
     flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOFOLLOW
     return os.fdopen(os.open(path, flags, 0o644), "ab")
 
 
 def unwritten(path: Path, error: OSError) -> InputError:
-    """The error for a folder that could not be written, or for the file in it that the error names."""
+    """The error for a folder, or the file in it that `error` names, that could not be written."""
     named = error.filename2 or error.filename  # for a rename, its target
     target = named if isinstance(named, str | Path) and not Path(named).name.startswith(".") else path
-    return InputError(
-        f"{target} cannot be written ({error.strerror or error}): {remedy(error)}, then do the same again."
-    )
+    return InputError(f"{target} cannot be written ({error.strerror or error}): {remedy(error)}, then try again.")
 
 
 def remedy(error: OSError) -> str:
-    """What to do about a file or folder that the system refuses."""
+    """What to do about a file or folder that the system refuses to write."""
     known = {errno.ENAMETOOLONG: "give it a shorter name", errno.ELOOP: "delete the link"}
     return known.get(error.errno or 0, "free some space or give access")
 
@@ -237,7 +235,7 @@ def remove_leftovers(folder: Path) -> None:
 
 
 def write_json(path: Path, value: Any, *, durable: bool = True) -> None:
-    """Write readable JSON; numbers that are not finite become null."""
+    """Write readable JSON; non-finite numbers become null."""
     write_bytes(path, json.dumps(plain(value), indent=1, ensure_ascii=False).encode(), durable=durable)
 
 
@@ -246,16 +244,16 @@ def read_json(path: Path, limit: int = _JSON_BYTES) -> dict[str, Any]:
 
     Raises:
         OSError: it cannot be read.
-        ValueError: it is no such file; an `InputError` has a sentence.
+        ValueError: it has another format; an `InputError` says what is wrong.
     """
     value = parsed(read_bytes(path, limit), str(path))
     if not isinstance(value, dict):
-        raise InputError(f"{path} holds no JSON object; restore or delete it.")
+        raise InputError(f"{path} does not contain a JSON object; restore or delete it.")
     return value
 
 
 def read_record(path: Path) -> dict[str, Any]:
-    """The JSON object of a small file; errors as `read_json`."""
+    """The JSON object of a small file; raises as `read_json`."""
     return read_json(path, _RECORD_BYTES)
 
 
@@ -263,21 +261,21 @@ def parsed(data: bytes, name: str) -> Any:
     """The value of a JSON text.
 
     Raises:
-        InputError: it is none, is nested too deeply, or holds half of a character.
+        InputError: it is not JSON, is nested too deeply, or has a lone surrogate.
     """
     try:
         value = json.loads(data.decode("utf-8"))
-        if b"\\ud" in data.lower():  # escapes can write half of a character, which cannot be shown
+        if b"\\ud" in data.lower():  # escapes can encode a lone surrogate, which cannot be displayed
             json.dumps(value, ensure_ascii=False).encode()
     except RecursionError:
         raise InputError(f"{name} is nested too deeply; restore or delete it.") from None
     except ValueError as error:
-        raise InputError(f"{name} holds no readable JSON ({error}); restore or delete it.") from None
+        raise InputError(f"{name} is not readable JSON ({error}); restore or delete it.") from None
     return value
 
 
 def plain(value: Any) -> Any:
-    """The value in JSON's own types: arrays as lists, numbers that are not finite as None."""
+    """The value in JSON types: arrays as lists, non-finite numbers as None."""
     if isinstance(value, dict):
         return {str(key): plain(item) for key, item in value.items()}
     if hasattr(value, "tolist"):  # a NumPy or torch array or number
@@ -296,21 +294,21 @@ def write_frame(path: Path, frame: pd.DataFrame) -> None:
 def read_frame(
     path: Path, words: Sequence[str], only: Sequence[str] | None = None, most: int | None = None
 ) -> pd.DataFrame:
-    """Read a tidy frame; the columns in `words` hold names, read literally ("NA" is a name).
+    """Read a tidy frame; the columns in `words` contain names, read literally ("NA" is a name).
 
     Args:
-        only: the columns to read, if they are there; None reads all.
-        most: most rows to read.
+        only: the columns to read, if present; None reads all.
+        most: largest number of rows to read.
 
     Raises:
         OSError: it cannot be read.
-        ValueError: it is no such file.
+        ValueError: it is not such a file.
     """
     data = read_bytes(path, _FRAME_BYTES)
     first = data[:_LINE_BYTES].partition(b"\n")[0]
     if first.count(b'"') % 2:
-        raise ValueError("its first line is no list of names")
-    for start in range(0, len(data) - _LINE_BYTES, _LINE_BYTES):  # each cell of a line costs memory
+        raise ValueError("its first line is not a list of names")
+    for start in range(0, len(data) - _LINE_BYTES, _LINE_BYTES):  # every cell of a line takes memory
         if data.find(b"\n", start, start + _LINE_BYTES) < 0:
             raise ValueError("one of its lines is too long")
     # Without index_col=False the first column becomes an index if rows are longer than the list of names.

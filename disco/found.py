@@ -1,8 +1,8 @@
-"""What was found on a table: an order with edges, whoever found them; as a graph, and as files.
+"""The result of any method on a table: an order with edges, as a graph and as files.
 
-order.csv     position from 1, node; sources first. Absent without an order
-edges.csv     parent, child, and what is known of each edge; `undirected` if some method may leave a direction open
-scores.csv    parent, child, score, and what else a method says of its candidates. Absent if it says nothing
+order.csv     position from 1, node; sources first. Absent if the method has no order
+edges.csv     parent, child, and the numbers of each edge; `undirected` if the method may leave a direction open
+scores.csv    parent, child, score, and other numbers of each candidate edge. Absent if the method scores none
 
 A refinement's files begin with `refined_`.
 """
@@ -26,7 +26,7 @@ from disco.schema import Schema, check_edges, check_order, damaged
 from disco.schema import read as read_frame
 
 Pairs = list[tuple[str, str]]
-MOST_SCORES = 50_000  # rows of scores.csv; a table of more is not kept
+MOST_SCORES = 50_000  # rows of scores.csv; a longer table is not kept
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,13 +37,13 @@ class Found:
         nodes: all nodes, sources first if there is an order, otherwise as in the table.
         edges: one row per edge: parent, child, and any of `disco.graph.EDGE_NUMBERS` and `EDGE_WORDS`. `is_open`: the
             method leaves the direction open; the edge then stands once, either way.
-        is_ordered: whether there is an order.
-        scores: parent, child, score of candidate edges, and p_value if the method has one; what a score means depends
-            on the method. Empty if it has none.
-        method: who found it, in words.
-        choices: what made it what it is, by name: options, thresholds, the seed.
-        seconds: how long that took; NaN if not measured.
-        notes: what a reader must know, in sentences.
+        is_ordered: whether the nodes are in causal order.
+        scores: parent, child, score of candidate edges, and p_value if the method has one. The method defines the
+            score. Empty if it has none.
+        method: the method's name.
+        choices: options, thresholds and seed, by name.
+        seconds: run time; NaN if not measured.
+        notes: caveats, as sentences.
         misfit: node and misfit_nats, one row per node, if measured.
     """
 
@@ -67,19 +67,19 @@ class Found:
         order: Sequence[str] | None = None,
         **more: Any,
     ) -> "Found":
-        """What a method found, as pairs.
+        """A method's result, from pairs of nodes.
 
         Args:
-            names: of all nodes, as the table's columns.
-            pairs: (parent, child) of the edges.
-            undirected: pairs joined by an edge without direction, each once.
+            names: all nodes, in the order of the table's columns.
+            pairs: (parent, child) per directed edge.
+            undirected: the pairs of nodes of the undirected edges, each once.
             more: further attributes.
 
         Raises:
-            InputError: the order does not hold every name once.
+            InputError: the order does not contain every name exactly once.
         """
         if order is not None and sorted(order) != sorted(names):
-            raise InputError("The order must hold every node once.")
+            raise InputError("The order must contain every node exactly once.")
         index = {name: k for k, name in enumerate(names)}
         rows = [(*pair, False) for pair in pairs] + [(*pair, True) for pair in undirected]
         rows.sort(key=lambda row: (row[2], index[row[0]], index[row[1]]))
@@ -93,18 +93,18 @@ class Found:
 
     @cached_property
     def pairs(self) -> Pairs:
-        """(parent, child) of every edge; one whose direction is open both ways."""
+        """(parent, child) of every edge; both directions of an open edge."""
         ends = zip(self.edges["parent"], self.edges["child"], self._open, strict=True)
         return [pair for u, v, is_open in ends for pair in ((u, v), (v, u))[: 1 + is_open]]
 
     @property
     def directed(self) -> Pairs:
-        """(parent, child) of the edges with a direction."""
+        """(parent, child) of the directed edges."""
         return list(self.edges.loc[~self._open, ["parent", "child"]].itertuples(index=False, name=None))
 
     @property
     def undirected(self) -> Pairs:
-        """The pairs joined by an edge whose direction is open, each once."""
+        """The pairs of nodes of the edges with open direction, each once."""
         return list(self.edges.loc[self._open, ["parent", "child"]].itertuples(index=False, name=None))
 
     @property
@@ -127,9 +127,9 @@ class Found:
         return graphs.build(self.nodes, self.edges, self.misfit)
 
     def drawn(self, order: Sequence[str]) -> nx.DiGraph:
-        """As a graph whose nodes stand in some order, each with its `position` from 1.
+        """The graph with its nodes in a given order, each with its `position` from 1.
 
-        An edge may run against that order. One whose direction is open stands once, along it, with `is_open`.
+        An edge may run against that order. An open edge appears once, along the order, with `is_open`.
         """
         graph, index = nx.DiGraph(), {node: k for k, node in enumerate(order)}
         graph.add_nodes_from((node, {"position": k + 1}) for node, k in index.items())
@@ -142,7 +142,7 @@ class Found:
         return graph
 
     def among(self, nodes: Collection[str]) -> "Found":
-        """The same, of some nodes only."""
+        """The same, restricted to some nodes."""
         inside = self.edges["parent"].isin(nodes) & self.edges["child"].isin(nodes)
         misfit = None if self.misfit is None else self.misfit[self.misfit["node"].isin(nodes)]
         kept = [node for node in self.nodes if node in nodes]
@@ -153,7 +153,7 @@ class Found:
 
 
 def write(folder: Path, found: Found, prefix: str = "") -> None:
-    """Write order, edges and scores; files that an earlier result left there are replaced or deleted.
+    """Write order, edges and scores; an earlier result's files are replaced or deleted.
 
     Raises:
         OSError: a file cannot be written.
@@ -175,12 +175,12 @@ def placed(order: Sequence[str]) -> pd.DataFrame:
 def read(
     folder: Path, nodes: Sequence[str], order: Schema, edges: Schema, scores: Schema | None = None, prefix: str = ""
 ) -> Found:
-    """The order and edges in a folder, checked: both may come from a stranger.
+    """The order and edges in a folder, checked: the folder may come from a stranger.
 
     Args:
         nodes: the table's columns.
         order, edges: the columns of the two files; an order may be missing if edges may be undirected.
-        scores: the columns of the scores, if they are wanted.
+        scores: the columns of the scores; None skips them.
 
     Raises:
         InputError: a file is missing or damaged.
@@ -203,12 +203,12 @@ def read(
 
 
 def _check_open(path: Path, edges: pd.DataFrame, remedy: str) -> None:
-    """Refuse an edge from a node to itself, and an open one that stands twice."""
+    """Refuse an edge from a node to itself, and an open edge that is listed twice."""
     ends = list(zip(edges["parent"], edges["child"], strict=True))
     known = set(ends)
     for (parent, child), is_open in zip(ends, edges["undirected"], strict=True):
         if parent == child:
             raise damaged(path, f"it has an edge from {printable(parent, 40)!r} to itself", remedy)
         if is_open and (child, parent) in known:
-            what = f"it has the open edge between {printable(parent, 40)!r} and {printable(child, 40)!r} twice"
+            what = f"it lists the open edge between {printable(parent, 40)!r} and {printable(child, 40)!r} twice"
             raise damaged(path, what, remedy)

@@ -1,12 +1,12 @@
 """The causal graph: one edge convention, a small vocabulary, layout and exports.
 
-An edge runs from parent to child: `adjacency[parent, child]` is 1 if there is an edge, so rows are parents. A graph is
-a `networkx.DiGraph` with every node in causal order, sources first, and its `position` from 1. Its edges carry the
-numbers it was built with: `ocs`, `z` and `frequency` (paper, DAG Recovery), the `score` and `p_value` of another
-selector of parents, or a refinement's evidence; in a graph that joins those of both methods, also the word `found_by`,
-and with knowledge the word `rule` (`disco.knowledge.resolved`). In a graph of several methods they carry how many
-`methods` have them, and `is_open` if their direction is (`disco.metrics.several`).
-The nodes of a refined graph also carry `misfit_nats`.
+An edge points from parent to child: `adjacency[parent, child]` is 1 if there is an edge, so rows are parents. A graph
+is a `networkx.DiGraph` with its nodes in causal order, sources first, each with its `position` from 1. Its edges
+have the numbers it was built with: `ocs`, `z` and `frequency` (paper, DAG Recovery), the `score` and `p_value` of
+another selector of parents, or a refinement's evidence. In a union of both methods' graphs they also have the word
+`found_by`, and with knowledge the word `rule` (`disco.knowledge.resolved`). In a graph of several methods they have
+`methods`, the number of methods with this edge, and `is_open` if their direction is open (`disco.metrics.several`).
+The nodes of a refined graph also have `misfit_nats`.
 """
 
 import json
@@ -27,15 +27,15 @@ EDGE_NUMBERS = (
     *("decided", "p_value", "folds", "bootstrap"),
     *("methods", "is_open"),
 )
-# In a graph that joins those of both methods: both, likelihood or DISCO. With knowledge, what it says of the edge.
+# In a union of both methods' graphs: both, likelihood or DISCO. With knowledge, its rule on the edge.
 EDGE_WORDS = ("found_by", "rule")
 BOTH, LIKELIHOOD, DISCO = FOUND_BY = ("both", "likelihood", "DISCO")
-FREE = "free"  # the rule of an edge of which knowledge says nothing
+FREE = "free"  # the rule of an edge without knowledge
 # Whether the direction of a true edge can be known (`disco.simulate.known`).
 KNOWN, UNKNOWN, NOT_PROVED = DIRECTIONS = ("known", "unknown", "not proved")
 FORMATS = ("csv", "json", "graphml", "dot")
-About = Mapping[str, float | int | str]  # what a graph is and how it was found, by name
-# Characters that XML 1.0 cannot hold, not even escaped.
+About = Mapping[str, float | int | str]  # a graph's provenance, by name
+# Characters that XML 1.0 does not allow, even escaped.
 NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
@@ -75,17 +75,17 @@ def build(order: Sequence[str], edges: pd.DataFrame, nodes: pd.DataFrame | None 
 def union(refined: nx.DiGraph, fitted: nx.DiGraph) -> nx.DiGraph:
     """All edges of two graphs, with `found_by` on each: both, likelihood (the refinement alone) or DISCO (the fit).
 
-    The nodes stand in the refined order, with the numbers they have there. Two nodes that both graphs join in opposite
-    directions have one edge, in the refinement's direction, with `reversed` set. Such an edge, and one that DISCO alone
-    found, has no direction that is decided, unless knowledge leaves no choice. An edge of DISCO's alone may run against
-    the refined order, so the union may have cycles.
+    The nodes are in the refined order, with their numbers there. If the graphs join two nodes in opposite directions,
+    the union has one edge, in the refinement's direction, with `reversed` set. Such an edge, and one that DISCO alone
+    found, has an undecided direction, unless knowledge fixes it. An edge of DISCO alone may run against the refined
+    order, so the union may have cycles.
 
     Raises:
         InputError: the two graphs do not have the same nodes.
     """
     if set(refined) != set(fitted):
         odd = sorted(set(refined) ^ set(fitted))[0]
-        raise InputError(f'Only one of the two graphs has the node "{odd}"; both must be of the same table.')
+        raise InputError(f'Only one of the two graphs has the node "{odd}"; both must come from the same table.')
     found = nx.DiGraph()
     found.add_nodes_from(refined.nodes(data=True))
     for parent, child, numbers in refined.edges(data=True):
@@ -106,7 +106,7 @@ def positions(names: Sequence[str], where: str = "order") -> dict[str, int]:
     """Each name's position, from 0.
 
     Raises:
-        InputError: it is no list of names, or a name appears twice.
+        InputError: it is not a list of names, or a name appears twice.
     """
     is_list = isinstance(names, Sequence | np.ndarray | pd.Index | pd.Series)
     if not is_list or not all(isinstance(name, Hashable) for name in names):
@@ -119,7 +119,7 @@ def positions(names: Sequence[str], where: str = "order") -> dict[str, int]:
 
 
 def check_order(order: Sequence[str], columns: Sequence[str]) -> None:
-    """Refuse an order that does not hold each of a table's columns exactly once.
+    """Refuse an order that does not contain each of a table's columns exactly once.
 
     Raises:
         InputError: a name appears twice, or is only in the order or only in the table.
@@ -139,22 +139,22 @@ def order(graph: nx.DiGraph) -> list[str]:
 
 
 def parents(graph: nx.DiGraph, node: str) -> list[str]:
-    """The nodes with an edge to the node, in causal order."""
+    """The node's parents, in causal order."""
     return _in_order(graph, graph.predecessors(node))
 
 
 def children(graph: nx.DiGraph, node: str) -> list[str]:
-    """The nodes to which the node has an edge, in causal order."""
+    """The node's children, in causal order."""
     return _in_order(graph, graph.successors(node))
 
 
 def ancestors(graph: nx.DiGraph, node: str) -> list[str]:
-    """The nodes with a directed path to the node, in causal order."""
+    """All nodes with a directed path to the node, in causal order."""
     return _in_order(graph, nx.ancestors(graph, node))
 
 
 def descendants(graph: nx.DiGraph, node: str) -> list[str]:
-    """The nodes to which the node has a directed path, in causal order."""
+    """All nodes at the end of a directed path from the node, in causal order."""
     return _in_order(graph, nx.descendants(graph, node))
 
 
@@ -169,18 +169,18 @@ def sinks(graph: nx.DiGraph) -> list[str]:
 
 
 def find_cycle(graph: nx.DiGraph) -> list:
-    """The nodes of a cycle, each a parent of the next, and the last of the first; empty for an acyclic graph."""
+    """The nodes of a cycle, each a parent of the next and the last a parent of the first; empty if acyclic."""
     if nx.is_directed_acyclic_graph(graph):
         return []
     # In a strongly connected component the first walk already closes a cycle. In the whole graph the search would take
-    # quadratic time, because it walks through all descendants of every node again.
+    # quadratic time, because it visits all descendants of every node again.
     parts = nx.strongly_connected_components(graph)
     part = next(part for part in parts if len(part) > 1 or graph.has_edge(*2 * tuple(part)))
     return [parent for parent, _ in nx.find_cycle(graph.subgraph(part))]
 
 
 def cycle_words(cycle: Sequence[str]) -> str:
-    """The nodes of a cycle as "a → b → a", a long one shortened in the middle; empty without nodes."""
+    """A cycle as "a → b → a", shortened in the middle if long; empty without nodes."""
     shown = cycle if len(cycle) <= 8 else [*cycle[:4], "…", *cycle[-3:]]
     return " → ".join([*shown, *cycle[:1]])
 
@@ -198,7 +198,7 @@ def adjacency(graph: nx.DiGraph) -> pd.DataFrame:
 
 
 def edges(graph: nx.DiGraph) -> pd.DataFrame:
-    """One row per edge: parent, child and the words and numbers the edges carry; children in causal order."""
+    """One row per edge: parent, child, and the edge's words and numbers; children in causal order."""
     empty = dict.fromkeys(EDGE_WORDS, "") | dict.fromkeys(EDGE_NUMBERS, math.nan)
     names = [name for name in empty if any(name in data for *_, data in graph.edges(data=True))]
     rows = [
@@ -212,18 +212,18 @@ def edges(graph: nx.DiGraph) -> pd.DataFrame:
 def export(graph: nx.DiGraph, format: str, about: About | None = None) -> str:
     """The graph as text.
 
-    Formats: `csv`, one row per edge, without the nodes that have no edge (names as in `disco.table.spreadsheets`);
-    `json`, networkx's node-link form, read by `networkx.node_link_graph(json.loads(text), edges="edges")`;
-    `graphml`, read by `networkx.parse_graphml`; `dot`, for Graphviz. Names are escaped as each format requires.
+    Formats: `csv`, one row per edge, without isolated nodes (names as in `disco.table.spreadsheets`); `json`,
+    networkx's node-link form, read by `networkx.node_link_graph(json.loads(text), edges="edges")`; `graphml`, read by
+    `networkx.parse_graphml`; `dot`, for Graphviz. Names are escaped as each format requires.
 
     Args:
-        about: what the graph is and how it was found (`disco.runs.about`). JSON, GraphML and DOT carry it as attributes
-            of the graph. CSV has a line `# DISCO name: value` for each fact above the header, since a column would
-            repeat it on every row and a reader would take it for a number of the edge. `pandas.read_csv(file,
-            comment="#")` and R's `comment.char = "#"` skip these lines, and so does all that reads edges here.
+        about: the graph's provenance (`disco.runs.about`). JSON, GraphML and DOT store it as attributes of the graph.
+            CSV has a line `# DISCO name: value` per fact above the header, since a column would repeat it on every row
+            and look like a number of the edge. `pandas.read_csv(file, comment="#")`, R's `comment.char = "#"` and every
+            reader of edges here skip these lines.
 
     Raises:
-        InputError: the format is unknown, or cannot hold a name.
+        InputError: the format is unknown, or does not allow a name.
     """
     check_exports(graph, format)
     return {"csv": _csv, "json": _json, "graphml": _graphml, "dot": _dot}[format](graph, about or {})
@@ -233,13 +233,13 @@ def check_exports(graph: nx.DiGraph, format: str) -> None:
     """Refuse what `export` cannot write, without writing it.
 
     Raises:
-        InputError: the format is unknown, or cannot hold a name.
+        InputError: the format is unknown, or does not allow a name.
     """
     if format not in FORMATS:
         raise InputError(f"format must be one of {', '.join(FORMATS)}; got {format!r}.")
     for node in graph if format == "graphml" else ():
         if NOT_XML.search(node):
-            raise InputError(f"GraphML cannot hold the name {node!r}: rename the column, or choose another format.")
+            raise InputError(f"GraphML does not allow the name {node!r}: rename the column, or choose another format.")
 
 
 def _csv(graph: nx.DiGraph, about: About) -> str:
@@ -284,5 +284,5 @@ def _dot(graph: nx.DiGraph, about: About) -> str:
 
 
 def _quoted(text: str) -> str:
-    """A DOT string; within quotes only the backslash, the quote and the line break are special."""
+    """A DOT string; in quotes only backslashes, quotes and line breaks are special."""
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"').replace("\r", "").replace("\n", "\\n") + '"'

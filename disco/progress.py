@@ -1,10 +1,9 @@
-"""One progress protocol for all long work.
+"""The progress protocol of all long work.
 
-A public function takes `callback`, which receives an `Event` at every step, and the latest one again between steps.
-If the callback returns False, the work stops at its next safe point and raises `FitStopped`.
-Every function that takes a callback, a reporter, or scores that have one may raise it; docstrings say so only if
-something is left behind.
-Inside, one `Reporter` per piece of work makes the events: stages call `step`, and `check` within a step.
+A public function takes `callback`, which receives an `Event` at every step, and the latest one again between steps. If
+the callback returns False, the work stops at its next safe point and raises `FitStopped`. Every function with a
+callback, a reporter, or scores that have one may raise it; docstrings say so only if something is left behind.
+Internally, one `Reporter` per piece of work creates the events: stages call `step`, and `check` within a step.
 """
 
 from collections.abc import Callable, Mapping
@@ -21,12 +20,13 @@ class Event:
     Attributes:
         stage: in a fit: joint, projection, ordering, parents, and selector if it is not ocs; in a refinement: screen,
             prior, search, evidence, bootstrap; in a model check: fit, simulate, held-out.
-        done, total: parts of the stage that are done, and all: epochs, removals, nodes, searches or tables.
-        progress: estimated share of the whole work that is done, 0 to 1; it never falls.
+        done, total: number of finished parts of the stage, and of all parts: epochs, removals, nodes, searches or
+            tables.
+        progress: estimated share of the whole work that is done, 0 to 1; it never decreases.
         message: the same in words; empty if the stage has none.
-        train, validation: in training, one loss per fold; NaN if it has none.
-        best_epoch: in training, the epoch whose state each fold would use; 0 before the first validation.
-        start, sweep, score: in a search, the name of its start, the current sweep, the score in nats.
+        train, validation: in training, one loss per fold; NaN if not computed.
+        best_epoch: in training, each fold's best epoch so far; 0 before the first validation.
+        start, sweep, score: in a search, the name of its start, the current sweep, and the score in nats.
     """
 
     stage: str
@@ -47,11 +47,11 @@ _STOPPED = "Stopped in the {stage}."
 
 
 class Reporter:
-    """Makes the events of one piece of work from the steps of its stages.
+    """Creates the events of one piece of work from the steps of its stages.
 
     Args:
         callback: receives the events, if there is one.
-        weights: stage → its share of the whole work, in any unit; the stages in their order.
+        weights: stage → its share of the whole work, in any unit; the stages in order.
         stopped: the message of FitStopped, with placeholders for stage, unit, done and total of the last step.
     """
 
@@ -72,20 +72,20 @@ class Reporter:
             more: further fields of the event.
 
         Raises:
-            FitStopped: the callback asked to stop.
+            FitStopped: the callback stopped the work.
         """
         self.done, self.unit, self.more = done, unit, more
         self._note(stage, done, total, done / max(total, 1) if share is None else share)
         self._ask()
 
     def check(self, more: int = 0) -> None:
-        """Ask within a step whether to continue.
+        """Within a step, ask whether to continue.
 
         Args:
-            more: parts of the stage done since the last report.
+            more: parts of the stage completed since the last report.
 
         Raises:
-            FitStopped: the callback asked to stop.
+            FitStopped: the callback stopped the work.
         """
         if more:
             done, total = self.done + more, self.last.total
@@ -93,7 +93,7 @@ class Reporter:
         self._ask()
 
     def part(self, stage: str, unit: str) -> Callback:
-        """The callback of work that is one stage of this work; `unit` as in `step`."""
+        """The callback for work that is one stage of this work; `unit` as in `step`."""
 
         def heard(event: Event) -> bool:
             self.done, self.unit, self.more = event.done, unit, {}
@@ -103,7 +103,7 @@ class Reporter:
         return heard
 
     def quiet(self) -> "Reporter":
-        """A reporter for work within a step, which only asks whether to continue."""
+        """A reporter for work within a step; it only asks whether to continue."""
         return Reporter(lambda event: self._continues(), self.weights, self.stopped)
 
     def _note(self, stage: str, done: int, total: int, share: float) -> None:

@@ -1,4 +1,4 @@
-"""The content that a run's files must have, checked on reading: a folder may be damaged, or come from a stranger."""
+"""The required content of a run's files, checked on reading: a folder may be damaged, or come from a stranger."""
 
 import dataclasses
 import types
@@ -16,9 +16,9 @@ from disco.graph import DIRECTIONS
 from disco.knowledge.resolved import RULES
 
 FIT, REFINE = "fit the table again", "refine the run again"
-_LARGEST = 2**53  # from here on, floats cannot represent every whole number
+_LARGEST = 2**53  # beyond this, floats cannot represent every whole number
 _HUGE = 1e100  # the square of a larger number may overflow
-_SHOWN = 40  # most characters of a value in an error sentence
+_SHOWN = 40  # longest value shown in an error, in characters
 _Record = TypeVar("_Record")
 
 
@@ -28,17 +28,17 @@ def damaged(path: Path, what: str, remedy: str = FIT) -> InputError:
 
 
 def shown(value: object) -> str:
-    """A value to show in a sentence: short, and without control characters."""
+    """A value for a message: short, and without control characters."""
     text = repr(value) if not isinstance(value, int) or abs(value) < _LARGEST else "a huge number"
     text = "nothing" if value is None else text
     return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
 
 
 def check_kept(values: Mapping[str, Any]) -> None:
-    """Refuse numbers that a run would not read back: floats cannot represent every whole number of their size.
+    """Refuse numbers that a run could not read back: beyond some size, floats cannot represent every whole number.
 
     Raises:
-        InputError: a number is too large; the sentence names it.
+        InputError: a number is too large; the message names it.
     """
     for name, value in values.items():
         if isinstance(value, int | float) and not abs(value) < _LARGEST:
@@ -46,7 +46,7 @@ def check_kept(values: Mapping[str, Any]) -> None:
 
 
 def is_text(text: str) -> bool:
-    """Whether a text can be shown: JSON can hold half of a character, which cannot be sent to a page."""
+    """Whether a text can be displayed: JSON allows lone surrogates, which cannot be sent to a page."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -58,12 +58,12 @@ def is_text(text: str) -> bool:
 
 
 def record(kind: type[_Record], values: Mapping[str, Any]) -> _Record:
-    """A dataclass from JSON, each value of its field's type; unknown fields are left out.
+    """A dataclass from JSON, each value of its field's type; unknown fields are ignored.
 
-    Numbers are small enough: whole ones to be exact, others for their squares to be finite.
+    Numbers are limited: whole ones to be exact, others for their squares to be finite.
 
     Raises:
-        ValueError: a value is of another type; the sentence names it.
+        ValueError: a value has another type; the message names it.
     """
     those = dataclasses.fields(kind)  # type: ignore[arg-type]  # typing has no name for "any dataclass"
     known = {field.name: field.type for field in those}
@@ -78,7 +78,7 @@ def record(kind: type[_Record], values: Mapping[str, Any]) -> _Record:
 
 
 def fits(value: Any, kind: Any) -> bool:
-    """Whether a value from JSON is of an annotated type."""
+    """Whether a value from JSON has an annotated type."""
     origin, inside = get_origin(kind), get_args(kind)
     if kind is Any:
         return True
@@ -106,13 +106,13 @@ class Schema:
 
     Attributes:
         columns: name → kind: `node`, a column of the table; `word`, any text; `direction`, whether a direction can be
-            known; `rule`, what knowledge says of an edge; `whole`, a whole number from 0; `number`, a finite number;
-            `share`, a number from 0 to 1; `loose` and `loose share`, the same that may be missing; `any`, a number that
+            known; `rule`, an edge's rule by knowledge; `whole`, a whole number from 0; `number`, a finite number;
+            `share`, a number from 0 to 1; `loose` and `loose share`, the same but may be missing; `any`, a number that
             may be missing or infinite; `flag`, True or False.
-        optional: columns that an older version did not write.
+        optional: columns that older versions did not write.
         key: columns that identify a row.
-        remedy: how to make the file again.
-        empty: whether it may have no rows.
+        remedy: how to create the file again.
+        empty: whether it may be without rows.
     """
 
     columns: dict[str, str]
@@ -208,7 +208,7 @@ def read(path: Path, schema: Schema, nodes: Sequence[str], most: int) -> pd.Data
         most: the largest number of rows.
 
     Raises:
-        InputError: it is missing or has other content; the sentence has its path and a remedy.
+        InputError: it is missing or has other content; the message has its path and a remedy.
     """
     words = [name for name, kind in schema.columns.items() if kind in _WORDS]
     try:
@@ -228,7 +228,7 @@ def read(path: Path, schema: Schema, nodes: Sequence[str], most: int) -> pd.Data
 
 
 def checked(found: pd.DataFrame, schema: Schema, nodes: set[str], most: int) -> pd.DataFrame:
-    """The frame with the columns of the schema, each converted to its kind; ValueError if that is impossible."""
+    """The frame with the schema's columns, each converted to its kind; ValueError if that is impossible."""
     for name in schema.columns:
         if name not in found and name not in schema.optional:
             raise ValueError(f"it has no column {name}")
@@ -288,7 +288,7 @@ def _refuse(column: pd.Series, bad: np.ndarray, what: str) -> None:
 
 
 def check_order(path: Path, frame: pd.DataFrame, nodes: Sequence[str], remedy: str = FIT) -> list[str]:
-    """The nodes by position, source first, checked to be the table's columns, each once.
+    """The nodes by position, source first; checked to be the table's columns, each exactly once.
 
     Raises:
         InputError: they are not.

@@ -1,4 +1,4 @@
-"""Every number of the method. The defaults are the preset `tuned`; `PRESETS` holds the paper's values.
+"""Every number of the method. The defaults are the preset `tuned`; `PRESETS` has the paper's values.
 
 The comments name sections of the paper's appendix *DISCO Implementation* and of *Experimental Setup*.
 """
@@ -14,10 +14,10 @@ from disco.errors import InputError
 
 @dataclass(frozen=True)
 class Settings:
-    """The settings of one fit; checked when they are made, never changed.
+    """The settings of one fit; checked at creation, immutable.
 
     Raises:
-        InputError: a value has the wrong type or is out of its range.
+        InputError: a value has the wrong type or is out of range.
     """
 
     seed: int = whole(0, at_least=0)
@@ -44,7 +44,7 @@ class Settings:
     # Training settings
     batch_size: int = whole(512, at_least=1)
     joint_epochs: int = whole(30, at_least=1)
-    joint_steps: int = whole(500, at_least=0)  # at least; a small table gets more epochs to reach it
+    joint_steps: int = whole(500, at_least=0)  # minimum; a small table gets more epochs to reach it
     joint_schedule: str = one_of("epochs", ("updates", "epochs"))  # the unit of the cosine learning-rate schedule
     joint_decay: int | None = whole(None, at_least=1, optional=True)  # its length in that unit; None: as many as epochs
     joint_learning_rate: float = number(1e-3, above=0)
@@ -93,7 +93,7 @@ class Settings:
         check(self)
         for low, high in (("sigma_min", "sigma_max"), ("noise_min", "noise_max")):
             if getattr(self, low) > getattr(self, high):
-                raise InputError(f"{low} must not exceed {high}; got {getattr(self, low)} and {getattr(self, high)}.")
+                raise InputError(f"{low} must be at most {high}; got {getattr(self, low)} and {getattr(self, high)}.")
         if self.sigma_max > 3.0:
             raise InputError(f"sigma_max must be at most 3, where the kernel's series is exact; got {self.sigma_max}.")
         if self.folds_by == "counts":
@@ -107,7 +107,7 @@ class Settings:
         """The settings of a preset, with some changed.
 
         Raises:
-            InputError: the preset or a setting is unknown, or a value does not fit.
+            InputError: the preset or a setting is unknown, or a value is not allowed.
         """
         if preset not in PRESETS:
             raise InputError(f"preset must be one of {', '.join(PRESETS)}; got {preset!r}.")
@@ -118,7 +118,7 @@ class Settings:
         """Settings from names and values, as `to_dict` returns them; the entry `preset` is ignored.
 
         Raises:
-            InputError: a name is unknown or a value does not fit.
+            InputError: a name is unknown or a value is not allowed.
         """
         known = [field.name for field in dataclasses.fields(cls)]
         unknown = sorted(set(values) - {"preset", *known})
@@ -136,17 +136,17 @@ class Settings:
         return {"preset": self.preset, **dataclasses.asdict(self)}
 
     def changed(self) -> dict[str, Any]:
-        """The settings that differ from the preset, except the seed; a result names them beside the preset."""
+        """The settings that differ from the preset, except the seed; results list them beside the preset."""
         return self._unlike(self.preset)
 
     def replace(self, **changes: Any) -> "Settings":
         """A copy with some settings changed, checked again.
 
         Raises:
-            InputError: a name is unknown, is `preset` (use `Settings.of`), or a value does not fit.
+            InputError: a name is unknown, is `preset` (use `Settings.of`), or a value is not allowed.
         """
         if "preset" in changes:
-            raise InputError("preset stands for many settings; choose another with Settings.of.")
+            raise InputError("a preset is a whole set of settings; choose another with Settings.of.")
         return Settings.from_dict({**self.to_dict(), **changes})
 
     def _unlike(self, preset: str) -> dict[str, Any]:
@@ -155,14 +155,14 @@ class Settings:
         return {name: value for name, value in dataclasses.asdict(self).items() if value != numbers[name]}
 
 
-CHOICES = choices(Settings)  # setting → the words it may be
+CHOICES = choices(Settings)  # setting → its allowed words
 _DEFAULTS = {field.name: field.default for field in dataclasses.fields(Settings)}
 
 # tuned: networks and schedule were chosen by the held-out joint loss; the largest noise and the parent rule by the
-# edges of tables that are used for nothing else. Curvature is evaluated at almost no noise, a region with little weight
-# in training up to σ = 3 (benchmarks/log/2026-11-23-less-noise.md).
-# paper: the paper's numbers. The paper does not give the unit of its cosine schedules. We take updates: with epochs the
-# joint network overfits and the graph ends nearly empty, far from the paper's figures.
+# edges of tables that have no other use. Curvature is evaluated at almost no noise, a region with little weight in
+# training up to σ = 3 (benchmarks/log/2026-11-23-less-noise.md).
+# paper: the paper's numbers. The paper does not state the unit of its cosine schedules. We use updates: with epochs the
+# joint network overfits and the graph is nearly empty, far from the paper's figures.
 PRESETS: dict[str, dict[str, Any]] = {
     "tuned": {},
     "paper": {

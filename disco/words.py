@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 
 def number(value: float) -> str:
-    """Three significant digits, in powers of ten only where plain digits would not be readable."""
+    """Three significant digits, in powers of ten only where plain digits would be hard to read."""
     if value is None or not math.isfinite(value):
         return "–"
     if value == 0:
@@ -36,7 +36,7 @@ def duration(seconds: float | None) -> str:
 
 
 def size(count: float | None) -> str:
-    """Bytes in the unit a person reads: 640 MB, 1.3 GB."""
+    """Bytes in a readable unit: 640 MB, 1.3 GB."""
     if count is None or count != count:
         return "unknown"
     value = float(count)
@@ -96,7 +96,7 @@ def share(part: int, whole: int) -> str:
 
 
 def listed(parts: Sequence[str], most: int, joint: str = ", ") -> str:
-    """The first parts, and how many others there are: `a, b and 3 more`."""
+    """The first parts and the number of others: `a, b and 3 more`."""
     more = len(parts) - most
     return joint.join(parts[:most]) + (f" and {more:,} more" if more > 0 else "")
 

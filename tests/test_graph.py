@@ -92,7 +92,7 @@ def test_graphml_comes_back_with_names_escaped(small):
     assert list(again.nodes) == HOSTILE and list(again.edges) == list(graph.edges)
     again = nx.parse_graphml(graphs.export(small, "graphml"))
     assert dict(again.nodes(data=True)) == dict(small.nodes(data=True)) and again.adj == small.adj
-    with pytest.raises(InputError, match="GraphML cannot hold the name 'a.x00b'"):
+    with pytest.raises(InputError, match="GraphML does not allow the name 'a.x00b'"):
         graphs.export(chain(["a\x00b", "c"]), "graphml")
 
 

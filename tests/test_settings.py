@@ -44,7 +44,7 @@ def test_paper_numbers():
         ({"pi_min": 0}, "pi_min must be greater than 0; got 0."),
         ({"pi_min": 1.2}, "pi_min must lie between 0 and 1; got 1.2."),
         ({"transform": "log"}, "transform must be one of rank, quantile, none; got 'log'."),
-        ({"noise_min": 0.1}, "noise_min must not exceed noise_max; got 0.1 and 0.002."),
+        ({"noise_min": 0.1}, "noise_min must be at most noise_max; got 0.1 and 0.002."),
         ({"sigma_max": 9.0}, "sigma_max must be at most 3, where the kernel's series is exact; got 9.0."),
         ({"max_rows": 1.0}, "max_rows must be a whole number or none; got 1.0."),
         ({"min_level_rows": 1}, "min_level_rows must be at least 2; got 1."),

@@ -1,1 +1,1 @@
-"""The command line: one module per command, with the same engine and the same runs as the app."""
+"""The command line: one module per command, with the same engine and runs as the app."""

@@ -10,11 +10,11 @@ from disco.words import how_many
 
 
 def advice(run: Run, edges: int, selector: str, rule: str) -> str | None:
-    """A sentence with the commands that keep more edges than the current graph; None if it is not nearly empty.
+    """A sentence with commands that keep more edges than the current graph; None unless it is almost empty.
 
     Args:
         run: a finished run.
-        edges: number of edges of the current graph.
+        edges: number of edges in the current graph.
         selector: the selector that kept them: ocs, cam, pcm or evidence.
         rule: rule of the OCS, iqr or jackknife.
     """
@@ -26,7 +26,7 @@ def advice(run: Run, edges: int, selector: str, rule: str) -> str | None:
     if selector == "ocs":
         typed = {"lower": "--rule iqr --tau-z {:g} --pi-min {:g}".format(*LOWER), "jackknife": "--rule jackknife"}
         found = {}
-        with contextlib.suppress(InputError):  # damaged candidates are no reason to refuse the current graph
+        with contextlib.suppress(InputError):  # damaged candidates must not block the current graph
             found = other_rules(run.ocs(), run.settings, rule, edges)
         ways = [f"`disco graph {path} {typed[name]}` ({how_many(count, 'edge')})" for name, count in found.items()]
     if selector != "evidence":

@@ -14,7 +14,7 @@ FIRST_PORT, PORTS = 8501, 50
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Serve the app until Ctrl-C, and open the browser unless told not to.
+    """Serve the app until Ctrl-C, and open the browser unless `--headless`.
 
     Raises:
         InputError: the app's pages are not found, or the port is taken.
@@ -30,26 +30,26 @@ def run(arguments: argparse.Namespace) -> None:
     # old automatic menu until st.navigation has run once.
     PagesManager.uses_pages_directory = False
     refuse_other_origins()
-    config._main_script_path = str(script)  # reads .streamlit/config.toml beside it from any folder
+    config._main_script_path = str(script)  # reads the .streamlit/config.toml beside it, whatever the current folder
     options = {
         "server.address": ADDRESS,
         "server.port": port,
         "server.headless": arguments.headless,
-        "server.fileWatcherType": "none",  # a reloaded module would forget the loaded networks
+        "server.fileWatcherType": "none",  # a reloaded module would lose the loaded networks
         "browser.gatherUsageStats": False,
         "logger.hideWelcomeMessage": True,
     }
     bootstrap.load_config_options(options)
-    say(f"DISCO opens at http://{ADDRESS}:{port} and ends with Ctrl-C.")
+    say(f"DISCO runs at http://{ADDRESS}:{port}. Press Ctrl-C to stop it.")
     sys.stdout.flush()
     bootstrap.run(str(script), False, [], options)
 
 
 def refuse_other_origins() -> None:
-    """Let a web page open a connection only if the app itself served it, or `server.corsAllowedOrigins` names it.
+    """Accept a connection only from pages of the app itself, or those in `server.corsAllowedOrigins`.
 
-    Any page that the user visits can try. Streamlit would let in those from another port of this machine, and to learn
-    which addresses are this machine's it would ask a server in the internet, at every try.
+    Any page that the user visits can try to connect. Streamlit would accept pages from other ports of this machine, and
+    at every attempt it would ask a server on the internet for this machine's addresses.
     """
     from streamlit.web.server import server_util
     from streamlit.web.server.starlette import starlette_websocket
@@ -62,12 +62,12 @@ def find_app() -> Path:
     """app.py with its pages.
 
     Raises:
-        InputError: there is none.
+        InputError: it does not exist.
     """
     for folder in HOMES:
         if (folder / "app.py").is_file() and (folder / "pages" / "shared").is_dir():
             return folder / "app.py"
-    raise InputError("The app's pages are not installed; run `make app` in the repository of DISCO.")
+    raise InputError("The app's pages are not installed: run `make app` in DISCO's repository.")
 
 
 def free_port(wanted: int | None) -> int:
@@ -87,4 +87,4 @@ def free_port(wanted: int | None) -> int:
                 continue
         return port
     taken = f"Port {wanted} is" if wanted is not None else f"The ports {FIRST_PORT} to {FIRST_PORT + PORTS - 1} are"
-    raise InputError(f"{taken} taken or not allowed; give another with --port.")
+    raise InputError(f"{taken} taken or not allowed; choose another with --port.")

@@ -1,4 +1,4 @@
-"""The arguments of the commands. Nothing heavy is imported until a command is asked for."""
+"""The arguments of the commands. Heavy modules are imported only when a command runs."""
 
 import argparse
 import sys
@@ -17,7 +17,7 @@ _COUNTS = (
 
 
 class _Parser(argparse.ArgumentParser):
-    """A parser that says what is wrong in one sentence, without the usage lines."""
+    """A parser that reports errors in one sentence, without the usage lines."""
 
     def error(self, message: str) -> NoReturn:
         say(sentence(f"{self.prog}: {message}; see {self.prog} --help."), to=sys.stderr)
@@ -25,27 +25,27 @@ class _Parser(argparse.ArgumentParser):
 
 
 def parse(argv: Sequence[str] | None = None) -> argparse.Namespace:
-    """The arguments of a command line, by default of this process; `run_command` is the command's function."""
+    """The arguments of a command line, by default this process's; `run_command` is the command's function."""
     words = sys.argv[1:] if argv is None else argv
     top = _Parser(prog="disco", description="Causal order, parents and a DAG from a table of counts.")
     top.add_argument("--version", action="version", version=f"disco {__version__}")
     commands = top.add_subparsers(title="commands", required=True, metavar="COMMAND")
     for name, about, add in (
-        ("check", "look at the quality of a table of counts", _check),
-        ("fit", "fit a table of counts, as a new run", _fit),
-        ("graph", "write the DAG of a run", _graph),
-        ("refine", "search for the order of highest likelihood, with evidence on every edge", _refine),
-        ("compare", "run other methods on the same table, and compare what they find", _compare),
+        ("check", "check the quality of a table of counts", _check),
+        ("fit", "fit a table of counts as a new run", _fit),
+        ("graph", "export a run's DAG", _graph),
+        ("refine", "search for the order of highest likelihood, with evidence for every edge", _refine),
+        ("compare", "run other methods on the same table and compare their results", _compare),
         ("simulate", "simulate a table with a known graph", _simulate),
         ("evaluate", "compare a run or an edge list with the true edges", _evaluate),
         ("lahman", "the paper's case study on batting counts", _lahman),
-        ("pack", "write a run as one ZIP", _pack),
-        ("unpack", "open a ZIP of a run", _unpack),
+        ("pack", "save a run as a ZIP", _pack),
+        ("unpack", "open a run's ZIP", _unpack),
         ("app", "open the app in the browser", _app),
     ):
         command = commands.add_parser(name, help=about, description=f"{about[0].upper()}{about[1:]}.")
         command.set_defaults(run_command=_command(name))
-        if name in words:  # only its own: some take their choices from modules that are slow to import
+        if name in words:  # only this command's: some read their choices from slow modules
             add(command)
     return top.parse_args(words)
 
@@ -56,9 +56,9 @@ def _command(name: str) -> Callable[[argparse.Namespace], None]:
 
 def _check(command: argparse.ArgumentParser) -> None:
     command.add_argument("counts", type=Path, metavar="COUNTS", help=_COUNTS)
-    command.add_argument("--json", action="store_true", help="everything that was computed, as one JSON object")
+    command.add_argument("--json", action="store_true", help="print all results as one JSON object")
     command.add_argument(
-        "--stress", action="store_true", help="how many edges of a quick search are found again at half the depth"
+        "--stress", action="store_true", help="how many edges of a quick search are found again after halving the depth"
     )
     _table(command)
     _roles(command)
@@ -71,19 +71,19 @@ def _fit(command: argparse.ArgumentParser) -> None:
     command.add_argument("--seed", type=int)
     command.add_argument("--folds", type=int, help="cross-fitting folds (3)")
     command.add_argument(
-        "--folds-by", metavar="NAME", help="rows (default), or counts: halves of every count, with --folds 2"
+        "--folds-by", metavar="NAME", help="rows (default), or counts: every count is split in two; needs --folds 2"
     )
     command.add_argument("--transform", metavar="NAME", help="rank (default), quantile or none")
     command.add_argument("--levels", type=int, help="levels per column, with --transform quantile (4)")
     command.add_argument("--boundary", metavar="NAME", help="clipped (default) or admissible")
     command.add_argument("--criterion", metavar="NAME", help="ccs (default) or constant")
     command.add_argument(
-        "--parents", dest="selector", metavar="NAME", help="selector of the edges: ocs (default), cam, pcm or evidence"
+        "--parents", dest="selector", metavar="NAME", help="selector of parents: ocs (default), cam, pcm or evidence"
     )
     command.add_argument(
         "--disjoint-rows", action="store_true", default=None, help="half of the rows for the order, half for parents"
     )
-    _thresholds(command, "2; the rule jackknife finds its own", "1")
+    _thresholds(command, "2; the rule jackknife computes its own", "1")
     _table(command)
     _roles(command)
     _knowledge(command)
@@ -93,48 +93,48 @@ def _fit(command: argparse.ArgumentParser) -> None:
 
 
 def _table(command: argparse.ArgumentParser, when: str = "") -> None:
-    """How the table is read, and what is left out of it."""
-    command.add_argument("--columns", metavar="A,B", help=f"{when}only these columns; quote a name that has a comma")
+    """How to read the table, and what to leave out."""
+    command.add_argument("--columns", metavar="A,B", help=f"{when}use only these columns; quote a name with a comma")
     command.add_argument("--without", metavar="A,B", help=f"{when}leave out these columns")
     command.add_argument(
         "--read",
         action="append",
         default=[],
         metavar="NAME=VALUE",
-        help=f"{when}read the file so, instead of as detected: encoding, separator, decimal, thousands, sheet, above, "
+        help=f"{when}override how the file is read: encoding, separator, decimal, thousands, sheet, above, "
         "names, below, layer, by",
     )
     command.add_argument(
         "--genes",
         metavar="200|A,B*",
-        help=f"{when}of h5ad, 10x and matrix.mtx: how many genes become columns (50), or names and patterns",
+        help=f"{when}h5ad, 10x and matrix.mtx: number of genes to use as columns (50), or names and patterns",
     )
-    command.add_argument("--obs", metavar="A,B", help=f"{when}of h5ad: the columns of obs that come along, for a role")
-    command.add_argument("--transpose", action="store_true", help=f"{when}rows are variables, columns observations")
-    command.add_argument("--row-names", action="store_true", help=f"{when}the first column names the rows")
+    command.add_argument("--obs", metavar="A,B", help=f"{when}h5ad: columns of obs to include, each with a role")
+    command.add_argument("--transpose", action="store_true", help=f"{when}rows are variables, columns are observations")
+    command.add_argument("--row-names", action="store_true", help=f"{when}the first column has row names")
     command.add_argument(
-        "--complete-rows", action="store_true", help=f"{when}leave out the rows with a cell that is not a count"
+        "--complete-rows", action="store_true", help=f"{when}leave out rows with a cell that is not a count"
     )
 
 
 def _roles(command: argparse.ArgumentParser, when: str = "") -> None:
-    """What the columns are that are not counts (docs/roles.md)."""
+    """The roles of columns that are not counts (docs/roles.md)."""
     command.add_argument(
-        "--roles", type=Path, metavar="FILE", help=f"{when}the roles of columns, as roles.json; kept in the run"
+        "--roles", type=Path, metavar="FILE", help=f"{when}the columns' roles, as in roles.json; stored in the run"
     )
     command.add_argument(
         "--covariates",
         metavar="A,B",
-        help=f"{when}covariates; A=ordinal gives its kind",
+        help=f"{when}covariates; A=ordinal sets the kind",
     )
     command.add_argument(
-        "--exposure", metavar="NAME", help=f"{when}the exposure: a column, or total or median-of-ratios of the counts"
+        "--exposure", metavar="NAME", help=f"{when}the exposure: a column, or the counts' total or median-of-ratios"
     )
-    command.add_argument("--group", metavar="NAME", help=f"{when}the column of groups, whose rows stay together")
+    command.add_argument("--group", metavar="NAME", help=f"{when}column of groups; rows of a group stay together")
     command.add_argument(
-        "--group-effects", action="store_true", help=f"{when}adjust for every group, as for a categorical covariate"
+        "--group-effects", action="store_true", help=f"{when}adjust for the group, as for a categorical covariate"
     )
-    command.add_argument("--ignore", metavar="A,B", help=f"{when}columns that are nothing of all this")
+    command.add_argument("--ignore", metavar="A,B", help=f"{when}columns to ignore")
 
 
 def _knowledge(command: argparse.ArgumentParser) -> None:
@@ -142,7 +142,7 @@ def _knowledge(command: argparse.ArgumentParser) -> None:
         "--knowledge",
         type=Path,
         metavar="FILE",
-        help="tiers, required and forbidden edges: knowledge.json or Tetrad's text form; kept in the run",
+        help="tiers, required and forbidden edges, as knowledge.json or Tetrad's text format; stored in the run",
     )
 
 
@@ -151,7 +151,7 @@ def _graph(command: argparse.ArgumentParser) -> None:
 
     command.add_argument("run", metavar="RUN", help="folder or id of a finished run")
     _which(command)
-    command.add_argument("--format", choices=FORMATS, help="default: from the extension of --out, else csv")
+    command.add_argument("--format", choices=FORMATS, help="default: by the extension of --out, else csv")
     command.add_argument("--out", type=Path, metavar="FILE", help="default: stdout")
 
 
@@ -174,9 +174,9 @@ def _compare(command: argparse.ArgumentParser) -> None:
     command.add_argument("counts", type=Path, nargs="?", metavar="COUNTS", help=_COUNTS)
     command.add_argument("--run", metavar="RUN", help="instead of COUNTS: folder or id of a run")
     command.add_argument("--out", type=Path, metavar="RUN", help="with COUNTS: folder of the run, new or empty")
-    command.add_argument("--methods", metavar="A,B", help="the methods to run; --list tells them")
-    command.add_argument("--list", action="store_true", help="what methods there are, what each assumes, and its time")
-    command.add_argument("--timeout", type=float, default=600.0, metavar="SECONDS", help="for each method (600)")
+    command.add_argument("--methods", metavar="A,B", help="methods to run; see --list")
+    command.add_argument("--list", action="store_true", help="list all methods with their assumptions and times")
+    command.add_argument("--timeout", type=float, default=600.0, metavar="SECONDS", help="time limit per method (600)")
     command.add_argument("--truth", type=Path, metavar="FILE", help="CSV with parent, child and, optionally, direction")
     command.add_argument(
         "--set", action="append", default=[], metavar="METHOD.OPTION=VALUE", help="an option of a method; repeatable"
@@ -203,9 +203,9 @@ def _simulate(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--param", action="append", default=[], metavar="NAME=VALUE", help="parameter of a family, such as size=3"
     )
-    command.add_argument("--seed", type=int, help="seed (0); the same seed gives the same table")
+    command.add_argument("--seed", type=int, help="seed (0); the same seed repeats the same table")
     for name, about in (
-        ("--unsortable", "the three options below: sorting the columns reveals almost nothing"),
+        ("--unsortable", "the three options below, so that sorting the columns reveals almost nothing"),
         ("--random-signs", "half of the effects are negative"),
         ("--equal-means", "all nodes have the same marginal mean"),
         ("--equal-variances", "all nodes have the same marginal variance; needs --equal-means"),
@@ -217,7 +217,7 @@ def _simulate(command: argparse.ArgumentParser) -> None:
         help="distribution of nodes without parents: bimodal, trimodal, heaped or zero-inflated (family)",
     )
     command.add_argument(
-        "--spread", type=float, metavar="RATIO", help="largest standard deviation over the smallest, about (1)"
+        "--spread", type=float, metavar="RATIO", help="about the largest standard deviation / the smallest (1)"
     )
     command.add_argument("--exposure", type=float, metavar="SD", help="sd of each row's log exposure (0)")
     command.add_argument("--interactions", type=float, metavar="SHARE", help="share of effects by pairs of parents (0)")
@@ -228,15 +228,15 @@ def _simulate(command: argparse.ArgumentParser) -> None:
 
 
 def _beside(command: argparse.ArgumentParser) -> None:
-    """The options of a simulated table that give it columns beside the counts, and so a roles.json."""
-    command.add_argument("--batches", type=int, metavar="COUNT", help="batches, each shifts a third of the nodes (0)")
-    command.add_argument("--batch-effect", type=float, metavar="SIZE", help="of a shift of log mean or logit (0.7)")
+    """The options of a simulated table for further columns beside the counts, and so a roles.json."""
+    command.add_argument("--batches", type=int, metavar="COUNT", help="batches; each shifts a third of the nodes (0)")
+    command.add_argument("--batch-effect", type=float, metavar="SIZE", help="shift of log mean or logit (0.7)")
     command.add_argument("--depth", type=float, metavar="SD", help="sd of each row's log depth, a column (0)")
     command.add_argument(
         "--depth-causes", metavar="WHAT", help="rates (default): parents act by count / depth; counts: by their counts"
     )
     command.add_argument(
-        "--age-and-sex", action="store_true", default=None, help="age acts on half of the nodes in waves, sex on half"
+        "--age-and-sex", action="store_true", default=None, help="age affects half of the nodes in waves, sex half"
     )
     command.add_argument("--groups", type=int, metavar="COUNT", help="groups of rows with effects on every node (0)")
     command.add_argument("--group-effect", type=float, metavar="SD", help="sd of these effects (0.5)")
@@ -276,7 +276,7 @@ def _pack(command: argparse.ArgumentParser) -> None:
 
 
 def _unpack(command: argparse.ArgumentParser) -> None:
-    command.add_argument("file", type=Path, metavar="FILE", help="a ZIP that disco pack or the app has written")
+    command.add_argument("file", type=Path, metavar="FILE", help="a ZIP written by disco pack or the app")
 
 
 def _app(command: argparse.ArgumentParser) -> None:
@@ -285,12 +285,12 @@ def _app(command: argparse.ArgumentParser) -> None:
 
 
 def _thresholds(command: argparse.ArgumentParser, tau_z: str, pi_min: str) -> None:
-    """Options of the two thresholds.
+    """The options of the two thresholds.
 
     Args:
-        tau_z, pi_min: what they are unless given.
+        tau_z, pi_min: their defaults in words.
     """
-    command.add_argument("--tau-z", type=float, metavar="Z", help=f"ocs: an edge needs a Z above this ({tau_z})")
+    command.add_argument("--tau-z", type=float, metavar="Z", help=f"ocs: an edge needs Z above this ({tau_z})")
     command.add_argument(
         "--pi-min", type=float, metavar="SHARE", help=f"ocs: in at least this share of folds ({pi_min})"
     )
@@ -300,13 +300,13 @@ def _which(command: argparse.ArgumentParser) -> None:
     _thresholds(command, "the run's own", "the run's own")
     rules, selectors = CHOICES["parent_rule"], CHOICES["selector"]
     command.add_argument("--rule", choices=rules, help="rule of the ocs: the paper's iqr, or jackknife (the run's own)")
-    command.add_argument("--graph", choices=("disco", "refined"), help="which of a run's graphs (disco)")
+    command.add_argument("--graph", choices=("disco", "refined"), help="which graph of the run (disco)")
     command.add_argument(
-        "--parents", choices=selectors, help="the edges of this selector (the run's own), computed if it has none"
+        "--parents", choices=selectors, help="the edges of this selector (the run's own); computed if missing"
     )
 
 
 def _set(command: argparse.ArgumentParser) -> None:
     command.add_argument(
-        "--set", action="append", default=[], metavar="NAME=VALUE", help="any other setting; may be repeated"
+        "--set", action="append", default=[], metavar="NAME=VALUE", help="any other setting; repeatable"
     )

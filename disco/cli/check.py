@@ -1,4 +1,4 @@
-"""disco check COUNTS: what keeps a table from being fitted, and what stands out in it."""
+"""disco check COUNTS: what must be fixed before a table can be fitted, and what stands out in it."""
 
 import argparse
 import threading
@@ -22,16 +22,16 @@ from disco.table.quality import Quality, quality
 from disco.table.roles import Roles
 from disco.words import how_many
 
-_MANY_CELLS = 2_000_000  # from here on it takes seconds, and says how far it is
+_MANY_CELLS = 2_000_000  # larger tables take seconds and show their progress
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Print problems, notes and findings, or everything that was computed as one JSON object.
+    """Print problems, notes and findings, or all results as one JSON object.
 
     Columns with a problem are left out of the findings.
 
     Raises:
-        InputError: the file cannot be read; or, after the rest was printed, the table cannot be fitted as it is.
+        InputError: the file cannot be read; or, after printing, the table cannot be fitted as it is.
         FitStopped: the stress test was interrupted.
     """
     whole, left_out, roles = read_part(arguments.counts, arguments)
@@ -54,11 +54,11 @@ def run(arguments: argparse.Namespace) -> None:
         _print(found, looked_at)
         _print_stress(lines)
     if not is_usable:
-        raise InputError("the problems above must be mended before this table can be fitted.")
+        raise InputError("fix the problems above before fitting this table.")
 
 
 def _of_roles(table: pd.DataFrame, roles: Roles | None, is_counts: bool) -> list[Problem]:
-    """What the roles lack once the rest is counts; without roles, a guess at each column that looks like none."""
+    """Problems of the roles once all nodes are counts; without roles, a guess for columns unlike counts."""
     if roles is None:
         names = names_of(table)
         return [
@@ -75,8 +75,8 @@ def _of_roles(table: pd.DataFrame, roles: Roles | None, is_counts: bool) -> list
 
 
 def _stress(table: pd.DataFrame, roles: Roles | None) -> pd.DataFrame:
-    """The lines of the stress test, with its progress on stderr."""
-    from disco.refine.again import stress  # brings torch
+    """Run the stress test and print its lines, with progress on stderr."""
+    from disco.refine.again import stress  # imports torch
 
     stopping = threading.Event()
     with Progress() as progress, signals(stopping, progress):
@@ -105,7 +105,7 @@ def _print_stress(lines: list[dict[str, Any]]) -> None:
 
 
 def _everything(table: pd.DataFrame, found: list[Problem], looked_at: Quality | None) -> dict[str, Any]:
-    """Problems, findings and every number behind them; of the rows only those that are outlying."""
+    """Problems, findings and all their numbers; of the rows only the outliers."""
     told: dict[str, Any] = {
         "rows": len(table),
         "columns": table.shape[1],

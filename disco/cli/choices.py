@@ -32,11 +32,11 @@ FLAGS = (
     *("preset", "seed", "folds", "folds_by", "transform", "levels", "boundary", "criterion"),
     *("selector", "disjoint_rows", "tau_z", "pi_min"),
 )
-_TYPED = {"selector": "parents"}  # settings whose flag has another name
+_TYPED = {"selector": "parents"}  # settings with another name as a flag
 
 
 def given_settings(arguments: argparse.Namespace) -> dict[str, Any]:
-    """The settings that were given, by flag or by --set.
+    """The settings given by flag or by --set.
 
     Raises:
         InputError: a setting is unknown or given twice.
@@ -63,7 +63,7 @@ def parse_assignments(texts: list[str]) -> dict[str, Any]:
         if not equals:
             raise InputError(f"--set needs name=value; got {text!r}.")
         if name == "preset":
-            raise InputError("the preset is given by --preset, not by --set.")
+            raise InputError("set the preset by --preset, not by --set.")
         if name not in fields:
             raise InputError(f"unknown setting {name!r}; the settings are {', '.join(fields)}.")
         if name in found:
@@ -73,9 +73,9 @@ def parse_assignments(texts: list[str]) -> dict[str, Any]:
 
 
 def _typed(field: dataclasses.Field, value: str) -> Any:
-    """A text as a value of a field's type; a text that is none is left for the settings to refuse.
+    """A text as a value of a field's type; any other text is left for the settings to refuse.
 
-    "none" is None, where the field allows it.
+    "none" is None if the field allows it.
     """
     kind = field.type if isinstance(field.type, type) else None
     if kind is None and value.lower() == "none":
@@ -90,29 +90,29 @@ def _typed(field: dataclasses.Field, value: str) -> Any:
 def chosen_graph(run: Run, arguments: argparse.Namespace) -> nx.DiGraph:
     """The DAG of a finished run: its own, at the given thresholds, of the given selector, or its refined DAG.
 
-    Its attributes say how it was chosen, as `disco.runs.about` takes them.
+    Its attributes say how it was chosen, for `disco.runs.about`.
 
     Raises:
-        InputError: it has no such result, or a threshold is out of range or makes no sense.
-        FitStopped: a selector had to be computed, and that was interrupted.
+        InputError: it has no such result, or a threshold is out of range or not applicable.
+        FitStopped: the computation of a selector was interrupted.
     """
     given = {name: value for name in ("tau_z", "pi_min") if (value := getattr(arguments, name)) is not None}
     if arguments.graph == "refined":
         from disco.runs.refined import choice_from, choice_of, read_refined
 
         if given or arguments.rule:
-            raise InputError("thresholds and rules are for the graph disco; the refined graph is chosen by its score.")
+            raise InputError("thresholds and rules apply to the graph disco; the refined graph is chosen by its score.")
         if arguments.parents:
-            raise InputError("--parents is for the graph disco; a refinement has found its own parents.")
+            raise InputError("--parents applies to the graph disco only; a refinement finds its own parents.")
         choice = choice_from(choice_of(run))
         return _told(
             read_refined(run).graph(), method="likelihood refinement", seed=choice.seed, bound_nats=choice.bound
         )
     if stamps.refinement(run) and not stamps.fit(run):
-        raise InputError(f"The run {run.name} has a refinement and no result of a fit: add --graph refined.")
+        raise InputError(f"The run {run.name} has a refinement but no fit: add --graph refined.")
     selector = arguments.parents or run.settings.selector
     if selector != "ocs" and (given or arguments.rule):
-        raise InputError(f"--rule, --tau-z and --pi-min are for the selector ocs, not {selector}: add --parents ocs.")
+        raise InputError(f"--rule, --tau-z and --pi-min apply to the selector ocs, not {selector}: add --parents ocs.")
     from disco.cli.advice import advice
     from disco.cli.selector import chosen_parents
 
@@ -129,7 +129,7 @@ def chosen_graph(run: Run, arguments: argparse.Namespace) -> nx.DiGraph:
 
 
 def _of_ocs(run: Run, rule: str, given: dict[str, float]) -> nx.DiGraph:
-    """The DAG of the OCS by a rule, at the given thresholds or the rule's own."""
+    """The DAG of the OCS by a rule, at the given thresholds or the rule's defaults."""
     from disco.graph import build
     from disco.parents.ocs import own_thresholds, select, with_z
 
@@ -137,7 +137,7 @@ def _of_ocs(run: Run, rule: str, given: dict[str, float]) -> nx.DiGraph:
     ocs = run.ocs()
     if rule != run.settings.parent_rule:
         if "curvature" not in ocs:
-            raise InputError(f"The run {run.name} is of an older version, which kept no curvature for the jackknife.")
+            raise InputError(f"The run {run.name} is from an older version, without the curvature for the jackknife.")
         ocs = with_z(ocs, rule)
     own = own_thresholds(ocs, run.settings.replace(parent_rule=rule))
     tau_z, pi_min = given.get("tau_z", own[0]), given.get("pi_min", own[1])
@@ -153,15 +153,15 @@ def _told(graph: nx.DiGraph, **how: float | str) -> nx.DiGraph:
 
 
 def read_counts(path: Path, arguments: argparse.Namespace) -> tuple[pd.DataFrame, Stretches, Roles | None]:
-    """The chosen part of a table's file, the rows left out, and the roles of its columns.
+    """The chosen part of a table's file, the omitted rows, and the columns' roles.
 
-    The notes on usable counts go to stderr.
+    Notes on usable counts go to stderr.
 
     Args:
         arguments: those of `_table` and `_roles` in disco/cli/arguments.py.
 
     Raises:
-        InputError: the file or the roles cannot be read so, or a column is not in the file.
+        InputError: the file or the roles cannot be read as asked, or a column is not in the file.
     """
     table, left_out, roles = read_part(path, arguments)
     for name in listed(arguments.obs):
@@ -178,12 +178,12 @@ def read_counts(path: Path, arguments: argparse.Namespace) -> tuple[pd.DataFrame
         for note in notes[:_MOST_NOTES]:
             say(sentence(f"Note: {note}"), to=sys.stderr)
         if len(notes) > _MOST_NOTES:
-            say(f"Note: there are {len(notes) - _MOST_NOTES} more such notes; the app lists them.", to=sys.stderr)
+            say(f"Note: {len(notes) - _MOST_NOTES} more such notes; the app lists them.", to=sys.stderr)
     return table, left_out, roles
 
 
 def read_part(path: Path, arguments: argparse.Namespace) -> tuple[pd.DataFrame, Stretches, Roles | None]:
-    """The same as it stands, without notes; arguments and errors as `read_counts`."""
+    """The same unchecked, without notes; arguments and errors as `read_counts`."""
     table = read_table(path, **_reading(arguments))
     categories = table.attrs.get(MATRIX, {}).get("categories", ())
     if arguments.row_names:
@@ -196,7 +196,7 @@ def read_part(path: Path, arguments: argparse.Namespace) -> tuple[pd.DataFrame, 
 
 
 def _chosen(table: pd.DataFrame, arguments: argparse.Namespace, roles: Roles | None) -> pd.DataFrame:
-    """The chosen columns; --columns chooses the nodes, to which those with a role come."""
+    """The chosen columns: the nodes of --columns, plus those with a role."""
     chosen = chosen_columns(table, arguments.columns, arguments.without)
     if roles is None or arguments.columns is None:
         return chosen
@@ -209,7 +209,7 @@ def _reading(arguments: argparse.Namespace) -> dict[str, Any]:
     """The fields of `Reading` from --genes, --obs, and --read with texts such as "decimal=,"; \\t is also a tab.
 
     Raises:
-        InputError: a text names no field, or its value is of another type.
+        InputError: a field is unknown, or its value has another type.
     """
     fields = [field.name for field in dataclasses.fields(Reading) if field.name not in ("genes", "obs")]
     found: dict[str, Any] = {} if arguments.genes is None else {"genes": arguments.genes}
@@ -226,9 +226,9 @@ def _reading(arguments: argparse.Namespace) -> dict[str, Any]:
 
 
 def _complete(table: pd.DataFrame, roles: Roles | None) -> tuple[pd.DataFrame, Stretches]:
-    """The table without the rows in which a cell is not a count, or keeps a column from its role, and those rows.
+    """The table without rows whose cells are not counts or do not fit a column's role, and those rows.
 
-    Columns full of cells that are not counts stay.
+    Columns in which most cells are not counts are kept.
     """
     counts, bad = table if roles is None else roles.counts(table), np.zeros(len(table), bool)
     bad[proposal(counts).rows] = True

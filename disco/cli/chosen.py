@@ -1,4 +1,4 @@
-"""The run that a command works on: an existing one, or a new one for a table."""
+"""The run of a command: an existing one, or a new one for a table."""
 
 import argparse
 
@@ -12,28 +12,28 @@ from disco.settings import Settings
 
 
 def chosen_run(arguments: argparse.Namespace, run: str, counts: str) -> Run:
-    """The run that was given, or the one for the table that was given, made if need be and not to be fitted.
+    """The given run, or the run of the given table, created if needed and not to be fitted.
 
     Args:
-        arguments: with run, counts, out, knowledge, and what the roles and the reading of a table need.
-        run, counts: what the command calls the two.
+        arguments: with run, counts, out, knowledge, and those for the roles and the reading of a table.
+        run, counts: the names of the two in the command.
 
     Raises:
-        InputError: both were given or none, there is no such run, the table cannot be used, or the knowledge or the
-            roles are others than the run's.
+        InputError: both or neither are given, there is no such run, the table cannot be used, or the knowledge or the
+            roles differ from the run's.
     """
     if (arguments.run is None) == (arguments.counts is None):
-        raise InputError(f"give {run} for a run that exists, or {counts} and --out for a new one.")
+        raise InputError(f"give {run} for an existing run, or {counts} and --out for a new one.")
     known = None if arguments.knowledge is None else read(arguments.knowledge)
     if arguments.run is not None:
         if arguments.out is not None:
-            raise InputError(f"--out goes with {counts}; with {run} the results lie in that run.")
+            raise InputError(f"--out goes with {counts}; with {run} the results are stored in that run.")
         found = open_run(arguments.run)
         check_knowledge(found, known)
         check_roles(found, given_roles(arguments, list(found.with_roles())))
         return found
     if arguments.out is None:
-        raise InputError(f"{counts} needs --out, the folder of the run to make.")
+        raise InputError(f"{counts} needs --out, the folder of the new run.")
     table, left_out, roles = read_counts(arguments.counts, arguments)
     device = getattr(arguments, "device", None) or "auto"
     return resumed(arguments.out, table, {}, None, known, roles) or new_run(

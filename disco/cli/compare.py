@@ -18,12 +18,12 @@ from disco.runs.compared import Asked
 from disco.words import duration, how_many, number
 from disco.work import comparing
 
-_ROWS, _NODES = 2000, 20  # of the table for which --list tells times
+_ROWS, _NODES = 2000, 20  # of the table for the times in --list
 _HEADINGS = {"a_top": "A_top", "f1": "F1", "skeleton_f1": "skeleton F1", "shd": "SHD", "class_shd": "class SHD"}
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Run the methods that have not ended yet, and print what all of those asked for found.
+    """Run the remaining methods, and print the results of all requested ones.
 
     Raises:
         InputError: there is no such run, method or option, the table or the truth cannot be used.
@@ -33,7 +33,7 @@ def run(arguments: argparse.Namespace) -> None:
         _list()
         return
     if arguments.methods is None:
-        raise InputError("--methods is missing: name some, as in --methods sort-mean,sort-excess; --list tells them.")
+        raise InputError("--methods is missing: name some, as in --methods sort-mean,sort-excess; see --list.")
     asked = Asked(asked_for(filter(None, listed(arguments.methods)), arguments.set), arguments.timeout)
     truth = None if arguments.truth is None else read_truth(arguments.truth)
     if truth is not None and (why := compared.looped(truth)):
@@ -42,7 +42,7 @@ def run(arguments: argparse.Namespace) -> None:
     if truth is not None:
         _set_truth(target, truth)
     if comparing.left(target, asked):
-        work_here(target, COMPARE, "the same command continues with the methods that are left.", asked, device="cpu")
+        work_here(target, COMPARE, "the same command continues with the remaining methods.", asked, device="cpu")
     ended = {one.method: one for one in compared.read_all(target)}
     found = [ended[name] for name in asked.methods if name in ended]
     known = target.truth()
@@ -51,11 +51,11 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def _set_truth(target: Run, truth: pd.DataFrame) -> None:
-    """Give a run its true edges, and say so if it had others."""
+    """Set a run's true edges, and report if they replace others."""
     before = target.truth()
     compared.set_truth(target, truth)
     if before is not None and not before.equals(target.truth()):
-        say(f"The run's {how_many(len(before), 'true edge')} gave way to {len(truth):,}.", to=sys.stderr)
+        say(f"The run's {how_many(len(before), 'true edge')} were replaced by {len(truth):,}.", to=sys.stderr)
 
 
 def _list() -> None:
@@ -66,12 +66,12 @@ def _list() -> None:
             say(f"{group[0].upper()}{group[1:]}")
         for name, one in those.items():
             how = "" if one.installed else f" Not installed: {INSTALL}."
-            say(f"  {name:<18} {one.about} Takes {duration(one.seconds(_ROWS, _NODES))}.{how}")
-    say(f"Times are for {_ROWS:,} rows × {_NODES} columns, on one core.")
+            say(f"  {name:<18} {one.about} Time: {duration(one.seconds(_ROWS, _NODES))}.{how}")
+    say(f"Times are for {_ROWS:,} rows × {_NODES} columns on one core.")
 
 
 def _print(rows: pd.DataFrame, is_known: bool) -> None:
-    """The table of methods as text, and the notes below it."""
+    """Print the table of methods and the notes below it."""
     metrics = [name for name in compared.METRICS if is_known and rows[name].notna().any()]
     names = ["method", "seconds", "edges", "undirected", *metrics]
     shown = rows[names].copy()
@@ -82,8 +82,8 @@ def _print(rows: pd.DataFrame, is_known: bool) -> None:
     shown["edges"] = shown["edges"].where(rows["state"] == "done", rows["state"])
     say(*shown.rename(columns=_HEADINGS).to_string(index=False).split("\n"))
     if is_known and not metrics:
-        say("Nothing is measured against the true edges of this run: look at them with disco evaluate.")
+        say("No result was compared with this run's true edges: check them with disco evaluate.")
     if not is_known:
-        say("The true edges are not known (--truth), so no method is ranked above another.")
+        say("The true edges are not known (--truth), so the methods are not ranked.")
     for row in rows[rows["note"] != ""].itertuples():
         say(sentence(f"{row.method}: {row.note}"))

@@ -20,11 +20,11 @@ from disco.table.read import read_table, read_words
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Print every metric of `disco.metrics.evaluate` as one JSON object; null where it is undefined or not given.
+    """Print every metric of `disco.metrics.evaluate` as one JSON object; null if undefined or not given.
 
     Raises:
-        InputError: a file cannot be used, its names do not agree with the others', or there is no such result.
-        FitStopped: parents had to be computed, and that was interrupted.
+        InputError: a file cannot be used, its names differ from the others', or there is no such result.
+        FitStopped: the computation of parents was interrupted.
     """
     truth = read_truth(arguments.truth)
     found = _of_run(arguments, truth) if arguments.run else _of_files(arguments, truth)
@@ -32,18 +32,18 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def read_truth(path: Path) -> pd.DataFrame:
-    """The true edges: parent, child and, if the file has it, what can be known of each direction."""
+    """The true edges: parent, child and, if present, whether each direction can be known."""
     truth = read_names(path, ("parent", "child"))
     told = list(truth.columns).count("direction")
     if told > 1:
-        raise InputError(f'{path} has {told} columns "direction": give it one.')
+        raise InputError(f'{path} has {told} columns "direction": keep one.')
     for row, direction in enumerate(truth["direction"] if told else (), start=1):
         check_direction(direction, f"{path}, row {row}")
     return truth
 
 
 def _of_run(arguments: argparse.Namespace, truth: pd.DataFrame) -> dict[str, object]:
-    """The metrics of a finished run at the given thresholds, or at its own."""
+    """The metrics of a finished run at the given thresholds, or its own."""
     for name in ("order", "counts"):
         if getattr(arguments, name) is not None:
             raise InputError(f"--{name} goes with --edges; a run has its own.")
@@ -53,10 +53,10 @@ def _of_run(arguments: argparse.Namespace, truth: pd.DataFrame) -> dict[str, obj
 
 
 def _of_files(arguments: argparse.Namespace, truth: pd.DataFrame) -> dict[str, object]:
-    """The metrics of an edge list, and of an order and a table if they are given."""
+    """The metrics of an edge list, and of an order and a table if given."""
     for name in ("tau_z", "pi_min", "rule", "graph", "parents"):
         if getattr(arguments, name) is not None:
-            raise InputError(f"--{name.replace('_', '-')} goes with --run; an edge list is taken as it is.")
+            raise InputError(f"--{name.replace('_', '-')} goes with --run; an edge list is used as it is.")
     edges = read_names(arguments.edges, ("parent", "child"))
     order = None if arguments.order is None else _order(arguments.order)
     table = None if arguments.counts is None else _numbers(arguments.counts)
@@ -73,15 +73,15 @@ def read_names(path: Path, columns: Sequence[str]) -> pd.DataFrame:
     there = list(frame.columns)
     for name in columns:
         if there.count(name) > 1:
-            raise InputError(f'{path} has {there.count(name)} columns "{name}": give it one.')
+            raise InputError(f'{path} has {there.count(name)} columns "{name}": keep one.')
         if name not in there:
-            raise InputError(f'{path} has no column "{name}": it needs {" and ".join(columns)}, with a comma between.')
+            raise InputError(f'{path} has no column "{name}": it needs {" and ".join(columns)}, separated by commas.')
         empty = frame.index[frame[name] == ""]
         if len(empty):
-            raise InputError(f"{path}, row {empty[0] + 1}: the {name} is empty; name it or leave the row out.")
+            raise InputError(f"{path}, row {empty[0] + 1}: the {name} is empty; fill it in or leave the row out.")
     names = len(set().union(*(frame[name] for name in columns)))
-    if names > LARGEST_GRAPH:  # the metrics hold every pair of them
-        raise InputError(f"{path} names {names:,} nodes; at most {LARGEST_GRAPH:,} are compared.")
+    if names > LARGEST_GRAPH:  # the metrics store every pair of them
+        raise InputError(f"{path} names {names:,} nodes; the limit is {LARGEST_GRAPH:,}.")
     return frame
 
 
@@ -91,16 +91,16 @@ def _order(path: Path) -> list[str]:
     has_one = list(frame.columns).count("position") == 1
     positions = pd.to_numeric(frame["position"], errors="coerce") if has_one else None
     if positions is None or positions.isna().any():
-        raise InputError(f"{path} needs a column position, 1 for the first source, beside node.")
+        raise InputError(f"{path} needs the columns position, 1 for the first source, and node.")
     return frame["node"].iloc[np.argsort(positions, kind="stable")].tolist()
 
 
 def _numbers(path: Path) -> pd.DataFrame:
-    """A table that can be sorted by mean and variance: counts, or continuous data."""
+    """A table to be sorted by mean and variance: counts or continuous data."""
     table = read_table(path)
     for name, column in table.items():
         if not pd.api.types.is_numeric_dtype(column):
-            raise InputError(f'{path}, column "{name}" is not a column of numbers; leave it out.')
+            raise InputError(f'{path}, column "{name}" has cells that are not numbers; leave it out.')
         if column.isna().any():
             raise InputError(f'{path}, column "{name}", row {int(column.isna().argmax()) + 1}: a number is missing.')
     return table

@@ -1,4 +1,4 @@
-"""disco fit COUNTS --out RUN: fit a table of counts, as a new run."""
+"""disco fit COUNTS --out RUN: fit a table of counts as a new run."""
 
 import argparse
 import sys
@@ -38,7 +38,7 @@ def run(arguments: argparse.Namespace) -> None:
         settings = Settings.of(**given)
         if "tau_z" in given and settings.parent_rule == "jackknife":
             raise InputError(
-                "--tau-z has no effect on the rule jackknife, which finds its own threshold: give --set fdr=0.2 for "
+                "--tau-z has no effect on the rule jackknife, which computes its own threshold: use --set fdr=0.2 for "
                 "fewer edges, or --set parent_rule=iqr for the paper's rule."
             )
         device = arguments.device or "auto"
@@ -62,16 +62,16 @@ def new_run(
     roles: Roles | None = None,
     fits: bool = True,
 ) -> Run:
-    """A run for a checked table, in a folder that is new or empty.
+    """A run for a checked table, in a new or empty folder.
 
     Args:
-        left_out: rows of the file that the table lacks.
-        knowledge: to which its results keep.
-        roles: of the columns that are not counts.
-        fits: whether it will be fitted; if so, print how long that takes, and refuse a table too large for the memory.
+        left_out: rows of the file that are not in the table.
+        knowledge: rules that its results obey.
+        roles: roles of the columns that are not counts.
+        fits: whether it will be fitted; if so, print the expected time, and refuse a table that needs too much memory.
 
     Raises:
-        InputError: the folder is neither, the table cannot be fitted, or the knowledge or the roles do not fit it.
+        InputError: the folder is not empty, the table cannot be fitted, or the knowledge or the roles do not match it.
     """
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         way = "; add --resume to resume the run in it, or" if (folder / "settings.json").exists() else ":"
@@ -96,7 +96,7 @@ def new_run(
 
 
 def tell_estimate(counts: pd.DataFrame, settings: Settings, device: str) -> None:
-    """Print the time and memory that the fit will take; InputError if the memory is too small."""
+    """Print the expected time and memory of the fit; InputError if memory is too small."""
     from disco.work.forecast import check_memory, estimate, span
 
     rows, nodes = counts.shape
@@ -117,7 +117,7 @@ def resumed(
     knowledge: Knowledge | None = None,
     roles: Roles | None = None,
 ) -> Run | None:
-    """The run in a folder, which must have this table, these settings, knowledge and roles; None if there is no run.
+    """The run in a folder, which must have this table, these settings, knowledge and roles; None without a run.
 
     Raises:
         InputError: it has another table, other settings, knowledge or roles.
@@ -130,31 +130,31 @@ def resumed(
         if name not in kept:
             raise InputError(f"unknown setting {name!r}.")
         if kept[name] != value:
-            raise InputError(f"{folder} was begun with {name} {kept[name]}, not {value}; choose another folder.")
+            raise InputError(f"The run in {folder} has {name} {kept[name]}, not {value}; choose another folder.")
     check_knowledge(found, knowledge)
     check_roles(found, roles)
     prepared = prepare(table, roles or found.roles, found.settings.folds)
     adjustment = prepared.adjustment
     is_same = found.adjustment is None if adjustment is None else adjustment.equals(found.adjustment)
     if not found.table().equals(prepared.counts) or not is_same:
-        raise InputError(f"{folder} was begun with another table; choose another folder.")
+        raise InputError(f"The run in {folder} has another table; choose another folder.")
     return found
 
 
 def check_knowledge(run: Run, given: Knowledge | None) -> None:
-    """Refuse knowledge that is given for a run and is not the run's own.
+    """Refuse knowledge that differs from the run's own.
 
     Raises:
-        InputError: it is not.
+        InputError: it differs.
     """
     own = run.knowledge()
     if given is not None and given != own:
         how = "without knowledge" if own is None else f"with other knowledge ({own})"
-        raise InputError(f"{run.path} was made {how}, which never changes: make a new run of its table.")
+        raise InputError(f"{run.path} was created {how}, which is fixed: create a new run of its table.")
 
 
 def print_result(run: Run) -> None:
-    """The order and the edges of a finished run, on stdout."""
+    """Print the order and the edges of a finished run."""
     settings, status, edges = run.settings, run.status(), run.edges()
     say(f"Causal order, source first: {', '.join(map(short, run.order()))}")
     count = how_many(len(edges), "edge")
@@ -169,7 +169,7 @@ def print_result(run: Run) -> None:
     if (known := run.knowledge()) is not None:
         _print_knowledge(run, known)
     if settings.disjoint_rows:
-        say("One half of the rows gave the networks and the order, the other half the parents.")
+        say("One half of the rows was used for the networks and the order, the other half for the parents.")
     changed = ", ".join(f"{name} {value}" for name, value in settings.changed().items())
     say(f"Preset {settings.preset}{f' with {changed}' if changed else ''}.")
     if status.rows_used is not None and status.rows_used < len(run.table()):
@@ -178,7 +178,7 @@ def print_result(run: Run) -> None:
 
 
 def _print_knowledge(run: Run, knowledge: Knowledge) -> None:
-    """How many rules there are, and what they cost the order."""
+    """Print the number of rules, and how they changed the order."""
     from disco.score.ordering import forced
 
     say(sentence(f"Knowledge: {knowledge}."))
@@ -186,7 +186,7 @@ def _print_knowledge(run: Run, knowledge: Knowledge) -> None:
     if len(cost):
         worst = cost.loc[cost["rank"].idxmax()]
         say(
-            f"At {len(cost)} of {steps} steps the order follows the knowledge against the scores; at most at step "
+            f"At {len(cost)} of {steps} steps the order follows the knowledge against the scores, most at step "
             f"{worst['step']}, where {short(worst['node'])} had rank {worst['rank']} and {short(worst['first'])} was "
             "first."
         )

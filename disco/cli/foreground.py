@@ -1,4 +1,4 @@
-"""Work on a run in this process, with a progress bar; Ctrl-C stops it, and it can be resumed."""
+"""Work on a run in this process, with a progress bar; it can be stopped by Ctrl-C and resumed."""
 
 import os
 import signal
@@ -18,24 +18,24 @@ if TYPE_CHECKING:
     from disco.progress import Event
 
 _STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-_AGAIN = 0.1  # seconds after which a stop at once is tried again
+_AGAIN = 0.1  # seconds between attempts to stop at once
 
 
 def work_here(run: Run, work: Work, go_on: str, *asked: Any, label: str = "", device: str | None = None) -> Any:
-    """Do or resume long work on a run; the app shows it and can cancel it.
+    """Start or resume long work on a run; the app shows it and can cancel it.
 
     Args:
         work: the kind of work.
-        go_on: how to resume it, in words.
-        asked: the choices, as for `jobs.start`.
+        go_on: how to resume it, as a clause.
+        asked: the choices, as in `jobs.start`.
         label: text before its progress.
         device: auto, cpu or cuda; by default the run's own.
 
     Returns:
-        What `jobs.work` does.
+        The result of `jobs.work`.
 
     Raises:
-        FitStopped: it was interrupted, with a sentence on how to resume it.
+        FitStopped: it was interrupted; the message says how to resume it.
         InputError, ScoreUnavailable: it cannot be done.
     """
     stopping = threading.Event()
@@ -54,7 +54,7 @@ def work_here(run: Run, work: Work, go_on: str, *asked: Any, label: str = "", de
 
 @contextmanager
 def signals(stopping: threading.Event, progress: Progress) -> Iterator[None]:
-    """The first Ctrl-C, SIGTERM or closed terminal stops the work after the current step, a second one at once."""
+    """The first Ctrl-C, SIGTERM or closed terminal stops the work after its current step; a second one, at once."""
 
     def stop(number: int, frame: FrameType | None) -> None:
         if stopping.is_set() and _compiles(frame):
@@ -78,7 +78,7 @@ def signals(stopping: threading.Event, progress: Progress) -> Iterator[None]:
 
 
 def _compiles(frame: FrameType | None) -> bool:
-    """Whether the compiler is at work, which calls back from C: an error raised there is printed and lost."""
+    """Whether the compiler is running. It calls back from C, where a raised error is printed and lost."""
     while frame is not None:
         if "llvmlite" in Path(frame.f_code.co_filename).parts:
             return True

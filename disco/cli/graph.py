@@ -13,11 +13,11 @@ from disco.runs.about import about
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Write the graph at the given thresholds or of the given selector, or the run's own.
+    """Write the graph at the given thresholds, of the given selector, or the run's own.
 
     Raises:
-        InputError: there is no such run, it has no result, or the file has another extension or cannot be written.
-        FitStopped: parents had to be computed, and that was interrupted.
+        InputError: there is no such run or result, or the file has an unknown extension or cannot be written.
+        FitStopped: the computation of parents was interrupted.
     """
     opened = open_run(arguments.run)
     graph = chosen_graph(opened, arguments)
@@ -35,9 +35,9 @@ def _format_of(path: Path | None) -> str:
     """The format for a file's extension; csv without a file or an extension.
 
     Raises:
-        InputError: no format has it.
+        InputError: the extension is unknown.
     """
     ending = "" if path is None else path.suffix[1:].lower()
     if ending and ending not in FORMATS:
-        raise InputError(f"{path}: a graph is written as {', '.join(FORMATS)}; name the file so, or give --format.")
+        raise InputError(f"{path} has no known extension ({', '.join(FORMATS)}): rename the file, or give --format.")
     return ending or "csv"

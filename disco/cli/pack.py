@@ -1,4 +1,4 @@
-"""disco pack RUN: what is finished of a run, as one ZIP."""
+"""disco pack RUN: the finished parts of a run as a ZIP."""
 
 import argparse
 from pathlib import Path
@@ -14,12 +14,12 @@ def run(arguments: argparse.Namespace) -> None:
     """Write the ZIP and print its path.
 
     Raises:
-        InputError: there is no such run, it is being worked on or too large, or the file exists or cannot be written.
+        InputError: there is no such run, it is in use or too large, or the file exists or cannot be written.
     """
     found = open_run(arguments.run)
     path = arguments.out or Path(f"{found.id}.zip")
     if path.exists():
-        raise InputError(f"{path} exists already; give another file with --out.")
+        raise InputError(f"{path} already exists; choose another file with --out.")
     data = pack(found, networks=not arguments.without_networks)
     try:
         write_bytes(path, data)

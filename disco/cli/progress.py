@@ -1,4 +1,4 @@
-"""Progress on stderr: a bar on a terminal, a line every few per cent elsewhere."""
+"""Progress on stderr: a bar on a terminal, otherwise a line every few per cent."""
 
 import contextlib
 import os
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 _BAR_WIDTH = 30
 _REDRAW_SECONDS = 0.1
-_LINE_SHARE = 0.05  # least share of the fit between two plain lines
+_LINE_SHARE = 0.05  # smallest share of the fit between two plain lines
 
 
 class Progress:
@@ -22,7 +22,7 @@ class Progress:
 
     Args:
         label: text before each line.
-        stream: where to write, by default stderr.
+        stream: the output stream, by default stderr.
     """
 
     def __init__(self, label: str = "", stream: TextIO | None = None) -> None:
@@ -71,7 +71,7 @@ class Progress:
             self._write(f"{self.label}{event.progress:4.0%}  {self._words(event, now)}\n")
 
     def _wait(self, words: str) -> None:
-        """Say what it waits for, once."""
+        """Print what it waits for, once."""
         if words and words != self.waiting:
             self.say(words)
         self.waiting = words
@@ -80,14 +80,14 @@ class Progress:
         return f"{event.stage} {event.done}/{event.total}{self._left(event.progress, now)}"
 
     def _left(self, progress: float, now: float) -> str:
-        """The time left at the pace so far."""
+        """The remaining time at the pace so far."""
         since, at = self.first or (now, progress)
         if now - since < 1 or progress <= at:
             return ""
         return f", {duration((now - since) * (1 - progress) / (progress - at))} left"
 
     def _write(self, text: str) -> None:
-        with contextlib.suppress(OSError):  # a terminal that is gone is no reason to stop
+        with contextlib.suppress(OSError):  # a closed terminal must not stop the work
             self.stream.write(text)
             self.stream.flush()
 

@@ -29,7 +29,7 @@ def run(arguments: argparse.Namespace) -> None:
     choice = Choice(**{name: value for name, value in given.items() if value is not None}, redone=arguments.redone)
     device = choose_device(arguments.device or "auto").type
     target = chosen_run(arguments, "RUN", "--counts")
-    go_on = "the same command continues from the finished searches."
+    go_on = "the same command continues after the finished searches."
     result = work_here(target, REFINE, go_on, choice, device=device)
     _print(target, result, choice)
 
@@ -57,7 +57,7 @@ def _print(target: Run, result: Refined, choice: Choice) -> None:
         "with a straight link; if nothing speaks against it with every effect linear; if the cost exceeds "
         f"{TIMES:g} times the misfit of its two columns by {choice.bound:g} nats; if both columns have more than {FEW} "
         f"levels; if less than {MOST_MISFIT:.0%} of all columns are poorly fitted; and if no search that ended as "
-        "high has the edge reversed. A gain says that two columns are adjacent, not which of them is the cause.",
+        "high has the edge reversed. A gain shows that two columns are adjacent, not which one is the cause.",
         to=sys.stderr,
     )
     say(

@@ -1,4 +1,4 @@
-"""The roles of columns, from --roles and from --covariates, --exposure, --group, --group-effects and --ignore."""
+"""The columns' roles, from --roles, --covariates, --exposure, --group, --group-effects and --ignore."""
 
 import argparse
 import csv
@@ -14,37 +14,37 @@ _COMPUTED = {which.replace(" ", "-"): which for which in COMPUTED}
 
 
 def given_roles(arguments: argparse.Namespace, names: Sequence[str], categories: Collection[str] = ()) -> Roles | None:
-    """The roles that were given, None without any; the flags add to the file.
+    """The given roles, None without any; the flags add to the file.
 
     Args:
         arguments: those of `_roles` in disco/cli/arguments.py.
         names: the columns of the table.
-        categories: those that are categorical covariates unless told otherwise.
+        categories: columns that are categorical covariates by default.
 
     Raises:
-        InputError: a column has two roles, or the roles are not of their form.
+        InputError: a column has two roles, or the roles have the wrong form.
     """
     file = Roles() if arguments.roles is None else read(arguments.roles)
     columns, exposure = dict(file.columns), file.exposure
     for name, role in _flags(arguments, names):
         given = (role, CATEGORICAL) if role == "covariate" and name in categories else role
         if columns.setdefault(name, given) != given:
-            raise InputError(f'"{name}" has two roles, {_words(columns[name])} and {_words(given)}: give it one.')
+            raise InputError(f'"{name}" has two roles, {_words(columns[name])} and {_words(given)}: choose one.')
     if arguments.exposure in _COMPUTED:
         if arguments.exposure in names:
             raise InputError(
-                f"--exposure {arguments.exposure} is computed from the counts, and a column has that name too: say in "
-                "a file with --roles which of them is meant."
+                f"--exposure {arguments.exposure} is computed from the counts, but a column has the same name: say in "
+                "a file for --roles which one you mean."
             )
         exposure = _COMPUTED[arguments.exposure]
         if file.exposure not in (None, exposure):
-            raise InputError(f"The exposure is given twice, as {file.exposure} and {exposure}: give one.")
+            raise InputError(f"The exposure is given twice, as {file.exposure} and {exposure}: choose one.")
     roles = Roles(columns, exposure, file.group_effects or arguments.group_effects)
     return None if roles == Roles() else roles
 
 
 def _flags(arguments: argparse.Namespace, names: Sequence[str]) -> list[tuple[str, str | tuple[str, str]]]:
-    """Name and role of every column that a flag names."""
+    """The name and role of every column in a flag."""
     found: list[tuple[str, str | tuple[str, str]]] = []
     for text in listed(arguments.covariates):
         name, _, kind = text.rpartition("=")
@@ -57,12 +57,12 @@ def _flags(arguments: argparse.Namespace, names: Sequence[str]) -> list[tuple[st
 
 
 def listed(text: str | None) -> list[str]:
-    """The names of a list with commas; a name with a comma stands in quotes."""
+    """The names in a comma-separated list; a name with a comma is quoted."""
     return [] if text is None else [name.strip() for name in split(text)]
 
 
 def split(text: str) -> list[str]:
-    """The parts of a list with commas or line breaks, as they stand; quotes keep a part with one of these together."""
+    """The parts of a list separated by commas or line breaks, unchanged; quotes protect these."""
     lines = csv.reader(io.StringIO(text, newline=""), skipinitialspace=True)
     return [part for line in lines for part in line]
 
@@ -72,11 +72,11 @@ def _words(given: str | tuple[str, str]) -> str:
 
 
 def check_roles(run: Run, given: Roles | None) -> None:
-    """Refuse roles that are given for a run and are not the run's own.
+    """Refuse roles that differ from the run's own.
 
     Raises:
-        InputError: they are not.
+        InputError: they differ.
     """
     if given is not None and given.needed() != run.roles:
         how = "without roles" if run.roles is None else f"with other roles ({run.roles})"
-        raise InputError(f"{run.path} was made {how}, which never change: make a new run of its table.")
+        raise InputError(f"{run.path} was created {how}, which are fixed: create a new run of its table.")

@@ -1,4 +1,4 @@
-"""The graph of a selector: read from the run, or computed first, with progress; Ctrl-C stops it."""
+"""The graph of a selector: read from the run, or computed with progress; Ctrl-C stops it."""
 
 import threading
 from dataclasses import replace
@@ -15,7 +15,7 @@ from disco.runs.parents import compute_candidates, read_candidates, selected_gra
 
 
 def chosen_parents(run: Run, selector: str) -> nx.DiGraph:
-    """The DAG of cam, pcm or evidence along a finished run's order; if computed, it is kept in the run.
+    """The DAG of cam, pcm or evidence along a finished run's order; if computed, it is stored in the run.
 
     Raises:
         InputError: the run is not finished, or the selector cannot use its table.
@@ -37,4 +37,4 @@ def _compute(run: Run, selector: str) -> None:
         try:
             compute_candidates(run, selector, device=choose_device("auto").type, callback=watch)
         except (FitStopped, KeyboardInterrupt) as stop:
-            raise FitStopped("stopped; nothing was kept.") from stop
+            raise FitStopped("stopped; nothing was saved.") from stop

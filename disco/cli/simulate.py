@@ -47,10 +47,10 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def given_design(arguments: argparse.Namespace) -> dict[str, Any]:
-    """The values of a design given as options, which override those of a design file.
+    """A design's values given as options, which override those of a design file.
 
     Raises:
-        InputError: a file cannot be read, or an option does not go with another.
+        InputError: a file cannot be read, or two options conflict.
     """
     values = {} if arguments.design is None else _design_file(arguments.design)
     given = {name: getattr(arguments, name) for name in _SAME}
@@ -61,18 +61,18 @@ def given_design(arguments: argparse.Namespace) -> dict[str, Any]:
     if arguments.param:
         kept = values.get("parameters", {})
         if not isinstance(kept, dict):
-            raise InputError(f"parameters must be a mapping of names to numbers; got {str(kept)[:40]}.")
+            raise InputError(f"parameters must map names to numbers; got {str(kept)[:40]}.")
         values["parameters"] = kept | _parameters(arguments.param)
     if arguments.edges is not None:
         if arguments.d is not None:
-            raise InputError("--d does not go with --edges: the graph's nodes are those of the file.")
+            raise InputError("--d conflicts with --edges: the file sets the graph's nodes.")
         edges, names = read_edges(arguments.edges)
         values |= {"graph": arguments.graph or "own", "edges": edges, "names": names, "nodes": len(names)}
     return values
 
 
 def write(folder: Path, drawn: Simulated) -> None:
-    """Write the files of a table, safe in a spreadsheet, and the roles of the columns beside the counts if it has any.
+    """Write a table's files, safe for spreadsheets, and the roles of columns beside the counts, if any.
 
     order.csv is as in a run: position from 1, node, sources first.
     """
@@ -96,7 +96,7 @@ def _design_file(path: Path) -> dict[str, Any]:
 
 
 def _parameters(texts: list[str]) -> dict[str, float]:
-    """Parameters of families from texts such as "size=6"."""
+    """Family parameters from texts such as "size=6"."""
     found: dict[str, float] = {}
     for text in texts:
         name, equals, value = text.partition("=")

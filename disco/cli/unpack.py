@@ -1,4 +1,4 @@
-"""disco unpack FILE: a ZIP of a run, as a run in the folder of runs."""
+"""disco unpack FILE: open a run's ZIP as a run in the folder of runs."""
 
 import argparse
 import io
@@ -9,10 +9,10 @@ from disco.runs.packing import MOST_PACKED, unpack
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Open the ZIP and print where its run lies.
+    """Open the ZIP and print the path of its run.
 
     Raises:
-        InputError: the file cannot be read, or holds no run.
+        InputError: the file cannot be read, or does not contain a run.
     """
     found = unpack(io.BytesIO(read_regular(arguments.file, MOST_PACKED)))
     say(f"Run: {found.path}")

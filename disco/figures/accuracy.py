@@ -12,7 +12,7 @@ MEASURES = {"precision": "dash", "recall": "dot"}
 
 
 def f1(table: pd.DataFrame, tau_z: float, pi_min: float) -> go.Figure:
-    """F1 against τ_Z, one line per π_min, with precision and recall of the chosen π_min; the current choice is marked.
+    """F1 against τ_Z, one line per π_min, with precision and recall at the chosen π_min; the current choice is marked.
 
     Args:
         table: from `disco.metrics.along_thresholds`.
@@ -76,14 +76,14 @@ def precision_recall(
     chance: float,
     most: float | None = None,
 ) -> go.Figure:
-    """Precision against recall as the cut-off of the OCS falls, and as τ_Z falls; the current choice is marked.
+    """Precision against recall for falling cut-offs of the OCS and of τ_Z; the current choice is marked.
 
     Args:
         curve: from `metrics.precision_recall`, for the mean OCS of every candidate.
         table: from `disco.metrics.along_thresholds`; only the chosen π_min is drawn.
         average: the average precision of the OCS.
-        chance: the share of true edges among the candidates, which is the precision of a random choice.
-        most: the A_top of the order, which no recall can exceed.
+        chance: share of true edges among the candidates, the precision of a random choice.
+        most: the order's A_top, an upper bound on recall.
     """
     fig = go.Figure()
     here = at_threshold(table, tau_z, pi_min)
@@ -120,18 +120,18 @@ def precision_recall(
 
 
 def _frame(fig: go.Figure, chance: float, most: float | None) -> None:
-    """The axes, and dotted lines at the precision of a random choice and at the highest recall."""
+    """The axes, with dotted lines at the precision of a random choice and at the highest possible recall."""
     words = {"showarrow": False, "font": {"color": roles.MUTED, "size": 12}}
     fig.add_hline(y=chance, line={"color": roles.MUTED, "width": 1, "dash": "dot"})
     fig.add_annotation(x=0.02, y=chance, xanchor="left", yanchor="top", text="random choice", **words)
     if most is not None:
         fig.add_vline(x=most, line={"color": roles.MUTED, "width": 1, "dash": "dot"})
-        fig.add_annotation(x=most, y=0, xanchor="right", yanchor="bottom", text="most this order allows ", **words)
+        fig.add_annotation(x=most, y=0, xanchor="right", yanchor="bottom", text="highest for this order ", **words)
     fig.layout.xaxis = dict(title="recall (share of true edges found)", range=[-0.03, 1.03])
     fig.layout.yaxis = dict(title="precision", range=[-0.03, 1.03])
 
 
 def _corners(curve: pd.DataFrame) -> np.ndarray:
-    """The rows to draw: those where recall rises, the rows before them, and the last."""
+    """The rows to draw: those where recall increases, the rows before them, and the last."""
     rises = np.diff(curve["recall"].to_numpy(), prepend=0.0) > 0
     return np.flatnonzero(rises | np.append(rises[1:], True))

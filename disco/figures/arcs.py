@@ -12,8 +12,8 @@ from disco.metrics import Edges, order_errors
 from disco.metrics.edges import read
 from disco.words import how_many, plural
 
-MOST_ARCS = 1500  # beyond so many edges that agree with the order, only the errors are drawn
-LABELS = 60  # most names along the axis
+MOST_ARCS = 1500  # with more edges that agree with the order, only errors are drawn
+LABELS = 60  # largest number of names along the axis
 
 
 def order_arcs(order: Sequence[str], truth: Edges) -> go.Figure:
@@ -66,7 +66,7 @@ def _ends(pairs: Sequence[tuple[str, str]]) -> set[str]:
 
 
 def _low(wrong: Sequence[tuple[str, str]], position: dict[str, int], nodes: int) -> float:
-    """Room below the line for the widest error."""
+    """The lower end of the axis, with room for the widest error."""
     widest = max((abs(position[u] - position[v]) for u, v in wrong), default=0)
     return -0.1 - widest / max(nodes - 1, 1)
 
@@ -81,7 +81,7 @@ def _arcs(
     *,
     above: bool,
 ) -> None:
-    """Half ellipses whose height follows their width, all in one trace; a marker at the top of each names its edge."""
+    """Half ellipses, higher if wider, all in one trace; a marker at the top of each names its edge."""
     if not pairs:
         return
     ends = np.array([(position[u], position[v]) for u, v in pairs], dtype=float)

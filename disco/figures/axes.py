@@ -1,4 +1,4 @@
-"""Ticks of logarithmic axes, and rows thinned so that a figure is quick to draw."""
+"""Ticks of logarithmic axes, and thinning of rows so that a figure draws quickly."""
 
 import math
 
@@ -22,7 +22,7 @@ def _tick(value: float) -> str:
 
 
 def evenly(values: np.ndarray, most: int) -> np.ndarray:
-    """At most `most` of the rows, evenly spaced, so that a figure is quick to draw."""
+    """At most `most` of the rows, evenly spaced, so that a figure draws quickly."""
     if len(values) <= most:
         return values
     return values[np.linspace(0, len(values) - 1, most).round().astype(int)]

@@ -1,4 +1,4 @@
-"""Several methods side by side: how far every two agree, and time against accuracy."""
+"""Several methods side by side: agreement of every pair, and time against accuracy."""
 
 import numpy as np
 import pandas as pd
@@ -11,13 +11,13 @@ from disco.figures.parents import different
 from disco.words import duration, how_many
 
 _LONGEST = 30  # characters of a method's name
-_MOST_WRITTEN = 14  # methods from which on the cells have no numbers
-# Opaque and never dark, so that one ink can be read on every cell, be the page light or dark.
+_MOST_WRITTEN = 14  # most methods for which cells show numbers
+# Opaque and never dark, so that one ink is readable on every cell, on light and dark pages.
 _BLUES, _INK = [[0.0, "#E8F1F7"], [1.0, "#5BA3CF"]], "#14202B"
 _FIRST = 1e-3  # seconds; a logarithmic axis has no 0
-_TOP = 1.08  # of the axis of F1: room for a name above it
-_WIDTH, _HEIGHT = 760.0, 280.0  # pixels between the axes of time and F1, on a screen of common width
-_LETTER, _LINE, _AWAY = 7.0, 16.0, 9.0  # pixels: width and height of a letter, and from a mark to its name
+_TOP = 1.08  # top of the F1 axis, with room for a name
+_WIDTH, _HEIGHT = 760.0, 280.0  # pixels of the plot on a screen of common width
+_LETTER, _LINE, _AWAY = 7.0, 16.0, 9.0  # pixels: width and height of a letter, and distance from a mark to its name
 _SIDES = {
     "top center": (0.0, 1.0),
     "bottom center": (0.0, -1.0),
@@ -27,15 +27,15 @@ _SIDES = {
     "top left": (-1.0, 1.0),
     "bottom right": (1.0, -1.0),
     "bottom left": (-1.0, -1.0),
-}  # where a name may stand, the first that is free
+}  # positions of a name; the first free one is used
 
 
 def agreement(values: pd.DataFrame, what: str) -> go.Figure:
-    """How far every two methods agree, as a matrix.
+    """The agreement of every pair of methods, as a matrix.
 
     Args:
-        values: from 0 to 1, (methods, methods), NaN where there is nothing to compare; the names are those shown.
-        what: of what, as the title begins: "Orders", "Edges".
+        values: from 0 to 1, (methods, methods), NaN if not comparable; its labels are shown.
+        what: what is compared, for the title: "Orders", "Edges".
     """
     names = different([theme.label(name, _LONGEST) for name in values.columns])
     cells = values.to_numpy()
@@ -74,10 +74,10 @@ def _title(values: pd.DataFrame, what: str) -> str:
 
 
 def time_and_f1(rows: pd.DataFrame) -> go.Figure:
-    """F1 of every method by its time, on a logarithmic axis; the controls are hollow.
+    """F1 of every method against its time, on a logarithmic axis; controls are hollow.
 
     Args:
-        rows: columns name, seconds, f1, is_control; NaN where a method has no F1.
+        rows: columns name, seconds, f1, is_control; NaN if a method has no F1.
     """
     fig = go.Figure()
     known = rows[rows["f1"].notna()].sort_values("seconds", kind="stable")
@@ -87,7 +87,7 @@ def time_and_f1(rows: pd.DataFrame) -> go.Figure:
     names = known["name"].map(lambda name: theme.label(name, _LONGEST))
     positions = np.log10(seconds / across[0]) / np.log10(across[1] / across[0]), (known["f1"] - least) / (_TOP - least)
     sides = pd.Series(_free_sides(names, positions[0] * _WIDTH, positions[1] * _HEIGHT), index=known.index)
-    for is_control, name in ((False, "methods"), (True, "controls, which fit nothing")):
+    for is_control, name in ((False, "methods"), (True, "controls (nothing is fitted)")):
         part = known[known["is_control"] == is_control]
         if part.empty:
             continue
@@ -115,16 +115,16 @@ def time_and_f1(rows: pd.DataFrame) -> go.Figure:
     if len(known):
         best = known.loc[known["f1"].idxmax()]
         name = theme.label(best["name"], _LONGEST)
-        title = f"{name} has the highest F1, {best['f1']:.2f}, in {duration(best['seconds'])}"
+        title = f"Most accurate: {name} (F1 {best['f1']:.2f}, {duration(best['seconds'])})"
     return roles.titled(fig, title, height=400)
 
 
 def _free_sides(names: pd.Series, across: pd.Series, up: pd.Series) -> list[str]:
-    """On which side of each mark its name meets the least of the marks and of the names placed before it.
+    """The side of each mark on which its name overlaps least with marks and earlier names.
 
     Args:
-        names: as written.
-        across, up: where the marks stand, in pixels.
+        names: as displayed.
+        across, up: the marks' positions, in pixels.
     """
     marks = np.column_stack([across, up])
     outside = [_box((-_WIDTH / 2, 0), (_WIDTH, 9 * _HEIGHT)), _box((1.5 * _WIDTH, 0), (_WIDTH, 9 * _HEIGHT))]
@@ -140,10 +140,10 @@ def _free_sides(names: pd.Series, across: pd.Series, up: pd.Series) -> list[str]
 
 
 def _box(middle: ArrayLike, size: ArrayLike) -> np.ndarray:
-    """The lowest and the highest corner of a rectangle, (2, 2)."""
+    """The lower left and upper right corners of a rectangle, (2, 2)."""
     return np.add(middle, np.multiply(size, [[-0.5], [0.5]]))
 
 
 def _common(one: np.ndarray, other: np.ndarray) -> float:
-    """The area that two rectangles share."""
+    """The common area of two rectangles."""
     return float(np.prod(np.maximum(np.minimum(one[1], other[1]) - np.maximum(one[0], other[0]), 0.0)))

@@ -1,7 +1,7 @@
 """Counts before and after the transform: distributions, dispersion, levels, and the rows that the CCS can use.
 
 The CCS groups the rows of a held-out fold by level and uses only levels with at least n_min rows (paper, Curvature
-Estimation). The share of rows at such levels says how much of a column is used.
+Estimation). The share of rows at such levels is the used part of a column.
 """
 
 import numpy as np
@@ -15,7 +15,7 @@ from disco.figures.theme import BLUE, GREY, VERMILLION, empty, label, layout
 _MOST_BARS = 120
 MOST_COLUMNS = 60  # most columns drawn in one figure
 ENOUGH = 0.8
-"""A column with a smaller share of its held-out rows at usable levels is too thin; a rule of thumb, not the paper's."""
+"""A column with a smaller share of held-out rows at usable levels is too thin; our rule of thumb, not the paper's."""
 
 
 def mean_variance(description: pd.DataFrame, picked: str | None = None) -> go.Figure:
@@ -106,7 +106,7 @@ def levels_per_column(support: pd.DataFrame, most: int = MOST_COLUMNS) -> go.Fig
 
     Args:
         support: from `disco.table.support.level_support`.
-        most: at most this many columns are drawn, those that lose most rows first.
+        most: largest number of columns drawn; those that lose most rows come first.
     """
     part = _drawn(support, most)
     names, tickvals = _names(part), list(range(len(part)))
@@ -128,12 +128,12 @@ def levels_per_column(support: pd.DataFrame, most: int = MOST_COLUMNS) -> go.Fig
 def rows_per_level(support: pd.DataFrame, n_min: int, most: int = MOST_COLUMNS) -> go.Figure:
     """Fewest, median and most rows per level in a held-out fold, against n_min; one line per column.
 
-    Columns that lose more than a fifth of their rows are highlighted; the share kept is written beside each.
+    Columns that lose more than a fifth of their rows are highlighted; the share of rows kept is written beside each.
 
     Args:
         support: from `disco.table.support.level_support`.
         n_min: fewest rows of a usable level.
-        most: at most this many columns are drawn, those that lose most rows first.
+        most: largest number of columns drawn; those that lose most rows come first.
     """
     part = _drawn(support, most)
     names, figure = _names(part), go.Figure()
@@ -173,7 +173,7 @@ def rows_per_level(support: pd.DataFrame, n_min: int, most: int = MOST_COLUMNS) 
 
 
 def _drawn(support: pd.DataFrame, most: int) -> pd.DataFrame:
-    """The columns to draw, in the same order in both figures: those that lose most rows first."""
+    """The columns to draw, in the same order in both figures; those that lose most rows come first."""
     return support.sort_values(["kept", "before"], ascending=[True, False], kind="stable").head(most)
 
 
@@ -198,7 +198,7 @@ def _spans(figure: go.Figure, low: pd.Series, high: pd.Series, colour: str, rows
 def _log_axis(low: float, high: float) -> dict[str, object]:
     """A logarithmic axis from about `low` to about `high`, every tick labelled with its whole number."""
     tickvals, words = log_ticks(low / 2, high * 2)
-    if high <= 3 * low and sum(low <= value <= high for value in tickvals) < 2:  # one label tells no scale
+    if high <= 3 * low and sum(low <= value <= high for value in tickvals) < 2:  # one label does not show the scale
         unit = 10.0 ** np.floor(np.log10(low))
         tickvals = [step * unit for step in range(1, 31) if low / 1.2 <= step * unit <= high * 1.2]
         words = [f"{value:g}" for value in tickvals]

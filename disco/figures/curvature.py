@@ -17,9 +17,9 @@ from disco.figures.axes import evenly
 from disco.words import number
 
 MOST_POINTS = 6000  # most points drawn per node; the statistics use every row
-MANY_LEVELS = 16  # more ranks are drawn as a line with a band
-_MOST_TICKS = 10  # per panel: as many numbers fit side by side on a phone
-SPREAD = 0.8  # share of a rank's width that its folds fill, side by side
+MANY_LEVELS = 16  # more ranks than this are drawn as a line with a band
+_MOST_TICKS = 10  # per panel; they fit side by side on a phone
+SPREAD = 0.8  # share of a rank's width filled by its folds
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Parts:
         total: the constant-curvature score: the variance over all admissible rows.
         rows: number of held-out rows used.
         levels: number of ranks used, over all folds.
-        left_out: rows not used because their rank has too few.
+        left_out: unused rows, because their rank has too few.
     """
 
     within: float
@@ -47,7 +47,7 @@ def levels(curvature: pd.DataFrame, min_rows: int, admissible_only: bool) -> pd.
     Args:
         curvature: columns fold, row, rank, curvature, admissible.
         min_rows: n_min.
-        admissible_only: leave out rows whose shifts leave the grid.
+        admissible_only: exclude rows whose shifts leave the grid.
     """
     used = curvature[curvature["admissible"].astype(bool)] if admissible_only else curvature
     table = used.groupby(["fold", "rank"])["curvature"].agg(rows="size", mean="mean", variance="var").reset_index()
@@ -80,7 +80,7 @@ def by_rank(
     """
     titles = [f"{theme.label(node, 18)}: {'the sink' if node == sink else 'stays'}" for node in nodes]
     fig = make_subplots(rows=1, cols=len(nodes), shared_yaxes=True, subplot_titles=titles, horizontal_spacing=0.06)
-    fig.update_annotations(font_size=12)  # two of them fit side by side on a phone
+    fig.update_annotations(font_size=12)  # two fit side by side on a phone
     for column, (node, frame) in enumerate(nodes.items(), start=1):
         table = levels(frame, min_rows, admissible_only)
         _points(fig, column, frame, admissible_only, seed)
@@ -102,19 +102,19 @@ def _title(nodes: dict[str, pd.DataFrame], sink: str, min_rows: int, admissible_
     if len(found) == 1:
         node, value = next(iter(found.items()))
         return (
-            f"Within a rank of {theme.label(node, 18)} the curvature has a standard deviation of "
+            f"Within ranks of {theme.label(node, 18)}, the curvature has a standard deviation of "
             f"{number(value.within**0.5)}"
         )
     other = next(node for node in found if node != sink)
     return (
-        f"Within a rank the curvature of {theme.label(other, 18)} has a standard deviation of "
-        f"{number(found[other].within ** 0.5)}, that of {theme.label(sink, 18)} one of "
+        f"Within ranks, the curvature of {theme.label(other, 18)} has a standard deviation of "
+        f"{number(found[other].within ** 0.5)}, and that of {theme.label(sink, 18)} "
         f"{number(found[sink].within ** 0.5)}"
     )
 
 
 def _middle(nodes: dict[str, pd.DataFrame]) -> list[float]:
-    """Limits of the curvature axis, which leave out 0.2 % of the rows at each end."""
+    """Limits of the curvature axis, without 0.2 % of the rows at each end."""
     values = np.concatenate([frame["curvature"].to_numpy() for frame in nodes.values()])
     values = values[np.isfinite(values)]
     low, high = np.quantile(values, [0.002, 0.998]) if len(values) else (-1.0, 1.0)

@@ -17,13 +17,13 @@ from disco.words import number
 STATISTIC_WORDS = {"mean": "mean", "ratio": "variance / mean", "zeros": "share of zeros"}
 BAND = "rgba(43,131,186,0.22)"
 _MOST_MEANS = 25  # observed means drawn; more counts are binned
-_CLEAR = 2.0  # standard errors from which a difference is called one
+_CLEAR = 2.0  # standard errors of a reported difference
 _MOST_PAIRS = 3000
 _DASHES = ("solid", "dash", "dot")
 
 
 def binned(parent: pd.Series, child: pd.Series, most: int = _MOST_MEANS) -> pd.DataFrame:
-    """The child's observed mean at each count of a parent; many counts are binned, about equally many rows per bin.
+    """The child's observed mean at each count of a parent; many counts are binned, into bins of similar size.
 
     Returns:
         Columns count (mean over the bin), mean, rows, low and high (the bin's ends).
@@ -46,17 +46,17 @@ def binned(parent: pd.Series, child: pd.Series, most: int = _MOST_MEANS) -> pd.D
 
 
 def response(curve: pd.DataFrame, observed: pd.DataFrame, parent: str, child: str, unit: str = "count") -> go.Figure:
-    """How the child's mean depends on one parent, beside the observed means.
+    """The child's mean as a function of one parent, beside the observed means.
 
-    The curve sets the parent to each of its counts in every row, leaves the row's other parents as they are, and
-    averages the child's mean over the rows. Its 95 % band is pointwise and takes the graph as given. The discs are the
-    child's plain means over the rows with each count, larger for more rows. Discs and curve differ if the parents are
-    correlated, because for the discs the other parents vary as well.
+    The curve sets the parent to each of its counts in every row, keeps the row's other parents, and averages the
+    child's mean over the rows. Its 95 % band is pointwise and conditional on the graph. The discs are the child's plain
+    means over the rows with each count, larger for more rows. Discs and curve differ if the parents are correlated,
+    because for the discs the other parents vary too.
 
     Args:
         curve: from `Model.curve`.
         observed: from `binned`.
-        unit: of the parent: count, level or rate; the child has levels, too, or counts.
+        unit: the parent's unit: count, level or rate; the child has levels too, or counts.
     """
     figure, x = go.Figure(), curve["count"]
     figure.add_scatter(
@@ -75,7 +75,7 @@ def response(curve: pd.DataFrame, observed: pd.DataFrame, parent: str, child: st
         x=observed["count"],
         y=observed["mean"],
         mode="markers",
-        name="observed mean (larger disc: more rows)",
+        name="observed mean (larger = more rows)",
         marker={"size": size, "color": roles.MUTED, "opacity": 0.55, "line": {"width": 0}},
         customdata=list(zip(spans, observed["rows"], strict=True)),
         hovertemplate="at %{customdata[0]}: mean %{y:.3g} of %{customdata[1]:,} rows<extra>observed</extra>",
@@ -99,19 +99,19 @@ def _response_title(curve: pd.DataFrame, parent: str, child: str) -> str:
     share = curve["rows"].cumsum() / curve["rows"].sum()
     first, last = (curve.iloc[int(np.searchsorted(share, cut))] for cut in (0.05, 0.95))
     return (
-        f"The mean of {theme.label(child)} goes from {number(first['mean'])} to {number(last['mean'])} "
-        f"as {theme.label(parent)} goes from {first['count']:g} to {last['count']:g}"
+        f"The mean of {theme.label(child)} changes from {number(first['mean'])} to {number(last['mean'])} "
+        f"as {theme.label(parent)} changes from {first['count']:g} to {last['count']:g}"
     )
 
 
 def kind(kind: Kind) -> go.Figure:
     """A node's fitted distribution at the median canonical parameter, beside the nearest shapes and a Poisson.
 
-    There, every shape has the mean of the fitted distribution.
+    There, every shape has the fitted distribution's mean.
     """
     middle = int(np.searchsorted(np.cumsum(kind.share), 0.5))
     fitted = np.exp(kind.log_probability[middle])
-    kept = fitted > 1e-4 * fitted.max()  # without the tail that is too low to be seen
+    kept = fitted > 1e-4 * fitted.max()  # without the invisible tail
     kept[: int(np.argmax(kept))] = True
     x = kind.counts[kept]
     figure = go.Figure(
@@ -207,7 +207,7 @@ def _outside_title(check: Check, statistic: str, noun: str) -> str:
 def pairs(check: Check) -> go.Figure:
     """Spearman's correlation of every pair of columns, observed against the median of the simulated tables.
 
-    At most a few thousand pairs are drawn inside their bands, and as many outside.
+    At most a few thousand pairs inside their bands are drawn, and as many outside.
     """
     figure = go.Figure()
     figure.add_scatter(
@@ -243,7 +243,7 @@ def pairs(check: Check) -> go.Figure:
 
 
 def held_out(check: Check) -> go.Figure:
-    """Gain of each graph over the first one on held-out rows, in nats per row ± one standard error."""
+    """Gain of each graph over the first on held-out rows, in nats per row ± one standard error."""
     first = check.scores["graph"].iloc[0]
     rows = check.differences[check.differences["against"] == first]
     figure = go.Figure(
@@ -265,7 +265,7 @@ def held_out(check: Check) -> go.Figure:
 
 
 def held_out_words(check: Check) -> str:
-    """Which of the last two graphs predicts held-out rows better, if the difference is beyond two standard errors."""
+    """Which of the last two graphs predicts held-out rows better, if they differ by over two standard errors."""
     last = check.differences.iloc[-1]
     one, other = theme.label(last["graph"]), theme.label(last["against"])
     size = f"{number(abs(last['difference']))} ± {number(last['error'])} nats per row"

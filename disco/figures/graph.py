@@ -1,12 +1,12 @@
 """The causal graph as a picture: one list of marks, drawn as SVG here and by the interactive graph of the app.
 
-An edge's width shows its OCS, and it is dashed if it did not pass in all folds. In a refined graph the width shows the
-edge gain, what its child's score loses without it, and a dashed edge has an undecided direction. So it is in a graph
-that joins those of both methods, where the colour and the tail of an edge show who found it. In a graph compared with a
-truth or with another graph, colour, dash and ends of an edge show its verdict instead. In a graph of several methods
-the width shows how many have the edge. An edge without an arrow head has no direction. A square at the tail marks an
-edge that knowledge requires. A node with a dashed outline is one that the model does not fit. `placing` places the
-nodes, `routing` leads the edges around them. Names are escaped everywhere; no picture loads anything from the network.
+An edge's width shows its OCS; it is dashed if it did not pass in all folds. In a refined graph the width shows the edge
+gain, the loss of its child's score without it, and a dashed edge has an undecided direction. The same holds in a union
+of both methods' graphs, where an edge's colour and tail show which method found it. In a graph compared with a truth or
+another graph, colour, dash and ends of an edge show its verdict instead. In a graph of several methods the width shows
+how many have the edge. An edge without an arrow head is undirected. A square at the tail marks an edge required by
+knowledge. A dashed outline marks a node that the model does not fit. `placing` positions the nodes, `routing` routes
+the edges around them. Names are escaped everywhere; no picture loads anything from the network.
 """
 
 from collections.abc import Mapping
@@ -24,28 +24,28 @@ from disco.likelihood.misfit import MISFIT
 from disco.parents.ocs import reaches
 from disco.words import number
 
-THIN, THICK = 1.0, 7.0  # pixels of the weakest and the strongest edge; the latter half as thick with many nodes
-MISSING = 1.8  # pixels of a true edge that was not found, whatever its OCS
+THIN, THICK = 1.0, 7.0  # pixels of the weakest and the strongest edge; the latter is halved with many nodes
+MISSING = 1.8  # pixels of a missing true edge, whatever its OCS
 MANY_NODES = 40
 UNSURE = (7, 5)  # pixels on and off of a dashed edge
 _EDGE = "#5B6B78"
-_MISSED = "the model does not fit this node, its arrows are hypotheses"
+_MISSED = "the model does not fit this node: its arrows are hypotheses"
 _BY_RULE = {REQUIRED: "required by knowledge", FIXED: "direction fixed by knowledge"}
 
 
 @dataclass(frozen=True)
 class Edge:
-    """One edge as drawn.
+    """A drawn edge.
 
     Attributes:
         parent, child: its ends.
         width: pixels.
         is_firm: whether it passed in all folds; in a refined graph, whether its direction is decided.
-        scores: its numbers in words.
+        scores: its numbers as text.
         verdict: the result of a comparison with a truth or another graph, a key of `roles.LOOKS`; None without one.
         found_by: which methods found it, a key of `roles.FOUND_BY`; None in a graph of one method.
-        rule: what knowledge says of it (`disco.knowledge.resolved`); None without knowledge.
-        is_open: whether it has no direction, and so no arrow head.
+        rule: its rule by knowledge (`disco.knowledge.resolved`); None without knowledge.
+        is_open: whether it is undirected, without an arrow head.
     """
 
     parent: str
@@ -60,11 +60,11 @@ class Edge:
 
     @property
     def role(self) -> roles.Verdict | None:
-        """What its colour means; None for an edge that is neither compared nor of two methods."""
+        """The meaning of its colour; None for an edge that is neither compared nor in a union."""
         return roles.LOOKS[self.verdict] if self.verdict else roles.FOUND_BY.get(self.found_by or "")
 
     def words(self) -> str:
-        """The text shown on hovering."""
+        """The hover text."""
         meaning = f" ({self.role.meaning})" if self.role else ""
         told = "; ".join(filter(None, [self.scores, _BY_RULE.get(self.rule or "")]))
         arrow = "—" if self.is_open else "→"
@@ -72,7 +72,7 @@ class Edge:
 
     @property
     def look(self) -> tuple[str, tuple[int, ...]]:
-        """Its colour, and its dash as pixels on and off."""
+        """Its colour, and its dash in pixels on and off."""
         if self.verdict:
             return roles.LOOKS[self.verdict][:2]
         return self.role.colour if self.role else _EDGE, () if self.is_firm else UNSURE
@@ -84,21 +84,21 @@ class Edge:
 
     @property
     def is_required(self) -> bool:
-        """Whether knowledge requires it, which a square at its tail shows."""
+        """Whether knowledge requires it, shown by a square at its tail."""
         return self.rule == REQUIRED
 
     @property
     def is_absent(self) -> bool:
-        """Whether the graph lacks it, and only the truth or graph it is compared with has it."""
+        """Whether only the truth or the compared graph has it, not the graph itself."""
         return _is_absent(self.verdict)
 
 
 @dataclass(frozen=True)
 class Key:
-    """An entry of the legend: a sample and what it means; without a width, words alone.
+    """An entry of the legend: a sample and its meaning; only words without a width.
 
     Attributes:
-        colour: of the sample; None for that of the text.
+        colour: the sample's colour; None for the text's.
         outline: whether the sample is a node's outline.
     """
 
@@ -113,13 +113,13 @@ class Key:
 
 
 def edges(graph: nx.DiGraph, strongest: float | None = None) -> list[Edge]:
-    """The edges to draw, weakest first so that strong ones lie on top.
+    """The edges to draw, weakest first so that strong ones are on top.
 
     Args:
         strongest: the `strength` of the widest line; by default that of the graph's strongest edge.
     """
     data = sorted(graph.edges(data=True), key=lambda edge: strength(edge[2]))
-    # Most edges may be those of all methods, and many thick lines hide one another.
+    # Most edges may be shared by all methods, and many thick lines hide each other.
     thick = THICK if graph.number_of_nodes() <= MANY_NODES and "methods" not in graph.graph else THICK / 2
     top = strongest or max((strength(values) for *_, values in data), default=0.0) or 1.0
 
@@ -141,13 +141,13 @@ def edges(graph: nx.DiGraph, strongest: float | None = None) -> list[Edge]:
 
 
 def strength(values: Mapping[str, float]) -> float:
-    """What an edge's width shows: its OCS, how many methods have it or, if refined, the root of its gain.
+    """The value behind an edge's width: its OCS, its number of methods or, if refined, the root of its gain.
 
-    Gains span decades.
+    Gains span orders of magnitude.
     """
     if "gain_nats" in values or "found_by" in values:
         gain = values.get("gain_nats", np.nan)
-        return float(np.sqrt(gain)) if gain > 0 else 0.0  # 0 also if not available
+        return float(np.sqrt(gain)) if gain > 0 else 0.0  # also 0 if not available
     return values.get("ocs", values.get("methods", 0.0))
 
 
@@ -182,7 +182,7 @@ def _scores(graph: nx.DiGraph, parent: str, child: str) -> str:
 
 
 def _evidence(values: Mapping[str, float]) -> str:
-    """The numbers of a refined edge."""
+    """A refined edge's numbers."""
     said = [f"gain {_nats(values['gain_nats'])}"]
     said.append(f"direction {_nats(values.get('direction_nats', np.nan))}")
     if not np.isnan(values.get("robust_nats", np.nan)):
@@ -199,28 +199,28 @@ def _nats(value: float) -> str:
 
 
 def is_missed(graph: nx.DiGraph, node: str) -> bool:
-    """Whether the model does not fit a node, judged by its misfit; also true if the misfit could not be measured."""
+    """Whether the model does not fit a node, by its misfit; also true if the misfit was not measurable."""
     return not graph.nodes[node].get("misfit_nats", 0.0) < MISFIT
 
 
 def node_words(graph: nx.DiGraph, node: str) -> str:
-    """What a node's misfit means for its arrows; empty if the model fits it, or if there is no misfit."""
+    """The consequence of a node's misfit for its arrows; empty if the model fits it or misfit is unknown."""
     if not is_missed(graph, node):
         return ""
     misfit = _nats(graph.nodes[node]["misfit_nats"])
-    return f"the model does not fit this node (misfit {misfit}), its arrows are hypotheses"
+    return f"the model does not fit this node (misfit {misfit}): its arrows are hypotheses"
 
 
 def judged(graph: nx.DiGraph, verdicts: pd.DataFrame, candidates: pd.DataFrame, *, missing: bool = True) -> nx.DiGraph:
-    """A copy of a graph with a verdict on every edge, and with the edges that it lacks added.
+    """A copy of a graph with a verdict on every edge and the missing edges added.
 
-    An added edge may run against the order; if the order allows it, it has the scores of its candidate.
+    An added edge may run against the order; if the order allows it, it has its candidate's scores.
 
     Args:
         verdicts: columns parent, child, verdict, from `disco.metrics.verdicts` or `disco.metrics.changes` for this
-            graph; edges that are not listed stay as they are.
+            graph; other edges stay unchanged.
         candidates: columns parent, child, ocs, z, frequency.
-        missing: whether to add the edges that it lacks.
+        missing: whether to add missing edges.
     """
     found = graph.copy()
     told = verdicts.merge(candidates, on=["parent", "child"], how="left")
@@ -241,7 +241,7 @@ def around(graph: nx.DiGraph, node: str, steps: int) -> nx.DiGraph:
 
 
 def legend(graph: nx.DiGraph, drawn: list[Edge]) -> list[Key]:
-    """What the lines and outlines of a drawn graph mean; only what is in it."""
+    """The meaning of the lines and outlines that occur in a drawn graph."""
     keys = []
     present = {edge.verdict or edge.found_by for edge in drawn if edge.role}
     for name, role in (roles.LOOKS | roles.FOUND_BY).items():
@@ -250,7 +250,7 @@ def legend(graph: nx.DiGraph, drawn: list[Edge]) -> list[Key]:
     plain = [edge for edge in drawn if not edge.verdict]
     numbers = {name for *_, values in graph.edges(data=True) for name in values}
     by_evidence, by_ocs = not numbers.isdisjoint({"gain_nats", "found_by"}), "ocs" in numbers
-    words = {False: "direction cannot be known"}  # of a truth, whose other lines need no explanation
+    words = {False: "direction cannot be known"}  # for a truth, whose other lines are self-explanatory
     if by_evidence:
         words = {True: "direction decided", False: "direction undecided"}
     elif by_ocs:
@@ -263,16 +263,16 @@ def legend(graph: nx.DiGraph, drawn: list[Edge]) -> list[Key]:
     if any(is_missed(graph, node) for node in graph):
         keys.append(Key(_MISSED, 2, dash=DASHED, outline=True))
     if any(edge.is_open for edge in drawn):
-        keys.append(Key("no arrow: direction left open"))
+        keys.append(Key("no arrow head: direction open"))
     if "methods" in numbers:
-        keys.append(Key("wider: more methods"))
+        keys.append(Key("thicker line = more methods"))
     if (by_evidence or by_ocs) and any(not edge.is_absent for edge in drawn):
-        keys.append(Key("wider: more evidence" if by_evidence else "wider: higher OCS"))
+        keys.append(Key("thicker line = stronger evidence" if by_evidence else "thicker line = higher OCS"))
     return keys
 
 
 def picture(graph: nx.DiGraph, positions: Positions, strongest: float | None = None) -> dict:
-    """The marks of a drawn graph, in pixels and as plain values: nodes, edges, legend.
+    """The marks of a drawn graph, as plain values in pixels: nodes, edges, legend.
 
     Args:
         positions: the middle (x, y) of every node of the graph.
@@ -297,7 +297,7 @@ def _node(graph: nx.DiGraph, node: str, positions: Positions) -> dict:
 
 
 def _line(edge: Edge, way: routing.Route) -> dict:
-    """An edge's marks: its line, its arrow head that grows with its width, and the dot and the square at its tail."""
+    """An edge's marks: its line, its arrow head scaled with its width, and the dot and the square at its tail."""
     start, end = np.array(way.points[0]), np.array(way.points[-1])
     last = end - way.points[-2]
     longest = 0.0 if edge.is_open else max(6.0, 0.8 * float(np.hypot(*last)))
@@ -306,7 +306,7 @@ def _line(edge: Edge, way: routing.Route) -> dict:
     radius = 3 + edge.width / 2
     away = _unit(way.points[1] - start)
     dot = start + away * radius
-    square = dot + away * 2 * radius * edge.has_dot  # beyond the dot, if there is one
+    square = dot + away * 2 * radius * edge.has_dot  # beyond the dot, if any
     colour, dash = edge.look
     return {
         **{"parent": edge.parent, "child": edge.child, "words": edge.words(), "path": way.path(head)},
@@ -330,9 +330,9 @@ def svg(
     title: str = "",
     about: Mapping[str, object] | None = None,
 ) -> str:
-    """The graph as an SVG document on white, with a title and a legend, and without scripts or links.
+    """The graph as an SVG document on white, with a title and a legend, without scripts or links.
 
     Args:
-        about: what the graph is and how it was found (`disco.runs.about`), kept as the picture's metadata.
+        about: the graph's provenance (`disco.runs.about`), stored as the picture's metadata.
     """
     return document(picture(graph, positions, strongest), title, about)

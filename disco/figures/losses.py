@@ -12,11 +12,11 @@ import plotly.graph_objects as go
 
 from disco.figures.theme import empty, fold_colour, fold_dash, layout
 
-SMOOTHING = 0.6  # weight of the past with which the app begins
+SMOOTHING = 0.6  # the app's initial weight of the past
 _MOST_POINTS = 500
-_WORSE = 0.05  # smallest rise above the lowest validation loss to report, as a share of the loss's range
-_LAST = 3  # validation losses from which a rise is computed
-_EPOCHS = 10  # training losses averaged to tell whether they fall
+_WORSE = 0.05  # smallest reported rise above the lowest validation loss, as a share of the loss's range
+_LAST = 3  # number of last validation losses for computing a rise
+_EPOCHS = 10  # number of training losses averaged to judge whether they fall
 
 STAGE_WORDS = {"joint": "joint", "projection": "projection"}
 
@@ -51,8 +51,8 @@ def loss_curves(
     Args:
         events: epoch, stage, fold (from 1), train, validation.
         stage: joint or projection.
-        best_epochs: the epoch whose state each fold serves, marked on its validation curve; 0 for none.
-        smoothing: weight of the past, 0 to below 1; the measured values stay visible behind.
+        best_epochs: the epoch whose state each fold uses, marked on its validation curve; 0 for none.
+        smoothing: weight of the past, 0 to below 1; the measured values stay visible behind it.
         folds: the folds to draw, from 1; None draws all.
     """
     part = events[events["stage"] == stage]
@@ -120,7 +120,7 @@ def _best_mark(figure: go.Figure, fold: int, rows: pd.DataFrame, best: int, smoo
 
 
 def _thinned(x: np.ndarray, y: np.ndarray) -> dict[str, np.ndarray]:
-    """At most a few hundred points, always including the last."""
+    """At most a few hundred points, including the last."""
     step = -(-len(x) // _MOST_POINTS)
     kept = np.unique(np.append(np.arange(0, len(x), step), len(x) - 1))
     return {"x": x[kept], "y": y[kept]}
@@ -139,7 +139,7 @@ def _range(part: pd.DataFrame) -> list[float] | None:
 
 
 def said_in_words(events: pd.DataFrame, stage: str) -> str:
-    """Whether the folds overfit, in one or two sentences; empty while there are too few losses."""
+    """Whether the folds overfit, in a few sentences; empty while there are too few losses."""
     rises = _rises(events[events["stage"] == stage])
     if not rises:
         return ""
@@ -151,9 +151,9 @@ def said_in_words(events: pd.DataFrame, stage: str) -> str:
     span = str(epochs[0]) if epochs[0] == epochs[-1] else f"{epochs[0]} to {epochs[-1]}"
     which = f"fold {folds}" if len(rising) == 1 else f"folds {folds}"
     served = (
-        "By the paper's rule, the state with the lowest validation loss is served; a star marks it."
+        "As in the paper, the state with the lowest validation loss is used; a star marks it."
         if stage == "joint"
-        else "By the paper's rule, the projection network's last epoch is served; these losses are only monitored."
+        else "As in the paper, the projection network's last epoch is used; these losses are only monitored."
     )
     return (
         f"Overfitting in {which}: the validation loss was lowest at epoch {span} and has risen since, "
@@ -162,9 +162,9 @@ def said_in_words(events: pd.DataFrame, stage: str) -> str:
 
 
 def _rises(part: pd.DataFrame) -> dict[int, tuple[int, float]]:
-    """Per fold: the epoch of the lowest validation loss and the rise since then, as a share of the loss's range.
+    """Per fold: the epoch of the lowest validation loss, and the rise since then as a share of the loss's range.
 
-    The rise is measured at the median of the last losses, so that one noisy value does not decide; it counts only if
+    The rise is measured at the median of the last losses, so that one noisy value is not decisive. It counts only if
     the training loss kept falling.
     """
     found = {}

@@ -1,4 +1,4 @@
-"""The graph for notebooks: as a Plotly figure, and for pyvis, whose nodes can be dragged."""
+"""The graph for notebooks: as a Plotly figure, and for pyvis with draggable nodes."""
 
 from typing import TYPE_CHECKING
 
@@ -50,9 +50,9 @@ def network(graph: nx.DiGraph, positions: Positions, strongest: float | None = N
 def vis(graph: nx.DiGraph, positions: Positions, strongest: float | None = None) -> "Network":
     """The graph for pyvis: `vis(graph, positions).show("graph.html")` shows it in a notebook.
 
-    Its lines are straight and may run behind nodes; the app and `disco.figures.svg` lead them around.
+    Its lines are straight and may run behind nodes; the app and `disco.figures.svg` route them around.
     """
-    from pyvis.network import Network  # loads IPython, which only a notebook needs
+    from pyvis.network import Network  # imports IPython, needed only in notebooks
 
     found = Network(height="700px", directed=True, notebook=True, cdn_resources="in_line")
     found.toggle_physics(False)
@@ -72,7 +72,7 @@ def _level(width: float) -> int:
 
 
 def _lines(bucket: list[Edge], positions: Positions, level: int) -> go.Scatter:
-    """Edges of the same look and about the same width, as one trace."""
+    """Edges with the same look and about the same width, as one trace."""
     x, y = [], []
     colour, dash = bucket[0].look
     colour = colour if bucket[0].verdict else roles.MUTED

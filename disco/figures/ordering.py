@@ -31,8 +31,8 @@ def shown_rows(ccs: pd.DataFrame, step: int, order: Sequence[str], by: str, most
     Args:
         order: the causal order, source first.
         by: "order" for the causal order, with removed nodes left in place; "score" for the smallest scores first.
-        most: at most this many nodes, those with the smallest scores.
-        keep: a node that is always drawn, whatever its score.
+        most: largest number of nodes; those with the smallest scores are kept.
+        keep: a node that is always drawn.
     """
     means = fold_scores(ccs, step).mean(axis=1).sort_values(kind="stable")
     kept = means.index[:most].tolist()
@@ -51,14 +51,14 @@ def scores(
     name: str = "CCS",
     true_sinks: Collection[str] = (),
 ) -> go.Figure:
-    """The score of every remaining node at one step: a small mark per fold, a large one for their mean.
+    """The score of every remaining node at one step: a small mark per fold, and a large one for the mean.
 
-    The scale is logarithmic and the same at every step, so that only the marks move when the steps play.
+    The logarithmic scale is the same at every step, so that only the marks move in the animation.
 
     Args:
         ccs: columns step, remaining, node, fold, score, chosen.
-        rows: the nodes to draw, from the top; those already removed keep an empty row.
-        true_sinks: nodes known to be sinks at this step; they are ringed.
+        rows: the nodes to draw, from the top; removed nodes keep an empty row.
+        true_sinks: nodes known to be sinks at this step; drawn with a ring.
     """
     decided = step_of(all_steps(ccs), step)
     values = fold_scores(ccs, step)
@@ -72,7 +72,7 @@ def scores(
     _rings(fig, values.mean(axis=1), position, true_sinks)
     _margin(fig, decided, low, high)
     _node_axis(fig, rows, set(values.index), decided.sink, picked)
-    fig.update_yaxes(range=[len(rows) - 0.4, -1.6])  # a row above the nodes for the margin's label
+    fig.update_yaxes(range=[len(rows) - 0.4, -1.6])  # one row above the nodes for the margin's label
     _log_axis(fig, low, high, f"{name} (mean and each fold, log scale)")
     last = int(ccs["step"].max())
     sink = theme.label(decided.sink, 24)
@@ -129,14 +129,14 @@ def _rings(fig: go.Figure, means: pd.Series, position: dict[str, int], nodes: Co
             x=means[drawn],
             y=[position[node] for node in drawn],
             mode="markers",
-            name="a sink according to the truth",
+            name="sink in the known graph",
             marker={"symbol": "circle-open", "size": 18, "color": roles.PICKED, "line": {"width": 2}},
             hoverinfo="skip",
         )
 
 
 def _margin(fig: go.Figure, decided: Decision, low: float, high: float) -> None:
-    """A band from the sink's score to the runner-up's, with their ratio written above the nodes."""
+    """A band from the sink's score to the runner-up's, with their ratio above the nodes."""
     left, right = max(decided.score, low), max(decided.score + decided.margin, low)
     fig.add_vrect(x0=left, x1=right, fillcolor=roles.ACCENT, opacity=0.15, line_width=0, layer="below")
     fig.add_annotation(
@@ -153,7 +153,7 @@ def _margin(fig: go.Figure, decided: Decision, low: float, high: float) -> None:
 
 
 def _range(values: pd.Series) -> tuple[float, float]:
-    """A padded range of the positive values; a value of zero is drawn at its low end."""
+    """A padded range of the positive values; zeros are drawn at its low end."""
     positive = values[values > 0]
     if positive.empty:
         return 1e-3, 1.0
@@ -190,12 +190,13 @@ def _node_axis(fig: go.Figure, rows: Sequence[str], present: set[str], sink: str
 
 
 def margins(table: pd.DataFrame, step: int | None = None, wrong: Sequence[int] = ()) -> go.Figure:
-    """How clear each removal was: the runner-up's score over the sink's, and whether the folds agree.
+    """How clear each removal was: the ratio of the runner-up's score to the sink's, and whether the folds agree.
 
     Args:
         table: from `all_steps`.
         step: the step to mark.
-        wrong: steps that removed a node before a true child of it, ascending; crossed, and the first is labelled.
+        wrong: steps that removed a node before one of its true children, ascending; marked by crosses, the first
+            labelled.
     """
     ratio = table["ratio"].clip(lower=1.0, upper=1e3).fillna(1e3)
     agree = table["folds_agreeing"] == table["folds"]
@@ -239,7 +240,7 @@ def margins(table: pd.DataFrame, step: int | None = None, wrong: Sequence[int] =
 
 
 def _crosses(fig: go.Figure, table: pd.DataFrame, ratio: pd.Series, wrong: Sequence[int]) -> None:
-    """Mark the removals that are wrong according to the truth; the first may have caused the others."""
+    """Mark the removals that are wrong in the known graph; the first may have caused the others."""
     if not len(wrong):
         return
     at = ratio[table["step"].isin(wrong)]
@@ -247,7 +248,7 @@ def _crosses(fig: go.Figure, table: pd.DataFrame, ratio: pd.Series, wrong: Seque
         x=table["step"][at.index],
         y=at,
         mode="markers",
-        name="wrong according to the truth",
+        name="wrong according to the known graph",
         hoverinfo="skip",
         marker={"symbol": "x-thin", "size": 13, "color": roles.WRONG, "line": {"width": 3, "color": roles.WRONG}},
     )
@@ -267,8 +268,8 @@ def _crosses(fig: go.Figure, table: pd.DataFrame, ratio: pd.Series, wrong: Seque
 
 def _margins_title(table: pd.DataFrame, agree: pd.Series) -> str:
     close = int((table["ratio"] < 1.1).sum())
-    clear = f"The folds agree on {share(int(agree.sum()), len(table))} sinks"
-    return f"{clear}; {close} {plural(close, 'was', 'were')} won by less than 10 %" if close else clear
+    clear = f"Folds agree on {share(int(agree.sum()), len(table))} sinks"
+    return f"{clear}; {close} {plural(close, 'was', 'were')} decided by less than 10 %" if close else clear
 
 
 def criteria(frame: pd.DataFrame, step: int, rows: Sequence[str]) -> go.Figure:

@@ -18,12 +18,12 @@ from disco.parents.ocs import frequencies, passes, reaches, robust_scale
 from disco.words import how_many, share
 
 ROW = 24  # pixels per candidate
-_HIGHEST, _STEP, _MOVED = 5.0, 0.05, 0.25  # sensitivity curve: its end, its step, the change of τ_Z in the title
+_HIGHEST, _STEP, _MOVED = 5.0, 0.05, 0.25  # sensitivity curve: end, step, and the change of τ_Z in the title
 MATRIX_VALUES = {"ocs": "OCS", "z": "Z", "frequency": "frequency (share of folds above τ_Z)"}
 
 
 def thresholds(ocs: pd.DataFrame, child: str, tau_z: float) -> pd.Series:
-    """The OCS above which a candidate of `child` passes, by fold.
+    """The OCS threshold for candidates of `child`, by fold.
 
     Args:
         ocs: columns fold, parent, child, ocs, z.
@@ -33,22 +33,22 @@ def thresholds(ocs: pd.DataFrame, child: str, tau_z: float) -> pd.Series:
         scores, z = values["ocs"].to_numpy(), values["z"].to_numpy()
         if len(values) > 1:
             found[fold] = np.median(scores) + tau_z * robust_scale(scores)
-        else:  # a single candidate is not centred, and is scaled by the other children
+        else:  # a single candidate is not centred; other children set its scale
             found[fold] = tau_z * scores[0] / z[0] if z[0] else np.inf
     return pd.Series(found, dtype=float)
 
 
 def highest_z(candidates: int) -> float:
-    """The largest Z that one of a child's candidates can have; infinite if there is no bound.
+    """The largest possible Z of one of a child's candidates; infinite if unbounded.
 
-    With two candidates the larger is one interquartile range above the median; with three at most two, with four at
-    most four. There is no bound from five on, nor for a single candidate, which is not centred.
+    With two candidates the larger one is one interquartile range above the median; with three it is at most two, with
+    four at most four. Z is unbounded with five or more, and for a single candidate, which is not centred.
     """
     return {2: 1.0, 3: 2.0, 4: 4.0}.get(candidates, np.inf)
 
 
 def cannot_select(order: Sequence[str], tau_z: float) -> list[tuple[str, int, float]]:
-    """The children for which no candidate can pass, whatever the scores: (child, candidates, highest Z)."""
+    """Children whose candidates cannot pass, whatever the scores: (child, candidates, highest Z)."""
     steps = enumerate(order)
     return [(child, k, highest_z(k)) for k, child in steps if highest_z(k) <= tau_z]
 
@@ -62,13 +62,13 @@ def candidates(
     most: int = 40,
     true_parents: Collection[str] = (),
 ) -> go.Figure:
-    """The scores of a child's candidates in each fold, with the threshold line of each fold.
+    """The scores of a child's candidates in each fold, with each fold's threshold line.
 
     Args:
         ocs: columns fold, parent, child, ocs, curvature, z.
         by: "ocs", each fold with its own threshold; "z", one threshold for all; or "curvature", around zero.
-        most: at most this many candidates, those with the highest means.
-        true_parents: nodes known to be parents; a star precedes their names.
+        most: largest number of candidates; those with the highest means are kept.
+        true_parents: nodes known to be parents; marked by a star before the name.
     """
     here = ocs[ocs["child"] == child]
     table = frequencies(here, tau_z).sort_values("ocs" if by == "ocs" else "z", ascending=False, kind="stable")
@@ -88,7 +88,7 @@ def candidates(
     names = {
         "ocs": "OCS (dashed: each fold's threshold)",
         "z": f"Z (dashed: τ_Z = {tau_z:g})",
-        "curvature": "mean curvature (positive if the two rise together)",
+        "curvature": "mean curvature (positive if the two increase together)",
     }
     fig.layout.xaxis = dict(title=names[by], rangemode="tozero")
     title = _candidates_title(child, table, pi_min, len(shown))
@@ -122,9 +122,9 @@ def _band(row: int) -> dict:
 def _candidate_axis(
     fig: go.Figure, shown: pd.DataFrame, pi_min: float, folds: int, shapes: list[dict], true_parents: Collection[str]
 ) -> None:
-    """Label the candidates with their number of folds; selected ones are bold and on a band.
+    """Label the candidates with their number of folds; selected ones are bold on a band.
 
-    All shapes are set at once, because Plotly checks the whole list again for each one added.
+    All shapes are set at once, because Plotly checks the whole list for each one added.
     """
     words = []
     for (row, edge), kept in zip(shown.iterrows(), passes(shown, pi_min), strict=True):
@@ -142,7 +142,7 @@ def _candidate_axis(
 def _candidates_title(child: str, table: pd.DataFrame, pi_min: float, shown: int) -> str:
     kept = np.count_nonzero(passes(table, pi_min))
     said = f"{theme.label(child, 24)} keeps {kept} of {how_many(len(table), 'candidate parent')}"
-    return said if shown == len(table) else f"{said}; the {shown} highest are drawn"
+    return said if shown == len(table) else f"{said}; the {shown} highest are shown"
 
 
 def matrix(
@@ -159,7 +159,7 @@ def matrix(
         table: from `frequencies`: parent, child, ocs, z, frequency.
         by: one of `MATRIX_VALUES`.
         picked: a child whose column is marked.
-        truth: the true edges, columns parent and child; each has a dot, or a red cross if it runs against the order.
+        truth: the true edges, columns parent and child; marked by a dot, or by a red cross if against the order.
     """
     position = {node: index for index, node in enumerate(order)}
     rows, columns = table["parent"].map(position).to_numpy(), table["child"].map(position).to_numpy()
@@ -187,7 +187,7 @@ def matrix(
     if picked in position:
         fig.add_vrect(x0=position[picked] - 0.5, x1=position[picked] + 0.5, line={"color": roles.MUTED, "width": 1})
     matrix_axes(fig, words)
-    title = f"{how_many(int(kept.sum()), 'edge')} kept of {len(table):,} that the order allows"
+    title = f"{how_many(int(kept.sum()), 'edge')} kept of {len(table):,} allowed by the order"
     return roles.titled(fig, title, height=max(360, min(760, 170 + 26 * len(order))))
 
 
@@ -213,7 +213,7 @@ def true_dots(fig: go.Figure, truth: pd.DataFrame, position: dict[str, int], wor
 
 
 def _cells(values: np.ndarray, by: str, words: list[str]) -> go.Heatmap:
-    """OCS on a logarithmic scale, because it spans decades; Z and frequency as they are."""
+    """OCS on a logarithmic scale, because it spans orders of magnitude; Z and frequency on a linear one."""
     known = values[np.isfinite(values)]
     bar: dict[str, object] = {"title": {"text": MATRIX_VALUES[by].split()[0]}, "thickness": 12}
     ends: dict[str, float] = {}
@@ -247,7 +247,7 @@ def _cells(values: np.ndarray, by: str, words: list[str]) -> go.Heatmap:
 
 
 def different(words: list[str]) -> list[str]:
-    """Names that were shortened to the same text, told apart by their position: an axis merges equal names."""
+    """Names made unique by their position if shortened to the same text: an axis merges equal names."""
     seen = {word for word in words if words.count(word) > 1}
     return [f"{word} ({number})" if word in seen else word for number, word in enumerate(words, 1)]
 
@@ -271,7 +271,7 @@ def sensitivity(ocs: pd.DataFrame, tau_z: float, pi_min: float) -> go.Figure:
     last = max(_HIGHEST, asked[-1])
     table = scored.sensitivity(ocs, sorted({*asked, *np.arange(0.0, last + 1e-9, _STEP)}))
     shares = np.sort(table["pi_min"].unique())
-    chosen = next((value for value in shares if reaches(value, pi_min)), shares[-1])  # the folds that π_min asks for
+    chosen = next((value for value in shares if reaches(value, pi_min)), shares[-1])  # the folds π_min requires
     folds = table["pi_min"].nunique()
     for index, (share_of_folds, line) in enumerate(table[table["tau_z"] >= 0].groupby("pi_min")):
         bold = share_of_folds == chosen

@@ -1,9 +1,9 @@
 """The layout of a causal graph: nodes in rows along the causal order, the same for every threshold.
 
-A row holds consecutive nodes of the order, and within a row each node is a little lower than the one before it. So
-every edge that the order allows points downwards, whichever edges are kept, and no node moves when a threshold
-changes. Rows break where few strong candidates run between neighbours of the order; within a row, nodes stand near
-those that their scores tie them to, with few crossings between strong candidates. No two boxes overlap.
+A row has consecutive nodes of the order, and within a row each node is a little lower than the one before it. So every
+edge that the order allows points downwards, whichever edges are kept, and no node moves when a threshold changes. Rows
+break so that few strong candidates lie within a row. Within a row, nodes are near those to which their scores tie them,
+with few crossings of strong candidates. Boxes do not overlap.
 """
 
 import unicodedata
@@ -13,18 +13,18 @@ import numpy as np
 import pandas as pd
 
 Positions = Mapping[str, tuple[float, float]]
-COLUMN, ROW = 150, 130  # pixels between columns and between rows of a graph drawn by hand
-HEIGHT, PAD = 30, 22  # pixels of a node's box, and of its sides around the name
-LONGEST = 18  # most characters of a name on a node; hovering shows the whole name
-GAP, STEP, CHANNEL = 56, 7, 92  # pixels between boxes of a row, down from a node to the next, and between rows
+COLUMN, ROW = 150, 130  # pixels between columns and between rows of a manually drawn graph
+HEIGHT, PAD = 30, 22  # pixels: height of a node's box, and its padding beside the name
+LONGEST = 18  # longest name on a node, in characters; hovering shows the full name
+GAP, STEP, CHANNEL = 56, 7, 92  # pixels between boxes of a row, from a node down to the next, and between rows
 SWEEPS, SWAPS, STRONGEST = 12, 2, 2  # STRONGEST: candidates per node whose crossings are counted
 WIDE, SQUARE = 1.8, 1.5  # target width over height, for few nodes and for many
 MANY_NODES = 40
-STRONG = 6.0  # a larger Z pulls no harder
+STRONG = 6.0  # a larger Z does not pull harder
 
 
 def short(name: str) -> str:
-    """A name as shown on its node, cut in the middle because names of one kind often differ at their ends."""
+    """A name as shown on its node, shortened in the middle because similar names often differ at their ends."""
     text = " ".join(str(name).split()) or "(empty)"
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 8]}…{text[-7:]}"
 
@@ -43,13 +43,13 @@ def _letter_width(letter: str) -> float:
 
 
 def columns(nodes: int, column: float = COLUMN, row: float = ROW) -> int:
-    """Number of nodes per row that makes the graph fit the page."""
+    """The number of nodes per row for which the graph fits the page."""
     shape = WIDE if nodes <= MANY_NODES else SQUARE
     return max(2, min(nodes, round(float(np.sqrt(shape * nodes * row / column)))))
 
 
 def positions(order: Sequence[str], candidates: pd.DataFrame) -> dict[str, tuple[float, float]]:
-    """The position (x, y) of each node's middle in pixels, y downwards; the source's row is the first.
+    """The centre (x, y) of each node in pixels, y downwards; the source's row is first.
 
     Args:
         order: all nodes, source first.
@@ -91,7 +91,7 @@ class _Lines:
         self.weights = tie[tuple(self.pairs.T)]
 
     def pull(self, downwards: bool) -> None:
-        """Bring each row's nodes near those of other rows that they are tied to, without overlaps."""
+        """Move each row's nodes towards those of other rows that they are tied to, without overlaps."""
         for number in range(len(self.rows))[:: 1 if downwards else -1]:
             row = self.rows[number]
             others = self.tie[row].copy()
@@ -103,7 +103,7 @@ class _Lines:
             self.x[row[by_wish]] = _packed(wish[by_wish], self.widths[row[by_wish]])
 
     def uncross(self) -> None:
-        """Swap neighbours of a row wherever that lessens the crossings of strong candidates."""
+        """Swap neighbours in a row if that reduces crossings of strong candidates."""
         for row in self.rows:
             for position in range(len(row) - 1):
                 left, right = row[position], row[position + 1]
@@ -119,7 +119,7 @@ class _Lines:
                     self.x[[left, right]] = stood
 
     def _crossings(self, some: np.ndarray) -> float:
-        """Weighted crossings between some of the candidates' straight lines and all of them."""
+        """Weighted number of crossings between some of the candidates' straight lines and all of them."""
         start, end = (np.stack([self.x[self.pairs[:, k]], self.y[self.pairs[:, k]]], axis=1) for k in (0, 1))
         a, b = start[some][:, None], end[some][:, None]
 
@@ -133,9 +133,9 @@ class _Lines:
 
 
 def _rows(tie: np.ndarray, width: int) -> list[np.ndarray]:
-    """The order cut into rows of about `width` nodes, so that few strong candidates lie within one row.
+    """The order divided into rows of about `width` nodes, so that few strong candidates lie within a row.
 
-    The cheapest cuts by dynamic programming: a strong candidate within a row costs as much as a row of another size.
+    Optimal cuts by dynamic programming: a strong candidate within a row costs as much as a row of another size.
     """
     nodes = len(tie)
     inside = np.triu(tie / STRONG**2).cumsum(axis=0).cumsum(axis=1)
@@ -157,14 +157,14 @@ def _rows(tie: np.ndarray, width: int) -> list[np.ndarray]:
 
 
 def _packed(wish: np.ndarray, widths: np.ndarray) -> np.ndarray:
-    """The positions nearest to the wishes, from left to right with a gap between boxes, by least squares."""
+    """The positions closest to the wishes by least squares, from left to right with a gap between boxes."""
     offset = np.concatenate([[0.0], ((widths[1:] + widths[:-1]) / 2 + GAP).cumsum()])
     return pooled(wish - offset) + offset
 
 
 def pooled(wish: np.ndarray) -> np.ndarray:
-    """The values nearest to the wishes that never fall, by least squares: adjacent violators share their mean."""
-    pools: list[list[float]] = []  # each: sum of its wishes, and how many there are
+    """The non-decreasing values closest to the wishes by least squares (pool adjacent violators)."""
+    pools: list[list[float]] = []  # each: sum and number of its wishes
     for value in wish:
         pools.append([float(value), 1])
         while len(pools) > 1 and pools[-2][0] / pools[-2][1] > pools[-1][0] / pools[-1][1]:
@@ -175,7 +175,7 @@ def pooled(wish: np.ndarray) -> np.ndarray:
 
 
 def _ties(order: Sequence[str], candidates: pd.DataFrame) -> np.ndarray:
-    """How strongly each pair belongs together, symmetric, (nodes, nodes): the square of Z above 1."""
+    """The strength of each pair's tie, symmetric, (nodes, nodes): the square of Z above 1."""
     position = {node: index for index, node in enumerate(order)}
     tie = np.zeros((len(order), len(order)))
     strong = candidates[candidates["z"] > 1]

@@ -1,4 +1,4 @@
-"""The quality of a table: dispersion and zeros of its columns, totals of its rows, each against what to expect."""
+"""The quality of a table: its columns' dispersion and zeros and its rows' totals, against their expectations."""
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -14,7 +14,7 @@ _DASHED = {"color": GREY, "dash": "dash", "width": 1.5}
 
 
 def dispersion(quality: Quality) -> go.Figure:
-    """Variance / mean of every column against its mean, and which are more or less than Poisson counts have."""
+    """Variance / mean of every column against its mean, and which vary more or less than Poisson counts."""
     columns = quality.columns[quality.columns["dispersion"] > 0]
     if columns.empty:
         return empty("No column varies.")
@@ -36,7 +36,7 @@ def dispersion(quality: Quality) -> go.Figure:
 
 
 def zeros(quality: Quality) -> go.Figure:
-    """Share of zeros of every column against that of negative binomial counts with its mean and variance."""
+    """Every column's share of zeros against that of negative binomial counts with its mean and variance."""
     columns, figure = quality.columns, go.Figure()
     figure.add_scatter(x=[0, 1], y=[0, 1], mode="lines", line=_DASHED, showlegend=False, hoverinfo="skip")
     for has_gaps, colour, symbol, name in (
@@ -55,7 +55,7 @@ def zeros(quality: Quality) -> go.Figure:
 
 
 def depth(quality: Quality) -> go.Figure:
-    """Total of every row looked at against its position along the first component; outlying rows are marked."""
+    """Total of every examined row against its position on the first component; outliers are marked."""
     deep = quality.depth
     if not deep.explained >= 0:
         return empty("No column varies.")
@@ -69,7 +69,7 @@ def depth(quality: Quality) -> go.Figure:
         tickvals, ticks = log_ticks(deep.rows["total"].min() / 1.1, deep.rows["total"].max() * 1.1)
         figure.update_xaxes(type="log", tickvals=tickvals, ticktext=ticks)
     figure.update_xaxes(title_text="Total of the row").update_yaxes(title_text="First component of log(1 + x)")
-    chance = f"; of shuffled tables up to {deep.by_chance:.0%}" if deep.by_chance >= 0 else ""
+    chance = f" (shuffled tables: up to {deep.by_chance:.0%})" if deep.by_chance >= 0 else ""
     title = f"Totals explain {deep.explained:.0%} of the first component{chance}"
     return titled(figure, title, height=_HEIGHT)
 
@@ -77,7 +77,7 @@ def depth(quality: Quality) -> go.Figure:
 def _points(
     figure: go.Figure, x: pd.Series, y: pd.Series, names: pd.Series, colour: str, symbol: str, legend: str, hover: str
 ) -> None:
-    """One kind of points, unless there are none."""
+    """One kind of points, if any."""
     if len(x):
         figure.add_scatter(
             x=x,

@@ -1,7 +1,7 @@
-"""Figures of a refinement: its searches, where they ended, and which nodes moved.
+"""Figures of a refinement: its searches, their ends, and the nodes that moved.
 
-Scores are drawn as nats below the best, on a scale that is logarithmic from 1 nat on, because the first sweep of a
-search gains thousands of nats, while two ends may differ by less than one.
+Scores are drawn as nats below the best, on a scale that is logarithmic above 1 nat, because a search's first sweep
+gains thousands of nats, while two ends may differ by less than one.
 """
 
 import math
@@ -14,17 +14,17 @@ import plotly.graph_objects as go
 from disco.figures import placing, roles, theme
 from disco.words import how_many, number
 
-LABELS = 60  # a slope figure of more nodes names only those that moved
-ROW, LONGEST = 17, 1500  # pixels per node of the slope figure, and its greatest height
+LABELS = 60  # a slope figure with more nodes names only those that moved
+ROW, LONGEST = 17, 1500  # pixels per node of the slope figure, and its largest height
 _TICKS = (0, 1, 3, 10, 30, 100, 300, 1e3, 3e3, 1e4, 3e4, 1e5, 1e6, 1e7)
 
 
 def searches(history: pd.DataFrame, current: str = "") -> go.Figure:
-    """The score of every search, sweep by sweep, as nats below the best of all; the best search is highlighted.
+    """Every search's score after each sweep, as nats below the overall best; the best search is highlighted.
 
     Args:
         history: columns start, sweep, score.
-        current: the search that is running.
+        current: the running search.
     """
     if history.empty:
         return theme.empty("No sweep is finished yet.")
@@ -56,7 +56,7 @@ def searches(history: pd.DataFrame, current: str = "") -> go.Figure:
 
 
 def ends(starts: pd.DataFrame, bound: float) -> go.Figure:
-    """Where every search ended, best on top; ends within the bound count as good as the best.
+    """The final score of every search, best on top; ends within the bound count as ties with the best.
 
     Args:
         starts: columns start, sweep, score.
@@ -83,7 +83,7 @@ def ends(starts: pd.DataFrame, bound: float) -> go.Figure:
     tickvals, words = _ticks(max(float(below.max()), bound))
     end = max(float(_height(below.max())), float(_height(bound)))
     fig.layout.xaxis = dict(
-        tickvals=tickvals, ticktext=words, title="nats below the best end", range=[-0.06 * end, 1.06 * end]
+        tickvals=tickvals, ticktext=words, title="nats below the best search", range=[-0.06 * end, 1.06 * end]
     )
     fig.add_vrect(x0=0, x1=float(_height(bound)), fillcolor=roles.PICKED, opacity=0.12, line_width=0, layer="below")
     fig.layout.yaxis = dict(
@@ -97,11 +97,11 @@ def ends(starts: pd.DataFrame, bound: float) -> go.Figure:
 
 
 def slope(moves: pd.DataFrame, bound: float) -> go.Figure:
-    """Every node's position before and after, source on top; moved nodes are highlighted if the move mattered.
+    """Every node's position before and after, source on top; moves that mattered are highlighted.
 
     Args:
         moves: columns node, before, after, gain_nats (NaN: it did not move).
-        bound: least gain of a move that matters, nats.
+        bound: smallest gain of a move that matters, nats.
     """
     fig = go.Figure()
     moved = moves["gain_nats"].notna()
@@ -128,7 +128,7 @@ def slope(moves: pd.DataFrame, bound: float) -> go.Figure:
 
 
 def _slopes(fig: go.Figure, part: pd.DataFrame, name: str, line: Mapping[str, object]) -> None:
-    """Nodes of the same kind as one trace; the marks at both ends name the node on hovering."""
+    """Nodes of the same kind as one trace; hovering over either end names the node."""
     if part.empty:
         return
     gap = np.full(len(part), np.nan)
@@ -167,7 +167,7 @@ def _names(fig: go.Figure, moves: pd.DataFrame, moved: pd.Series) -> None:
 
 
 def positions(order: Sequence[str], edges: pd.DataFrame) -> dict[str, tuple[float, float]]:
-    """The layout of a refined graph, node → (x, y) in pixels; an edge pulls its ends together by its evidence."""
+    """The layout of a refined graph, node → (x, y) in pixels; an edge's evidence pulls its ends together."""
     ties = edges[["parent", "child"]].assign(z=np.sqrt(edges["gain_nats"].fillna(0).clip(lower=0)))
     return placing.positions(order, ties)
 

@@ -1,7 +1,7 @@
-"""What each colour means in the figures of results, on light and dark pages and for the colour-blind.
+"""The meaning of each colour in figures of results, on light and dark pages and for the colour-blind.
 
-Blue and vermillion can be told apart with every common form of colour blindness; a second mark (dash, hollow, word)
-always says the same thing.
+Blue and vermillion are distinguishable with every common form of colour blindness; a second cue (dash, hollow mark,
+word) always repeats the information.
 """
 
 import html
@@ -12,10 +12,10 @@ import plotly.graph_objects as go
 
 from disco.figures import theme
 
-MUTED = "#8C919A"  # what is not highlighted
-FAINT = "rgba(140,145,154,0.55)"  # what has been removed
+MUTED = "#8C919A"  # not highlighted
+FAINT = "rgba(140,145,154,0.55)"  # removed
 ACCENT = "#D55E00"  # the sink; an edge against the reference
-PICKED = "#2B83BA"  # the node or edge the reader picked; an edge kept or agreeing
+PICKED = "#2B83BA"  # the picked node or edge; an edge that is kept or agrees
 PARENT = "#2B83BA"
 CHILD = "#D55E00"
 WRONG = "#D62839"  # against a known truth
@@ -36,45 +36,45 @@ class Verdict(NamedTuple):
 
 VERDICTS = {
     "true": Verdict(PICKED, (), "found and true"),
-    "either way": Verdict("#009E73", (16, 8), "found; its direction cannot be known", has_dot=True),
+    "either way": Verdict("#009E73", (16, 8), "found; direction cannot be known", has_dot=True),
     "extra": Verdict(WRONG, (10, 5), "found, not true"),
     "reversed": Verdict("#AA4499", (12, 4, 3, 4), "in the opposite direction", has_dot=True),
     "missing": Verdict(MUTED, (2, 5), "true, not found", is_absent=True),
 }
-# Of the refined graph compared with DISCO's.
+# The refined graph compared with DISCO's.
 CHANGES = {
     "kept": Verdict(MUTED, (), "in both graphs"),
     "new": Verdict(PICKED, (10, 5), "only in the refined graph"),
     "reversed": VERDICTS["reversed"],
     "dropped": Verdict(ACCENT, (2, 5), "only in the DISCO graph", is_absent=True),
 }
-# Of a graph that joins those of both methods; their dash says whether the direction is decided.
+# The union of both methods' graphs; the dash shows whether the direction is decided.
 FOUND_BY = {
     "both": Verdict("#0072B2", (), "found by both methods"),
     "likelihood": Verdict("#D98200", (), "by the likelihood alone", has_dot=True),
     "DISCO": Verdict("#B5489A", (), "by DISCO alone", has_dot=True, is_ring=True),
 }
-# Of two graphs side by side.
+# Two graphs side by side.
 SIDES = {
     "same": Verdict(MUTED, (), "in both graphs"),
     "only here": Verdict(PICKED, (10, 5), "only in this graph"),
     "other way": Verdict("#AA4499", (12, 4, 3, 4), "reversed in the other graph", has_dot=True),
-    "open": Verdict("#009E73", (16, 8), "without a direction in one of the graphs"),
+    "open": Verdict("#009E73", (16, 8), "undirected in one of the graphs"),
 }
 LOOKS = {**VERDICTS, **CHANGES, **SIDES}
 
-# One blue from faint to full, so that low values fade into light and dark pages alike.
+# One blue from faint to full, so that low values fade on light and dark pages.
 SEQUENTIAL = [[0.0, "rgba(43,131,186,0.10)"], [1.0, "rgba(43,131,186,1)"]]
-# Full at the smallest score, which is the sink's.
+# Full at the smallest score, the sink's.
 SINK_SCALE = [[0.0, "#D55E00"], [0.15, "#E89A5B"], [0.5, "#F0CFB0"], [1.0, "#E6E6E4"]]
 
 
 def titled(figure: go.Figure, title: str, *, height: int, legend: bool = True) -> go.Figure:
-    """The common layout, with a title that says what is seen, broken into lines because Plotly does not break it.
+    """The common layout, with a title that states the finding, wrapped here because Plotly does not wrap it.
 
     Args:
         figure: changed in place and returned; its axis titles are kept.
-        title: text whose names are already safe for Plotly.
+        title: text in which names are already safe for Plotly.
     """
     theme.layout(figure, height=height, x=None, y=None, legend=legend)
     lines = textwrap.wrap(title, 60, break_long_words=False, break_on_hyphens=False)
@@ -85,5 +85,5 @@ def titled(figure: go.Figure, title: str, *, height: int, legend: bool = True) -
 
 
 def title_of(figure: go.Figure) -> str:
-    """The title as plain text, as a page writes it above the figure."""
+    """The title as plain text, for a page to write above the figure."""
     return html.unescape((figure.layout.title.text or "").replace("<br>", " "))

@@ -1,8 +1,8 @@
-"""The way of each edge from box to box: around every box that it does not join.
+"""The route of each edge from box to box, around all other boxes.
 
-An edge is a straight line where that keeps `CLEAR` pixels away from all other boxes. Otherwise it takes the shortest
-way over the corners of the boxes, `MARGIN` pixels out (a visibility graph), and turns there in smooth curves. A way
-depends on the boxes alone, except that edges which turn at the same corner turn side by side.
+An edge is a straight line if that line stays `CLEAR` pixels away from all other boxes. Otherwise it takes the shortest
+path over the corners of the boxes, `MARGIN` pixels out (a visibility graph), and turns there in smooth curves. A route
+depends only on the boxes, except that edges with a turn at the same corner run side by side there.
 """
 
 from collections.abc import Iterable, Mapping
@@ -15,15 +15,15 @@ from scipy.sparse.csgraph import dijkstra
 
 from disco.figures.placing import HEIGHT, Positions, node_width, pooled
 
-CLEAR, MARGIN = 7, 13  # pixels between an edge and the boxes that it passes, and where it turns
+CLEAR, MARGIN = 7, 13  # pixels between an edge and the boxes that it passes, and at turns
 APART = 10  # pixels between the ends of edges on one side of a box, if there is room
-LANE, LANES = 5, 3  # pixels between edges that turn at the same corner, and how many have a lane of their own
-TURN, UP = 30, 2  # pixels that a turn costs in the search for the shortest way, and each pixel upwards
-OWN = 60  # pixels that a turn at a corner of its own box costs besides
-REACH = 420  # pixels of the longest straight piece of a way with turns, unless boxes stand farther apart
-BOW = 14  # pixels aside of each of two edges in opposite directions
-SMOOTH = 8  # straight pieces of a curve, where it is held against the boxes
-_CHUNK = 8192  # lines tested at a time, which bounds the memory
+LANE, LANES = 5, 3  # pixels between edges that turn at the same corner, and the number with their own lane
+TURN, UP = 30, 2  # cost of a turn, and of each pixel upwards, in the search for the shortest path
+OWN = 60  # additional cost of a turn at a corner of its own box
+REACH = 420  # pixels of the longest straight piece of a route with turns, unless boxes are farther apart
+BOW = 14  # sideways pixels of each of two edges in opposite directions
+SMOOTH = 8  # straight pieces of a curve when it is tested against the boxes
+_CHUNK = 8192  # lines tested at once, to limit memory
 
 Point = tuple[float, float]
 Pair = tuple[str, str]
@@ -31,11 +31,11 @@ Pair = tuple[str, str]
 
 @dataclass(frozen=True)
 class Route:
-    """The way of an edge, in pixels.
+    """The route of an edge, in pixels.
 
     Attributes:
-        points: where it leaves its parent's box, its turns, and where it reaches its child's box.
-        smooth: how much of a turn's shorter side its curve takes, one per turn, in 0 to 0.5.
+        points: its start at the parent's box, its turns, and its end at the child's box.
+        smooth: share of a turn's shorter side used by its curve, one per turn, in 0 to 0.5.
     """
 
     points: tuple[Point, ...]
@@ -50,7 +50,7 @@ class Route:
         return found
 
     def path(self, back: float = 0.0) -> str:
-        """The way as the `d` of an SVG path, ending `back` pixels earlier to leave room for an arrow head."""
+        """The route as the `d` of an SVG path, ending `back` pixels earlier to leave room for an arrow head."""
         *_, last, end = self.points
         parts = [f"M{_xy(self.points[0])}"]
         for start, control, stop in self.pieces():
@@ -58,7 +58,7 @@ class Route:
         return "".join([*parts, f"L{_xy(_towards(end, last, min(back, _length(last, end))))}"])
 
     def line(self) -> np.ndarray:
-        """Points along the way, close to each other on its curves, (points, 2)."""
+        """Points along the route, dense on its curves, (points, 2)."""
         along = np.linspace(0, 1, SMOOTH + 1)[:, None]
         curves = [
             (1 - along) ** 2 * np.array(start) + 2 * along * (1 - along) * np.array(control) + along**2 * np.array(stop)
@@ -68,17 +68,17 @@ class Route:
 
 
 def routes(positions: Positions, pairs: Iterable[Pair]) -> dict[Pair, Route]:
-    """The way of every edge.
+    """The route of every edge.
 
     Args:
-        positions: the middle (x, y) of every box that is drawn.
+        positions: the centre (x, y) of every drawn box.
         pairs: parent and child of each edge.
     """
     return dict(_routes(tuple((node, *positions[node]) for node in positions), tuple(pairs)))
 
 
 def passes(positions: Positions, ways: Mapping[Pair, Route]) -> list[tuple[Pair, str]]:
-    """The edges that run behind a box which they do not join, each with that box's node."""
+    """The edges that run behind another node's box, each with that node."""
     names = list(positions)
     boxes = _boxes(tuple((node, *positions[node]) for node in positions))
     found = []
@@ -108,7 +108,7 @@ def _routes(placed: tuple[tuple[str, float, float], ...], pairs: tuple[Pair, ...
 
 
 def _ways(placed: tuple[tuple[str, float, float], ...], pairs: list[tuple[int, int]]) -> dict[tuple[int, int], list]:
-    """The corners at which each pair's way turns; where boxes stand far apart, also over longer straight pieces."""
+    """The corners at which each pair's route turns; longer straight pieces are allowed between distant boxes."""
     ways = _web(placed, REACH).shortest(pairs)
     if lost := [pair for pair, way in ways.items() if not way]:
         ways |= _web(placed, np.inf).shortest(lost)
@@ -116,7 +116,7 @@ def _ways(placed: tuple[tuple[str, float, float], ...], pairs: list[tuple[int, i
 
 
 class _Web:
-    """The visibility graph of some boxes: which corners, and which middles of boxes, see each other."""
+    """The visibility graph of some boxes: which corners and centres of boxes see each other."""
 
     def __init__(self, boxes: np.ndarray, middles: np.ndarray, reach: float) -> None:
         self.boxes, self.middles, self.corners = boxes, middles, _corners(boxes, MARGIN)
@@ -130,7 +130,7 @@ class _Web:
         own = np.stack([node, node], axis=1)
         sees = ~_blocked(middles[node], self.corners[corner], grown, own)
         node, corner = node[sees], corner[sees]
-        # A node has a number to leave from and another to arrive at, so that no way leads through it.
+        # A node has one number as a start and another as an end, so that no path leads through it.
         links = [
             (one, other, self.corners[one], self.corners[other]),
             (other, one, self.corners[other], self.corners[one]),
@@ -151,7 +151,7 @@ class _Web:
         return one, other
 
     def shortest(self, pairs: list[tuple[int, int]]) -> dict[tuple[int, int], list[int]]:
-        """The corners at which the way of each pair turns; none if there is no way. All ways lead downwards."""
+        """The corners at which each pair's path turns; none without a path. All paths lead downwards."""
         nodes, corners = len(self.boxes), len(self.corners)
         down = {pair: pair if self.middles[pair[0], 1] <= self.middles[pair[1], 1] else pair[::-1] for pair in pairs}
         starts = sorted({upper for upper, _ in down.values()})
@@ -165,7 +165,7 @@ class _Web:
         return {pair: self._straightened(pair, way) for pair, way in found.items()}
 
     def _straightened(self, pair: tuple[int, int], way: list[int]) -> list[int]:
-        """The way without the turns that it does not need."""
+        """The path without unnecessary turns."""
         grown, ends = _grown(self.boxes, CLEAR), np.array([pair])
         index = 0
         while index < len(way):
@@ -185,7 +185,7 @@ def _web(placed: tuple[tuple[str, float, float], ...], reach: float) -> _Web:
 
 
 def _in_lanes(ends: np.ndarray, turns: list[list[int]], boxes: np.ndarray, middles: np.ndarray) -> list[list[Point]]:
-    """The turns of each edge as points; edges that turn at one corner turn side by side, the flattest outermost."""
+    """The turns of each edge as points; edges with a turn at one corner run side by side, the flattest outermost."""
     corners = _corners(boxes, MARGIN)
     out = np.tile(np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]]) * LANE, (len(boxes), 1))
     points = [[tuple(corners[corner]) for corner in way] for way in turns]
@@ -209,9 +209,9 @@ def _in_lanes(ends: np.ndarray, turns: list[list[int]], boxes: np.ndarray, middl
 def _tips(
     ends: np.ndarray, turns: list[list[Point]], boxes: np.ndarray, middles: np.ndarray
 ) -> list[tuple[Point, Point]]:
-    """Where each edge leaves its parent's box and reaches its child's: towards the middle, but apart from each other.
+    """The ends of each edge at its parent's and its child's box: towards the centre, but apart from each other.
 
-    Only along the upper and the lower side; where another box is in the way of an edge, it stays as it was.
+    Only along the upper and the lower side; an edge blocked by another box keeps its ends.
     """
     found = []
     sides: dict[tuple[int, bool], list[tuple[int, int]]] = {}
@@ -236,14 +236,14 @@ def _tips(
 
 
 def _spread(wished: np.ndarray, left: float, right: float) -> np.ndarray:
-    """The positions nearest to those wished, in order, `APART` from each other if there is room between the bounds."""
+    """The positions closest to the wished ones, in order, `APART` from each other if the bounds leave room."""
     gap = min(APART, (right - left) / max(1, len(wished) - 1))
     steps = gap * np.arange(len(wished))
     return np.clip(pooled(wished - steps), left, right - steps[-1]) + steps
 
 
 def _route(turns: list[Point], tips: tuple[Point, Point], own: np.ndarray, boxes: np.ndarray) -> Route:
-    """The way through its turns, each curve as wide as the boxes let it be."""
+    """The route through its turns, each curve as wide as the boxes allow."""
     points = tuple((round(float(x), 1), round(float(y), 1)) for x, y in (tips[0], *turns, tips[1]))
     others = _grown(np.delete(boxes, own, axis=0), 4)
     smooth = [0.5] * len(turns)
@@ -273,12 +273,12 @@ def _grown(boxes: np.ndarray, by: float) -> np.ndarray:
 
 
 def _corners(boxes: np.ndarray, by: float) -> np.ndarray:
-    """Left top, right top, right bottom and left bottom of every grown box, (4 · nodes, 2)."""
+    """Left top, right top, right bottom and left bottom of every enlarged box, (4 · nodes, 2)."""
     return _grown(boxes, by)[:, [0, 1, 2, 1, 2, 3, 0, 3]].reshape(-1, 2)
 
 
 def _hits(start: np.ndarray, end: np.ndarray, boxes: np.ndarray) -> np.ndarray:
-    """Whether each straight line enters each box, (lines, boxes): it is within the slabs of both axes at once."""
+    """Whether each straight line enters each box, (lines, boxes), by the slabs of both axes."""
     step = end - start
     step = np.where(np.abs(step) < 1e-9, 1e-9, step)
     first, last = np.zeros((len(start), len(boxes))), np.ones((len(start), len(boxes)))
@@ -293,7 +293,7 @@ def _blocked(start: np.ndarray, end: np.ndarray, boxes: np.ndarray, own: np.ndar
     """Whether each straight line enters a box, (lines,).
 
     Args:
-        own: the numbers of two boxes per line which it may enter, (lines, 2).
+        own: the numbers of the two boxes that each line may enter, (lines, 2).
     """
     found = np.zeros(len(start), dtype=bool)
     for at in range(0, len(start), _CHUNK):
@@ -306,7 +306,7 @@ def _blocked(start: np.ndarray, end: np.ndarray, boxes: np.ndarray, own: np.ndar
 
 
 def _border(box: np.ndarray, middle: np.ndarray, towards: Point) -> Point:
-    """Where the line from a box's middle leaves the box, a pixel out."""
+    """The point where the line from a box's centre leaves the box, one pixel out."""
     dx, dy = float(towards[0] - middle[0]), float(towards[1] - middle[1])
     half = (box[2:] - box[:2]) / 2 + 1
     reach = min(half[0] / abs(dx) if dx else np.inf, half[1] / abs(dy) if dy else np.inf)
@@ -314,7 +314,7 @@ def _border(box: np.ndarray, middle: np.ndarray, towards: Point) -> Point:
 
 
 def _aside(ends: np.ndarray, boxes: np.ndarray, middles: np.ndarray) -> list[Point]:
-    """A point to the left of a line's middle, as far out as the boxes let it be; none if they do not."""
+    """A point to the left of a line's centre, as far out as the boxes allow; none if they do not."""
     start, end = middles[ends]
     step = end - start
     for bow in (BOW, BOW / 2):

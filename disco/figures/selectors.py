@@ -1,4 +1,4 @@
-"""Figures of the parent selectors: how many edges each cut-off keeps, and where two selectors agree."""
+"""Figures of the parent selectors: the number of edges at each cut-off, and the agreement of two selectors."""
 
 from collections.abc import Sequence
 
@@ -11,7 +11,7 @@ from disco.figures.parents import different, matrix_axes, true_dots
 from disco.parents.selectors import AGREEMENT, WORDS
 from disco.words import how_many, number
 
-# Shape, filled or open, and colour: any one of the three tells them apart.
+# Shape, fill and colour: any one of the three distinguishes them.
 _MARKS = {
     "both": {"symbol": "square", "color": roles.PICKED},
     "one": {"symbol": "triangle-up", "color": roles.ACCENT},
@@ -72,12 +72,12 @@ def agreement(
     Args:
         compared: from `disco.parents.selectors.compared`.
         one, other: the selectors.
-        truth: the true edges, columns parent and child; each has a dot, or a red cross if it runs against the order.
+        truth: the true edges, columns parent and child; marked by a dot, or by a red cross if against the order.
     """
     position = {node: index for index, node in enumerate(order)}
     words = different([theme.label(node, 18) for node in order])
     size = max(6.0, min(14.0, 420 / len(order)))
-    line = {"width": 2 if size > 8 else 1.2}  # of the open marks
+    line = {"width": 2 if size > 8 else 1.2}  # open marks
     names = agreement_words(one, other)
     fig = go.Figure()
     for which in AGREEMENT[:3]:

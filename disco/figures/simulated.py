@@ -1,4 +1,4 @@
-"""Figures of a simulated table: its true graph, and how well sorting its columns would find the order."""
+"""Figures of a simulated table: its true graph, and how well sorting its columns would recover the order."""
 
 from dataclasses import dataclass
 
@@ -11,16 +11,16 @@ from disco.figures import placing, roles, theme
 from disco.figures.axes import log_ticks
 from disco.simulate import Simulated, known
 
-MOST_NODES = 200  # the most that a picture of the graph can show
+MOST_NODES = 200  # largest graph that a picture can show
 
 
 @dataclass(frozen=True)
 class Truth:
-    """The true graph as it is drawn.
+    """The drawn true graph.
 
     Attributes:
         graph: its nodes in causal order; an edge whose direction cannot be known has `decided` False.
-        positions: of the nodes, in pixels, causes above their effects.
+        positions: the nodes' positions in pixels, causes above their effects.
     """
 
     graph: nx.DiGraph
@@ -53,7 +53,7 @@ def facts(drawn: Simulated) -> pd.DataFrame:
 
 
 def sortable(drawn: Simulated) -> go.Figure:
-    """Mean and variance of every column by its position in the causal order; if they rise, sorting finds the order."""
+    """Mean and variance of every column by its causal position; if they increase, sorting finds the order."""
     found = facts(drawn).sort_values("position")
     figure = go.Figure()
     marks = (("variance", theme.VERMILLION, "circle-open"), ("mean", theme.BLUE, "circle"))

@@ -1,4 +1,4 @@
-"""A picture of a graph (`disco.figures.graph.picture`) as an SVG document: no script, no link, every name escaped."""
+"""A picture of a graph (`disco.figures.graph.picture`) as an SVG document: no scripts, no links, all names escaped."""
 
 import html
 import json
@@ -8,19 +8,19 @@ from collections.abc import Mapping
 from disco.graph import NOT_XML
 
 FONT = 14  # pixels of a node's name
-LETTER, LINE = 9.0, 22  # pixels of a wide letter of the title, and from line to line
+LETTER, LINE = 9.0, 22  # pixels of a wide letter of the title, and between lines
 DASHED = (5, 4)  # pixels on and off of a node's dashed outline
 _EDGE, _INK, _BOX = "#5B6B78", "#1F2A30", "#F4F5F3"
 _NO_LETTERS = str.maketrans("MLQ", "   ")
 
 
 def document(picture: Mapping[str, list[dict]], title: str, about: Mapping[str, object] | None) -> str:
-    """The document, on white.
+    """The document, on a white background.
 
     Args:
         picture: nodes, edges and legend.
         title: shown above them.
-        about: kept as metadata.
+        about: stored as metadata.
     """
     half = max((node["width"] for node in picture["nodes"]), default=44.0) / 2
     height = max((node["height"] for node in picture["nodes"]), default=0.0)
@@ -50,7 +50,7 @@ def document(picture: Mapping[str, list[dict]], title: str, about: Mapping[str, 
 
 
 def _extent(nodes: list[dict], lines: list[dict]) -> tuple[list[float], list[float]]:
-    """All x and all y of a picture: ways around the outermost boxes leave the area of the nodes."""
+    """All x and all y of a picture: routes around the outermost boxes leave the area of the nodes."""
     xs, ys = [node["x"] for node in nodes] or [0.0], [node["y"] for node in nodes] or [0.0]
     for line in lines:
         values = [float(value) for value in line["path"].translate(_NO_LETTERS).split()]

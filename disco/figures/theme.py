@@ -1,8 +1,7 @@
-"""The look of every figure: colours for the colour-blind, readable on light and on dark, safe names.
+"""The look of every figure: colours for the colour-blind, readable on light and dark pages, safe names.
 
 The colours are those of Okabe and Ito that keep a contrast of about 3 to 1 on a light and on a dark page;
-yellow, orange and sky blue do not and are left out. Backgrounds stay transparent, so a figure takes the
-page's or the notebook's.
+yellow, orange and sky blue do not. Backgrounds are transparent, so a figure takes the page's or the notebook's.
 """
 
 import html
@@ -14,7 +13,7 @@ BLUE, VERMILLION, GREEN, PURPLE, GREY = "#0072B2", "#D55E00", "#009E73", "#CC79A
 FOLD_COLOURS = (BLUE, VERMILLION, GREEN, PURPLE, GREY)
 FOLD_DASHES = ("solid", "dash", "dot")
 CHOSEN, OTHER, WARNING = BLUE, GREY, VERMILLION
-"""What is selected, the rest, and what needs attention."""
+"""Selected, the rest, and in need of attention."""
 
 _LINE = "rgba(128,128,128,0.28)"
 _TEXT = "#808080"
@@ -33,17 +32,17 @@ def plotly_config(filename: str) -> dict[str, Any]:
 
 
 def fold_colour(fold: int) -> str:
-    """The colour of a fold, counted from 0; colours repeat after five folds, with another dash."""
+    """The colour of a fold, counted from 0; colours repeat after five folds with another dash."""
     return FOLD_COLOURS[fold % len(FOLD_COLOURS)]
 
 
 def fold_dash(fold: int) -> str:
-    """The dash of a fold, which tells folds of one colour apart."""
+    """The dash of a fold, which distinguishes folds of the same colour."""
     return FOLD_DASHES[fold // len(FOLD_COLOURS) % len(FOLD_DASHES)]
 
 
 def label(name: object, longest: int = 40) -> str:
-    """A column's name as Plotly text: shown as written, never read as markup, a link or mathematics."""
+    """A column's name as Plotly text: literal, never markup, a link or mathematics."""
     text = " ".join(str(name).split())
     if len(text) > longest:
         text = text[: longest - 1] + "…"
@@ -58,7 +57,7 @@ def layout(
     Args:
         figure: changed in place and returned.
         height: pixels; the width follows the page.
-        x, y: titles of the axes; None keeps those they have.
+        x, y: titles of the axes; None keeps the current ones.
     """
     whole: dict[str, Any] = {
         "height": height,
@@ -78,13 +77,13 @@ def layout(
             if title is not None:
                 own["title"] = {**own.get("title", {}), "text": title or None}
             whole[axis.plotly_name] = {**own, "gridcolor": _LINE, "zeroline": False, "automargin": True}
-    for name, value in whole.items():  # each as a whole: several times faster than Plotly's updates, which merge
+    for name, value in whole.items():  # replacing each is several times faster than Plotly's merging updates
         figure.layout[name] = value
     return figure
 
 
 def empty(message: str, height: int = 200) -> go.Figure:
-    """A figure that only says why there is nothing to draw."""
+    """A figure with only a message why there is nothing to draw."""
     figure = layout(go.Figure(), height=height, legend=False)
     text = html.escape(message, quote=False)
     figure.add_annotation(text=text, showarrow=False, x=0.5, y=0.5, xref="paper", yref="paper")

@@ -1,11 +1,11 @@
-"""Other methods of causal discovery, on the same table and in the same form as ours: one signature, one registry.
+"""Methods of causal discovery, ours and others, on the same table: one signature, one registry.
 
     from disco.methods import METHODS, find
 
     result = find("ods-poisson", table)
     result.order, result.adjacency, result.notes
 
-`METHODS` lists them. Each is a module with its `Options` and a function `find`, loaded when it is first used.
+`METHODS` lists them. Each is a module with its `Options` and a function `find`, loaded on first use.
 """
 
 from disco.methods.finding import find, method, options_of

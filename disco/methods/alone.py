@@ -1,8 +1,8 @@
 """python -m disco.methods.alone FOLDER: run the method that FOLDER/request.json names on FOLDER/table.parquet.
 
-The result goes into the folder (`disco.found`). To stdout goes one JSON object per line: while it runs an event
-(stage, done, total, progress, message), at the end {"seconds", "notes"}, or {"error"} with a sentence. What a library
-prints goes to stderr. The process ends when its stdin does, which is when its caller is gone.
+The result is written to the folder (`disco.found`). Stdout carries one JSON object per line: while the method runs an
+event (stage, done, total, progress, message), at the end {"seconds", "notes"}, or {"error"} with a sentence. Output of
+libraries goes to stderr. The process ends when its stdin closes, that is, when its caller has ended.
 """
 
 import contextlib
@@ -20,12 +20,12 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from disco.progress import Event
 
-_SECONDS = 0.2  # between two events that are told
-_DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG of Linux: the signal that comes when the thread that waits for this process ends
+_SECONDS = 0.2  # between two reported events
+_DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG of Linux: the signal sent when the thread that waits for this process ends
 
 
 class _Teller:
-    """The callback of the method: tells its events, a few per second at most."""
+    """The callback of the method: reports its events, a few per second at most."""
 
     def __init__(self, handle: int) -> None:
         self.handle, self.told = handle, 0.0
@@ -38,25 +38,25 @@ class _Teller:
         return True
 
     def say(self, values: dict[str, Any]) -> None:
-        """Write one line; the caller reads as long as this process runs."""
+        """Write one line; the caller reads while this process runs."""
         data = (json.dumps(values) + "\n").encode()
         while data:
             data = data[os.write(self.handle, data) :]
 
 
 def main() -> None:
-    """Run the method, and tell how it ended."""
+    """Run the method and report how it ended."""
     teller = _Teller(os.dup(1))
     os.dup2(2, 1)
     threading.Thread(target=_end_with_caller, daemon=True).start()
-    with contextlib.suppress(OSError, AttributeError):  # Linux: ended with its caller even within C code
+    with contextlib.suppress(OSError, AttributeError):  # Linux: it ends with its caller even within C code
         ctypes.CDLL(None).prctl(_DEATH_SIGNAL, signal.SIGKILL)
-    with contextlib.suppress(OSError):  # where memory runs out, this process goes first, not the app
+    with contextlib.suppress(OSError):  # if memory runs out, the system kills this process, not the app
         Path("/proc/self/oom_score_adj").write_text("1000")
     try:
         teller.say(_found(Path(sys.argv[1]), teller))
     except MemoryError:
-        teller.say({"error": "It ran out of memory; use fewer columns or rows."})
+        teller.say({"error": "It ran out of memory: use fewer columns or rows."})
     except BaseException as error:
         teller.say({"error": _sentence(error)})
 
@@ -85,20 +85,20 @@ def _found(folder: Path, teller: _Teller) -> dict[str, Any]:
 
 
 def _sentence(error: BaseException) -> str:
-    """What went wrong; the log has the whole story of what nobody foresaw."""
+    """What went wrong; the log has the traceback of unexpected errors."""
     from disco.errors import InputError, ScoreUnavailable
 
     if isinstance(error, InputError | ScoreUnavailable):
         return str(error)
     if type(error).__name__ == "OutOfMemoryError":  # of torch, on a device
-        return "It ran out of memory of the device; use fewer columns or rows."
+        return "The device ran out of memory: use fewer columns or rows."
     traceback.print_exception(error)
     sys.stderr.flush()
-    return f"It met an unexpected {type(error).__name__}; its log says where."
+    return f"It failed with an unexpected {type(error).__name__}; its log says where."
 
 
 def _end_with_caller() -> None:
-    """Wait for the end of stdin, then end this process and those that it started."""
+    """Wait until stdin closes, then end this process and those that it started."""
     while os.read(0, 1):
         pass
     os.killpg(os.getpgrp(), signal.SIGKILL)
@@ -106,4 +106,4 @@ def _end_with_caller() -> None:
 
 if __name__ == "__main__":
     main()
-    os._exit(0)  # a library's threads and exit handlers are not waited for
+    os._exit(0)  # without waiting for a library's threads and exit handlers

@@ -1,7 +1,7 @@
-"""`find` in a process of its own, which a cancel or a time limit ends at once, and which cannot take its caller along.
+"""`find` in a separate process, which can be cancelled at once and whose crash cannot affect the caller.
 
-Plain files and lines pass between the two (`disco.methods.alone`). Such a process has one thread, so that the times of
-methods compare, and the machine stays usable.
+The two exchange plain files and lines (`disco.methods.alone`). The process has one thread, so that methods' times are
+comparable and the machine stays usable.
 """
 
 import contextlib
@@ -31,14 +31,14 @@ from disco.table.cells import names_of
 from disco.table.roles import Roles
 
 _MODULE = "disco.methods.alone"
-_TICK = 0.1  # seconds between two looks at the process
+_TICK = 0.1  # seconds between two checks of the process
 _THREADS = {f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL", "NUMBA", "NUMEXPR")}
 _BLOCK = 1 << 16
-_MOST_LOG = 1 << 20  # bytes of a log that are kept
+_MOST_LOG = 1 << 20  # largest size of a kept log, in bytes
 
 
 class OutOfTime(InputError):
-    """A method was ended by its time limit."""
+    """A method reached its time limit."""
 
 
 def find_apart(
@@ -52,17 +52,17 @@ def find_apart(
     log: Path | None = None,
     callback: Callback | None = None,
 ) -> Found:
-    """Run a method in a process of its own.
+    """Run a method in a separate process.
 
     Args:
         name, table, changes, knowledge: as for `disco.methods.find`.
-        roles: of the columns that are not counts.
+        roles: the roles of columns that are not counts.
         limit: seconds after which it is ended; None for no limit.
-        log: a file that gets what it prints, its last megabyte, and the traceback of what nobody foresaw.
-        callback: receives the events, and the latest one again several times per second; False stops at once.
+        log: a file for the last megabyte of its output and the traceback of an unexpected error.
+        callback: receives the events, and the latest one again several times per second; returning False stops at once.
 
     Raises:
-        InputError: as for `find`; the method met an error, or ran out of memory; or no process could be started.
+        InputError: as for `find`; the method failed or ran out of memory; or no process could be started.
         OutOfTime: it ran longer than the limit.
     """
     with tempfile.TemporaryDirectory(prefix="disco-") as inside, _logged(Path(inside) / "log.txt", log) as output:
@@ -75,7 +75,7 @@ def find_apart(
             "knowledge": None if knowledge is None else knowledge.to_dict(),
         }
         write_json(folder / "request.json", asked, durable=False)
-        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}  # stdin ends when this process is gone
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}  # stdin closes when this process ends
         with started(_MODULE, inside, environment=_THREADS, stderr=output, **pipes) as process:
             ended = _watched(process, _name(name), limit, callback)
         nodes = names_of(table) if roles is None else names_of(roles.counts(table))
@@ -88,7 +88,7 @@ def find_apart(
 
 @contextlib.contextmanager
 def _logged(path: Path, log: Path | None) -> Iterator[BinaryIO]:
-    """A file for what the process prints; its end is kept as `log` afterwards, which may be anything before."""
+    """A file for the process's output; its end is then kept as `log`, which may be anything before."""
     try:
         with open(path, "wb") as output:
             yield output
@@ -100,13 +100,13 @@ def _logged(path: Path, log: Path | None) -> Iterator[BinaryIO]:
 
 
 def _name(name: str) -> str:
-    """The label of a method, as a sentence begins."""
+    """A method's label at the beginning of a sentence."""
     label = method(name).label
     return label[:1].upper() + label[1:]
 
 
 def _watched(process: subprocess.Popen, label: str, limit: float | None, callback: Callback | None) -> dict[str, Any]:
-    """Pass the events on until the method has ended: its seconds and its notes."""
+    """Pass on the events until the method ends; returns its seconds and notes."""
     began, rest, last = time.monotonic(), b"", Event("", 0, 1, 0.0)
     ended: dict[str, Any] = {}
     handle = process.stdout.fileno()  # type: ignore[union-attr]  # it is a pipe
@@ -122,18 +122,18 @@ def _watched(process: subprocess.Popen, label: str, limit: float | None, callbac
         if callback is not None and callback(last) is False:
             raise FitStopped(f"{label} was stopped.")
         if not ended and limit is not None and time.monotonic() - began > limit:
-            raise OutOfTime(f"{label} was stopped after {limit:g} seconds, its time limit.")
+            raise OutOfTime(f"{label} was stopped at its time limit, {limit:g} seconds.")
     if "error" in ended:
         raise InputError(ended["error"])
     return ended
 
 
 def _why_dead(process: subprocess.Popen, label: str) -> str:
-    """A sentence on a process that ended without a word."""
+    """A sentence on a process that ended without a report."""
     ended = status(process)
     if ended is None:
         return f"{label} closed its output before it ended; its log may say why."
     if ended == -signal.SIGKILL:
-        return f"{label} was killed by the system: it ran out of memory, most likely. Use fewer columns or rows."
+        return f"{label} was killed by the system, probably because memory ran out. Use fewer columns or rows."
     how = f"by signal {signal.Signals(-ended).name}" if ended < 0 else f"with exit status {ended}"
     return f"{label} crashed {how}; its log may say why."

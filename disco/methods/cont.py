@@ -1,18 +1,19 @@
 """DISCO-Cont: an order from the CCS of a continuous table (paper, *Continuous-Data Ordering Recovery*); parents by CAM.
 
-A joint network predicts the noise in all columns, ε_θ(x_t, t), and a projection network what it predicts on average for
-the columns R that remain, from these columns alone, ε_φ(x_t,R, R, t) ≈ E[ε_θ(x_t, t)_R | x_t,R]. With x_j standardised
-by its standard deviation s_j, the curvature of the marginal's log density at t = 0.05 is, in the units of the column,
+A joint network predicts the noise in all columns, ε_θ(x_t, t), and a projection network predicts the mean of these
+predictions for the remaining columns R, from these columns alone, ε_φ(x_t,R, R, t) ≈ E[ε_θ(x_t, t)_R | x_t,R]. With x_j
+standardised by its standard deviation s_j, the curvature of the marginal's log density at t = 0.05 is, in the column's
+units,
 
     H_j,R = −(∂ε_φ,j / ∂x_j) / (σ_t s_j²),
 
 and the node with the smallest CCS, S_j(R) = E[Var{H_j,R | X_j}] (`disco.continuous.ccs`), is placed last and removed.
-Neither network is refitted. Unlike DiffAN's criterion this lets the curvature of a leaf depend on its own value, as it
-does outside additive Gaussian noise: a Gamma leaf of shape α has H = −(α − 1) / x².
+Neither network is refitted. Unlike DiffAN's criterion, this one allows the curvature of a leaf to depend on its own
+value, as it does outside additive Gaussian noise: a Gamma leaf of shape α has H = −(α − 1) / x².
 
 `noise` chooses what the networks train on. With "uniform", t is uniform. With "mixture", the paper's choice for Gamma
-data, the joint network's first layer is not normalised, every row comes with ε and −ε, half of t is uniform on (0, 0.5)
-and half has log-uniform noise, and the projection network sees t uniform on (0, 0.5).
+data, the joint network's first layer is not normalised, every row is used with ε and −ε, half of the times t are
+uniform on (0, 0.5) and half have log-uniform noise, and the projection network is trained with t uniform on (0, 0.5).
 """
 
 import dataclasses
@@ -39,7 +40,7 @@ from disco.progress import Callback, Reporter
 from disco.table.continuous import as_numbers
 from disco.table.prepared import Prepared
 
-EVALUATED = 0.05  # t at which the curvature is read
+EVALUATED = 0.05  # t at which the curvature is evaluated
 
 
 @dataclass(frozen=True)
@@ -47,17 +48,17 @@ class Options:
     """Training and ordering of DISCO-Cont.
 
     Attributes:
-        noise: what the networks train on.
-        units: in which the CCS of different columns are compared: their own, as in the paper, where a column in grams
-            has a trillionth of the CCS that it has in kilograms, or their standard deviations, where no unit matters.
-        epochs: of the joint network.
-        projection_epochs: of the projection network.
+        noise: the distribution of t in training.
+        units: those in which the CCS of columns are compared: their own, as in the paper, where a column in grams has a
+            trillionth of the CCS that it has in kilograms; or their standard deviations, so that no unit matters.
+        epochs: epochs of the joint network.
+        projection_epochs: epochs of the projection network.
         batch, rate: as in `disco.continuous.training.Schedule`, for both.
-        width: of the joint network's two widest layers; None is max(1024, 5 d).
-        projection_width: of the projection network's hidden layers.
-        halved: whether training multiplies in bfloat16, three times as fast on a processor that has it; the curvature
-            is read in 32 bits all the same.
-        logged: whether log(1 + x) is taken of the table.
+        width: width of the joint network's two widest layers; None is max(1024, 5 d).
+        projection_width: width of the projection network's hidden layers.
+        halved: whether training multiplies in bfloat16, three times as fast on processors that support it; the
+            curvature is computed in 32 bits anyway.
+        logged: whether the table is transformed by log(1 + x).
         cutoff: the p-value below which CAM keeps an edge.
         device: as in `disco.devices`.
     """
@@ -82,11 +83,11 @@ class Options:
 
 @dataclass(frozen=True)
 class Ordered:
-    """An order, and the score of every node left at every removal.
+    """An order, and the score of every remaining node at every removal.
 
     Attributes:
         order: the names, sources first.
-        steps: step from 1, node, score (the CCS), chosen; one row per removal and node left.
+        steps: step from 1, node, score (the CCS), chosen; one row per removal and remaining node.
     """
 
     order: list[str]
@@ -105,8 +106,8 @@ def find(table: pd.DataFrame | np.ndarray, options: Options, *, callback: Callba
     """The order, and parents by CAM along it.
 
     Raises:
-        InputError: the table cannot be used (`as_numbers`), a logarithm does not exist, the networks did not
-            converge, or there are too few rows for CAM.
+        InputError: the table cannot be used (`as_numbers`), a logarithm is undefined, the networks did not converge, or
+            there are too few rows for CAM.
     """
     return found(table, options, callback)[0]
 
@@ -114,7 +115,7 @@ def find(table: pd.DataFrame | np.ndarray, options: Options, *, callback: Callba
 def found(
     table: pd.DataFrame | np.ndarray, options: Options, callback: Callback | None = None
 ) -> tuple[Found, Ordered]:
-    """The result and the scores behind its order; as `find`."""
+    """The result of `find`, with the scores behind its order."""
     weights = {"joint": 10.0, "projection": 3.0, "ordering": 2.0, "selector": 0.2}
     reporter = Reporter(callback, weights, STOPPED)
     numbers = logged(as_numbers(table)) if options.logged else as_numbers(table)
@@ -127,12 +128,12 @@ def found(
     compared = numbers if options.units == "own" else in_deviations(values, numbers.columns)
     ordered = order(partial(predicted, projection), compared, values, options.seed, reporter)
     result = along(given, ordered.order, options.cutoff, callback=reporter.part("selector", "node"))
-    notes = ("log(1 + x) was taken of the table.",) if options.logged else ()
+    notes = ("The table was transformed by log(1 + x).",) if options.logged else ()
     return dataclasses.replace(result, notes=notes), ordered
 
 
 def joint_network(values: Tensor, options: Options, generator: torch.Generator, reporter: Reporter) -> JointNetwork:
-    """The trained joint network of standardised rows, (rows, nodes)."""
+    """The joint network trained on standardised rows, (rows, nodes)."""
     mixed = options.noise == "mixture"
     network = JointNetwork(values.shape[1], generator, options.width, first_norm=not mixed).to(values.device)
     schedule = Schedule(options.epochs, options.batch, options.rate, halved=options.halved)
@@ -144,7 +145,7 @@ def joint_network(values: Tensor, options: Options, generator: torch.Generator, 
 def project(
     joint: JointNetwork, values: Tensor, options: Options, generator: torch.Generator, reporter: Reporter
 ) -> ProjectionNetwork:
-    """The trained projection network of a joint one."""
+    """The projection network trained on a joint network."""
     network = ProjectionNetwork(values.shape[1], options.projection_width, generator).to(values.device)
     schedule = Schedule(options.projection_epochs, options.batch, options.rate, halved=options.halved)
     times = uniform(0.0, 0.5 if options.noise == "mixture" else LAST)
@@ -156,11 +157,11 @@ def order(noise: Callable[..., Tensor], table: pd.DataFrame, values: Tensor, see
     """Recursive removal of the node with the smallest CCS.
 
     Args:
-        noise: (rows, nodes), mask=(nodes,) → the noise predicted at t = 0.05 for the columns of the mask.
+        noise: (rows, nodes), mask=(nodes,) → the predicted noise at t = 0.05 in the mask's columns.
         table: in the units in which the CCS are compared.
         values: the same standardised, (rows, nodes).
-        seed: of the folds.
-        reporter: has the stage ordering.
+        seed: seed of the folds.
+        reporter: must have the stage ordering.
     """
     nodes = values.shape[1]
     folds = fold_of_rows(len(table), np.random.default_rng(seed))
@@ -189,10 +190,10 @@ def order(noise: Callable[..., Tensor], table: pd.DataFrame, values: Tensor, see
 
 
 def in_deviations(values: Tensor, names: Sequence[str]) -> pd.DataFrame:
-    """Standardised rows as the table whose units are standard deviations."""
+    """Standardised rows as a table in units of standard deviations."""
     return pd.DataFrame(values.double().cpu().numpy(), columns=list(names))
 
 
 def predicted(network: ProjectionNetwork, rows: Tensor, mask: Tensor) -> Tensor:
-    """The noise that a network predicts at t = 0.05 for the columns of a mask, (nodes,)."""
+    """A network's predicted noise at t = 0.05 in the columns of a mask, (nodes,)."""
     return network(rows, mask.expand_as(rows), rows.new_full((len(rows),), EVALUATED))

@@ -1,17 +1,17 @@
 """DiffAN: an order from the curvature of the log density (Sanchez et al., 2023), and parents by CAM along it.
 
 In a nonlinear model with additive Gaussian noise, x_j = f_j(x_pa) + ε_j, a node l is a leaf if and only if
-∂²log p / ∂x_l² is constant. A network predicts the noise of a diffusion (`disco.continuous`). Of the nodes left, the
-one whose ∂ε_l / ∂x_l varies least over the rows is placed last and removed, at each of several noise levels; the node
-that most levels remove is removed. How the others' scores forget it is the option `removal`:
+∂²log p / ∂x_l² is constant. A network predicts the noise of a diffusion (`disco.continuous`). At each of several noise
+levels, the remaining node whose ∂ε_l / ∂x_l varies least over the rows gets a vote; the node with most votes is placed
+last and removed. The option `removal` says how it is removed from the others' scores:
 
-    masking   its input becomes 0, which is its mean,
-    residue   the others' predictions are corrected (`disco.continuous.curvature.without`),
+    masking   its input is set to 0, its mean,
+    residue   the other nodes' predictions are corrected (`disco.continuous.curvature.without`),
     both      both,
-    greedy    nothing is removed: the nodes are sorted once by that variance.
+    greedy    no removal: the nodes are sorted once by that variance.
 
-The paper's comparison uses masking. Here all rows are used for the variances, unless `evaluated` says otherwise, and
-every column is standardised. Counts are taken as they are, or as log(1 + x) with `logged`.
+The paper's comparison uses masking. Here the variances use all rows, unless `evaluated` is set, and every column is
+standardised. Counts are used as they are, or as log(1 + x) with `logged`.
 """
 
 import dataclasses
@@ -47,13 +47,13 @@ class Options:
     """Training and ordering of DiffAN.
 
     Attributes:
-        removal: how the others forget a removed node.
+        removal: how a removed node is removed from the others' scores.
         epochs, batch, rate, holdout, least, patience: as in `disco.continuous.training.Schedule`.
-        width: of the two widest layers; None is max(1024, 5 d).
-        evaluated: random rows over which variances are taken; None is all.
-        halved: whether training multiplies in bfloat16, three times as fast on a processor that has it; the curvature
-            is read in 32 bits all the same.
-        logged: whether log(1 + x) is taken of the table.
+        width: width of the two widest layers; None is max(1024, 5 d).
+        evaluated: number of random rows for the variances; None is all.
+        halved: whether training multiplies in bfloat16, three times as fast on processors that support it; the
+            curvature is computed in 32 bits anyway.
+        logged: whether the table is transformed by log(1 + x).
         cutoff: the p-value below which CAM keeps an edge.
         device: as in `disco.devices`.
     """
@@ -81,8 +81,8 @@ def find(table: pd.DataFrame | np.ndarray, options: Options, *, callback: Callba
     """The order, and parents by CAM along it.
 
     Raises:
-        InputError: the table cannot be used (`as_numbers`), a logarithm does not exist, the networks did not
-            converge, or there are too few rows for CAM.
+        InputError: the table cannot be used (`as_numbers`), a logarithm is undefined, the networks did not converge, or
+            there are too few rows for CAM.
     """
     reporter = Reporter(callback, {"joint": 6.0, "ordering": 3.0, "selector": 1.0}, STOPPED)
     numbers = logged(as_numbers(table)) if options.logged else as_numbers(table)
@@ -98,8 +98,8 @@ def find(table: pd.DataFrame | np.ndarray, options: Options, *, callback: Callba
     rows = chosen_rows(values, options.evaluated, generator)
     indices = order([partial(predicted, network, t) for t in LEVELS], rows, options.removal, reporter)
     notes = (
-        f"The network of epoch {kept:,} was kept, and variances were taken over {len(rows):,} of {len(values):,} rows.",
-        *(["log(1 + x) was taken of the table."] if options.logged else []),
+        f"The network of epoch {kept:,} was used, and variances computed on {len(rows):,} of {len(values):,} rows.",
+        *(["The table was transformed by log(1 + x)."] if options.logged else []),
     )
     names = [numbers.columns[index] for index in indices]
     found = along(given, names, options.cutoff, callback=reporter.part("selector", "node"))
@@ -113,7 +113,7 @@ def order(levels: Sequence[Noise], rows: Tensor, removal: str, reporter: Reporte
         levels: the noise prediction at each noise level, lowest first.
         rows: standardised, (rows, nodes).
         removal: as in `Options`.
-        reporter: has the stage ordering.
+        reporter: must have the stage ordering.
     """
     nodes = rows.shape[1]
     if removal == "greedy":
@@ -134,7 +134,7 @@ def order(levels: Sequence[Noise], rows: Tensor, removal: str, reporter: Reporte
 
 
 def winner(votes: Sequence[int]) -> int:
-    """Who has the most votes; among equals the one that the highest noise level votes for."""
+    """The node with the most votes; a tie goes to the highest noise level's vote."""
     times = Counter(votes)
     return next(vote for vote in reversed(votes) if times[vote] == max(times.values()))
 
@@ -142,13 +142,13 @@ def winner(votes: Sequence[int]) -> int:
 def _variances(
     noise: Noise, rows: Tensor, columns: Sequence[int], reporter: Reporter, forgotten: Sequence[int] = ()
 ) -> np.ndarray:
-    """The variance over the rows of ∂ε_j / ∂x_j, (columns,), corrected for forgotten nodes."""
+    """The variance over the rows of ∂ε_j / ∂x_j, (columns,), corrected for removed nodes."""
     slopes = diagonal(without(noise, forgotten), rows, columns, reporter.check, weight=1 + len(forgotten))
     return slopes.double().var(dim=0).cpu().numpy()
 
 
 def predicted(network: JointNetwork, t: float, rows: Tensor) -> Tensor:
-    """The noise that a network predicts in rows at one time."""
+    """A network's predicted noise in rows at one time."""
     return network(rows, rows.new_full((len(rows),), t))
 
 
@@ -167,17 +167,17 @@ def logged(table: pd.DataFrame) -> pd.DataFrame:
     for name, column in table.items():
         if (column <= -1).any():
             raise InputError(
-                f'Column "{name}" has a value of -1 or less, so log(1 + x) does not exist: set logged=False.'
+                f'Column "{name}" has a value of -1 or less, so log(1 + x) is undefined: set logged=False.'
             )
     found = np.log1p(table)
     for name, column in found.items():
         if (column == column.iloc[0]).all():
-            raise InputError(f'The logarithms of column "{name}" do not vary: give another unit, or leave it out.')
+            raise InputError(f'The logarithms of column "{name}" do not vary: use another unit, or leave it out.')
     return found
 
 
 def chosen_rows(values: Tensor, count: int | None, generator: torch.Generator) -> Tensor:
-    """That many random rows, or all."""
+    """`count` random rows, or all."""
     if count is None or count >= len(values):
         return values
     return values[torch.randperm(len(values), generator=generator)[:count].to(values.device)]

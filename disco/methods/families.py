@@ -1,4 +1,4 @@
-"""The families of counts, with their links and log-likelihoods.
+"""The families of count distributions, with their links and log-likelihoods.
 
     poisson     X ~ Poisson(μ),        μ = exp(η)
     nb          X ~ NB(μ, r),          variance μ + μ²/r, μ = exp(η)
@@ -6,7 +6,7 @@
     binomial    X ~ Binomial(M, p),    μ = M p, p = 1 / (1 + exp(−η))
 
 η is linear in the features. A node's other parameters ξ may be fitted with it (`disco.methods.glm`): ρ = log r of a
-negative binomial whose size is not given, ρ and α = logit π of a zero-inflated one. All but zinb have the variance
+negative binomial of unknown size, ρ and α = logit π of a zero-inflated one. All but zinb have the variance
 
     Var(X) = μ + β μ²,    β = 0 for Poisson, 1 / r for a negative binomial, −1 / M for a binomial
 
@@ -27,7 +27,7 @@ from disco.errors import InputError
 from disco.table.prepared import Table, prepare
 
 POISSON, NEGATIVE_BINOMIAL, BINOMIAL, ZERO_INFLATED = "poisson", "nb", "binomial", "zinb"
-FAMILIES = (POISSON, NEGATIVE_BINOMIAL, BINOMIAL)  # whose variance follows from the mean
+FAMILIES = (POISSON, NEGATIVE_BINOMIAL, BINOMIAL)  # with a variance determined by the mean
 
 NONE = np.empty(0)  # ξ of a node without such parameters
 
@@ -38,11 +38,11 @@ class Slopes:
 
     Attributes:
         value: summed over the rows.
-        first: by η, (n,).
-        weight: minus the second derivative by η, (n,).
-        own: by ξ, (a,).
-        curvature: minus the second derivatives by ξ, (a, a).
-        cross: minus the derivatives by ξ and η, (a, n).
+        first: its first derivative in η, (n,).
+        weight: minus the second derivative in η, (n,).
+        own: its first derivatives in ξ, (a,).
+        curvature: minus the second derivatives in ξ, (a, a).
+        cross: minus the mixed derivatives in ξ and η, (a, n).
     """
 
     value: float
@@ -54,7 +54,7 @@ class Slopes:
 
 
 class Counts:
-    """A node's counts, and its distinct values, so that sums of gamma functions take few calls.
+    """A node's counts and their distinct values, so that sums of gamma functions need few calls.
 
     Args:
         values: whole numbers from 0, (n,).
@@ -67,7 +67,7 @@ class Counts:
         self.mean, self.variance = self.values.mean(), self.values.var()
 
     def total(self, of: np.ndarray) -> float:
-        """Σ over the rows of a function of the count, given at the distinct values."""
+        """The sum over the rows of a function of the count, given at the distinct values."""
         return float(self.times @ of)
 
 
@@ -77,7 +77,7 @@ class GLMFamily:
 
     Attributes:
         name: poisson, nb, zinb or binomial.
-        parameter: r of a negative binomial, NaN if it is fitted; M of a binomial; unused otherwise.
+        parameter: r of a negative binomial, NaN if fitted; M of a binomial; otherwise unused.
     """
 
     name: str = POISSON
@@ -85,12 +85,12 @@ class GLMFamily:
 
     @property
     def beta(self) -> float:
-        """β, by which the variance departs from the mean."""
+        """β, the coefficient of μ² in the variance."""
         return {POISSON: 0.0, NEGATIVE_BINOMIAL: 1 / self.parameter, BINOMIAL: -1 / self.parameter}[self.name]
 
     @property
     def own(self) -> int:
-        """How many parameters ξ are fitted with the coefficients."""
+        """Number of parameters ξ fitted with the coefficients."""
         return 2 if self.name == ZERO_INFLATED else int(math.isnan(self.parameter))
 
     def link(self, mean: np.ndarray | float) -> np.ndarray:
@@ -102,14 +102,14 @@ class GLMFamily:
         return self.parameter * expit(eta) if self.name == BINOMIAL else np.exp(eta)
 
     def within(self, mean: np.ndarray | float, least: float) -> np.ndarray:
-        """Means held where the family has means: at least `least`, and so far below M."""
+        """Means clipped to the family's range: at least `least`, and at least that far below M."""
         most = self.parameter - least if self.name == BINOMIAL else math.inf
         return np.clip(mean, least, most)
 
     def loss(self, eta: np.ndarray, count: np.ndarray) -> np.ndarray:
-        """−log-likelihood of each count, up to what does not depend on η, as `eta`; ξ is given."""
+        """−log-likelihood of each count up to a constant in η, shaped as `eta`; ξ is given."""
         if self.name == BINOMIAL:
-            shifted = eta + math.log(self.parameter)  # so that it becomes the Poisson's with many trials
+            shifted = eta + math.log(self.parameter)  # tends to the Poisson's with many trials
             return self.parameter * np.logaddexp(0.0, eta) - count * shifted
         if self.name == NEGATIVE_BINOMIAL:
             return (count + self.parameter) * np.log1p(np.exp(eta) / self.parameter) - count * eta
@@ -126,7 +126,7 @@ class GLMFamily:
         return _negative_binomial(counts, eta, float(np.exp(own[0])) if self.own else self.parameter, self.own)
 
     def begin(self, counts: Counts) -> tuple[float, np.ndarray]:
-        """η and ξ without features, from moments, finite even if all counts are 0 or M; without ξ the maximum."""
+        """η and ξ without features, from moments; finite even if all counts are 0 or M. Without ξ, the maximum."""
         mean = self.within(counts.mean, 0.5 / len(counts.values))
         if not self.own:
             return float(self.link(mean)), NONE
@@ -155,7 +155,7 @@ def _alone(value: float, first: np.ndarray, weight: np.ndarray) -> Slopes:
 
 
 def _negative_binomial(counts: Counts, eta: np.ndarray, r: float, own: int = 1) -> Slopes:
-    """ξ = (ρ), or none if r is given."""
+    """Derivatives for ξ = (ρ), or for none if r is given."""
     y, u = counts.values, counts.distinct
     mean = np.exp(eta)
     both = r + mean
@@ -172,7 +172,7 @@ def _negative_binomial(counts: Counts, eta: np.ndarray, r: float, own: int = 1) 
 
 
 def _by_size(y: np.ndarray, mean: np.ndarray, r: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The derivatives of a row's log NB by ρ, ρ twice, and ρ and η, without those of the gamma functions."""
+    """Derivatives of a row's log NB in ρ, ρ twice, and ρ and η, without those of the gamma functions."""
     both = r + mean
     first = r * ((mean - y) / both - log1p(mean / r))
     return first, first + r * mean / both - r**2 * (mean - y) / both**2, r * mean * (y - mean) / both**2
@@ -181,8 +181,8 @@ def _by_size(y: np.ndarray, mean: np.ndarray, r: float) -> tuple[np.ndarray, np.
 def _zero_inflated(counts: Counts, eta: np.ndarray, own: np.ndarray) -> Slopes:
     """ξ = (ρ, α).
 
-    A zero comes from the NB with probability w = (1 − π) p₀ / (π + (1 − π) p₀), p₀ = NB(0); all else does surely. With
-    q = log p₀ the derivatives of log(π + (1 − π) exp q) by q are w and w (1 − w).
+    A zero comes from the NB with probability w = (1 − π) p₀ / (π + (1 − π) p₀), p₀ = NB(0); any other count always
+    does. With q = log p₀, the derivatives of log(π + (1 − π) exp q) in q are w and w (1 − w).
     """
     zero, r, share = counts.zero, float(np.exp(own[0])), float(expit(own[1]))
     plain = _negative_binomial(counts, eta, r)
@@ -210,21 +210,21 @@ def _zero_inflated(counts: Counts, eta: np.ndarray, own: np.ndarray) -> Slopes:
 def assigned(
     counts: pd.DataFrame, family: str, size: float, trials: int | None, given: Mapping[str, Any] | None = None
 ) -> list[GLMFamily]:
-    """The family of every column, in their order.
+    """The family of every column, in order.
 
     Args:
         counts: (rows, nodes).
-        family: of the columns that `given` does not name.
-        size: r of a negative binomial; NaN if it is fitted.
+        family: family of the columns that `given` does not name.
+        size: r of a negative binomial; NaN if fitted.
         trials: M of a binomial; None is each column's largest count.
-        given: column → "poisson", ("nb", r) or ("binomial", M), lists as good as tuples.
+        given: column → "poisson", ("nb", r) or ("binomial", M), as lists or tuples.
 
     Raises:
-        InputError: `given` names no column or no family, r is not above 0, or M is below a count.
+        InputError: `given` has an unknown column or family, r is not above 0, or M is below a count.
     """
     given = {} if given is None else given
     if unknown := [name for name in given if name not in counts.columns]:
-        raise InputError(f'A family is given for "{unknown[0]}", which is no column of the table.')
+        raise InputError(f'A family is given for "{unknown[0]}", which is not a column of the table.')
     parameter = {NEGATIVE_BINOMIAL: size, BINOMIAL: trials or math.nan}.get(family, math.inf)
     found = []
     for name, column in counts.items():
@@ -233,7 +233,7 @@ def assigned(
             largest = int(column.max())
             if one.parameter < largest:
                 raise InputError(
-                    f'A binomial of {one.parameter:g} trials cannot hold "{name}", whose largest count is {largest:,}: '
+                    f'A binomial of {one.parameter:g} trials cannot fit "{name}", with largest count {largest:,}: '
                     "give it more trials."
                 )
             one = GLMFamily(BINOMIAL, float(largest if math.isnan(one.parameter) else one.parameter))
@@ -242,7 +242,7 @@ def assigned(
 
 
 def _read(name: str, given: Any) -> GLMFamily:  # noqa: ANN401
-    """A family as it is given for one column."""
+    """The family from its description for one column."""
     words: Sequence[Any] = [given] if isinstance(given, str) else given
     known = isinstance(words, Sequence) and len(words) > 0 and words[0] in FAMILIES
     if not known or len(words) != (1 if words[0] == POISSON else 2):
@@ -257,10 +257,10 @@ def _read(name: str, given: Any) -> GLMFamily:  # noqa: ANN401
 
 
 def usable(table: Table, method: str) -> pd.DataFrame:
-    """The table as counts for a method that compares moments.
+    """The table's counts, for a method that compares moments.
 
     Raises:
-        InputError: it does not hold counts that vary, or there are too few rows for its columns.
+        InputError: it does not contain counts that vary, or has too few rows for its columns.
     """
     counts = prepare(table).counts
     logs = np.log1p(counts.to_numpy(dtype=float))
@@ -271,13 +271,13 @@ def usable(table: Table, method: str) -> pd.DataFrame:
     rows, nodes = counts.shape
     if rows <= nodes + 1:
         raise InputError(
-            f"{method} regresses nodes on all others: give more than {nodes + 1} rows for {nodes} columns; got {rows}."
+            f"{method} regresses nodes on all others: it needs over {nodes + 1} rows for {nodes} columns; got {rows}."
         )
     return counts
 
 
 def features(counts: np.ndarray, scale: str) -> np.ndarray:
-    """The standardised counts, or logarithms of 1 + counts, by which η is linear, (rows, nodes).
+    """The standardised counts, or logarithms of 1 + counts, in which η is linear, (rows, nodes).
 
     Args:
         scale: raw or log1p.

@@ -1,4 +1,4 @@
-"""Run a method of the registry: its options checked, its table checked, its time taken."""
+"""Run a method of the registry: check its options and table, and measure its time."""
 
 import dataclasses
 import time
@@ -22,14 +22,14 @@ from disco.table.continuous import is_continuous, no_counts
 from disco.table.prepared import Table, prepare
 from disco.table.roles import Given, Roles
 
-_LEAST_ROWS = 12  # of counts, as for a fit of three folds
+_LEAST_ROWS = 12  # for counts, as for a fit of three folds
 
 
 def method(name: str) -> Method:
-    """The method of a name.
+    """The method with a name.
 
     Raises:
-        InputError: there is none.
+        InputError: it does not exist.
     """
     require_types(name=(name, str))
     if name not in METHODS:
@@ -43,7 +43,7 @@ def options_of(name: str, changes: Mapping[str, Any] | None = None) -> Any:
     """The options of a method, with some changed.
 
     Raises:
-        InputError: there is no such method or option, or a value does not fit.
+        InputError: there is no such method or option, or a value is not allowed.
     """
     require_types(changes=(changes, Mapping | None))
     chosen = method(name)
@@ -69,11 +69,11 @@ def find(
 
     Args:
         name: a key of `METHODS`.
-        table: counts, or numbers if the method takes them, and the columns with other roles.
-        changes: options that differ from the method's own.
-        roles: of the columns that are not counts; a method that cannot use them says so in its notes.
-        knowledge: rules for order and edges; likewise.
-        callback: receives the events; False stops.
+        table: counts, or numbers if the method accepts them, and the columns with other roles.
+        changes: options that differ from the method's defaults.
+        roles: roles of the columns that are not counts; a method that cannot use them says so in its notes.
+        knowledge: rules on order and edges; likewise.
+        callback: receives the events; returning False stops.
 
     Raises:
         InputError: the table, a role, an option or the knowledge cannot be used, or a package is not installed.
@@ -86,11 +86,11 @@ def find(
     more: dict[str, Any] = {}
     unused = []
     if adjustment is not None and not chosen.roles:
-        unused.append(f"{chosen.label} cannot use roles: covariates, exposure and groups were left aside.")
+        unused.append(f"{chosen.label} cannot use roles: covariates, exposure and groups were ignored.")
     if chosen.knowledge:
         more["knowledge"] = knowledge
     elif knowledge is not None:
-        unused.append(f"{chosen.label} cannot use knowledge: no tier and no rule was kept to.")
+        unused.append(f"{chosen.label} cannot use knowledge: tiers and rules were ignored.")
     began = time.perf_counter()
     found = import_module(f"disco.methods.{chosen.module}").find(given, options, callback=callback, **more)
     seconds = time.perf_counter() - began
@@ -99,14 +99,14 @@ def find(
 
 
 def _nodes(chosen: Method, table: pd.DataFrame | np.ndarray, roles: Given | None) -> tuple[Table, Adjustment | None]:
-    """The columns that become nodes, and what the others say of the rows; numbers are checked by the method itself."""
+    """The nodes' columns, and the adjustment from the others; a method for numbers checks them itself."""
     if chosen.numbers:
         if roles is None or isinstance(roles, Adjustment):
             return table, roles
         return (roles if isinstance(roles, Roles) else Roles(roles)).split(as_frame(table))
     if roles is None and is_continuous(table) and (column := no_counts(table)) is not None:
         able = ", ".join(name for name, method in METHODS.items() if method.numbers)
-        raise InputError(f'{chosen.label} needs counts, and column "{column}" holds other numbers: use {able}.')
+        raise InputError(f'{chosen.label} needs counts, and column "{column}" has other numbers: use {able}.')
     given = prepare(table, roles)
     if (rows := len(given.counts)) < _LEAST_ROWS:
         raise InputError(f"{chosen.label} needs at least {_LEAST_ROWS} rows; the table has {rows}.")

@@ -1,12 +1,12 @@
 """General methods of causal-learn on standardised log(1 + x): BOSS, GRaSP, PC, GES and DirectLiNGAM.
 
 - BOSS (Andrews and others, 2023) and GRaSP (Lam, Andrews and Ramsey, 2022) search over orders, GES (Chickering, 2002)
-  over classes of graphs, by a Gaussian BIC in which every coefficient costs λ log n; λ = ½ is the BIC itself.
+  over classes of graphs, by a Gaussian BIC with a price of λ log n per coefficient; λ = ½ is the BIC itself.
 - PC (Spirtes and Glymour, 1991) removes edges by tests of partial correlation, Fisher's z.
-- DirectLiNGAM (Shimizu and others, 2011) assumes linear effects and errors that are not normal.
+- DirectLiNGAM (Shimizu and others, 2011) assumes linear effects and non-normal errors.
 
-Linear Gaussian models of the same equivalence class fit equally well. So all but DirectLiNGAM give a class of graphs:
-directed edges, edges whose direction is left open, and no order.
+Linear Gaussian models of the same equivalence class fit equally well. So all but DirectLiNGAM find a class of graphs:
+directed edges, edges with an open direction, and no order.
 """
 
 import random
@@ -27,19 +27,19 @@ from disco.progress import Callback, Reporter
 from disco.table.prepared import Table, prepare
 
 _LABELS = {"boss": "BOSS", "grasp": "GRaSP", "pc": "PC", "ges": "GES", "lingam": "DirectLiNGAM"}
-_SINGULAR = 1e-10  # the smallest eigenvalue of correlations that have an inverse
+_SINGULAR = 1e-10  # the smallest eigenvalue of an invertible correlation matrix
 
 
 @dataclass(frozen=True)
 class Options:
-    """Which algorithm, and its numbers.
+    """The algorithm and its parameters.
 
     Attributes:
         algorithm: boss, grasp, pc, ges or lingam.
         penalty: λ of BOSS, GRaSP and GES.
-        alpha: level of PC's tests.
-        least: size of the coefficients, in standard deviations, below which DirectLiNGAM has no edge.
-        seed: of the orders in which BOSS and GRaSP look at nodes.
+        alpha: significance level of PC's tests.
+        least: smallest coefficient, in standard deviations, of an edge of DirectLiNGAM.
+        seed: seed of the orders in which BOSS and GRaSP visit nodes.
     """
 
     algorithm: str = one_of("boss", _LABELS)
@@ -55,10 +55,10 @@ class Options:
 
 
 def find(table: Table, options: Options, *, callback: Callback | None = None) -> Found:
-    """What the algorithm finds. It cannot be stopped while it runs: the callback is asked before and after.
+    """The algorithm's result. It cannot be stopped while it runs: the callback is called before and after.
 
     Raises:
-        InputError: the table holds no counts, a column is constant, a package is not installed, or the algorithm fails.
+        InputError: the table lacks counts, a column is constant, a package is missing, or the algorithm fails.
     """
     label, counts = _LABELS[options.algorithm], prepare(table).counts
     reporter = Reporter(callback, {"search": 1.0}, f"{label} was stopped.")
@@ -81,7 +81,7 @@ def standardised(table: pd.DataFrame, label: str) -> np.ndarray:
     """log(1 + x) with mean 0 and variance 1, (rows, nodes).
 
     Raises:
-        InputError: a column is constant; `label` names the method in the sentence.
+        InputError: a column is constant; `label` names the method in the message.
     """
     logged = np.log1p(table.to_numpy(dtype=float))
     spread = logged.std(axis=0)
@@ -91,7 +91,7 @@ def standardised(table: pd.DataFrame, label: str) -> np.ndarray:
 
 
 def _check(values: np.ndarray, table: pd.DataFrame, algorithm: str) -> None:
-    """Refuse what stops PC or DirectLiNGAM midway; the others work on any table."""
+    """Refuse tables on which PC or DirectLiNGAM would fail midway; the others work on any table."""
     rows, nodes = values.shape
     if algorithm in ("pc", "lingam") and rows <= nodes:
         raise InputError(f"{_LABELS[algorithm]} needs more rows than columns; this table has {rows:,} and {nodes:,}.")
@@ -99,12 +99,12 @@ def _check(values: np.ndarray, table: pd.DataFrame, algorithm: str) -> None:
         sizes, vectors = np.linalg.eigh(values.T @ values / rows)
         if sizes[0] < _SINGULAR:
             name = table.columns[int(np.abs(vectors[:, 0]).argmax())]
-            raise InputError(f'PC needs columns that others do not determine; leave "{name}" out.')
+            raise InputError(f'PC needs columns that are not determined by the others; leave "{name}" out.')
 
 
 @contextmanager
 def _repeatable(seed: int) -> Iterator[None]:
-    """Both global generators seeded, and restored afterwards; warnings of the library are not ours to pass on."""
+    """Seed both global generators and restore them afterwards; suppress the library's warnings."""
     plain, numpy = random.getstate(), np.random.get_state()
     try:
         random.seed(seed)
@@ -123,12 +123,12 @@ def _class(values: np.ndarray, table: pd.DataFrame, options: Options) -> Found:
     names = list(table.columns)
     directed, undirected = read(graph)
     pairs = [(names[i], names[j]) for i, j in undirected]
-    notes = [f"Edges without direction: {len(pairs)} of {len(directed) + len(pairs)}."] if pairs else []
+    notes = [f"Undirected edges: {len(pairs)} of {len(directed) + len(pairs)}."] if pairs else []
     return Found.of(names, [(names[i], names[j]) for i, j in directed], undirected=pairs, notes=tuple(notes))
 
 
 def _searched(values: np.ndarray, options: Options) -> np.ndarray:
-    """causal-learn's matrix of a class of graphs, (nodes, nodes)."""
+    """causal-learn's matrix for a class of graphs, (nodes, nodes)."""
     score = {"score_func": "local_score_BIC_from_cov", "parameters": {"lambda_value": options.penalty}}
     if options.algorithm == "boss":
         from causallearn.search.PermutationBased.BOSS import boss
@@ -148,10 +148,10 @@ def _searched(values: np.ndarray, options: Options) -> np.ndarray:
 
 
 def read(graph: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Directed edges and undirected ones, each (edges, 2) node numbers, of causal-learn's matrix.
+    """The directed and undirected edges of causal-learn's matrix, each as (edges, 2) node numbers.
 
     It has -1 at the tail of an edge and 1 at its head: graph[i, j] = -1 and graph[j, i] = 1 is i → j. Two tails are an
-    edge without direction, and two heads are rules that contradict each other: no direction either.
+    undirected edge. Two heads come from conflicting rules and count as undirected too.
     """
     directed = (graph == -1) & (graph.T == 1)
     joined = (graph != 0) | (graph.T != 0)
@@ -159,7 +159,7 @@ def read(graph: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _linear(values: np.ndarray, table: pd.DataFrame, options: Options) -> Found:
-    """The order, and the edges whose coefficient the adaptive lasso leaves and is large enough; score: its size."""
+    """The order, and the edges with a large enough coefficient in the adaptive lasso; score: its size."""
     from causallearn.search.FCMBased.lingam import DirectLiNGAM
 
     model: Any = DirectLiNGAM()

@@ -1,11 +1,11 @@
-"""Regressions of a count, fitted by maximum likelihood, with or without a penalty on the sizes of the coefficients.
+"""Regressions of a count, fitted by maximum likelihood, with or without an L1 penalty on the coefficients.
 
-    maximise over θ and ξ   log-likelihood(Xθ, ξ) − Λ Σ_k |θ_k|,   k from 1: the intercept is free
+    maximise over θ and ξ   log-likelihood(Xθ, ξ) − Λ Σ_k |θ_k|,   k from 1: the intercept is not penalised
 
-by Newton's method, with shorter steps where that would fall; for likelihoods and ξ see `disco.methods.families`. With
-Λ > 0, which a family with ξ does not take, each step maximises the quadratic approximation and the penalty together.
-A parameter of ξ at its bound stays there while the likelihood rises towards it: then the negative binomial is a Poisson
-distribution, or has no excess of zeros.
+by Newton's method, with shorter steps where the objective would fall; for likelihoods and ξ see
+`disco.methods.families`. With Λ > 0, allowed only without ξ, each step maximises the quadratic approximation less the
+penalty. A parameter of ξ at its bound stays there while the likelihood increases towards it: then the negative binomial
+is a Poisson distribution, or has no excess of zeros.
 """
 
 from collections.abc import Callable
@@ -17,14 +17,14 @@ from scipy.special import logit
 
 from disco.methods.families import NONE, Counts, GLMFamily, Slopes
 
-TOLERANCE = 1e-4  # nats that the last step promises at most; the step is still taken
+TOLERANCE = 1e-4  # largest predicted gain of the last step, in nats; the step is still taken
 _STEPS, _HALVINGS, _CYCLES = 100, 30, 1000
 _SIZES = (1e-3, 1e5)  # of r
-_LEAST_ROOT = 1e-8  # of a scaled information without an inverse
-_RIDGE = 1e-10  # of the largest information, so that copies of a column have an inverse in a penalised step
-_LEAST_SHARE = 1e-6  # π, at least, and 1 − π too
+_LEAST_ROOT = 1e-8  # smallest eigenvalue of a scaled information matrix
+_RIDGE = 1e-10  # of the largest information, so that duplicate columns stay invertible in a penalised step
+_LEAST_SHARE = 1e-6  # smallest π and 1 − π
 _BOUNDS = np.array([np.log(_SIZES), [logit(_LEAST_SHARE), -logit(_LEAST_SHARE)]])  # of (ρ, α)
-_SHARE = 1e-2  # of the tolerance, for another cycle within a step
+_SHARE = 1e-2  # of the tolerance: smallest gain for another cycle within a step
 _SOLVE = 5  # cycles between two linear systems
 
 
@@ -54,15 +54,15 @@ def maximised(
     penalty: float = 0.0,
     check: Callable[[], None] = lambda: None,
 ) -> Maximum:
-    """The parameters of highest likelihood less the penalty, from a start.
+    """The parameters of highest penalised likelihood, from a start.
 
     Args:
-        family: of the node.
-        counts: of the node.
+        family: the node's family.
+        counts: the node's counts.
         design: X, ones first, (n, P).
-        theta: where θ starts, (P,).
-        own: where ξ starts, (a,).
-        tolerance: nats that the last step promises at most.
+        theta: start of θ, (P,).
+        own: start of ξ, (a,).
+        tolerance: largest predicted gain of the last step, in nats.
         penalty: Λ.
         check: called before every step; may stop.
     """
@@ -91,7 +91,7 @@ def maximised(
 
 
 def information(design: np.ndarray, slopes: Slopes) -> np.ndarray:
-    """Minus the second derivatives by (θ, ξ), made positive definite if need be, (P + a, P + a)."""
+    """Minus the second derivatives in (θ, ξ), made positive definite if needed, (P + a, P + a)."""
     size, cross = design.shape[1], slopes.cross @ design
     found = np.empty((size + len(cross),) * 2)
     found[:size, :size] = design.T @ (design * slopes.weight[:, None])
@@ -105,7 +105,7 @@ def _size(theta: np.ndarray) -> float:
 
 
 def _positive(matrix: np.ndarray) -> np.ndarray:
-    """The matrix, its negative and vanishing eigenvalues, once it is scaled, made positive if it has any."""
+    """The matrix; after scaling, negative and vanishing eigenvalues are made positive."""
     try:
         cho_factor(matrix, check_finite=False)
     except LinAlgError:
@@ -116,7 +116,7 @@ def _positive(matrix: np.ndarray) -> np.ndarray:
 
 
 def _step(gradient: np.ndarray, information: np.ndarray, own: np.ndarray, size: int) -> tuple[np.ndarray, float]:
-    """Newton's step in the parameters that may move, and the nats that it promises."""
+    """Newton's step in the free parameters, and its predicted gain in nats."""
     bounds, free = _BOUNDS[: len(own)], np.ones(len(gradient), dtype=bool)
     out = ((own <= bounds[:, 0]) & (gradient[size:] < 0)) | ((own >= bounds[:, 1]) & (gradient[size:] > 0))
     free[size:] = ~out
@@ -128,7 +128,7 @@ def _step(gradient: np.ndarray, information: np.ndarray, own: np.ndarray, size: 
 def _penalised(
     gradient: np.ndarray, curvature: np.ndarray, theta: np.ndarray, penalty: float, tolerance: float
 ) -> tuple[np.ndarray, float]:
-    """The step that maximises the quadratic approximation less the penalty, and the nats that it promises."""
+    """The step that maximises the quadratic approximation less the penalty, and its predicted gain in nats."""
     curvature = curvature + _RIDGE * curvature.diagonal().max() * np.eye(len(theta))
     moved = _quadratic(curvature, gradient + curvature @ theta, penalty, theta, tolerance * _SHARE)
     step = moved - theta
@@ -138,7 +138,7 @@ def _penalised(
 def _quadratic(gram: np.ndarray, target: np.ndarray, penalty: float, theta: np.ndarray, least: float) -> np.ndarray:
     """The minimum of ½ θᵀ G θ − θᵀ c + Λ Σ_{k ≥ 1} |θ_k|, from a start.
 
-    Coordinate descent finds which coefficients are not 0; with their signs a linear system then gives the minimum.
+    Coordinate descent finds the nonzero coefficients; given their signs, a linear system yields the minimum.
     """
     theta = theta.copy()
     rest = target - gram @ theta

@@ -1,10 +1,10 @@
-"""Parents by a cross-validated L1 regression of each node on all nodes before it, with the family's link.
+"""Parents by cross-validated L1 regressions of each node on all nodes before it, with the family's link.
 
-    minimise over θ   −(1 / n) log-likelihood(θ) + λ Σ_k |θ_k|,   k from 1: the intercept is free
+    minimise over θ   −(1 / n) log-likelihood(θ) + λ Σ_k |θ_k|,   k from 1: the intercept is not penalised
 
-on standardised features. A node whose coefficient is not 0 is a parent. λ comes from a path of falling values: the one
-of smallest held-out loss (`min`), or the largest whose loss is within one standard error of it (`1se`), which keeps
-fewer edges.
+on standardised features. A node with a nonzero coefficient is a parent. λ is chosen on a path of decreasing values: the
+one with the smallest held-out loss (`min`), or the largest whose loss is within one standard error of it (`1se`), which
+keeps fewer edges.
 """
 
 from collections.abc import Callable, Sequence
@@ -20,19 +20,19 @@ from disco.progress import Reporter
 
 RULES = ("1se", "min")
 
-_LAMBDAS, _RANGE = 60, 1e-3  # values of λ, and the last as a share of the first
-_ABOVE = 1e-9  # share by which the first is above the steepest slope, so that rounding lets no feature enter
-_LEAST_GAIN = 1e-10  # of the loss per row, for another Newton step
+_LAMBDAS, _RANGE = 60, 1e-3  # number of λ, and the last as a share of the first
+_ABOVE = 1e-9  # relative excess of the first over the steepest slope, so that no feature enters by rounding
+_LEAST_GAIN = 1e-10  # smallest gain of the loss per row for another Newton step
 _WIDEST = 40.0  # largest |η|
 
 
 class Penalty(NamedTuple):
-    """How λ is chosen.
+    """The choice of λ.
 
     Attributes:
         rule: min or 1se.
-        folds: of the cross-validation.
-        seed: of the division of the rows into folds, which is the same for every node.
+        folds: number of folds of the cross-validation.
+        seed: seed of the division into folds, which is the same for every node.
     """
 
     rule: str
@@ -52,18 +52,18 @@ def edges(
     penalty: Penalty,
     reporter: Reporter,
 ) -> pd.DataFrame:
-    """Every candidate edge along an order.
+    """All candidate edges along an order.
 
     Args:
         counts: (rows, nodes), no column constant.
         order: the names of the columns, sources first.
         kinds: the family of every column, in the table's order.
-        scale: raw or log1p: the features.
-        penalty: how it is chosen.
-        reporter: has the stage "parents".
+        scale: scale of the features, raw or log1p.
+        penalty: the choice of λ.
+        reporter: must have the stage "parents".
 
     Returns:
-        parent, child, score (the coefficient's size; 0 if it is not kept) and selected.
+        parent, child, score (absolute coefficient; 0 if not kept) and selected.
     """
     values = counts.to_numpy(dtype=float)
     columns, regress = features(values, scale), regression(len(counts), penalty, reporter.check)
@@ -80,7 +80,7 @@ def edges(
 
 
 def regression(rows: int, penalty: Penalty, check: Callable[[], None]) -> Regression:
-    """The regression with the λ that cross-validation chooses, as `moments.Regressed` takes it."""
+    """The regression with the cross-validated λ, for `moments.Regressed`."""
     fold = penalty.divided(rows)
 
     def regress(
@@ -95,13 +95,13 @@ def regression(rows: int, penalty: Penalty, check: Callable[[], None]) -> Regres
 def chosen(
     design: np.ndarray, count: np.ndarray, family: GLMFamily, fold: np.ndarray, rule: str, check: Callable[[], None]
 ) -> np.ndarray:
-    """The coefficients at the λ that cross-validation chooses, (1 + features,).
+    """The coefficients at the cross-validated λ, (1 + features,).
 
     Args:
         design: ones, then standardised features, (rows, 1 + features).
-        count: of the node, (rows,).
+        count: the node's counts, (rows,).
         family: its family.
-        fold: of every row, from 0, (rows,).
+        fold: fold of every row, from 0, (rows,).
         rule: min or 1se.
         check: called before every step of every λ; may stop.
     """
@@ -126,10 +126,10 @@ def chosen(
 def path(
     design: np.ndarray, count: np.ndarray, family: GLMFamily, lambdas: np.ndarray, check: Callable[[], None]
 ) -> np.ndarray:
-    """The coefficients at every λ, (lambdas, 1 + features), each from the one before it.
+    """The coefficients at every λ, (lambdas, 1 + features), each started from the previous one.
 
-    By the strong rule only features that are likely to enter are fitted; the others are then checked against the
-    condition of a minimum, |slope| ≤ λ, and added where they break it.
+    By the strong rule only features that are likely to enter are fitted. The others are then checked against the
+    condition of a minimum, |slope| ≤ λ, and added if they violate it.
     """
     rows, counts = len(count), Counts(count)
     theta, found = _start(design, counts, family), []
@@ -159,18 +159,18 @@ def path(
 
 
 def _lambdas(design: np.ndarray, counts: Counts, family: GLMFamily) -> np.ndarray:
-    """A falling path, from the smallest λ at which no feature enters."""
+    """A decreasing path from the smallest λ at which no feature enters."""
     first = _slope(design, counts, family, _start(design, counts, family))[1:].max()
     return max(first * (1 + _ABOVE), 1e-12) * np.geomspace(1.0, _RANGE, _LAMBDAS)
 
 
 def _start(design: np.ndarray, counts: Counts, family: GLMFamily) -> np.ndarray:
-    """The intercept alone."""
+    """The fit with the intercept alone."""
     return np.r_[family.begin(counts)[0], np.zeros(design.shape[1] - 1)]
 
 
 def _slope(design: np.ndarray, counts: Counts, family: GLMFamily, theta: np.ndarray) -> np.ndarray:
-    """The size of the slope of the mean log-likelihood in each coefficient, (1 + features,)."""
+    """The absolute slope of the mean log-likelihood in each coefficient, (1 + features,)."""
     return np.abs(design.T @ family.slopes(counts, _eta(design, theta)).first) / len(counts.values)
 
 

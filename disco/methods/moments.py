@@ -1,8 +1,8 @@
-"""Orders by a moment of each node, given the nodes already placed: what ODS and MRS have in common.
+"""Orders by a moment of each node given the nodes already placed: the common part of ODS and MRS.
 
-Sources come first. At each step every node left gets a score from its conditional mean given the nodes before it, and
-the node with the smallest one is placed next. The conditional mean is a regression, since cells of equal rows collapse
-with more than a few nodes (paper, *Baseline Methods*).
+Sources come first. At each step every remaining node is scored from its conditional mean given the nodes before it, and
+the node with the smallest score is placed next. The conditional mean is estimated by regression, since cells of equal
+rows are nearly empty with more than a few nodes (paper, *Baseline Methods*).
 """
 
 from collections.abc import Callable, Sequence
@@ -15,11 +15,11 @@ from disco.methods.glm import maximised
 from disco.parents.smooths import SPANNED
 from disco.progress import Reporter
 
-STOPPED = "The method was stopped during {stage}, at {unit} {done} of {total}; nothing was kept."
-LEAST = 0.05  # smallest mean, since least squares can go below any count
-_TOLERANCE = 1e-8  # nats that the last step of a regression promises at most
+STOPPED = "The method was stopped during {stage}, at {unit} {done} of {total}. Nothing was kept."
+LEAST = 0.05  # smallest mean, since least squares can be negative
+_TOLERANCE = 1e-8  # largest predicted gain of a regression's last step, in nats
 
-Score = Callable[[int, np.ndarray], float]  # of a node with its conditional means, (rows,)
+Score = Callable[[int, np.ndarray], float]  # of a node and its conditional means, (rows,)
 
 Regression = Callable[[np.ndarray, np.ndarray, GLMFamily, np.ndarray | None], tuple[np.ndarray, np.ndarray]]
 
@@ -28,18 +28,18 @@ class Means(Protocol):
     """Conditional means given the nodes placed so far."""
 
     def of(self, node: int) -> np.ndarray:
-        """The means of a node that is left, (rows,)."""
+        """The means of a remaining node, (rows,)."""
 
     def place(self, node: int) -> None:
         """Put a node after those placed before it."""
 
 
 class Deflated:
-    """Means by least squares on all placed nodes: each placed node is projected out of the residuals of all others.
+    """Means by least squares on all placed nodes: each is projected out of the residuals of all others.
 
     Args:
-        counts: (rows, nodes), as floats.
-        kinds: the family of every node, whose means hold the fitted ones in their range.
+        counts: (rows, nodes), floats.
+        kinds: the family of every node; fitted means are clipped to its range.
     """
 
     def __init__(self, counts: np.ndarray, kinds: Sequence[GLMFamily]) -> None:
@@ -48,11 +48,11 @@ class Deflated:
         self.norms = (self.residual**2).sum(axis=1)
 
     def of(self, node: int) -> np.ndarray:
-        """The means of a node that is left, (rows,)."""
+        """The means of a remaining node, (rows,)."""
         return self.kinds[node].within(self.counts[node] - self.residual[node], LEAST)
 
     def place(self, node: int) -> None:
-        """Project it out of all residuals, its own too; nothing is left of a node that others span."""
+        """Project it out of all residuals, including its own; nodes in the span of others leave nothing."""
         own = self.residual[node].copy()
         squared = own @ own
         if squared > SPANNED * self.norms[node]:
@@ -60,15 +60,15 @@ class Deflated:
 
 
 class Regressed:
-    """Means by regressions of a node on those of its candidates that are placed.
+    """Means by regressions of a node on its placed candidates.
 
     Args:
-        counts: (rows, nodes), as floats.
+        counts: (rows, nodes), floats.
         kinds: the family of every node.
-        candidates: whether a row's node may be a parent of a column's, (nodes, nodes).
-        columns: what stands for each node in a regression, (rows, nodes).
-        regress: from ones and columns (rows, 1 + columns), the counts (rows,), the family, and the node's coefficients
-            with fewer columns, if there are any: the coefficients and the means.
+        candidates: [parent, child], whether an edge is possible, (nodes, nodes).
+        columns: each node's regressor, (rows, nodes).
+        regress: (ones and columns (rows, 1 + columns), counts (rows,), family, the node's coefficients with fewer
+            columns, if any) → coefficients and means.
     """
 
     def __init__(
@@ -85,7 +85,7 @@ class Regressed:
         self.starts: list[np.ndarray | None] = [None for _ in kinds]
 
     def of(self, node: int) -> np.ndarray:
-        """The means of a node that is left, (rows,)."""
+        """The means of a remaining node, (rows,)."""
         design = np.column_stack([np.ones(len(self.counts)), self.columns[:, self.before[node]]])
         start = self.starts[node]
         if start is not None:
@@ -94,7 +94,7 @@ class Regressed:
         return mean
 
     def place(self, node: int) -> None:
-        """Put a node among the columns of those whose candidate it is."""
+        """Add a node to the regressors of the nodes whose candidate parent it is."""
         for other in np.flatnonzero(self.candidates[node]):
             self.before[other].append(node)
 
@@ -102,7 +102,7 @@ class Regressed:
 def least_squares(
     design: np.ndarray, count: np.ndarray, family: GLMFamily, start: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The coefficients of least squares, and the means, held in the family's range."""
+    """The least-squares coefficients, and the means clipped to the family's range."""
     slopes = np.linalg.lstsq(design, count, rcond=None)[0]
     return slopes, family.within(design @ slopes, LEAST)
 
@@ -110,7 +110,7 @@ def least_squares(
 def likeliest(
     design: np.ndarray, count: np.ndarray, family: GLMFamily, start: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The coefficients of highest likelihood, and the means."""
+    """The maximum-likelihood coefficients, and the means."""
     counts = Counts(count)
     theta = np.r_[family.begin(counts)[0], np.zeros(design.shape[1] - 1)] if start is None else start
     found = maximised(family, counts, design, theta, tolerance=_TOLERANCE)
@@ -121,10 +121,10 @@ def order(means: Means, score: Score, candidates: np.ndarray, reporter: Reporter
     """The nodes, sources first, and the score of each when it was placed.
 
     Args:
-        means: with no node placed yet.
-        score: smallest for the node to be placed next; ties go to the first column.
-        candidates: whether a row's node may be a parent of a column's, (nodes, nodes); only then a new score is needed
-            once it is placed.
+        means: without placed nodes.
+        score: smallest for the next node; ties go to the first column.
+        candidates: [parent, child], whether an edge is possible, (nodes, nodes). Only its candidate children need a new
+            score once a node is placed.
     """
     nodes = len(candidates)
     left, found, kept = np.ones(nodes, dtype=bool), [], []

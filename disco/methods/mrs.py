@@ -5,8 +5,8 @@ conditional mean of a node given those of its candidates that come before it, it
 
     S = E[X (X − 1)] / E[f(μ)],
 
-which is 1 if they hold all its parents and no descendant, and above 1 if a parent is missing. The node of the smallest
-score comes next.
+which is 1 if they include all its parents and no descendant, and above 1 if a parent is missing. The node with the
+smallest score is placed next.
 
     f(μ) = μ²  Poisson,  (M − 1) / M μ²  binomial,  (r + 1) / r μ²  negative binomial,  λ (μ + 1) − b μ  hyper-Poisson
 
@@ -46,16 +46,16 @@ HYPER_POISSON = "hyper-poisson"
 
 @dataclass(frozen=True)
 class Options:
-    """What MRS is told and how it estimates.
+    """Assumptions and estimators of MRS.
 
     Attributes:
-        family: of every node.
+        family: family of every node.
         size: r of a negative binomial.
         trials: M of a binomial; None is each column's largest count.
-        b: of the hyper-Poisson: above 1 the variance exceeds the mean, below 1 the mean exceeds the variance.
+        b: b of the hyper-Poisson. Above 1 the variance exceeds the mean, below 1 the mean exceeds the variance.
         skeleton: the candidate edges: partial, partial correlations of log counts; boss or ges; none, all pairs.
         means: linear, by least squares; or glm, by regressions with the family's link.
-        features: of regressions with a link: log1p, logarithms of 1 + counts, or raw.
+        features: features of regressions with a link: log1p, logarithms of 1 + counts, or raw.
         parents: cam, the candidates that are significant along the order; or skeleton, all of them, as in the paper.
         cutoff: the p-value below which cam keeps an edge.
     """
@@ -75,23 +75,23 @@ class Options:
 
 
 def ratio(moment: np.ndarray, expected: np.ndarray, weights: np.ndarray | None = None) -> float:
-    """The second factorial moment over the family's.
+    """The ratio of the second factorial moment to the family's.
 
     Args:
-        moment: X (X − 1) at every row, or its expectation there, (rows,).
-        expected: f(μ) at every row, (rows,).
-        weights: of the rows, (rows,); all alike unless given.
+        moment: X (X − 1) in every row, or its expectation, (rows,).
+        expected: f(μ) in every row, (rows,).
+        weights: weights of the rows, (rows,); equal unless given.
     """
     return float(np.average(moment, weights=weights) / np.average(expected, weights=weights))
 
 
 def second_moment(family: str, parameter: float, largest: float) -> Callable[[np.ndarray], np.ndarray]:
-    """f: the second factorial moment by the mean.
+    """f: the second factorial moment as a function of the mean.
 
     Args:
         family: poisson, nb, binomial or hyper-poisson.
         parameter: r, M or b; unused for Poisson.
-        largest: mean up to which the hyper-Poisson is tabulated.
+        largest: largest tabulated mean of the hyper-Poisson.
     """
     if family == HYPER_POISSON:
         rate = _rates(parameter, largest)
@@ -101,7 +101,7 @@ def second_moment(family: str, parameter: float, largest: float) -> Callable[[np
 
 
 def _rates(b: float, largest: float) -> Callable[[np.ndarray], np.ndarray]:
-    """λ of a hyper-Poisson by its mean, from a table on both logarithms."""
+    """λ of a hyper-Poisson as a function of its mean, from a table in both logarithms."""
     rate = np.geomspace(1e-4, 2 * largest + 2 * b + 10, 4000)
     none = 1 / hyp1f1(1.0, b, np.minimum(rate, 500))  # P(0), below 1e-80 at 500
     mean = rate - (b - 1) * (1 - none)
@@ -110,11 +110,11 @@ def _rates(b: float, largest: float) -> Callable[[np.ndarray], np.ndarray]:
 
 
 def find(table: Table, options: Options, *, callback: Callback | None = None) -> Found:
-    """The order by moments ratios, and parents along it.
+    """The order by moment ratios, and parents along it.
 
     Raises:
-        InputError: the table does not hold counts that vary, the family cannot hold a column, there are too few rows,
-            or the package that finds the skeleton is not installed.
+        InputError: the table does not contain counts that vary, the family does not fit a column, there are too few
+            rows, or the package for the skeleton is not installed.
     """
     counts = usable(table, "MRS")
     check_rows(Prepared(counts))
@@ -140,11 +140,11 @@ def find(table: Table, options: Options, *, callback: Callback | None = None) ->
 
 
 def _check_trials(counts: pd.DataFrame, kinds: list[GLMFamily]) -> None:
-    """Refuse a binomial of one trial, whose second factorial moment is 0 whatever the mean."""
+    """Refuse a binomial of one trial: its second factorial moment is always 0."""
     for name, kind in zip(counts.columns, kinds, strict=True):
         if kind.name == BINOMIAL and kind.parameter < 2:
             raise InputError(
-                f'MRS compares X (X − 1), which is 0 in "{name}", a binomial of 1 trial: give more trials, or take ODS.'
+                f'MRS compares X (X − 1), which is 0 in "{name}", a binomial of 1 trial: give more trials, or use ODS.'
             )
 
 
@@ -170,7 +170,7 @@ def _ordered(
 
 
 def _notes(options: Options, ratios: list[float], pairs: int) -> list[str]:
-    """What was assumed, and whether the table agrees."""
+    """The assumptions, and whether the table agrees."""
     parameter = {
         POISSON: "",
         NEGATIVE_BINOMIAL: f" of size {options.size:g}",
@@ -183,7 +183,7 @@ def _notes(options: Options, ratios: list[float], pairs: int) -> list[str]:
     }.get(options.skeleton, f"{options.skeleton}, {pairs} pairs")
     means = "least squares" if options.means == "linear" else f"regressions with a link on {options.features} counts"
     return [
-        f"Every node taken as {options.family}{parameter}; means by {means}; skeleton: {skeleton}.",
-        "The theory needs the right family: given the nodes before it, a node then has a moments ratio of 1; here it "
+        f"Every node is assumed to be {options.family}{parameter}; means by {means}; skeleton: {skeleton}.",
+        "The theory needs the right family. Given the nodes before it, a node then has a moment ratio of 1. Here it "
         f"is {min(ratios):.2f} to {max(ratios):.2f}.",
     ]

@@ -1,11 +1,11 @@
 """NOTEARS-MLP (Zheng and others, 2020) by gCastle, on standardised log(1 + x).
 
-A multilayer perceptron predicts every node from the others; an edge's weight is the norm of the first-layer weights
-from its parent, and a penalty on cycles among the weights grows until hardly any is left. Edges of weight above a
-threshold are kept. If they have cycles, the weakest edge on any cycle is dropped until there is none. The order is the
-topological one nearest to the order of the columns.
+An MLP predicts every node from the others. An edge's weight is the norm of the first-layer weights from its parent, and
+a penalty on cycles among the weights grows until almost none is left. Edges above a threshold are kept. If they have
+cycles, the weakest edge on any cycle is removed until there is none. The order is the topological order closest to that
+of the columns.
 
-gCastle cannot be stopped, so callback and time limit are looked at whenever its network is asked for a prediction.
+gCastle cannot be stopped, so callback and time limit are checked at every prediction of its network.
 """
 
 import logging
@@ -27,20 +27,20 @@ from disco.methods.registry import INSTALL
 from disco.progress import Callback, Reporter
 from disco.table.prepared import Table, prepare
 
-_NAMED = 5  # dropped edges, at most, that a note names
+_NAMED = 5  # largest number of removed edges that a note names
 
 
 @dataclass(frozen=True)
 class Options:
-    """gCastle's numbers, as it has them by default, and a time limit.
+    """gCastle's parameters, with its defaults, and a time limit.
 
     Attributes:
-        lambda1, lambda2: of the penalties on the sizes and the squares of weights.
+        lambda1, lambda2: weights of the L1 and the L2 penalty.
         max_iter: steps in which the penalty on cycles grows.
         threshold: weight that an edge must exceed.
-        hidden: units of the hidden layer.
-        limit: seconds after which it is ended.
-        seed: of the first weights.
+        hidden: number of hidden units.
+        limit: time limit in seconds.
+        seed: seed of the initial weights.
     """
 
     lambda1: float = number(0.01, at_least=0)
@@ -58,17 +58,17 @@ class Options:
 def find(table: Table, options: Options, *, callback: Callback | None = None) -> Found:
     """Edges by NOTEARS-MLP, made acyclic, and an order of them; an edge's score is its weight.
 
-    Meanwhile torch's default type is double in this process.
+    While it runs, torch's default type in this process is double.
 
     Raises:
-        InputError: a column is constant, the time is over, or gCastle failed.
+        InputError: a column is constant, the time limit was reached, or gCastle failed.
     """
     counts = prepare(table).counts
     names = list(counts.columns)
     reporter = Reporter(callback, {"search": 1.0}, "NOTEARS was stopped.")
     weights = _weights(standardised(counts, "NOTEARS"), options, reporter)
     if not np.isfinite(weights).all():
-        raise InputError("NOTEARS found no finite weights on this table.")
+        raise InputError("NOTEARS found no finite weights for this table.")
     kept, dropped = acyclic(np.where(weights > options.threshold, weights, 0.0), reporter.check)
     scored = [(names[i], names[j], weights[i, j]) for i, j in np.argwhere(weights > 0)]
     edges = [(names[i], names[j]) for i, j in np.argwhere(kept > 0)]
@@ -77,7 +77,7 @@ def find(table: Table, options: Options, *, callback: Callback | None = None) ->
         said = ", ".join(f'"{names[i]}" → "{names[j]}"' for i, j in dropped[:_NAMED])
         more = f" and {len(dropped) - _NAMED} more" if len(dropped) > _NAMED else ""
         notes.append(
-            f"The edges had cycles, and the weakest edge on any was dropped until there was none: {said}{more}."
+            f"The edges had cycles. The weakest edge on any cycle was removed until none was left: {said}{more}."
         )
     graph = nx.from_numpy_array(kept, create_using=nx.DiGraph)
     order = [names[node] for node in nx.lexicographical_topological_sort(graph)]
@@ -86,12 +86,12 @@ def find(table: Table, options: Options, *, callback: Callback | None = None) ->
 
 
 def acyclic(weights: np.ndarray, check: Callable[[], None] = lambda: None) -> tuple[np.ndarray, list[tuple[int, int]]]:
-    """Weights without cycles, and the edges dropped: the weakest on any cycle, the first of equals, again and again.
+    """Weights without cycles, and the removed edges: repeatedly the weakest on any cycle, the first of equals.
 
-    One pass from the weakest edge up is enough, since an edge that is on no cycle does not come to be on one.
+    One pass from the weakest edge up is enough, since removals never put an edge on a cycle.
 
     Args:
-        weights: [parent, child], 0 for no edge, (nodes, nodes).
+        weights: [parent, child], 0 without an edge, (nodes, nodes).
         check: called before every edge; may stop.
     """
     left, dropped = weights.copy(), list[tuple[int, int]]()
@@ -122,7 +122,7 @@ def _weights(values: np.ndarray, options: Options, reporter: Reporter) -> np.nda
     def look(*_: Any) -> None:
         spent = time.monotonic() - began
         if spent > options.limit:
-            raise InputError(f"NOTEARS was not done after {options.limit:,.0f} seconds: give it a longer limit.")
+            raise InputError(f"NOTEARS did not finish within {options.limit:,.0f} seconds: set a longer limit.")
         reporter.step("search", int(spent), int(options.limit), spent / options.limit)
 
     hook = register_module_forward_pre_hook(look)
@@ -146,11 +146,11 @@ def _weights(values: np.ndarray, options: Options, reporter: Reporter) -> np.nda
 
 @contextmanager
 def _contained(seed: int) -> Iterator[None]:
-    """Torch seeded and in double precision; what gCastle changes in torch, numpy and the root logger is put back."""
+    """Torch seeded and in double precision; gCastle's changes to torch, numpy and the root logger are undone."""
     import torch
 
     before, silent = torch.get_default_dtype(), logging.NullHandler()
-    logging.getLogger().addHandler(silent)  # with one, gCastle adds none
+    logging.getLogger().addHandler(silent)  # gCastle adds none if there is one
     with np.printoptions(), torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         torch.set_default_dtype(torch.double)

@@ -4,10 +4,10 @@ With μ the conditional mean of a node given the nodes C before it, and ω = 1 /
 
     S = E[ω² (X − μ)² − ω μ],
 
-which is 0 if C holds all its parents and no descendant, and positive if a parent is missing. (A descendant in C makes
-it negative, but an order from sources places none before.) The node of the smallest score comes next. `ratio` compares
-E (X − μ)² with E (μ + β μ²) instead. The theory holds for families whose variance is μ + β μ² with a known β; with the
-wrong one the order may be reversed.
+which is 0 if C includes all its parents and no descendant, and positive if a parent is missing. (A descendant in C
+makes it negative, but an order from the sources places none before.) The node with the smallest score is placed next.
+`ratio` compares E (X − μ)² with E (μ + β μ²) instead. The theory holds for families whose variance is μ + β μ² with a
+known β; with a wrong β the order may be reversed.
 """
 
 from collections.abc import Mapping
@@ -28,27 +28,27 @@ from disco.parents import cam
 from disco.progress import Callback, Reporter
 from disco.table.prepared import Prepared, Table
 
-_TIMES = {"linear": 1.0, "glm": 5.0, "lasso": 500.0}  # of the order, beside 1 for cam
+_TIMES = {"linear": 1.0, "glm": 5.0, "lasso": 500.0}  # time of the order, relative to 1 for cam
 
 
 @dataclass(frozen=True)
 class Options:
-    """What ODS is told and how it estimates.
+    """Assumptions and estimators of ODS.
 
     Attributes:
-        family: of every node that `families` does not name.
+        family: family of every node that `families` does not name.
         size: r of a negative binomial.
         trials: M of a binomial; None is each column's largest count.
         families: column → "poisson", ["nb", r] or ["binomial", M].
-        means: linear, by least squares on all nodes before; glm, by regressions with the family's link; or lasso, by
-            cross-validated L1 regressions with it, which takes long.
-        features: of regressions with a link: log1p, logarithms of 1 + counts, or raw.
+        means: linear, by least squares on all previous nodes; glm, by regressions with the family's link; or lasso, by
+            cross-validated L1 regressions with the link, which is slow.
+        features: features of regressions with a link: log1p, logarithms of 1 + counts, or raw.
         criterion: difference or ratio.
         parents: cam, by significance along the order; or lasso, by cross-validated L1 regressions with the link.
         cutoff: the p-value below which cam keeps an edge.
-        rule: of the lasso's penalty: min, the smallest held-out loss, or 1se, within a standard error of it.
-        folds: of the lasso's cross-validation.
-        seed: of the division into folds.
+        rule: choice of the lasso's penalty: min, the smallest held-out loss, or 1se, within a standard error of it.
+        folds: number of folds of the lasso's cross-validation.
+        seed: seed of the division into folds.
     """
 
     family: str = one_of("poisson", FAMILIES)
@@ -73,14 +73,14 @@ class Options:
 def overdispersion(
     mean: np.ndarray, square: np.ndarray, beta: float, *, criterion: str, weights: np.ndarray | None = None
 ) -> float:
-    """How far a node's conditional variance exceeds its family's: a difference (0 if not) or a ratio (1 if not).
+    """A node's excess of conditional variance over its family's: a difference (0 if none) or a ratio (1 if none).
 
     Args:
-        mean: μ at every row, (rows,).
-        square: (X − μ)² at every row, or its expectation there, (rows,).
-        beta: β of the family.
+        mean: μ in every row, (rows,).
+        square: (X − μ)² in every row, or its expectation, (rows,).
+        beta: the family's β.
         criterion: difference or ratio.
-        weights: of the rows, (rows,); all alike unless given.
+        weights: weights of the rows, (rows,); equal unless given.
     """
     spread = 1 + beta * mean
     if criterion == "ratio":
@@ -92,7 +92,7 @@ def find(table: Table, options: Options, *, callback: Callback | None = None) ->
     """The order by overdispersion scores, and parents along it.
 
     Raises:
-        InputError: the table does not hold counts that vary, a family cannot hold a column, or there are too few rows.
+        InputError: the table lacks counts that vary, a family does not fit a column, or there are too few rows.
     """
     counts = usable(table, "ODS")
     kinds = assigned(counts, options.family, options.size, options.trials, options.families)
@@ -119,7 +119,7 @@ def find(table: Table, options: Options, *, callback: Callback | None = None) ->
 def ordered(
     counts: pd.DataFrame, kinds: list[GLMFamily], options: Options, reporter: Reporter
 ) -> tuple[list[int], list[float]]:
-    """The indices of the columns, sources first, and of each its variance over its family's, given those before."""
+    """The columns' indices, sources first, and each one's ratio of variance to its family's, given those before."""
     values = counts.to_numpy(dtype=float)
     every = ~np.eye(len(kinds), dtype=bool)
     if options.means == "linear":
@@ -146,7 +146,7 @@ def _penalty(options: Options) -> lasso.Penalty:
 
 
 def _notes(kinds: list[GLMFamily], options: Options, ratios: list[float]) -> list[str]:
-    """What was assumed, and whether the table agrees."""
+    """The assumptions, and whether the table agrees."""
     means = {"linear": "least squares", "glm": "regressions", "lasso": "cross-validated L1 regressions"}[options.means]
     if options.means != "linear":
         means = f"{means} with a link on {options.features} counts"
@@ -154,9 +154,9 @@ def _notes(kinds: list[GLMFamily], options: Options, ratios: list[float]) -> lis
     if options.parents == "lasso":
         parents = f"L1 regressions on {options.features} counts, by the rule {options.rule} of {options.folds} folds"
     return [
-        f"Families taken as known: {_told(kinds)}; means by {means}; parents by {parents}.",
-        "The theory needs the right family: given the nodes before it, a node then has 1 times the variance of its "
-        f"family; here it has {min(ratios):.2f} to {max(ratios):.2f} times as much.",
+        f"Assumed families: {_told(kinds)}; means by {means}; parents by {parents}.",
+        "The theory needs the right family. Given the nodes before it, a node then has 1 times the variance of its "
+        f"family. Here it has {min(ratios):.2f} to {max(ratios):.2f} times as much.",
     ]
 
 

@@ -1,4 +1,4 @@
-"""This project's own methods in the common form: the fit of the paper with its variants, and the refinement."""
+"""This project's own methods in the common form: the paper's fit with its variants, and the refinement."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -19,25 +19,25 @@ from disco.settings import CHOICES, PRESETS
 from disco.table.prepared import Prepared, Table, prepare
 
 _DEVICES = ("auto", "cpu", "cuda")
-_OWN = ("preset", "device", "seed", "transform", "criterion")  # fields of the options themselves
-_FURTHER = 3.0  # time of the stages beside that of the fit, about, at 50 nodes
+_OWN = ("preset", "device", "seed", "transform", "criterion")  # settings that are fields of the options
+_FURTHER = 3.0  # about the time of the further stages relative to the fit, at 50 nodes
 
 
 @dataclass(frozen=True)
 class Options:
-    """A fit or a refinement, and its choices.
+    """The options of a fit or a refinement.
 
     Attributes:
-        by: networks, the fit of the paper, or likelihood, the refinement without networks.
-        preset: of the fit.
-        transform: of the fit; none is the paper's DISCO-NoRank.
-        criterion: of the fit's order.
-        projection: amortised, the fit's own; or direct or recursive, trained further at every removal of a node
+        by: networks, the paper's fit, or likelihood, the refinement without networks.
+        preset: preset of the fit.
+        transform: transform of the fit; none is the paper's DISCO-NoRank.
+        criterion: criterion of the fit's order.
+        projection: amortised, the fit's own; or direct or recursive, trained further after every removal of a node
             (`disco.fit.stagewise`).
         settings: other settings of the fit that differ from the preset.
         device: auto, cpu or cuda; auto is cpu for a refinement.
-        starts, restarts: of the refinement.
-        seed: of either.
+        starts, restarts: starts and restarts of the refinement.
+        seed: seed of either.
     """
 
     by: str = one_of("networks", ("networks", "likelihood"))
@@ -57,7 +57,7 @@ class Options:
             raise InputError(f"settings must map settings to values; got {self.settings!r}.")
         for name in self.settings:
             if not isinstance(name, str) or name in _OWN:
-                raise InputError(f"settings must not hold {name!r}: it is no setting of a fit, or has an option here.")
+                raise InputError(f"settings must not contain {name!r}: it is unknown, or has its own option here.")
 
 
 def find(
@@ -67,7 +67,7 @@ def find(
     knowledge: Knowledge | None = None,
     callback: Callback | None = None,
 ) -> Found:
-    """Order, edges and their scores: Z of the OCS by networks, nats gained by likelihood.
+    """Order, edges and their scores: Z of the OCS by networks, gain in nats by likelihood.
 
     Raises:
         InputError: the table, a setting or the knowledge cannot be used.
@@ -110,7 +110,7 @@ def _refined(
     found = refine(given, choice, knowledge=knowledge, device=device, callback=callback)
     scores = found.edges[["parent", "child"]].assign(score=found.edges["gain_nats"])
     open_ = len(found.edges) - int(found.edges["decided"].sum())
-    notes = [f"The rows leave {open_} of {len(found.edges)} directions undecided.", *found.notes]
+    notes = [f"Undecided directions: {open_} of {len(found.edges)}.", *found.notes]
     return Found.of(list(given.counts.columns), _pairs(found.edges), order=found.order, scores=scores, notes=notes)
 
 

@@ -1,9 +1,9 @@
-"""The refinement's search over orders with a fixed family in place of its semiparametric one.
+"""The refinement's search over orders, with a fixed family instead of its semiparametric one.
 
 The local score is the BIC of a generalised linear model (`disco.methods.glm`) of a node on log(1 + x) of its
-parents: the maximised log-likelihood less λ log n per coefficient, λ = ½. The screen, the steps from parents to parents
-and the search are those of `disco.refine`. Additive Bayesian networks (abn) and the zero-inflated models of ZICO are of
-this class. It is a control: what does it cost not to assume a family, and what if the family is wrong?
+parents: the maximised log-likelihood less λ log n per coefficient, λ = ½. Screen, stepwise choice of parents and search
+are those of `disco.refine`. Additive Bayesian networks (abn) and ZICO's zero-inflated models belong to this class. It
+is a control: what does it cost not to assume a family, and what if the family is wrong?
 """
 
 import math
@@ -36,21 +36,21 @@ _WORDS = {
     "zinb": "zero-inflated negative binomial with a log link",
     "binomial": "binomial with a logit link",
 }
-_UNBOUNDED = 30.0  # standard error of a coefficient, per standard deviation of its parent, that no bounded one has
-_WIDER = 3  # times that the screen is widened at most
+_UNBOUNDED = 30.0  # standard error, per standard deviation of the parent, of an unbounded coefficient
+_WIDER = 3  # largest number of times that the screen is widened
 
 
 @dataclass(frozen=True)
 class Options:
-    """The family of all nodes, and how much to search.
+    """The family of all nodes, and the extent of the search.
 
     Attributes:
         family: poisson, nb, zinb or binomial.
         trials: M of the binomial; each column's largest count if None.
         penalty: λ: a coefficient costs λ log n; ½ is the BIC.
-        starts: orders to start from: sorted ones, then random ones.
-        restarts: searches from near the best order so far.
-        seed: of the random orders.
+        starts: number of initial orders: sorted ones, then random ones.
+        restarts: number of searches from near the best order so far.
+        seed: seed of the random orders.
     """
 
     family: str = one_of("poisson", _WORDS)
@@ -67,7 +67,7 @@ class Options:
 def find(
     table: Table, options: Options, *, knowledge: Knowledge | None = None, callback: Callback | None = None
 ) -> Found:
-    """The order and DAG of best score; an edge's score is the nats that it gains, less its price.
+    """The order and DAG with the best score; an edge's score is its gain in nats, less its price.
 
     Raises:
         InputError: the table or the knowledge cannot be used, or a count exceeds `trials`.
@@ -109,9 +109,9 @@ class FamilyScores(Stepwise[FamilyFit]):
     Args:
         counts: the table.
         kinds: the family of every column.
-        candidates, rules: as `Stepwise`.
+        candidates, rules: as in `Stepwise`.
         penalty: λ.
-        reporter: asked before every fit.
+        reporter: called before every fit.
     """
 
     def __init__(
@@ -131,7 +131,7 @@ class FamilyScores(Stepwise[FamilyFit]):
         self.made = 0
 
     def run(self, walk: Walk[Optimum]) -> Optimum:
-        """Run a search, making the fits that it asks for."""
+        """Run a search and make the fits that it requests."""
         while True:
             try:
                 wanted = next(walk)
@@ -161,18 +161,18 @@ class FamilyScores(Stepwise[FamilyFit]):
         return FamilyFit(parents, score, gain, loss, found, np.sqrt(variance))
 
     def _gain(self, found: Maximum, design: np.ndarray, inverse: np.ndarray, others: Sequence[int]) -> np.ndarray:
-        """Rao's statistic of each of some nodes as a further parent, in nats, less its price."""
+        """Rao's score statistic of each of some nodes as a further parent, in nats, less its price."""
         slopes, more = found.slopes, self.features[:, list(others)]
         weighted = more * slopes.weight[:, None]
         across = np.vstack([design.T @ weighted, slopes.cross @ more])
         full = (more * weighted).sum(0)
         left = full - (across * (inverse @ across)).sum(0)
-        # Of a copy of a parent nothing is left, and far from the maximum a mixture may curve the other way.
+        # A copy of a parent has no remaining variance, and far from the maximum a mixture may be convex.
         left = np.where(left > 1e-8 * np.abs(full), left, np.inf)
         return (slopes.first @ more) ** 2 / left / 2 - self.price
 
     def _start(self, node: int, parents: Parents) -> tuple[np.ndarray, np.ndarray]:
-        """θ and ξ of the fit with one parent less, if there is one, or of no parents."""
+        """θ and ξ of the fit with one parent fewer, if there is one, or without parents."""
         for at in range(len(parents)):
             less = self.fits[node].get(parents[:at] + parents[at + 1 :])
             if less is not None:
@@ -181,7 +181,7 @@ class FamilyScores(Stepwise[FamilyFit]):
         return np.r_[eta, np.zeros(len(parents))], own
 
     def widened(self, found: Optimum) -> list[tuple[int, ...]]:
-        """The candidates, with those pairs that the screen left out and that would raise the score of a graph."""
+        """The candidates, plus the screened-out pairs that would raise the score of a graph."""
         sets, before = [set(nodes) for nodes in self.candidates], list[int]()
         for node in found.order:
             never = set() if self.rules is None else set(np.flatnonzero(self.rules.forbidden[:, node]).tolist())
@@ -199,7 +199,7 @@ class FamilyScores(Stepwise[FamilyFit]):
 
 
 def _searched(counts: pd.DataFrame, scores: FamilyScores, options: Options) -> Optimum:
-    """The best of searches from every start, and then from orders near the best so far."""
+    """The best of the searches from every start, then from orders near the best so far."""
     index = {name: node for node, name in enumerate(counts.columns)}
     starts = [[index[name] for name in order] for order in first_orders(counts, options.starts, options.seed).values()]
     best: Optimum | None = None
@@ -215,7 +215,7 @@ def _searched(counts: pd.DataFrame, scores: FamilyScores, options: Options) -> O
 
 
 def _result(names: list[str], scores: FamilyScores, found: Optimum) -> Found:
-    """Names instead of numbers; the score of an edge is what is lost without it."""
+    """The result with names instead of numbers; an edge's score is the loss without it."""
     pairs = [(parent, child) for child, parents in enumerate(found.parents) for parent in parents]
     without = [(child, tuple(one for one in found.parents[child] if one != parent)) for parent, child in pairs]
     scores.make(without)
@@ -223,10 +223,10 @@ def _result(names: list[str], scores: FamilyScores, found: Optimum) -> Found:
     less = [scores.fits[child][parents] for child, parents in without]
     named = [(names[parent], names[child]) for parent, child in pairs]
     rows = [(*pair, fit.score - other.score) for pair, fit, other in zip(named, fits, less, strict=True)]
-    notes = [f"Every column is {_WORDS[scores.kinds[0].name]}, and log(1 + x) of its parents adds up."]
+    notes = [f"Assumed: every column is {_WORDS[scores.kinds[0].name]}, additive in log(1 + x) of its parents."]
     for pair, fit in zip(pairs, fits, strict=True):
         if fit.errors[fit.parents.index(pair[0])] > _UNBOUNDED:
             parent, child = (names[node] for node in pair)
-            notes.append(f'"{parent}" separates values of "{child}", so its coefficient has no bound: doubt this edge.')
+            notes.append(f'"{parent}" separates values of "{child}", so its coefficient is unbounded: doubt this edge.')
     frame = pd.DataFrame(rows, columns=["parent", "child", "score"]).astype({"score": float})
     return Found.of(names, named, order=[names[node] for node in found.order], scores=frame, notes=tuple(notes))

@@ -1,11 +1,11 @@
-"""The methods by name. The command line, the benchmarks and the page Compare read this list and no other.
+"""The methods by name: the only list, read by the command line, the benchmarks and the page Compare.
 
 A method's module has a frozen dataclass `Options`, checked as `disco.checks` describes, and
 
     find(table, options, *, callback=None) -> Found
 
-with `knowledge=` too if the method takes knowledge. `disco.methods.find` gives it checked counts with the adjustment of
-their rows (`disco.table.prepared`), or a table not yet checked if the method takes any finite numbers.
+and also `knowledge=` if the method uses knowledge. `disco.methods.find` passes checked counts with the adjustment of
+their rows (`disco.table.prepared`), or an unchecked table if the method takes any finite numbers.
 """
 
 from collections.abc import Callable, Mapping
@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from importlib.util import find_spec
 from typing import Any
 
-INSTALL = "pip install .[rivals]"  # in the folder of the project: every package that a method needs
+INSTALL = "pip install .[rivals]"  # in the project's folder; installs every package that a method needs
 
 
 @dataclass(frozen=True)
@@ -23,14 +23,14 @@ class Method:
     Attributes:
         label: its name in figures and tables.
         about: what it assumes and does, in one or two sentences.
-        module: the module of `disco.methods` that holds it.
-        changes: its options, where they differ from the module's own.
-        seconds: about how long it takes on one core, from the numbers of rows and nodes.
+        module: its module in `disco.methods`.
+        changes: its options that differ from the module's defaults.
+        seconds: about its time on one core, from the numbers of rows and nodes.
         roles: whether it adjusts for covariates, exposure and groups.
-        knowledge: whether it keeps to tiers, required and forbidden edges.
-        numbers: whether it takes any finite numbers, not only counts.
-        package: the package that it needs beyond the project's requirements; `INSTALL` installs it.
-        imports: the name under which that package is imported.
+        knowledge: whether it obeys tiers, required and forbidden edges.
+        numbers: whether it accepts any finite numbers, not only counts.
+        package: an additional package that it needs; `INSTALL` installs it.
+        imports: the package's import name.
     """
 
     label: str
@@ -46,12 +46,12 @@ class Method:
 
     @property
     def installed(self) -> bool:
-        """Whether the package that it needs is there; it is looked for, not loaded."""
+        """Whether its package is installed; found without loading it."""
         return not self.package or find_spec(self.imports) is not None
 
     @property
     def group(self) -> str:
-        """The kind of method it is, one of `GROUPS`."""
+        """Its kind, one of `GROUPS`."""
         return _GROUP_OF.get(self.module, "general")
 
 
@@ -65,12 +65,12 @@ _GROUP_OF = {
 
 
 def _ods(rows: int, nodes: int) -> float:
-    """About the seconds of ODS with means by least squares."""
+    """Approximate seconds of ODS with means by least squares."""
     return 0.05 + 2e-8 * rows * nodes**2
 
 
 def _mrs(rows: int, nodes: int) -> float:
-    """About the seconds of MRS with a skeleton of partial correlations."""
+    """Approximate seconds of MRS with a skeleton from partial correlations."""
     return 0.05 + 2e-8 * rows * nodes**2
 
 
@@ -83,59 +83,59 @@ _CAUSAL_LEARN: dict[str, Any] = {"package": "causal-learn", "imports": "causalle
 
 
 def _stagewise(rows: int, nodes: int) -> float:
-    """About the seconds of a fit whose projection is trained further at every removal."""
+    """Approximate seconds of a fit whose projection network is trained further after every removal."""
     return _OURS["seconds"](rows, nodes) + 0.001 * rows * nodes
 
 
 def _weights(nodes: int) -> float:
-    """About how many weights DiffAN's network has."""
+    """Approximate number of weights of DiffAN's network."""
     narrow, wide = max(128, 3 * nodes), max(1024, 5 * nodes)
     return 2 * nodes * narrow + 2 * narrow * wide + wide**2
 
 
 def _trained(rows: int, nodes: int, epochs: int) -> float:
-    """About how many seconds its training takes, at 90 ms for 1,000 rows of 30 nodes."""
+    """Approximate seconds of its training, at 90 ms for 1,000 rows of 30 nodes."""
     return 7e-11 * rows * epochs * _weights(nodes)
 
 
 METHODS: dict[str, Method] = {
     "disco": Method(
         "DISCO",
-        "The paper's method: networks learn the score of the counts; the order by its curvature, parents by the OCS.",
+        "The paper's method: networks learn the score of the counts. Order by its curvature, parents by the OCS.",
         "ours",
         **_OURS,
     ),
     "disco-norank": Method(
         "DISCO without ranks",
-        "DISCO on the counts themselves instead of their ranks.",
+        "DISCO on the counts instead of their ranks.",
         "ours",
         {"transform": "none"},
         **_OURS,
     ),
     "disco-constant": Method(
         "DISCO, constant curvature",
-        "DISCO with the plain variance of the curvature as its criterion, instead of the corrected score.",
+        "DISCO with the constant criterion: the variance of the curvature over all rows instead of the CCS.",
         "ours",
         {"criterion": "constant"},
         **_OURS,
     ),
     "disco-direct": Method(
         "DISCO, stagewise direct",
-        "DISCO with its projection network trained further after each removal, on targets of the joint network.",
+        "DISCO whose projection network is trained further after each removal, on the joint network's targets.",
         "ours",
         {"projection": "direct"},
         **{**_OURS, "seconds": _stagewise},
     ),
     "disco-recursive": Method(
         "DISCO, stagewise recursive",
-        "DISCO with its projection network trained further after each removal, on its own targets before it.",
+        "DISCO whose projection network is trained further after each removal, on its own previous targets.",
         "ours",
         {"projection": "recursive"},
         **{**_OURS, "seconds": _stagewise},
     ),
     "refined": Method(
         "refinement",
-        "Our search over orders by the likelihood of regressions that assume no family; without networks.",
+        "Our search over orders by the likelihood of regressions that assume no family. No networks.",
         "ours",
         {"by": "likelihood"},
         seconds=lambda rows, nodes: 0.1 * nodes * (0.7 + 0.0002 * rows),
@@ -144,85 +144,85 @@ METHODS: dict[str, Method] = {
     ),
     "sort-mean": Method(
         "sorted by mean",
-        "A control: the columns by rising mean, parents by CAM. What beats no sorting tells little.",
+        "Baseline: columns sorted by rising mean, parents by CAM. A method must beat this baseline.",
         "sorting",
         {"by": "mean"},
         roles=True,
     ),
     "sort-variance": Method(
         "sorted by variance",
-        "A control: the columns by rising variance, parents by CAM.",
+        "Baseline: columns sorted by rising variance, parents by CAM.",
         "sorting",
         {"by": "variance"},
         roles=True,
     ),
     "sort-excess": Method(
         "sorted by variance − mean",
-        "A control: the columns by rising variance − mean, which is 0 for a Poisson source; parents by CAM.",
+        "Baseline: columns sorted by rising variance − mean, which is 0 for a Poisson source. Parents by CAM.",
         "sorting",
         {"by": "excess"},
         roles=True,
     ),
     "ods-poisson": Method(
         "ODS, Poisson",
-        "Takes every node as Poisson given its parents, and places the least overdispersed node next; parents by CAM.",
+        "Assumes that nodes are Poisson given their parents. Places the least overdispersed node next. Parents by CAM.",
         "ods",
         {"family": "poisson"},
         seconds=_ods,
     ),
     "ods-nb": Method(
         "ODS, NB",
-        "ODS with every node taken as negative binomial of one known size, 6 unless changed.",
+        "ODS for negative binomial nodes, all with one known size (6 unless changed).",
         "ods",
         {"family": "nb"},
         seconds=_ods,
     ),
     "ods-binomial": Method(
         "ODS, binomial",
-        "ODS with every node taken as binomial; its number of trials is the column's largest count unless changed.",
+        "ODS for binomial nodes. The number of trials is each column's largest count unless changed.",
         "ods",
         {"family": "binomial"},
         seconds=_ods,
     ),
     "ods-oracle": Method(
         "ODS, families given",
-        "ODS told the family of each node with its parameter; nodes without one are taken as Poisson.",
+        "ODS with each node's family and parameter given. Nodes without one are Poisson.",
         "ods",
         seconds=_ods,
     ),
     "mrs": Method(
         "MRS, Poisson",
-        "Takes every node as Poisson given its parents, and places the node next whose second moment exceeds its mean "
-        "squared the least; parents by CAM among pairs with a partial correlation.",
+        "Assumes that nodes are Poisson given their parents. Places the node next whose second moment exceeds its mean "
+        "squared the least. Parents by CAM among pairs with a partial correlation.",
         "mrs",
         {"family": "poisson"},
         seconds=_mrs,
     ),
     "mrs-nb": Method(
         "MRS, NB",
-        "MRS with every node taken as negative binomial of one known size; the order is that of the Poisson, since its "
-        "ratios are all divided by one number.",
+        "MRS for negative binomial nodes, all with one known size. The order is the same as for Poisson, since all its "
+        "ratios are divided by one number.",
         "mrs",
         {"family": "nb"},
         seconds=_mrs,
     ),
     "mrs-binomial": Method(
         "MRS, binomial",
-        "MRS with every node taken as binomial; its number of trials is the column's largest count unless changed.",
+        "MRS for binomial nodes. The number of trials is each column's largest count unless changed.",
         "mrs",
         {"family": "binomial"},
         seconds=_mrs,
     ),
     "mrs-hyper-poisson": Method(
         "MRS, hyper-Poisson",
-        "MRS with every node taken as hyper-Poisson of one known b, 2 unless changed, for counts that vary more.",
+        "MRS for hyper-Poisson nodes, all with one known b (2 unless changed), for counts that vary more.",
         "mrs",
         {"family": "hyper-poisson"},
         seconds=_mrs,
     ),
     "boss": Method(
         "BOSS",
-        "A search over orders by the BIC of linear Gaussian models of log counts; gives a class of graphs, no order.",
+        "Search over orders by the BIC of linear Gaussian models of log counts. Finds a class of graphs, not an order.",
         "general",
         {"algorithm": "boss"},
         seconds=lambda rows, nodes: 1e-3 * nodes**2,
@@ -230,7 +230,7 @@ METHODS: dict[str, Method] = {
     ),
     "grasp": Method(
         "GRaSP",
-        "BOSS with a search that turns edges instead of moving single nodes; gives a class of graphs, no order.",
+        "Like BOSS, but reverses edges instead of moving single nodes. Finds a class of graphs, not an order.",
         "general",
         {"algorithm": "grasp"},
         seconds=lambda rows, nodes: 1e-3 * nodes**2,
@@ -238,7 +238,7 @@ METHODS: dict[str, Method] = {
     ),
     "pc": Method(
         "PC",
-        "Removes edges by tests of partial correlation of log counts; gives a class of graphs, no order.",
+        "Removes edges by tests of partial correlation of log counts. Finds a class of graphs, not an order.",
         "general",
         {"algorithm": "pc"},
         seconds=lambda rows, nodes: 1.6e-4 * nodes**3,
@@ -246,7 +246,7 @@ METHODS: dict[str, Method] = {
     ),
     "ges": Method(
         "GES",
-        "A search over classes of graphs by the BIC of linear Gaussian models of log counts; slow beyond 50 nodes.",
+        "Search over classes of graphs by the BIC of linear Gaussian models of log counts. Slow beyond 50 nodes.",
         "general",
         {"algorithm": "ges"},
         seconds=lambda rows, nodes: 1.3e-7 * nodes**5,
@@ -254,7 +254,7 @@ METHODS: dict[str, Method] = {
     ),
     "lingam": Method(
         "DirectLiNGAM",
-        "Assumes that log counts depend linearly on log counts, with errors that are not normal; gives an order.",
+        "Assumes that log counts depend linearly on log counts, with non-normal errors. Finds an order.",
         "general",
         {"algorithm": "lingam"},
         seconds=lambda rows, nodes: 1.6e-8 * rows * nodes**3,
@@ -262,7 +262,7 @@ METHODS: dict[str, Method] = {
     ),
     "notears": Method(
         "NOTEARS-MLP",
-        "Neural networks predict every log count from the others under a penalty on cycles; slow beyond 20 nodes.",
+        "Neural networks predict every log count from the others, with a penalty on cycles. Slow beyond 20 nodes.",
         "notears",
         seconds=lambda rows, nodes: 3 + 1.4e-4 * rows * nodes**2,
         package="gcastle",
@@ -270,7 +270,7 @@ METHODS: dict[str, Method] = {
     ),
     "search-poisson": Method(
         "search, Poisson",
-        "Our search over orders by the BIC of Poisson regressions on log counts; a control for the family-free one.",
+        "Our search over orders by the BIC of Poisson regressions on log counts. A control for the family-free search.",
         "parametric",
         {"family": "poisson"},
         seconds=lambda rows, nodes: 4e-5 * rows * nodes,
@@ -302,16 +302,16 @@ METHODS: dict[str, Method] = {
     ),
     "diffan": Method(
         "DiffAN",
-        "Removes the node whose log density, as a diffusion network learns it, has the most even curvature; sound if "
-        "noise is additive and normal; parents by CAM.",
+        "Removes the node whose log density, learned by a diffusion network, has the most constant curvature. Valid if "
+        "noise is additive and normal. Parents by CAM.",
         "diffan",
         seconds=lambda rows, nodes: _trained(rows, nodes, 3000) + 6e-11 * rows * nodes**2 * _weights(nodes),
         numbers=True,
     ),
     "disco-cont": Method(
         "DISCO-Cont",
-        "Our criterion on continuous columns: removes the node whose curvature depends least on the other columns; "
-        "parents by CAM.",
+        "Our criterion for continuous columns: removes the node whose curvature depends least on the other columns. "
+        "Parents by CAM.",
         "cont",
         seconds=lambda rows, nodes: 1.2 * _trained(rows, nodes, 1000) + 2e-6 * rows * nodes**2,
         numbers=True,

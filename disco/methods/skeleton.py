@@ -1,13 +1,13 @@
-"""Candidate edges without direction, which narrow an order's regressions and its parents.
+"""Undirected candidate edges, which limit an order's regressions and parents.
 
-`partial` keeps a pair if a Gaussian model of logarithms of 1 + counts loses more than its BIC by dropping their partial
-correlation ρ given all other nodes:
+`partial` keeps a pair if a Gaussian model of logarithms of 1 + counts has a worse BIC without their partial correlation
+ρ given all other nodes:
 
     −n log(1 − ρ²) > log n.
 
-That is fast, and complete where counts depend on each other about linearly on that scale; it also joins the parents of
-a common child, which the parents' own tests along the order have to part again. `boss` and `ges` take the edges of
-these searches, in whatever direction.
+It is fast, and complete where counts depend on each other about linearly on that scale. It also joins the parents of a
+common child, which the tests of parents along the order must separate again. `boss` and `ges` use the edges of these
+searches, whatever their direction.
 """
 
 import numpy as np
@@ -18,11 +18,11 @@ from disco.methods.finding import find
 from disco.progress import Callback
 
 SKELETONS = ("partial", "boss", "ges", "none")
-_RIDGE = 1e-8  # of the correlations, so that copies of a column have an inverse
+_RIDGE = 1e-8  # added to the correlations, so that duplicate columns stay invertible
 
 
 def joined(counts: pd.DataFrame, how: str, callback: Callback | None = None) -> np.ndarray:
-    """Which pairs are candidates, symmetric, (nodes, nodes).
+    """Whether each pair is a candidate, symmetric, (nodes, nodes).
 
     Args:
         counts: (rows, nodes), no column constant.

@@ -1,6 +1,6 @@
 """The controls: columns sorted by one statistic, with parents by CAM along that order.
 
-Simulated counts often grow along the causal order, so sorting alone may find most of it. A method must beat these.
+Simulated counts often increase along the causal order, so sorting alone may find most of it. A method must beat these.
 """
 
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ _SORTS = {"mean": order_by_mean, "variance": order_by_variance, "excess": order_
 
 @dataclass(frozen=True)
 class Options:
-    """By what the columns are sorted, smallest first, and the p-value below which CAM keeps an edge."""
+    """The statistic that sorts the columns, smallest first, and the p-value below which CAM keeps an edge."""
 
     by: str = one_of("mean", _SORTS)
     cutoff: float = number(0.001, at_least=0, at_most=1)
@@ -31,7 +31,7 @@ def find(table: Table, options: Options, *, callback: Callback | None = None) ->
     """The sorted order, and parents by CAM.
 
     Raises:
-        InputError: the table does not hold counts, or there are too few rows for CAM.
+        InputError: the table does not contain counts, or there are too few rows for CAM.
     """
     given = prepare(table)
     check_rows(given)
@@ -39,10 +39,10 @@ def find(table: Table, options: Options, *, callback: Callback | None = None) ->
 
 
 def check_rows(given: Prepared) -> None:
-    """Refuse a table with too few rows for CAM along some order, before anything is computed.
+    """Refuse a table with too few rows for CAM along any order, before anything is computed.
 
     Raises:
-        InputError: it has.
+        InputError: there are too few.
     """
     rows, adjustment = len(given.counts), given.adjustment
     sizes = smooths.in_order(given, list(given.counts.columns), cam.COLUMNS, adjustment)[1]
@@ -50,13 +50,13 @@ def check_rows(given: Prepared) -> None:
     needed = int(sizes.sum() - sizes.min()) + beside + 2
     if rows < needed:
         raise InputError(
-            f"Parents by CAM are a regression on the smooths of all other columns, for which {rows:,} rows are "
+            f"CAM regresses each column on smooths of all columns before it, for which {rows:,} rows are "
             f"too few: give at least {needed:,} rows, or fewer columns."
         )
 
 
 def along(given: Prepared, order: list[str], cutoff: float, *, callback: Callback | None = None) -> Found:
-    """The result of an order with the parents that CAM selects along it."""
+    """An order with the parents that CAM selects along it."""
     tests = cam.edges(given, order, cutoff=cutoff, adjustment=given.adjustment, callback=callback)
     kept = tests.loc[tests["selected"], ["parent", "child"]]
     return Found.of(

@@ -1,4 +1,4 @@
-"""Options of methods as a person writes them, METHOD.OPTION=VALUE, on the command line and on the page Compare."""
+"""Options of methods as users write them, METHOD.OPTION=VALUE, on the command line and on the page Compare."""
 
 import contextlib
 import dataclasses
@@ -14,25 +14,25 @@ EXAMPLE = "ods-nb.size=3"
 
 
 def asked_for(names: Iterable[str], lines: Iterable[str]) -> dict[str, dict[str, Any]]:
-    """Each method with the options that were written for it.
+    """Each method with the options written for it.
 
     Args:
         names: keys of `disco.methods.METHODS`.
-        lines: METHOD.OPTION=VALUE each; lists and mappings as JSON.
+        lines: one METHOD.OPTION=VALUE each; lists and mappings as JSON.
 
     Raises:
-        InputError: there is no such method or option, a value does not fit, or a line cannot be read.
+        InputError: there is no such method or option, a value is not allowed, or a line cannot be read.
     """
     found: dict[str, dict[str, Any]] = {name: {} for name in names}
     for name in found:
-        method(name)  # refuses a name that is none
+        method(name)  # refuses an unknown name
     for line in lines:
         where, equals, value = line.partition("=")
         name, dot, option = (part.strip() for part in where.partition("."))
         if not (equals and dot and option):
-            raise InputError(f"An option is written METHOD.OPTION=VALUE, such as {EXAMPLE}; got {line!r}.")
+            raise InputError(f"Write an option as METHOD.OPTION=VALUE, such as {EXAMPLE}; got {line!r}.")
         if name not in found:
-            raise InputError(f"The option {where.strip()} is for the method {name}, which is not among those chosen.")
+            raise InputError(f"The option {where.strip()} is for the method {name}, which is not chosen.")
         if option in found[name]:
             raise InputError(f"The option {where.strip()} is given twice.")
         found[name][option] = _value(name, option, value.strip())
@@ -42,7 +42,7 @@ def asked_for(names: Iterable[str], lines: Iterable[str]) -> dict[str, dict[str,
 
 
 def _check(name: str, options: dict[str, Any]) -> None:
-    """Refuse options that do not fit, in a sentence that names the method."""
+    """Refuse invalid options, with a message that names the method."""
     try:
         options_of(name, options)
     except InputError as error:

@@ -24,4 +24,4 @@ def test_chosen_methods_run_and_their_consensus_is_drawn(page: Page, address: st
     expect(page.get_by_role("button", name="Cancel")).to_have_count(0)
     page.get_by_text("Consensus graph", exact=True).click()
     expect(page.locator(".canvas [data-edge]").first).to_be_attached()
-    expect(page.get_by_text("wider: more methods")).to_be_visible()
+    expect(page.get_by_text("thicker line = more methods")).to_be_visible()

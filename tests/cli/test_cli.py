@@ -76,10 +76,10 @@ def test_fit_refuses_a_full_folder_and_resumes_its_own(counts, small_table, tmp_
     assert main([*arguments, "--resume"]) == 0
     assert capsys.readouterr().out == first
     assert main([*arguments, "--resume", "--seed", "3"]) == 2
-    assert "begun with seed 0, not 3" in capsys.readouterr().err
+    assert "has seed 0, not 3" in capsys.readouterr().err
     (small_table + 1).to_csv(counts, index=False)
     assert main([*arguments, "--resume"]) == 2
-    assert "begun with another table" in capsys.readouterr().err
+    assert "has another table" in capsys.readouterr().err
     assert main(["fit", counts, "--out", str(tmp_path / "new"), *SHORT, "--resume"]) == 0  # nothing there: start
 
 

@@ -34,7 +34,7 @@ def test_problems_come_first_and_what_can_be_looked_at_is(path, capsys):
     assert status == 2 and lines[1].startswith('Problem: Column "site", row 1: "here" is text')
     assert lines[2].startswith('Note: Column "id" numbers the rows')
     assert any(line.startswith('"total" is the sum of "a" and "b". Leave out one') for line in lines)
-    assert err == "disco: the problems above must be mended before this table can be fitted.\n"
+    assert err == "disco: fix the problems above before fitting this table.\n"
     assert told(path, capsys, "--without", "site,id,total") == (
         0,
         "t.csv: 300 rows, 3 columns.\nNothing stands out.\n",
@@ -78,7 +78,7 @@ def test_the_stress_test_is_told_in_sentences_and_in_json(path, capsys, monkeypa
 
 @pytest.mark.parametrize(
     ("text", "sentence"),
-    [("", "is empty"), ("a,b\n", ""), ("a,b\nx,y\nz,w\n", "must be mended"), ("a,b\n1,1\n1,1\n", "must be mended")],
+    [("", "is empty"), ("a,b\n", ""), ("a,b\nx,y\nz,w\n", "fix the problems"), ("a,b\n1,1\n1,1\n", "fix the problems")],
 )
 def test_a_table_with_nothing_to_look_at_is_one_sentence(path, text, sentence, capsys):
     path.write_text(text)

@@ -59,16 +59,16 @@ def test_methods_and_a_truth_are_added_to_a_run(lab, capsys):
     assert "sort-variance" in capsys.readouterr().out
     (lab / "one.csv").write_text("parent,child\nx1,x2\n")
     edges = len(run.truth())
-    for told in (f"The run's {edges} true edges gave way to 1.", ""):
+    for told in (f"The run's {edges} true edges were replaced by 1.", ""):
         assert main(["compare", *words[:3], str(lab / "one.csv"), "--methods", "sort-mean"]) == 0
-        assert ("gave way" in (said := capsys.readouterr().err)) == bool(told) and told in said
+        assert ("were replaced" in (said := capsys.readouterr().err)) == bool(told) and told in said
 
 
 @pytest.mark.usefixtures("strange")
 def test_a_failure_and_a_time_limit_are_rows_with_a_sentence(lab, capsys):
     assert compare(lab, "--methods", "input,slow,good", "--timeout", "3") == 0
     printed = capsys.readouterr().out
-    assert "timeout" in printed and "slow: The slow one was stopped after 3 seconds, its time limit." in printed
+    assert "timeout" in printed and "slow: The slow one was stopped at its time limit, 3 seconds." in printed
     assert "input: The column <b> has no values above 3: leave it out." in printed
     assert "good: It took the columns as they stand." in printed
 
@@ -89,12 +89,12 @@ def test_the_list_says_what_each_method_assumes(capsys, monkeypatch):
         ([], "--methods is missing"),
         (["--methods", ""], "at least one method"),
         (["--methods", "sort-mean", "--set", "cutoff=3"], "written METHOD.OPTION=VALUE.*got 'cutoff=3'"),
-        (["--methods", "sort-mean", "--set", "sort-excess.cutoff=3"], "sort-excess, which is not among those chosen"),
+        (["--methods", "sort-mean", "--set", "sort-excess.cutoff=3"], "sort-excess, which is not chosen"),
         (["--methods", "sort-mean", "--set", "sort-mean.depth=3"], "no option 'depth'"),
         (["--methods", "sort-mean", "--set", "sort-mean.cutoff=much"], "cutoff must be a number.*got 'much'"),
         (["--methods", "sort-mean", "--set", "sort-mean.by=3"], "by must be one of mean.*got '3'"),
         (["--methods", "sort-mean", "--timeout", "0"], "time limit in seconds must be"),
-        (["--methods", "sort-mean", "--run", "x"], "give --run for a run that exists, or COUNTS"),
+        (["--methods", "sort-mean", "--run", "x"], "give --run for an existing run, or COUNTS"),
         (["--methods", "sort-mean", "--truth", "no.csv"], "no.csv does not exist"),
     ],
 )

@@ -19,7 +19,7 @@ def test_a_run_goes_there_and_back(tmp_path, monkeypatch, capsys):
     assert main(["pack", str(run.path), "--out", "small.zip", "--without-networks"]) == 0
     assert (tmp_path / "small.zip").read_bytes() == pack(run, networks=False) != pack(run)
     kept = (tmp_path / f"{run.id}.zip").read_bytes()
-    assert main(["pack", run.id]) == 2 and "exists already" in capsys.readouterr().err
+    assert main(["pack", run.id]) == 2 and "already exists" in capsys.readouterr().err
     assert kept == (tmp_path / f"{run.id}.zip").read_bytes() == pack(run)
     run.delete()
     assert main(["unpack", f"{run.id}.zip"]) == 0 and capsys.readouterr().out.endswith(f"Run: {run.path}\n")

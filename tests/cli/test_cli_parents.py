@@ -43,13 +43,13 @@ def test_fit_with_a_selector_and_disjoint_rows(files, small_table, capsys):
     assert run.settings.selector == "cam" and run.settings.disjoint_rows
     edges = run.edges()
     assert f"{len(edges)} edge" in printed.out and " by CAM, p < 0.001:" in printed.out
-    assert "One half of the rows gave the networks and the order" in printed.out and "rows were used" not in printed.out
+    assert "One half of the rows was used for the networks" in printed.out and "rows were used" not in printed.out
     assert all(f"  {edge.parent} -> {edge.child}  F {edge.score:.4g}, p " in printed.out for edge in edges.itertuples())
     assert "selector 4/4" in printed.err
     assert main([*fit, "--resume"]) == 0
     capsys.readouterr()
     fit[fit.index("cam")] = "pcm"
-    assert main([*fit, "--resume"]) == 2 and "begun with selector cam, not pcm" in capsys.readouterr().err
+    assert main([*fit, "--resume"]) == 2 and "has selector cam, not pcm" in capsys.readouterr().err
 
     assert main(["graph", str(run.path)]) == 0  # its own graph is that of CAM
     text = capsys.readouterr().out
@@ -59,7 +59,7 @@ def test_fit_with_a_selector_and_disjoint_rows(files, small_table, capsys):
     assert main(["graph", str(run.path), "--parents", "ocs", "--tau-z", "-9"]) == 0
     assert len(rows(capsys.readouterr().out)) == 11
     assert main(["graph", str(run.path), "--tau-z", "1"]) == 2
-    assert "--tau-z and --pi-min are for the selector ocs, not cam: add --parents ocs." in capsys.readouterr().err
+    assert "--tau-z and --pi-min apply to the selector ocs, not cam: add --parents ocs." in capsys.readouterr().err
 
 
 def test_graph_computes_what_a_run_lacks_and_keeps_it(capsys):

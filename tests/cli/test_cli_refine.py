@@ -103,7 +103,7 @@ def test_goes_on_after_a_stop(counts):
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        ([], "give RUN for a run that exists, or --counts and --out for a new one"),
+        ([], "give RUN for an existing run, or --counts and --out for a new one"),
         (["nowhere"], "There is no run nowhere"),
         (["nowhere", "--out", "x"], "--out goes with --counts"),
         (["--counts", "COUNTS"], "--counts needs --out"),
@@ -153,7 +153,7 @@ def test_no_refinement_yet_is_said(capsys):
 def test_thresholds_do_not_go_with_the_refined_graph(capsys):
     run = finished_run(4)
     assert main(["graph", str(run.path), "--graph", "refined", "--tau-z", "2"]) == 2
-    assert "thresholds and rules are for the graph disco" in capsys.readouterr().err
+    assert "thresholds and rules apply to the graph disco" in capsys.readouterr().err
 
 
 def test_determined_columns_are_named_and_can_be_left_out(counts, capsys):

@@ -64,7 +64,7 @@ def test_flags_add_to_the_file(tmp_path):
             given("--roles", str(path), *words)
     with pytest.raises(InputError, match='"a" has two roles, covariate and ignore'):
         given("--covariates", "a", "--ignore", "a")
-    with pytest.raises(InputError, match="a column has that name too"):
+    with pytest.raises(InputError, match="a column has the same name"):
         given("--exposure", "total", names=("total",))
     with pytest.raises(InputError, match="ask for group effects, and no column is the group"):
         given("--group-effects")
@@ -97,7 +97,7 @@ def test_a_fit_makes_a_run_with_roles(world, capsys, monkeypatch):
     assert "was made with other roles (adjusted for site" in capsys.readouterr().err
     table.assign(age=table["age"] + 1).to_csv(folder / "t.csv", index=False)
     assert main([*fit, *FLAGS, "--resume"]) == 2
-    assert "was begun with another table" in capsys.readouterr().err
+    assert "has another table" in capsys.readouterr().err
     assert main(["refine", str(folder / "run"), "--covariates", "site"]) == 2
     assert "was made with other roles" in capsys.readouterr().err
 

@@ -180,14 +180,14 @@ def test_true_sinks_have_no_true_child_left():
 def test_the_steps_ring_true_sinks_and_cross_wrong_removals():
     ccs, _ = ordering(ORDER)
     fig = order_figures.scores(ccs, 1, ORDER, true_sinks=["x3", "x7"])
-    assert [ORDER[int(row)] for row in trace(fig, "a sink according to the truth").y] == ["x3", "x7"]
+    assert [ORDER[int(row)] for row in trace(fig, "sink in the known graph").y] == ["x3", "x7"]
     wrong = metrics.wrong_removals(ORDER, TRUTH)["step"].tolist()
     crossed = order_figures.margins(removals.all_steps(ccs), 1, wrong)
-    assert list(trace(crossed, "wrong according to the truth").x) == wrong == [2]
+    assert list(trace(crossed, "wrong according to the known graph").x) == wrong == [2]
     note = next(note for note in crossed.layout.annotations if note.text == "first wrong removal")
-    assert note.x == 2 and note.y == pytest.approx(np.log10(trace(crossed, "wrong according to the truth").y[0]))
+    assert note.x == 2 and note.y == pytest.approx(np.log10(trace(crossed, "wrong according to the known graph").y[0]))
     unmarked = order_figures.margins(removals.all_steps(ccs), 1)
-    assert not [t for t in unmarked.data if t.name == "wrong according to the truth"]
+    assert not [t for t in unmarked.data if t.name == "wrong according to the known graph"]
 
 
 def test_true_parents_are_starred_and_true_edges_dotted():

@@ -42,7 +42,7 @@ def test_time_and_f1_tell_controls_from_methods():
         }
     )
     figure = compared.time_and_f1(rows)
-    assert roles.title_of(figure) == "one has the highest F1, 0.90, in 20 s"
+    assert roles.title_of(figure) == "Most accurate: one (F1 0.90, 20 s)"
     assert [list(part.text) for part in figure.data] == [["one"], ["sorted"]]
     assert figure.data[1].marker.symbol == "circle-open" and all(part.x[0] > 0 for part in figure.data)
     assert roles.title_of(compared.time_and_f1(rows.assign(f1=np.nan))) == "No method has an F1 yet"
@@ -72,7 +72,7 @@ def test_an_edge_is_as_wide_as_many_have_it_and_an_open_one_has_no_head():
     assert edges["a"]["words"] == "a → b: 2 of 2 methods" and edges["b"]["words"] == "b — c: 1 of 2 methods"
     heads = {name: {tuple(point.split(",")) for point in edge["head"].split()} for name, edge in edges.items()}
     assert len(heads["a"]) == 3 and len(heads["b"]) == 1
-    assert {key["words"] for key in marks["legend"]} == {"no arrow: direction left open", "wider: more methods"}
+    assert {key["words"] for key in marks["legend"]} == {"no arrow head: direction open", "thicker line = more methods"}
 
 
 def test_the_consensus_can_be_read_by_other_programs():

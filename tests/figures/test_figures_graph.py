@@ -117,7 +117,7 @@ def test_a_node_that_is_not_of_the_models_kind_has_another_outline_and_says_so()
     dashed = re.findall(r'<rect [^>]*rx="7"[^>]*stroke-dasharray="5 4"', text)
     assert len(outlines) == 3 and len(dashed) == 2
     assert "misfit 44.0 nats" in outlines[0] and "hypotheses" in outlines[0] and "misfit not available" in outlines[2]
-    assert ">the model does not fit this node, its arrows are hypotheses</text>" in text
+    assert ">the model does not fit this node: its arrows are hypotheses</text>" in text
     assert list(network(graph, places).data[-1].marker.symbol) == ["diamond-open", "circle", "diamond-open"]
     good = graphs.build([*places], edges)
     assert "does not fit" not in drawing.svg(good, places) and "dasharray" not in drawing.svg(good, places)
@@ -152,10 +152,10 @@ def test_colour_and_tail_say_who_found_an_edge_and_the_dash_that_its_direction_i
 def test_the_legend_holds_what_is_drawn_and_no_more():
     graph, _ = made(ORDER)
     words = [key.words for key in drawing.legend(graph, drawing.edges(graph))]
-    assert words == ["passed in all folds", "wider: higher OCS"]
+    assert words == ["passed in all folds", "thicker line = higher OCS"]
     words = [key.words for key in drawing.legend(union()[0], drawing.edges(union()[0]))]
     assert words[:3] == [role.meaning for role in roles.FOUND_BY.values()]
-    assert words[3:] == ["direction decided", "direction undecided", "wider: more evidence"]
+    assert words[3:] == ["direction decided", "direction undecided", "thicker line = stronger evidence"]
 
 
 def test_a_picture_says_what_it_is_of():

@@ -20,10 +20,10 @@ def steps(folds: list[int], ratios: list[float]) -> pd.DataFrame:
     ("folds", "ratios", "level", "text"),
     [
         ([3] * 5, [2.0] * 5, "sure", "Folds agree on all 5 removals."),
-        ([3] * 5, [2.0] * 4 + [1.05], "sure", "all 5 removals; 1 removal was won by less than 10 %."),
+        ([3] * 5, [2.0] * 4 + [1.05], "sure", "all 5 steps; 1 step was decided by less than 10 %."),
         ([3] * 3 + [2] * 2, [2.0] * 5, "guess", "Folds agree on 3 of 5 removals."),
         # All folds agree, yet most removals were narrow.
-        ([3] * 5, [1.01] * 3 + [2.0] * 2, "poor", "all 5 removals; 3 removals were won by less than 10 %."),
+        ([3] * 5, [1.01] * 3 + [2.0] * 2, "poor", "all 5 steps; 3 steps were decided by less than 10 %."),
         ([0] * 197 + [3], [1.01] * 152 + [1.5] * 46, "poor", "Folds agree on 1 of 198 removals; 152 removals were"),
     ],
 )
@@ -39,7 +39,7 @@ def arrows(clear: int, unclear: int) -> pd.DataFrame:
 def test_removals_that_knowledge_decided_were_not_won_narrowly():
     told = [verdicts.of_order(steps([3] * 4, ratios), arrows(0, 0)) for ratios in ([2.0] * 4, [2.0, 0.4, 0.9, 2.0])]
     assert [one.level for one in told] == ["sure", "sure"]
-    assert told[0].text == told[1].text and "won by less" not in told[0].text
+    assert told[0].text == told[1].text and "decided by less" not in told[0].text
 
 
 def test_narrow_removals_do_not_count_against_the_ends_of_clear_edges():
@@ -50,7 +50,7 @@ def test_narrow_removals_do_not_count_against_the_ends_of_clear_edges():
     assert levels == ["sure", "guess", "poor", "sure"]
     said = verdicts.of_order(narrow, arrows(9, 1))
     assert "In 9 of 10 edges all folds put the parent clearly before the child." in said.text
-    assert "surer than any single position" in said.advice
+    assert "Trust edges more than positions" in said.advice
 
 
 def scored(z: list[list[float]]) -> pd.DataFrame:
@@ -71,7 +71,7 @@ def test_edges_are_as_sure_as_they_are_far_from_the_threshold():
     assert level([[9, 9], [2.1, 9], [1.9, 9]]) == "poor"
     assert level([[9, 1], [9, 1], [9, 1]]) == "poor"  # no edge in both folds
     said = verdicts.of_parents(scored([[9, 9], [2.1, 9], [1.9, 9]]), "iqr", 2.0, 1.0).text
-    assert said == "Of 2 edges, 1 would go if τ_Z were 0.25 higher; 1 would come if it were lower."
+    assert said == "Of 2 edges, 1 would be removed if τ_Z were 0.25 higher; 1 would be added if it were lower."
 
 
 def test_by_the_agreement_of_the_folds_noise_decides():

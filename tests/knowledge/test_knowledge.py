@@ -126,7 +126,7 @@ def test_a_file_of_tetrad_with_gaps_and_signs():
     [
         (b"[]", "must hold a JSON object"),
         (b'{"tier": []}', "got 'tier'"),
-        (b"{", "holds no readable JSON"),
+        (b"{", "is not readable JSON"),
         (b"[" * 100_000, "nested too deeply"),
         (b"/knowledge comma\n", "Line 1 of k is no tier"),
         (b"/knowledge\nforbiddengroup\na b ==> c\n", "Line 2 of k is no tier"),

@@ -73,8 +73,8 @@ def test_what_a_method_prints_goes_to_its_log(strange, table, tmp_path):
     ("way", "sentence"),
     [
         ("input", r"^The column <b> has no values above 3: leave it out\.$"),
-        ("memory", "ran out of memory; use fewer columns or rows"),
-        ("killed", "The killed one was killed by the system: it ran out of memory, most likely"),
+        ("memory", "ran out of memory: use fewer columns or rows"),
+        ("killed", "The killed one was killed by the system, probably because memory ran out"),
         ("crash", "The crash one crashed by signal SIGSEGV"),
         ("bug", r"^It met an unexpected KeyError; its log says where\.$"),
         ("absent", r"the absent one needs the package no-such: pip install \.\[rivals\]\.$"),
@@ -95,7 +95,7 @@ def test_options_that_do_not_fit_are_refused(table):
 
 @pytest.mark.parametrize("way", ["slow", "deep"])
 def test_a_time_limit_ends_it(strange, table, way):
-    with pytest.raises(OutOfTime, match=f"The {way} one was stopped after 1 seconds, its time limit"):
+    with pytest.raises(OutOfTime, match=f"The {way} one was stopped at its time limit, 1 seconds"):
         find_apart(way, table, limit=1)
     assert not children()
 

@@ -70,6 +70,6 @@ def test_rows_evaluated_and_the_epoch_kept_are_said():
     small = {"epochs": 2, "width": 8, "evaluated": 30, "logged": True}
     notes = find("diffan", table, small).notes
     assert notes == (
-        "The network of epoch 2 was kept, and variances were taken over 30 of 50 rows.",
-        "log(1 + x) was taken of the table.",
+        "The network of epoch 2 was used, and variances computed on 30 of 50 rows.",
+        "The table was transformed by log(1 + x).",
     )

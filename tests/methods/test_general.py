@@ -71,7 +71,7 @@ def test_a_class_has_directed_edges_and_open_ones(name):
     state = random.getstate()
     found = find(name, rows())
     assert set(found.directed) == {("a", "c"), ("b", "c"), ("c", "d")} and found.undirected == [("x", "y")]
-    assert found.notes == ("Edges without direction: 1 of 4.",) and found.order is None
+    assert found.notes == ("Undirected edges: 1 of 4.",) and found.order is None
     assert random.getstate() == state
 
 
@@ -90,7 +90,7 @@ def test_lingam_gives_an_order_and_sizes():
 def test_copies_and_few_rows_stop_pc_and_lingam_with_a_sentence():
     pytest.importorskip("causallearn")
     copied = rows(200).assign(e=lambda table: table["a"])
-    with pytest.raises(InputError, match='PC needs columns that others do not determine; leave "(a|e)" out'):
+    with pytest.raises(InputError, match='PC needs columns that are not determined by the others; leave "(a|e)" out'):
         find("pc", copied)
     for name in ("pc", "lingam"):
         with pytest.raises(InputError, match="needs more rows than columns; this table has 12 and 18"):

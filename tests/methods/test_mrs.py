@@ -104,7 +104,7 @@ def test_the_skeleton_of_boss_orders_a_chain():
 
 def test_b_and_family_are_noted():
     result = find("mrs-hyper-poisson", chain(), {"b": 1.5})
-    assert "taken as hyper-poisson with b = 1.5" in result.notes[0] and "a moments ratio of 1" in result.notes[1]
+    assert "assumed to be hyper-poisson with b = 1.5" in result.notes[0] and "a moment ratio of 1" in result.notes[1]
     assert "poisson;" in find("mrs", chain()).notes[0]
 
 
@@ -114,7 +114,7 @@ def test_what_cannot_be_is_refused():
         find("mrs", table.assign(d=0))
     with pytest.raises(InputError, match='0 in "d", a binomial of 1 trial'):
         find("mrs-binomial", table.assign(d=np.arange(200) % 2))
-    with pytest.raises(InputError, match="trials cannot hold"):
+    with pytest.raises(InputError, match="trials cannot fit"):
         find("mrs-binomial", table, {"trials": 2})
     with pytest.raises(InputError, match="b must be"):
         find("mrs-hyper-poisson", table, {"b": 0})

@@ -69,7 +69,7 @@ def test_weights_become_edges_scores_an_order_and_a_note(castle):
     assert abs(seen[0].mean(0)).max() < 1e-9 and abs(seen[0].std(0) - 1).max() < 1e-9
     assert result.directed == [("a", "b"), ("b", "c")] and result.order == ["a", "b", "c"]
     assert result.scores.set_index(["parent", "child"])["score"]["a", "c"] == 0.2
-    assert len(result.scores) == 5 and len(result.notes) == 1 and 'was none: "c" → "a".' in result.notes[0]
+    assert len(result.scores) == 5 and len(result.notes) == 1 and 'was left: "c" → "a".' in result.notes[0]
 
 
 def test_it_stops_when_asked_and_leaves_no_trace(castle):
@@ -82,7 +82,7 @@ def test_it_stops_when_asked_and_leaves_no_trace(castle):
 
 def test_a_limit_a_failure_and_a_constant_column_are_one_sentence(castle):
     castle(endless)
-    with pytest.raises(InputError, match="NOTEARS was not done after 1 seconds: give it a longer limit"):
+    with pytest.raises(InputError, match="NOTEARS did not finish within 1 seconds: set a longer limit"):
         find(TABLE, Options(limit=1))
     castle(lambda values: int("seven"))
     with pytest.raises(InputError, match=r"^NOTEARS failed: ValueError: invalid literal for int.*'seven'\.$"):

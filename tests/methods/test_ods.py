@@ -80,11 +80,10 @@ def test_each_column_is_held_against_its_own_family():
 def test_a_wrong_family_is_seen_in_the_notes():
     right = find("ods-oracle", negative_binomial_source(), {"families": {"x": ["nb", 6]}})
     assert right.notes[0] == (
-        "Families taken as known: nb of size 6 for 1 node, poisson for 1; means by least squares; parents by CAM at "
-        "p < 0.001."
+        "Assumed families: nb of size 6 for 1 node, poisson for 1; means by least squares; parents by CAM at p < 0.001."
     )
     wrong = find("ods-poisson", negative_binomial_source())
-    assert "here it has 0.98 to 1.00 times as much" in right.notes[1]
+    assert "Here it has 0.98 to 1.00 times as much" in right.notes[1]
     assert float(wrong.notes[1].split(" to ")[1].split()[0]) > 1.3
 
 
@@ -117,11 +116,11 @@ def test_parents_by_lasso_follow_rule_and_seed():
     ("name", "changes", "says"),
     [
         ("ods-nb", {"size": 0}, "size must be greater than 0"),
-        ("ods-binomial", {"trials": 3}, 'A binomial of 3 trials cannot hold "cause", whose largest count is 4'),
+        ("ods-binomial", {"trials": 3}, 'A binomial of 3 trials cannot fit "cause", with largest count 4'),
         ("ods-binomial", {"trials": 0}, "trials must be at least 1"),
         ("ods-oracle", {"families": {"cause": ["nb", 0]}}, 'The nb of "cause" needs a finite number above 0; got 0'),
         ("ods-oracle", {"families": {"cause": ["binomial", 7.5]}}, "needs a whole number above 0; got 7.5"),
-        ("ods-oracle", {"families": {"cause": ["binomial", 2]}}, 'binomial of 2 trials cannot hold "cause"'),
+        ("ods-oracle", {"families": {"cause": ["binomial", 2]}}, 'binomial of 2 trials cannot fit "cause"'),
         ("ods-oracle", {"families": {"cause": "gamma"}}, "must be \"poisson\", .* got 'gamma'"),
         ("ods-oracle", {"families": {"cause": ["nb"]}}, 'must be "poisson"'),
         ("ods-oracle", {"families": {"cause": 6}}, 'must be "poisson"'),
@@ -144,7 +143,7 @@ def test_tables_that_cannot_be_are_refused():
     with pytest.raises(InputError, match='The logarithms of column "d" do not vary'):
         find("ods-poisson", table.assign(d=2**52 + np.arange(100) % 2))
     wide = pd.DataFrame(np.random.default_rng(0).poisson(2, (20, 30))).add_prefix("x")
-    with pytest.raises(InputError, match="give more than 31 rows for 30 columns; got 20"):
+    with pytest.raises(InputError, match="it needs over 31 rows for 30 columns; got 20"):
         find("ods-poisson", wide)
 
 

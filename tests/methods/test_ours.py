@@ -59,7 +59,7 @@ def test_a_refinement_is_the_same_as_by_its_own_call_and_says_what_is_open():
     assert set(found.directed) == set(zip(own.edges["parent"], own.edges["child"], strict=True))
     assert found.scores["score"].tolist() == own.edges["gain_nats"].tolist()
     open_ = len(own.edges) - int(own.edges["decided"].sum())
-    assert found.notes[0] == f"The rows leave {open_} of {len(own.edges)} directions undecided."
+    assert found.notes[0] == f"Undecided directions: {open_} of {len(own.edges)}."
 
 
 @pytest.mark.parametrize(("name", "changes"), [("disco", FIT), ("refined", {"starts": 1, "restarts": 0})])
@@ -86,7 +86,7 @@ def test_it_refuses_settings_that_do_not_exist_and_stops():
     with pytest.raises(InputError, match="settings must map settings to values"):
         options_of("disco", {"settings": "depth"})
     for odd in ({"device": "cpu"}, {"preset": "paper"}, {1: 2}):
-        with pytest.raises(InputError, match="settings must not hold"):
+        with pytest.raises(InputError, match="settings must not contain"):
             find("disco", COUNTS, {"settings": odd})
     for name in ("disco", "refined"):
         with pytest.raises(FitStopped):

@@ -117,7 +117,7 @@ def test_rules_are_kept():
 
 
 def test_what_a_family_cannot_hold_is_one_sentence():
-    with pytest.raises(InputError, match=r'of 5 trials cannot hold "d", whose largest count is 1\d: give it more'):
+    with pytest.raises(InputError, match=r'of 5 trials cannot fit "d", with largest count 1\d: give it more'):
         find("search-binomial", TABLE[["d", "a"]], {"trials": 5})
     with pytest.raises(InputError, match='"k" .*constant|constant.*"k"'):
         find("search-nb", TABLE.assign(k=3))

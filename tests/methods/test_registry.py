@@ -79,7 +79,7 @@ def test_what_a_method_cannot_use_is_said():
     table = two_nodes().assign(site=np.arange(3000) % 3)
     knowledge = Knowledge(tiers=(("cause",), ("effect",)))
     result = find("sort-mean", table, roles={"site": ("covariate", "categorical")}, knowledge=knowledge)
-    assert result.notes == ("sorted by mean cannot use knowledge: no tier and no rule was kept to.",)
+    assert result.notes == ("sorted by mean cannot use knowledge: tiers and rules were ignored.",)
     assert set(result.nodes) == {"effect", "cause"}
 
 
@@ -89,7 +89,7 @@ def test_a_method_stops_when_asked():
 
 
 def test_a_method_for_counts_refuses_other_numbers_and_names_those_that_take_them():
-    sentence = 'sorted by mean needs counts, and column "effect" holds other numbers: use .*disco-cont'
+    sentence = 'sorted by mean needs counts, and column "effect" has other numbers: use .*disco-cont'
     with pytest.raises(InputError, match=sentence):
         find("sort-mean", two_numbers())
 

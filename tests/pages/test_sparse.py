@@ -101,14 +101,14 @@ def test_with_the_rule_that_keeps_most_the_methods_are_left(capsys, tmp_path):
 def test_a_rule_is_for_the_ocs_of_a_run(capsys):
     run = refine_by_hand(finished_run(4))
     for more, words in (
-        (["--graph", "refined"], "thresholds and rules are for the graph disco"),
-        (["--parents", "cam"], "--rule, --tau-z and --pi-min are for the selector ocs, not cam"),
+        (["--graph", "refined"], "thresholds and rules apply to the graph disco"),
+        (["--parents", "cam"], "--rule, --tau-z and --pi-min apply to the selector ocs, not cam"),
     ):
         assert main(["graph", run.id, "--rule", "jackknife", *more]) == 2
         assert words in capsys.readouterr().err
     write_frame(run.path / "ocs.csv", run.ocs().drop(columns="curvature"))
     assert main(["graph", run.id, "--rule", "jackknife"]) == 2
-    assert "of an older version, which kept no curvature" in capsys.readouterr().err
+    assert "from an older version, without the curvature" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("page", [PARENTS, GRAPH])

@@ -142,7 +142,7 @@ def test_a_truth_with_a_cycle_or_strangers_measures_what_it_can():
         ("edges.csv", "parent,child,undirected\nx1,x1,False\n", "an edge from 'x1' to itself"),
         ("edges.csv", "parent,child,undirected\nx1,x2,True\nx2,x1,False\n", "between 'x1' and 'x2' twice"),
         ("edges.csv", "parent,child,undirected\nx1,x2,False\nx1,x2,False\n", "repeats the parent and child"),
-        ("result.json", "[1]", "holds no JSON object"),
+        ("result.json", "[1]", "does not contain a JSON object"),
         ("result.json", '{"state": "won", "options": {}, "seconds": 1, "limit": 1}', "state is 'won'"),
         ("result.json", '{"state": "done", "options": {}, "seconds": -1, "limit": 1}', "seconds -1"),
         ("result.json", '{"state": "done", "options": {}, "seconds": "x", "limit": 1}', "seconds is 'x'"),

@@ -143,7 +143,7 @@ def test_a_link_out_of_the_folder_is_not_packed(tmp_path):
     (tmp_path / "secret").write_text("parent,child\n")
     (run.path / "truth.csv").unlink()
     (run.path / "truth.csv").symlink_to(tmp_path / "secret")
-    with pytest.raises(InputError, match="truth.csv is a link: put the file or folder itself in its place"):
+    with pytest.raises(InputError, match="truth.csv is a link: replace it by the file or folder itself"):
         pack(run)
 
 

@@ -108,7 +108,7 @@ def columns(**changes: object) -> pd.DataFrame:
 
 
 DAMAGED = {
-    "no json": ("roles.json", b"{", "holds no readable JSON"),
+    "no json": ("roles.json", b"{", "is not readable JSON"),
     "no roles": ("roles.json", b"[]", "JSON object"),
     "a role": ("roles.json", b'{"columns": {"site": "node"}}', "must be one of"),
     "another column": ("roles.json", b'{"columns": {"nowhere": "covariate"}}', "those that roles.json names"),

@@ -319,13 +319,13 @@ def test_a_folder_of_good_and_damaged_runs_is_listed(run, small_table):
     assert "4 folders unreadable" in [found.label for found in booted("train").get("page_link")]
     at = booted("runs")
     assert "4 folders that cannot be opened" in [found.label for found in at.expander]
-    assert "nested too deeply" in texts(at) and "no regular file" in texts(at).replace("\\", "")
+    assert "nested too deeply" in texts(at) and "not a regular file" in texts(at).replace("\\", "")
     (broken,) = [one for one in find_runs()[1] if "deeply" in one.reason]
     at.button(key=f"delete_unreadable_{broken.path.name!r}").click().run()
     assert not broken.path.exists() and "3 folders that cannot be opened" in [found.label for found in at.expander]
-    (other,) = [one for one in find_runs()[1] if "no regular file" in one.reason]
+    (other,) = [one for one in find_runs()[1] if "not a regular file" in one.reason]
     at = booted("train", run=other.path.name)
-    assert any("settings.json is a pipe, no regular file" in warning.value.replace("\\", "") for warning in at.warning)
+    assert any("settings.json is a pipe, not a regular" in warning.value.replace("\\", "") for warning in at.warning)
 
 
 @pytest.mark.parametrize("name", ["refining.json", "refining_status.json", "refining.jsonl", "table.parquet", "lock"])
@@ -465,7 +465,7 @@ def test_a_table_has_the_rows_and_columns_that_the_run_says(run):
 @pytest.mark.parametrize("name", ["variants", "variants/constant-clipped"])
 def test_a_folder_of_another_order_is_not_looked_for_behind_a_link(run, name):
     link(run.path / name)
-    with pytest.raises(InputError, match=f"{name} is a link: put the file or folder itself in its place"):
+    with pytest.raises(InputError, match=f"{name} is a link: replace it by the file or folder itself"):
         run.order("constant-clipped")
     with pytest.raises(InputError, match="is a link"):
         run.save_variant(None, "constant-clipped")
