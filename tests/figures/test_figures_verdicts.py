@@ -19,12 +19,17 @@ def steps(folds: list[int], ratios: list[float]) -> pd.DataFrame:
 @pytest.mark.parametrize(
     ("folds", "ratios", "level", "text"),
     [
-        ([3] * 5, [2.0] * 5, "sure", "Folds agree on all 5 removals."),
-        ([3] * 5, [2.0] * 4 + [1.05], "sure", "all 5 removals; 1 removal was won by less than 10 %."),
-        ([3] * 3 + [2] * 2, [2.0] * 5, "guess", "Folds agree on 3 of 5 removals."),
+        ([3] * 5, [2.0] * 5, "sure", "All 5 steps agree across folds."),
+        ([3] * 5, [2.0] * 4 + [1.05], "sure", "All 5 steps agree across folds; 1 step was decided by less than 10 %."),
+        ([3] * 3 + [2] * 2, [2.0] * 5, "guess", "3 of 5 steps agree across folds."),
         # All folds agree, yet most removals were narrow.
-        ([3] * 5, [1.01] * 3 + [2.0] * 2, "poor", "all 5 removals; 3 removals were won by less than 10 %."),
-        ([0] * 197 + [3], [1.01] * 152 + [1.5] * 46, "poor", "Folds agree on 1 of 198 removals; 152 removals were"),
+        (
+            [3] * 5,
+            [1.01] * 3 + [2.0] * 2,
+            "poor",
+            "All 5 steps agree across folds; 3 steps were decided by less than 10 %.",
+        ),
+        ([0] * 197 + [3], [1.01] * 152 + [1.5] * 46, "poor", "1 of 198 steps agree across folds; 152 steps were"),
     ],
 )
 def test_an_order_is_as_sure_as_its_removals(folds, ratios, level, text):
@@ -49,8 +54,8 @@ def test_narrow_removals_do_not_count_against_the_ends_of_clear_edges():
     levels = [verdicts.of_order(wide, arrows(*one)).level for one in ((9, 1), (6, 4), (1, 9), (1, 0))]
     assert levels == ["sure", "guess", "poor", "sure"]
     said = verdicts.of_order(narrow, arrows(9, 1))
-    assert "In 9 of 10 edges all folds put the parent clearly before the child." in said.text
-    assert "surer than any single position" in said.advice
+    assert "All folds clearly put the parent before the child in 9 of 10 edges." in said.text
+    assert "more than single positions" in said.advice
 
 
 def scored(z: list[list[float]]) -> pd.DataFrame:
@@ -71,7 +76,7 @@ def test_edges_are_as_sure_as_they_are_far_from_the_threshold():
     assert level([[9, 9], [2.1, 9], [1.9, 9]]) == "poor"
     assert level([[9, 1], [9, 1], [9, 1]]) == "poor"  # no edge in both folds
     said = verdicts.of_parents(scored([[9, 9], [2.1, 9], [1.9, 9]]), "iqr", 2.0, 1.0).text
-    assert said == "Of 2 edges, 1 would go if τ_Z were 0.25 higher; 1 would come if it were lower."
+    assert said == "Of 2 edges, 1 would be removed if τ_Z were 0.25 higher; 1 would be added if it were lower."
 
 
 def test_by_the_agreement_of_the_folds_noise_decides():
