@@ -30,7 +30,7 @@ def test_a_refinement_alone_has_a_graph(drawn):
     run.update(state="cancelled")
     app = opened(run, PAGE)
     assert list(drawn[-1].edges) == sorted(EDGES, key=lambda pair: ORDER.index(pair[0]))
-    assert not [box for box in app.segmented_control if box.label == "Edges of"]
+    assert not [box for box in app.segmented_control if box.label == "Edges found by"]
     assert "DISCO fit** cancelled" in texts(app) and button(app, "Start again").key == "again_fit"
 
 
