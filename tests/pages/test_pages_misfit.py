@@ -165,7 +165,7 @@ def test_the_p_value_is_said_to_take_the_graph_as_given():
 
 def test_orders_of_real_tables_are_said_to_be_worth_little():
     said = texts(opened(refined()))
-    assert "of 615 such pairs" in said and "has 415 right" in said and evidence_words.SAME_ROWS in said
+    assert "Of 615 such pairs" in said and "has 415 right" in said and evidence_words.SAME_ROWS in said
 
 
 def test_agreement_of_both_is_said_to_be_no_evidence_where_they_are_compared():

@@ -39,7 +39,7 @@ def test_the_order_is_held_against_the_truth_beside_the_controls():
 def test_a_right_order_says_so():
     app = section(opened(finished_run(6)), "truth")
     assert numbers(app)["A_top of this order"] == "1.00"
-    assert "when no true child of it was left" in texts(app)
+    assert "after all its true children" in texts(app)
     assert not any(button.key == "first_wrong" for button in app.button)
 
 
@@ -57,7 +57,7 @@ def test_parents_are_held_against_the_truth():
     assert any(f"F1 is {float(numbers(app)['F1']):.3f} at τ" in part.value.replace("\\", "") for part in app.markdown)
     app.segmented_control(key="parents_section").set_value("One child").run()
     box(app, "parents_child").set_value("x2").run()
-    assert "since the order puts `x2` first: `x5`" in texts(app)
+    assert "as the order puts `x2` first: `x5`" in texts(app)
 
 
 def test_edges_are_counted_and_drawn_by_verdict(drawn):
