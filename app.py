@@ -53,7 +53,7 @@ def main() -> None:
         steps.bar(name)
         tour.draw(name)
         page.run()
-    except InputError as error:  # such as a damaged file of the open run: the other pages still work
+    except InputError as error:  # for example a damaged file of the open run; the other pages still work
         st.error(plain(error), icon=":material/error:")
     finally:
         _keep(len(sys.modules))
@@ -70,10 +70,10 @@ def _to_data() -> None:
 
 @st.cache_resource(show_spinner=False)
 def _keep(modules: int) -> None:
-    """Exempt all loaded objects from garbage collection; done again when more modules are loaded.
+    """Exempt all loaded objects from garbage collection; repeated when more modules are loaded.
 
-    Streamlit collects garbage after every run of a page or of a part of it. With torch loaded, it would visit 350,000
-    permanent objects for up to a fifth of a second, in which nothing reaches the browser.
+    Streamlit collects garbage after every run of a page or a fragment. With torch loaded, it would visit 350,000
+    permanent objects for up to a fifth of a second, during which nothing reaches the browser.
     """
     gc.collect()
     gc.freeze()

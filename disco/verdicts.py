@@ -1,15 +1,15 @@
 """How sure a result is, in one line: a level, what was found, and what to do about it.
 
-A verdict says how well a result would replicate on other rows. Only a refinement also measures whether the model fits
-the table. On 13 simulated tables of 50 nodes whose folds agreed on at most 5 of 49 removals, the orders had A_top
-between .84 and .97. Of the adjacent pairs that all folds ordered clearly, 96 % had the right direction, so the edges
-are judged, not the single removals.
+A verdict says how well a result would repeat on other rows. Whether the model fits the table is measured only by a
+refinement. On 13 simulated tables of 50 nodes whose folds agreed on at most 5 of 49 removals, the orders had A_top
+between .84 and .97. Of the joined pairs that all folds ordered clearly, 96 % had the right direction. So the verdict
+judges edges rather than single removals.
 
 | level | an order, a graph | a refinement |
 |---|---|---|
 | sure | at most a fifth of the decisions are open | at most a fifth of the directions are undecided |
 | guess | up to a half | up to four fifths |
-| poor | more, or next to no edges | more, or the model does not fit the table |
+| poor | more, or almost no edges | more, or the model does not fit the table |
 """
 
 from typing import NamedTuple
@@ -26,10 +26,10 @@ from disco.refine.result import near_ties
 from disco.words import how_many, plural, share
 
 LEVELS = ("sure", "guess", "poor")
-CLOSE = 1.1  # a runner-up below this multiple of the smallest score might as well have been removed
-MOVED = 0.25  # change of τ_Z that tests which edges stay
+CLOSE = 1.1  # a runner-up below this multiple of the smallest score could equally have been removed
+MOVED = 0.25  # the change of τ_Z that tests which edges stay
 _FEW, _MANY = 0.2, 0.5  # shares of open decisions
-_UNDECIDED = 0.8  # share of undecided directions above which a refinement says little about causes
+_UNDECIDED = 0.8  # share of undecided directions from which a refinement says little about causes
 
 
 class Verdict(NamedTuple):
@@ -47,19 +47,18 @@ class Verdict(NamedTuple):
 
 
 def of_order(steps: pd.DataFrame, arrows: pd.DataFrame) -> Verdict:
-    """How sure a causal order is: every position, by the removals, and the positions that matter, by the edges.
+    """How sure a causal order is: the removals judge single positions, the edges judge the positions that matter.
 
-    With many nodes most removals are narrow, since several sinks are left. Which of them is removed first affects no
-    edge.
+    With many nodes most removals are narrow, since several sinks are left. Which is removed first affects no edge.
 
     Args:
         steps: from `disco.score.removals.all_steps`.
         arrows: from `directions`, of the edges kept along the order.
     """
-    by_knowledge = steps["ratio"] < 1  # knowledge allowed no other removal
+    by_knowledge = steps["ratio"] < 1  # knowledge overruled the scores: only this removal was allowed
     many, close = len(steps), int((~by_knowledge & (steps["ratio"] < CLOSE)).sum())
     agreed = steps["folds_agreeing"] == steps["folds"]
-    text = f"Folds agree on {share(int(agreed.sum()), many)} {plural(many, 'step', 'steps')}"
+    text = f"{share(int(agreed.sum()), many).capitalize()} {plural(many, 'step agrees', 'steps agree')} across folds"
     won = f"; {how_many(close, 'step')} {plural(close, 'was', 'were')} decided by less than 10 %"
     text += f"{won if close else ''}."
     indices = _level(many - int((by_knowledge | agreed & (steps["ratio"] >= CLOSE)).sum()), many)
@@ -67,19 +66,19 @@ def of_order(steps: pd.DataFrame, arrows: pd.DataFrame) -> Verdict:
         return Verdict(indices, text, _ORDER_ADVICE[indices])
     ends = _level(int((~arrows["is_clear"]).sum()), len(arrows))
     level = "guess" if ends == "sure" and indices != "sure" else ends
-    advice = _ORDER_ADVICE[level] if level != "guess" else "Trust edges more than positions."
+    advice = _ORDER_ADVICE[level] if level != "guess" else "Trust the edges more than single positions."
     return Verdict(level, f"{text} {_clear(arrows)}", advice)
 
 
 _ORDER_ADVICE = {
-    "sure": "Other rows would probably show the same order. Whether it is causal depends on the model.",
-    "guess": "Neighbouring positions may be swapped: rely only on nodes that are far apart.",
-    "poor": "Treat this order as a guess. More rows or fewer columns help. Refine tests each direction by itself.",
+    "sure": "Other rows would probably give the same order. Whether it is causal depends only on the model.",
+    "guess": "Neighbouring positions may be swapped. Trust the order only for nodes that are far apart.",
+    "poor": "Treat this order as a guess. More rows or fewer columns help. Refine weighs each direction separately.",
 }
 
 
 def of_parents(ocs: pd.DataFrame, rule: str, tau_z: float, pi_min: float) -> Verdict:
-    """How sure the edges are, given the order: expected false edges (jackknife), or a small change of τ_Z.
+    """How sure the edges are, given the order: expected false edges (jackknife), or the effect of a small shift of τ_Z.
 
     Args:
         ocs: every candidate: fold, parent, child, ocs, z.
@@ -88,8 +87,8 @@ def of_parents(ocs: pd.DataFrame, rule: str, tau_z: float, pi_min: float) -> Ver
     """
     kept, nodes = _kept(ocs, tau_z, pi_min), ocs["child"].nunique() + 1
     if is_sparse(len(kept), nodes):
-        text = f"{how_many(len(kept), 'edge')} among {nodes} nodes {plural(len(kept), 'is', 'are')} next to nothing."
-        return Verdict("poor", text, "The rule may be the reason, not the table: try one that keeps more edges.")
+        text = f"Very few edges: {len(kept)} among {nodes} nodes."
+        return Verdict("poor", text, "The rule may be the reason, not the table: try one that keeps more.")
     if rule == "jackknife":
         return _by_noise(ocs.loc[ocs["fold"] == 1, "z"].to_numpy(), tau_z)
     fewer, more = (_kept(ocs, tau_z + move, pi_min) for move in (MOVED, -MOVED))
@@ -101,14 +100,14 @@ def of_parents(ocs: pd.DataFrame, rule: str, tau_z: float, pi_min: float) -> Ver
 
 def _by_noise(z: np.ndarray, tau_z: float) -> Verdict:
     false, kept = jackknife.expected_false(jackknife.two_groups(z), z, tau_z)
-    text = f"Of {how_many(kept, 'edge')}, about {false:.1f} would appear by noise alone."
+    text = f"Of {how_many(kept, 'edge')}, {false:.1f} are expected from noise alone."
     return Verdict(_level(false, kept), text, _PARENTS_ADVICE[_level(false, kept)])
 
 
 _PARENTS_ADVICE = {
-    "sure": "Most of these pairs of columns are related. Their directions come from the order alone.",
-    "guess": "Edges near the threshold are doubtful: check the scores of those that matter to you.",
-    "poor": "This graph depends on the threshold: compare another selector before you rely on an edge.",
+    "sure": "Most of these pairs of columns are related. Which comes first depends only on the order.",
+    "guess": "Edges near the threshold are doubtful. Check the scores of those that matter to you.",
+    "poor": "This graph depends on the threshold. Compare another selector before you rely on an edge.",
 }
 
 
@@ -117,32 +116,32 @@ def of_graph(ccs: pd.DataFrame, edges: pd.DataFrame, nodes: int) -> Verdict:
 
     Args:
         ccs: columns step, remaining, node, fold, score, chosen.
-        edges: the graph's, columns parent and child.
+        edges: of the graph shown, columns parent and child.
         nodes: how many nodes there are.
     """
     if is_sparse(len(edges), nodes):
-        text = f"{how_many(len(edges), 'edge')} among {nodes} nodes {plural(len(edges), 'is', 'are')} next to nothing."
-        return Verdict("poor", text, "The rule may be the reason, not the table: try another one on Parents.")
+        text = f"Very few edges: {len(edges)} among {nodes} nodes."
+        return Verdict("poor", text, "The rule may be the reason, not the table: try another on Parents.")
     arrows = directions(ccs, edges)
     level = _level(int((~arrows["is_clear"]).sum()), len(arrows))
     return Verdict(level, _clear(arrows), _GRAPH_ADVICE[level])
 
 
 _GRAPH_ADVICE = {
-    "sure": "Other rows would probably show the same arrows. Whether they are causal depends on the model.",
+    "sure": "Other rows would probably give these arrows. Whether they are causal depends only on the model.",
     "guess": "Check the direction of an edge before you use it, here or on Refine.",
-    "poor": "Lines show related columns. Their arrows are guesses: Refine tests each direction by itself.",
+    "poor": "Lines show related columns. Arrows are guesses: Refine weighs each direction separately.",
 }
 
 
 def _clear(arrows: pd.DataFrame) -> str:
     many = len(arrows)
     parts = share(int(arrows["is_clear"].sum()), many)
-    return f"In {parts} {plural(many, 'edge', 'edges')} all folds put the parent clearly before the child."
+    return f"All folds clearly put the parent before the child in {parts} {plural(many, 'edge', 'edges')}."
 
 
 def directions(ccs: pd.DataFrame, edges: pd.DataFrame) -> pd.DataFrame:
-    """How clearly the ordering put each edge's parent before its child, at the step that removed the child.
+    """How clearly each edge's parent was put before its child, at the step that removed the child.
 
     Args:
         ccs: columns step, remaining, node, fold, score, chosen.
@@ -167,23 +166,23 @@ def directions(ccs: pd.DataFrame, edges: pd.DataFrame) -> pd.DataFrame:
 
 
 def of_refinement(refined: Refined, bound: float) -> Verdict:
-    """How sure a refinement's directions are: whether the model fits, how many are decided, and near ties.
+    """How sure the directions of a refinement are: whether the model fits, how many are decided, and near ties.
 
     Args:
-        bound: nats within which another search's result counts as a near tie.
+        bound: a search that ended within this many nats of the best counts as a near tie.
     """
     edges, nodes = refined.edges, refined.nodes
     if edges.empty:
-        text = "No edge is supported: the columns are independent under this model, or the rows are too few to tell."
-        return Verdict("guess", text, "More rows may show edges. See what other rules find on Parents.")
+        text = "No edge is supported: the columns are independent by this model, or there are too few rows to tell."
+        return Verdict("guess", text, "More rows may reveal edges. Parents shows what other rules find.")
     if nodes is None:
-        text = "An older version of DISCO made this refinement, with fewer checks of each direction."
+        text = "An older version made this refinement and used fewer rules to call a direction decided."
         return Verdict("guess", text, "Refine again before you rely on an arrow.")
     if not is_of_kind(nodes):
         poor = len(missed(nodes))
         poorly = f"{share(poor, len(nodes))} nodes {plural(poor, 'is', 'are')} poorly fitted"
         text = f"The model does not fit this table: {poorly}."
-        advice = "Lines show related columns. Their arrows are hypotheses: none is decided"
+        advice = "Lines show related columns. Arrows are hypotheses: none is decided"
         return Verdict("poor", text, f"{advice}{but_known(edges)}.")
     many = len(edges)
     open_ = int((~edges["decided"]).sum())
@@ -192,19 +191,19 @@ def of_refinement(refined: Refined, bound: float) -> Verdict:
     decided = many - open_
     text = f"{share(decided, many).capitalize()} {plural(many, 'direction', 'directions')} "
     text += f"{plural(decided, 'is', 'are')} decided"
-    text += f"; {how_many(near, 'other search', 'other searches')} found another equally good graph." if near else "."
+    text += f"; {how_many(near, 'other search', 'other searches')} found a graph nearly as good." if near else "."
     return Verdict(level, text, _REFINED_ADVICE[level])
 
 
 _REFINED_ADVICE = {
-    "sure": "The model fits these columns and the evidence is strong. Hidden common causes could change it.",
-    "guess": "Use the decided directions. A dashed line shows related columns: its arrow is a hypothesis.",
-    "poor": "Lines show related columns. Their arrows are hypotheses.",
+    "sure": "The model fits these columns and the evidence is strong. Hidden common causes would change that.",
+    "guess": "Use the decided directions. A dashed edge relates two columns, but its arrow is a hypothesis.",
+    "poor": "Lines show related columns. Arrows are hypotheses.",
 }
 
 
 def _level(open_: float, many: int) -> str:
-    """The level of a result, by its share of open decisions."""
+    """The level of a result, by the share of its decisions that are open."""
     return "sure" if open_ <= _FEW * many else "guess" if open_ <= _MANY * many else "poor"
 
 

@@ -31,7 +31,7 @@ _HELP = (
 
 
 def choose(draft: Draft) -> None:
-    """Search, three buttons, and the table, in which every column has its role."""
+    """Search, three buttons, and the table that sets every column's role."""
     usable = computed.usable(draft)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         wanted = st.text_input(
@@ -45,9 +45,14 @@ def choose(draft: Draft) -> None:
         beside = {*draft.beside}
         _button("All", draft.columns, {*draft.columns, *view} - beside, f"Every column shown is a count. {_OTHERS}")
         _button("None", draft.columns, {*draft.columns} - {*view}, f"No column shown is a count. {_OTHERS}")
-        _button("Usable", draft.columns, usable - beside, f"Counts without a problem, no index. {_OTHERS}")
+        _button(
+            "Usable",
+            draft.columns,
+            usable - beside,
+            f"Every column of counts without problems, except an index. {_OTHERS}",
+        )
     if not view:
-        st.caption("No column has this in its name.")
+        st.caption("No column name contains this.")
         return
     _table(draft, view)
 
@@ -60,7 +65,7 @@ def _button(label: str, before: tuple[int, ...], after: set[int], text: str) -> 
 
 
 def taken_anew() -> None:
-    """Let the table show roles that were given elsewhere than in it."""
+    """Make the table show roles that were set elsewhere."""
     st.session_state[_VERSION] = st.session_state.get(_VERSION, 0) + 1
 
 
@@ -82,7 +87,7 @@ def _table(draft: Draft, view: list[int]) -> None:
 
 
 def edited(key: str, view: list[int]) -> None:
-    """Give the columns the roles chosen in the table, of which the widget keeps all edits."""
+    """Give the columns the roles chosen in the table; the widget keeps all edits."""
     now = session.draft.current()
     if now is None:
         return
@@ -92,11 +97,11 @@ def edited(key: str, view: list[int]) -> None:
         session.draft.set_roles(changed(roles_of(now), chosen))
     after = roles_of(session.draft.current())
     if any(after[position] != label for position, label in chosen.items()):
-        taken_anew()  # one exposure has taken another's place, or a role was refused
+        taken_anew()  # one exposure replaced another, or a role was refused
 
 
 def changed(before: list[str], chosen: Mapping[int, str]) -> dict[int, str | tuple[str, str]]:
-    """The roles that differ from those before, as `Roles` takes them, by position; both in the words of the table."""
+    """The roles that changed, by position, as `Roles` takes them; both arguments are in the words of the table."""
     return {position: _ROLES[label] for position, label in chosen.items() if label != before[position]}
 
 
@@ -118,7 +123,7 @@ def _in_words(draft: Draft, position: int) -> str:
 
 
 def _frame(draft: Draft, view: list[int]) -> pd.DataFrame:
-    """Facts on the columns as shown, one row per column in `view`."""
+    """Summary statistics of the columns shown, one row per column in `view`."""
     facts = computed.described(draft)
     numbers = ["levels", "zeros", "mean", "dispersion", "ties", "minimum", "maximum"]
     frame = facts[["column", "type", *numbers]].copy()
@@ -130,7 +135,7 @@ def _frame(draft: Draft, view: list[int]) -> pd.DataFrame:
         frame.insert(2, "guess", [str(guessed.get(position, "")) for position in range(len(frame))])
     notes = pd.Series([words for _, words in computed.faulty(draft)])
     if notes.any():
-        frame["note"] = notes.where(~notes.index.isin(draft.beside), "")  # those hold for counts
+        frame["note"] = notes.where(~notes.index.isin(draft.beside), "")  # the notes are about counts
     return frame.iloc[view].reset_index(drop=True)
 
 
@@ -139,7 +144,7 @@ def _config() -> dict[str, object]:
     return {
         "column": st.column_config.TextColumn("Column", pinned=True, width="medium"),
         "role": st.column_config.SelectboxColumn("Role", options=list(_ROLES), required=True, width=170, help=_HELP),
-        "guess": st.column_config.TextColumn("Guess", width=160, help="A guess at the role. It waits for your word."),
+        "guess": st.column_config.TextColumn("Guess", width=160, help="Our guess at the role. You decide."),
         "type": st.column_config.TextColumn("Type", width="small", help="Counts keep their order; 0/1 is a count."),
         "levels": number("Levels", format="localized", help="Distinct values."),
         "zeros": share("Zeros", format="percent", min_value=0, max_value=1, help="Share of rows that are 0."),

@@ -1,4 +1,4 @@
-"""A table of numbers that are not counts: DISCO-Cont, in the background, and what it found."""
+"""A table of numbers that are not counts: DISCO-Cont, run in the background, and its result."""
 
 from dataclasses import dataclass
 from functools import partial
@@ -33,7 +33,7 @@ _NOISE = {"uniform": "even around their mean", "mixture": "above 0, with a long 
 
 @dataclass(frozen=True)
 class _Placed:
-    """The nodes in their order and where they stand."""
+    """The nodes in causal order, and their positions."""
 
     order: list[str]
     positions: dict[str, tuple[float, float]]
@@ -43,15 +43,15 @@ Outcome = tuple[Found, cont.Ordered]
 
 
 def panel(draft: Draft) -> None:
-    """The offer of DISCO-Cont, how far it is, or what it found; nothing unless the chosen columns are such numbers."""
+    """DISCO-Cont's button, progress or result; nothing unless the chosen columns hold such numbers."""
     chosen = computed.chosen_numbers(draft)
     if chosen is None:
         return
     with st.container(border=True):
         st.markdown(
             "**These columns hold numbers, not counts.** The fit and the refinement need counts, but DISCO-Cont takes "
-            "numbers. It gives a causal order, and parents along it by CAM. It is made for effects that bend: with "
-            "straight-line effects and normal noise, numbers cannot in general tell which column causes which."
+            "numbers. It finds a causal order, then parents by CAM. It needs curved effects: with straight-line "
+            "effects and normal noise, the data cannot in general show which column causes which."
         )
         try:
             table = as_numbers(chosen)
@@ -59,20 +59,21 @@ def panel(draft: Draft) -> None:
             st.caption(plain(error))
             return
         noise = st.radio(
-            "The values of a column, given its causes, are",
+            "Given its causes, a column's values are",
             _NOISE,
             format_func=_NOISE.__getitem__,
             index=int(is_skewed(table)),
             horizontal=True,
             key=f"cont_noise_{draft.key}",
-            help="Chosen from the columns. It decides on which amounts of noise the networks train: the paper trains "
-            "on more and smaller ones for Gamma data.",
+            help="Chosen from the columns. It sets the amounts of noise that the networks train on: for Gamma data, "
+            "the paper uses more and smaller ones.",
         )
         has_one_unit = st.checkbox(
             "All columns have the same unit",
             key=f"cont_unit_{draft.key}",
-            help="Then they are compared in it, as in the paper: a wider column counts as later. Otherwise they are "
-            "compared in standard deviations, so that no unit decides; with long tails the order is then unreliable.",
+            help="On: columns are compared in that unit, as in the paper, and a wider column counts as later. Off: "
+            "they are compared in standard deviations, so units do not matter, but long tails make the order "
+            "unreliable.",
         )
         options = cont.Options(noise=noise, units="own" if has_one_unit else "standardised")
         background.panel(
@@ -102,16 +103,16 @@ def _shown(draft: Draft, table: pd.DataFrame, options: cont.Options, found: Outc
     for note in result.notes:
         st.caption(plain(note))
     st.caption(
-        "The order comes from networks trained once, with one seed. Every edge runs along it; no evidence for single "
-        "directions is computed."
+        "The order comes from networks trained once, with one seed. Every edge follows it. Single directions are not "
+        "tested."
     )
-    with st.expander("What each step removed"):
+    with st.expander("Column removed at each step"):
         _steps(ordered.decisions)
     _files(draft, table, options, placed, drawn)
 
 
 def _steps(decisions: pd.DataFrame) -> None:
-    st.caption("The column with the smallest CCS is removed. The smaller it is beside the next, the clearer the step.")
+    st.caption("Each step removes the column with the smallest CCS. The further the next one is, the clearer the step.")
     columns = {
         "step": st.column_config.NumberColumn("Step", format="%d"),
         "node": st.column_config.TextColumn("Removed"),
@@ -119,7 +120,7 @@ def _steps(decisions: pd.DataFrame) -> None:
         "runner_up": st.column_config.TextColumn("Next smallest"),
         "runner_up_score": st.column_config.NumberColumn("Its CCS", format="%.3g"),
     }
-    tables.show(decisions, "Removed column, its CCS and the next smallest, step by step", columns)
+    tables.show(decisions, "Removed column, its CCS and the next smallest, by step", columns)
 
 
 def _files(draft: Draft, table: pd.DataFrame, options: cont.Options, placed: _Placed, drawn: nx.DiGraph) -> None:

@@ -1,4 +1,4 @@
-"""Cells that are not counts: the rows or columns to leave out, listed before it is done."""
+"""Cells that are not counts: lists the rows or columns to leave out before anything is done."""
 
 from dataclasses import replace
 from functools import partial
@@ -22,13 +22,13 @@ _NAMED = 5
 
 
 def has_cure(draft: Draft) -> bool:
-    """Whether something can be left out or read as numbers, so that other columns are left."""
+    """Whether leaving something out, or reading it as numbers, would leave other columns."""
     found = _found(draft)
     return len(found.columns) < len(draft.columns) and bool(found.columns or len(found.rows) or found.texts)
 
 
 def _found(draft: Draft) -> rows.Proposal:
-    """What to leave out, a column apart that may hold row names: the page asks about it elsewhere."""
+    """What to leave out, except a column that may hold row names: the page asks about it elsewhere."""
     found = computed.mends(draft)
     if not reshape.has_row_names(draft.table):
         return found
@@ -60,12 +60,12 @@ def _columns(draft: Draft, found: rows.Proposal) -> None:
 
 
 def label(count: int, what: str) -> str:
-    """What a button leaves out: `Leave out these 3 columns`."""
+    """The label of a button, such as `Leave out these 3 columns`."""
     return f"Leave out {plural(count, f'this {what}', f'these {how_many(count, what)}')}"
 
 
 def _rows(draft: Draft, found: rows.Proposal) -> None:
-    """The rows, counted and listed; those left have to suffice."""
+    """The rows, counted and listed; enough rows must remain."""
     if not len(found.rows):
         return
     chosen = draft.table.iloc[:, list(draft.columns)]
@@ -76,8 +76,8 @@ def _rows(draft: Draft, found: rows.Proposal) -> None:
     kinds += f" in the first {_MOST_LISTED:,} of them" if len(found.rows) > _MOST_LISTED else ""
     holds = plural(len(found.rows), "holds", "hold")
     st.markdown(
-        f"**{count} {holds} cells that are not counts:** {lost}. Cells: {kinds}. Without them {left:,} rows are left; "
-        "a run records which were left out."
+        f"**{count} {holds} cells that are not counts:** {lost}. Cells: {kinds}. Without them, {left:,} rows remain. "
+        "A run records which rows were left out."
     )
     rows_button(draft, found.rows, f"{count} left out, with cells that are not counts: {lost}.", "leave_out_rows")
     _list(cells)
@@ -89,12 +89,12 @@ def lost_rows(draft: Draft, indices: np.ndarray) -> str:
 
 
 def rows_button(draft: Draft, indices: np.ndarray, words: str, key: str) -> None:
-    """A button that leaves out rows by position, if enough are left; `words` say what it did."""
+    """A button that leaves out rows by position, if enough remain; `words` say what it did."""
     left, refused = len(draft.table) - len(indices), None
     if left < least_rows(draft.settings.folds):
-        refused = f"Only {how_many(left, 'row')} would be left."
+        refused = f"Only {how_many(left, 'row')} would remain."
     elif len(rows.with_more(draft.rows_left_out, len(draft.table), indices)) > rows.MOST_STRETCHES:
-        refused = "A run cannot record so many rows: leave out the columns that hold these cells."
+        refused = "Too many rows to record in a run: leave out the columns that hold these cells."
     icon = ":material/playlist_remove:"
     if st.button(label(len(indices), "row"), key=key, icon=icon, disabled=refused is not None, help=refused):
         session.draft.leave_out_rows(indices, words)

@@ -1,4 +1,4 @@
-"""Which genes of a file of cells and genes become columns, what comes with them, and the file read again."""
+"""Which genes of a file of cells and genes become columns, and which columns of obs; the file is read again."""
 
 from typing import Any
 
@@ -15,19 +15,19 @@ from pages.shared.table.drafts import Draft
 
 _WAYS = {"residuals": "By Pearson residuals", "variance": "By variance", "names": "By name"}
 _HELP = (
-    "Those that vary most between cells, given how many counts a cell and a gene have in all (Pearson residuals), or "
-    "by their variance, which favours frequent genes. Or those with certain names."
+    "Pearson residuals: the genes that vary most between cells, given each cell's and gene's total count. Variance: "
+    "favours frequent genes. Name: the genes you list."
 )
 
-_LIST = "With commas or line breaks between them."
+_LIST = "Separated by commas or line breaks."
 _OBS = (
-    "What the file says of its cells, such as batch, donor or sex. A chosen one becomes a column beside the genes. Its "
-    "role is then guessed, and given in the table of columns."
+    "Information on the cells, such as batch, donor or sex. Each one chosen becomes a column beside the genes. DISCO "
+    "guesses its role, which you set in the table of columns."
 )
 
 
 def panel(draft: Draft) -> None:
-    """How many cells and genes there are, which were chosen, and the choice of others; nothing for another file."""
+    """How many cells and genes there are, which are chosen, and the choice of others; nothing for other files."""
     facts = draft.table.attrs[MATRIX]
     there = f"{how_many(facts['cells'], 'cell')} × {how_many(facts['there'], 'gene')}"
     with st.expander(plain(f"Read {_chosen(facts)}, of {there}"), icon=":material/genetics:", expanded=not draft.steps):
@@ -50,7 +50,7 @@ def _chosen(facts: dict[str, Any]) -> str:
 
 
 def _form(facts: dict[str, Any], key: str) -> dict[str, Any] | None:
-    """The choices, as now; those taken when the button is pressed."""
+    """The present choices; the new ones once the button is pressed."""
     is_named = not facts["genes"].strip().isdecimal()
     chosen: dict[str, Any] = {}
     if len(facts["layers"]) > 1:
@@ -76,7 +76,7 @@ def _form(facts: dict[str, Any], key: str) -> dict[str, Any] | None:
 
 
 def _columns_of_obs(facts: dict[str, Any], key: str) -> list[str]:
-    """The chosen columns of obs; only their names are known yet."""
+    """The chosen columns of obs; so far only their names are known."""
     there = facts["columns"]
     labels = dict(zip(there, distinct(shown(name, 60) for name in there), strict=True))
     now = [name for name in facts["obs"] if name in labels]

@@ -1,7 +1,7 @@
-"""What is wrong with the loaded table, or doubtful, each with the button that mends it.
+"""Problems and doubts about the loaded table, each with the button that fixes it.
 
-How the file was read, what was done to it, columns that look like an index and columns that others determine stand
-here; larger questions have modules of their own.
+This module covers how the file was read, what was done to the table, columns that look like an index, and columns that
+others determine; larger questions have modules of their own.
 """
 
 import streamlit as st
@@ -16,12 +16,12 @@ from pages.shared.frame.words import bullets
 from pages.shared.table import computed, problem_list
 from pages.shared.table.drafts import Draft
 
-_ELSEWHERE = {"identifier", "names", "file"}  # notes that are shown beside the button that mends
+_ELSEWHERE = {"identifier", "names", "file"}  # notes shown beside the button that fixes them
 _MOST_STEPS, _MOST_LIKE, _MOST_SAID = 6, 8, 5  # in sight
 
 
 def panel(draft: Draft) -> None:
-    """From how the file was read to columns that hardly vary, in the order in which they are mended."""
+    """From how the file was read to columns that hardly vary, in the order in which to fix them."""
     found = computed.problems(draft)
     _reading(draft)
     _history(draft)
@@ -37,30 +37,30 @@ def panel(draft: Draft) -> None:
 
 
 def _way_out(draft: Draft) -> str:
-    """Which of the boxes mends what blocks."""
+    """Which box fixes what blocks."""
     ways, kinds = [], {problem.kind for problem in computed.problems(draft)}
     if reshaping.asks(draft) or "names" in kinds:
         ways.append("Answer the question above first.")
     else:
         if len({*draft.columns} - {*computed.guesses(draft)}) > 1 and computed.guesses(draft):
-            ways.append("The box below gives columns that are no counts a role.")
+            ways.append("Below, give columns that are not counts a role.")
         if faults.has_cure(draft):
-            ways.append("Or leave out what is not counts." if ways else "The box below leaves out what is not counts.")
+            ways.append("Or leave out what is not counts." if ways else "Below, leave out what is not counts.")
     if (not ways or "name" in kinds) and len(computed.usable(draft)) > 1:
-        ways.append("**Usable**, below, chooses the columns without a problem and leaves out the others.")
+        ways.append("**Usable**, below, chooses the columns without problems and leaves out the others.")
     if not ways and computed.chosen_numbers(draft) is None:
         ways.append("Fewer than two columns hold counts: load a table of whole numbers from 0 up.")
     return " ".join(ways)
 
 
 def _reading(draft: Draft) -> None:
-    """What was detected beyond the usual, and all choices."""
+    """Anything unusual that was detected, and all choices."""
     how, sheets = draft.table.attrs.get(READING), draft.table.attrs.get(SHEETS, [])
     if notes := draft.table.attrs.get(NOTES, []):
         said = bullets([plain(note) for note in notes])
         st.info(f"**How the file was read**\n\n{said}", icon=":material/info:")
         rereading.as_else_meant(draft)
-    errors.tell(rereading.PROBLEM, " The table is kept as it was.")
+    errors.tell(rereading.PROBLEM, " The table is unchanged.")
     if draft.file is None:
         return
     if MATRIX in draft.table.attrs:
@@ -76,14 +76,12 @@ def _reading(draft: Draft) -> None:
 
 
 def _history(draft: Draft) -> None:
-    """What was done to the table, and the way back; nothing if that is nothing."""
+    """What was done to the table, and how to undo it; nothing if nothing was done."""
     if not draft.steps:
         return
     with st.container(border=True):
         lines = [f"{number}. {plain(step.words)}" for number, step in enumerate(draft.steps, start=1)]
-        earlier = (
-            [f"{how_many(len(lines) - _MOST_STEPS, 'earlier step')}, and then"] if len(lines) > _MOST_STEPS else []
-        )
+        earlier = [f"{how_many(len(lines) - _MOST_STEPS, 'earlier step')}, then"] if len(lines) > _MOST_STEPS else []
         st.markdown("**Changed since it was loaded**\n\n" + "\n".join([*earlier, *lines[-_MOST_STEPS:]]))
         with st.container(horizontal=True):
             _undo_button("Undo the last step", 1, "undo", ":material/undo:")
@@ -104,14 +102,14 @@ def _index_like(draft: Draft) -> None:
     found = {at: why for at, why in computed.index_like(draft).items() if at not in draft.beside}
     for position, why in list(found.items())[:_MOST_LIKE]:
         name, is_taken = code(draft.table.columns[position]), position in draft.columns
-        state = "It is chosen." if is_taken else "It is left out: it measures nothing."
+        state = "It is included." if is_taken else "It is left out: it measures nothing."
         with st.container(border=True, horizontal=True, vertical_alignment="center"):
             st.markdown(f":material/tag: **{name} looks like an index, not a count.** It {why}. {state}")
-            label, key = "Leave it out" if is_taken else "Take it back", f"index_like_{draft.key}_{position}"
+            label, key = "Leave it out" if is_taken else "Include it", f"index_like_{draft.key}_{position}"
             st.button(label, key=key, on_click=_turn, args=(position,))
     if len(found) > _MOST_LIKE:
         more = how_many(len(found) - _MOST_LIKE, "more column looks", "more columns look")
-        st.caption(f"{more} like an index; the table below notes them.")
+        st.caption(f"{more} like an index: see the notes in the table below.")
 
 
 def _turn(position: int) -> None:
@@ -122,14 +120,14 @@ def _turn(position: int) -> None:
 
 
 def _determined(draft: Draft) -> None:
-    """List the relations, and propose to leave out one column of each; nothing if there are none."""
+    """List the relations and propose one column of each to leave out; nothing if there are none."""
     found = computed.relations(draft)
     if not found:
         return
     lines = [plain(relation.sentence) for relation in found]
     st.warning(
-        "**Some columns are determined by others.** An edge between such columns reflects arithmetic, not cause, and "
-        f"its direction cannot be known.\n\n{bullets(lines, _MOST_SAID)}",
+        "**Some columns can be calculated from others.** An edge between such columns reflects arithmetic, not cause, "
+        f"and its direction cannot be known.\n\n{bullets(lines, _MOST_SAID)}",
         icon=":material/join_inner:",
     )
     names = {position: str(draft.table.columns[position]) for position in draft.columns}
@@ -143,7 +141,7 @@ def _determined(draft: Draft) -> None:
             [position for position in options if names[position] in proposed],
             format_func=lambda position: shown(names[position], 80),
             key=f"out_{draft.key}_{hash(draft.columns)}",
-            help="One column of each relation is proposed. To keep it, give it the role count in the table below.",
+            help="We propose one column of each relation. To keep it, give it the role count in the table below.",
         )
         if st.button("Leave out", key="leave_out", disabled=not chosen):
             named, count = listed([names[position] for position in chosen], _MOST_SAID), how_many(len(chosen), "column")

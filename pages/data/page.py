@@ -1,4 +1,4 @@
-"""Data: load a table of counts, look at its columns, choose those to fit."""
+"""Data: load a table of counts, inspect its columns, choose those to fit."""
 
 import streamlit as st
 
@@ -17,7 +17,7 @@ if draft is None:
 else:
     intro.page_intro(
         "Data",
-        "One row per observation, one column per variable. Whatever was changed or left out can be taken back below.",
+        "One row per observation, one column per variable. You can undo every change below.",
     )
 empty.missing_run()
 sources.cards()
@@ -40,7 +40,7 @@ with st.container(horizontal=True, vertical_alignment="center"):
     finding.button(draft, ready)
     st.caption("Or go step by step: Preprocess, Train, Ordering, Parents, Refine.")
 if draft.knowledge is not None:
-    st.caption(f"Both keep to the knowledge given on Train: {draft.knowledge}.")
+    st.caption(f"Both follow the knowledge given on Train: {draft.knowledge}.")
 continuous.panel(draft)
 mending.panel(draft)
 columns.choose(draft)

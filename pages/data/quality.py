@@ -1,6 +1,6 @@
-"""The quality of the counts: what stands out, with the button that leaves it out, and a figure of each kind.
+"""The quality of the counts: what stands out, with a button that leaves it out, and a figure of each kind.
 
-It is computed when the reader opens it; a large table takes seconds, which pass in the background.
+It is computed when the reader opens it; a large table takes seconds, in the background.
 """
 
 from functools import partial
@@ -23,11 +23,11 @@ from pages.shared.table import computed
 from pages.shared.table.drafts import Draft
 from pages.shared.work import background
 
-_AT_ONCE = 200_000  # cells looked at in a second or two
-_ABOVE = {"constant", "rare", "relation"}  # what a box above names, with its button
+_AT_ONCE = 200_000  # cells that are checked in a second or two
+_ABOVE = {"constant", "rare", "relation"}  # findings that have a box and a button above
 _STAGES = {"columns": "columns", "depth": "depth", "rows": "rows", "near": "near copies", "relations": "sums"}
 _FIGURES = {"dispersion": "Dispersion", "zeros": "Zeros", "depth": "Depth and rows"}
-_FAILURE = "The table could not be looked at"
+_FAILURE = "The table could not be checked"
 
 
 def panel(draft: Draft) -> None:
@@ -48,9 +48,9 @@ def _look(draft: Draft, table: pd.DataFrame) -> None:
         background.begin(key, work, _FAILURE, at_once=table.size <= _AT_ONCE)
     background.panel(
         key,
-        lambda: work if st.button("Look again", key="quality_again") else None,
+        lambda: work if st.button("Check again", key="quality_again") else None,
         partial(_show, draft, table),
-        lambda stage: f"Looking at the {_STAGES.get(stage, 'table')} …",
+        lambda stage: f"Checking the {_STAGES.get(stage, 'table')} …",
         _FAILURE,
     )
 
@@ -84,17 +84,17 @@ def _button(draft: Draft, found: Quality, finding: Finding) -> None:
     if finding.kind == "depth":
         is_off = draft.roles.exposure is not None or bool(draft.roles.named("exposure"))
         label, key = "An exposure is declared" if is_off else "Declare the row total as exposure", "quality_exposure"
-        act, help = _declare, "Below the table of columns another exposure can be chosen, or none."
+        act, help = _declare, "You can choose another exposure, or none, below the table of columns."
     elif finding.columns:
         is_off = len(draft.columns) - len(finding.columns) < 2
         label, key = f"Leave out {how_many(len(finding.columns), 'column')}", f"quality_out_{finding.kind}"
         act = partial(_without_columns, [draft.columns[index] for index in finding.columns], finding.message)
-        help = "Fewer than 2 columns would be left." if is_off else None
+        help = "Fewer than 2 columns would remain." if is_off else None
     else:
         indices = np.flatnonzero(found.rows["is_out"])
         is_off = len(draft.table) - len(indices) < least_rows(draft.settings.folds)
         label, key = f"Leave out {how_many(len(indices), 'row')}", "quality_out_rows"
-        act, help = partial(_without_rows, draft, indices), "Too few rows would be left." if is_off else None
+        act, help = partial(_without_rows, draft, indices), "Too few rows would remain." if is_off else None
     st.button(label, key=key, on_click=act, disabled=is_off, help=help)
 
 

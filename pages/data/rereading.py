@@ -1,4 +1,4 @@
-"""The choices of reading a file, and the file read again with them."""
+"""How a file is read: the choices, and reading it again with them."""
 
 import io
 from functools import partial
@@ -20,7 +20,7 @@ _TEXT = {"encoding": ENCODINGS, "separator": SEPARATORS, "decimal": DECIMALS, "t
 _LABELS = {"encoding": "Encoding", "separator": "Separator", "decimal": "Decimal mark", "thousands": "Thousands mark"}
 _LINES = {
     "above": ("Lines above the names", "Left out, such as a title. Blank lines are not counted."),
-    "names": ("Lines of names", "Several are joined for each column; with 0 the columns are called x1, x2, …"),
+    "names": ("Lines of names", "Several lines are joined into one name per column. With 0: x1, x2, …"),
     "below": ("Lines below the names", "Left out, such as units."),
 }
 
@@ -41,7 +41,7 @@ def in_words(how: dict[str, Any]) -> str:
 
 
 def form(how: dict[str, Any], sheets: list[str], key: str) -> dict[str, Any] | None:
-    """The choices, as now; those taken when the button is pressed."""
+    """The present choices; the new ones once the button is pressed."""
     chosen: dict[str, Any] = {}
     with st.form(key, border=False):
         if sheets:
@@ -63,10 +63,10 @@ def _select(label: str, options: dict[str, str], now: str, key: str) -> str:
 
 
 def after_failure(name: str, data: bytes) -> dict[str, Any] | None:
-    """The choices for a text that could not be read; those taken when the button is pressed."""
+    """The choices for a text file that could not be read; the new ones once the button is pressed."""
     if not name.lower().endswith((".csv", ".tsv", ".txt")):
         return None
-    with st.expander("Read it in another way", icon=":material/description:", expanded=True):
+    with st.expander("Read it differently", icon=":material/description:", expanded=True):
         return form(guessed(data), [], f"reading_failed_{name}")
 
 
@@ -94,7 +94,7 @@ def without_names(draft: Draft) -> None:
 
 
 def as_else_meant(draft: Draft) -> None:
-    """A button to read the marks within numbers in the other way, if they can be read in two."""
+    """A button to read ambiguous marks within numbers the other way."""
     other = draft.table.attrs.get(OTHER)
     if other:
         mark = "a point between thousands" if other["thousands"] else "a decimal comma"

@@ -20,12 +20,12 @@ _MOST_VARIED = 1000  # rows of a table with too many to become columns
 
 
 def asks(draft: Draft) -> bool:
-    """Whether rows seem to be variables, or the first column their names."""
+    """Whether rows look like variables, or the first column like their names."""
     return reshape.seems_transposed(draft.table) or reshape.has_row_names(draft.table)
 
 
 def panel(draft: Draft) -> None:
-    """The questions that the table raises; nothing without one."""
+    """The questions that the table raises, if any."""
     errors.tell(_PROBLEM)
     if asks(draft):
         with st.container(border=True):
@@ -44,14 +44,14 @@ def menu(draft: Draft) -> None:
 def _question(draft: Draft) -> str:
     (rows, there), first = draft.table.shape, code(draft.table.columns[0])
     is_named = reshape.has_row_names(draft.table)
-    turn = "If each row is a variable, such as a gene, and each column an observation, transpose the table."
+    turn = "If each row is a variable (such as a gene) and each column an observation, transpose the table."
     if reshape.seems_transposed(draft.table):
         text = (
             f"**More columns than rows: are variables in rows?** There are {rows:,} rows and {there:,} columns. Every "
             f"column becomes a node of the graph. {turn}"
         )
-        return text + (f" The names then come from the first column, {first}." if is_named else "")
-    return f"**Does the first column, {first}, hold row names?** It then names the rows, and is no node. {turn}"
+        return text + (f" The first column, {first}, then holds the names." if is_named else "")
+    return f"**Does the first column, {first}, hold row names?** If so, it is not a node. {turn}"
 
 
 def _buttons(draft: Draft) -> None:
@@ -87,7 +87,7 @@ def _button(
     """A button that changes the table.
 
     Args:
-        left_out: the record of rows left out, if the change keeps the rows.
+        left_out: which rows are left out, if the change keeps the rows.
     """
     st.button(label, key=key, icon=icon, disabled=refused, on_click=_change, args=(words, change, left_out))
 
@@ -101,6 +101,6 @@ def _change(words: str, change: Callable[[pd.DataFrame], pd.DataFrame], left_out
 def _first_row(draft: Draft) -> None:
     with st.container(border=True):
         st.markdown(
-            "**Is the first row data?** The names of all columns are numbers, so it may have been taken as names."
+            "**Is the first row data?** All column names are numbers, so a row of data may have been read as names."
         )
         rereading.without_names(draft)

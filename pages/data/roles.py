@@ -1,4 +1,4 @@
-"""The roles of columns: guesses with the button that takes them, the exposure, and rows that no role can use."""
+"""The roles of columns: guesses with the button that accepts them, the exposure, and rows that a role cannot use."""
 
 import numpy as np
 import streamlit as st
@@ -18,37 +18,37 @@ _COLUMN = "column"
 _NONE = "none"
 _WORDS = {_NONE: "None", TOTAL: "Total of the counts", RATIOS: "Median of ratios"}
 _MEANING = (
-    "Counts grow with the exposure, and as causes they enter as **rates**, count / exposure: rates cause rates. Where "
-    "a count itself is the cause, as each visitor brings a cold, declare no exposure."
+    "Counts grow with the exposure. As causes they enter as **rates**, count / exposure: rates cause rates. If a count "
+    "itself is the cause, as when each visitor brings a cold, declare no exposure."
 )
-_OF_THE_COUNTS = " It is computed from the columns that are counts, so the total of the nodes is not among the causes."
+_OF_THE_COUNTS = " It is computed from the count columns, so the total of the nodes is not a possible cause."
 _HELP = (
-    "How deep, how long or how widely each row was counted. A column is declared in the table above, by its role. "
+    "How deep, how long or how widely each row was counted. To use a column, give it this role in the table above. "
     "Total: the sum of a row's counts. Median of ratios: a size factor that a few large counts do not dominate."
 )
 
 
 def panel(draft: Draft) -> None:
-    """The guesses that wait for the reader's word; nothing without one."""
+    """The guesses that the reader has not yet answered, if any."""
     found = computed.guesses(draft)
     if not found:
         return
     faulty = computed.faulty(draft)
     numbers = [position for position in found if position in draft.columns and not faulty[position][0]]
     lines = [f"{code(draft.table.columns[at])} {plain(guess.why)}: **{guess}**?" for at, guess in found.items()]
-    asked = bullets(lines, _MOST, "more; the table below has every guess.")
-    waits = " Until you say so, a column of whole numbers is a count." if numbers else ""
+    asked = bullets(lines, _MOST, "more: see the table below.")
+    waits = " Until you decide, columns of whole numbers are counts." if numbers else ""
     with st.container(border=True):
-        are = plural(len(found), "One column looks", f"{len(found):,} columns look")
-        st.markdown(f"**{are} like something else than counts.**{waits}\n\n{asked}")
+        are = plural(len(found), "One column does", f"{len(found):,} columns do")
+        st.markdown(f"**{are} not look like counts.**{waits}\n\n{asked}")
         with st.container(horizontal=True):
             st.button(
-                plural(len(found), "Take this guess", "Take all guesses"),
+                plural(len(found), "Accept this guess", "Accept all guesses"),
                 key="take_guesses",
                 icon=":material/done_all:",
                 on_click=_take,
                 args=(found, [str(name) for name in draft.table.columns]),
-                help="Undo takes it back, and the table below changes each role.",
+                help="You can undo this, or change each role in the table below.",
             )
             if numbers:
                 label = plural(len(found), "Keep it as a count", "Keep the numbers as counts")
@@ -57,7 +57,7 @@ def panel(draft: Draft) -> None:
 
 def _take(found: dict[int, Guess], names: list[str]) -> None:
     said = listed([f"{names[position]} {guess}" for position, guess in found.items()], _MOST, "; ")
-    words = f"Roles taken as guessed: {said}."
+    words = f"Guessed roles accepted: {said}."
     session.draft.set_roles({position: guess.given for position, guess in found.items()}, words)
     columns.taken_anew()
 
@@ -68,7 +68,7 @@ def _keep(positions: list[int]) -> None:
 
 
 def exposure(draft: Draft) -> None:
-    """The exposure, whether every group has its effect, and what an exposure assumes."""
+    """The exposure, whether to adjust for every group, and what an exposure assumes."""
     of_column, has_group = draft.roles.named("exposure"), bool(draft.roles.named("group"))
     labels = dict(_WORDS)
     if of_column:
@@ -93,7 +93,7 @@ def exposure(draft: Draft) -> None:
                 "Adjust for every group",
                 key=effects,
                 on_change=lambda: session.draft.set_group_effects(st.session_state[effects]),
-                help="Every group is also a level of a categorical covariate.",
+                help="Each group is also a level of a categorical covariate.",
             )
     if now != _NONE:
         st.caption(_MEANING + (_OF_THE_COUNTS if now in (TOTAL, RATIOS) else ""))
@@ -107,7 +107,7 @@ def _choose(key: str) -> None:
 
 
 def unusable(draft: Draft) -> None:
-    """The rows in which a column cannot play its role, and the button that leaves them out; nothing without any."""
+    """The rows in which a column cannot play its role, if any, with the button that leaves them out."""
     found = computed.unusable(draft)
     if not found:
         return
@@ -117,7 +117,7 @@ def unusable(draft: Draft) -> None:
     with st.container(border=True):
         st.markdown(
             f"**{count} cannot be used with these roles:** {lost}. A cell is missing or does not suit the role: {of}. "
-            f"Without them {len(draft.table) - len(indices):,} rows are left; a run records which were left out. Or "
+            f"Without them, {len(draft.table) - len(indices):,} rows remain; a run records which were left out. Or "
             "give the column another role."
         )
-        faults.rows_button(draft, indices, f"{count} left out, which no role can use: {lost}.", "leave_out_unusable")
+        faults.rows_button(draft, indices, f"{count} left out, unusable in a role: {lost}.", "leave_out_unusable")

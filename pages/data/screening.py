@@ -1,4 +1,4 @@
-"""Columns that hardly vary, and a filter that shows what it would leave out."""
+"""Columns that hardly vary, and a filter that previews what it would leave out."""
 
 import numpy as np
 import streamlit as st
@@ -18,7 +18,7 @@ _WIDE = 2  # fewer rows per column than this are too few
 
 
 def panel(draft: Draft) -> None:
-    """What stands out, in numbers, and the filter; nothing while fewer than three columns are chosen."""
+    """What stands out, in numbers, and the filter; nothing if fewer than three columns are chosen."""
     if len(draft.columns) < 3:
         return
     spread = computed.spreads(draft)
@@ -26,16 +26,16 @@ def panel(draft: Draft) -> None:
     rows, chosen = len(draft.table), len(draft.columns)
     told = []
     if rare:
-        least = f"{screening.RARE:.0%} of the rows, that is in fewer than {int(np.ceil(screening.RARE * rows)):,}"
+        least = f"{screening.RARE:.0%} of the rows, fewer than {int(np.ceil(screening.RARE * rows)):,}"
         told.append(f"{rare} of {chosen:,} columns {plural(rare, 'is', 'are')} above 0 in fewer than {least}.")
     if same:
         has = plural(same, "has", "have")
-        told.append(f"{how_many(same, 'column')} {has} one value in more than {screening.SAME:.0%} of the rows.")
+        told.append(f"{how_many(same, 'column')} {has} the same value in more than {screening.SAME:.0%} of the rows.")
     if rows < _WIDE * chosen and not reshaping.asks(draft):
         told.append(f"There are {rows:,} rows for {chosen:,} columns, {rows / chosen:.2g} per column.")
     if told:
         st.warning(
-            f"**The graph would rest on little.**\n\n{bullets(told)}",
+            f"**Too little data for a reliable graph.**\n\n{bullets(told)}",
             icon=":material/filter_alt:",
         )
     with st.expander("Filter columns", icon=":material/filter_alt:", expanded=bool(rare or same)):
@@ -51,21 +51,21 @@ def _filter(draft: Draft, has_rare: bool, has_same: bool) -> None:
         100.0,
         100 * screening.RARE if has_rare else 0.0,
         key=f"screen_prevalence_{key}",
-        help="A column that is above 0 in fewer rows is left out.",
+        help="Columns above 0 in fewer rows are left out.",
     )
     mean = second.number_input("Mean at least", 0.0, key=f"screen_mean_{key}")
     variance = third.number_input("Variance at least", 0.0, key=f"screen_variance_{key}")
     commonest = fourth.number_input(
-        "One value in at most (% of rows)",
+        "Same value in at most (% of rows)",
         0.0,
         100.0,
         100 * screening.SAME if has_same else 100.0,
         key=f"screen_commonest_{key}",
-        help="A column with one value in more rows is left out: it is nearly constant.",
+        help="Columns with the same value in more rows are left out: they are nearly constant.",
     )
     out = screening.left_out(spread, Screen(prevalence / 100, mean, variance, commonest / 100))
     if not out.any():
-        st.caption("This leaves out no column.")
+        st.caption("This leaves out no columns.")
         return
     names = [
         f"{code(line.column)} ({line.prevalence:.1%} of rows, mean {number(line.mean)})"
@@ -73,7 +73,7 @@ def _filter(draft: Draft, has_rare: bool, has_same: bool) -> None:
     ]
     left, gone = int((~out).sum()), int(out.sum())
     count = how_many(gone, "column")
-    st.markdown(f"This leaves out {count} of {len(out):,}, and keeps {left:,}: {listed(names, _NAMED)}.")
+    st.markdown(f"This keeps {left:,} and leaves out {count} of {len(out):,}: {listed(names, _NAMED)}.")
     if st.button(faults.label(gone, "column"), key="screen_out", icon=":material/filter_alt:", disabled=left < 2):
         bounds = [
             f"{word} {value:g}{unit}"
@@ -81,7 +81,7 @@ def _filter(draft: Draft, has_rare: bool, has_same: bool) -> None:
                 ("above 0 in under", prevalence, " % of rows", 0),
                 ("mean under", mean, "", 0),
                 ("variance under", variance, "", 0),
-                ("one value in over", commonest, " % of rows", 100),
+                ("same value in over", commonest, " % of rows", 100),
             )
             if value != usual
         ]

@@ -1,4 +1,4 @@
-"""Where a table comes from: two samples and an upload. Owns the keys `upload` and `source_problem`."""
+"""The sources of a table: two samples and an upload. Owns the keys `upload` and `source_problem`."""
 
 from collections.abc import Callable
 from typing import Any
@@ -20,14 +20,14 @@ _COHORTS = {"2012–2018": (2012, 2018), "2019–2025": (2019, 2025)}
 
 
 def cards() -> None:
-    """Three cards side by side, on a small screen one below the other; put away once a table is loaded."""
+    """Three cards, side by side or stacked on a small screen; collapsed once a table is loaded."""
     is_loaded = session.draft.current() is not None
     with st.expander("Load another table", icon=":material/upload_file:") if is_loaded else st.container():
         for column, card in zip(st.columns(3), (_lahman, _poisson, _upload), strict=True):
             with column.container(border=True, height="stretch"):
                 card()
     if problem := st.session_state.get(_PROBLEM):
-        kept = " The table loaded before is kept." if session.draft.current() is not None else ""
+        kept = " The previous table is kept." if session.draft.current() is not None else ""
         st.error(plain(problem) + kept, icon=":material/error:")
         file = st.session_state.get("upload")
         choices = None if file is None else rereading.after_failure(file.name, file.getvalue())
@@ -36,8 +36,8 @@ def cards() -> None:
 
 
 def _lahman() -> None:
-    st.markdown("**Baseball**  \n17 counts of 200 batters a season: runs, hits, strikeouts … 1,400 rows.")
-    help = f"The two cohorts of the paper. Loaded with four quantile levels, as there. {lahman.CREDIT}"
+    st.markdown("**Baseball**  \n17 counts of 200 batters per season: runs, hits, strikeouts … 1,400 rows.")
+    help = f"The two cohorts of the paper, loaded with its four quantile levels. {lahman.CREDIT}"
     seasons = answers.segments("Seasons", list(_COHORTS), "lahman_seasons", help=help)
     st.space("stretch")
     if st.button("Load Lahman", key="load_lahman", width="stretch"):
@@ -53,15 +53,14 @@ def _load_lahman(seasons: str) -> None:
 
 def _poisson() -> None:
     st.markdown(
-        "**Simulated counts**  \n20 columns from a known graph, so that what is found can be compared with the truth. "
-        "2,000 rows."
+        "**Simulated counts**  \n20 columns from a known graph, so you can compare results with the truth. 2,000 rows."
     )
     st.page_link(
         "pages/simulate/page.py",
         label="Design your own",
         icon=":material/science:",
         query_params=session.address.parameters(),
-        help="Choose or draw a graph, and how each node depends on its parents.",
+        help="Choose or draw a graph, and choose how each node depends on its parents.",
     )
     st.space("stretch")
     if st.button("Load Poisson", key="load_poisson", width="stretch"):
@@ -81,7 +80,7 @@ def _upload() -> None:
         key="upload",
         on_change=_uploaded,
         help="One row per observation, one column per variable, names in the first row. Whole numbers from 0 up. "
-        "CSV, TSV, XLSX, ODS, Parquet or Stata. Or cells and genes, of which you then choose some: h5ad, 10x .h5, or a "
+        "CSV, TSV, XLSX, ODS, Parquet or Stata. Or cells and genes (you choose the genes next): h5ad, 10x .h5, or a "
         "ZIP of matrix.mtx, features.tsv and barcodes.tsv. The file stays on this machine.",
     )
 
@@ -102,7 +101,7 @@ def _load_file(file: st.runtime.uploaded_file_manager.UploadedFile, **choices: A
 
 
 def _guarded(load: Callable[[], None], rerun: bool = True) -> None:
-    """Load a table; if that fails, the previous table stays, and the reason is shown."""
+    """Load a table; if that fails, keep the previous one and show the reason."""
     with errors.kept(_PROBLEM):
         try:
             load()

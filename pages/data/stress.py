@@ -1,4 +1,4 @@
-"""The depth stress test: how many edges of a quick search are found again if the counts are thinned."""
+"""The depth stress test: how many edges of a quick search are found again in thinned counts."""
 
 import json
 from functools import partial
@@ -14,14 +14,14 @@ from pages.shared.frame.words import bullets
 from pages.shared.table.drafts import Draft
 from pages.shared.work import background, machine
 
-_FAILURE = "The stress test could not be done"
+_FAILURE = "The stress test failed"
 _STAGES = {stage_of(1): "Searching the whole table"} | {
     stage_of(share): f"Searching with {share:.0%} of all events" for share in SHARES
 }
 
 
 def panel(draft: Draft, table: pd.DataFrame) -> None:
-    """The button that starts the test, how far it is, or what it found.
+    """The button that starts the test, its progress, or its result.
 
     Args:
         table: the chosen columns as counts.
@@ -43,15 +43,14 @@ def _asked() -> bool:
         "Stress test the depth",
         key="stress",
         icon=":material/compress:",
-        help="Searches for a graph, and again with a half and with a quarter of all events, drawn at random, as a "
-        "shallower measurement would have given them. It takes three times as long as Find the graph's search, and "
-        "continues when you leave the page.",
+        help="Searches for a graph, then again with a random half and quarter of all events, as in a shallower "
+        "measurement. It takes three times as long as the search of Find the graph. You can leave the page meanwhile.",
     )
 
 
 def _shown(found: pd.DataFrame) -> None:
     st.markdown(bullets([plain(stress_in_words(line)) for line in found.to_dict("records")]))
-    st.caption("Edges that are lost rest on the depth of the counts: with less of it nobody would have seen them.")
+    st.caption("Lost edges depend on the depth of the counts: a shallower measurement would miss them.")
 
 
 def _work(table: pd.DataFrame, roles: Roles | None, hear: Callback) -> pd.DataFrame:

@@ -13,29 +13,29 @@ _UPLOAD, _PROBLEM = "truth_upload", "truth_problem"
 
 
 def attach(draft: Draft) -> None:
-    """An expander to give or remove the true edges; a hidden truth is left as it is."""
+    """An expander to give or remove the true edges; a hidden truth cannot be changed."""
     if draft.teaching:
         return
     problem = st.session_state.get(_PROBLEM)
     with st.expander("Known truth", icon=":material/rule:", expanded=bool(problem)):
         st.markdown(
-            "If you know the true edges of this table, give them as a CSV file with the columns `parent` and `child`, "
-            "one row per edge. Fits started from now on are compared with them: order, parents and graph. A column "
-            "`direction` may say of each edge whether its direction can be known: `known`, `unknown` or `not proved`, "
-            "as in the `truth.csv` of Simulate."
+            "If you know the true edges of this table, upload a CSV file with the columns `parent` and `child`, one "
+            "row per edge. Fits started from now on are compared with them: order, parents and graph. An optional "
+            "column `direction` says whether each direction can be known: `known`, `unknown` or `not proved`, as in "
+            "the `truth.csv` of Simulate."
         )
         st.file_uploader(
             "True edges",
             type=["csv", "tsv", "txt", "graphml"],
             key=_UPLOAD,
             on_change=_uploaded,
-            help="Every name must be a column of the table. The edges must have no cycle. GraphML is read too.",
+            help="Every name must be a column of the table, and there must be no cycle. GraphML works too.",
         )
         if problem:
             st.error(plain(problem), icon=":material/error:")
         if draft.truth is not None:
             st.button(
-                f"Forget the {how_many(len(draft.truth), 'true edge')}",
+                f"Remove the {how_many(len(draft.truth), 'true edge')}",
                 key="truth_forget",
                 type="tertiary",
                 icon=":material/delete:",

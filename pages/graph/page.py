@@ -1,4 +1,4 @@
-"""Graph: the graph of the refinement, of the fit or of both; look at it, pick in it, download it."""
+"""Graph: the graph of the refinement, of the fit or of both: view it, pick in it, download it."""
 
 import streamlit as st
 

@@ -1,4 +1,4 @@
-"""Beside the graph: a search, how much of it to show, and the picked node or edge with its scores and evidence."""
+"""Beside the graph: a search, how much of the graph to show, and the picked node or edge with scores and evidence."""
 
 import networkx as nx
 import numpy as np
@@ -19,11 +19,11 @@ from pages.shared.refined import evidence_panel, misfit, next_rules
 from pages.shared.result.known import Known
 
 REACH = {"All": None, "1 step": 1, "2 steps": 2}
-CANVAS, HEIGHT = 560, 690  # pixels of the canvas, and of the panel that stands beside it and its key
+CANVAS, HEIGHT = 560, 690  # pixels of the canvas, and of the panel beside the canvas and its key
 
 
 def nothing_yet(run: Run) -> None:
-    """What stands where the graph will be."""
+    """The message in place of a graph that is not ready."""
     if run.status(REFINE).active:
         st.info("The first graph appears here as soon as the likelihood search is done.", icon=":material/hub:")
     else:
@@ -31,9 +31,9 @@ def nothing_yet(run: Run) -> None:
 
 
 def panel(view: View, known: Known | None) -> nx.DiGraph:
-    """Search, reach, and what is picked; the graph to draw."""
+    """Draw the search, the reach and the picked node or edge; return the graph to draw."""
     node = picked.node_box(
-        "Find a node", view.placed.order, "graph_search", "Type some letters of its name.", then=canvas.focus_on
+        "Find a node", view.placed.order, "graph_search", "Type part of its name.", then=canvas.focus_on
     )
     shows_truth, missing = against_truth.choice()
     judged = view.judged(known, missing) if known is not None and shows_truth else view.graph
@@ -52,13 +52,13 @@ def panel(view: View, known: Known | None) -> nx.DiGraph:
         st.caption(
             f"{how_many(len(graphs.sources(view.graph)) - alone, 'source')}, "
             f"{how_many(len(graphs.sinks(view.graph)) - alone, 'sink')}, "
-            f"{how_many(alone, 'node')} without any edge."
+            f"{how_many(alone, 'node')} without edges."
         )
     return part
 
 
 def _neighbourhood(graph: nx.DiGraph, node: str | None) -> nx.DiGraph:
-    """The part of the graph that the reader wants to see: all, or what lies near the picked node."""
+    """The part of the graph that the reader wants to see: all of it, or the surroundings of the picked node."""
     reach = st.segmented_control(
         "Show",
         list(REACH),
@@ -82,10 +82,10 @@ def _edge(view: View, edge: tuple[str, str]) -> None:
         evidence_panel.edge_details(view.placed.run, view.refinement.refined, *edge)
         return
     if view.name == BOTH and edge in view.graph.edges:
-        st.markdown("DISCO alone found this edge. The likelihood search found no evidence for one here.")
+        st.markdown("Only DISCO found this edge. The likelihood search found no evidence for one here.")
     values = view.candidates.set_index(["parent", "child"])
     if edge not in values.index:
-        st.caption("The order found puts the child first, so this edge has no score.")
+        st.caption("The order puts the child first, so this edge has no score.")
         return
     row, folds = values.loc[edge], view.result.folds
     slot = figure.numbers()
@@ -134,7 +134,7 @@ def _table(title: str, edges: list[tuple[str, dict]], view: View) -> None:
             "node": column.TextColumn("Node", width=96),
             "verdict": column.TextColumn("Truth", width=74, help="According to the known truth of this table."),
             "found_by": column.TextColumn("Found by", width=74),
-            "gain_nats": column.NumberColumn("Gain", format="%.1f", width=60, help=define("edge gain")),
+            "gain_nats": column.NumberColumn("Edge", format="%.1f", width=60, help=define("edge gain")),
             "decided": column.CheckboxColumn("Decided", width=64),
             "ocs": column.NumberColumn("OCS", format="%.3g", width=60),
             "z": column.NumberColumn("Z", format="%.2f", width=56),

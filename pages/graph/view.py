@@ -1,4 +1,4 @@
-"""What Graph shows of the open run: the edges of the refinement, of the fit, or of both."""
+"""The graph shown on Graph: the edges of the refinement, of the fit, or of both."""
 
 from dataclasses import dataclass
 
@@ -48,7 +48,7 @@ class View:
 
     @property
     def strength(self) -> float:
-        """Of the widest line, so that widths do not change with the thresholds."""
+        """The strength of the widest line, so that widths do not change with the thresholds."""
         return canvas.strongest(self.result) if self.name == DISCO else self.refinement.strength
 
     @property
@@ -64,7 +64,7 @@ class View:
 
     @property
     def choices(self) -> dict[str, float | str]:
-        """The choices that make the graph, by name."""
+        """The choices that define the graph, by name."""
         found: dict[str, float | str] = {}
         if self.name != DISCO:
             found |= {"seed": self.refinement.choice.seed, "bound_nats": self.refinement.choice.bound}
@@ -79,7 +79,7 @@ class View:
         return self.result.candidates(self.selection.tau_z if self.selection else 0.0)
 
     def judged(self, known: Known, missing: bool) -> nx.DiGraph:
-        """The graph with the verdict of a truth on every edge, with or without the true edges that it lacks."""
+        """The graph with a truth's verdict on every edge, with or without the true edges that it lacks."""
         told = known.verdicts(self.graph)
         if self.result is None:
             return self.refinement.judged(self.graph, told, None, missing)
@@ -87,7 +87,7 @@ class View:
 
 
 def chosen(refinement: Refinement | None, result: Result | None) -> View:
-    """The graph that the reader chose, with the controls that choose it; one of the two arguments is there."""
+    """Draw the controls and return the graph that the reader chose; at least one argument is not None."""
     name = _view(refinement, result)
     if name == LIKELIHOOD or result is None:
         return View(LIKELIHOOD, refinement.graph, refinement, result)
@@ -104,20 +104,20 @@ def _view(refinement: Refinement | None, result: Result | None) -> str:
     key = f"graph_view_{result.run.id}"
     st.session_state[key] = session.shown.view.now() or BOTH
     name = st.segmented_control(
-        "Edges of",
+        "Edges found by",
         list(_WORDS),
         format_func=_WORDS.get,
         key=key,
         required=True,
         on_change=lambda: session.shown.view.keep(st.session_state[key]),
         help="Likelihood: the search for the order and graph of highest likelihood, with evidence on every edge. "
-        "DISCO: the order and the scores of the fitted networks. Both: the edges of either, marked by who found them.",
+        "DISCO: the order and the scores of the fitted networks. Both: the edges of either, marked by their finder.",
     )
     return name or BOTH
 
 
 def tell_address(view: View) -> None:
-    """Write what makes this graph into the page's address, so that a link shows the same."""
+    """Write the choices that define this graph into the page's address, so a link shows the same."""
     chosen = view.selection
     if chosen is None:
         told = dict.fromkeys(("order", "rule", "tau", "pi"))
@@ -143,4 +143,4 @@ def verdict(view: View) -> Verdict:
         return found
     agreed = sum(values["found_by"] == BOTH for *_, values in view.graph.edges(data=True))
     many = view.graph.number_of_edges()
-    return found._replace(text=f"{found.text} {share(agreed, many).capitalize()} edges were found by both methods.")
+    return found._replace(text=f"{found.text} Both methods found {share(agreed, many)} edges.")

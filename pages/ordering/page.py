@@ -13,9 +13,9 @@ from pages.shared.result import fit, truth
 
 intro.page_intro(
     "Ordering",
-    "The order is found from its end: at each step the node whose score is smallest is taken out as a sink, a node "
-    "without children among those left. Move through the steps, see how clearly each was decided, and pick a node to "
-    "see why it is a sink or not.",
+    "The order is built from its end: each step removes the node with the smallest score as a sink, a node without "
+    "children among those left. Move through the steps to see how clearly each was decided. Pick a node to see why it "
+    "is a sink or not.",
 )
 run = empty.require_run()
 result = fit.shown(run)

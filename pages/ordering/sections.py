@@ -24,7 +24,7 @@ from pages.shared.result.known import Known
 from pages.shared.work import variants
 from pages.shared.work.facts import fact
 
-MOST_ROWS = 40  # nodes drawn at one step
+MOST_ROWS = 40  # nodes drawn per step
 SECTIONS = {
     "steps": "Step by step",
     "why": "Why a sink",
@@ -37,14 +37,14 @@ _SECTION = "ordering_section"
 
 
 def against_truth(result: Result, known: Known) -> None:
-    """The true edges over the order, A_top beside what sorting gives, and the way to the first wrong removal."""
+    """The true edges over the order, A_top beside that of sorting, and a button to the first wrong removal."""
     if known.edges.empty:
         return
     truth.order_numbers(known)
     figure.show(arcs.order_arcs(result.order, known.edges), "order_arcs")
     wrong = known.wrong_removals
     if wrong.empty:
-        st.caption("Every node was removed when no true child of it was left.")
+        st.caption("Every node was removed after all its true children.")
         return
     first = wrong.iloc[0]
     st.button(
@@ -53,7 +53,7 @@ def against_truth(result: Result, known: Known) -> None:
         key="first_wrong",
         on_click=_to_step,
         args=(result, int(first["step"])),
-        help="Opens that step. Later removals may be wrong because of it.",
+        help="Opens that step. It may have caused later wrong removals.",
     )
 
 
@@ -63,19 +63,19 @@ def _to_step(result: Result, step: int) -> None:
 
 
 def worth() -> None:
-    """What orders of real tables are worth, in an expander."""
-    with st.expander("What such an order is worth", icon=":material/balance:"):
+    """How reliable orders of real tables are, in an expander."""
+    with st.expander("How reliable such an order is", icon=":material/balance:"):
         st.markdown(
             "On simulated tables of the paper's class it is mostly right. On real tables it is little better than a "
             "guess. Public tables have pairs of columns whose order in time is certain, such as a parent's schooling "
-            "before one's own: of 615 such pairs in 47 tables, the CCS order has 415 right, sorting the columns by "
-            "mean 415 too, and the refined order 304. "
+            "before one's own. Of 615 such pairs in 47 tables, the CCS order has 415 right, sorting the columns by "
+            "mean also 415, and the refined order 304. "
             f"Read an order as a hypothesis. {evidence_words.SAME_ROWS}"
         )
 
 
 def knowledge(result: Result) -> None:
-    """What the rules of the run cost its order: the steps at which another node than the first was taken out."""
+    """The steps at which the run's rules removed a node other than the first by score."""
     if result.run.knowledge() is None:
         return
     from disco.score.ordering import forced  # loads torch
@@ -89,15 +89,15 @@ def knowledge(result: Result) -> None:
         column = st.column_config
         columns = {
             "step": column.NumberColumn("Step"),
-            "node": column.TextColumn("Taken out"),
-            "rank": column.NumberColumn("Its rank", help="Of its score among those left; the first has rank 1."),
+            "node": column.TextColumn("Removed"),
+            "rank": column.NumberColumn("Its rank", help="By score among the nodes left; the first has rank 1."),
             "first": column.TextColumn("First by score"),
         }
         table.show(cost, "Steps at which knowledge overruled the scores", columns)
 
 
 def sections(result: Result, known: Known | None) -> None:
-    """The section that the reader opens; the others are not computed."""
+    """The section that the reader opened; the others are not computed."""
     words = {name: text for name, text in SECTIONS.items() if name != "truth" or (known and not known.edges.empty)}
     opened = answers.segments("Show", words, _SECTION)
     if opened in ("steps", "why", "criteria"):
@@ -108,14 +108,14 @@ def sections(result: Result, known: Known | None) -> None:
         against_truth(result, known)
     elif opened == "again":
         st.markdown(
-            "Another criterion or boundary can take another path. It is computed from the fitted networks, with "
-            "nothing refitted, and kept with the run; then Ordering, Parents and Graph can show it."
+            "Another criterion or boundary may find another order. It uses the fitted networks, with nothing refitted, "
+            "and is kept with the run. Ordering, Parents and Graph can then show it."
         )
         variants.section(result.run)
 
 
 def by_step(result: Result, known: Known | None, part: str) -> None:
-    """Everything that belongs to one step; drawn again by itself while the steps play.
+    """Everything about one step; redrawn by itself while the steps play.
 
     Args:
         part: which of it: steps, why or criteria.
@@ -132,7 +132,7 @@ def by_step(result: Result, known: Known | None, part: str) -> None:
 
 
 def _scores(result: Result, known: Known | None, step: int, decided: removals.Decision) -> None:
-    """The removal in numbers, whether it was right, and the score of every node left."""
+    """The removal in numbers, whether it was right, and the scores of all nodes left."""
     _numbers(decided, result)
     sinks = _judged(result, known, step) if known else []
     rows = _rows(result, step)
@@ -140,7 +140,7 @@ def _scores(result: Result, known: Known | None, step: int, decided: removals.De
     scored = figures.scores(result.ccs, step, rows, picked.picked(result.order), name, sinks)
     figure.show(scored, "step_scores", on_select=_pick_clicked)
     if len(rows) < decided.remaining:
-        st.caption(f"The {len(rows)} smallest scores of {decided.remaining} are drawn.")
+        st.caption(f"Shown: the {len(rows)} smallest of {decided.remaining} scores.")
 
 
 def _pick_clicked() -> None:
@@ -153,13 +153,13 @@ def _numbers(decided: removals.Decision, result: Result) -> None:
     """The removal in four numbers and a sentence."""
     name = figures.SCORE_NAMES[result.criterion]
     meaning = define("CCS" if result.criterion == "ccs" else "constant criterion")
-    margin = f"The runner-up is {code(decided.runner_up)}; the difference is {number(decided.margin)}."
+    margin = f"The runner-up is {code(decided.runner_up)}. The difference is {number(decided.margin)}."
     agree = share(decided.folds_agreeing, decided.folds).capitalize()
     figure.metrics(
-        ("Removed as sink", plain(decided.sink), f"Gets position {decided.remaining} of the causal order."),
-        ("Its score", number(decided.score), f"{name}, mean over folds; the smallest is removed. {meaning}"),
+        ("Removed as sink", plain(decided.sink), f"Takes position {decided.remaining} of the causal order."),
+        ("Its score", number(decided.score), f"{name}, mean over folds. The smallest is removed. {meaning}"),
         ("Margin", f"× {number(decided.ratio)}", f"{define('margin')} {margin}"),
-        ("Folds that agree", agree, "Folds in which this node alone has the smallest score."),
+        ("Folds that agree", agree, "Folds in which only this node has the smallest score."),
     )
     st.markdown(decided.sentence(name, code))
 
@@ -188,7 +188,7 @@ def _rows(result: Result, step: int) -> list[str]:
         "Rows",
         {"order": "in causal order", "score": "smallest score first"},
         "step_rows",
-        help="In causal order every node keeps its row, so that the steps can play. Click a large mark to pick a node.",
+        help="In causal order every node keeps its row while the steps play. Click a large mark to pick a node.",
     )
     return figures.shown_rows(result.ccs, step, result.order, by, MOST_ROWS, picked.picked(result.order))
 
@@ -199,9 +199,9 @@ def _why(result: Result, step: int, decided: removals.Decision) -> None:
         st.caption("Pause to see the curvature of this step.")
         return
     st.markdown(
-        f"Step {step} removes {code(decided.sink)}. The curvature of a sink depends on its own rank alone: within one "
-        "rank, all rows of the table have nearly the same curvature. If a node has children, their values move its "
-        "curvature, which then spreads within a rank."
+        f"Step {step} removes {code(decided.sink)}. The curvature of a sink depends only on its own rank: within one "
+        "rank, all rows of the table have nearly the same curvature. If a node has children, their values change its "
+        "curvature, which then varies within a rank."
     )
     remaining = removals.fold_scores(result.ccs, step).index.tolist()
     node = picked.node_box(
@@ -216,9 +216,7 @@ def _why(result: Result, step: int, decided: removals.Decision) -> None:
         with st.spinner("Computing the curvature from the fitted networks …"):
             frames = {one: _curvature(result.run, one, tuple(sorted(remaining))) for one in nodes}
     except (InputError, OSError):
-        st.info(
-            "The curvature needs the fitted networks of this run, and they are not in its folder or cannot be read."
-        )
+        st.info("The curvature needs this run's fitted networks, which are not in its folder or cannot be read.")
         return
     _drawn(result, frames, decided)
 
@@ -229,15 +227,15 @@ def _drawn(result: Result, frames: dict[str, pd.DataFrame], decided: removals.De
     said = []
     for node, frame in frames.items():
         found = by_rank.parts(frame, least, inside)
-        left_out = f"; {how_many(found.left_out, 'row')} in ranks of fewer than {least} do not count"
+        left_out = f"; {how_many(found.left_out, 'row')} in ranks with fewer than {least} rows do not count"
         said.append(
             f"{code(node)}: variance within ranks {number(found.within)} (this is the CCS), "
             f"in all {number(found.total)} (the constant-curvature score), from "
             f"{how_many(found.rows, 'held-out row')} in {found.levels} groups of one fold and rank"
             f"{left_out if found.left_out else ''}."
         )
-    faint = " Faint rows are not admissible and count for nothing." if inside else ""
-    st.caption("  \n".join(said) + "  \nBars: mean of a rank and one standard deviation each way." + faint)
+    faint = " Faint rows are not admissible and do not count." if inside else ""
+    st.caption("  \n".join(said) + "  \nBars: mean of a rank ± one standard deviation." + faint)
 
 
 @fact(lambda run, *which: (str(run.path), stamps.networks(run), *which), 256)
@@ -247,28 +245,28 @@ def _curvature(run: Run, node: str, remaining: tuple[str, ...]) -> pd.DataFrame:
 
 def _criteria(result: Result, step: int, rows: list[str]) -> None:
     st.markdown(
-        "Each column is one rule at this step; a cell is the node's score as a multiple of that rule's smallest. The "
-        "CCS counts the variance within ranks, the constant-curvature criterion all of it. *Clipped* keeps rows at the "
-        "top of the grid, *admissible* leaves them out."
+        "Each column is one rule at this step. A cell is the node's score as a multiple of that rule's smallest. The "
+        "CCS counts the variance within ranks, the constant-curvature criterion the total variance. *Clipped* keeps "
+        "rows at the top of the grid, *admissible* leaves them out."
     )
     figure.show(figures.criteria(result.criteria, step, rows), "criteria")
 
 
 def overview(result: Result, known: Known | None) -> None:
-    """How clear every removal was, and how far the order agrees with the run's own."""
+    """How clear each removal was, and how far the order agrees with the run's own."""
     wrong = known.wrong_removals["step"].tolist() if known else []
     figure.show(figures.margins(result.steps, step_player.step_of(result), wrong), "margins")
     won = result.steps[result.steps["ratio"] >= 1]  # the others were decided by knowledge
     if len(won):
         close = won.nsmallest(1, "ratio").iloc[0]
         st.caption(
-            f"The closest removal is step {close['step']}: {code(close['sink'])} was taken before "
-            f"{code(close['runner_up'])}, which scored {more(close['ratio'])}. Where the margin is small or the "
-            "folds differ, neighbouring positions of the order may well be swapped."
+            f"The closest decision is step {close['step']}: {code(close['sink'])} was removed before "
+            f"{code(close['runner_up'])}, which scored {more(close['ratio'])}. If the margin is small or the folds "
+            "differ, neighbouring positions of the order may well be swapped."
         )
     if result.variant != result.run.own_variant:
         own = result.run.order()
         st.caption(
-            f"Of all pairs of nodes, {order_agreement(own, result.order):.0%} stand in the same order as with "
+            f"{order_agreement(own, result.order):.0%} of all pairs of nodes are in the same order as with "
             f"{VARIANT_WORDS[result.run.own_variant]}, as fitted."
         )

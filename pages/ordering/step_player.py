@@ -1,4 +1,4 @@
-"""The step of the ordering that the page shows: a slider, one step back and forth, and play."""
+"""The step of the ordering that the page shows: a slider, buttons for one step back and forth, and play."""
 
 import time
 
@@ -6,7 +6,7 @@ import streamlit as st
 
 from pages.shared.result.fit import Result
 
-SECONDS = 1.2  # a step while playing
+SECONDS = 1.2  # per step while playing
 _STEP, _PLAYING, _TICK = "shared_step", "ordering_playing", "ordering_tick"
 
 
@@ -21,7 +21,7 @@ def step_of(result: Result) -> int:
 
 
 def go(result: Result, step: int) -> None:
-    """Show a step, or the nearest there is."""
+    """Show a step, or the nearest that exists."""
     inside = max(1, min(step, len(result.steps)))
     st.session_state[_STEP] = {**st.session_state.get(_STEP, {}), _slot(result): inside}
 
@@ -32,7 +32,7 @@ def is_playing() -> bool:
 
 
 def interval() -> float | None:
-    """How often the part of the page with the steps must be drawn again."""
+    """How often the part of the page with the steps must be redrawn."""
     return SECONDS if is_playing() else None
 
 
@@ -41,7 +41,7 @@ def advance(result: Result) -> None:
     if not is_playing():
         return
     now = time.monotonic()
-    # A click draws this part of the page too; only the clock moves the step.
+    # A click also redraws this part of the page; only the clock advances the step.
     if now - st.session_state.get(_TICK, now) < 0.8 * SECONDS:
         st.session_state.setdefault(_TICK, now)
         return
@@ -53,7 +53,7 @@ def advance(result: Result) -> None:
 
 
 def player(result: Result) -> int:
-    """Draw the controls; the step to show."""
+    """Draw the controls; return the step to show."""
     last = len(result.steps)
     if last < 2:
         return 1
@@ -67,7 +67,7 @@ def player(result: Result) -> int:
         last,
         key=key,
         on_change=lambda: go(result, st.session_state[key]),
-        help="Step 1 scores all nodes and removes the last of the order; each step removes one more.",
+        help="Step 1 scores all nodes and removes the last of the order. Each further step removes one more.",
     )
     step = step_of(result)
     buttons.button(

@@ -1,4 +1,4 @@
-"""Parents: choose the selector and its threshold, and see at once which edges it keeps."""
+"""Parents: choose the selector and its threshold, and see at once which edges are kept."""
 
 from functools import partial
 
@@ -12,14 +12,14 @@ from pages.shared.result import fit, truth
 intro.page_intro(
     "Parents",
     "Each node's candidate parents are the nodes before it in the causal order. A selector decides which are kept: "
-    "choose it, and move the threshold it decides by; the graph, the counts and every figure follow. Nothing is "
+    "choose one and move its threshold. The graph, the counts and every figure follow. Nothing is "
     "refitted.",
 )
 run = empty.require_run()
 result = fit.shown(run)
 fit.variant_picker(result)
 known = truth.shown(result)
-slot = st.empty()  # of the verdict, which follows the thresholds chosen below
+slot = st.empty()  # for the verdict, which depends on the thresholds chosen below
 selector = selectors.choose(result)
 chosen = selectors.controls(result, selector, "parents")
 parts = {}  # below the graph, one of them open

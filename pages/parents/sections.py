@@ -27,11 +27,11 @@ from pages.shared.result.known import Known
 VALUES = {"ocs": "OCS", "curvature": "Mean curvature", "z": "Z", "frequency": "Frequency"}
 _MATRIX = ["ocs", "z", "frequency"]
 _SCALES = {
-    "iqr": (["ocs", "z"], "OCS has a threshold line for each fold; Z has one for all, at τ_Z."),
+    "iqr": (["ocs", "z"], "OCS has a threshold line for each fold, Z has one for all, at τ_Z."),
     "jackknife": (
         ["curvature", "z"],
-        "Mean curvature: its sign is that of the effect, and a parent has folds that agree. Z compares that with the "
-        "standard error.",
+        "Mean curvature: it has the sign of the effect, and for a parent the folds agree. Z divides it by its standard "
+        "error.",
     ),
 }
 
@@ -46,7 +46,7 @@ def verdict_on(chosen: Selection) -> None:
 
 
 def graph(chosen: Selection, known: Known | None) -> None:
-    """The edges kept in numbers and as a graph, beside it how many another threshold would keep."""
+    """The edges kept, in numbers and as a graph; beside it, how many other thresholds would keep."""
     counts(chosen.graph)
     sparse.advise(chosen.result, len(chosen.edges), chosen.selector)
     if known:
@@ -84,7 +84,7 @@ def parts(chosen: Selection, known: Known | None) -> dict[str, Callable[[], None
 
 
 def counts(graph: nx.DiGraph) -> None:
-    """Edges, nodes without parents and the like."""
+    """The numbers of edges, of nodes without parents, and similar."""
     possible = len(graph) * (len(graph) - 1) // 2
     degrees = [degree for _, degree in graph.in_degree()]
     share = graph.number_of_edges() / possible if possible else 0.0
@@ -99,7 +99,7 @@ def counts(graph: nx.DiGraph) -> None:
 def against(result: Result, known: Known, tau_z: float, pi_min: float) -> None:
     """F1 along the threshold, and precision against recall, with the present choice on both."""
     table = known.accuracy(tau_z)
-    if result.rule == "jackknife":  # Z is the same in every fold, so one π_min is all there is
+    if result.rule == "jackknife":  # Z is the same in every fold, so there is only one π_min
         table = table[table["pi_min"] == table["pi_min"].max()]
     left, right = st.container(key="beside_truth").columns(2, gap="large")
     with left:
@@ -110,13 +110,13 @@ def against(result: Result, known: Known, tau_z: float, pi_min: float) -> None:
         figure.show(drawn, "truth_precision_recall")
     truth.controls_line(known)
     st.caption(
-        "Your own tables have no truth to choose τ_Z by: what carries over is how flat the curve is, not where its "
-        "top lies."
+        "Your own tables have no truth to choose τ_Z by. What carries over is how flat the curve is, not where it "
+        "peaks."
     )
 
 
 def cannot(result: Result, tau_z: float) -> None:
-    """Say which children the rule cannot give a parent to, whatever their scores."""
+    """Say which children cannot get a parent by this rule, whatever their scores."""
     found = figures.cannot_select(result.order, tau_z) if result.rule == "iqr" else []
     if not found:
         return
@@ -126,20 +126,20 @@ def cannot(result: Result, tau_z: float) -> None:
     st.info(
         f"At τ_Z = {tau_z:g} no parent of {names} can be kept, whatever the data: " + "; ".join(said) + ". "
         f"This is a limit of the median and interquartile rule with few candidates, not a finding. "
-        f"Below τ_Z = {lower:g} all of them can.",
+        f"Below τ_Z = {lower:g} all of them can have one.",
         icon=":material/block:",
     )
 
 
 def sensitivity(result: Result, tau_z: float, pi_min: float) -> None:
-    """Edges against τ_Z, a line for each π_min; with the jackknife one, since Z is the same in every fold."""
+    """Edges against τ_Z, one line per π_min; a single line for the jackknife, since Z is the same in every fold."""
     ocs = result.ocs if result.rule == "iqr" else result.ocs[result.ocs["fold"] == 1]
     figure.show(figures.sensitivity(ocs, tau_z, pi_min), "sensitivity")
-    st.caption("Where the curve is flat, the threshold hardly matters; no threshold is tuned against a truth.")
+    st.caption("Where the curve is flat, the threshold hardly matters. No threshold is tuned against a truth.")
 
 
 def candidates(result: Result, tau_z: float, pi_min: float, known: Known | None) -> None:
-    """The candidates of one child with the threshold line."""
+    """The candidates of one child, with the threshold line."""
     left, right = st.columns([3, 2], vertical_alignment="bottom")
     with left:
         child = picked.node_box(
@@ -162,23 +162,23 @@ def candidates(result: Result, tau_z: float, pi_min: float, known: Known | None)
         return
     if here == 1:
         st.caption(
-            "A single candidate cannot be centred: its OCS is divided by the median scale of the other children."
+            "A single candidate cannot be centred. Its OCS is divided by the median scale of the other children."
         )
     elif figures.highest_z(here) <= tau_z:
         st.warning(
-            f"{code(child)} has {here} candidates. Among {here}, Z is at most {figures.highest_z(here):g}, so the rule "
+            f"{code(child)} has {here} candidates. With {here}, Z is at most {figures.highest_z(here):g}, so the rule "
             f"cannot keep any of them at τ_Z = {tau_z:g}. Compare the scores by eye, or lower τ_Z."
         )
 
 
 def _true_parents(result: Result, child: str, true_parents: set[str]) -> None:
-    """Say what the star means, and which true parents the order leaves out."""
+    """Explain the star, and name the true parents that the order excludes."""
     index = result.order.index(child)
     after = [parent for parent in result.order[index + 1 :] if parent in true_parents]
     before = len(true_parents) - len(after)
     said = f"★ a true parent: {before} of these candidates."
     if after:
-        said += f" No candidate, since the order puts {code(child)} first: {', '.join(code(node) for node in after)}."
+        said += f" Not candidates, as the order puts {code(child)} first: {', '.join(code(node) for node in after)}."
     st.caption(said)
 
 
@@ -192,9 +192,9 @@ def matrix(result: Result, table: pd.DataFrame, pi_min: float, known: Known | No
 
 
 def candidates_table(chosen: Selection, known: Known | None) -> None:
-    """The candidates that a selector keeps, or all of them."""
+    """The candidates kept by a selector, or all of them."""
     kept, selector = chosen.kept, chosen.selector
-    every = st.toggle("Show the others too", key=f"selector_every_{selector}")
+    every = st.toggle("Show all candidates", key=f"selector_every_{selector}")
     rows = kept if every else kept[kept["selected"]]
     if rows.empty:
         st.caption("None is kept at this cut-off.")
@@ -220,8 +220,8 @@ def _columns(selector: str) -> dict[str, object]:
     score = {
         "cam": "F of the candidate's curve.",
         "pcm": "T of its test, one-sided.",
-        "evidence": "The loss of the child's log posterior without it or, for a candidate that is no edge, the gain "
-        "with it. Empty if a screen left the pair out.",
+        "evidence": "What the child's log posterior loses without it or, for a candidate without an edge, gains with "
+        "it. Empty if a screen left the pair out.",
     }
     column = st.column_config
     return {

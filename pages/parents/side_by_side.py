@@ -21,7 +21,7 @@ def section(result: Result, known: Known | None, shown: str) -> None:
     """Where two selectors agree along the order shown, at the cut-offs chosen above.
 
     Args:
-        shown: the selector that the rest of the page shows.
+        shown: the selector shown on the rest of the page.
     """
     pair = _pair(result, shown)
     found = [selectors.selection(result, selector) for selector in pair]
@@ -51,7 +51,7 @@ def _pair(result: Result, shown: str) -> tuple[str, str]:
 
         def chosen(selector: str, index: int = index) -> None:
             pair = [selector] * 2
-            # The same one twice swaps the two.
+            # Choosing the other one swaps the two.
             pair[1 - index] = now[index] if now[1 - index] == pair[index] else now[1 - index]
             session.shown.compared.keep((pair[0], pair[1]))
 
@@ -66,7 +66,7 @@ def _pair(result: Result, shown: str) -> tuple[str, str]:
 
 
 def _counts(both: pd.DataFrame, pair: tuple[str, str], known: Known | None) -> None:
-    """The number of edges that both have and that only one has, and the F1 of each if the truth is shown."""
+    """The numbers of edges in both and in only one, and the F1 of each if the truth is shown."""
     words, counted = figures.agreement_words(*pair), both["selected_by"].value_counts()
     row = figure.numbers()
     for which in AGREEMENT[:3]:

@@ -1,4 +1,4 @@
-"""Preprocess: ranks, quantile levels or nothing; before and after; what the ordering score can use."""
+"""Preprocess: ranks, quantile levels or no transform; before and after; what the ordering score can use."""
 
 import streamlit as st
 
@@ -9,9 +9,9 @@ from pages.shared.table import computed, problem_list
 
 intro.page_intro(
     "Preprocess",
-    "Choose how counts become levels. You see a column before and after, how many levels each column keeps, and "
-    "whether enough rows share a level for the ordering score. Ranks are right for small counts; for columns with "
-    "many distinct values compare quantile levels. Then go on to Train.",
+    "Choose how counts become levels. See a column before and after, how many levels each column keeps, and whether "
+    "enough rows share a level for the ordering score. Ranks suit small counts. For columns with many distinct values, "
+    "compare quantile levels. Then go on to Train.",
 )
 draft = session.draft.current()
 if draft is None:

@@ -1,4 +1,4 @@
-"""Preprocess: the choice of the transform, what it means, and what it does to the columns."""
+"""Preprocess: the choice of the transform, what it means, and its effect on the columns."""
 
 import streamlit as st
 
@@ -14,23 +14,23 @@ from pages.shared.work import choices
 
 _WORDS = {"rank": "Ranks", "quantile": "Quantile levels", "none": "None"}
 _MEANING = {
-    "rank": "**Ranks.** Each distinct value gets its place, 0 to K, so a column keeps its order and every tie and "
+    "rank": "**Ranks.** Each distinct value becomes its rank, 0 to K. A column keeps its order and every tie, and "
     "loses its units. The graph is the same after any strictly increasing transform of any column, such as a "
     "logarithm. With many distinct values few rows share a level, and the ordering score, which compares rows "
-    "*within* a level, has little to stand on: then take quantile levels. This is the paper's default.",
+    "*within* a level, has little to work with: then use quantile levels. This is the paper's default.",
     "quantile": "**Quantile levels.** Each column is cut at its quantiles into a few levels, so that many rows share "
     "one. The graph is still the same after a strictly increasing transform, up to rounding of the cuts. "
-    "But this compresses the support: values within a level are no longer told apart, and the levels need not keep "
-    "the conditional independences of the counts. Read the result as one about levels. The paper does this for the "
-    "Lahman table. A column with many ties leaves levels empty.",
-    "none": "**None.** The counts go in as they are; distances between values matter. The invariance is lost: a "
-    "logarithm or another unit may give another graph, and gaps between values are states that no row has. Use "
-    "it for comparison with ranks.",
+    "But this compresses the support: values within a level are no longer distinguished, and the levels need not keep "
+    "the conditional independences of the counts. The result is about levels. The paper does this for the Lahman "
+    "table. A column with many ties leaves levels empty.",
+    "none": "**None.** The counts are used as they are, so distances between values matter. The invariance is lost: a "
+    "logarithm or another unit may change the graph, and gaps between values are states that no row has. Use it "
+    "for comparison with ranks.",
 }
 
 
 def choose(draft: Draft) -> None:
-    """The transform and its numbers, beside what the choice means."""
+    """The transform and its numbers, beside the meaning of the choice."""
     left, right = st.columns([2, 3], gap="large")
     with left:
         choices.segments(
@@ -38,7 +38,7 @@ def choose(draft: Draft) -> None:
             "Transform",
             list(_WORDS),
             _WORDS.__getitem__,
-            "How counts become the levels on which the networks work. It is fitted on the training folds only.",
+            "How counts become the levels that the networks use. It is fitted on the training folds only.",
         )
         with st.container(horizontal=True):
             if draft.settings.transform == "quantile":
@@ -46,7 +46,7 @@ def choose(draft: Draft) -> None:
             choices.number(
                 "min_level_rows",
                 "n_min, rows per level",
-                f"{define('n_min')} The paper takes 2.",
+                f"{define('n_min')} The paper uses 2.",
                 min_value=2,
                 max_value=1000,
             )
@@ -62,8 +62,8 @@ def before_after(draft: Draft) -> None:
     st.plotly_chart(figure, key="before_after", config=plotly_config("before-after"))
     fitted = "half of every count" if draft.settings.folds_by == "counts" else "the other folds"
     st.caption(
-        f"Shown as fitted on all rows. In the fit each fold's transform is fitted on {fitted}; a held-out value not "
-        "seen there goes to the level below it."
+        f"Shown as fitted on all rows. In the fit, each fold's transform is fitted on {fitted}; a held-out value not "
+        "seen there is assigned to the level below it."
         + (f" The fit draws {len(before):,} of {len(draft.table):,} rows." if len(before) < len(draft.table) else "")
     )
 
@@ -76,13 +76,13 @@ def all_columns(draft: Draft) -> None:
         st.subheader("Levels per column", anchor=False)
         st.plotly_chart(figures.levels_per_column(support), key="levels", config=plotly_config("levels"))
         if (all_of_them := len(support)) > (most := figures.MOST_COLUMNS):
-            st.caption(f"{most} of {all_of_them:,} columns, those that lose most rows; the table below has all.")
+            st.caption(f"The {most} of {all_of_them:,} columns that lose most rows; the table below has all.")
     with right:
         st.subheader("Rows per level against n_min", anchor=False)
         figure = figures.rows_per_level(support, n_min)
         st.plotly_chart(figure, key="rows_per_level", config=plotly_config("rows-per-level"))
         st.caption(
-            f"Line: from the thinnest to the fullest level. Dashed: n_min = {n_min}. "
+            f"Line: from the level with the fewest rows to that with the most. Dashed: n_min = {n_min}. "
             "Right: share of held-out rows at levels with at least that many, which the ordering score can use."
         )
     _verdict(draft)
@@ -97,7 +97,7 @@ def _verdict(draft: Draft) -> None:
     if named := [code(name) for name in weak["column"] if name in index_like]:
         st.warning(
             f"{', '.join(named[:5])}{' and others' if len(named) > 5 else ''} {plural(len(named), 'looks', 'look')} "
-            "like an index, not a count. No transform helps: leave out on Data what measures nothing."
+            "like an index, not a count. No transform helps: on Data, leave out what measures nothing."
         )
         weak = weak[~weak["column"].isin(index_like)]
     if weak.empty and named:
@@ -109,8 +109,8 @@ def _verdict(draft: Draft) -> None:
         return
     names = ", ".join(code(name) for name in weak["column"].head(5)) + (" and others" if len(weak) > 5 else "")
     st.warning(
-        f"In {len(weak)} of {len(support)} columns more than a fifth of the held-out rows lie at levels too thin for "
-        f"the ordering score ({folds} folds): {names}. "
+        f"In {len(weak)} of {len(support)} columns, more than a fifth of the held-out rows are at levels with too few "
+        f"rows for the ordering score ({folds} folds): {names}. "
         + ("Use fewer levels." if draft.settings.transform == "quantile" else "Quantile levels would pool them.")
     )
 

@@ -1,4 +1,4 @@
-"""The graph with and without each adjustment, and what becomes of the edges. Owns the key `adjustments_pair`."""
+"""The graph with and without each adjustment, and which edges change. Owns the key `adjustments_pair`."""
 
 from collections.abc import Callable
 from functools import partial
@@ -16,11 +16,11 @@ from pages.shared.frame.names import plain
 from pages.shared.graph import paired
 from pages.shared.work import background, machine
 
-_FAILURE = "The searches could not be made"
+_FAILURE = "The searches failed"
 
 
 def panel(run: Run) -> None:
-    """The section: a button that starts the searches, how far they are, or what they found."""
+    """The section: a button that starts the searches, their progress, or their results."""
     if run.adjustment is None or not again.names_of(run.adjustment):
         return
     st.subheader("What the adjustment changes", anchor=False)
@@ -34,12 +34,12 @@ def panel(run: Run) -> None:
 
 
 def _asked(run: Run) -> bool:
-    """What the searches are, and whether the reader asks for them."""
+    """Describe the searches; return whether the reader starts them."""
     names = again.names_of(run.adjustment)
     st.markdown(
         f"{len(again.searches(run.adjustment))} quick searches of the same table: one that adjusts for "
         f"{plain(', '.join(names))}{', one without each of these' if len(names) > 1 else ''}, and one without any. "
-        "An edge that an adjustment removes joined nodes that it drives."
+        "An adjustment removes edges between nodes that it drives."
     )
     return st.button("Compare", key="adjustments", icon=":material/compare_arrows:")
 
@@ -51,11 +51,11 @@ def _work(run: Run) -> Callable[[Callback], dict[str, Found]]:
 
 
 def _shown(run: Run, found: dict[str, Found]) -> None:
-    """What every adjustment changes in a sentence, two graphs side by side, and all edges as a table."""
+    """Each adjustment's changes in a sentence, two graphs side by side, and a table of all edges."""
     others = [name for name in found if name != again.WITH]
     st.markdown("\n".join(f"- {plain(again.adjusted_in_words(found, name))}" for name in others))
     name = st.segmented_control(
-        "Compared with the search", others, default=others[-1], required=True, key="adjustments_pair"
+        "Compare with the search", others, default=others[-1], required=True, key="adjustments_pair"
     )
     other = name if name in others else others[-1]
     results = Comparison.of(found, found[other].nodes)

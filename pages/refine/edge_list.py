@@ -1,4 +1,4 @@
-"""Refine: the edges by evidence, as a graph and as a table that the same filters drive, and what is picked in them."""
+"""Refine: the edges by evidence, as a graph and a table with the same filters, and the picked node or edge."""
 
 from functools import partial
 
@@ -16,7 +16,7 @@ from pages.shared.refined import evidence_panel, evidence_words, next_rules
 from pages.shared.refined.refinement import Refinement
 from pages.shared.result.known import Known
 
-_CANVAS, _RAIL = 500, 640  # pixels of the canvas, and of what stands beside it and its key
+_CANVAS, _RAIL = 500, 640  # pixels of the canvas, and of the panel beside the canvas and its key
 _BOX, _TABLE = "refine_edge", "refine_table"
 _TELL = {"evidence": "the evidence", "changes": "what changed", "truth": "the truth"}
 
@@ -24,12 +24,12 @@ _TELL = {"evidence": "the evidence", "changes": "what changed", "truth": "the tr
 def explore(
     refinement: Refinement, changes: pd.DataFrame | None, disco: pd.DataFrame | None, known: Known | None
 ) -> None:
-    """Filters, graph, table, files, and what is picked.
+    """Filters, graph, table, files, and the picked node or edge.
 
     Args:
-        changes: parent, child, verdict of the two graphs' edges; None if there is no DISCO graph.
+        changes: parent, child, verdict of both graphs' edges; None if there is no DISCO graph.
         disco: the DISCO graph's edges: parent, child, ocs, z, frequency.
-        known: the result compared with the truth, if that is shown.
+        known: the result compared with the truth, if the truth is shown.
     """
     slot = st.container(key="beside_refined").columns([5, 3], gap="medium")
     with slot[1], st.container(height=_RAIL, key="refine_rail", border=False):
@@ -39,7 +39,7 @@ def explore(
     with slot[0]:
         st.markdown(f"**{len(edges)} of {how_many(len(refinement.edges), 'edge')}** shown")
         if unjudged:
-            st.caption(f"{how_many(unjudged, 'edge')} shown although a number that a filter needs is not available.")
+            st.caption(f"{how_many(unjudged, 'edge')} shown although a filter lacks the number that it needs.")
         drawn = _judged(refinement, graph, lines, absent, changes, disco, known)
         canvas.graph_view(
             refinement, drawn, "refine_canvas", height=_CANVAS, strength=refinement.strength, picks_edges=True
@@ -54,7 +54,7 @@ def explore(
 def _choices(
     refinement: Refinement, changes: pd.DataFrame | None, known: Known | None
 ) -> tuple[pd.DataFrame, int, str, bool]:
-    """The edges that pass the filters, how many no filter could judge, and what the lines show, with absent edges."""
+    """Edges that pass the filters, how many no filter could judge, what lines show, and if absent edges are drawn."""
     with st.expander("Filter and colour the edges", icon=":material/filter_alt:"):
         lines, absent = _lines(changes, known)
         edges, unjudged = filters.kept(refinement.edges, filters.chosen(refinement))
@@ -62,7 +62,7 @@ def _choices(
 
 
 def _lines(changes: pd.DataFrame | None, known: Known | None) -> tuple[str, bool]:
-    """What the lines tell, and whether edges that the refined graph lacks are drawn."""
+    """What the lines show, and whether edges that the refined graph lacks are drawn."""
     there = {"evidence": True, "changes": changes is not None, "truth": known is not None}
     tell = [name for name, is_there in there.items() if is_there]
     if len(tell) == 1:
@@ -74,15 +74,15 @@ def _lines(changes: pd.DataFrame | None, known: Known | None) -> tuple[str, bool
         format_func=_TELL.get,
         key="refine_lines",
         required=True,
-        help="The evidence: a wider line has more of it, a dashed line an undecided direction. What changed: kept, "
-        "new, reversed or dropped, against the DISCO graph. The truth: true, extra, reversed or missing.",
+        help="The evidence: a thicker line has stronger evidence, a dashed line an undecided direction. What changed: "
+        "kept, new, reversed or dropped, compared with the DISCO graph. The truth: true, extra, reversed or missing.",
     )
     absent = st.toggle(
         "Absent edges",
         True,
         key="refine_absent",
         disabled=lines == "evidence",
-        help="Draw the dropped edges, or the missing true ones.",
+        help="Draw the dropped edges, or the missing true edges.",
     )
     return lines or "evidence", absent
 
@@ -96,7 +96,7 @@ def _judged(
     disco: pd.DataFrame | None,
     known: Known | None,
 ) -> nx.DiGraph:
-    """The graph with the verdicts that its lines show; edges hidden by a filter are neither missing nor dropped."""
+    """The graph with the verdicts that its lines show; edges hidden by a filter are not missing or dropped."""
     if lines == "evidence":
         return graph
     verdicts = changes if lines == "changes" else known.verdicts(refinement.graph)
@@ -126,7 +126,7 @@ def _show(table: pd.DataFrame, refinement: Refinement) -> None:
     unavailable = evidence_words.unavailable(table, refinement.choice, refinement.refined.nodes is None)
     if unavailable.any():
         table = table.assign(unavailable=unavailable.to_numpy())
-        names.insert(2, "unavailable")  # rare, and to be seen without scrolling
+        names.insert(2, "unavailable")  # rare; must be visible without scrolling
     now = picked.picked_edge(_pairs(table))
     rows = [] if now is None else [_pairs(table).index(now)]
     key = agreeing(_TABLE, {"selection": {"rows": rows, "columns": [], "cells": []}})
@@ -150,7 +150,7 @@ def _columns(refinement: Refinement) -> dict[str, object]:
     return {
         "parent": column.TextColumn("Parent", width=70),
         "child": column.TextColumn("Child", width=70),
-        "gain_nats": column.NumberColumn("Gain", format="%.1f", width=56, help=define("edge gain")),
+        "gain_nats": column.NumberColumn("Edge", format="%.1f", width=56, help=define("edge gain")),
         "direction_nats": column.NumberColumn("Direction", format="%.1f", width=66, help=evidence_words.DIRECTION),
         "robust_nats": column.NumberColumn("Robust", format="%.1f", width=62, help=evidence_words.ROBUST),
         "decided": column.CheckboxColumn(
@@ -175,7 +175,7 @@ def _columns(refinement: Refinement) -> dict[str, object]:
 def _row_picked(key: str, pairs: list[tuple[str, str]]) -> None:
     """Pick the edge whose row was selected.
 
-    An empty selection is not heard: the browser sends one whenever a filter changes the rows, too.
+    An empty selection is ignored: the browser also sends one whenever a filter changes the rows.
     """
     rows = st.session_state[key]["selection"]["rows"]
     if not is_left(_TABLE, key) and rows and 0 <= rows[0] < len(pairs):
@@ -191,7 +191,7 @@ def _dropped(changes: pd.DataFrame | None, disco: pd.DataFrame | None) -> None:
 
 
 def _picked(refinement: Refinement, edges: pd.DataFrame) -> None:
-    """A box for an edge and one for a node, and what is known of the one that is picked."""
+    """A box for an edge and one for a node, and the details of the picked one."""
     left, right = st.columns(2, gap="small", vertical_alignment="bottom")
     with left:
         edge = _edge_box(edges, refinement.edges)
@@ -205,13 +205,13 @@ def _picked(refinement: Refinement, edges: pd.DataFrame) -> None:
         st.markdown(f"##### {code(node)}")
         evidence_panel.node_details(refinement.run, refinement.refined, node)
     else:
-        st.caption("Click an edge or a node of the graph or a row of the table, or choose one here.")
+        st.caption("Click an edge or node in the graph or a row in the table, or choose one here.")
 
 
 def _edge_box(edges: pd.DataFrame, every: pd.DataFrame) -> tuple[str, str] | None:
     pairs = _pairs(edges)
     now = picked.picked_edge(pairs)
-    # Numbered among all edges: no two labels agree and no filter changes one, since the browser answers with a label.
+    # Numbered among all edges: labels are distinct and no filter changes one, since the browser returns a label.
     labels = {(u, v): f"{k}. {shown(u, 24)} → {shown(v, 24)}" for k, (u, v) in enumerate(_pairs(every), start=1)}
     key = agreeing(_BOX, now)
     st.selectbox(

@@ -13,7 +13,7 @@ _GAINS = (0, 1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100, 150, 200, 300, 500, 100
 
 
 class Filters(NamedTuple):
-    """What an edge must have to be shown."""
+    """The conditions for an edge to be shown."""
 
     gain: float = 0
     is_decided: bool = False
@@ -29,12 +29,12 @@ def chosen(refinement: Refinement) -> Filters:
     strongest = max([1.0, *edges["gain_nats"].dropna()])
     options = [gain for gain in _GAINS if gain <= strongest]
     gain = row.select_slider(
-        "Gain at least, nats",
+        "Edge evidence at least, nats",
         options,
         value=usual.gain,
         key=keys[0],
         width=280,
-        help=f"{define('edge gain')} 5 nats: 150 to 1 for the edge.",
+        help=f"{define('edge gain')} 5 nats are odds of 150 to 1 for the edge.",
     )
     share = usual.bootstrap
     if edges["bootstrap"].notna().any():
@@ -51,7 +51,7 @@ def chosen(refinement: Refinement) -> Filters:
             help=help,
         )
     decided = row.toggle(
-        "Direction decided only",
+        "Decided directions only",
         key=keys[1],
         help=evidence_words.decided_means(refinement.choice.bound),
     )
@@ -70,7 +70,7 @@ def chosen(refinement: Refinement) -> Filters:
 def kept(edges: pd.DataFrame, filters: Filters) -> tuple[pd.DataFrame, int]:
     """The edges that pass, in the same order, and how many of them no filter could judge.
 
-    An edge stays if the number that a filter needs is not available, since it may be strong.
+    An edge is kept if a filter lacks the number that it needs, since the edge may be strong.
     """
     asked = []
     if filters.gain:

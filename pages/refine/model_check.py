@@ -1,6 +1,6 @@
 """The model check of a refinement: simulated tables beside the observed one, and graphs on held-out rows.
 
-It is computed in the background, one for each refinement, and kept with the run.
+It is computed in the background, once per refinement, and kept with the run.
 """
 
 from collections.abc import Callable
@@ -24,13 +24,13 @@ FAILURE = "The model could not be checked"
 _STAGES = {
     "fit": "Fitting the graph",
     "simulate": "Drawing tables from it",
-    "held-out": "Fitting every graph without a part of the rows",
+    "held-out": "Fitting every graph without part of the rows",
 }
 
 
 def model_check(run: Run, refined: Refined) -> None:
     """Simulated tables beside the observed one, and graphs on held-out rows, on request."""
-    st.subheader("Does the model make such tables?", anchor=False)
+    st.subheader("Does the model reproduce your data?", anchor=False)
     at_work(run)
     background.panel(
         key_of(run), lambda: work(run, refined) if _asked() else None, _figures, _STAGES.__getitem__, FAILURE
@@ -39,8 +39,8 @@ def model_check(run: Run, refined: Refined) -> None:
 
 def _asked() -> bool:
     st.caption(
-        f"Draws {SIMULATIONS} tables from the refined graph and compares them with yours; then fits every graph "
-        f"{FOLDS} times without one part of the rows, and predicts that part. It continues when you leave the page."
+        f"Draws {SIMULATIONS} tables from the refined graph and compares them with yours. Then fits every graph "
+        f"{FOLDS} times without one part of the rows and predicts that part. You can leave the page meanwhile."
     )
     return st.button("Check the model", key="refined_check", icon=":material/fact_check:")
 
@@ -51,7 +51,7 @@ def key_of(run: Run) -> background.Key:
 
 
 def at_work(run: Run) -> background.Computation[Check] | None:
-    """The check of the run's refinement: one begun since the server started, or one kept with the run."""
+    """The check of the run's refinement: started since the server did, or kept with the run."""
     key = key_of(run)
     found = background.find(key)
     if found is None and (kept := read_check(run)) is not None:
@@ -60,7 +60,7 @@ def at_work(run: Run) -> background.Computation[Check] | None:
 
 
 def work(run: Run, refined: Refined) -> Callable[[Callback], Check]:
-    """The check, which is kept with the run unless that was refined again meanwhile."""
+    """The check, which is kept with the run unless the run was refined again meanwhile."""
     key, table, around = key_of(run), modelled.table(run), modelled.adjustment(run)
     graphs: dict[str, Parents] = {"empty": {}}
     if stamps.fit(run):
@@ -78,17 +78,17 @@ def work(run: Run, refined: Refined) -> Callable[[Callback], Check]:
 
 def _figures(check: Check) -> None:
     st.markdown(
-        f"Of {check.simulations} simulated tables each number has a band from the lowest to the highest. A table that "
-        f"the model made would lie outside with probability {check.chance:.0%}; yours was the one it was fitted to, so "
-        "means and shares should lie inside, and pairs outside show what the graph misses."
+        f"Bands: lowest to highest value in {check.simulations} simulated tables. A table made by the model would lie "
+        f"outside with probability {check.chance:.0%}. The model was fitted to your table, so means and shares should "
+        "lie inside; pairs outside show what the graph misses."
     )
     if check.note:
         st.info(plain(check.note))
     else:
         figure.show(effects.held_out(check), "refined_held_out")
         st.caption(
-            "Mean over the held-out rows, with one standard error either way. A count that the other rows lack "
-            f"({check.unseen:.2%} of all here) counts as its nearest lower one, beyond the ends as the end."
+            "Mean over the held-out rows ± one standard error. A count that the other rows lack "
+            f"({check.unseen:.2%} of all here) is treated as the next lower count, and clipped to their range."
         )
     statistic = segments("Statistic of the columns", effects.STATISTIC_WORDS, "refined_statistic", "ratio")
     figure.show(effects.columns(check, statistic), "refined_columns")

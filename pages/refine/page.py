@@ -16,7 +16,7 @@ from pages.shared.work import monitor, refine_monitor
 st.title("Refine", anchor=False)
 run = session.run.current()
 if run is None:
-    words = "A refinement needs a table of counts, and no fit before it."
+    words = "A refinement needs a table of counts, but no fit."
     empty.without_a_run(words, partial(quick_look.offer, is_first=True))
     st.stop()
 status = run.status(runs.REFINE)

@@ -1,4 +1,4 @@
-"""What each rule of the knowledge costs. Owns no key but those of its button."""
+"""What each rule of the knowledge costs. Owns only the keys of its button."""
 
 from collections.abc import Callable
 
@@ -17,7 +17,7 @@ _STAGES = {"search": "Searching with all rules", "rules": "Searching without eac
 
 
 def panel(run: Run) -> None:
-    """The section: a button that starts the searches, how far they are, or what they found."""
+    """The section: a button that starts the searches, their progress, or their results."""
     known = run.knowledge()
     if known is None or not known.without_each():
         return
@@ -33,8 +33,8 @@ def panel(run: Run) -> None:
 
 def _asked() -> bool:
     st.caption(
-        "Searches once with all rules, and goes on without each of them: the nats gained are what the rule costs. It "
-        "continues when you leave the page."
+        "Searches once with all rules, then continues without each of them: the nats gained are the cost of the rule. "
+        "You can leave the page meanwhile."
     )
     return st.button("Find the costs", key="rule_costs", icon=":material/balance:")
 
@@ -50,7 +50,7 @@ def _shown(found: pd.DataFrame) -> None:
     column = st.column_config
     columns = {
         "rule": column.TextColumn("Rule", width="large"),
-        "nats": column.NumberColumn("Nats", format="%.1f", help="What the best graph gains without this rule."),
+        "nats": column.NumberColumn("Nats", format="%.1f", help="How much the best graph gains without this rule."),
         "edges": column.NumberColumn("Edges", help="How many edges would change."),
     }
     table.show(found, "Rules and what they cost", columns)

@@ -38,13 +38,13 @@ def summary(refinement: Refinement, changes: pd.DataFrame | None) -> None:
 
 
 def _notes(notes: Sequence[str]) -> None:
-    """Missing evidence, and columns that others determine; misfit is shown at the top of the page."""
+    """Missing evidence, and columns determined by others; misfit is shown at the top of the page."""
     notes = [note for note in notes if not any(words in note for words in _MISFIT_NOTES)]
     if not notes:
         return
     lines = [plain(note) for note in notes]
     first, others = lines[:_NOTES_IN_SIGHT], lines[_NOTES_IN_SIGHT:]
-    st.warning(f"**Read with this result:**\n\n{bullets(first)}", icon=":material/join_inner:")
+    st.warning(f"**Keep in mind:**\n\n{bullets(first)}", icon=":material/join_inner:")
     if others:
         with st.expander(how_many(len(others), "more note")):
             st.markdown(bullets(others))
@@ -55,9 +55,9 @@ def _assumptions() -> None:
         "No hidden common causes. Parents' effects add up, and a possibly curved function of the sum sets the natural "
         "parameter of the node's distribution. The base measure, the shape of that distribution apart from the "
         "parents, is the same for every value of the parents. Effect sizes are estimated "
-        "from the table (empirical Bayes) and inform weak edges. A high likelihood proves none of this. A gain says "
-        "that two columns are joined. Which of them comes first follows from the class of models alone, and is worth "
-        "only as much as that class fits."
+        "from the table (empirical Bayes) and inform weak edges. A high likelihood proves none of this. Edge evidence "
+        "says that two columns are joined. Which comes first follows only from the class of models, and is worth only "
+        "as much as that class fits."
     )
     with st.expander("What it assumes", icon=":material/info:"):
         st.markdown(text)
@@ -89,23 +89,23 @@ def _numbers(refinement: Refinement, changes: pd.DataFrame | None) -> None:
 
 
 def searches(refinement: Refinement) -> None:
-    """Where each search ended, and whether others ended near the best."""
+    """The score at which each search ended, and whether others ended near the best."""
     st.subheader("The searches", anchor=False)
     starts, bound = refinement.refined.starts, refinement.choice.bound
     same, near, others = near_ties(starts, bound)
     best = f"The best graph was found from {code(refinement.refined.best)}."
     if others == 0:
-        best += " It is the only search, so whether another start would do better is unknown."
+        best += " There was only one search, so whether another start would do better is unknown."
     elif others == 1:
         best += " The other search ended with the same score." if same else " The other search found another graph."
     elif same:
         best += f" {same} of the other {others} searches ended with the same score."
     else:
-        best += f" None of the other {others} searches found the same graph; a further one might still do better."
+        best += f" None of the other {others} searches found the same graph. Another search might still do better."
     if near:
         best += (
-            f" **{near} {'more ' if same else ''}{_ended(near)} within {bound:g} nats of it:** the table can hardly "
-            "tell these graphs apart. An edge that one of them has reversed counts as undecided."
+            f" **{near} {'more ' if same else ''}{_ended(near)} within {bound:g} nats of it:** the table hardly "
+            "distinguishes these graphs. An edge that one of them has reversed counts as undecided."
         )
     st.markdown(best)
     left, right = st.container(key="beside_searches").columns(2, gap="large")
@@ -120,7 +120,7 @@ def _ended(count: int) -> str:
 
 
 def order(refinement: Refinement) -> None:
-    """The order before and after, and what each move gained."""
+    """The order before and after, and the gain of each move."""
     st.subheader("The order before and after", anchor=False)
     moves = refinement.refined.moves
     if moves is None:
@@ -142,7 +142,7 @@ def order(refinement: Refinement) -> None:
             "after": number("After", width=64, help="Position in the refined order."),
             "gain_nats": number("Gain, nats", format="%.1f", width=84, help=define("nats")),
         }
-        table.show(moved, "Moved nodes and what each move gained", columns, most=420, key="refine_moves")
+        table.show(moved, "Moved nodes and the gain of each move", columns, most=420, key="refine_moves")
         st.caption(
             "Gain: what the score loses when this node alone is put back where it agrees with most of the DISCO order. "
             "If several nodes moved together, the gain of each alone can be far from its share."
@@ -158,9 +158,7 @@ def against_truth(refinement: Refinement, known: Known, disco: tuple[object, Kno
     rows += [(f"Sort by {name}", number(value), "", "", "", "") for name, value in known.controls.items()]
     met = pd.DataFrame(rows, columns=["", "A_top", "Precision", "Recall", "F1", "SHD"])
     table.show(met, "Both graphs and sorting, against the truth", key="refine_truth", width="content")
-    st.caption(
-        f"A_top: {define('A_top')} SHD: {define('SHD')} Sorting the columns fits nothing: read every figure beside it."
-    )
+    st.caption(f"A_top: {define('A_top')} SHD: {define('SHD')} Sorting fits nothing: compare every result with it.")
 
 
 def _met(name: str, graph: object, known: Known) -> tuple[str, ...]:
@@ -170,20 +168,20 @@ def _met(name: str, graph: object, known: Known) -> tuple[str, ...]:
 
 
 def without(refinement_exists: bool, run: object, is_fitted: bool) -> None:
-    """What a refinement does, and its start; in an expander if there is a refinement already."""
+    """What a refinement does, and its start; in an expander if the run has a refinement."""
     if not refinement_exists:
         st.markdown(
-            "A refinement looks for the order and the edges of highest likelihood in the paper's own model: each node "
+            "A refinement searches for the order and edges of highest likelihood in the paper's own model: each node "
             "given its parents is a semiparametric GLM. It starts from several orders, moves one node at a time to "
-            "where the likelihood is best, and starts again near the best order so far. Then it weighs every edge: "
-            "what its child's score loses without it, and what reversing it costs."
+            "its best position, and restarts near the best order so far. Then it weighs every edge: how much its "
+            "child's score loses without it, and how much the score loses if it is reversed."
         )
         first = "This run has no causal order yet: the search starts from sorted and random orders."
         if is_fitted:
             first = "The fit of this run is not changed."
-        st.caption(f"{first} You may leave the page or close the tab while it runs.")
+        st.caption(f"{first} You can leave the page or close the tab while it runs.")
         start.start_box(run, "Start the refinement")
         return
-    with st.expander("Refine again with other numbers"):
+    with st.expander("Refine again with other settings"):
         st.caption("The present refinement stays until the new one is done.")
         start.start_box(run, "Refine again")

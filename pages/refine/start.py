@@ -1,4 +1,4 @@
-"""Refine: the choices of a refinement, and its start."""
+"""Refine: the settings of a refinement, and its start."""
 
 import contextlib
 from functools import partial
@@ -22,19 +22,19 @@ _FIELDS = {
         "Bootstrap tables",
         0,
         1000,
-        "Tables drawn from the rows with replacement. They show how stable every edge is. 0 for none.",
+        "Tables drawn from the rows with replacement, to show how stable every edge is. 0 for none.",
     ),
     "restarts": (
         "Restarts",
         0,
         200,
-        "Searches from near the best order, at most; they end when a round of four gains nothing.",
+        "Most searches from near the best order. They stop when a round of four gains nothing.",
     ),
     "folds": (
         "Parts left out in turn",
         0,
         20,
-        "They show how often an edge is found on the rest of the rows. 0 for none.",
+        "To show how often an edge is found on the rest of the rows. 0 for none.",
     ),
     "bound": (
         "Bound, nats",
@@ -42,33 +42,33 @@ _FIELDS = {
         100.0,
         f"A direction with less evidence is undecided. Misfit raises this. {define('nats')}",
     ),
-    "seed": ("Seed", 0, 2**31 - 1, "Of the random orders, the bootstrap tables and the parts left out."),
+    "seed": ("Seed", 0, 2**31 - 1, "For the random orders, the bootstrap tables and the parts left out."),
 }
 _IN_SIGHT = ("starts", "bootstrap")
 
 
 def start_box(run: runs.Run, label: str) -> None:
-    """The numbers of a refinement and the button that starts it."""
+    """The settings of a refinement and the button that starts it."""
     row = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
     values = {name: _number(row, run, name) for name in _IN_SIGHT}
-    with st.expander("More numbers"):
+    with st.expander("More settings"):
         inside = st.container(horizontal=True, gap="medium")
         values |= {name: _number(inside, run, name) for name in _FIELDS if name not in _IN_SIGHT}
     values["redone"] = st.toggle(
         "Search every bootstrap table from scratch (seven to eight times slower)",
         key=f"refine_redone_{run.id}",
-        help="Each gets a screen, a prior and starts of its own, like the whole table. Without it, a short search from "
-        "the graph found gives the edges' local stability, which is higher than the share of full searches.",
+        help="On: each gets its own screen, prior and starts, like the whole table. Off: a short search from the graph "
+        "found measures the edges' local stability, which is higher than the share of full searches.",
     )
     row = st.container(horizontal=True, vertical_alignment="center", gap="medium")
     if row.button(label, type="primary", icon=":material/play_arrow:", key="start_refinement"):
         begin(run, values)
-    with row.container(width="stretch"), contextlib.suppress(InputError):  # said when it is started
+    with row.container(width="stretch"), contextlib.suppress(InputError):  # reported at the start
         estimate(run, choice_from(values))
 
 
 def estimate(run: runs.Run, choice: Choice) -> None:
-    """One line with the range of times, from a trial on the run's own table, made once in the background."""
+    """One line with the range of times, from one background trial on the run's own table."""
     key, failure = ("refine_trial", str(run.path)), "The time could not be estimated"
     if background.find(key) is None:
         work = machine.once_compiled(lambda hear: trial(run.table(), run.settings, hear))
@@ -80,13 +80,13 @@ def estimate(run: runs.Run, choice: Choice) -> None:
 
 def _takes(choice: Choice, found: Trial) -> None:
     st.caption(
-        f":material/timer: Takes about **{span(*found.seconds(choice))}** here, beside the programs that run now. "
+        f":material/timer: Takes about **{span(*found.seconds(choice))}** here with the programs now running. "
         f"{found.pairs:,} pairs of columns may be joined."
     )
 
 
 def begin(run: runs.Run, values: dict[str, float]) -> None:
-    """Start a refinement, or say in a sentence why not."""
+    """Start a refinement, or say in a sentence why it cannot start."""
     with errors.said():
         jobs.start(run, runs.REFINE, choice_from(values))
         st.rerun()

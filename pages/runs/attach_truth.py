@@ -1,4 +1,4 @@
-"""True edges given to a run after its fit. Owns the keys `attach_truth_…`."""
+"""True edges attached to a run after its fit. Owns the keys `attach_truth_…`."""
 
 import pandas as pd
 import streamlit as st
@@ -11,24 +11,24 @@ from pages.shared.frame import answers, errors
 
 
 def section(run: Run) -> None:
-    """Give true edges to a run, replace or remove those that it has; hidden ones are left as they are."""
+    """Attach true edges to a run, or replace or remove them; hidden ones cannot be changed."""
     if run.teaching:
-        st.caption("The truth of this run is hidden, for teaching, so it cannot be changed.")
+        st.caption("The truth of this run is hidden for teaching, so it cannot be changed.")
         return
     given = None
     with errors.said():
         given = run.truth()
     told = "has no known truth" if given is None else f"has {how_many(len(given), 'true edge')}"
     st.markdown(
-        f"The run {told}. A CSV file with the columns `parent` and `child`, one row per edge, is compared with its "
-        "order, parents and graphs. Nothing is fitted again."
+        f"The run {told}. Upload a CSV file with the columns `parent` and `child`, one row per edge, to compare with "
+        "its order, parents and graphs. Nothing is refitted."
     )
     file = st.file_uploader(
         "True edges",
         type=["csv", "tsv", "txt", "graphml"],
         key=answers.box(_name(run)),
-        help="Every name must be a column of the run's table. The edges must have no cycle. GraphML is read too. A "
-        "column `direction` may say of each edge whether its direction can be known: known, unknown or not proved.",
+        help="Every name must be a column of the run's table, and there must be no cycle. GraphML works too. An "
+        "optional column `direction` says whether each direction can be known: known, unknown or not proved.",
     )
     if file is not None:
         _offer(run, file, given)
@@ -40,10 +40,10 @@ def section(run: Run) -> None:
 
 
 def _offer(run: Run, file: st.runtime.uploaded_file_manager.UploadedFile, given: pd.DataFrame | None) -> None:
-    """Attach the edges of a file at once, or, where there are some already, when the button is pressed."""
+    """Attach the edges of a file at once or, if the run has true edges, when the button is pressed."""
     with errors.said(f"{file.name}: "):
         edges = truth_of(file.getvalue(), set(run.nodes))
-        question = f"Replace the {how_many(0 if given is None else len(given), 'true edge')} by these {len(edges):,}"
+        question = f"Replace the {how_many(0 if given is None else len(given), 'true edge')} with these {len(edges):,}"
         if given is None or st.button(question, type="primary", key=f"attach_truth_replace_{run.id}"):
             _set(run, edges)
 
@@ -57,5 +57,5 @@ def _set(run: Run, edges: pd.DataFrame | None) -> None:
 
 
 def _name(run: Run) -> str:
-    """Of the box."""
+    """The name of the upload box."""
     return f"attach_truth_file_{run.id}"

@@ -15,7 +15,7 @@ _MOST_NAMED = 12
 def section(one: Run, other: Run) -> None:
     """The comparison of two runs, the older first."""
     first, second = sorted((one, other), key=lambda run: (run.created.timestamp(), run.id))
-    st.subheader("The two compared", anchor=False)
+    st.subheader("Comparison", anchor=False)
     for run in (first, second):
         if not _own(run):
             st.info(f"{code(run.name)} has no finished fit or refinement to compare.", icon=":material/info:")
@@ -36,12 +36,12 @@ def section(one: Run, other: Run) -> None:
 
 
 def _own(run: Run) -> list[str]:
-    """Which of its own results a run has: its fit, its refinement."""
+    """The results that a run has: its fit, its refinement."""
     return [name for name in found.names(run) if name in (found.FITTED, found.REFINED)]
 
 
 def _choose(first: Run, second: Run) -> tuple[str, str]:
-    """Which result of each run: its fit or its refinement; by default the same of both."""
+    """Which result of each run to compare: its fit or its refinement; by default the same for both."""
     both = [name for name in _own(first) if name in _own(second)]
     chosen = []
     for label, run, box in zip(("First", "Second"), (first, second), paired.beside("compared_runs"), strict=True):
@@ -66,7 +66,7 @@ def _stamp(run: Run) -> tuple[int, int]:
     return stamps.fit(run), stamps.refinement(run)
 
 
-# The stamps make sure that a run with a new result is compared again.
+# The stamps ensure that a run with a new result is compared again.
 @st.cache_resource(max_entries=16, show_spinner="Comparing …", hash_funcs={Run: lambda run: str(run.path)})
 def _compared(
     first: Run, second: Run, chosen: tuple[str, str], of_first: tuple[int, int], of_second: tuple[int, int]
@@ -84,7 +84,7 @@ def _common(both: TwoRuns) -> None:
     if any(both.results.alone.values()):
         st.markdown(f"Compared: the **{how_many(len(both.results.nodes), 'column')}** that both have.")
     if not both.same_rows:
-        st.caption("The two tables hold different counts in these columns, so some difference is to be expected.")
+        st.caption("The two tables have different counts in these columns, so expect some difference.")
 
 
 def _settings(both: TwoRuns) -> None:

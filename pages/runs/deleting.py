@@ -1,4 +1,4 @@
-"""Runs deleted, several at once, and folders among them that cannot be opened; each after a question."""
+"""Deletes runs, several at once, and folders that cannot be opened; always asks first."""
 
 import streamlit as st
 
@@ -11,17 +11,17 @@ from pages.shared.frame.names import code, plain
 from pages.shared.frame.words import bullets
 
 _MOST_NAMED, _MOST_SHOWN = 20, 50  # runs, folders
-_WHERE = {REFINE: "Refine", COMPARE: "Compare"}  # the pages on which other work than a fit is cancelled
+_WHERE = {REFINE: "Refine", COMPARE: "Compare"}  # the pages that cancel work other than a fit
 
 
 def section(picked: list[Run]) -> None:
-    """A button that asks and deletes; a run that is worked on stays."""
+    """A button that asks, then deletes; a run with work in progress is kept."""
     with st.popover(f"Delete {how_many(len(picked), 'run')}", icon=":material/delete:", type="tertiary"):
         busy = [run for run in picked if run.alive]
         free = [run for run in picked if run not in busy]
         for run in busy[:_MOST_NAMED]:
             where = next((page for work, page in _WHERE.items() if run.status(work).active), "Train")
-            st.markdown(f"{code(run.name)} is being worked on, and stays: cancel that first, on {where}.")
+            st.markdown(f"{code(run.name)} has work in progress and is kept: cancel that first, on {where}.")
         if not free:
             return
         what = plural(len(free), "this run, with its table", "these runs, with their tables")
@@ -32,7 +32,7 @@ def section(picked: list[Run]) -> None:
 
 
 def _delete(those: list[Run]) -> None:
-    """Delete runs; one that was started meanwhile, or cannot be removed, is named and stays."""
+    """Delete runs; a run that was started meanwhile or cannot be removed is named and kept."""
     current, problems = session.run.current(), []
     for run in those:
         try:
@@ -58,12 +58,12 @@ def unreadable(found: list[Unreadable]) -> None:
             if one.deletable:
                 _delete_folder(one)
         if len(found) > _MOST_SHOWN:
-            st.caption(f"And {len(found) - _MOST_SHOWN:,} more.")
+            st.caption(f"{len(found) - _MOST_SHOWN:,} more.")
 
 
 def _delete_folder(one: Unreadable) -> None:
     with st.popover("Delete", icon=":material/delete:", type="tertiary", key=f"unreadable_{one.path.name!r}"):
-        what = "the link, not what it leads to" if one.path.is_symlink() else "the folder with all that it holds"
+        what = "the link but not its target" if one.path.is_symlink() else "the folder and everything in it"
         st.markdown(f"Delete {code(one.name)}, {what}? This cannot be undone.")
         if st.button("Delete", type="primary", key=f"delete_unreadable_{one.path.name!r}"):
             with errors.said():

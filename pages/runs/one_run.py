@@ -1,4 +1,4 @@
-"""One run: open it, rename it, take its results as files, give it a truth."""
+"""One run: open it, rename it, download its results, attach a truth."""
 
 from collections.abc import Callable
 from functools import partial
@@ -25,7 +25,7 @@ _LONGEST = 200
 
 
 def section(run: Run) -> None:
-    """The picked run, and what can be done with it."""
+    """The picked run and its actions."""
     st.subheader(plain(run.name), anchor=False)
     if run.source:
         st.caption(plain(printable(run.source, 300)))
@@ -52,7 +52,7 @@ def _rename(run: Run) -> None:
             run.name,
             max_chars=_LONGEST,
             key=f"runs_name_{run.id}_{run.name}",
-            help="Left empty, the run gets back the name it was made with. Its address stays the same.",
+            help="Leave empty to restore the original name. Its address does not change.",
         )
         if st.button("Rename", type="primary", key=f"runs_rename_{run.id}"):
             with errors.said():
@@ -64,18 +64,18 @@ def _zip(run: Run) -> None:
     """The whole run as one file, with or without its networks."""
     with st.popover("Whole run, ZIP", icon=":material/folder_zip:"):
         st.markdown(
-            "Table, settings, results and truth, to be opened again with **Open a ZIP**, here or elsewhere. Logs and "
-            "unfinished work are left out."
+            "Table, settings, results and truth. Open it with **Open a ZIP**, here or elsewhere. Logs and unfinished "
+            "work are left out."
         )
         networks = run.path / "networks.safetensors"
         is_with = stamps.networks(run) > 0 and st.checkbox(
             f"With the fitted networks ({size(networks.stat().st_size)})",
             value=True,
             key=f"runs_networks_{run.id}",
-            help="Without them the run opens as well, but no other order can be found, and no curvature is drawn.",
+            help="Without them the run still opens, but no other order can be found and no curvature drawn.",
         )
         if run.alive:
-            st.caption("The run is being worked on. It can be downloaded when that is done.")
+            st.caption("The run has work in progress. You can download it when that is done.")
         st.download_button(
             "Download",
             partial(pack, run, networks=is_with),

@@ -1,4 +1,4 @@
-"""Runs: every run on this machine; open, rename, download, delete, compare."""
+"""Runs: every run on this machine: open, rename, download, delete, compare."""
 
 import streamlit as st
 

@@ -15,7 +15,7 @@ from pages.shared.work.facts import fact
 _SEARCH = "runs_search"
 _FIT = {
     "done": "fitted",
-    "queued": "waiting",
+    "queued": "fit queued",
     "running": "fitting",
     "cancelled": "fit cancelled",
     "failed": "fit failed",
@@ -23,7 +23,7 @@ _FIT = {
 }
 _REFINEMENT = {
     "done": "refined",
-    "queued": "waiting for its refinement",
+    "queued": "refinement queued",
     "running": "refining",
     "cancelled": "refinement cancelled",
     "failed": "refinement failed",
@@ -31,7 +31,7 @@ _REFINEMENT = {
 }
 _COMPARISON = {
     "done": "compared",
-    "queued": "waiting for its comparison",
+    "queued": "comparison queued",
     "running": "comparing methods",
     "cancelled": "comparison cancelled",
     "failed": "comparison failed",
@@ -40,9 +40,9 @@ _COMPARISON = {
 
 
 def empty() -> None:
-    """There is no run yet: what leads to one."""
+    """There are no runs yet: how to get one."""
     with st.container(border=True):
-        st.markdown("**There are no runs yet.** A fit, or a refinement, of a table makes one; or open the example.")
+        st.markdown("**There are no runs yet.** Fit or refine a table to make one, or open the example.")
         with st.container(horizontal=True):
             if st.button("See an example result", type="primary", icon=":material/hub:", key="runs_example"):
                 session.run.select(runs.example())
@@ -52,18 +52,18 @@ def empty() -> None:
 
 
 def choose(found: list[Run]) -> list[Run]:
-    """The table of runs that match the search; the ticked ones."""
+    """Draw the table of runs that match the search; return the ticked ones."""
     summaries = [Summary.of(run) for run in found]
     row = st.container(horizontal=True, vertical_alignment="bottom")
     words = row.text_input(
         "Search", key=_SEARCH, placeholder="Name, source, preset, state …", icon=":material/search:", width=340
     )
     if any(work.active for one in summaries for work in (one.fit, one.refinement, one.comparison)):
-        row.button("Look again", icon=":material/refresh:", type="tertiary", help="Some runs are being worked on.")
+        row.button("Refresh", icon=":material/refresh:", type="tertiary", help="Some runs have work in progress.")
     view = [one for one in summaries if matches(one, words or "")]
     total = sum(one.bytes for one in view)
     if not view:
-        st.caption(f"None of {how_many(len(found), 'run')} matches.")
+        st.caption(f"None of {how_many(len(found), 'run')} match.")
         return []
     part = "" if len(view) == len(found) else f" of {len(found):,}"
     st.caption(f"{how_many(len(view), 'run')}{part}, {size(total)}. Click a heading to sort.")
@@ -71,8 +71,8 @@ def choose(found: list[Run]) -> list[Run]:
 
 
 def _ticked(view: list[Summary]) -> list[int]:
-    """Draw the table; its ticked rows."""
-    # The ticks are numbers of rows, so another list of runs needs a table of its own.
+    """Draw the table; return its ticked rows."""
+    # The ticks are row numbers, so another list of runs needs a table of its own.
     key = f"runs_table_{hash(tuple(one.run.id for one in view))}"
     alt = "Runs with their table, settings, state, time, edges and size"
     choice = {"key": key, "on_select": "rerun", "selection_mode": "multi-row", "placeholder": ""}
@@ -81,14 +81,14 @@ def _ticked(view: list[Summary]) -> list[int]:
 
 
 def matches(one: Summary, words: str) -> bool:
-    """Whether every word is in what the table says of a run."""
+    """Whether every word is in the table's text on a run."""
     settings = one.run.settings
     text = f"{one.run.name} {one.run.source} {settings.preset} seed {settings.seed} {state(one)}".lower()
     return all(word in text for word in words.lower().split())
 
 
 def state(one: Summary) -> str:
-    """Where the work on a run stands."""
+    """The state of the work on a run."""
     parts = [
         _FIT.get(one.fit.state, ""),
         _REFINEMENT.get(one.refinement.state, ""),

@@ -12,16 +12,16 @@ _FILE, _SAID = "runs_zip_file", "runs_zip_said"
 
 
 def section() -> None:
-    """A box for the ZIP of a run; below it what became of the last one."""
+    """A box for the ZIP of a run, and the outcome of the last upload."""
     with st.expander("Open a ZIP", icon=":material/folder_zip:", expanded=_SAID in st.session_state):
         key = answers.box(_FILE)
         st.file_uploader(
-            "A run that was downloaded as a ZIP",
+            "A run downloaded as a ZIP",
             type=["zip"],
             key=key,
             on_change=_uploaded,
             args=(key,),
-            help="Everything in it is checked before it becomes a run. An older run of the same name stays.",
+            help="Everything in it is checked before it becomes a run. An older run of the same name is kept.",
         )
         is_good, said = st.session_state.pop(_SAID, (True, ""))
         if said:
@@ -38,5 +38,5 @@ def _uploaded(key: str) -> None:
         st.session_state[_SAID] = False, plain(f"{file.name}: {error}")
     else:
         session.run.select(run)
-        st.session_state[_SAID] = True, f"{code(run.name)} is open, and stands in the list below."
+        st.session_state[_SAID] = True, f"{code(run.name)} is open and is in the list below."
     answers.renew(_FILE)

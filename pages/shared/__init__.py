@@ -1,1 +1,1 @@
-"""Widgets of several pages, in rooms; each module owns its keys of the session."""
+"""Widgets shared by several pages, grouped by subject; each module owns its session keys."""

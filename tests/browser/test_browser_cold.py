@@ -77,7 +77,7 @@ def test_a_pick_answers_before_all_is_compiled_and_no_late_answer_undoes_it(page
         click_edge(page, ORDER, parent, child)
         expect(heading).to_have_text(f"{parent} → {child}")
         expect(page.get_by_test_id("stMetricValue").first).to_be_visible()
-        expect(rail.get_by_text("Preparing curves, once on this computer")).to_be_visible()
+        expect(rail.get_by_text("Preparing curves (once on this computer)")).to_be_visible()
         answers(page, 5)
         expect(heading).to_have_text(f"{parent} → {child}")
         if place == "refine":

@@ -45,7 +45,7 @@ def test_two_runs_are_compared_and_one_comes_back_from_its_zip(page, address, tm
     assert runs.list_runs() == [second]
     page.get_by_text("Open a ZIP").click()
     page.locator("input[type=file]").first.set_input_files(Path(tmp_path / "run.zip"))
-    expect(page.get_by_text("is open, and stands in the list below")).to_be_visible()
+    expect(page.get_by_text("is open and is in the list below")).to_be_visible()
     back = next(one for one in runs.list_runs() if one != second)
     assert back.id == first.id and back.name == HOSTILE
     assert back.order() == order and back.edges().equals(edges) and back.id in page.url

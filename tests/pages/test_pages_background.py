@@ -140,7 +140,7 @@ def test_a_page_offers_a_computation_tells_how_far_it_is_and_how_it_ended(monkey
     assert job.hear(Event("first", 1, 2, 0.5)) is False
     job.state = quiet.state = "stopped"
     app.run()
-    assert "Cancelled; nothing was kept." in [line.value for line in app.caption] and app.button(key="compute")
+    assert "Cancelled. Nothing was kept." in [line.value for line in app.caption] and app.button(key="compute")
     job.state, job.error = "failed", "The column `x*` is empty."
     assert app.run().error[0].value == "The column \\`x\\*\\` is empty\\." and app.button(key="compute")
     job.do(lambda hear: 7, "")

@@ -109,6 +109,6 @@ def test_it_runs_in_the_background_and_can_be_cancelled(monkeypatch):
     assert begun["job"].hear(Event("projection", 1, 2, 0.5)) is False
     begun["job"].do(begun["work"], continuous._FAILURE)
     at.run()
-    assert not at.exception and "Cancelled; nothing was kept." in texts(at)
+    assert not at.exception and "Cancelled. Nothing was kept." in texts(at)
     with pytest.raises(FitStopped):
         begun["work"](begun["job"].hear)

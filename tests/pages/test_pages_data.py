@@ -139,7 +139,7 @@ def test_search_and_buttons_act_on_the_columns_shown():
     button(at, "All").click().run()
     assert draft_of(at).columns == (0, 3)
     at.text_input(key="column_search").set_value("nothing").run()
-    assert "No column has this" in texts(at)
+    assert "No column name contains this" in texts(at)
 
 
 def test_names_are_shown_not_read():

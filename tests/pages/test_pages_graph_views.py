@@ -30,7 +30,7 @@ def test_a_refinement_alone_has_a_graph(drawn):
     run.update(state="cancelled")
     app = opened(run, PAGE)
     assert list(drawn[-1].edges) == sorted(EDGES, key=lambda pair: ORDER.index(pair[0]))
-    assert not [box for box in app.segmented_control if box.label == "Edges of"]
+    assert not [box for box in app.segmented_control if box.label == "Edges found by"]
     assert "DISCO fit** cancelled" in texts(app) and button(app, "Start again").key == "again_fit"
 
 
@@ -96,7 +96,7 @@ def test_a_picked_edge_and_node_are_told_beside_the_graph():
     app.session_state["shared_picked_edge"] = {run.id: EDGES[2]}
     app.run()
     assert not app.exception
-    assert "`x3` → `x4`" in texts(app) and "Gain, nats" in {metric.label for metric in app.metric}
+    assert "`x3` → `x4`" in texts(app) and "Edge evidence" in {metric.label for metric in app.metric}
     box(app, "graph_search").set_value("x4").run()
     assert not app.exception and "This node is poorly fitted" in "\n".join(box.value for box in app.warning)
     assert any("found_by" in frame.value for frame in app.dataframe)

@@ -41,8 +41,8 @@ def test_identifiers_are_left_out_and_taken_back_with_one_click():
     table.insert(0, "id", np.random.default_rng(0).permutation(len(table)) + 1)
     at = upload(booted(), "ids.csv", csv(table))
     assert draft_of(at).columns == (1, 2, 3) and "`id` looks like an index, not a count" in texts(at)
-    press(at, "Take it back")
-    assert draft_of(at).columns == (0, 1, 2, 3) and "It is chosen" in texts(at)
+    press(at, "Include it")
+    assert draft_of(at).columns == (0, 1, 2, 3) and "It is included" in texts(at)
     at.switch_page("pages/preprocess/page.py").run()
     assert "`id` looks like an index, not a count. No transform helps" in texts(
         at
@@ -193,7 +193,7 @@ def test_a_choice_that_makes_no_sense_keeps_the_table():
     before = draft_of(at)
     at.selectbox(key=f"reading_{before.key}_thousands").set_value(",")
     press(at, "Read again")
-    assert "cannot also separate thousands" in at.error[0].value and "kept as it was" in at.error[0].value
+    assert "cannot also separate thousands" in at.error[0].value and "The table is unchanged" in at.error[0].value
     assert draft_of(at) is before
 
 
@@ -258,9 +258,9 @@ def test_rare_columns_are_counted_and_the_filter_shows_what_it_leaves_out():
     table["same"] = np.where(rng.permutation(200) < 2, 4, 5)
     at = upload(booted(), "species.csv", csv(table))
     said = texts(at)
-    assert "20 of 31 columns are above 0 in fewer than 2% of the rows, that is in fewer than 4" in said
-    assert "1 column has one value in more than 98% of the rows" in said
-    assert "This leaves out 21 columns of 31, and keeps 10" in said and "`rare0` (1.0% of rows" in said
+    assert "20 of 31 columns are above 0 in fewer than 2% of the rows, fewer than 4" in said
+    assert "1 column has the same value in more than 98% of the rows" in said
+    assert "This keeps 10 and leaves out 21 columns of 31" in said and "`rare0` (1.0% of rows" in said
     assert draft_of(at).columns == tuple(range(31))  # shown before it is done
     key = draft_of(at).key
     at.number_input(key=f"screen_mean_{key}").set_value(10_000.0).run()

@@ -46,7 +46,7 @@ def test_going_back_to_the_own_threshold_moves_nothing_else():
 
 def test_a_verdict_comes_first_and_follows_the_threshold():
     app = opened(finished_run(8), PAGE)
-    assert "next to nothing" not in app.success[0].value
+    assert "Very few edges" not in app.success[0].value
     app.slider[0].set_value(5.0).run()
     assert not app.success or "Weak" in app.error[0].value
 

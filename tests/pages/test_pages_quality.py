@@ -85,7 +85,7 @@ def test_a_large_table_is_looked_at_in_the_background(monkeypatch):
     begun["job"].do(begun["work"], "It failed")
     at.run()
     assert begun["job"].state == "stopped" and "Cancelled" in texts(at)
-    press(at, "Look again")
+    press(at, "Check again")
     begun["job"].do(begun["work"], "It failed")
     assert "Nothing stands out." in texts(at.run())
 

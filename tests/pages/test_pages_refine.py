@@ -115,7 +115,7 @@ def test_the_place_in_the_queue_is_said(monkeypatch):
     monkeypatch.setattr(jobs, "position", lambda run, work: 2)
     run = finished_run(4)
     lock = going_on(run, state="queued")
-    assert "waits in the queue, number 2" in texts(opened(run, PAGE))
+    assert "is queued, number 2" in texts(opened(run, PAGE))
     lock.release()
 
 

@@ -82,7 +82,7 @@ def test_a_filter_keeps_what_it_cannot_judge_and_says_so(drawn, column, kind, ke
     assert "a filter asks for" not in texts(app)
     getattr(app, kind)(key=f"refine_{key}_{run.id}").set_value(value).run()
     assert not app.exception and edges_shown(app) == set(EDGES) - gone == set(drawn[-1].edges)
-    assert "1 edge shown although a number that a filter needs is not available." in texts(app)
+    assert "1 edge shown although a filter lacks the number that it needs." in texts(app)
     app.button(key="refine_show_all").click().run()
     assert edges_shown(app) == set(EDGES) and "a filter asks for" not in texts(app)
 

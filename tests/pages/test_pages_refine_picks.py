@@ -16,7 +16,7 @@ def test_an_edge_or_a_node_is_picked_in_turn():
     assert edge.options[0] == "1. x1 → x2"
     edge.set_value(("x3", "x4")).run()
     assert not app.exception and "##### `x3` → `x4`" in texts(app)
-    assert numbers(app)["Gain, nats"] == "128"
+    assert numbers(app)["Edge evidence"] == "128"
     box(app, "refine_node").set_value("x2").run()
     assert "##### `x2`" in texts(app) and box(app, "refine_edge").value is None
     app.switch_page("pages/graph/page.py")

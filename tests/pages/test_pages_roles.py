@@ -50,15 +50,15 @@ def test_guesses_wait_for_the_readers_word_and_are_taken_with_one_button():
         "group",
     ]
     assert "4 columns look like something else than counts" in texts(at) and button(at, "Find the graph").disabled
-    assert "The box below gives columns that are no counts a role" in at.error[0].value
-    press(at, "Take all guesses")
+    assert "Below, give columns that are not counts a role" in at.error[0].value
+    press(at, "Accept all guesses")
     now = draft_of(at)
     assert now.columns == (0, 1, 2) and now.beside == (3, 4, 5, 6) and not at.error
     assert "Adjusted for site, bill, year; groups by plot\\_id." in texts(at)
     assert not button(at, "Find the graph").disabled and not any(grid(at)["guess"])
     run = fit_start.new_run(now, "with roles", "auto")
     assert run.nodes == ["a", "b", "c"] and str(run.roles) == "adjusted for site, bill, year; groups by plot_id"
-    assert "Roles taken as guessed: site covariate, categorical" in run.source
+    assert "Guessed roles accepted: site covariate, categorical" in run.source
     press(at, "Undo the last step")
     assert draft_of(at).roles == Roles() and draft_of(at).columns == (0, 1, 2, 3, 4, 5) and at.error
 
@@ -69,7 +69,7 @@ def test_a_number_stays_a_count_until_its_guess_is_taken():
     run = fit_start.new_run(draft_of(at), "as counts", "auto")
     assert run.nodes == ["a", "b", "year"] and run.roles is None
     press(at, "Keep it as a count")
-    assert "looks like something else" not in texts(at) and draft_of(at).columns == (0, 1, 2)
+    assert "not look like counts" not in texts(at) and draft_of(at).columns == (0, 1, 2)
     assert not any(grid(at)["guess"])
 
 
@@ -139,13 +139,13 @@ def test_a_covariate_of_a_role_file_shows_the_kind_it_has():
 
 def test_an_exposure_is_computed_or_taken_from_a_column():
     at = upload(booted(), "counts.csv", csv((poisson() + 1).assign(hours=np.linspace(1, 3, 90))))
-    press(at, "Take this guess")
+    press(at, "Accept this guess")
     (box,) = [found for found in at.selectbox if found.label == "Exposure"]
     assert box.value == "column" and "rates cause rates" in texts(at) and "Exposure hours." in texts(at)
-    assert "the total of the nodes is not among the causes" not in texts(at)
+    assert "the total of the nodes is not a possible cause" not in texts(at)
     box.set_value("total").run()
     assert draft_of(at).roles.exposure == "total" and columns.roles_of(draft_of(at)) == ["count"] * 3 + ["ignore"]
-    assert "the total of the nodes is not among the causes" in texts(at) and "Exposure total of the counts." in texts(
+    assert "the total of the nodes is not a possible cause" in texts(at) and "Exposure total of the counts." in texts(
         at
     )
     run = fit_start.new_run(draft_of(at), "total", "auto")
@@ -156,7 +156,7 @@ def test_an_exposure_is_computed_or_taken_from_a_column():
 
 
 def test_every_group_may_have_its_effect():
-    at = press(upload(booted(), "plots.csv", csv(mixed()[["a", "b", "plot_id"]])), "Take this guess")
+    at = press(upload(booted(), "plots.csv", csv(mixed()[["a", "b", "plot_id"]])), "Accept this guess")
     assert "Groups by plot\\_id." in texts(at)
     at.toggle[0].set_value(True).run()
     assert draft_of(at).roles.group_effects and "each with its effect" in texts(at) and not at.error
@@ -166,7 +166,7 @@ def test_every_group_may_have_its_effect():
 def test_missing_cells_of_a_covariate_are_counted_and_left_out():
     table = mixed()[["a", "b", "c", "site", "bill"]]
     table.loc[[3, 4, 70], "bill"], table.loc[9, "site"] = np.nan, None
-    at = press(upload(booted(), "blanks.csv", csv(table)), "Take all guesses")
+    at = press(upload(booted(), "blanks.csv", csv(table)), "Accept all guesses")
     said = at.error[0].value.replace("\\", "")
     assert '"site" cannot play its role in 1 row, first in row 10. Leave these rows out' in said
     assert '"bill" cannot play its role in 3 rows, first in row 4.' in said and button(at, "Find the graph").disabled
@@ -184,7 +184,7 @@ def test_rows_keep_the_numbers_of_the_table_as_loaded():
     table = mixed()[["a", "b", "c", "bill"]].astype({"a": object})
     table.loc[[0, 1], "a"], table.loc[[70], "bill"] = None, np.nan
     at = press(upload(booted(), "blanks.csv", csv(table)), "Leave out these 2 rows")
-    press(at, "Take this guess")
+    press(at, "Accept this guess")
     assert "first in row 71" in texts(at) and "with these roles:** 71." in texts(at)
 
 
@@ -197,7 +197,7 @@ def test_a_column_that_can_hardly_play_its_role_says_why():
 
 def test_roles_that_the_table_cannot_bear_block_with_a_sentence():
     table = mixed()[["a", "b", "site"]].assign(d=lambda table: table["site"].map({"x": 4, "y": 2, "z": 9}))
-    at = press(upload(booted(), "d.csv", csv(table)), "Take this guess")
+    at = press(upload(booted(), "d.csv", csv(table)), "Accept this guess")
     assert 'covariate "site" determines "d"' in at.error[0].value.replace("\\", "")
     assert button(at, "Find the graph").disabled
     at.switch_page("pages/train/page.py").run()
@@ -220,7 +220,7 @@ def test_quality_declares_the_row_total():
 def test_roles_survive_a_changed_table_as_far_as_their_columns_do():
     table = mixed()[["a", "b", "c", "site"]]
     table.insert(0, "sample", [f"s{row}" for row in range(len(table))])
-    at = press(upload(booted(), "named.csv", csv(table)), "Take all guesses")
+    at = press(upload(booted(), "named.csv", csv(table)), "Accept all guesses")
     assert columns.roles_of(draft_of(at)) == ["ignore", "count", "count", "count", "covariate, categorical"]
     press(at, "The first column holds row names")
     assert columns.roles_of(draft_of(at)) == ["count", "count", "count", "covariate, categorical"] and not at.error
@@ -249,6 +249,6 @@ def test_no_result_is_shown_without_its_adjustment(page):
 def test_names_are_shown_not_read():
     table = poisson(names=HOSTILE).astype(object)
     table[HOSTILE[0]] = ["<i>u</i>", "$v$"] * 45
-    at = press(upload(booted(), "hostile.csv", csv(table)), "Take this guess")
+    at = press(upload(booted(), "hostile.csv", csv(table)), "Accept this guess")
     said = texts(at)
     assert "Adjusted for \\<script\\>" in said and "for <script>" not in said

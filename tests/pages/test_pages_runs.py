@@ -92,7 +92,7 @@ def test_a_run_that_is_worked_on_says_so():
     run = written_run(poisson(), "busy", state="running")
     lock = run.take()
     at = booted("runs")
-    assert listed(at)["state"].tolist() == ["Fitting"] and button(at, "Look again")
+    assert listed(at)["state"].tolist() == ["Fitting"] and button(at, "Refresh")
     lock.release()
 
 
@@ -137,7 +137,7 @@ def test_a_run_is_taken_as_a_zip_and_opened_again(tick, monkeypatch):
     assert names(whole) - names(small) == {f"{run.id}/networks.safetensors"} and names(small) <= names(whole)
     at.file_uploader(key="runs_zip_file_0").set_value(("run.zip", whole, "application/zip")).run()
     (fresh,) = set(runs.list_runs()) - {run}
-    assert at.query_params["run"] == fresh.id and "is open, and stands in the list" in texts(at)
+    assert at.query_params["run"] == fresh.id and "is open and is in the list" in texts(at)
     assert (fresh.path / "networks.safetensors").exists() and fresh.order() == run.order()
     assert not at.file_uploader(key="runs_zip_file_1").value
 
@@ -224,7 +224,7 @@ def test_a_hidden_truth_cannot_be_touched(tick):
     run = finished_run(4, teaching=True)
     tick(run)
     at = booted("runs")
-    assert "hidden, for teaching" in texts(at) and not any("attach" in found.key for found in at.file_uploader)
+    assert "hidden for teaching" in texts(at) and not any("attach" in found.key for found in at.file_uploader)
 
 
 def test_a_damaged_truth_can_be_replaced(tick):
@@ -255,7 +255,7 @@ def test_a_run_that_is_worked_on_stays(tick):
     lock = busy.take({"work": "refine"})
     tick(busy, free)
     at = booted("runs")
-    assert "`busy` is being worked on, and stays: cancel that first, on Refine" in texts(at)
+    assert "`busy` has work in progress and is kept: cancel that first, on Refine" in texts(at)
     at.button(key="runs_delete").click().run()
     assert runs.list_runs() == [busy]
     at.run()

@@ -105,10 +105,10 @@ EMPTY = {
 AFTER = {  # what it shows after a choice
     "ordering": {
         "step_rows: smallest score first": "figure step_scores\n",
-        "ordering_section: Why a sink": "needs the fitted networks",
+        "ordering_section: Why a sink": "needs this run's fitted networks",
         "ordering_section: Other criteria": "figure criteria\n",
         "ordering_section: All steps": "figure margins\n",
-        "ordering_section: Order again": "needs the fitted networks",
+        "ordering_section: Order again": "needs this run's fitted networks",
     },
     "parents": {
         "graph_missing: False": "figure candidates\n",

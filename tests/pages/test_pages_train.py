@@ -267,7 +267,7 @@ def test_another_fit_of_a_run_keeps_its_knowledge_unless_it_is_removed():
     at = booted("train", run=run.id)
     assert at.session_state["shared_draft"].knowledge == knowledge
     at.switch_page("pages/data/page.py").run()
-    assert "Both keep to the knowledge given on Train: 1 forbidden rule." in [found.value for found in at.caption]
+    assert "Both follow the knowledge given on Train: 1 forbidden rule." in [found.value for found in at.caption]
     at.switch_page("pages/train/page.py").run()
     at.button(key="knowledge_remove").click().run()
     assert at.session_state["shared_draft"].knowledge is None and run.knowledge() == knowledge

@@ -115,7 +115,7 @@ def test_a_rule_is_for_the_ocs_of_a_run(capsys):
 def test_a_page_offers_what_keeps_more_with_one_click(page):
     run = empty_run()
     app = opened(run, page)
-    assert "Next to no edges among 8 nodes." in texts(app)
+    assert "Almost no edges among 8 nodes." in texts(app)
     assert keys(app) == {"sparse_jackknife", "sparse_lower", "sparse_evidence", "sparse_refine"}
     assert app.button(key="sparse_lower").label == f"τ_Z = 1 in all folds: {counts_of(run)['lower']} edges"
     app.button(key="sparse_lower").click().run()

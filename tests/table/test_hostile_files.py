@@ -140,7 +140,7 @@ def test_a_hostile_upload_is_one_sentence_and_the_table_before_is_kept():
     for name, content in bad:
         upload(at, name, content)
         (said,) = [error.value.replace("\\", "") for error in at.error]
-        assert said.startswith(name) and said.endswith("The table loaded before is kept.") and not at.exception
+        assert said.startswith(name) and said.endswith("The previous table is kept.") and not at.exception
         assert at.session_state["shared_draft"].name == "good.csv" and "90 rows × 3 columns" in texts(at)
 
 

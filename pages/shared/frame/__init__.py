@@ -1,1 +1,1 @@
-"""What frames every page: titles, empty states, help, figures, names, the sidebar."""
+"""The frame of every page: titles, empty states, help, figures, names, the sidebar."""

@@ -1,4 +1,4 @@
-"""What the browser answers is data: an answer may be late, or name an option that a rerun took away.
+"""The browser's answers are untrusted data: one may be late, or name an option that a rerun removed.
 
 Also the keys of widgets that keep what they show, or lose it. Owns the keys `kept_…`.
 """
@@ -19,13 +19,13 @@ def segments(
     help: str | None = None,
     **more: Any,
 ) -> T:
-    """One of a few words, all in sight.
+    """A choice among a few words, all in sight.
 
     Args:
-        options: with the word of each, unless it is its own.
-        key: its value may be set before; one that is no option any more gives way to the first.
-        first: chosen at first, unless it is the first of the options.
-        more: of `st.segmented_control`.
+        options: each with its label, unless it is its own label.
+        key: its value may be set before; a value that is no longer an option is replaced by the first choice.
+        first: the first choice; by default the first option.
+        more: further arguments of `st.segmented_control`.
     """
     usual = next(iter(options)) if first is None else first
     if st.session_state.get(key) not in options:
@@ -36,37 +36,36 @@ def segments(
 
 
 def agreeing(name: str, value: Any) -> str:
-    """The key of a widget that shows a value which something else may change, too.
+    """The key of a widget whose value something else may also change.
 
-    A part of the page that redraws itself sends what the browser then knows of every widget. If a value was changed
-    here meanwhile, that old answer would count as the reader's and undo the change. So a widget that shows something
-    else than the value is left, and another one with a new key takes its place; what a left one answers is not heard
-    (`is_left`).
+    A fragment that redraws itself sends the browser's state of every widget. If a value was changed here meanwhile,
+    that old answer would count as the reader's and undo the change. So a widget that shows an outdated value is
+    abandoned, and one with a new key takes its place; answers of the abandoned one are ignored (`is_left`).
 
     Args:
         name: of the widget; its key begins with it.
-        value: what it must show, as its own state has it.
+        value: what it must show, in the form of the widget's state.
     """
     key = _key(name)
     if key in st.session_state and st.session_state[key] != value:
         renew(name)
         key = _key(name)
-    st.session_state[key] = value  # in every run: what one run sets is lost if another overtakes it
+    st.session_state[key] = value  # in every run: a value that one run sets is lost if another run overtakes it
     return key
 
 
 def is_left(name: str, key: str) -> bool:
-    """Whether another widget took the place of one. Streamlit still calls what was to hear it."""
+    """Whether another widget replaced this one; Streamlit still calls its `on_change`."""
     return key != _key(name)
 
 
 def box(name: str) -> str:
-    """The key of a box for a file, which is empty again once the name was renewed: its file has been used."""
+    """The key of an upload box, which is empty again after `renew`: its file has been used."""
     return f"{name}_{st.session_state.get(_counter(name), 0)}"
 
 
 def renew(name: str) -> None:
-    """Let another widget take the place of the present one."""
+    """Replace the present widget by a new one."""
     st.session_state[_counter(name)] = st.session_state.get(_counter(name), 0) + 1
 
 
@@ -78,7 +77,7 @@ def lasting(key: str, first: Any) -> str:
 
 
 def forget(key: str) -> None:
-    """Let a lasting widget show its first value when it is next drawn anew."""
+    """Make a lasting widget show its first value when it is next drawn."""
     st.session_state.pop(f"kept_{key}", None)
 
 
@@ -94,16 +93,16 @@ def _counter(name: str) -> str:
 def heard(
     key: str, options: Container[Any], then: Callable[[Any], None], name: str | None = None
 ) -> Callable[[], None]:
-    """An `on_change` that hands on one of the options and drops anything else.
+    """An `on_change` that passes on one of the options and drops anything else.
 
-    While reruns follow each other quickly, the browser still sends the label of an option that is gone; Streamlit
-    then sets the box to the label itself and calls `on_change`, as if the reader had chosen that.
+    When reruns follow each other quickly, the browser may still send the label of an option that is gone. Streamlit
+    then sets the box to that label and calls `on_change`, as if the reader had chosen it.
 
     Args:
         key: of the box.
-        options: what may be chosen; with None if the box can be emptied.
+        options: what may be chosen, including None if the box can be emptied.
         then: called with the option.
-        name: of the box, if its key is `agreeing`.
+        name: of the box, if its key comes from `agreeing`.
     """
 
     def hear() -> None:

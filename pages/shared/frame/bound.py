@@ -1,4 +1,4 @@
-"""Widgets of values kept elsewhere: each shows its value as it stands there, and writes the reader's choice back."""
+"""Widgets for values kept elsewhere: each shows the present value and writes the reader's choice back."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -9,19 +9,19 @@ from pages.shared.frame import answers
 
 
 class Bound:
-    """Widgets of the values of one thing.
+    """Widgets for the values of one object.
 
     Args:
-        begin: what their keys begin with, before the name of the value.
-        now: the value of a name.
-        write: called with a name and the value that the reader gave it.
+        begin: the prefix of their keys, before the name of the value.
+        now: returns the value of a name.
+        write: called with a name and the reader's value.
     """
 
     def __init__(self, begin: str, now: Callable[[str], Any], write: Callable[[str, Any], None]) -> None:
         self._begin, self._now, self._write = begin, now, write
 
     def number(self, name: str, label: str, text: str, **bounds: Any) -> None:
-        """A box for a number; one that may be none shows an empty box for none."""
+        """A box for a number; empty stands for None where None is allowed."""
         empty = {"value": None} if self._now(name) is None else {}
         st.number_input(label, **self._given(name, text), **{**empty, **bounds})
 

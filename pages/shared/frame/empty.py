@@ -1,4 +1,4 @@
-"""Empty states: what is missing on a page, and the button that leads on."""
+"""Empty states: what a page needs, and the button that leads there."""
 
 from collections.abc import Callable
 
@@ -16,7 +16,7 @@ from pages.shared.table.drafts import Draft
 
 
 def require_run() -> runs.Run:
-    """The open run with its result; without one an empty state that leads on, and the page ends."""
+    """The open run with its result; without one, draw an empty state and end the page."""
     run = session.run.current()
     if run is None:
         no_run()
@@ -28,7 +28,7 @@ def require_run() -> runs.Run:
 
 
 def no_table() -> None:
-    """No table is loaded: lead to Data and end the page."""
+    """No table is loaded: point to Data and end the page."""
     with st.container(border=True):
         st.markdown("**No table is loaded.** Choose a sample or upload your own counts first.")
         if st.button("Go to Data", type="primary", icon=":material/table_view:", key="empty_to_data"):
@@ -44,12 +44,12 @@ def missing_run() -> None:
 
 
 def no_run() -> None:
-    """No run is open: offer the finished ones and the way to a new one."""
+    """No run is open: offer the finished runs and a way to start a new one."""
     missing_run()
     with st.container(border=True):
         st.markdown(
             "**No run is open.** This page shows the result of a fit. "
-            + ("Open a finished one, or fit a table." if _finished() else "Load a table of counts and fit it first.")
+            + ("Open a finished one, or fit a table." if _finished() else "First load a table of counts and fit it.")
         )
         open_finished()
         page, label, icon = ("data", "Go to Data", ":material/table_view:")
@@ -60,10 +60,10 @@ def no_run() -> None:
 
 
 def without_a_run(words: str, offer: Callable[[Draft], None]) -> None:
-    """No run is open where one without a fit would do: what to do with the loaded table, or the runs that there are.
+    """No run is open on a page that needs no fit: offer to make a run of the loaded table, or to open an existing run.
 
     Args:
-        offer: draws what makes a run of the table.
+        offer: draws the button that makes a run of the table.
     """
     missing_run()
     draft = session.draft.current()
@@ -79,7 +79,7 @@ def without_a_run(words: str, offer: Callable[[Draft], None]) -> None:
 
 
 def open_finished() -> None:
-    """A button for each of the latest finished fits, which opens it."""
+    """A button that opens each of the latest finished fits."""
     for run in _finished():
         if st.button(f"Open {code(run.name)} · {ago(run.created)}", key=f"empty_open_{run.id}", type="tertiary"):
             session.run.select(run)
@@ -91,7 +91,7 @@ def _finished() -> list[runs.Run]:
 
 
 def not_done(run: runs.Run) -> None:
-    """The open run has no result yet: say its state and lead to Train."""
+    """The open run has no result yet: show its state and point to Train."""
     status = run.status()
     with st.container(border=True):
         what = "" if status.state == "unfitted" else "The fit "

@@ -1,4 +1,4 @@
-"""What cannot be done, as a sentence on the page: at once or, of a callback, when the page is drawn next."""
+"""Errors as a sentence on the page: at once or, from a callback, when the page is next drawn."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,7 +13,7 @@ _ICON = ":material/error:"
 
 @contextmanager
 def said(before: str = "") -> Iterator[None]:
-    """Do what stands inside, or say in a sentence why not."""
+    """Run the block; if it fails, say why in a sentence."""
     try:
         yield
     except InputError as error:
@@ -22,7 +22,7 @@ def said(before: str = "") -> Iterator[None]:
 
 @contextmanager
 def kept(key: str, before: str = "") -> Iterator[None]:
-    """The same in a callback, which draws nothing: the sentence lies under a key of the session until it is told."""
+    """The same in a callback, which cannot draw: the sentence is kept in the session until it is shown."""
     st.session_state.pop(key, None)
     try:
         yield
@@ -31,6 +31,6 @@ def kept(key: str, before: str = "") -> Iterator[None]:
 
 
 def tell(key: str, more: str = "") -> None:
-    """Say, once, what was kept."""
+    """Show, once, the sentence that was kept."""
     if problem := st.session_state.pop(key, None):
         st.error(plain(problem) + more, icon=_ICON)

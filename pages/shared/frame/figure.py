@@ -1,4 +1,4 @@
-"""How a page shows a figure: its title as a sentence that wraps, then the figure without it."""
+"""A figure on a page: its title as a sentence that wraps, then the figure without a title."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -12,7 +12,7 @@ from pages.shared.frame.names import plain
 
 
 class Ready(NamedTuple):
-    """A figure as it is shown, which can be kept: its title as text, and the figure without it."""
+    """A figure ready to be shown, which can be cached: its title as text, and the figure without it."""
 
     title: str
     figure: go.Figure
@@ -20,7 +20,7 @@ class Ready(NamedTuple):
 
 def ready(figure: go.Figure) -> Ready:
     """Take the title off a figure, which is changed."""
-    figure.layout.font.color = None  # that of the page, darker or lighter than one grey for both could be
+    figure.layout.font.color = None  # the page's own colour, which contrasts more than one grey for both themes
     title = roles.title_of(figure)
     if title:
         above = 34 if figure.layout.showlegend else 14
@@ -34,7 +34,7 @@ def show(figure: go.Figure | Ready, key: str, *, on_select: Callable[[], None] |
     Args:
         figure: made for this call, or kept after `ready`.
         key: of the element; also the name of the file that its camera button saves.
-        on_select: called when a point is clicked; the points then stand under `key` in the session.
+        on_select: called when a point is clicked; the session then holds the points under `key`.
     """
     title, figure = figure if isinstance(figure, Ready) else ready(figure)
     if title:
@@ -53,23 +53,23 @@ def _has_panel_titles(figure: go.Figure) -> bool:
     return any(note.xref == note.yref == "paper" and note.y == 1.0 for note in figure.layout.annotations)
 
 
-NUMBER = 150  # pixels of one number in a row of them: two stand side by side on a telephone
+NUMBER = 150  # pixels per number in a row: two fit side by side on a phone
 
 
 def numbers() -> DeltaGenerator:
-    """A place for numbers that breaks into lines on a narrow screen."""
+    """A container for numbers that wraps on a narrow screen."""
     return st.container(horizontal=True, gap="medium")
 
 
 def metrics(*told: tuple[str, object, str | None], width: int = NUMBER) -> None:
-    """A row of numbers, each with its label and what it means."""
+    """A row of numbers, each with a label and its meaning."""
     row = numbers()
     for label, value, help in told:
         row.metric(label, value, width=width, help=help)
 
 
 def clicked(key: str) -> str | None:
-    """The name that the clicked point of a figure carries as its custom data; None unless the browser sends a name."""
+    """The name in the custom data of the point clicked in a figure; None unless the browser sends a name."""
     points = st.session_state[key].selection.points
     data = points[0].get("customdata") if points else None
     name = data[0] if isinstance(data, list) and data else data

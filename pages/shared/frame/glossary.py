@@ -1,4 +1,4 @@
-"""The definitions of docs/glossary.md, from which the app takes its help: one definition per term."""
+"""The definitions of docs/glossary.md, which the app shows as help: one definition per term."""
 
 import re
 from functools import cache

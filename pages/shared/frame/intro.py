@@ -1,4 +1,4 @@
-"""What opens a page: its title, the table it is about, how sure its result is; and what an edge means."""
+"""The opening of a page: its title, its table, how sure its result is; and what an edge means."""
 
 import streamlit as st
 
@@ -16,25 +16,25 @@ _LOOKS = {
 
 
 def page_intro(title: str, text: str) -> None:
-    """A page's title and its one paragraph: what you see and what to do."""
+    """A page's title and its one paragraph: what the reader sees and what to do."""
     st.title(title, anchor=False)
     st.markdown(text)
 
 
 def run_caption(name: str, rows: int, columns: int) -> None:
-    """One line saying which table a page is about."""
+    """One line that names the table of a page."""
     st.caption(f"{code(name)} · {how_many(rows, 'row')} × {how_many(columns, 'column')}")
 
 
 def adjustment(roles: Roles | None) -> None:
-    """One line saying what a result, or a fit to come, is adjusted for; nothing without roles."""
+    """One line on what a result, or a fit to come, is adjusted for; nothing without roles."""
     if roles is not None:
         words = str(roles)
         st.caption(f":material/tune: {plain(words[0].upper() + words[1:])}.", help=define("adjustment"))
 
 
 def verdict(level: str, text: str, advice: str) -> None:
-    """Draw a verdict, such as one of `disco.verdicts`, and below it what the open run is adjusted for.
+    """Draw a verdict, such as one from `disco.verdicts`, and below it what the open run is adjusted for.
 
     Args:
         level: sure, guess or poor.
@@ -53,14 +53,14 @@ def assumptions_note() -> None:
     with st.expander("What an edge means, and what it does not", icon=":material/info:"):
         st.markdown(
             "**It means:** given the causal order found, raising the parent by one level changes the log odds that "
-            "the child is one level higher. By the paper's rule, this change is larger than for the child's other "
-            "candidates in enough cross-fitting folds; by the agreement of the folds, it is larger than their "
-            "disagreement explains. For CAM, PCM and evidence, see the text beside the selector on Parents.\n\n"
+            "the child is one level higher. Under the paper's rule, this change exceeds that of the child's other "
+            "candidates in enough cross-fitting folds. Under the agreement of the folds, it exceeds what their "
+            "disagreement explains. For CAM, PCM and evidence, see the help of the selector on Parents.\n\n"
             "**It is causal only if** every common cause of two columns is a column of the table, the rows are "
             "independent, there are no causal loops, and each column given its parents follows a semiparametric GLM "
             "whose dependence on every parent is nonlinear.\n\n"
-            "**It does not mean** that the effect is large in the units of the data, that a missing edge is proof of "
-            "no effect, or that a share of wrong edges is guaranteed: neither rule has finite-sample error control, "
-            "and a wrong order gives wrong edges. A sum such as a total and its parts, or an exposure shared by all "
-            "columns, breaks the assumptions."
+            "**It does not mean** that the effect is large in the units of the data, that a missing edge proves no "
+            "effect, or that the share of wrong edges is bounded: neither rule has finite-sample error control, and a "
+            "wrong order produces wrong edges. A total beside its parts, or an exposure shared by all columns, breaks "
+            "the assumptions."
         )

@@ -1,4 +1,4 @@
-"""Names from a table are data: shown as written, never read as markup.
+"""Names from a table are data: shown as written, never rendered as markup.
 
 Streamlit reads markdown, LaTeX, colour directives and icon codes in text and in most labels.
 """
@@ -7,17 +7,17 @@ import re
 from collections.abc import Iterable
 
 _SPECIAL = re.compile(r"([\\`*_{}\[\]()#+\-.!|<>$~:&@/=])")
-# Bare addresses become links after escapes are read; an invisible joiner keeps them text.
+# Bare addresses become links after escapes are processed; an invisible joiner keeps them text.
 _LINK = re.compile(r"https?(?=://)|www(?=\.)|(?<=\w)(?=@)", re.IGNORECASE)
 
 
 def plain(text: object) -> str:
-    """Text for markdown, with every character that markdown could read escaped; one line."""
+    """Text for markdown, with every special character escaped; one line."""
     return _SPECIAL.sub(r"\\\1", _LINK.sub("\\g<0>\u2060", " ".join(str(text).split())))
 
 
 def code(name: object) -> str:
-    """A name set as code in markdown, whatever backticks it holds; one line."""
+    """A name as code in markdown, even if it contains backticks; one line."""
     text = " ".join(str(name).split()) or "(empty)"
     fence = "`" * (max((len(run) for run in re.findall("`+", text)), default=0) + 1)
     pad = " " if text.startswith("`") or text.endswith("`") else ""
@@ -25,13 +25,13 @@ def code(name: object) -> str:
 
 
 def shown(name: object, longest: int = 48) -> str:
-    """A name for places that take plain text, such as the options of a select box."""
+    """A name as plain text, for example for the options of a select box."""
     text = " ".join(str(name).split()) or "(empty)"
     return text if len(text) <= longest else text[: longest - 1] + "…"
 
 
 def distinct(labels: Iterable[str]) -> list[str]:
-    """The labels, numbered where they agree: a grid needs them so, and a select box answers with its label."""
+    """The labels, numbered where they are equal: a grid needs distinct ones, and a select box returns its label."""
     found: dict[str, None] = {}
     for label in labels:
         number, one = 1, label

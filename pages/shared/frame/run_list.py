@@ -1,4 +1,4 @@
-"""The sidebar's list of runs: open one or close it. The page Runs does the rest."""
+"""The sidebar's list of runs: open or close one. The Runs page does the rest."""
 
 from functools import partial
 
@@ -30,7 +30,7 @@ def picker() -> None:
                 label=f"{how_many(len(unreadable), 'folder')} unreadable",
                 icon=":material/warning:",
                 query_params=session.address.parameters(),
-                help="What is wrong with them stands on Runs.",
+                help="See Runs for the reasons.",
             )
 
 
@@ -48,20 +48,20 @@ def _choose(found: dict[str, runs.Run]) -> None:
         format_func=lambda run_id: names.get(run_id, run_id),
         placeholder="Open a run",
         on_change=partial(_picked, key),
-        help="Every fit on this machine, from this app or the command line. The page's address holds the open run.",
+        help="Every fit on this machine, from this app or the command line. The page address includes the open run.",
     )
 
 
 def _labels(found: list[runs.Run]) -> dict[str, str]:
-    """A label for each run by its id. All differ, since the browser answers with a label, not an id."""
-    found = found[::-1]  # the oldest keeps its label when another comes
+    """A label for each run by its id. All differ, since the browser returns a label, not an id."""
+    found = found[::-1]  # the oldest keeps its label when a new run appears
     return dict(zip([run.id for run in found], distinct(map(_label, found)), strict=True))
 
 
 def _label(run: runs.Run) -> str:
-    """What sets a run apart comes first: a narrow sidebar cuts the end."""
+    """The label of a run, its distinguishing part first: a narrow sidebar cuts off the end."""
     status = run.status()
-    # One word for waiting and running: so the sidebar need not be redrawn when one becomes the other.
+    # One word for queued and running, so the sidebar need not be redrawn when the fit starts.
     state = "Fitting" if status.active else clock(run.created) if status.state == "done" else status.state.capitalize()
     if status.state == "unfitted":
         others = {REFINE: "Refinement", COMPARE: "Comparison"}
@@ -76,4 +76,4 @@ def _picked(key: str) -> None:
     try:
         session.run.select(None if chosen is None else runs.open_run(chosen))
     except InputError:
-        return  # a label that changed meanwhile, which the browser sends back as if it were chosen
+        return  # a label that has changed since, which the browser sends back as if it were chosen

@@ -1,4 +1,4 @@
-"""The sidebar below the menu: the open run, the tour, the device and what is cached on it."""
+"""The sidebar below the menu: the open run, the tour, the device and the networks cached on it."""
 
 import streamlit as st
 
@@ -8,7 +8,7 @@ from pages.shared.frame import run_list, tour
 from pages.shared.frame.names import code
 from pages.shared.work import machine
 
-_MOST_LOOKS = 600  # each waits a moment; together half a minute
+_MOST_LOOKS = 600  # short waits; half a minute in total
 
 
 def draw() -> None:
@@ -16,8 +16,8 @@ def draw() -> None:
     with st.sidebar:
         run_list.picker()
         tour.link()
-        # In a thread of its own, so that the page is drawn while the engine loads. Never by a timer: a timed
-        # fragment that falls into st.switch_page leaves the new page blank (streamlit 1.67).
+        # In a thread of its own, so the page is drawn while the engine loads. Never by a timer: a timed
+        # fragment that coincides with st.switch_page leaves the new page blank (streamlit 1.67).
         st.fragment(_device, parallel=True)()
 
 
@@ -27,25 +27,25 @@ def _device() -> None:
     for _ in range(_MOST_LOOKS):
         if machine.engine_ready():
             break
-        slot.caption("Device: looking …")
+        slot.caption("Device: checking …")
     with slot.container():
         _told()
 
 
 def _told() -> None:
     if not machine.engine_ready():
-        st.caption("Device: not known yet")
+        st.caption("Device: not yet known")
         return
     status = serving.device_status()
     st.caption(
         f"**{'GPU' if status.kind == 'cuda' else 'CPU'}** {code(status.name)}",
-        help="Fits and scores are computed here: on the first CUDA device if there is one, else on the processor.",
+        help="Fits and scores run here: on the first CUDA device or, without one, on the processor.",
     )
     share = min(max(status.used / status.total, 0.0), 1.0) if status.total else 0.0
     st.progress(share, text=f"Memory {size(status.used)} of {size(status.total)}")
     cached = serving.cached()
     if not cached:
-        st.caption("No networks loaded.", help="Networks of an opened run stay loaded, so that pages answer at once.")
+        st.caption("No networks loaded.", help="The networks of an opened run stay loaded, so pages respond at once.")
         return
     with st.expander(f"Networks loaded: {len(cached)}"):
         for held in cached:

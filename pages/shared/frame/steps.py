@@ -1,11 +1,11 @@
-"""Where the reader is in the work, and the next step: one line that stays at the top of every page of the work."""
+"""The reader's place in the workflow and the next step: one line at the top of every page of the workflow."""
 
 import streamlit as st
 
 from pages.shared import session
 from pages.shared.table import computed
 
-# Page, its title, and what must be there before the next page is of use.
+# Page, its title, and what the next page needs.
 STEPS = {
     "data": ("Data", "counts"),
     "preprocess": ("Preprocess", "counts"),
@@ -16,14 +16,14 @@ STEPS = {
     "graph": ("Graph", ""),
 }
 _MISSING = {
-    "counts": "Load a table of counts first, and mend what its page says is wrong.",
-    "fit": "This needs a fit that is done: start one on Train.",
+    "counts": "First load a table of counts, and fix the problems listed on Data.",
+    "fit": "This needs a finished fit: start one on Train.",
     "run": "This needs a fit or a refinement.",
 }
 
 
 def bar(name: str) -> None:
-    """Draw the line for a page of the work; nothing for another page.
+    """Draw the line for a page of the workflow; nothing for other pages.
 
     Args:
         name: of the page's folder.
@@ -51,7 +51,7 @@ def bar(name: str) -> None:
 
 
 def _is_there(need: str) -> bool:
-    """Whether what a step needs is there."""
+    """Whether the requirement of a step is met."""
     if need == "counts":
         draft = session.draft.current()
         return draft is not None and computed.chosen_counts(draft) is not None

@@ -1,4 +1,4 @@
-"""A table as every page shows it: as high as its rows, below it the same as a file, or a sentence where it is empty."""
+"""A table as every page shows it: as high as its rows, with a download below, or a sentence if it is empty."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
@@ -8,18 +8,18 @@ import streamlit as st
 
 from disco.table import spreadsheets
 
-MOST = 360  # pixels of a table; a longer one is scrolled
+MOST = 360  # pixels of a table; a longer one scrolls
 _ROW, _HEAD = 35, 38
 
 
 class Csv(NamedTuple):
-    """A table as a file, which is written when its button is pressed.
+    """A table as a file, written when its button is pressed.
 
     Attributes:
         label: of the button.
         name: of the file.
         key: of the button.
-        rows: the table, or what makes it.
+        rows: the table, or a function that makes it.
         help: what is in the file.
     """
 
@@ -55,15 +55,15 @@ def show(
     csv: Csv | None = None,
     **more: Any,
 ) -> Any:
-    """Draw a table; what the reader selected in it.
+    """Draw a table; return what the reader selected in it.
 
     Args:
-        alt: what the table holds, read aloud.
-        columns: the looks of the columns, as `column_config`.
-        most: pixels of its height.
-        empty: the sentence that stands for a table without rows.
-        csv: the file below it.
-        more: of `st.dataframe`.
+        alt: what the table holds, for screen readers.
+        columns: the format of the columns, as `column_config`.
+        most: maximal height in pixels.
+        empty: the sentence shown instead of a table without rows.
+        csv: the download below it.
+        more: further arguments of `st.dataframe`.
     """
     if empty and rows.empty:
         st.caption(empty)

@@ -1,7 +1,7 @@
-"""A tour of four steps for who opens the app for the first time: a card on Data and Graph. Owns the key `tour_step`.
+"""A tour in four steps for newcomers: a card on Data and Graph. Owns the key `tour_step`.
 
-It begins by itself where there is no run yet, and again by a link of the sidebar, `?tour=1`. Skipped, it stays away for
-the session and its address, `?tour=0`.
+It starts by itself if there are no runs yet, and again from a link in the sidebar, `?tour=1`. Once skipped, it stays
+closed for the session and its address, `?tour=0`.
 """
 
 import streamlit as st
@@ -19,17 +19,17 @@ _STEPS = {
     2: (
         "data",
         "Check the columns",
-        "The columns of a loaded table stand below. What is wrong with them is named, with what mends it.",
+        "Once a table is loaded, its columns appear below. Problems are listed, each with a fix.",
     ),
     3: (
         "data",
         "Find the graph",
-        "Press **Find the graph**. A first graph comes within seconds, the fit follows. You may leave the page.",
+        "Press **Find the graph**. A first graph takes seconds; the fit follows. You can leave the page.",
     ),
     4: (
         "graph",
         "Read the graph",
-        "An arrow points from cause to effect. Click an edge or a node to see how sure it is.",
+        "Arrows point from cause to effect. Click an edge or a node to see how certain it is.",
     ),
 }
 _LAST = max(_STEPS)
@@ -67,7 +67,7 @@ def link() -> None:
 
 
 def _present(name: str) -> int:
-    """The present step, moved on by what the reader did; 0 if there is no tour."""
+    """The present step, advanced by what the reader did; 0 if there is no tour."""
     asked = session.address.asked("tour")
     if asked == _ON:
         session.address.keep("tour", None)
@@ -86,7 +86,7 @@ def _present(name: str) -> int:
 
 
 def _go_on(step: int) -> None:
-    """Go to the next step; to the last by the open run, or by the example."""
+    """Go to the next step; the last one shows the open run or the example."""
     st.session_state[_STEP] = step + 1
     if step + 1 < _LAST:
         st.rerun()

@@ -8,7 +8,7 @@ from pages.shared.frame.names import code
 STATES = {
     "unfitted": "has not been fitted",
     "none": "has not been started",
-    "queued": "waits in the queue",
+    "queued": "is queued",
     "running": "is running",
     "done": "is done",
     "cancelled": "was cancelled",
@@ -31,6 +31,6 @@ def standing(name: str, work: Work, status: Status) -> str:
 
 
 def bullets(lines: Sequence[str], most: int | None = None, rest: str = "more.") -> str:
-    """A list in Markdown; beyond `most` lines, how many others there are, which `rest` says of them."""
+    """A list in Markdown; beyond `most` lines, the number of others, followed by `rest`."""
     more = 0 if most is None else len(lines) - most
     return "\n".join(f"- {line}" for line in [*lines[:most], *([f"and {more:,} {rest}"] if more > 0 else [])])

@@ -1,1 +1,1 @@
-"""The graph as it is drawn, picked in, compared and downloaded."""
+"""The graph: drawn, picked in, compared and downloaded."""

@@ -1,4 +1,4 @@
-"""How the graph shows a known truth: whether lines show it, and whether missing edges are drawn."""
+"""The graph beside a known truth: whether lines show it, and whether missing edges are drawn."""
 
 import networkx as nx
 import streamlit as st
@@ -14,8 +14,8 @@ TELL = {"truth": "the truth", "folds": "the scores"}
 
 
 def choose() -> None:
-    """What the lines show, and whether missing edges are drawn; Parents and Graph share the choice."""
-    # The state of a widget ends with its page, but this widget is on two pages.
+    """Choose what the lines show, and whether missing edges are drawn; Parents and Graph share the choice."""
+    # Streamlit drops a widget's state with its page, but this widget is on two pages.
     st.session_state[_LINES], st.session_state[_MISSING] = st.session_state.get(_CHOICE, ("truth", True))
 
     def keep() -> None:
@@ -36,12 +36,12 @@ def choose() -> None:
         key=_MISSING,
         disabled=lines == "folds",
         on_change=keep,
-        help="True edges that were not found. One that points up runs against the order, so no threshold can find it.",
+        help="True edges that were not found. One that points up contradicts the order, so no threshold can find it.",
     )
 
 
 def seen(graph: nx.DiGraph, known: Known | None, tau_z: float) -> nx.DiGraph:
-    """The graph to draw: with verdicts if a truth is shown and the lines are to show it."""
+    """The graph to draw, with verdicts if a truth is shown and the lines are set to show it."""
     shows_truth, missing = choice()
     return known.judged(graph, tau_z, missing) if known is not None and shows_truth else graph
 
@@ -73,5 +73,5 @@ def numbers(graph: nx.DiGraph, known: Known) -> None:
     against = len(known.order_errors)
     if against:
         it = plural(against, "it", "them")
-        st.caption(f"{how_many(against, 'true edge')} cannot be found at any threshold: the order runs against {it}.")
+        st.caption(f"{how_many(against, 'true edge')} cannot be found at any threshold: the order contradicts {it}.")
     truth.controls_line(known)

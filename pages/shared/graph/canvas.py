@@ -1,8 +1,8 @@
-"""The interactive graph, a component of the page itself: SVG drawn by a script of ours, with nothing from the network.
+"""The interactive graph, a component of the page itself: SVG drawn by our own script, without network access.
 
-Nodes stand where the layout or the reader put them, and edges are led around them by `disco.figures.routing`, as in
-every exported picture. A click comes back as the picked node or, where edges can be picked, the picked edge; a drag
-comes back as the node's new position.
+Nodes are placed by the layout or the reader, and `disco.figures.routing` leads edges around them, as in every exported
+picture. A click returns the picked node or, where edges can be picked, the picked edge; a drag returns the node's new
+position.
 """
 
 import re
@@ -54,19 +54,19 @@ def graph_view(
     """Draw a graph of some or all nodes of a result; a click picks a node.
 
     Args:
-        graph: what to show; its nodes stand where `result.positions` says, or where they were dragged. Edges that
-            carry a verdict, or by whom they were found (`found_by`), are drawn by it.
+        graph: what to show. Nodes are at `result.positions`, or where they were dragged. A verdict or the finder
+            (`found_by`) of an edge sets how it is drawn.
         key: of the element.
-        height: pixels; by the number of nodes when not given.
-        strength: of the widest line; that of the strongest candidate of a fit when not given.
-        picks_edges: a click on an edge picks it.
+        height: pixels; depends on the number of nodes if not given.
+        strength: of the widest line; that of the strongest candidate of a fit if not given.
+        picks_edges: whether a click on an edge picks it.
     """
     edge = picked.picked_edge(graph.edges) if picks_edges else None
     data = _data(result, graph, picked.picked(result.order), edge, strongest(result) if strength is None else strength)
     data["picksEdges"] = picks_edges
     data["height"] = height or (420 if len(result.order) <= 8 else 560 if len(result.order) <= 40 else 720)
 
-    # The browser only ever sends positions in the order and pixels.
+    # The browser sends only positions in the order and pixels.
     def clicked() -> None:
         st.session_state[_FOCUS] = None
         picked.pick(_node_of(st.session_state[key].get("picked"), result.order))
@@ -104,14 +104,14 @@ def position_of(answer: object, order: Sequence[str]) -> tuple[str, float, float
 
 
 def edge_of(answer: object, order: Sequence[str]) -> tuple[str, str] | None:
-    """The edge whose ends the browser names by their positions in the order, such as "3-7"; None for anything else."""
+    """The edge that the browser names by its ends' positions in the order, such as "3-7"; None for anything else."""
     found = re.fullmatch(r"(\d{1,7})-(\d{1,7})", answer, re.ASCII) if isinstance(answer, str) else None
     ends = [int(index) for index in found.groups()] if found else []
     return (order[ends[0]], order[ends[1]]) if ends and max(ends) < len(order) else None
 
 
 def focus_on(node: str | None) -> None:
-    """Bring a node into the middle at the next drawing, as a search does and a click does not."""
+    """Centre a node at the next drawing, as a search does and a click does not."""
     st.session_state[_FOCUS] = node
 
 
@@ -121,11 +121,11 @@ def strongest(result: Result) -> float:
 
 
 def picture_button(kind: str, picture: Callable[[], str], file: str, key: str) -> None:
-    """A button that saves a picture as PNG, or prints it on a page of its size, both made in the browser.
+    """A button that saves a picture as PNG, or prints it on a page of its size, both in the browser.
 
     Args:
-        kind: PNG, or PDF, which the browser's dialog for printing saves.
-        picture: its SVG, made when the button is pressed, so redrawing the page does not wait for it.
+        kind: PNG, or PDF, which the browser's print dialog saves.
+        picture: makes its SVG when the button is pressed, so redrawing the page does not wait for it.
         file: the name of the file.
         key: of the element.
     """
@@ -135,19 +135,19 @@ def picture_button(kind: str, picture: Callable[[], str], file: str, key: str) -
 
 
 _PICTURE_HELP = {
-    "PNG": "The picture in points, of twice its size.",
-    "PDF": "Opens the dialog for printing: choose to save as PDF. The page has the size of the picture.",
+    "PNG": "An image at twice the size shown.",
+    "PDF": "Opens the print dialog: choose to save as PDF. The page has the size of the picture.",
 }
 
 
 def shown_data(
     order: Sequence[str], graph: nx.DiGraph, positions: Mapping[str, tuple[float, float]], widest: float
 ) -> dict[str, object]:
-    """What a browser needs to draw a graph; nothing is asked of the session.
+    """What a browser needs to draw a graph, without the session.
 
     Args:
-        order: all nodes, of which the graph may have some.
-        positions: where the nodes stand.
+        order: all nodes; the graph may have only some of them.
+        positions: of the nodes.
         widest: the strength of the widest line.
     """
     number = {name: str(index) for index, name in enumerate(order)}
@@ -158,7 +158,7 @@ def shown_data(
         "nodes": [_node(mark, number, graph) for mark in marks["nodes"]],
         "edges": [_edge(mark, number) for mark in marks["edges"]],
         "legend": marks["legend"],
-        # Colours then show who found an edge or the truth, so parents and children are marked without theirs.
+        # Colours then show the truth or who found an edge, so parents and children are marked without colours.
         "roles": {} if is_coloured else {"parent": roles.PARENT, "child": roles.CHILD},
         "label": f"The causal graph: {said}.",
         **{"picked": None, "pickedEdge": None, "picksEdges": True, "focus": None, "hidden": [], "moved": False},
@@ -169,7 +169,7 @@ def shown_data(
 def _data(
     result: Placed, graph: nx.DiGraph, node: str | None, edge: tuple[str, str] | None, widest: float
 ) -> dict[str, object]:
-    """The same with what the reader did."""
+    """The same, with what the reader did."""
     number = {name: str(index) for index, name in enumerate(result.order)}
     seen, shows_alone = layout.drawn(result, graph, [node]), layout.shows_alone(result)
     return shown_data(result.order, seen, layout.positions(result), widest) | {

@@ -1,6 +1,6 @@
 """The graph as files: pictures made here and in the browser, tables and graphs for other programs.
 
-A file is written when its button is pressed: so redrawing the page at every move of a threshold does not wait for it.
+A file is written when its button is pressed, so redrawing the page at every move of a threshold does not wait for it.
 """
 
 import re
@@ -30,7 +30,7 @@ KINDS = {
     "csv": (
         "CSV",
         "text/csv",
-        f"The edges with their numbers, below lines with # that say how they were found. {spreadsheets.NOTE}",
+        f"The edges with their numbers; lines with # above them say how they were found. {spreadsheets.NOTE}",
     ),
     "graphml": ("GraphML", "application/xml", "For Gephi, Cytoscape, igraph, networkx."),
     "dot": ("DOT", "text/vnd.graphviz", "For Graphviz."),
@@ -41,12 +41,12 @@ KINDS = {
 def view_row(
     placed: Placed, graph: nx.DiGraph, strength: float, method: str, rule: str, chosen: dict[str, float | str]
 ) -> None:
-    """Eight buttons in a row: PNG, PDF, SVG, HTML, CSV, GraphML, DOT, JSON of the graph that the page Graph shows.
+    """Eight buttons in a row: PNG, PDF, SVG, HTML, CSV, GraphML, DOT, JSON of the graph shown on Graph.
 
     The pictures are as shown, with the verdicts of a truth; the other files hold the edges found.
 
     Args:
-        placed: says where the nodes stand.
+        placed: has the positions of the nodes.
         graph: as drawn, with verdicts.
         strength: of the widest line.
         method: how the graph was found, in words.
@@ -60,11 +60,11 @@ def view_row(
 
 
 def refined_row(refinement: Refinement, graph: nx.DiGraph, drawn: nx.DiGraph) -> None:
-    """The same eight of a refined graph.
+    """The same eight buttons for a refined graph.
 
     Args:
         graph: the edges shown.
-        drawn: the same as they are drawn, with verdicts.
+        drawn: the same as drawn, with verdicts.
     """
     run, choice = refinement.run, refinement.choice
     known = partial(about, run, "likelihood refinement", seed=choice.seed, bound_nats=choice.bound)
@@ -83,20 +83,20 @@ def files(
     name: str,
     key: str,
 ) -> None:
-    """The buttons: of the picture, and of the graph in the formats of other programs.
+    """The buttons for the picture, and for the graph in the formats of other programs.
 
     Args:
-        result: says where the nodes stand.
-        found: what the files of other programs hold.
-        drawn: the same as it is drawn.
+        result: has the positions of the nodes.
+        found: the graph in the files for other programs.
+        drawn: the same as drawn.
         title: of the picture.
-        known: gives what every file says of the graph (`disco.runs.about`).
+        known: returns what every file says about the graph (`disco.runs.about`).
         strength: of the widest line.
         name: of the files, without an ending.
         key: begins the keys of the buttons.
     """
 
-    # A file is written outside of the page's script, where the session cannot be asked.
+    # A file is written outside the page's script, where there is no session.
     positions = layout.positions(result)
     seen = layout.drawn(result, drawn, [picked.picked(result.order)])
 
@@ -115,7 +115,7 @@ def files(
             canvas.picture_button(kind, picture, f"{name}.{kind.lower()}", f"{key}_{kind.lower()}")
     save = partial(buttons.download_button, on_click="ignore")
     save("SVG", picture, f"{name}.svg", "image/svg+xml", key=f"{key}_svg")
-    help = "The graph to move about in, in any browser and without a network."
+    help = "The interactive graph, for any browser, offline."
     save("HTML", interactive, f"{name}.html", "text/html", key=f"{key}_html", help=help)
     for kind, (label, mime, help) in KINDS.items():
         try:
@@ -127,7 +127,7 @@ def files(
 
 
 def table(refinement: Refinement, edges: pd.DataFrame) -> None:
-    """A button for the table of edges shown, with all numbers of each."""
+    """A button for the table of edges shown, with all their numbers."""
     name = f"{file_name(refinement.run)}_refined_edges.csv"
     Csv("Edges shown, CSV", name, "refined_table", edges, "Every number of the edges shown.").button()
 
@@ -139,7 +139,7 @@ def order(result: Result) -> None:
 
 
 def verdicts(result: Result, known: Known, graph: nx.DiGraph) -> None:
-    """A button for every edge, found or true, with what became of it and its scores."""
+    """A button for every edge, found or true, with its verdict and its scores."""
     candidates = result.candidates(0.0).drop(columns="frequency")
     rows = known.verdicts(graph).merge(candidates, on=["parent", "child"], how="left")
     said = "Every edge at these thresholds, found or true: true, extra, reversed or missing, with OCS and Z."
@@ -153,7 +153,7 @@ def file_name(run: Run) -> str:
 
 
 def _found(graph: nx.DiGraph) -> nx.DiGraph:
-    """The graph without what a truth, or a refinement, adds to it."""
+    """The graph without the additions of a truth or a refinement."""
     found = nx.DiGraph()
     found.add_nodes_from((node, {"position": values["position"]}) for node, values in graph.nodes(data=True))
     for parent, child, values in graph.edges(data=True):

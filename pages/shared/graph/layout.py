@@ -1,7 +1,7 @@
-"""Where the nodes of a drawn graph stand and which of them are drawn, as the reader left them.
+"""The positions of a graph's nodes and which of them are drawn, as the reader left them.
 
-Owns the keys `graph_moved` and `graph_alone`. A layout is known by its positions, so that pages which draw the same
-result share what was dragged, and another order or another run starts with its own.
+Owns the keys `graph_moved` and `graph_alone`. A layout is identified by its positions: pages that draw the same result
+share what was dragged, and another order or run starts with its own layout.
 """
 
 from collections.abc import Iterable
@@ -16,14 +16,14 @@ _FARTHEST = 100_000.0  # pixels from the middle that a node can be dragged
 
 
 class Placed(Protocol):
-    """What a graph belongs to: its nodes in causal order, and where the layout puts them, in pixels."""
+    """The result that a graph belongs to: its nodes in causal order, and their layout in pixels."""
 
     order: list[str]
     positions: dict[str, tuple[float, float]]
 
 
 def positions(result: Placed) -> dict[str, tuple[float, float]]:
-    """Where the nodes stand: dragged, or as laid out."""
+    """The positions of the nodes, dragged or as laid out."""
     return result.positions | st.session_state.get(_MOVED, {}).get(_layout(result), {})
 
 
@@ -40,12 +40,12 @@ def move(result: Placed, node: str, x: float, y: float) -> None:
 
 
 def reset(result: Placed) -> None:
-    """Put every node back where the layout has it."""
+    """Put every node back in its place in the layout."""
     st.session_state.get(_MOVED, {}).pop(_layout(result), None)
 
 
 def alone(graph: nx.DiGraph) -> int:
-    """Number of nodes without edges, if there are so many nodes that they can be hidden; else 0."""
+    """Number of nodes without edges, if there are enough nodes to hide them; else 0."""
     count = sum(degree == 0 for _, degree in graph.degree()) if len(graph) >= MANY_NODES else 0
     return 0 if count == len(graph) else count
 
@@ -61,7 +61,7 @@ def show_alone(result: Placed, shown: bool) -> None:
 
 
 def drawn(result: Placed, graph: nx.DiGraph, always: Iterable[str | None] = ()) -> nx.DiGraph:
-    """The part of a graph that is drawn: of many nodes those with edges, unless the reader asked for all.
+    """The part of a graph that is drawn: if there are many nodes, only those with edges, unless the reader wants all.
 
     Args:
         always: nodes that are drawn in any case.

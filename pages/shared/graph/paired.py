@@ -1,4 +1,4 @@
-"""Two results side by side: what became of every edge, both graphs with every node at the same position, all edges."""
+"""Two results side by side: the change of every edge, both graphs with the same node positions, all edges."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,14 +15,14 @@ from disco.words import how_many, number
 from pages.shared.frame import figure, table
 from pages.shared.graph import canvas
 
-_PLACED = "Nodes follow the order of the first, so an edge of the second that runs against it points up."
+_PLACED = "Nodes follow the order of the first result. Edges of the second that contradict it point up."
 _SEEN = {"kept": "same", "new": "only here", "dropped": "only here", "reversed": "other way", "opened": "open"}
 _NUMBER = 130  # pixels: all six stand in one row of a wide page
 
 
 @dataclass(frozen=True)
 class _Placed:
-    """What both graphs share: the nodes and where they stand."""
+    """What both graphs share: the nodes and their positions."""
 
     order: list[str]
     positions: dict[str, tuple[float, float]]
@@ -30,13 +30,13 @@ class _Placed:
 
 @dataclass(frozen=True)
 class Pair:
-    """Two results of a comparison, and how they are called.
+    """Two results of a comparison, and their names.
 
     Attributes:
         results: the comparison.
         one, other: their names in it.
-        words: of the two, as in "Only first".
-        helps: by change, what it means, where that is more than the words say.
+        words: for the two, as in "Only first".
+        helps: explanations of changes that need one.
     """
 
     results: Comparison
@@ -52,7 +52,7 @@ class Pair:
 
     @property
     def labels(self) -> dict[str, str]:
-        """What each change is called."""
+        """The label of each change."""
         one, other = self.words
         return {
             **{"kept": "In both", "dropped": f"Only {one}", "new": f"Only {other}", "reversed": "Reversed"},
@@ -61,17 +61,17 @@ class Pair:
 
 
 def beside(name: str) -> list[st.delta_generator.DeltaGenerator]:
-    """Two columns, one below the other where there is no room."""
+    """Two columns, stacked on a narrow screen."""
     return st.container(key=f"beside_{name}").columns(2, gap="medium")
 
 
 def numbers(pair: Pair) -> None:
-    """How many edges both have, only one has, and are reversed or open; how far the orders agree."""
+    """How many edges both have, only one has, or are reversed or open; how far the orders agree."""
     changes, row = pair.changes["change"], figure.numbers()
     helps = {
         "kept": "In both graphs, in the same direction.",
         "reversed": "In both graphs, in opposite directions.",
-        "opened": "In both graphs; one of the two leaves its direction open.",
+        "opened": "In both graphs; one of them leaves the direction open.",
         **(pair.helps or {}),
     }
     may_be_open = any("is_open" in pair.results.found[name].edges for name in (pair.one, pair.other))
@@ -98,9 +98,9 @@ def graphs(
 
     Args:
         key: of the elements.
-        titles: what each graph is, in Markdown; the number of its edges is put before it.
-        by_methods: nodes follow the mean of all orders, and a line is wider if more results have it. Otherwise nodes
-            follow the first order, and lines show the edges' own numbers.
+        titles: what each graph is, in Markdown, after the number of its edges.
+        by_methods: nodes follow the mean of all orders, and a line is wider if more results have the edge. Otherwise
+            nodes follow the first order, and lines show the edges' own numbers.
         caption: what the positions of the nodes mean.
     """
     changes, results = pair.changes, pair.results
@@ -121,7 +121,7 @@ def graphs(
 
 
 def _seen(graph: nx.DiGraph, changes: pd.DataFrame) -> nx.DiGraph:
-    """A graph with what became of each of its edges."""
+    """A graph with the change of each of its edges."""
     for row in changes.itertuples():
         for pair in ((row.parent, row.child), (row.child, row.parent)):
             if graph.has_edge(*pair):
@@ -130,7 +130,7 @@ def _seen(graph: nx.DiGraph, changes: pd.DataFrame) -> nx.DiGraph:
 
 
 def edges(pair: Pair, key: str, file_name: str) -> None:
-    """One row per edge of either graph, with its numbers in both, and the same as a file."""
+    """One row per edge of either graph, with its numbers in both, and a download."""
     rows = pair.changes
     for side, word in enumerate(pair.words, start=1):
         rows = rows.rename(columns=lambda name, end=f"_{side}", word=word: _named(name, end, word))
@@ -145,7 +145,7 @@ def edges(pair: Pair, key: str, file_name: str) -> None:
             file_name,
             f"{key}_csv",
             rows,
-            "Every edge with its numbers in both; a reversed one in its direction in the second.",
+            "Every edge with its numbers in both. A reversed edge has its direction in the second.",
         ),
         placeholder="",
     )

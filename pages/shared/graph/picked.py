@@ -1,4 +1,4 @@
-"""The node or the edge the reader looks at: one at a time. Ordering, Parents, Refine and Graph share the node."""
+"""The picked node or edge, one at a time. Ordering, Parents, Refine and Graph share the node."""
 
 from collections.abc import Callable, Container, Sequence
 
@@ -22,7 +22,7 @@ def picked(nodes: Sequence[str]) -> str | None:
 
 
 def pick(node: str | None) -> None:
-    """Look at a node on every page, or at none."""
+    """Pick a node for every page, or none."""
     st.session_state[_KEY] = {**st.session_state.get(_KEY, {}), _slot(): node}
     st.session_state[_EDGE] = {**st.session_state.get(_EDGE, {}), _slot(): None}
 
@@ -34,7 +34,7 @@ def picked_edge(edges: Container[tuple[str, str]]) -> tuple[str, str] | None:
 
 
 def pick_edge(edge: tuple[str, str] | None) -> None:
-    """Look at an edge, and no longer at a node; or at neither."""
+    """Pick an edge instead of a node; or neither."""
     pick(None)
     st.session_state[_EDGE][_slot()] = edge
 
@@ -47,11 +47,11 @@ def node_box(
     otherwise: str | None = None,
     then: Callable[[str | None], None] | None = None,
 ) -> str | None:
-    """A select box with search for the picked node.
+    """A searchable select box for the picked node.
 
     Args:
-        otherwise: shown while none of the nodes is picked; None leaves the box empty.
-        then: called with the node after one was chosen here.
+        otherwise: shown while no node is picked; None leaves the box empty.
+        then: called with a node chosen here.
     """
     now = picked(nodes) or otherwise
     live = agreeing(key, now)

@@ -1,4 +1,4 @@
-"""The drawn graph as one HTML file: interactive, without a server and without the network."""
+"""The drawn graph as one HTML file: interactive, without a server or network access."""
 
 import html
 import json
@@ -18,7 +18,7 @@ def page(data: Mapping[str, object], title: str, about: Mapping[str, object]) ->
         about: what the graph is and how it was found, shown below it.
     """
     facts = "".join(f"<dt>{_safe(name)}</dt><dd>{_safe(value)}</dd>" for name, value in about.items())
-    # In a script only "<" could end the data: every "<" of a name is written as an escape.
+    # In a script only "<" could end the data, so every "<" in a name is escaped.
     held = json.dumps({"data": data, "about": about}, ensure_ascii=False).replace("<", "\\u003c")
     return "\n".join(
         [

@@ -1,1 +1,1 @@
-"""Selectors of parents, their thresholds, and the edges they keep."""
+"""The selectors of parents, their thresholds, and the edges they keep."""

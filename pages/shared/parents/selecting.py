@@ -22,10 +22,10 @@ def compute(run: Run, variant: str, selector: str, hear: Callback) -> None:
 
 
 def offer(result: Result, selector: str, where: str) -> None:
-    """A button that computes the selector, or its progress; the page is drawn again when it is done.
+    """A button that runs the selector, or its progress; the page is redrawn when it is done.
 
     Args:
-        where: the part of the page, so that a page may have two.
+        where: the part of the page, so a page may have two buttons.
     """
     name = WORDS[selector].name
 
@@ -40,14 +40,14 @@ def offer(result: Result, selector: str, where: str) -> None:
         (f"selecting_{selector}", str(result.run.path), result.variant),
         asked,
         lambda kept: None,
-        lambda stage: f"{name} tests every node's candidates",
+        lambda stage: f"{name} is testing every node's candidates",
         "The parents could not be computed",
     )
 
 
-_KEPT = "The result is kept with the run; you may leave the page meanwhile."
+_KEPT = "The result is kept with the run. You can leave the page meanwhile."
 _TAKES = {
-    "cam": f"Seconds. {_KEPT}",
-    "pcm": f"A random forest for each node: minutes if there are many nodes or rows. {_KEPT}",
-    "evidence": f"Seconds to minutes, depending on the number of nodes. {_KEPT}",
+    "cam": f"Takes seconds. {_KEPT}",
+    "pcm": f"Fits a random forest for each node: minutes if there are many nodes or rows. {_KEPT}",
+    "evidence": f"Takes seconds to minutes, depending on the number of nodes. {_KEPT}",
 }

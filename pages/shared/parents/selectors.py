@@ -1,4 +1,4 @@
-"""The selector of parents shown, the cut-off it decides by, and the edges it keeps."""
+"""The selector of parents shown, its cut-off, and the edges it keeps."""
 
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -29,12 +29,12 @@ SAID = {selector: f"**{WORDS[selector].name}**: {define(WORDS[selector].name)}" 
 
 
 def choose(result: Result) -> str:
-    """Which selector's edges are shown; one line says what it does and assumes."""
+    """Choose whose edges are shown; one line says what the selector does and assumes."""
     key = f"selector_{result.run.id}"
     st.session_state[key] = session.shown.selector.now() or result.run.settings.selector
     own = result.run.settings.selector
     words = {one: WORDS[one].name + (" (as fitted)" if one == own != "ocs" else "") for one in SELECTORS}
-    help = f"All four choose each node's parents among the nodes before it in the same order. {' '.join(SAID.values())}"
+    help = f"All four choose each node's parents among the nodes before it in the order. {' '.join(SAID.values())}"
     heard = partial(_chosen, key)
     selector = answers.segments("Selector of parents", words, key, help=help, on_change=heard)
     st.caption(SAID[selector])
@@ -46,14 +46,14 @@ def _chosen(key: str) -> None:
 
 
 def _stamp(result: Result, selector: str) -> tuple:
-    """The file of the candidates; computed again, it has another time."""
+    """The stamp of the candidates' file; it changes when they are computed again."""
     path = path_of(result.run, selector, result.variant)
     return str(path), result.rule, path.stat().st_mtime_ns if path.is_file() else 0
 
 
 @fact(_stamp, 48)
 def candidates(result: Result, selector: str) -> pd.DataFrame | None:
-    """Every candidate of cam, pcm or evidence with its OCS, Z and frequency beside; None if not computed yet."""
+    """Every candidate of cam, pcm or evidence, with its OCS, Z and frequency; None if not yet computed."""
     found = read_candidates(result.run, selector, result.variant)
     if found is None:
         return None
@@ -62,7 +62,7 @@ def candidates(result: Result, selector: str) -> pd.DataFrame | None:
 
 
 def cut_of(selector: str) -> float:
-    """The cut-off as the reader set it on the open run, or the selector's own."""
+    """The cut-off that the reader set on the open run, or the selector's own."""
     chosen = session.shown.cut.now(selector)
     return CUTS[selector] if chosen is None else chosen
 
@@ -71,7 +71,7 @@ def cut_slider(result: Result, selector: str) -> float:
     """The cut-off as the reader sets it; it starts at the selector's own."""
     key = f"cut_{selector}_{result.run.id}"
     st.session_state[key] = cut_of(selector)
-    label = "Least evidence for an edge, nats" if selector == "evidence" else "Cut-off of the p-value"
+    label = "Least evidence for an edge, nats" if selector == "evidence" else "p-value cut-off"
     row = st.container(key="beside_cut").columns([4, 3], gap="medium", vertical_alignment="bottom")
     with row[0]:
         cut = st.select_slider(
@@ -96,27 +96,27 @@ def cut_slider(result: Result, selector: str) -> float:
 
 _HELP = {
     "cam": "An edge is kept if the p-value of its F test is below this. The paper uses 0.001. Nothing is refitted.",
-    "pcm": "An edge is kept if the p-value of its test is below this. The paper uses 0.05, without a correction for "
-    "many tests: of 100 candidates without an edge, about five pass. Nothing is refitted.",
+    "pcm": "An edge is kept if the p-value of its test is below this. The paper uses 0.05, without correcting for "
+    "multiple tests: of 100 candidates without an edge, about five pass. Nothing is refitted.",
     "evidence": "An edge is kept if the child's log posterior would lose more than this without it. 0 keeps every edge "
-    "of the search; 3 nats are odds of 20 to 1. Nothing is refitted.",
+    "of the search. 3 nats are odds of 20 to 1. Nothing is refitted.",
 }
 
 
 def rule(selector: str, cut: float) -> str:
-    """How an edge is kept, such as `p < 0.001`."""
+    """The condition for keeping an edge, such as `p < 0.001`."""
     return WORDS[selector].rule.format(cut=cut)
 
 
 @dataclass(frozen=True)
 class Selection:
-    """The candidates along an order that a selector keeps, at the cut-off or the thresholds that the reader set.
+    """The candidates that a selector keeps along an order, at the cut-off or thresholds that the reader set.
 
     Attributes:
         result: whose order it is.
         selector: one of `SELECTORS`.
         kept: every candidate: parent, child, score, p_value (cam and pcm), selected, ocs, z, frequency.
-        tau_z, pi_min: the thresholds of the OCS: those that chose the edges, or its own if another selector did.
+        tau_z, pi_min: the thresholds of the OCS that chose the edges, or its defaults if another selector did.
     """
 
     result: Result
@@ -150,15 +150,15 @@ class Selection:
 
     @property
     def lines(self) -> str:
-        """What the width and dash of a line mean if another selector than the OCS chose the edges."""
+        """What the width and dashes of a line mean if a selector other than the OCS chose the edges."""
         return (
-            "Unless they show the truth, lines show the OCS: wider if it is higher, dashed if not all folds are above "
-            f"its own τ_Z = {self.tau_z:.3g}."
+            "Unless they show the truth, lines show the OCS: a thicker line has a higher OCS, a dashed line is not "
+            f"above τ_Z = {self.tau_z:.3g} in all folds."
         )
 
 
 def selection(result: Result, selector: str) -> Selection | None:
-    """What a selector keeps now; None if it was not computed along this order."""
+    """What a selector keeps now; None if it has not been computed along this order."""
     if selector == "ocs":
         return _by_ocs(result, *thresholds.present(result))
     found = candidates(result, selector)
@@ -172,10 +172,10 @@ def _by_ocs(result: Result, tau_z: float, pi_min: float) -> Selection:
 
 
 def controls(result: Result, selector: str, where: str) -> Selection | None:
-    """What a selector keeps, below the controls of its thresholds or cut-off, or the button that computes it.
+    """Draw the controls of a selector's thresholds or cut-off, or the button that computes it; return what it keeps.
 
     Args:
-        where: the page, so that each has its own widgets.
+        where: the page, so each has its own widgets.
     """
     if selector == "ocs":
         return _by_ocs(result, *thresholds.sliders(result, where))
@@ -188,7 +188,7 @@ def controls(result: Result, selector: str, where: str) -> Selection | None:
 
 
 def on_graph(result: Result) -> Selection:
-    """For Graph: what the selector keeps with which the run was fitted; the OCS if it was not computed here."""
+    """For Graph: what the run's own selector keeps; the OCS if that selector has not been computed here."""
     selector = result.run.settings.selector
     found = None if selector == "ocs" else selection(result, selector)
     if found is not None:
@@ -197,7 +197,7 @@ def on_graph(result: Result) -> Selection:
         return found
     if selector != "ocs":
         name = WORDS[selector].name
-        st.caption(f"{name} was not computed along this order: these are the OCS's edges. Parents can compute it.")
+        st.caption(f"{name} has not been computed along this order: these are the edges by OCS. Compute it on Parents.")
     elif session.shown.selector.now() not in (None, "ocs"):
-        st.caption("Shown: the edges by OCS, as this run was fitted. Parents shows those of other selectors.")
+        st.caption("Shown: the edges by OCS, as this run was fitted. Parents shows other selectors.")
     return _by_ocs(result, *thresholds.sliders(result, "graph"))

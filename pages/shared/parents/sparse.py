@@ -1,4 +1,4 @@
-"""A graph with next to no edges: say so, and offer the rules and methods that keep more, one click each."""
+"""A graph with almost no edges: offer the rules and methods that keep more, one click each."""
 
 import streamlit as st
 
@@ -9,7 +9,7 @@ from pages.shared.result.fit import Result
 
 
 def advise(result: Result, edges: int, selector: str = "ocs") -> None:
-    """Where the graph shown is nearly empty: buttons for what to try instead.
+    """If the graph shown is nearly empty, buttons for what to try instead.
 
     Args:
         result: the result shown.
@@ -20,7 +20,7 @@ def advise(result: Result, edges: int, selector: str = "ocs") -> None:
     if not is_sparse(edges, nodes):
         return
     with st.container(border=True):
-        st.markdown(f":material/lightbulb: **Next to no edges among {how_many(nodes, 'node')}.** These may keep more:")
+        st.markdown(f":material/lightbulb: **Almost no edges among {how_many(nodes, 'node')}.** These may keep more:")
         with st.container(horizontal=True):
             if selector == "ocs":
                 _rules(result, edges)
@@ -32,7 +32,7 @@ def advise(result: Result, edges: int, selector: str = "ocs") -> None:
 
 
 def _rules(result: Result, edges: int) -> None:
-    """A button for each rule of the OCS that keeps more edges, and how many."""
+    """A button for each rule of the OCS that keeps more edges, with their number."""
     ways = {
         "jackknife": ("Agreement of the folds", session.shown.parent_rule.keep, ("jackknife",)),
         "lower": (f"τ_Z = {LOWER[0]:g} in all folds", session.shown.thresholds.keep, (LOWER, "iqr")),

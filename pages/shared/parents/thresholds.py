@@ -10,17 +10,17 @@ from pages.shared.frame.answers import heard
 from pages.shared.frame.glossary import define
 from pages.shared.result.fit import Result
 
-HIGHEST = 5.0  # of the slider; Z above it is beyond doubt for any choice
+HIGHEST = 5.0  # of the slider; a higher Z passes any sensible threshold
 RULES = {"jackknife": "Agreement of the folds", "iqr": "The paper's: median and IQR"}
 
 
 def present(result: Result) -> tuple[float, float]:
-    """(τ_Z, π_min) as the reader set them, or the rule's own."""
+    """(τ_Z, π_min) as the reader set them, or the rule's defaults."""
     return session.shown.thresholds.now(result.rule) or result.thresholds
 
 
 def sliders(result: Result, where: str) -> tuple[float, float]:
-    """The rule, and its (τ_Z, π_min) as the reader sets them; they start at the rule's own."""
+    """Draw the rule and its thresholds; return (τ_Z, π_min), which start at the rule's defaults."""
     row = st.container(key=f"beside_thresholds_{where}")  # wraps on a narrow screen
     rule_box, left, right = row.columns([3, 4, 3], gap="medium")
     with rule_box:
@@ -45,7 +45,7 @@ def sliders(result: Result, where: str) -> tuple[float, float]:
             on_change=keep,
             help=_HELP[result.rule],
         )
-        # Always there, so that nothing moves; the other threshold stays as it is set.
+        # Always there, so nothing moves; the other threshold does not change.
         st.button(
             f"Back to τ_Z = {own[0]:.3g}",
             key=f"own_{suffix}",
@@ -57,7 +57,7 @@ def sliders(result: Result, where: str) -> tuple[float, float]:
         )
     with right:
         if result.rule == "iqr":
-            # Any π_min asks for the same folds as the next multiple of 1/B above it.
+            # Any π_min requires the same folds as the next multiple of 1/B above it.
             st.session_state[pi_key] = next(option for option in options if reaches(option, min(pi_min, 1.0)))
             pi_min = st.select_slider(
                 "Folds that must agree, π_min",
@@ -77,8 +77,8 @@ _HELP = {
     "iqr": f"{define('τ_Z')} Z: {define('Z')} The default is 2; in the paper's own comparison, 1 is better in all "
     "three families.",
     "jackknife": f"{define('τ_Z')} A candidate is kept if its mean curvature over the folds is more than this many "
-    "standard errors from zero. At the default, the local false discovery rate is that of the settings: this share of "
-    "the candidates with exactly this Z have no edge (nominal).",
+    "standard errors from zero. The default gives the local false discovery rate of the settings: this share of the "
+    "candidates with exactly this Z have no edge (nominal).",
 }
 
 
@@ -93,19 +93,19 @@ def _rule(result: Result, where: str) -> None:
         format_func=RULES.get,
         key=key,
         on_change=heard(key, RULES, session.shown.parent_rule.keep),
-        help="Agreement of the folds: Z is the mean curvature of an edge over its jackknife standard error; it works "
-        "on small tables, where many candidates are parents. The paper's: Z is how far a candidate's OCS stands above "
-        "the median of the child's candidates, in interquartile ranges. Both read the same fitted networks.",
+        help="Agreement of the folds: Z is an edge's mean curvature over its jackknife standard error. It works on "
+        "small tables, where many candidates are parents. The paper's: Z is how far a candidate's OCS exceeds the "
+        "median of the child's candidates, in interquartile ranges. Both use the same fitted networks.",
     )
 
 
 def _expected(result: Result, tau_z: float) -> None:
-    """How many of the edges above the threshold are expected to be false."""
+    """How many edges above the threshold are expected to be false."""
     noise, kept = jackknife.expected_false(result.groups, result.z, tau_z)
     st.metric(
         "Expected from noise alone",
         f"{noise:.1f} of {kept}",
         width="content",
         help="The Z of all candidates are modelled as two groups, without and with an edge. This many of the first "
-        "group are expected above τ_Z. Nominal: it does not account for a wrong order, which makes more false edges.",
+        "group are expected above τ_Z. Nominal: a wrong order makes more false edges.",
     )

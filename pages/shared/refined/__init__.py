@@ -1,1 +1,1 @@
-"""A run's refinement: evidence in numbers and words, fitted nodes, rules for another run."""
+"""A run's refinement: evidence in numbers and words, node fits, rules for another run."""

@@ -1,6 +1,6 @@
-"""What the likelihood model of a refinement shows of the picked edge or node: evidence, effect, kind of count.
+"""The picked edge or node by the likelihood model of a refinement: evidence, effect, kind of count.
 
-Numbers and sentences come first. What needs a fitted node comes when the likelihood is compiled, which no page does.
+Numbers and sentences come first. Parts that need a fitted node follow once the likelihood is compiled elsewhere.
 """
 
 from functools import partial
@@ -46,9 +46,9 @@ def _curve(run: Run, refined: Refined, parent: str, child: str) -> None:
         unit = modelled.unit(run)
         figure.show(effects.response(curve, observed, parent, child, unit), "refined_response")
         st.caption(
-            f"The line sets the parent to each of its {unit}s in every row, leaves the row's other parents as they are "
-            f"and averages the child's mean. The discs are plain means of the rows with that {unit}, so they differ "
-            "from the line if parents are correlated. The band is pointwise and takes the graph as given. "
+            f"Line: the child's mean over all rows if the parent had this {unit} in every row and the other parents "
+            f"stayed as they are. Discs: plain means of the rows with that {unit}, which differ from the line if "
+            "parents are correlated. The band is pointwise and takes the graph as given. "
             f"{evidence_words.ASSUMED}"
         )
 
@@ -59,17 +59,17 @@ def _numbers(row: dict, choice: Choice) -> None:
     ratio, bic = (evidence_words.or_not(row[name]) for name in ("log_likelihood_nats", "bic_nats"))
     chance = f"{evidence_words.P_VALUE} Likelihood ratio in nats: {ratio}; gain in BIC: {bic}."
     figure.metrics(
-        ("Gain, nats", number(row["gain_nats"]), define("edge gain")),
-        ("Direction, nats", number(row["direction_nats"]), evidence_words.DIRECTION),
-        ("Robust, nats", number(row["robust_nats"]), evidence_words.ROBUST),
+        ("Edge evidence", number(row["gain_nats"]), define("edge gain")),
+        ("Direction evidence", number(row["direction_nats"]), evidence_words.DIRECTION),
+        ("Direction, worst case", number(row["robust_nats"]), evidence_words.ROBUST),
         (label, share, stable),
         ("p-value", evidence_words.p_value(row["p_value"]), chance),
     )
 
 
 def _breakdown(run: Run, refined: Refined, row: dict, choice: Choice) -> None:
-    """The evidence on the direction part by part, and the misfit of both nodes in either direction."""
-    with st.expander("Why the direction is decided or not"):
+    """The evidence on the direction, part by part, and the misfit of both nodes in either direction."""
+    with st.expander("Details: why the direction is decided or not"):
         columns = {
             "part": st.column_config.TextColumn("Part", width=190),
             "nats": st.column_config.NumberColumn("Nats", format="%.1f", width=64, help=define("nats")),
@@ -113,8 +113,8 @@ def _show_kind(refined: Refined, node: str, kind: Kind) -> None:
     if not kind.is_level and len(kind.counts) > 2:
         figure.show(effects.kind(kind), "refined_kind")
         st.caption(
-            "The fitted distribution at rows with a middle mean, beside the nearest shapes, all with the same mean. "
-            "The distance is the average divergence over all rows in nats; from "
+            "The fitted distribution at rows with a middle mean, beside the nearest shapes with the same mean. "
+            "Distance: the divergence in nats, averaged over all rows. From "
             f"0.01 on, the node is said to have none of these shapes. {evidence_words.ASSUMED}"
         )
 
@@ -130,7 +130,7 @@ def _neighbours(title: str, edges: list[tuple[str, dict]]) -> None:
     )
     columns = {
         "node": st.column_config.TextColumn("Node"),
-        "gain": st.column_config.NumberColumn("Gain, nats", format="%.1f", help=define("edge gain")),
+        "gain": st.column_config.NumberColumn("Edge evidence", format="%.1f", help=define("edge gain")),
         "direction": st.column_config.TextColumn("Direction"),
     }
     table.show(rows, f"{title} with their evidence", columns, most=260, placeholder="not available")

@@ -1,4 +1,4 @@
-"""The evidence on an edge of a refinement in sentences."""
+"""The evidence on an edge of a refinement, in sentences."""
 
 import math
 from typing import Any
@@ -18,25 +18,25 @@ from pages.shared.result import fit
 
 ASSUMED = (
     "Assumed: no hidden common causes, parents' effects that add up (or a curved function of their sum), and a base "
-    "measure that parents do not change. This is about causes only if these hold and the graph is right; a high "
+    "measure that parents do not change. The effect is causal only if these hold and the graph is right. A high "
     "likelihood does not prove it."
 )
 
 
 NUMBERS = {
-    "gain_nats": "gain",
+    "gain_nats": "edge evidence",
     "log_likelihood_nats": "log-likelihood",
     "bic_nats": "BIC",
-    "direction_nats": "direction",
+    "direction_nats": "direction evidence",
     "robust_nats": "robust evidence",
     "linear_nats": "linear evidence",
     "spread_nats": "spread evidence",
     "p_value": "p-value",
     "bootstrap": "share of bootstrap tables",
-    "folds": "share of fits without a part of the rows",
+    "folds": "share of fits without part of the rows",
 }
 P_VALUE = define("p-value")
-SAME_ROWS = "The CCS order and the likelihood use the same rows, so their agreement is no independent evidence."
+SAME_ROWS = "The CCS order and the likelihood use the same rows, so their agreement is not independent evidence."
 DIRECTION = define("direction evidence")
 ROBUST = define("robust evidence")
 SPREAD = f"Spread evidence: {define('spread evidence')}"
@@ -45,24 +45,24 @@ SPREAD = f"Spread evidence: {define('spread evidence')}"
 def decided_means(bound: float) -> str:
     """The rules that a decided direction meets."""
     return (
-        f"A direction is decided if reversing the edge costs at least {bound:g} nats, and at least half as much with a "
-        f"straight link; if with every effect linear at most {AGAINST:g} nat is against it; if the cost exceeds "
-        f"{TIMES:g} times the misfit of its two nodes by {bound:g}; if both nodes have more than {FEW} levels; if less "
-        f"than {MOST_MISFIT:.0%} of all nodes are poorly fitted; and if no other search that ended as high has the "
+        f"A direction is decided if its evidence is at least {bound:g} nats, and at least half that with a straight "
+        f"link. With every effect linear, at most {AGAINST:g} nat may be against it. The evidence must exceed "
+        f"{TIMES:g} times the misfit of its two nodes by {bound:g}. Both nodes need more than {FEW} levels, less than "
+        f"{MOST_MISFIT:.0%} of all nodes may be poorly fitted, and no other search that ended as high may have the "
         "edge reversed."
     )
 
 
 def stability(choice: Choice) -> tuple[str, str]:
-    """The term for an edge's share of the bootstrap tables, and its definition."""
+    """The term for the share of bootstrap tables that have an edge, and its definition."""
     term = "bootstrap share" if choice.redone else "local stability"
     return term.capitalize(), define(term)
 
 
 def unavailable(edges: pd.DataFrame, choice: Choice, is_older: bool) -> pd.Series:
-    """The numbers of each edge that could not be computed, in words; empty text if all could.
+    """The numbers of each edge that could not be computed, in words; empty if all could.
 
-    A share of draws that were not requested is not missing, nor is evidence that older versions did not compute.
+    A share of draws that nobody requested does not count as missing, nor does evidence that older versions lacked.
     """
     missing = edges[list(NUMBERS)].isna()
     for name in ("direction_nats", "robust_nats", "linear_nats", "spread_nats"):
@@ -103,40 +103,40 @@ def direction(run: Run, refined: Refined, row: dict[str, Any]) -> str:
     """Whether the direction is decided and, if not, the first rule that it fails."""
     bound, nodes = Choice(**choice_of(run)).bound, refined.nodes
     nats, least = (or_not(float(row[name])) for name in ("direction_nats", "robust_nats"))
-    costs = f"reversing the edge costs {nats} nats"
+    costs = f"{nats} nats for this direction"
     if nodes is None:
         is_sure = "decided" if row["decided"] else "undecided"
-        return f"An older version called its direction {is_sure}, by fewer rules than today: refine again."
+        return f"An older version called its direction {is_sure} by fewer rules. Refine again."
     need, poor = asked(row, nodes, bound), len(missed(nodes))
     ends = f"of {code(row['parent'])} and {code(row['child'])}"
     said = {
         Reason.KNOWN: "the knowledge given to the run allows only this direction.",
-        Reason.UNAVAILABLE: "the cost of reversing the edge is not available.",
-        Reason.WEAK: f"reversing the edge costs only {nats} nats, less than the {bound:g} that decide.",
-        Reason.FRAGILE: f"{costs}, but only {least} with a straight link, less than the {HALF * bound:g} that decide.",
+        Reason.UNAVAILABLE: "the direction evidence is not available.",
+        Reason.WEAK: f"only {costs} (needs {bound:g}).",
+        Reason.FRAGILE: f"{costs}, but only {least} with a straight link (needs {HALF * bound:g}).",
         Reason.FEW_LEVELS: f"{costs}, but the model fits any column of {FEW} levels or fewer, whatever its parents "
         "do, so its fit says nothing about a direction.",
-        Reason.AGAINST: f"{costs}, but with every effect linear it gains {or_not(-row['linear_nats'])}.",
-        Reason.MISSED: f"{costs}, but given the misfit {ends} it would have to cost {or_not(need)}.",
+        Reason.AGAINST: f"{costs}, but with every effect linear the reversed edge gains {or_not(-row['linear_nats'])}.",
+        Reason.MISSED: f"{costs}, but the misfit {ends} requires {or_not(need)}.",
         Reason.TABLE: f"{costs}, but {poor} of {len(nodes)} nodes {plural(poor, 'is', 'are')} poorly fitted, "
         f"{MOST_MISFIT:.0%} or more: no direction of this table is called decided{but_known(refined.edges)}.",
         Reason.ELSEWHERE: f"{costs}, but another search that ended nearly as high has the edge reversed.",
-        Reason.DECIDED: f"{costs}, and at least {least} with a straight link; {bound:g} are required"
-        + (f", and {or_not(need)} given the misfit {ends}." if need > bound else "."),
+        Reason.DECIDED: f"{costs} (needs {bound:g}), at least {least} with a straight link"
+        + (f". The misfit {ends} requires {or_not(need)}." if need > bound else "."),
     }
     rule = reason(row, nodes, bound)
     if rule is Reason.MISSED and math.isnan(need):
         said[rule] = f"{costs}, but the misfit {ends} could not be measured."
     if rule is Reason.WEAK and row["direction_nats"] < 0:
         said[rule] = (
-            f"by direction evidence alone the edge would be reversed, which gains "
-            f"{number(-row['direction_nats'])} nats. The CCS order or the spread evidence keeps it as it is."
+            f"the direction evidence favours the reversed edge by {number(-row['direction_nats'])} nats. "
+            "The CCS order or the spread evidence keeps it as it is."
         )
     return f"**{'Decided' if rule in (Reason.DECIDED, Reason.KNOWN) else 'Undecided'}:** {said[rule]}"
 
 
 def breakdown(run: Run, refined: Refined, row: dict[str, Any]) -> pd.DataFrame:
-    """The evidence on a direction part by part: columns part, nats, asked."""
+    """The evidence on a direction, part by part: columns part, nats, asked."""
     bound, nodes = Choice(**choice_of(run)).bound, refined.nodes
     parts = [
         ("Direction evidence", row["direction_nats"], f"≥ {bound:g}"),
@@ -152,18 +152,18 @@ def breakdown(run: Run, refined: Refined, row: dict[str, Any]) -> pd.DataFrame:
 
 
 def repeats(run: Run, row: dict[str, Any]) -> str:
-    """In how many fits on other rows the edge was found again; empty if none was requested."""
+    """How many fits on other rows found the edge again; empty if none was requested."""
     given, parts = Choice(**choice_of(run)), []
-    for name, words in (("bootstrap", "bootstrap tables"), ("folds", "fits without a part of the rows")):
+    for name, words in (("bootstrap", "bootstrap tables"), ("folds", "fits without part of the rows")):
         if math.isnan(float(row[name])) or not (count := getattr(given, name)):
             continue
         times = row[name] * count
         if abs(times - round(times)) < 1e-6:
             parts.append(f"{round(times)} of {count} {words}")
-        else:  # draws in which a column is constant do not count
+        else:  # draws with a constant column do not count
             parts.append(f"{100 * row[name]:.0f} % of the {words} in which both columns vary")
     how = "searched from the start" if given.redone else "searched for a few sweeps from this graph"
-    return f"It was found again, in this direction, in {' and in '.join(parts)}, each {how}." if parts else ""
+    return f"Found again in this direction in {' and in '.join(parts)}, each {how}." if parts else ""
 
 
 def in_disco(run: Run, parent: str, child: str) -> str:
@@ -182,5 +182,5 @@ def in_disco(run: Run, parent: str, child: str) -> str:
         scores = f"OCS {number(row['ocs'])}, {folds}"
         if passes(rows, pi_min).iloc[0]:
             return f"DISCO's result {words}: {scores}. {SAME_ROWS}"
-        return f"DISCO's order has {code(first)} before {code(second)}, but no edge between them: {scores}."
+        return f"DISCO's order puts {code(first)} before {code(second)}, without an edge between them: {scores}."
     return ""

@@ -1,4 +1,4 @@
-"""How well the model fits the nodes, and so how far to trust their arrows: at the top of a page, per node, per edge."""
+"""How well the model fits the nodes, and how far to trust their arrows: at the top of a page, per node, per edge."""
 
 import math
 
@@ -27,8 +27,8 @@ def banner(refined: Refined) -> None:
     nodes = refined.nodes
     if nodes is None:
         st.info(
-            "This refinement comes from an older version, which did not measure how well the model fits each node and "
-            "called directions decided by fewer rules. Refine again before you rely on an arrow.",
+            "An older version made this refinement. It did not measure how well the model fits each node, and used "
+            "fewer rules to call a direction decided. Refine again before you rely on an arrow.",
             icon=":material/history:",
         )
         return
@@ -38,17 +38,17 @@ def banner(refined: Refined) -> None:
     named = [f"{code(row.node)} ({_nats(row.misfit_nats)})" for row in worst.itertuples()]
     share = f"{len(worst)} of {how_many(len(nodes), 'node')}"
     are = plural(len(worst), "is", "are")
-    said = f"Misfit, worst first: {listed(named, _MOST_NAMED)}."
+    said = f"Fits worst: {listed(named, _MOST_NAMED)}."
     if is_of_kind(nodes):
         st.warning(
-            f"**{share} {are} poorly fitted by the model: the arrows there are hypotheses.** {said}",
+            f"**{share} {are} poorly fitted: the arrows there are hypotheses.** {said}",
             icon=":material/rule:",
         )
         return
     st.warning(
         f"**The model does not fit this table: no direction is called decided{but_known(refined.edges)}.** "
-        f"{share} {are} poorly fitted, {MOST_MISFIT:.0%} or more. {said} An edge still says that two columns "
-        "are joined. Which way its arrow points is a hypothesis: on real tables about half of such arrows are wrong.",
+        f"{share} {are} poorly fitted, {MOST_MISFIT:.0%} or more. {said} An edge still says that two columns are "
+        "related. Its arrow is a hypothesis: on real tables about half of such arrows are wrong.",
         icon=":material/warning:",
     )
 
@@ -67,13 +67,13 @@ def of_node(refined: Refined, node: str, *, of_refined: bool = False) -> None:
         ("Misfit per row", _number(row["misfit_per_row"]), "The misfit divided by the number of rows."),
     )
     if not row["misfit_nats"] < MISFIT:
-        st.warning("This node is poorly fitted by the model: its arrows are hypotheses.", icon=":material/rule:")
+        st.warning("This node is poorly fitted: its arrows are hypotheses.", icon=":material/rule:")
     if of_refined:
         st.caption("Measured given its parents in the refined graph.")
 
 
 def marked(graph: nx.DiGraph, refined: Refined | None) -> nx.DiGraph:
-    """The graph with the misfit on its nodes, which a picture shows."""
+    """The graph with the misfit on its nodes, for pictures."""
     if refined is None or refined.nodes is None:
         return graph
     found, misfit = graph.copy(), refined.nodes.set_index("node")["misfit_nats"]
@@ -92,7 +92,7 @@ def forwards_and_reversed(run: Run, refined: Refined, parent: str, child: str) -
             key="refined_reversed_misfit",
             icon=":material/sync_alt:",
             disabled=not machine.compiled(),
-            help="How well the model fits both nodes with the edge as found, and with the edge reversed.",
+            help="How well the model fits both nodes with the edge as found and with the edge reversed.",
         ):
             return
         with slot, errors.said(), st.spinner("Fitting both nodes, with the edge as found and reversed …"):
@@ -116,7 +116,7 @@ def _show_reversed(found: pd.DataFrame) -> None:
     table.show(found, "Misfit of both nodes, with the edge as found and reversed", columns, **more)
     st.caption(
         "If the model fits in neither direction, its direction evidence says little. A better fit in one direction is "
-        "a hint, not a proof."
+        "a hint, not proof."
     )
 
 

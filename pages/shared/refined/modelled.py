@@ -1,6 +1,6 @@
-"""A refinement as a fitted model, for the pages: fitted node by node on request, and kept; read only.
+"""A refinement as a fitted model, for the pages: fitted node by node on request, and cached; read only.
 
-A node's fit needs its own column and its parents' alone, so a click fits no more than one node.
+A node's fit needs only its own column and those of its parents, so a click fits at most one node.
 """
 
 import networkx as nx
@@ -19,7 +19,7 @@ from pages.shared.work.facts import fact
 
 
 def _node(run: Run, refined: Refined, *names: str) -> tuple:
-    """What the fit of a node, or of an edge, comes from: a run refined again has another stamp."""
+    """The cache key of the fit of a node or an edge; a run refined again has another stamp."""
     return str(run.path), stamps.refinement(run), *names, tuple(parents_of(refined.edges).get(names[-1], ()))
 
 
@@ -39,19 +39,19 @@ def table(run: Run) -> pd.DataFrame:
 
 
 def unit(run: Run) -> str:
-    """What a parent is measured in: its count, its quantile level, or its rate if there is an exposure."""
+    """The unit of a parent: its count, its quantile level, or its rate if there is an exposure."""
     seen_beside = adjustment(run)
     has_rates = seen_beside is not None and seen_beside.exposure is not None
     return "level" if is_level(run) else "rate" if has_rates else "count"
 
 
 def adjustment(run: Run) -> Adjustment | None:
-    """What it saw of the rows beside them."""
+    """Which covariates, exposure and groups it saw."""
     return _seen(run)[1]
 
 
 def parents_of(edges: pd.DataFrame) -> dict[str, list[str]]:
-    """The parents of every node that has any."""
+    """The parents of each node that has any."""
     return {child: rows["parent"].tolist() for child, rows in edges.groupby("child", sort=False)}
 
 

@@ -1,4 +1,4 @@
-"""Rules for another run of the same table, collected at the edges of the open one. Owns the keys `rules_…`."""
+"""Rules for another run of the same table, collected on the edges of the open one. Owns the keys `rules_…`."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -24,7 +24,7 @@ Pair = tuple[str, str]
 
 
 def section(run: Run, nodes: Sequence[str], edge: Pair | None) -> None:
-    """Rules on the picked edge or on two nodes, the rules so far, and the search that keeps to them.
+    """Rules on the picked edge or on two nodes, the rules so far, and the search that follows them.
 
     Args:
         nodes: of the run, in the order of its graph.
@@ -47,7 +47,7 @@ def _keep(run: Run, rules: Knowledge) -> None:
 
 
 def _two_nodes(nodes: Sequence[str]) -> Pair | None:
-    """Two nodes that the reader chooses; None until there are two."""
+    """Two nodes chosen by the reader; None until there are two."""
     st.caption("Pick an edge, or choose two nodes.")
     labels = dict(zip(nodes, distinct(map(shown, nodes)), strict=True))
     chosen = []
@@ -68,15 +68,15 @@ def _two_nodes(nodes: Sequence[str]) -> Pair | None:
 
 
 def _buttons(run: Run, rules: Knowledge, pair: Pair) -> None:
-    """The rules that there can be on a pair; one that is there already cannot be pressed."""
+    """The possible rules on a pair; a rule that exists already cannot be pressed."""
     st.markdown(f"{code(shown(pair[0]))} → {code(shown(pair[1]))}")
     back = pair[::-1]
     with st.container(horizontal=True, gap="small"):
         for label, key, required, forbidden, help in (
-            ("Require", "require", [pair], [], "The edge is in every graph of the other run."),
-            ("Forbid", "forbid", [], [pair], "This edge is in no graph of the other run; a path may lead that way."),
-            ("Forbid both directions", "apart", [], [pair, back], "No edge joins the two in either direction."),
-            ("Only the other way", "reverse", [back], [pair], "Forbids this direction and requires the other one."),
+            ("Require", "require", [pair], [], "Every graph of the new run will have this edge."),
+            ("Forbid", "forbid", [], [pair], "No graph of the new run will have this edge; an indirect path may."),
+            ("Forbid both directions", "apart", [], [pair, back], "No edge will join the two, in either direction."),
+            ("Require the reverse", "reverse", [back], [pair], "Forbids this direction and requires the other."),
         ):
             more = _with(rules, required, forbidden)
             st.button(label, key=f"rules_{key}", help=help, disabled=more == rules, on_click=_keep, args=(run, more))
@@ -92,14 +92,14 @@ def _with(rules: Knowledge, required: Sequence[Pair], forbidden: Sequence[Pair])
 
 
 def _listed(run: Run, rules: Knowledge) -> None:
-    """Every rule of the run to come, the newest of its kind first, each a button that removes it."""
+    """Every rule of the next run, the newest of each kind first, each as a button that removes it."""
     removal = partial(st.button, type="tertiary", icon=":material/close:", help="Remove this rule.")
     rows = [(kind, pair) for kind in ("required", "forbidden") for pair in reversed(getattr(rules, kind))]
     for index, (kind, pair) in enumerate(rows[:_MOST_LISTED]):
         words = plain(f"{kind.capitalize()}: {' → '.join(shown(text, 30) for text in pair)}")
         removal(words, key=f"rules_drop_{index}", on_click=_drop, args=(run, rules, kind, pair))
     if len(rows) > _MOST_LISTED:
-        st.caption(f"And {len(rows) - _MOST_LISTED:,} more rules.")
+        st.caption(f"{len(rows) - _MOST_LISTED:,} more rules.")
     if rules.tiers:
         less = replace(rules, tiers=(), closed=())
         words = how_many(len(rules.tiers), "tier")
@@ -111,7 +111,7 @@ def _drop(run: Run, rules: Knowledge, kind: str, pair: Pair) -> None:
 
 
 def _search(run: Run, own: Knowledge, rules: Knowledge) -> None:
-    """The button that starts the other run, unless its rules contradict each other or are those of this one."""
+    """The button that starts the new run, unless its rules contradict each other or equal those of this one."""
     is_fine = False
     if rules != own:
         with errors.said():
@@ -123,8 +123,8 @@ def _search(run: Run, own: Knowledge, rules: Knowledge) -> None:
         icon=":material/bolt:",
         key="rules_search",
         disabled=not is_fine,
-        help="A quick look at the same table, with the same settings and roles, in a new run without a fit. This run "
-        "stays as it is.",
+        help="A quick look at the same table with the same settings and roles, in a new run without a fit. This run "
+        "does not change.",
     ):
         _start(run, rules)
 

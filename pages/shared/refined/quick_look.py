@@ -1,4 +1,4 @@
-"""Quick look: the likelihood search on the loaded table, in a run without a fit; offered on Train and on Refine."""
+"""Quick look: the likelihood search on the loaded table, in a run without a fit; offered on Train and Refine."""
 
 import streamlit as st
 
@@ -12,15 +12,15 @@ from pages.shared.work import fit_start
 
 
 def offer(draft: Draft, is_first: bool = False) -> None:
-    """The button that starts it and leads to Refine; on Train the fit comes first."""
+    """The button that starts it and opens Refine; on Train the fit comes first."""
     pressed = st.button(
         "Quick look, without a fit",
         type="primary" if is_first else "secondary",
         icon=":material/bolt:",
         width="content" if is_first else "stretch",
         key="quick_look",
-        help="Searches for the order and the graph of highest likelihood in the paper's model, without any network: "
-        "seconds for some tens of columns. A fit of the same run can follow.",
+        help="Searches for the order and graph of highest likelihood in the paper's model, without networks. Takes "
+        "seconds for some tens of columns. You can fit the same run later.",
     )
     if pressed:
         _start(draft)

@@ -1,4 +1,4 @@
-"""A run's refinement, read once and shared by the parts of the Refine page; read only."""
+"""A run's refinement, loaded once and shared by the parts of the Refine page; read only."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -28,8 +28,8 @@ class Refinement:
     Attributes:
         run: the run.
         refined: order, edges with evidence, searches, moves.
-        choice: how it was searched.
-        positions: where the graph's nodes stand, in pixels.
+        choice: the settings of the search.
+        positions: of the graph's nodes, in pixels.
     """
 
     run: Run
@@ -54,17 +54,17 @@ class Refinement:
 
     @cached_property
     def strength(self) -> float:
-        """Of the widest line, so that widths do not change with the filters."""
+        """The strength of the widest line, so that widths do not change with the filters."""
         return max((drawing.strength(values) for *_, values in self.graph.edges(data=True)), default=1.0)
 
     @cached_property
     def known(self) -> Known | None:
-        """What the run's truth says of it; pages ask `truth.shown`, which may keep it to itself."""
+        """It compared with the run's truth; pages ask `truth.shown`, which may hide this."""
         return Known.of(self.run, self.order, pd.DataFrame(columns=_NO_OCS), [])
 
     @cached_property
     def ends(self) -> Ready:
-        """The figure of where its searches ended."""
+        """The figure of the scores at which its searches ended."""
         return ready(figures.ends(self.refined.starts, self.choice.bound))
 
     @cached_property
@@ -74,7 +74,7 @@ class Refinement:
 
     @cached_property
     def slope(self) -> Ready:
-        """The figure of the order before and after; there must be an order before."""
+        """The figure of the order before and after; needs an order before."""
         return ready(figures.slope(self.refined.moves, self.choice.bound))
 
     def subgraph(self, edges: pd.DataFrame) -> nx.DiGraph:
@@ -86,10 +86,10 @@ class Refinement:
     def judged(
         self, graph: nx.DiGraph, verdicts: pd.DataFrame, candidates: pd.DataFrame | None, absent: bool
     ) -> object:
-        """The graph with a verdict on each edge, with or without those that it lacks.
+        """The graph with a verdict on each edge, with or without the edges that it lacks.
 
         Args:
-            candidates: parent, child, ocs, z, frequency of the edges it lacks, where they have such.
+            candidates: parent, child, ocs, z, frequency of the edges that it lacks, where they have scores.
         """
         nothing = pd.DataFrame(columns=_NO_CANDIDATES).astype(dict.fromkeys(_NO_CANDIDATES[2:], float))
         return drawing.judged(graph, verdicts, nothing if candidates is None else candidates, missing=absent)
@@ -114,12 +114,12 @@ def readable(run: Run) -> Refinement | None:
         return None
 
 
-# The stamps make sure that a run refined again, or with another truth, is read again; the run itself is hashed by its
-# path.
+# The stamps ensure that a run that was refined again, or has another truth, is read again; the run itself is hashed by
+# its path.
 @st.cache_resource(max_entries=16, show_spinner=False)
 def _read(_run: Run, path: str, stamp: tuple[int, int]) -> Refinement:
     refined = read_refined(_run)
-    # Strongest first, whoever wrote the file; at the end those whose gain is not available.
+    # Strongest first, whoever wrote the file; edges without a gain last.
     edges = refined.edges.sort_values("gain_nats", ascending=False, kind="stable", ignore_index=True)
     refined = refined.having(edges=edges)
     return Refinement(_run, refined, choice_from(choice_of(_run)), figures.positions(refined.order, refined.edges))

@@ -1,4 +1,4 @@
-"""The results of a run, read once and shared by the result pages; read only."""
+"""The results of a run, loaded once and shared by the result pages; read only."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -37,9 +37,9 @@ class Result:
         rule: the rule of parent selection whose Z it holds: iqr or jackknife.
         order: node names, source first.
         ccs, criteria, ocs: the frames of `disco.runs`.
-        steps: the removals, as `disco.score.removals.all_steps` gives them.
-        positions: where the graph's nodes stand, in pixels.
-        folds: how many folds there are.
+        steps: the removals, as from `disco.score.removals.all_steps`.
+        positions: of the graph's nodes, in pixels.
+        folds: the number of folds.
     """
 
     run: Run
@@ -80,12 +80,12 @@ class Result:
 
     @property
     def has_curvature(self) -> bool:
-        """Whether the mean curvature is there, which the jackknife needs; runs of older versions lack it."""
+        """Whether there is a mean curvature, which the jackknife needs; runs of older versions lack it."""
         return "curvature" in self.ocs
 
     @cached_property
     def known(self) -> Known | None:
-        """What the run's truth says of it, if there is one; pages ask `truth.shown`, which may keep it to itself."""
+        """It compared with the run's truth, if there is one; pages ask `truth.shown`, which may hide this."""
         return Known.of(self.run, self.order, self.ocs, TAUS)
 
     def candidates(self, tau_z: float) -> pd.DataFrame:
@@ -105,7 +105,7 @@ class Result:
 
 
 def shown(run: Run) -> Result:
-    """The result that the session shows of a run: the chosen variant and rule, or the run's own if it lacks them."""
+    """The result shown of a run: the chosen variant and rule, or the run's own if it lacks them."""
     try:
         return of(run, session.shown.variant.now() or run.own_variant, session.shown.parent_rule.now())
     except InputError:
@@ -126,7 +126,7 @@ def of(run: Run, variant: str, rule: str | None = None) -> Result:
     return _read(run, str(run.path), variant, rule or run.settings.parent_rule, (stamp, stamps.truth(run)))
 
 
-# The stamps make sure that a variant recovered again, or a run with another truth, is read again; the run itself is
+# The stamps ensure that a variant recovered again, or a run with another truth, is read again; the run itself is
 # hashed by its path.
 @st.cache_resource(max_entries=24, show_spinner=False)
 def _read(_run: Run, path: str, variant: str, rule: str, stamp: tuple[int, int]) -> Result:

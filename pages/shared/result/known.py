@@ -1,4 +1,4 @@
-"""A result compared with the known truth; each part is computed when first needed, and kept with the result."""
+"""A result compared with the known truth; each part is computed when first needed, and cached with the result."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,10 +22,10 @@ class Known:
         run: whose table the truth belongs to.
         order: the order of the result.
         ocs: its candidates: fold, parent, child, ocs, z.
-        taus: the values of τ_Z that curves are drawn at.
-        told: the true edges among the nodes, as the truth has them: parent, child, and maybe direction.
-        strangers: names in the truth that are not nodes of the result; edges with them are left out.
-        left_out: how many edges that is.
+        taus: the values of τ_Z along the curves.
+        told: the true edges among the nodes, as given: parent, child, and possibly direction.
+        strangers: names in the truth that are not nodes of the result; their edges are left out.
+        left_out: the number of edges left out.
     """
 
     run: Run
@@ -38,7 +38,7 @@ class Known:
 
     @classmethod
     def of(cls, run: Run, order: list[str], ocs: pd.DataFrame, taus: Sequence[float]) -> "Known | None":
-        """What is known of the truth of a run; None where nothing is."""
+        """The comparison with the truth of a run; None if it has no truth."""
         given = run.truth()
         if given is None:
             return None
@@ -51,12 +51,12 @@ class Known:
 
     @cached_property
     def edges(self) -> pd.DataFrame:
-        """The true edges; those whose direction cannot be known are turned to agree with the order."""
+        """The true edges; those whose direction cannot be known are reversed where needed to agree with the order."""
         return metrics.along(self.order, self.told)
 
     @cached_property
     def either_way(self) -> set[tuple[str, str]]:
-        """The true edges whose direction cannot be known, turned to agree with the order."""
+        """The true edges whose direction cannot be known, in the direction of the order."""
         return metrics.undirected(self.edges)
 
     @cached_property
@@ -66,7 +66,7 @@ class Known:
 
     @cached_property
     def controls(self) -> dict[str, float]:
-        """A_top of sorting the columns, by what they are sorted by; empty if it cannot be had."""
+        """A_top of sorting the columns, by the statistic they are sorted by; empty if it cannot be computed."""
         try:
             found = metrics.controls(self.run.table()[self.order], self.edges)
         except (InputError, KeyError, OSError):
@@ -75,12 +75,12 @@ class Known:
 
     @cached_property
     def order_errors(self) -> pd.DataFrame:
-        """The true edges whose child stands first, which no threshold can find: parent, child."""
+        """The true edges whose child comes first, which no threshold can find: parent, child."""
         return metrics.order_errors(self.order, self.edges)
 
     @cached_property
     def wrong_removals(self) -> pd.DataFrame:
-        """The steps that removed a node with a true child left: step, node, children."""
+        """The steps that removed a node while a true child remained: step, node, children."""
         return metrics.wrong_removals(self.order, self.edges)
 
     def accuracy(self, tau_z: float) -> pd.DataFrame:
@@ -118,7 +118,7 @@ class Known:
         return metrics.counts(self.edges, graph)
 
     def verdicts(self, graph: nx.DiGraph) -> pd.DataFrame:
-        """What became of each edge, found or true: parent, child, verdict."""
+        """The verdict on each edge, found or true: parent, child, verdict."""
         return metrics.verdicts(self.edges, graph)
 
     def judged(self, graph: nx.DiGraph, tau_z: float, missing: bool) -> nx.DiGraph:

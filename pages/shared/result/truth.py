@@ -1,7 +1,7 @@
 """Whether the known truth may be shown, and how well an order and its edges agree with it, beside the sorting controls.
 
-A table for teaching keeps its truth to itself until the reader asks for it; that holds for this reader's session
-alone. A truth once shown is shown wherever it, or a part of it, belongs to a table.
+A table for teaching hides its truth until the reader reveals it, in this session only. Once revealed, a truth is shown
+for every table that it, or a part of it, belongs to.
 """
 
 from typing import Protocol
@@ -22,16 +22,16 @@ _REVEALED = "truth_revealed"
 
 
 class Held(Protocol):
-    """A result of a run, and what the run's truth says of it."""
+    """A result of a run, compared with the run's truth."""
 
     run: Run
     known: Known | None
 
 
 def shown(result: Held) -> Known | None:
-    """What the truth says of a result; None if there is none, or while it is hidden.
+    """A result compared with its truth; None if there is no truth, or while it is hidden.
 
-    Draws the line that reveals or hides it, and what must be said of a truth that does not fit.
+    Draws the line that reveals or hides it, and warns about a truth that does not fit.
     """
     known = result.known
     if known is None or (result.run.teaching and not _curtain(_pairs(known.told))):
@@ -44,16 +44,16 @@ def shown(result: Held) -> Known | None:
     if known.either_way:
         st.caption(
             f"{share(len(known.either_way), len(known.edges)).capitalize()} true edges have a direction that cannot be "
-            "known: reversed, such an edge fits exactly as well. It counts as found, and as correctly ordered, in "
-            "either direction."
+            "known: reversed, they fit exactly as well. They count as found, and as correctly ordered, in either "
+            "direction."
         )
     if known.edges.empty:
-        st.caption("The truth of this table has no edges among its columns: every edge found is an extra one.")
+        st.caption("The truth has no edges among the columns of this table: every edge found is extra.")
     return known
 
 
 def words_of(draft: Draft) -> str:
-    """How many true edges of a loaded table are known, as the rest of a sentence; nothing where they are hidden."""
+    """How many true edges of a loaded table are known, as the end of a sentence; empty if they are hidden."""
     edges = draft.truth
     if edges is None or (draft.teaching and not _is_revealed(_pairs(edges))):
         return ""
@@ -74,12 +74,12 @@ def _pairs(edges: pd.DataFrame) -> frozenset[tuple[str, str]]:
 
 
 def _is_revealed(pairs: frozenset[tuple[str, str]]) -> bool:
-    """Whether the reader has asked for a truth that holds these edges."""
+    """Whether the reader has revealed a truth that holds these edges."""
     return any(pairs <= seen for seen in st.session_state.get(_REVEALED, ()))
 
 
 def _curtain(pairs: frozenset[tuple[str, str]]) -> bool:
-    """Say that the truth is hidden or shown, with the button that turns it; whether it is shown."""
+    """Say whether the truth is hidden or shown, with the button that changes it; return whether it is shown."""
     is_open = _is_revealed(pairs)
     row = st.container(horizontal=True, vertical_alignment="center", gap="small")
     with row:
@@ -117,7 +117,7 @@ def order_numbers(known: Known) -> None:
 
 
 def edge_numbers(known: Known, graph: nx.DiGraph) -> None:
-    """Precision, recall, F1 and SHD of a graph in a row, and what sorting would have given the order."""
+    """Precision, recall, F1 and SHD of a graph in a row; below, A_top of the order and of sorting."""
     met = known.met(graph)
     row, wide = figure.numbers(), figure.NUMBER
     row.metric("Precision", number(met.precision), width=wide, help=define("precision"))
@@ -133,8 +133,8 @@ def edge_numbers(known: Known, graph: nx.DiGraph) -> None:
 
 
 def controls_line(known: Known) -> None:
-    """A_top of the order and of sorting the columns, as one line to stand beside any other figure."""
+    """A_top of the order and of sorting the columns, as one line for use beside any figure."""
     if known.a_top is None or not known.controls:
         return
     sorts = ", ".join(f"by {name} {number(value)}" for name, value in known.controls.items())
-    st.caption(f"A_top, the most recall an order allows: {number(known.a_top)} here; sorting the columns {sorts}.")
+    st.caption(f"A_top, the highest recall an order allows: {number(known.a_top)} here; sorting the columns {sorts}.")

@@ -1,4 +1,4 @@
-"""The state that pages share, one owner per thing: the address, the open run, the draft, what is shown of a run."""
+"""The state that pages share, one owner per part: the address, the open run, the draft, what is shown of a run."""
 
 from pages.shared.session import address, draft, run, shown
 
@@ -6,7 +6,7 @@ __all__ = ["address", "draft", "run", "shown", "start"]
 
 
 def start() -> None:
-    """Bring session and address in step; called by app.py before a page is drawn."""
+    """Synchronise session and address; called by app.py before a page is drawn."""
     run.current()
     shown.follow_address()
     draft.follow_address()

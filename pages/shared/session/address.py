@@ -1,7 +1,7 @@
 """The address of the page, `?run=ID&draft=TOKEN`: the open run, and the draft; and `&tour=0` once the tour is over.
 
-The session holds the same, and both are kept in step on every page, so a refresh, a deep link or another tab finds the
-same things. Graph adds what it shows (`pages.shared.session.shown`).
+The session holds the same, and every page synchronises the two, so a refresh, a deep link or another tab shows the same
+run and draft. Graph adds what it shows (`pages.shared.session.shown`).
 """
 
 import streamlit as st
@@ -10,12 +10,12 @@ _KEYS = {"run": "shared_run", "draft": "shared_token", "tour": "shared_tour"}
 
 
 def asked(name: str) -> str | None:
-    """What the address asks for under a name, such as `run` or `draft`."""
+    """The value of a parameter of the address, such as `run` or `draft`."""
     return st.query_params.get(name)
 
 
 def kept(name: str) -> str | None:
-    """What the session holds; name is `run`, `draft` or `tour`."""
+    """The session's value; name is `run`, `draft` or `tour`."""
     return st.session_state.get(_KEYS[name])
 
 
@@ -39,7 +39,7 @@ def tell(values: dict[str, str | None]) -> None:
 
 
 def parameters() -> dict[str, str]:
-    """What a link to another page carries."""
+    """The parameters of a link to another page."""
     return {name: value for name in _KEYS if (value := kept(name))}
 
 

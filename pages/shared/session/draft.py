@@ -28,7 +28,7 @@ _OWN_CHOICES = ("seed", "transform", "levels", "folds", "folds_by", "boundary", 
 
 
 def follow_address() -> None:
-    """Take the draft that the address asks for, while the server keeps it; called before a page is drawn."""
+    """Take the draft named in the address, while the server keeps it; called before a page is drawn."""
     st.session_state.pop(_TOLD, None)
     token = address.asked("draft")
     found = drafts.store().get(token) if token and token != address.kept("draft") else None
@@ -39,9 +39,9 @@ def follow_address() -> None:
 
 
 def current() -> Draft | None:
-    """The draft of this session; without one of the user's own, the open run's table and settings.
+    """The draft of this session; if the user has none, the open run's table and settings.
 
-    None if the open run's table cannot be read, which the page says once.
+    None if the open run's table cannot be read; the page says so once.
     """
     now = st.session_state.get(_DRAFT)
     if now is not None and not now.is_of_run:
@@ -83,7 +83,7 @@ def _every_column(table: pd.DataFrame) -> tuple[int, ...]:
 
 
 def _usual_columns(table: pd.DataFrame) -> tuple[int, ...]:
-    """All columns but identifiers, which measure nothing."""
+    """All columns except identifiers, which measure nothing."""
     return tuple(sorted({*_every_column(table)} - identifiers(table).keys()))
 
 
@@ -109,14 +109,14 @@ def load(
     file: File | None = None,
     roles: Roles | None = None,
 ) -> None:
-    """Load a table: all columns but identifiers chosen, the settings given or kept, and no run open.
+    """Load a table: all columns except identifiers are chosen, settings are given or kept, and no run is open.
 
-    The draft before it can be gone back to, by `go_back` or the browser's button.
+    `go_back` or the browser's back button returns to the previous draft.
 
     Args:
         teaching: the truth stays hidden, here and in runs of this table, until the reader reveals it.
         file: the upload it was read from.
-        roles: that its columns are known to have.
+        roles: the known roles of its columns.
     """
     before = st.session_state.get(_DRAFT)
     if before is not None and not before.is_of_run:
@@ -129,7 +129,7 @@ def load(
 
 
 def previous() -> Draft | None:
-    """The draft loaded before this one, while it is kept."""
+    """The draft loaded before this one, if the server still keeps it."""
     return drafts.store().get(st.session_state.get(_PREVIOUS, ""))
 
 
@@ -149,7 +149,7 @@ def settings() -> Settings:
 
 
 def choose_columns(positions: tuple[int, ...]) -> None:
-    """Choose the columns that are counts by position, in the table's order; those with another role keep it."""
+    """Choose the count columns by position, in the table's order; columns with another role keep it."""
     _change(lambda now: {"columns": tuple(sorted({*positions} - {*now.beside}))})
 
 
@@ -161,10 +161,10 @@ def edit(
     Args:
         words: what it does, one sentence.
         rows_left_out: of the loaded table, afterwards.
-        is_of_rows: the columns, and the choice of them, stay.
+        is_of_rows: the columns, and the choice of them, do not change.
 
     Raises:
-        InputError: it cannot be done.
+        InputError: the change is impossible.
     """
 
     def edited(now: Draft) -> dict[str, Any]:
@@ -191,24 +191,24 @@ def _without(indices: np.ndarray, table: pd.DataFrame) -> pd.DataFrame:
 
 
 def leave_out_columns(positions: Collection[int], words: str) -> None:
-    """Leave columns out of the choice, as a step that `undo` takes back."""
+    """Leave columns out, as a step that `undo` takes back."""
     _change(lambda now: {"columns": tuple(sorted({*now.columns} - {*positions})), **_step(now, words)})
 
 
 def _step(now: Draft, words: str, change: Callable[[pd.DataFrame], pd.DataFrame] | None = None) -> dict[str, Any]:
-    """What a step adds to the draft."""
+    """The draft's fields after a step."""
     done = Step(words, change, now.columns, now.rows_left_out, now.roles)
     return {"loaded": now.table if now.loaded is None else now.loaded, "steps": (*now.steps, done)}
 
 
 def set_roles(given: Mapping[int, str | tuple[str, str]], words: str = "") -> None:
-    """Give columns their roles, by position; another exposure or group is ignored from now on.
+    """Give columns their roles, by position; a former exposure or group is ignored from now on.
 
     Args:
-        words: what is done, one sentence, if it is a step that `undo` takes back.
+        words: what is done, one sentence, if `undo` can take it back.
 
     Raises:
-        InputError: several columns have the name of one.
+        InputError: one of the columns shares its name with others.
     """
 
     def changed(now: Draft) -> dict[str, Any]:
@@ -225,7 +225,7 @@ def set_roles(given: Mapping[int, str | tuple[str, str]], words: str = "") -> No
 
 
 def set_exposure(which: str | None) -> None:
-    """Compute the exposure from the counts, or not; a column that was the exposure is ignored from now on."""
+    """Compute the exposure from the counts, or not; a former exposure column is ignored from now on."""
     _change(lambda now: {"roles": now.roles.computing(which)})
 
 
@@ -253,17 +253,17 @@ def undo(steps: int = 1) -> None:
 
 
 def set_truth(truth: pd.DataFrame | None) -> None:
-    """Attach the true edges (parent, child) to the loaded table, or take them away; they are not hidden."""
+    """Attach the true edges (parent, child) to the loaded table, or remove them; they are not hidden."""
     _change(lambda now: {"truth": truth, "teaching": False})
 
 
 def set_knowledge(knowledge: Knowledge | None) -> None:
-    """Give the runs of the draft knowledge, or take it away."""
+    """Give the draft's runs knowledge, or remove it."""
     _change(lambda now: {"knowledge": knowledge})
 
 
 def truth_changed(changed: runs.Run) -> None:
-    """Take the true edges of a run again, where the draft is that run's own table."""
+    """Reload the true edges of a run if the draft is that run's own table."""
     now = st.session_state.get(_DRAFT)
     if now is not None and now.is_of_run and now.run == changed.id:
         _keep(replace(now, truth=changed.truth()))
@@ -273,7 +273,7 @@ def change_settings(**changes: Any) -> None:
     """Change settings of the fit to come; a new preset keeps the user's own choices.
 
     Raises:
-        InputError: a value does not fit.
+        InputError: a value is invalid.
     """
     now = current()
     if now is None:
@@ -288,14 +288,14 @@ def change_settings(**changes: Any) -> None:
 
 
 def _change(of: Callable[[Draft], dict[str, Any]]) -> None:
-    """Replace parts of the draft, if there is one, by what a function says of it; it is then the user's own."""
+    """Replace fields of the draft, if there is one, by a function of it; the draft is then the user's own."""
     now = current()
     if now is not None:
         _keep(replace(now, **of(now), run=None, is_of_run=False))
 
 
 def started_as(started: runs.Run) -> None:
-    """Open the run that the draft was just started as."""
+    """Open the run that was just started from the draft."""
     now = current()
     if now is not None:
         _keep(replace(now, run=started.id))

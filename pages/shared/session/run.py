@@ -10,7 +10,7 @@ _MISSING = "shared_missing_run"
 
 
 def current() -> runs.Run | None:
-    """The open run: the one in the address first, then the session's; the address follows."""
+    """The open run: the one in the address or, without one, the session's; the address is updated."""
     wanted = address.asked("run") or address.kept("run")
     if not wanted:
         return None
@@ -24,8 +24,8 @@ def current() -> runs.Run | None:
 
 
 def _open(run_id: str) -> runs.Run:
-    """The run of an id; InputError with the reason if there is none that can be opened."""
-    # An address may hold anything: only the name of a run is looked up, never a path.
+    """The run of an id; InputError with the reason if it cannot be opened."""
+    # An address may hold anything: only run names are looked up, never a path.
     if runs.is_kept(run_id):
         return runs.open_run(run_id)
     raise InputError(f"There is no run {run_id} on this machine: it may have been deleted or moved.")
@@ -39,5 +39,5 @@ def select(run: runs.Run | None) -> None:
 
 
 def why_missing() -> str | None:
-    """Why the run in the address could not be opened; told once."""
+    """Why the run in the address could not be opened; returned once."""
     return st.session_state.pop(_MISSING, None)

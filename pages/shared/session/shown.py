@@ -1,7 +1,7 @@
 """What the result pages show of the open run; each run keeps its own choices across pages.
 
-The address of Graph holds those that make its graph, `?edges=both&order=ccs-clipped&rule=iqr&tau=2&pi=1`, so that a
-link shows the same graph to others.
+The address of Graph holds the choices that define its graph, `?edges=both&order=ccs-clipped&rule=iqr&tau=2&pi=1`, so a
+link shows others the same graph.
 """
 
 import math
@@ -20,7 +20,7 @@ _HIGHEST = 1e6  # of a τ_Z in an address
 
 
 class Kept:
-    """A choice of the reader that each run keeps across pages; None until it is made, and to go back to the default.
+    """A choice of the reader that each run keeps across pages; None stands for the default.
 
     Args:
         key: of the session.
@@ -33,7 +33,7 @@ class Kept:
         """The choice for the open run.
 
         Args:
-            of: the selector or the rule that it belongs to, if it belongs to one.
+            of: the selector or rule that it belongs to, if any.
         """
         return st.session_state.get(self._key + of, {}).get(address.kept("run"))
 
@@ -52,7 +52,7 @@ compared = Kept("shared_compared")  # the two selectors side by side
 
 
 def follow_address() -> None:
-    """Take what a link to Graph asks for, once for each run; anything that cannot be is passed over."""
+    """Take the choices in a link to Graph, once for each run; impossible ones are ignored."""
     run_id = address.kept("run")
     followed = st.session_state.setdefault(_FOLLOWED, set())
     if run_id is None or run_id in followed:

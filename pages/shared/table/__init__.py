@@ -1,1 +1,1 @@
-"""The table being prepared, and facts about it."""
+"""The table being prepared, and its properties."""

@@ -1,4 +1,4 @@
-"""Facts about the loaded table, computed once per table and kept, since pages ask at every rerun."""
+"""Properties of the loaded table, computed once per table and cached, since pages need them at every rerun."""
 
 from collections import Counter
 from dataclasses import replace
@@ -22,7 +22,7 @@ from disco.words import how_many, plural
 from pages.shared.table.drafts import Draft
 from pages.shared.work.facts import fact
 
-# What a fact comes from; the draft's key stands for its table.
+# The cache key of each fact; the draft's key stands for its table.
 
 
 def _whole(draft: Draft) -> tuple:
@@ -44,7 +44,7 @@ def described(draft: Draft) -> pd.DataFrame:
 
 
 def problems(draft: Draft) -> list[counts.Problem]:
-    """What keeps the chosen columns from being counts or others from their roles, and notes on the counts."""
+    """Why chosen columns are not counts or others cannot play their roles, and notes on the counts."""
     return [*_of_counts(draft), *_of_roles(draft)]
 
 
@@ -57,7 +57,7 @@ def _of_counts(draft: Draft) -> list[counts.Problem]:
 
 
 def _choice(chosen: int, columns: int, problem: counts.Problem) -> counts.Problem:
-    """A problem; that of too few columns as one of the choice, for the table has more."""
+    """A problem; too few columns is described as one of the choice, since the table has more."""
     if problem.kind != "columns":
         return problem
     message = f"{chosen} of {columns:,} columns {plural(chosen, 'is', 'are')} chosen as counts; at least 2 are needed."
@@ -65,7 +65,7 @@ def _choice(chosen: int, columns: int, problem: counts.Problem) -> counts.Proble
 
 
 def _of_roles(draft: Draft) -> list[counts.Problem]:
-    """Why the roles cannot be used: the columns with unusable rows or, without any, the first other reason."""
+    """Why the roles cannot be used: the columns with unusable rows or, if none, the first other reason."""
     if draft.roles.needed() is None:
         return []
     if found := unusable(draft):
@@ -76,7 +76,7 @@ def _of_roles(draft: Draft) -> list[counts.Problem]:
 
 
 def _of_rows(name: str, bad: np.ndarray) -> counts.Problem:
-    """The problem of a column that cannot play its role in some rows, given by their numbers."""
+    """The problem of a column that cannot play its role in the rows with these numbers."""
     what = f'"{name}" cannot play its role in {how_many(len(bad), "row")}, first in row {bad[0]}.'
     return counts.Problem(None, int(bad[0]), what, "Leave these rows out, or give the column another role.")
 
@@ -85,7 +85,7 @@ def _of_rows(name: str, bad: np.ndarray) -> counts.Problem:
 def _why_not(draft: Draft) -> str | None:
     part, roles = draft.table.iloc[:, [*draft.columns, *draft.beside]], draft.roles.needed()
     try:
-        if _counts(draft) is None:  # what is wrong with them is said elsewhere
+        if _counts(draft) is None:  # their problems are reported elsewhere
             roles.split(part)
         else:
             prepare(part, roles, draft.settings.folds)
@@ -96,7 +96,7 @@ def _why_not(draft: Draft) -> str | None:
 
 @fact(lambda draft: (draft.key, draft.rows_left_out))
 def faulty(draft: Draft) -> list[tuple[bool, str]]:
-    """For each column of the whole table: whether it blocks a fit, and the first complaint or note in words."""
+    """For each column of the whole table: whether it blocks a fit, and its first problem or note in words."""
     names = ["" if name is None or name is pd.NA or name != name else str(name) for name in draft.table.columns]
     found: dict[str, tuple[bool, str]] = {}
     for problem in counts.problems(draft.table, 2, draft.rows_left_out):
@@ -108,12 +108,12 @@ def faulty(draft: Draft) -> list[tuple[bool, str]]:
 
 
 def usable(draft: Draft) -> set[int]:
-    """The columns of the whole table that hold counts without a problem and look like no index, by position."""
+    """The columns of the whole table that hold counts without problems and do not look like an index, by position."""
     return {index for index, (blocking, _) in enumerate(faulty(draft)) if not blocking} - index_like(draft).keys()
 
 
 def chosen_counts(draft: Draft) -> pd.DataFrame | None:
-    """The chosen columns as counts; None while something blocks, in them or in the columns with another role."""
+    """The chosen columns as counts; None while they, or the columns with another role, have blocking problems."""
     return None if _of_roles(draft) else _counts(draft)
 
 
@@ -127,15 +127,15 @@ def _counts(draft: Draft) -> pd.DataFrame | None:
 
 @fact(_chosen, 8)
 def chosen_numbers(draft: Draft) -> pd.DataFrame | None:
-    """The chosen columns, if at least half of them hold numbers that are no counts and the others counts."""
+    """The chosen columns, if at least half of them hold numbers that are not counts and the rest hold counts."""
     part = draft.table.iloc[:, list(draft.columns)]
     return part if is_continuous(part) else None
 
 
 def guesses(draft: Draft) -> dict[int, Guess]:
-    """The columns that look like no counts and await the reader's word: position → guess.
+    """The columns that do not look like counts and that the reader has not yet decided on: position → guess.
 
-    Among those left out, only an identifier of groups is asked about.
+    Of the columns left out, only an identifier of groups is included.
     """
     names = names_of(draft.table)
     times = Counter(names)
@@ -151,7 +151,7 @@ def guesses(draft: Draft) -> dict[int, Guess]:
 
 
 def has_guesses(draft: Draft) -> bool:
-    """Whether any column looked like no count, as the table came."""
+    """Whether any column of the table as loaded did not look like counts."""
     return bool(_guesses(draft))
 
 
@@ -162,18 +162,18 @@ def _guesses(draft: Draft) -> dict[int, Guess]:
 
 @fact(_with_roles)
 def unusable(draft: Draft) -> dict[str, np.ndarray]:
-    """`disco.table.role_checks.unusable_rows` of the draft, as far as they are less than half of the rows."""
+    """`disco.table.role_checks.unusable_rows` of the draft, where they are less than half of the rows."""
     roles = draft.roles.needed()
     found = {} if roles is None else unusable_rows(draft.table.iloc[:, [*draft.columns, *draft.beside]], roles)
     return {name: bad for name, bad in found.items() if bad.mean() < 0.5}
 
 
 def relations(draft: Draft) -> list[Relation]:
-    """The chosen columns that others determine exactly; none while something blocks."""
+    """The chosen columns that others determine exactly; none while there are blocking problems."""
     return [] if chosen_counts(draft) is None else _relations(draft)
 
 
-@fact(_chosen, words="Looking for columns that others determine …")
+@fact(_chosen, words="Looking for columns that can be calculated from others …")
 def _relations(draft: Draft) -> list[Relation]:
     return find_relations(_counts(draft))
 
@@ -202,7 +202,7 @@ def _spreads(draft: Draft) -> pd.DataFrame:
 
 @fact(lambda draft: (*_with_roles(draft), draft.settings), 8)
 def coded(draft: Draft) -> tuple[pd.DataFrame, pd.DataFrame, np.ndarray]:
-    """Counts, codes and held-out folds of the rows a fit would use; the columns must be counts."""
+    """Counts, codes and held-out folds of the rows that a fit would use; the columns must be counts."""
     settings, part = draft.settings, draft.table.iloc[:, [*draft.columns, *draft.beside]]
     whole = prepare(part, draft.roles.needed(), settings.folds)
     given = whole.take(ranks.sampled_rows(len(whole.counts), settings))

@@ -1,7 +1,7 @@
-"""The table and settings being prepared, kept on the server so that a refresh loses nothing.
+"""The table and settings being prepared, kept on the server so a refresh loses nothing.
 
-A session holds its own draft; a copy lies under a random token which the page's address carries
-(`?draft=…`). The oldest copies go first when there are too many or they take too much memory.
+A session holds its own draft; a copy is kept under a random token in the page's address (`?draft=…`). The oldest copies
+are dropped first when there are too many or they take too much memory.
 """
 
 import secrets
@@ -25,7 +25,7 @@ _MOST_BYTES = 1 << 30
 
 @dataclass(frozen=True)
 class File:
-    """An uploaded file, kept so that it can be read in another way."""
+    """An uploaded file, kept so it can be read differently."""
 
     name: str
     data: bytes
@@ -37,7 +37,7 @@ class Step:
 
     Attributes:
         words: what was done, one sentence.
-        edit: makes the table anew from the one before; None if only columns were left out, or got roles.
+        edit: makes the new table from the one before; None if only the choice or the roles of columns changed.
         columns, rows_left_out, roles: of the draft before it.
     """
 
@@ -53,22 +53,22 @@ class Draft:
     """A fit in preparation.
 
     Attributes:
-        table: as loaded, and changed by `steps`; an index that is no range holds names of the rows.
-        name: what the user knows it by.
+        table: as loaded, and changed by `steps`; an index other than a range holds row names.
+        name: the table's name for the user.
         source: where it came from, one sentence.
-        truth: the known edges (parent, child, and maybe direction), for simulated tables.
+        truth: the known edges (parent, child, and possibly direction), for simulated tables.
         columns: positions of the chosen columns, which are counts; names may repeat in a faulty table.
         settings: of the fit to come.
         run: id of the run this draft was started as or taken from, until something is changed.
-        key: stands for the table in caches, so that a large table is not hashed at every look.
-        is_of_run: taken from that run, so nothing is lost when another run takes its place.
-        teaching: pages keep the truth to themselves until the reader asks for it; runs of the draft inherit it.
+        key: stands for the table in caches, so a large table is not hashed at every access.
+        is_of_run: taken from that run, so nothing is lost when another run replaces it.
+        teaching: pages hide the truth until the reader reveals it; runs of the draft inherit this.
         file: the upload it was read from, if it was.
         loaded: the table before `steps`, if there are any.
         steps: what was done to it.
         rows_left_out: of the loaded table, as stretches (`disco.table.rows`).
-        knowledge: to which the runs of the draft keep.
-        roles: that the reader gave to columns, counts and ignored ones among them: a guess at those is not shown again.
+        knowledge: the rules that the draft's runs follow.
+        roles: given to columns by the reader, including count and ignore; those columns get no further guess.
     """
 
     table: pd.DataFrame
@@ -96,22 +96,22 @@ class Draft:
 
     @property
     def origin(self) -> str:
-        """Where the table came from and what was done to it, for its runs."""
+        """Where the table came from and how it was changed, for its runs."""
         return " ".join([self.source, *(step.words for step in self.steps)])
 
 
 def with_names(table: pd.DataFrame, names: Collection[str]) -> tuple[int, ...]:
-    """The positions of the columns with some names."""
+    """The positions of the columns with these names."""
     return tuple(position for position, name in enumerate(names_of(table)) if name in names)
 
 
 def run_name(name: str, settings: Settings) -> str:
-    """What a run of a table is called unless the user says otherwise."""
+    """The default name of a run of a table."""
     return name + _suffix(settings)
 
 
 def table_name(run_name: str, settings: Settings) -> str:
-    """The table's name within a run's."""
+    """The table's name within a run's name."""
     return run_name.removesuffix(_suffix(settings)) or run_name
 
 
@@ -128,7 +128,7 @@ class DraftStore:
         self._lock = threading.Lock()
 
     def put(self, token: str, draft: Draft) -> None:
-        """Keep a draft, in place of the token's former one."""
+        """Keep a draft, replacing the token's former one."""
         with self._lock:
             self._drafts[token] = draft
             self._drafts.move_to_end(token)

@@ -16,7 +16,7 @@ _ROWS, _COLUMNS = 50, 60
 
 
 def pick_column(draft: Draft, key: str) -> int | None:
-    """A select box with search over the chosen columns; the position of the picked one."""
+    """A searchable select box of the chosen columns; the position of the picked one."""
     names = draft.table.columns
     labels = dict(zip(draft.columns, distinct(shown(names[position]) for position in draft.columns), strict=True))
     return st.selectbox(
@@ -51,7 +51,7 @@ def columns_in_sight(draft: Draft) -> None:
 
 
 def first_rows(draft: Draft) -> None:
-    """The first rows of the table, with their names, or their numbers in the file."""
+    """The first rows of the table, with their names or their numbers in the file."""
     with st.expander("First rows"):
         positions = [*draft.beside, *draft.columns]
         part = draft.table.iloc[:_ROWS, positions[:_COLUMNS]].copy()
@@ -63,4 +63,4 @@ def first_rows(draft: Draft) -> None:
         part = part.astype({name: str for name, kind in part.dtypes.items() if is_object_dtype(kind)})
         table.show(part, "The first rows", hide_index=False, height=320)
         if len(positions) > _COLUMNS:
-            st.caption(f"The first {_COLUMNS} of {len(positions):,} columns that are used.")
+            st.caption(f"The first {_COLUMNS} of {len(positions):,} columns used.")

@@ -1,1 +1,1 @@
-"""Long work: its estimate, start, progress and end."""
+"""Long-running work: its estimate, start, progress and end."""

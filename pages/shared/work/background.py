@@ -1,7 +1,7 @@
-"""Computations in the background, for pages: progress, cancel, a sentence on what went wrong, a result.
+"""Background computations for pages: progress, cancel, an error in a sentence, a result.
 
-Each runs in a thread of the server under a key, so a refresh or another tab finds it again. The work itself never
-touches Streamlit.
+Each runs in a server thread under a key, so a refresh or another tab finds it again. The work itself never touches
+Streamlit.
 """
 
 import atexit
@@ -16,10 +16,10 @@ from disco.errors import FitStopped, InputError, ScoreUnavailable
 from disco.progress import Callback, Event
 from pages.shared.frame.names import plain
 
-SECONDS = 0.5  # between two looks at a computation that is running
+SECONDS = 0.5  # between two checks of a running computation
 _MOST_RESULTS = 8  # kept in memory
 _starting = threading.Lock()
-_LAST_STEP = 5.0  # seconds that a computation gets to stop when the server ends
+_LAST_STEP = 5.0  # seconds that a computation has to stop when the server ends
 
 T = TypeVar("T")
 Key = tuple[str | int, ...]
@@ -31,10 +31,10 @@ class Computation(Generic[T]):
 
     Attributes:
         progress: 0 to 1.
-        stage: the part of the work that it is at, a word of the work's own.
+        stage: the current part of the work, in the work's own word.
         state: running, done, stopped or failed.
         error: what went wrong, one sentence.
-        result: what the work returned.
+        result: the return value of the work.
         waits_for: what it waits for before its first stage, in words.
     """
 
@@ -62,11 +62,11 @@ class Computation(Generic[T]):
         self._stop.set()
 
     def do(self, work: Callable[[Callback], T], failure: str) -> None:
-        """Do the work; the state tells how it ended.
+        """Do the work; the state records how it ended.
 
         Args:
-            work: is given `hear` as its callback, and raises FitStopped soon after that returned False.
-            failure: opens the sentence on an error that the work did not foresee.
+            work: takes `hear` as its callback, and raises FitStopped soon after that returned False.
+            failure: begins the sentence on an unexpected error.
         """
         try:
             self.result = work(self.hear)
@@ -75,16 +75,18 @@ class Computation(Generic[T]):
             self.state = "stopped"
         except (InputError, ScoreUnavailable) as error:
             self.error, self.state = str(error), "failed"
-        except Exception as error:  # the thread has nobody else to tell
+        except Exception as error:  # nobody else would learn of it
             self.error, self.state = f"{failure}: {error}", "failed"
 
 
-_threads: dict[threading.Thread, Computation] = {}  # of computations begun; those that ended go when another begins
+_threads: dict[
+    threading.Thread, Computation
+] = {}  # of started computations; finished ones are removed when another starts
 
 
 @atexit.register
 def _end() -> None:
-    """Stop what is running before the interpreter ends: a thread that is then within torch would abort the process."""
+    """Stop running computations before the interpreter exits: a thread inside torch would abort the process."""
     for job in _threads.values():
         job.cancel()
     for thread in _threads:
@@ -97,10 +99,10 @@ def _all() -> dict[Key, Computation]:
 
 
 def begin(key: Key, work: Callable[[Callback], T], failure: str, at_once: bool = False) -> Computation[T]:
-    """Start some work, or find it if it is running already; the arguments are those of `Computation.do`.
+    """Start some work, or find it if it is already running; the arguments are those of `Computation.do`.
 
     Args:
-        at_once: it takes but a moment, and is done before this returns.
+        at_once: the work takes only a moment, and is done before this returns.
     """
     if at_once:
         found = keep(key, Computation())
@@ -119,12 +121,12 @@ def begin(key: Key, work: Callable[[Callback], T], failure: str, at_once: bool =
 
 
 def find(key: Key) -> Computation | None:
-    """The computation of a key that was begun, or kept, since the server started."""
+    """The computation that was started or kept under a key since the server started."""
     return _all().get(key)
 
 
 def keep(key: Key, computation: Computation[T]) -> Computation[T]:
-    """Let a key find a computation; the oldest results are forgotten when there are many."""
+    """Keep a computation under a key; the oldest results are dropped when there are many."""
     everything = _all()
     everything[key] = computation
     with_result = [other for other, one in list(everything.items()) if one.result is not None]
@@ -141,13 +143,13 @@ def panel(
     failure: str,
     is_quiet: bool = False,
 ) -> None:
-    """A computation: the offer, its progress with a button to cancel, or what it found.
+    """A computation: its button, its progress with a button to cancel, or its result.
 
     Args:
-        key: of the computation; its first part names the elements, too.
-        offer: draws what starts it, and returns the work once the reader asks for it.
-        shown: draws the result; not called for one that is None, such as work that is kept with a run.
-        words: what is being done at a stage of the work, as the text of the bar.
+        key: of the computation; its first part also names the elements.
+        offer: draws the button that starts it, and returns the work once it is pressed.
+        shown: draws the result; not called if it is None, such as for work that is kept with a run.
+        words: the text of the bar at a stage of the work.
         failure: as in `Computation.do`.
         is_quiet: one line instead of the bar and the button.
     """
@@ -160,7 +162,7 @@ def panel(
         if job is not None and job.state == "failed":
             st.error(plain(job.error))
         elif job is not None and job.state == "stopped":
-            st.caption("Cancelled; nothing was kept.")
+            st.caption("Cancelled. Nothing was kept.")
         if (work := offer()) is not None:
             begin(key, work, failure)
             st.rerun()

@@ -9,7 +9,7 @@ from pages.shared.frame import errors
 from pages.shared.frame.bound import Bound
 
 _PROBLEM = "choice_problem"
-_ALONG = {("folds_by", "counts"): {"folds": 2, "disjoint_rows": False}}  # what a choice needs of other settings
+_ALONG = {("folds_by", "counts"): {"folds": 2, "disjoint_rows": False}}  # settings that a choice changes too
 
 
 def _changed(name: str, value: Any) -> None:

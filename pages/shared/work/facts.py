@@ -1,4 +1,4 @@
-"""Facts that pages ask for at every rerun: computed once, and kept on the server until what they come from changes."""
+"""Facts that pages need at every rerun: computed once, and cached on the server until their source changes."""
 
 from collections.abc import Callable
 from functools import update_wrapper
@@ -13,13 +13,13 @@ T = TypeVar("T")
 def fact(
     of: Callable[P, object], most: int = 16, words: str | bool = False
 ) -> Callable[[Callable[P, T]], Callable[P, T]]:
-    """Keep what a function found. All sessions share it, so nobody changes it.
+    """Cache a function's result. All sessions share it, so nobody may change it.
 
     Args:
-        of: what stands for the arguments and for what they lead to, such as the path of a run and the stamp of its
-            result; as long as this is the same, so is what was found. The same arguments are given to it.
-        most: results that are kept.
-        words: said while it is computed, if that takes long.
+        of: returns, from the same arguments, the cache key of the result, such as the path of a run and the stamp of
+            its files: the same key means the same result.
+        most: number of results that are kept.
+        words: shown during a long computation.
     """
 
     def keeping(compute: Callable[P, T]) -> Callable[P, T]:
@@ -27,7 +27,7 @@ def fact(
         def found(key: object, _given: tuple, _more: dict) -> T:
             return compute(*_given, **_more)
 
-        # Streamlit tells functions apart by their names, and reads the arguments of what they wrap.
+        # Streamlit distinguishes functions by their names, and reads the arguments of the function they wrap.
         update_wrapper(found, compute)
         del found.__wrapped__
         cached = st.cache_resource(found, max_entries=most, show_spinner=words)

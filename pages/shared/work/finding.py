@@ -1,4 +1,4 @@
-"""Find the graph: the likelihood search at once, the fit behind it, and how far both are."""
+"""Find the graph: the likelihood search at once, the fit after it, and the progress of both."""
 
 import streamlit as st
 
@@ -16,17 +16,17 @@ _KINDS = {REFINE: (refine_monitor.KIND, "Likelihood search"), FIT: (fit_monitor.
 
 
 def button(draft: Draft, is_ready: bool) -> None:
-    """The button that starts both on the loaded table and leads to Graph."""
+    """The button that starts both on the loaded table and opens Graph."""
     pressed = st.button(
         "Find the graph",
         type="primary",
         icon=":material/hub:",
         key="find_graph",
         disabled=not is_ready,
-        help="Searches for the graph of highest likelihood, seconds for some tens of columns; then fits DISCO's "
-        "networks, minutes. Graph opens now and fills as results come; you may close the tab meanwhile."
+        help="Searches for the graph of highest likelihood (seconds for some tens of columns), then fits DISCO's "
+        "networks (minutes). Graph opens now and shows results as they arrive. You can close the tab meanwhile."
         if is_ready
-        else "Fix the problems named here, or choose other columns.",
+        else "Fix the problems listed here, or choose other columns.",
     )
     if pressed:
         _start(draft)
@@ -41,7 +41,7 @@ def _start(draft: Draft) -> None:
 
 
 def progress(run: Run) -> None:
-    """How far the work on a run is, with Cancel, and what did not end well; nothing if all is done or never asked."""
+    """The progress of work on a run, with Cancel, and work that failed; nothing if all is done or never requested."""
     states = {kind: run.status(kind).state for kind in _KINDS}
     is_active = any(run.status(kind).active for kind in _KINDS)
     if is_active:
@@ -53,9 +53,9 @@ def progress(run: Run) -> None:
 
 
 def _live(run: Run, before: dict) -> None:
-    """A bar for each kind of work; when one ends, the whole page is drawn again."""
+    """A bar for each kind of work; when one ends, the whole page is redrawn."""
     now = {kind: run.status(kind) for kind in _KINDS}
-    is_pressed = st.session_state.get("cancel_finding", False)  # whoever presses it while the search ends means the fit
+    is_pressed = st.session_state.get("cancel_finding", False)  # pressed while the search ends, it means the fit
     if any(before[kind] != status.state for kind, status in now.items()) and not is_pressed:
         st.rerun()
     row = st.container(key="finding", horizontal=True, vertical_alignment="center", border=True)
@@ -75,7 +75,7 @@ def _live(run: Run, before: dict) -> None:
 
 
 def _ended(run: Run, kind: object) -> None:
-    """What did not end well, in a sentence, with the button that starts it again."""
+    """Work that failed, in a sentence, with the button that starts it again."""
     status = run.status(kind)
     shown_kind, title = _KINDS[kind]
     row = st.container(horizontal=True, vertical_alignment="center")

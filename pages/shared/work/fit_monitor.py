@@ -1,4 +1,4 @@
-"""What the monitor shows of a fit: its stages, summary, loss curves and buttons."""
+"""The monitor of a fit: its stages, summary, loss curves and buttons."""
 
 from collections.abc import Callable
 
@@ -40,7 +40,7 @@ def _below(run: runs.Run, status: Status) -> None:
     if status.state == "done":
         st.caption(_account(run, status))
     elif status.state == "unfitted":
-        st.caption(f"It would be fitted with preset {run.settings.preset}; below are other presets, with an estimate.")
+        st.caption(f"The fit would use preset {run.settings.preset}. Below are other presets, with an estimate.")
 
 
 def _account(run: runs.Run, status: Status) -> str:
@@ -62,7 +62,7 @@ def _account(run: runs.Run, status: Status) -> str:
 
 
 def _readable(read: Callable[[], Knowledge | Roles | None]) -> Knowledge | Roles | None:
-    """The knowledge or the roles of a run; None without any, or if they cannot be read."""
+    """The knowledge or roles of a run; None if there are none or they cannot be read."""
     try:
         return read()
     except InputError:
@@ -94,7 +94,7 @@ def _curves(run: runs.Run, status: Status) -> None:
             key="smoothing",
             width=260,
             persist_state="session",
-            help="Weight of the past in a moving average. The measured values stay faintly visible behind.",
+            help="Weight of past values in the moving average. The measured values stay faintly visible.",
         )
         shown = st.pills(
             "Folds",

@@ -1,4 +1,4 @@
-"""Train: what a fit will take on this machine, and its start."""
+"""Train: the time and memory a fit will need on this machine, and its start."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -27,14 +27,14 @@ def start_box(draft: Draft) -> None:
     """Device, estimate, name and the start button."""
     with st.container(border=True):
         device = _device()
-        waits = "Measuring the speed of this machine, once a week, some seconds"
+        waits = "Measuring this machine's speed (a few seconds, once a week)"
         machine.once(partial(_is_calibrated, device), waits, partial(_estimate, draft, device))
         name = st.text_input(
             "Name of the run",
             key=lasting(f"run_name_{draft.key}", ""),
             placeholder=_usual(draft),
             max_chars=80,
-            help="For the list of runs; empty takes the name shown. Two runs may share one.",
+            help="Shown in the list of runs. Leave empty to use the suggested name. Two runs may share a name.",
         )
         refused = choices.problem()
         if refused:
@@ -48,13 +48,13 @@ def _usual(draft: Draft) -> str:
 
 
 def new_run(draft: Draft, name: str = "", device: str = "auto") -> runs.Run:
-    """A run of the draft's counts and of the columns with a role, with the true edges if known; no fit is started.
+    """Make a run of the draft's counts and columns with a role, with the true edges if known; no fit is started.
 
     Args:
-        name: of the run; the usual one if it is empty.
+        name: of the run; the default name if empty.
 
     Raises:
-        InputError: it cannot be made.
+        InputError: the run cannot be made.
     """
     table, truth = computed.chosen_counts(draft), draft.truth
     if truth is not None:
@@ -94,12 +94,12 @@ def _is_calibrated(device: str) -> bool:
     try:
         return machine.calibrated(device)
     except InputError:
-        return True  # said where the estimate would stand
+        return True  # reported in place of the estimate
 
 
 def _estimate(draft: Draft, device: str) -> None:
     try:
-        machine.calibrated(device)  # says if there is no such device
+        machine.calibrated(device)  # raises if there is no such device
         rows, nodes = len(draft.table), len(draft.columns)
         same = {name: getattr(draft.settings, name) for name in ("selector", "disjoint_rows")}
         others = {name: Settings.of(name, **same) for name in PRESETS if name != draft.settings.preset}
@@ -115,16 +115,16 @@ def _show(found: Estimate, others: Sequence[tuple[str, Estimate]]) -> None:
     left.metric(
         "Time, about",
         span(found.low, found.high),
-        help="From a short calibration of this machine and how busy it is "
-        f"now. Alone and without early stopping: {stages}. While the fit runs, the time left follows its pace.",
+        help="Based on a short calibration and on how busy this machine is "
+        f"now. With no other load and no early stopping: {stages}. During the fit, the time left follows its pace.",
     )
     right.metric("Memory, about", size(found.bytes), help=f"{size(found.free_bytes)} are free now.")
     for name, other in others:
         st.caption(f"The preset *{name}* would take about {span(other.low, other.high)}.")
     if not found.fits_memory:
         st.error(
-            f"This needs about {size(found.bytes)} and {size(found.free_bytes)} are free. Use fewer columns or rows, "
-            "a smaller width, or a bound on the held-out rows scored."
+            f"This needs about {size(found.bytes)}, but {size(found.free_bytes)} are free. Use fewer columns or rows, "
+            "a smaller width, or limit the held-out rows scored."
         )
 
 

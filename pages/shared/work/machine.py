@@ -1,8 +1,7 @@
-"""What this machine can do, found out in the background so that no page waits for it.
+"""The capabilities of this machine, determined in the background so no page has to wait.
 
-The engine takes seconds to import and the calibration some seconds to run; both happen in one thread of the
-server, and pages look whether it is done. The likelihood is compiled in a process apart: in the server, that would
-keep every page waiting.
+The engine takes seconds to import and the calibration a few seconds to run. Both happen in one server thread, and pages
+check whether it is done. The likelihood is compiled in a separate process: in the server, that would block every page.
 """
 
 import threading
@@ -16,9 +15,9 @@ import streamlit as st
 from disco.errors import FitStopped
 from disco.progress import Callback, Event
 
-_PATIENCE = 0.05  # seconds a page waits for an answer that may be just there
-_SECONDS = 0.5  # between two looks at what is waited for
-PREPARING = "Preparing curves, once on this computer"
+_PATIENCE = 0.05  # seconds a page waits for an answer that may be almost ready
+_SECONDS = 0.5  # between two checks
+PREPARING = "Preparing curves (once on this computer)"
 
 T = TypeVar("T")
 
@@ -48,7 +47,7 @@ def _calibrate(device: str) -> None:
 @st.cache_resource(show_spinner=False)
 def _compilation() -> threading.Event:
     is_over = threading.Event()
-    # No thread of a pool: the interpreter would wait for it at its end.
+    # Not a pool thread: the interpreter would wait for it on exit.
     threading.Thread(target=_compile, args=(_engine(), is_over), name="disco-compiler", daemon=True).start()
     return is_over
 
@@ -62,21 +61,21 @@ def _compile(engine: Future, is_over: threading.Event) -> None:
 
 
 def engine_ready() -> bool:
-    """Whether the engine is loaded; the first call starts to load it."""
+    """Whether the engine is loaded; the first call starts loading it."""
     _compilation()
     return _is_over(_engine())
 
 
 def compiled() -> bool:
-    """Whether the likelihood is compiled, so that a page may fit a node; the first call starts to compile it."""
+    """Whether the likelihood is compiled, so a page may fit a node; the first call starts compiling it."""
     return _compilation().wait(_PATIENCE)
 
 
 def once_compiled(work: Callable[[Callback], T]) -> Callable[[Callback], T]:
-    """Work in the background that first waits until the likelihood is compiled.
+    """Background work that first waits until the likelihood is compiled.
 
     Args:
-        work: is given a callback, as in `background.begin`.
+        work: takes a callback, as in `background.begin`.
     """
     is_over = _compilation()
 
@@ -90,7 +89,7 @@ def once_compiled(work: Callable[[Callback], T]) -> Callable[[Callback], T]:
 
 
 def once(is_ready: Callable[[], bool], words: str, draw: Callable[[], None]) -> None:
-    """Draw what needs something of this machine or, until that is there, say what is waited for."""
+    """Draw something once it is ready; until then, say what the page waits for."""
     if is_ready():
         draw()
     else:
@@ -104,10 +103,10 @@ def _wait(is_ready: Callable[[], bool], words: str) -> None:
 
 
 def calibrated(device: str) -> bool:
-    """Whether the speed of a device (auto, cpu or cuda) is known; the first call starts to measure it.
+    """Whether the speed of a device (auto, cpu or cuda) is known; the first call starts measuring it.
 
     Raises:
-        InputError: the device is not there.
+        InputError: there is no such device.
     """
     future = _calibration(device)
     if not _is_over(future):

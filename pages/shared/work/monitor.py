@@ -1,7 +1,7 @@
-"""Long work on a run while it runs: state, time left, progress bar, cancel, resume. Each kind adds words and curves.
+"""Long work on a run: state, time left, progress bar, cancel, resume. Each kind of work adds words and curves.
 
-A fragment reads the run's files each second while the work is running, so a refresh, another tab or a restart of the
-app shows the same. Nothing in it switches pages, since that could leave the next page blank.
+A fragment reads the run's files every second during the work, so a refresh, another tab or a restart of the app shows
+the same. It never switches pages, since that could leave the next page blank.
 """
 
 from collections.abc import Callable
@@ -20,11 +20,11 @@ from pages.shared.frame.words import standing
 from pages.shared.work import machine
 
 _SECONDS = 1.0
-_LESS, _MORE = 0.8, 1.5  # of the time left by the pace so far; a machine slows down more often than it speeds up
+_LESS, _MORE = 0.8, 1.5  # times the time left at the pace so far; machines slow down more often than they speed up
 
 
 def _nothing(run: Run, status: Status) -> None:
-    """For a kind of work that adds nothing here."""
+    """For kinds of work that add nothing here."""
 
 
 @dataclass(frozen=True)
@@ -34,10 +34,10 @@ class Kind:
     Attributes:
         work: the work.
         step: the current step of a stage, in words.
-        kept: how it can be resumed, in words that follow its state; empty if it cannot.
+        kept: how it can be resumed, in words after its state; empty if it cannot.
         again: the label of the button that starts it again.
-        asked: the choices it was started with, to start it again.
-        below: draws what stands below its state.
+        asked: the choices with which to start it again.
+        below: draws what is below its state.
         buttons: draws more buttons.
         curves: draws its curves.
     """
@@ -53,7 +53,7 @@ class Kind:
 
 
 def monitor(run: Run, kind: Kind) -> None:
-    """The state and curves of a run's work, updated while it is running."""
+    """The state and curves of a run's work, updated while it runs."""
     is_active = run.status(kind.work).active
     st.fragment(_live, run_every=_SECONDS if is_active else None)(run, kind, is_active)
 
@@ -61,7 +61,7 @@ def monitor(run: Run, kind: Kind) -> None:
 def _live(run: Run, kind: Kind, was_active: bool) -> None:
     status = run.status(kind.work)
     if status.active != was_active:
-        st.rerun()  # the whole page: the sidebar and the next steps change too
+        st.rerun()  # the whole page, since the sidebar and the next steps change too
     with st.container(border=True):
         st.markdown(f"{standing(run.name, kind.work, status)}{_where(run, kind, status)}.")
         if status.active:
@@ -76,7 +76,7 @@ def _live(run: Run, kind: Kind, was_active: bool) -> None:
 def _where(run: Run, kind: Kind, status: Status) -> str:
     if status.state == "queued":
         position = jobs.position(run, kind.work)
-        return "" if position is None else f", number {position}; fits and refinements take their turn on the device"
+        return "" if position is None else f", number {position}; fits and refinements take turns on the device"
     if status.active:
         return f", {duration(status.seconds)} so far" if status.seconds >= 1 else ""
     if status.state == "done":
@@ -85,12 +85,12 @@ def _where(run: Run, kind: Kind, status: Status) -> str:
 
 
 def bar(slot: Any, kind: Kind, status: Status) -> None:
-    """The bar of work that waits or runs, drawn in a container: the current step, the share done, the time left."""
+    """The bar of queued or running work, in a container: the current step, the share done, the time left."""
     left = "" if status.eta is None else f" · {span(_LESS * status.eta, _MORE * status.eta)} left"
     words = f"{kind.step(status)} · {status.progress:.0%}{left}" if status.stage else "Starting"
     if status.state == "queued":
         is_held_up = kind.work in jobs.COMPILED and not machine.compiled()
-        words = "Preparing the search, once on this computer" if is_held_up else "Waiting"
+        words = "Preparing the search (once on this computer)" if is_held_up else "Queued"
     slot.progress(min(max(status.progress, 0.0), 1.0), text=plain(words))
 
 
@@ -98,7 +98,7 @@ def _buttons(run: Run, kind: Kind, status: Status) -> None:
     name = kind.work.name
     with st.container(horizontal=True):
         if status.active:
-            text = "Stops within 2 seconds; it can be resumed later."
+            text = "Stops within 2 seconds. You can resume later."
             if st.button("Cancel", icon=":material/stop:", key=f"cancel_{name}", help=text):
                 act("Stopping …", lambda: jobs.cancel(run, kind.work))
         elif status.resumable:
@@ -109,7 +109,7 @@ def _buttons(run: Run, kind: Kind, status: Status) -> None:
 
 
 def act(words: str, action: Callable[[], object]) -> None:
-    """Do something to a run, and draw the page again; or say in a sentence why not."""
+    """Do something to a run and redraw the page; or say in a sentence why it failed."""
     with errors.said():
         with st.spinner(words):
             action()

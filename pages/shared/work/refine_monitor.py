@@ -1,4 +1,4 @@
-"""What the monitor shows of a refinement: its stages, and its searches sweep by sweep."""
+"""The monitor of a refinement: its stages, and its searches by sweep."""
 
 import streamlit as st
 
@@ -11,10 +11,10 @@ from pages.shared.work.monitor import Kind, act
 
 _STAGES = {
     "screen": "Screen: which pairs may be joined",
-    "prior": "Prior: how large effects are, from a first search",
+    "prior": "Prior: typical effect sizes, from a first search",
     "search": "Search {now} of {total}, from {start}: sweep {sweep}",
     "evidence": "Evidence: how sure every edge is",
-    "bootstrap": "Stability: edges on other rows, {done} of {total}",
+    "bootstrap": "Stability: the edges on other rows, {done} of {total}",
 }
 
 
@@ -30,7 +30,7 @@ def _kept(run: Run) -> str:
 
 
 def _buttons(run: Run, status: Status) -> None:
-    text = "Deletes the searches of the unfinished refinement. A finished one is kept."
+    text = "Deletes the searches of the unfinished refinement. A finished refinement is kept."
     if status.resumable and st.button("Discard", type="tertiary", key="forget_refinement", help=text):
         act("Removing …", lambda: refining.forget(run))
 
@@ -40,7 +40,7 @@ def _curves(run: Run, status: Status) -> None:
     if len(history):
         current = status.start if status.active and status.stage == "search" else ""
         figure.show(figures.searches(history, current), "refine_searches")
-        st.caption("Thick: the best search so far. Dotted: the one that is running. Each sweep tries every node once.")
+        st.caption("Thick: the best search so far. Dotted: the current search. Each sweep tries every node once.")
 
 
 KIND = Kind(

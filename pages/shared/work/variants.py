@@ -1,4 +1,4 @@
-"""Another criterion or boundary from the fitted networks: nothing is refitted, but each node is scored again."""
+"""Another criterion or boundary from the fitted networks: each node is scored again, nothing is refitted."""
 
 from collections.abc import Callable
 from functools import partial
@@ -23,9 +23,9 @@ def recover(run: Run, variant: str, hear: Callback) -> None:
 
 
 def section(run: Run) -> None:
-    """One line for each criterion and boundary: shown, ready, on its way, or to be computed."""
+    """One line for each criterion and boundary: shown, ready, in progress, or to be computed."""
     if not stamps.networks(run):
-        st.info("This needs the fitted networks of the run, which are not in its folder.", icon=":material/info:")
+        st.info("This needs the run's fitted networks, which are not in its folder.", icon=":material/info:")
     available = run.variants()
     for variant, words in VARIANT_WORDS.items():
         left, right = st.columns([3, 2], vertical_alignment="center")
