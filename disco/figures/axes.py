@@ -1,8 +1,12 @@
-"""Ticks of logarithmic axes, and rows thinned so that a figure is quick to draw."""
+"""Ticks of logarithmic axes, rows with names, and rows thinned so that a figure is quick to draw."""
 
 import math
+from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
+
+from disco.figures import theme
 
 
 def log_ticks(low: float, high: float) -> tuple[list[float], list[str]]:
@@ -19,6 +23,13 @@ def _tick(place: float) -> str:
         return f"{place:g}"
     power = math.floor(math.log10(place) + 1e-9)
     return f"{place / 10.0**power:.0f}·10<sup>{power}</sup>".replace("1·", "").replace("-", "−")
+
+
+def named_rows(names: Iterable[object], longest: int = 40) -> dict[str, Any]:
+    """A vertical axis with a name per row, the first on top."""
+    texts = [theme.label(name, longest) for name in names]
+    rows = {"tickvals": list(range(len(texts))), "range": [len(texts) - 0.4, -0.6]}
+    return {"ticktext": texts, "showgrid": False, **rows}
 
 
 def evenly(values: np.ndarray, most: int) -> np.ndarray:

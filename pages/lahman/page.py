@@ -2,22 +2,18 @@
 
 import streamlit as st
 
-from disco import lahman
-from pages.lahman import cohort_fits, sections, states
-from pages.shared.frame import intro
+from disco.studies.lahman import STUDY
+from pages.lahman import choice, fits
 from pages.shared.frame.names import plain
+from pages.shared.studies import agreement, group
 
-states.lead_on()
-intro.page_intro(
-    "Lahman",
-    "The paper's case study: batting counts of baseball players, one row per player and season. Choose a cohort, fit a "
-    "few seeds, and see how far the causal orders agree with two sets of expected directions, beside the paper's own "
-    "figures.",
-)
-sections.warning()
-study = sections.choose()
-table = cohort_fits.cohort(study.years)
-st.caption(f"{len(table):,} rows × {table.shape[1]} columns. {plain(lahman.CREDIT)}")
-sections.columns()
-sections.fits(study)
-sections.results(study)
+group.head(STUDY)
+chosen = choice.choose()
+table = choice.table(chosen.years)
+st.caption(f"{len(table):,} rows × {table.shape[1]} columns. {plain(STUDY.credit)}")
+choice.columns()
+done = fits.section(chosen)
+agreement.section(STUDY, fits.results(chosen, done), table)
+if done:
+    fits.sparse(done)
+    fits.refined(chosen, done)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import pandas as pd
 import streamlit as st
 
-from disco import portal
+from disco.studies import portal
 from disco.table.adjustment import CATEGORICAL, CONTINUOUS
 from disco.table.roles import Roles
 from pages.shared.frame import answers, errors
@@ -15,7 +15,7 @@ _KINDS = {"none": None, "smooth": CONTINUOUS, "factor": CATEGORICAL}
 
 
 @dataclass(frozen=True)
-class Study:
+class Chosen:
     """What the reader chose.
 
     Attributes:
@@ -35,13 +35,8 @@ class Study:
         """Of plot_id, year and month."""
         return portal.adjusted(*(_KINDS[kind] for kind in (self.plot, self.year, self.month)))
 
-    @property
-    def key(self) -> tuple[str, ...]:
-        """What tells its search from others."""
-        return ("portal", *self.plots, "", *self.species, self.plot, self.year, self.month)
 
-
-def choose() -> Study:
+def choose() -> Chosen:
     """The widgets."""
     every = [*portal.GROUPS, *portal.SPECIES]
     with st.container(border=True):
@@ -66,19 +61,19 @@ def choose() -> Study:
             plot = _kind("Plot", "factor", ("none", "factor"), "Each plot has its own level of every species.")
             year = _kind("Year", "factor", tuple(_KINDS), "A factor predicts left-out rows better than a smooth curve.")
             month = _kind("Month", "smooth", tuple(_KINDS), "A smooth curve predicts left-out rows better.")
-    return Study(tuple(plots), tuple(name for name in every if name in species), plot, year, month)
+    return Chosen(tuple(plots), tuple(name for name in every if name in species), plot, year, month)
 
 
-def table(study: Study) -> pd.DataFrame | None:
+def table(chosen: Chosen) -> pd.DataFrame | None:
     """The captures chosen; None, with the reason on the page, if they make no table."""
     with errors.said():
-        return _table(study)
+        return _table(chosen)
     return None
 
 
-@fact(lambda study: (study.plots, study.species))
-def _table(study: Study) -> pd.DataFrame:
-    return portal.table(study.plots, study.species)
+@fact(lambda chosen: (chosen.plots, chosen.species))
+def _table(chosen: Chosen) -> pd.DataFrame:
+    return portal.table(chosen.plots, chosen.species)
 
 
 def _species(name: str) -> str:

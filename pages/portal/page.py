@@ -2,21 +2,17 @@
 
 import streamlit as st
 
-from pages.portal import choice, experiment, graphs, search
-from pages.shared.frame import intro
+from disco.studies.portal import EXPERIMENT, STUDY
+from pages.portal import choice, searches
+from pages.shared.frame.names import plain
+from pages.shared.studies import experiment, group
 
-intro.page_intro(
-    "Portal",
-    "A case study with an answer: monthly captures of rodents in the desert of Arizona, 1977 to 2002. Search a graph "
-    "of the species from the control plots, with and without plot, year and month as covariates; then see what the "
-    "experiment next door says of the same species.",
-)
-study = choice.choose()
-table = choice.table(study)
+group.head(STUDY)
+chosen = choice.choose()
+table = choice.table(chosen)
 if table is not None:
-    st.caption(f"{len(table):,} rows, one per plot and month with captures × {len(study.species)} species.")
-    found = search.section(study, table)
-    adjusted_for = "" if study.roles.needed() is None else str(study.roles)
-    if found is not None:
-        graphs.section(found, adjusted_for)
-    experiment.section(study.species, found, bool(adjusted_for))
+    st.caption(f"{len(table):,} rows, one per plot and month with captures × {len(chosen.species)} species.")
+    runs = searches.section(chosen, table)
+    experiment.section(EXPERIMENT, chosen.species, runs)
+    searches.lesson()
+    st.caption(plain(STUDY.credit))

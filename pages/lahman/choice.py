@@ -1,0 +1,74 @@
+"""The choices of the Lahman page: seasons, levels, preset and seeds. Owns the keys `lahman_…` of these."""
+
+from dataclasses import dataclass
+
+import pandas as pd
+import streamlit as st
+
+from disco.settings import PRESETS
+from disco.studies import lahman
+from disco.studies.study import Wanted
+from pages.shared.frame import answers
+from pages.shared.frame.glossary import define
+from pages.shared.frame.words import bullets
+from pages.shared.work.facts import fact
+
+SEEDS = list(range(10))
+_FIRST = 1955  # intentional walks and sacrifice flies are counted from then on
+_LEVELS = "q4: each column cut at its quartiles; raw: the rank of each count. Fewer levels give more rows per level."
+_PRESETS = "Tuned: smaller networks and a short schedule. Paper: the paper's settings as we read them, minutes per fit."
+_SEASONS = "The 200 players of each season with the most at-bats. The paper takes 2019–2025 and, as a check, 2012–2018."
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """What the reader chose.
+
+    Attributes:
+        years: first and last season.
+        levels: "4", "6", "8" or "raw".
+        preset: tuned or paper.
+        seeds: of the fits.
+    """
+
+    years: tuple[int, int]
+    levels: str
+    preset: str
+    seeds: tuple[int, ...]
+
+    def label(self, boundary: str) -> str:
+        """Of orders, as the paper's are labelled."""
+        return f"{lahman.representation(self.levels)}, {boundary}, {self.years[0]}–{self.years[1]}"
+
+
+def choose() -> Chosen:
+    """The widgets."""
+    last = lahman.seasons()[1]
+    words = {name: "raw ranks" if name == "raw" else lahman.representation(name) for name in lahman.LEVELS}
+    presets = {name: name.capitalize() for name in PRESETS}
+    with st.container(border=True):
+        years = st.slider("Seasons", _FIRST, last, (2012, min(2018, last)), key="lahman_years", help=_SEASONS)
+        with st.container(horizontal=True, gap="large"):
+            levels = answers.segments("Levels", words, "lahman_levels", help=_LEVELS)
+            preset = answers.segments("Preset", presets, "lahman_preset", "tuned", _PRESETS)
+            help = "The paper runs 0, 1 and 2."
+            seeds = st.multiselect("Seeds", SEEDS, default=[0, 1, 2], key="lahman_seeds", help=help)
+    return Chosen(tuple(years), levels, preset, tuple(sorted(seeds)))
+
+
+@fact(lambda years: years, words="Reading the batting table …")
+def table(years: tuple[int, int]) -> pd.DataFrame:
+    """The counts of a cohort."""
+    return lahman.cohort(*years)
+
+
+@fact(lambda chosen: chosen)
+def group(chosen: Chosen) -> list[Wanted]:
+    """The fits."""
+    return lahman.group(table(chosen.years), chosen.years, chosen.levels, chosen.preset, chosen.seeds)
+
+
+def columns() -> None:
+    """What each count means, in an expander."""
+    with st.expander("What the columns count", icon=":material/info:"):
+        st.markdown(bullets([f"**{name}**: {define(name)}" for name in lahman.COLUMNS]))
