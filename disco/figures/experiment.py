@@ -6,23 +6,24 @@ import plotly.graph_objects as go
 
 from disco.figures import roles, theme
 from disco.figures.axes import log_ticks, named_rows
-from disco.studies.experiment import Experiment, Units
+from disco.studies.experiment import Experiment
 from disco.words import listed
 
 _LONGEST = 4  # names in a title
 _WIDEST = (0.01, 100.0)  # of the axis
 
 
-def effects(found: pd.DataFrame, units: Units, experiment: Experiment) -> go.Figure:
+def effects(found: pd.DataFrame, means: pd.DataFrame, words: str, experiment: Experiment) -> go.Figure:
     """The ratio of every column with its interval, and of every single unit.
 
     Args:
         found: of `disco.studies.experiment.effects`.
-        units: from which it was found.
-        experiment: its words.
+        means: of the units, from which it was found.
+        words: which units are compared with the controls.
+        experiment: its other words.
     """
     fig, row = go.Figure(), {name: place for place, name in enumerate(found["node"])}
-    shown, single = found.dropna(subset=["low", "high"]), _single(found, units.means)
+    shown, single = found.dropna(subset=["low", "high"]), _single(found, means)
     is_sure = (shown["low"] > 1) | (shown["high"] < 1)
     fig.add_scatter(
         x=single["ratio"],
@@ -56,7 +57,7 @@ def effects(found: pd.DataFrame, units: Units, experiment: Experiment) -> go.Fig
     fig.layout.xaxis = dict(type="log", range=[np.log10(low), np.log10(high)], **ticks)
     fig.layout.xaxis.title = f"{experiment.measured} over those on controls"
     fig.layout.yaxis = named_rows(row)
-    return roles.titled(fig, _title(shown, units.words, experiment), height=170 + 30 * len(row))
+    return roles.titled(fig, _title(shown, words, experiment), height=170 + 30 * len(row))
 
 
 def _single(found: pd.DataFrame, means: pd.DataFrame) -> pd.DataFrame:

@@ -3,9 +3,8 @@
 ratio = mean without the causes / mean with them,  over units such as plots
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 import networkx as nx
 import numpy as np
@@ -23,20 +22,6 @@ FORWARD, BACKWARD, INDIRECT, NONE = "→", "←", "through others", "no way"
 _ANOTHER = "Another column was taken away with it, and may act."
 
 
-class Units(NamedTuple):
-    """The units of an experiment, with and without the causes.
-
-    Attributes:
-        means: one row per unit: unit, is_control, and the mean of every column.
-        words: what is compared with the controls.
-        note: which units and rows these are, one sentence.
-    """
-
-    means: pd.DataFrame
-    words: str
-    note: str
-
-
 @dataclass(frozen=True)
 class Experiment:
     """An experiment of a study.
@@ -44,8 +29,9 @@ class Experiment:
     Attributes:
         causes: the columns that it took away, and sums of them.
         about: what was done, and what its ratio estimates.
-        comparisons: which units can be compared with the controls, in words by name; the first gives the verdicts.
-        units: the units of some columns in one of these comparisons.
+        comparisons: which units can be compared with the controls, in words; the first gives the verdicts.
+        units: gives, for some columns and a comparison, the means of its units, one row each (unit, is_control, and the
+            mean of every column), and a sentence on which units and rows these are.
         unit: what a unit is.
         noun: what a column is.
         removed: the causes in words.
@@ -55,8 +41,8 @@ class Experiment:
 
     causes: tuple[str, ...]
     about: str
-    comparisons: Mapping[str, str]
-    units: Callable[[Sequence[str], str], Units]
+    comparisons: Sequence[str]
+    units: Callable[[Sequence[str], str], tuple[pd.DataFrame, str]]
     unit: str = "unit"
     noun: str = "column"
     removed: str = "some columns"
@@ -65,14 +51,14 @@ class Experiment:
 
     def effects(self, columns: Sequence[str], comparison: str | None = None) -> pd.DataFrame:
         """What taking the causes away does to some columns, as `effects`; by default in the first comparison."""
-        return effects(self.units(columns, comparison or next(iter(self.comparisons))).means, columns)
+        return effects(self.units(columns, comparison or self.comparisons[0])[0], columns)
 
 
 def effects(means: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
     """The ratio of the means without the causes to those on controls.
 
     Args:
-        means: of `Units`.
+        means: of the units of an `Experiment`.
 
     Returns:
         One row per column: node; control and treated, the means; ratio of the second to the first, with low and high,

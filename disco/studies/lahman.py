@@ -56,7 +56,7 @@ STUDY = Study(
     references={"R7": R7, "R17": R17},
     caution="**R7 and R17 are not ground truth.** They are directions that batting definitions (R7) and an earlier "
     "analysis (the ten more of R17) suggest. Several follow from accounting, such as hits being at most at-bats, "
-    "which the method's model does not even allow for. Agreement describes an order; it does not show that it is "
+    "which the method's model rules out. Agreement describes an order; it does not show that it is "
     "causally right.",
     published=PUBLISHED,
     places=PLACES,

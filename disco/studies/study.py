@@ -36,6 +36,7 @@ class Study:
         places: (x, y) of columns in the figure of a reference, y downwards; computed if there are none.
         numbers: where along the arrow of a direction its number stands, if not at 0.6.
         experiment: that the graphs are held against.
+        lesson: what it teaches.
     """
 
     name: str
@@ -48,6 +49,7 @@ class Study:
     places: Places = field(default_factory=dict)
     numbers: Mapping[tuple[str, str], float] = field(default_factory=dict)
     experiment: "Experiment | None" = None
+    lesson: str = ""
 
 
 @dataclass(frozen=True, eq=False)

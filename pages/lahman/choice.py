@@ -1,13 +1,10 @@
 """The choices of the Lahman page: seasons, levels, preset and seeds. Owns the keys `lahman_…` of these."""
 
-from dataclasses import dataclass
-
 import pandas as pd
 import streamlit as st
 
 from disco.settings import PRESETS
 from disco.studies import lahman
-from disco.studies.study import Wanted
 from pages.shared.frame import answers
 from pages.shared.frame.glossary import define
 from pages.shared.frame.words import bullets
@@ -20,29 +17,8 @@ _PRESETS = "Tuned: smaller networks and a short schedule. Paper: the paper's set
 _SEASONS = "The 200 players of each season with the most at-bats. The paper takes 2019–2025 and, as a check, 2012–2018."
 
 
-@dataclass(frozen=True)
-class Chosen:
-    """What the reader chose.
-
-    Attributes:
-        years: first and last season.
-        levels: "4", "6", "8" or "raw".
-        preset: tuned or paper.
-        seeds: of the fits.
-    """
-
-    years: tuple[int, int]
-    levels: str
-    preset: str
-    seeds: tuple[int, ...]
-
-    def label(self, boundary: str) -> str:
-        """Of orders, as the paper's are labelled."""
-        return f"{lahman.representation(self.levels)}, {boundary}, {self.years[0]}–{self.years[1]}"
-
-
-def choose() -> Chosen:
-    """The widgets."""
+def choose() -> tuple[tuple[int, int], str, str, list[int]]:
+    """The first and last season, the levels, the preset and the seeds."""
     last = lahman.seasons()[1]
     words = {name: "raw ranks" if name == "raw" else lahman.representation(name) for name in lahman.LEVELS}
     presets = {name: name.capitalize() for name in PRESETS}
@@ -53,19 +29,13 @@ def choose() -> Chosen:
             preset = answers.segments("Preset", presets, "lahman_preset", "tuned", _PRESETS)
             help = "The paper runs 0, 1 and 2."
             seeds = st.multiselect("Seeds", SEEDS, default=[0, 1, 2], key="lahman_seeds", help=help)
-    return Chosen(tuple(years), levels, preset, tuple(sorted(seeds)))
+    return years, levels, preset, sorted(seeds)
 
 
 @fact(lambda years: years, words="Reading the batting table …")
 def table(years: tuple[int, int]) -> pd.DataFrame:
     """The counts of a cohort."""
     return lahman.cohort(*years)
-
-
-@fact(lambda chosen: chosen)
-def group(chosen: Chosen) -> list[Wanted]:
-    """The fits."""
-    return lahman.group(table(chosen.years), chosen.years, chosen.levels, chosen.preset, chosen.seeds)
 
 
 def columns() -> None:

@@ -21,19 +21,12 @@ class Chosen:
     Attributes:
         plots: kinds of plots.
         species: and groups of species, in the order of the list.
-        plot, year, month: none, smooth or factor.
+        roles: of plot_id, year and month.
     """
 
     plots: tuple[str, ...]
     species: tuple[str, ...]
-    plot: str
-    year: str
-    month: str
-
-    @property
-    def roles(self) -> Roles:
-        """Of plot_id, year and month."""
-        return portal.adjusted(*(_KINDS[kind] for kind in (self.plot, self.year, self.month)))
+    roles: Roles
 
 
 def choose() -> Chosen:
@@ -61,7 +54,8 @@ def choose() -> Chosen:
             plot = _kind("Plot", "factor", ("none", "factor"), "Each plot has its own level of every species.")
             year = _kind("Year", "factor", tuple(_KINDS), "A factor predicts left-out rows better than a smooth curve.")
             month = _kind("Month", "smooth", tuple(_KINDS), "A smooth curve predicts left-out rows better.")
-    return Chosen(tuple(plots), tuple(name for name in every if name in species), plot, year, month)
+    chosen = tuple(name for name in every if name in species)
+    return Chosen(tuple(plots), chosen, portal.adjusted(plot, year, month))
 
 
 def table(chosen: Chosen) -> pd.DataFrame | None:
@@ -81,7 +75,7 @@ def _species(name: str) -> str:
     return f"{name} ({', '.join(portal.GROUPS[name])})" if name in portal.GROUPS else f"{name} {portal.SPECIES[name]}"
 
 
-def _kind(label: str, usual: str, kinds: tuple[str, ...], help: str) -> str:
+def _kind(label: str, usual: str, kinds: tuple[str, ...], help: str) -> str | None:
     """How to adjust for one column."""
     words = {kind: kind.capitalize() for kind in kinds}
-    return answers.segments(f"Adjust for {label.lower()}", words, f"portal_{label.lower()}", usual, help)
+    return _KINDS[answers.segments(f"Adjust for {label.lower()}", words, f"portal_{label.lower()}", usual, help)]

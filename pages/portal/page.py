@@ -2,17 +2,30 @@
 
 import streamlit as st
 
-from disco.studies.portal import EXPERIMENT, STUDY
-from pages.portal import choice, searches
-from pages.shared.frame.names import plain
-from pages.shared.studies import experiment, group
+from disco.studies import portal
+from pages.portal import choice
+from pages.shared.studies import experiment, graphs, group
 
-group.head(STUDY)
+_SEARCHES = (
+    "By the likelihood, without a fit: once on the counts alone and once adjusted. It takes some seconds. Each search "
+    "is a run of its own. Open it to fit DISCO's networks to the same table."
+)
+_CHANGES = {
+    "dropped": "Only in the graph of the counts alone: what joined the two was plot, year or month.",
+    "new": "Only in the adjusted graph: plot, year or month hid it.",
+}
+
+group.head(portal.STUDY)
 chosen = choice.choose()
 table = choice.table(chosen)
 if table is not None:
     st.caption(f"{len(table):,} rows, one per plot and month with captures × {len(chosen.species)} species.")
-    runs = searches.section(chosen, table)
-    experiment.section(EXPERIMENT, chosen.species, runs)
-    searches.lesson()
-    st.caption(plain(STUDY.credit))
+    wanted = portal.group(table, chosen.plots, chosen.roles)
+    runs = group.section("portal", wanted, "Search the graphs", _SEARCHES)
+    is_done = len(runs) == len(wanted)
+    if is_done:
+        st.subheader("The graph with and without place and time", anchor=False)
+        if len(wanted) == 1:
+            st.caption("No adjustment is chosen above, so there is one graph only.")
+        graphs.section("portal", runs, ("of the counts alone", str(chosen.roles)), _CHANGES)
+    experiment.section(portal.STUDY, chosen.species, runs if is_done else {})

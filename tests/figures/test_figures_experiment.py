@@ -6,7 +6,6 @@ import pytest
 
 from disco.figures import experiment as figures
 from disco.figures import roles
-from disco.studies.experiment import Units
 from disco.studies.portal import EXPERIMENT
 
 FOUND = pd.DataFrame(
@@ -31,7 +30,7 @@ PLOTS = pd.DataFrame(
 
 
 def drawn(found, means, words):
-    return figures.effects(found, Units(means, words, ""), EXPERIMENT)
+    return figures.effects(found, means, words, EXPERIMENT)
 
 
 def test_every_plot_and_interval_is_where_it_is():

@@ -15,7 +15,7 @@ from disco.refine import QUICK
 from disco.runs import FIT, REFINE, Run, create_run, results
 from disco.settings import Settings
 from disco.studies import group
-from disco.studies.experiment import Experiment, Units
+from disco.studies.experiment import Experiment
 from disco.studies.study import Study, Wanted
 from disco.table.roles import Roles
 from disco.work import jobs
@@ -24,12 +24,12 @@ from pages.shared.work import machine
 # The study -----------------------------------------------------------------------------------------------------------
 
 
-def ponds(columns, comparison) -> Units:
+def ponds(columns, comparison):
     means = pd.DataFrame({"unit": range(4), "is_control": [True, True, False, False]})
-    return Units(means.assign(**dict.fromkeys(columns, [1.0, 1.5, 3.0, 3.5])), comparison, "Four ponds.")
+    return (means.assign(**dict.fromkeys(columns, [1.0, 1.5, 3.0, 3.5])), "Four ponds.")
 
 
-PONDS = Experiment(("fish",), "Fish were taken out of two ponds.", {"all": "All ponds"}, ponds, "pond", "animals")
+PONDS = Experiment(("fish",), "Fish were taken out of two ponds.", ("all ponds",), ponds, "pond", "animals")
 STUDY = Study("ponds", "Ponds", "Count them.", "Nobody.", {"R": (("fish", "fly"),)}, "A guess.", experiment=PONDS)
 TABLE = pd.DataFrame(np.random.default_rng(1).poisson(3.0, (60, 3)), columns=["fish", "fly", "frog"]).assign(
     day=np.arange(60)
@@ -46,15 +46,14 @@ def page() -> None:
 
     from pages.shared.refined import refinement
     from pages.shared.studies import agreement, experiment, graphs, group
-    from pages.shared.work import refine_monitor
 
     group.head(STUDY)
-    done = group.section("ponds", WANTED, refine_monitor.KIND, lambda missing: f"Search {len(missing)}", "", "graph")
+    done = group.section("ponds", WANTED, "Search", "Seconds.")
     found = {label: refinement.of(run).refined.found for label, run in done.items()}
     if len(found) == len(WANTED):
-        graphs.section("ponds", found, list(found), {})
+        graphs.section("ponds", done, list(found), {})
         agreement.section(STUDY, {"refined": found}, TABLE.drop(columns="day"))
-    experiment.section(STUDY.experiment, ["fish", "fly", "frog"], done)
+    experiment.section(STUDY, ["fish", "fly", "frog"], done)
 
 
 # -------------------------------------------------------------------------------------------------------------------
@@ -71,7 +70,7 @@ def started(monkeypatch) -> list:
 def test_every_section_of_its_page(started):
     at = AppTest.from_function(page, default_timeout=60).run()
     assert at.title[0].value == "Ponds" and at.warning[0].value == "A guess." and "Four ponds." in texts(at)
-    button(at, "Search 2").click().run()
+    button(at, "Search: plain, by day").click().run()
     assert not at.exception and [one[1:] for one in started] == [(REFINE, QUICK)] * 2
     for run, *_ in started:
         refine_by_hand(run)

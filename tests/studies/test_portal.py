@@ -78,7 +78,7 @@ def tiny(monkeypatch) -> str:
 
 def test_means_by_plot_by_hand(tiny):
     """Two sessions have both controls; plot 4 has no row in the second, so no captures."""
-    found, _, note = portal.compared(["DM", "PB"], tiny)
+    found, note = portal.compared(["DM", "PB"], tiny)
     assert found["unit"].tolist() == [1, 2, 3, 4] and "2 plots against 2 controls, in the 2 sessions 1990–1990" in note
     assert found["is_control"].tolist() == [True, True, False, False]
     assert found["DM"].tolist() == [5.0, 3.0, 0.0, 0.5] and found["PB"].tolist() == [0.5, 0.5, 4.0, 0.5]

@@ -9,8 +9,10 @@ import streamlit as st
 from disco.figures import experiment as figures
 from disco.runs import Run, stamps
 from disco.studies import experiment as experiments
-from disco.studies.experiment import CONTRADICTED, FORWARD, INDIRECT, NONE, OPEN, SUPPORTED, Experiment, Units
+from disco.studies.experiment import CONTRADICTED, FORWARD, INDIRECT, NONE, OPEN, SUPPORTED, Experiment
+from disco.studies.study import Study
 from pages.shared.frame import answers, figure, table
+from pages.shared.frame.names import plain
 from pages.shared.refined import refinement
 from pages.shared.work import machine
 from pages.shared.work.facts import fact
@@ -25,21 +27,26 @@ _VERDICT = (
 )
 
 
-def section(experiment: Experiment, columns: Sequence[str], runs: Mapping[str, Run]) -> None:
-    """The measured effects and, once there are graphs, the verdict on every pair.
+def section(study: Study, columns: Sequence[str], runs: Mapping[str, Run]) -> None:
+    """The measured effects; once there are graphs, the verdict on every pair; and what the study teaches.
 
     Args:
         columns: whose effects are shown.
         runs: refined ones, by label.
     """
+    experiment = study.experiment
+    if experiment is None:
+        return
     st.subheader("What the experiment says", anchor=False)
     st.markdown(experiment.about)
     label, help = f"{experiment.unit.capitalize()}s compared with controls", "The verdicts below use the first."
-    chosen = answers.segments(label, experiment.comparisons, "study_comparison", help=help)
-    units = _units(experiment, tuple(columns), chosen)
-    figure.show(figures.effects(experiments.effects(units.means, columns), units, experiment), "study_effects")
+    words = {name: name[0].upper() + name[1:] for name in experiment.comparisons}
+    chosen = answers.segments(label, words, "study_comparison", help=help)
+    means, note = _units(experiment, tuple(columns), chosen)
+    measured = experiments.effects(means, columns)
+    figure.show(figures.effects(measured, means, chosen, experiment), "study_effects")
     st.caption(
-        f"{units.note} Intervals: 95 %, Welch's t of the log ratio with {experiment.unit}s as units. Few "
+        f"{note} Intervals: 95 %, Welch's t of the log ratio with {experiment.unit}s as units. Few "
         f"{experiment.unit}s make them wide."
     )
     if not runs:
@@ -50,10 +57,13 @@ def section(experiment: Experiment, columns: Sequence[str], runs: Mapping[str, R
         )
     else:
         machine.once(machine.compiled, machine.PREPARING, lambda: _verdicts(experiment, runs))
+    if study.lesson:
+        st.info(study.lesson, icon=":material/school:")
+    st.caption(plain(study.credit))
 
 
 @fact(lambda experiment, *given: (experiment.causes, *given), 32)
-def _units(experiment: Experiment, columns: tuple[str, ...], comparison: str) -> Units:
+def _units(experiment: Experiment, columns: tuple[str, ...], comparison: str) -> tuple[pd.DataFrame, str]:
     return experiment.units(columns, comparison)
 
 

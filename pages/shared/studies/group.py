@@ -4,19 +4,22 @@ Owns the key `study_opens`.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 import streamlit as st
 
 from disco.errors import InputError
-from disco.runs import Run, Status
+from disco.runs import FIT, Run
 from disco.studies import group as groups
 from disco.studies.study import Study, Wanted
-from disco.words import duration
+from disco.words import duration, size
 from disco.work import jobs
+from disco.work.forecast import estimate, span
 from pages.shared import session
 from pages.shared.frame import errors, intro
 from pages.shared.frame.names import plain
 from pages.shared.frame.words import standing
+from pages.shared.work import fit_monitor, machine, refine_monitor
 from pages.shared.work.monitor import Kind, bar
 
 _OPENS = "study_opens"  # the page that shows the run just opened
@@ -33,42 +36,31 @@ def head(study: Study) -> None:
 
 
 def section(
-    key: str,
-    group: Sequence[Wanted],
-    kind: Kind,
-    offer: Callable[[list[Wanted]], str],
-    help: str,
-    opens: str,
-    *,
-    runs: Mapping[str, Run] | None = None,
-    before: Callable[[list[Wanted]], None] | None = None,
+    key: str, group: Sequence[Wanted], offer: str, help: str, runs: Mapping[str, Run] | None = None
 ) -> dict[str, Run]:
-    """The lines and the button.
+    """The lines and the button; the finished runs by label.
 
     Args:
         key: of the elements.
-        group: the runs that are wanted.
-        kind: how to show their work.
-        offer: the label of the button, given what is missing.
+        group: the runs that are wanted, all to be fitted or all to be refined.
+        offer: what the button does, in words that the labels follow.
         help: on the button.
-        opens: the page that shows a run.
         runs: by label, where they are known; they are looked for otherwise.
-        before: draws something above the button.
-
-    Returns:
-        The finished runs by label.
     """
-    runs = groups.find(group) if runs is None else runs
+    if not group:
+        return {}
+    is_fit = groups.work(group[0]) == FIT
+    kind, runs = (fit_monitor if is_fit else refine_monitor).KIND, groups.find(group) if runs is None else runs
     missing = groups.missing(group, runs)
-    absent = {one.label for one in missing}
+    absent = [one.label for one in missing]
     begun = {label: run for label, run in runs.items() if label not in absent}
     busy = _busy(begun, kind)
-    st.fragment(_lines, run_every=1.0 if busy else None)(key, begun, kind, opens, busy)
-    if missing and before is not None:
-        before(missing)
-    if missing and st.button(
-        offer(missing), type="primary", icon=":material/play_arrow:", key=f"{key}_start", help=help
-    ):
+    st.fragment(_lines, run_every=1.0 if busy else None)(key, begun, kind, busy)
+    if missing and is_fit:
+        ready, words = partial(machine.calibrated, "auto"), "Measuring the speed of this machine"
+        machine.once(ready, words, partial(_foretold, missing))
+    label = f"{offer}: {plain(', '.join(absent))}"
+    if missing and st.button(label, type="primary", icon=":material/play_arrow:", key=f"{key}_start", help=help):
         with errors.said():
             for one in missing:
                 groups.start(one, runs.get(one.label))
@@ -76,18 +68,25 @@ def section(
     return {label: run for label, run in begun.items() if run.status(kind.work).state == "done"}
 
 
+def _foretold(missing: list[Wanted]) -> None:
+    """Time and memory of the fits to come."""
+    fits, found = len(missing), estimate(*missing[0].table.shape, missing[0].settings, "auto")
+    each = "" if fits == 1 else f", {span(fits * found.low, fits * found.high)} for all {fits}"
+    st.caption(f"A fit takes about {span(found.low, found.high)} here{each}, and {size(found.bytes)} of memory.")
+
+
 def _busy(runs: Mapping[str, Run], kind: Kind) -> int:
     return sum(run.status(kind.work).active for run in runs.values())
 
 
-def _lines(key: str, runs: Mapping[str, Run], kind: Kind, opens: str, was_busy: int) -> None:
+def _lines(key: str, runs: Mapping[str, Run], kind: Kind, was_busy: int) -> None:
     for label, run in runs.items():
-        _line(f"{key}_{{}}_{label}", label, run, kind, opens)
+        _line(f"{key}_{{}}_{label}", label, run, kind)
     if _busy(runs, kind) < was_busy:
         st.rerun()  # one has ended: its result can be shown
 
 
-def _line(key: str, label: str, run: Run, kind: Kind, opens: str) -> None:
+def _line(key: str, label: str, run: Run, kind: Kind) -> None:
     work, status = kind.work, run.status(kind.work)
     left, middle, right = st.columns([1, 5, 2], vertical_alignment="center")
     left.markdown(f"**{plain(label[0].upper() + label[1:])}**")
@@ -100,15 +99,11 @@ def _line(key: str, label: str, run: Run, kind: Kind, opens: str) -> None:
     if status.state == "done":
         if right.button("Open", key=key.format("open"), help="Opens this run on every page."):
             session.run.select(run)
-            st.session_state[_OPENS] = opens
+            st.session_state[_OPENS] = "ordering" if work == FIT else "graph"
             st.rerun()
     elif right.button("Resume", key=key.format("resume")):
-        _guarded(_resume, run, kind, status)
+        _guarded(lambda: jobs.start(run, work, *kind.asked(run, status)))
         st.rerun()
-
-
-def _resume(run: Run, kind: Kind, status: Status) -> None:
-    jobs.start(run, kind.work, *kind.asked(run, status))
 
 
 def _guarded(action: Callable[..., None], *arguments: object) -> None:
