@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from disco import lahman
 from disco.metrics import Edges
 from disco.settings import Settings
 from disco.simulate import Design, simulate
+from disco.studies import lahman
 
 
 @dataclass(frozen=True)

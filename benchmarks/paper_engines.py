@@ -57,7 +57,7 @@ def entries(row: "Row", method: "Method") -> tuple[str, ...]:
 
 def _data(source: Source) -> str:
     """The module that makes a table."""
-    return "disco.lahman" if isinstance(source, Cohort) else "disco.simulate.sampling"
+    return "disco.studies.lahman" if isinstance(source, Cohort) else "disco.simulate.sampling"
 
 
 def fit_digest(source: Source) -> str:

@@ -19,12 +19,12 @@ from disco.errors import FitStopped, InputError
 from disco.files import read_json, write_json
 from disco.fit.fitted import Fitted
 from disco.fit.stagewise import stagewise
-from disco.lahman import R7, R17
 from disco.metrics import Edges, a_top, edges, evaluate
 from disco.parents import cam, evidence, ocs, pcm
 from disco.progress import Event
 from disco.refine import Choice, refine
 from disco.runs import Run
+from disco.studies.lahman import R7, R17
 from disco.table.ranks import fold_of_rows, fold_ranks
 
 if TYPE_CHECKING:

@@ -14,10 +14,10 @@ import pandas as pd
 from benchmarks.paper_data import Cohort, Known
 from disco.errors import InputError, ScoreUnavailable
 from disco.found import Found
-from disco.lahman import R7, R17
 from disco.methods import METHODS, find, options_of
 from disco.metrics import Edges, a_top, edge_jaccard, evaluate, order_agreement, shd
 from disco.simulate import Design, Simulated, simulate
+from disco.studies.lahman import R7, R17
 from disco.words import duration
 
 if TYPE_CHECKING:

@@ -10,9 +10,10 @@ import itertools
 
 import numpy as np
 
-from disco import portal
 from disco.likelihood.model import Model
-from disco.refine import Refined
+from disco.refine import QUICK, Refined, refine
+from disco.studies import portal
+from disco.studies.experiment import CONTRADICTED, FORWARD, OPEN, SUPPORTED, verdicts
 from disco.table.adjustment import CATEGORICAL, CONTINUOUS
 from disco.table.prepared import prepare
 from disco.table.roles import Roles
@@ -38,18 +39,19 @@ def held_out(roles: Roles) -> float:
 
 def line(refined: Refined, species: tuple[str, ...], roles: Roles) -> str:
     """One row of Markdown: edges, those of decided direction, and the verdicts on pairs with kangaroo rats."""
-    pairs = portal.verdicts(refined, portal.table(species=species), roles, portal.experiment(species))
-    against = pairs["decided"] & (pairs["verdict"] == portal.CONTRADICTED)
-    counted = [int((pairs["verdict"] == one).sum()) for one in (portal.SUPPORTED, portal.CONTRADICTED, portal.OPEN)]
+    measured, causes = portal.EXPERIMENT.effects(species), portal.EXPERIMENT.causes
+    pairs = verdicts(refined, portal.table(species=species), roles, measured, causes)
+    against = pairs["decided"] & (pairs["verdict"] == CONTRADICTED)
+    counted = [int((pairs["verdict"] == one).sum()) for one in (SUPPORTED, CONTRADICTED, OPEN)]
     numbers = (len(refined.edges), int(refined.edges["decided"].sum()), *counted, int(against.sum()))
-    mice = pairs[pairs["species"].isin((portal.POCKET_MICE, *portal.GROUPS[portal.POCKET_MICE]))]
+    mice = pairs[pairs["node"].isin((portal.POCKET_MICE, *portal.GROUPS[portal.POCKET_MICE]))]
     evidence = refined.edges.set_index(["parent", "child"])["direction_nats"].to_dict()
     said = []
     for one in mice.itertuples():
-        pair = (one.cause, one.species) if one.arrow == portal.FORWARD else (one.species, one.cause)
+        pair = (one.cause, one.node) if one.arrow == FORWARD else (one.node, one.cause)
         if pair in evidence:
-            effect = f" × {one.without:.2f}" if one.arrow == portal.FORWARD else ""
-            said.append(f"{one.cause} {one.arrow} {one.species}{effect}, {evidence[pair]:.1f} nats")
+            effect = f" × {one.without:.2f}" if one.arrow == FORWARD else ""
+            said.append(f"{one.cause} {one.arrow} {one.node}{effect}, {evidence[pair]:.1f} nats")
     return f"| {' | '.join(map(str, numbers))} | {'; '.join(said) or 'none'} |"
 
 
@@ -62,13 +64,13 @@ def main() -> None:
     print(f"without plot: {held_out(portal.adjusted(None)):,.0f}\n")
     for species in (portal.USUAL, SINGLE):
         for name, roles in ADJUSTMENTS.items():
-            refined = portal.searched(portal.table(species=species), roles)[1]
+            refined = refine(portal.table(species=species), QUICK, roles=roles)
             print(f"| {name} {line(refined, species, roles)}")
-    for comparison in portal.COMPARISONS.values():
-        print(f"\n{comparison.words}")
-        for one in portal.experiment((*portal.GROUPS, *SINGLE), comparison).itertuples():
-            means = f"{one.control:.2f} | {one.exclosure:.2f}"
-            print(f"| {one.species} | {means} | {one.ratio:.2f} ({one.low:.2f} to {one.high:.2f}) |")
+    for comparison in portal.COMPARISONS:
+        print(f"\n{comparison}")
+        for one in portal.EXPERIMENT.effects((*portal.GROUPS, *SINGLE), comparison).itertuples():
+            means = f"{one.control:.2f} | {one.treated:.2f}"
+            print(f"| {one.node} | {means} | {one.ratio:.2f} ({one.low:.2f} to {one.high:.2f}) |")
 
 
 if __name__ == "__main__":

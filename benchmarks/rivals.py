@@ -23,10 +23,10 @@ from benchmarks.machine import describe
 from benchmarks.paper import numbers
 from benchmarks.paper_results import append_line, lines
 from benchmarks.paper_rivals import compared, told
-from disco import lahman
 from disco.methods import find
 from disco.metrics import a_top, controls, evaluate
 from disco.simulate import Design, Simulated, simulate
+from disco.studies import lahman
 from disco.table.ranks import quantile_levels
 
 Line = dict[str, Any]

@@ -17,11 +17,12 @@ import pandas as pd
 import torch
 
 from benchmarks.machine import describe, matmul_peak
-from disco import DISCO, lahman
+from disco import DISCO
 from disco import graph as graphs
 from disco.fit.cost import stage_flops
 from disco.parents import ocs as parent_scores
 from disco.score.plan import Plan
+from disco.studies import lahman
 
 
 def fit_against_floor(preset: str) -> dict:

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 import torch
 
-from disco import DISCO, lahman, metrics
+from disco import DISCO, metrics
 from disco.checks import a_thing, require_types
 from disco.errors import FitStopped, InputError
 from disco.fit.fitting import fit
@@ -17,6 +17,7 @@ from disco.refine import Choice, refine
 from disco.refine.again import adjusted, costs, stress
 from disco.settings import Settings
 from disco.simulate.sampling import simulate
+from disco.studies import lahman
 from disco.table.ranks import transform_table
 from disco.table.thinning import thinned
 

@@ -8,9 +8,9 @@ import pytest
 from made_up import finished_run, refine_by_hand
 from test_repository import DOCUMENTS
 
-from disco import portal
 from disco.cli.arguments import parse
 from disco.refine import refine
+from disco.studies import portal
 
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 SMALL = "width=8, hidden_layers=2, joint_epochs=3, projection_epochs=2, preset='paper', "

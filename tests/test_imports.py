@@ -12,7 +12,7 @@ STARTS_THE_APP = {"disco.cli.app"}  # the one module of the engine that may impo
 LAYERS = (
     "errors", "words", "checks", "settings", "files", "apart", "progress", "devices", "table", "graph", "knowledge",
     "schema", "found", "score", "likelihood", "metrics", "refine", "parents", "fit", "verdicts", "estimator",
-    "continuous", "methods", "simulate", "lahman", "portal", "runs", "work", "figures", "cli", "__main__",
+    "continuous", "methods", "simulate", "runs", "work", "studies", "figures", "cli", "__main__",
 )  # fmt: skip # a list to read as one
 
 

@@ -2,9 +2,10 @@ import dataclasses
 
 import pytest
 
-from disco import DISCO, InputError, Settings, lahman
+from disco import DISCO, InputError, Settings
 from disco.cli.arguments import parse
 from disco.settings import PRESETS
+from disco.studies import lahman
 
 
 def test_the_tuned_preset_is_the_default_everywhere():

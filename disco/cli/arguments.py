@@ -257,7 +257,7 @@ def _evaluate(command: argparse.ArgumentParser) -> None:
 
 
 def _lahman(command: argparse.ArgumentParser) -> None:
-    from disco.lahman import LEVELS
+    from disco.studies.lahman import LEVELS
 
     command.add_argument("--years", default="2012-2018", metavar="FIRST-LAST", help="seasons (2012-2018)")
     command.add_argument("--levels", default="4", choices=LEVELS, help="quantile levels (4)")

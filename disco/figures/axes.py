@@ -1,8 +1,12 @@
-"""Ticks of logarithmic axes, and thinning of rows so that a figure draws quickly."""
+"""Ticks of logarithmic axes, rows with names, and thinning of rows so that a figure draws quickly."""
 
 import math
+from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
+
+from disco.figures import theme
 
 
 def log_ticks(low: float, high: float) -> tuple[list[float], list[str]]:
@@ -19,6 +23,13 @@ def _tick(value: float) -> str:
         return f"{value:g}"
     power = math.floor(math.log10(value) + 1e-9)
     return f"{value / 10.0**power:.0f}·10<sup>{power}</sup>".replace("1·", "").replace("-", "−")
+
+
+def named_rows(names: Iterable[object], longest: int = 40) -> dict[str, Any]:
+    """A vertical axis with a name per row, the first on top."""
+    texts = [theme.label(name, longest) for name in names]
+    rows = {"tickvals": list(range(len(texts))), "range": [len(texts) - 0.4, -0.6]}
+    return {"ticktext": texts, "showgrid": False, **rows}
 
 
 def evenly(values: np.ndarray, most: int) -> np.ndarray:

@@ -17,6 +17,7 @@ import time
 import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 _GRACE_SECONDS = 1.4  # for a worker to write its checkpoint before it is killed
 _KILL_SECONDS = 0.3
 _BUSY = 0.5  # processors used by other programs from which on the threads of a worker give way
+_LOADED = 2  # places of the queue whose process holds torch, some 200 MB: short work then follows without a pause
 _SPAWN_SECONDS = 0.2  # between taking a run's lock and starting its process
 
 
@@ -185,6 +187,8 @@ def work(run: Run, kind: Work, lock: Lock, callback: "Callback | None" = None) -
 
 def _in_turn(run: Run, kind: Work, lock: Lock, callback: "Callback | None") -> Any:
     status = run.written_status(kind)
+    if kind in COMPILED and (turns.position(run, status.device) or 1) <= _LOADED:
+        import_module("disco.refine")  # seconds, while another one has the turn
     try:
         with turns.turn(run, status.device, status.queued_at, callback):
             if kind in COMPILED:

@@ -5,8 +5,9 @@ from typing import Any
 
 import streamlit as st
 
-from disco import lahman, simulate
+from disco import simulate
 from disco.errors import InputError
+from disco.studies import lahman
 from disco.table.read import SUFFIXES, read_table
 from pages.data import rereading
 from pages.shared import session

@@ -2,22 +2,22 @@
 
 import streamlit as st
 
-from disco import lahman
-from pages.lahman import cohort_fits, sections, states
-from pages.shared.frame import intro
+from disco.studies import lahman
+from pages.lahman import choice, fits
 from pages.shared.frame.names import plain
+from pages.shared.studies import agreement, group
 
-states.lead_on()
-intro.page_intro(
-    "Lahman",
-    "The paper's case study: batting counts of baseball players, one row per player and season. Choose a cohort, fit a "
-    "few seeds, and see how far the causal orders agree with two sets of expected directions, beside the paper's own "
-    "figures.",
-)
-sections.warning()
-study = sections.choose()
-table = cohort_fits.cohort(study.years)
-st.caption(f"{len(table):,} rows × {table.shape[1]} columns. {plain(lahman.CREDIT)}")
-sections.columns()
-sections.fits(study)
-sections.results(study)
+group.head(lahman.STUDY)
+years, levels, preset, seeds = choice.choose()
+table = choice.table(years)
+st.caption(f"{len(table):,} rows × {table.shape[1]} columns. {plain(lahman.STUDY.credit)}")
+choice.columns()
+st.subheader("Fits", anchor=False)
+wanted = lahman.group(table, years, levels, preset, seeds)
+done = group.section("lahman", wanted, "Start the missing fits", fits.PACE)
+fits.boundaries(done)
+refined = fits.refinements(done)
+agreement.section(lahman.STUDY, fits.results(years, levels, done, refined), table)
+if done:
+    fits.sparse(done)
+    fits.refine(wanted, done, refined)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import pandas as pd
 import streamlit as st
 
-from disco import portal
+from disco.studies import portal
 from disco.table.adjustment import CATEGORICAL, CONTINUOUS
 from disco.table.roles import Roles
 from pages.shared.frame import answers, errors
@@ -15,33 +15,21 @@ _KINDS = {"none": None, "smooth": CONTINUOUS, "factor": CATEGORICAL}
 
 
 @dataclass(frozen=True)
-class Study:
+class Chosen:
     """What the reader chose.
 
     Attributes:
         plots: kinds of plots.
         species: and groups of species, in the order of the list.
-        plot, year, month: none, smooth or factor.
+        roles: of plot_id, year and month.
     """
 
     plots: tuple[str, ...]
     species: tuple[str, ...]
-    plot: str
-    year: str
-    month: str
-
-    @property
-    def roles(self) -> Roles:
-        """Of plot_id, year and month."""
-        return portal.adjusted(*(_KINDS[kind] for kind in (self.plot, self.year, self.month)))
-
-    @property
-    def key(self) -> tuple[str, ...]:
-        """What tells its search from others."""
-        return ("portal", *self.plots, "", *self.species, self.plot, self.year, self.month)
+    roles: Roles
 
 
-def choose() -> Study:
+def choose() -> Chosen:
     """The widgets."""
     every = [*portal.GROUPS, *portal.SPECIES]
     with st.container(border=True):
@@ -66,19 +54,20 @@ def choose() -> Study:
             plot = _kind("Plot", "factor", ("none", "factor"), "Each plot has its own level of every species.")
             year = _kind("Year", "factor", tuple(_KINDS), "A factor predicts left-out rows better than a smooth curve.")
             month = _kind("Month", "smooth", tuple(_KINDS), "A smooth curve predicts left-out rows better.")
-    return Study(tuple(plots), tuple(name for name in every if name in species), plot, year, month)
+    chosen = tuple(name for name in every if name in species)
+    return Chosen(tuple(plots), chosen, portal.adjusted(plot, year, month))
 
 
-def table(study: Study) -> pd.DataFrame | None:
+def table(chosen: Chosen) -> pd.DataFrame | None:
     """The captures chosen; None, with the reason on the page, if they make no table."""
     with errors.said():
-        return _table(study)
+        return _table(chosen)
     return None
 
 
-@fact(lambda study: (study.plots, study.species))
-def _table(study: Study) -> pd.DataFrame:
-    return portal.table(study.plots, study.species)
+@fact(lambda chosen: (chosen.plots, chosen.species))
+def _table(chosen: Chosen) -> pd.DataFrame:
+    return portal.table(chosen.plots, chosen.species)
 
 
 def _species(name: str) -> str:
@@ -86,7 +75,7 @@ def _species(name: str) -> str:
     return f"{name} ({', '.join(portal.GROUPS[name])})" if name in portal.GROUPS else f"{name} {portal.SPECIES[name]}"
 
 
-def _kind(label: str, usual: str, kinds: tuple[str, ...], help: str) -> str:
+def _kind(label: str, usual: str, kinds: tuple[str, ...], help: str) -> str | None:
     """How to adjust for one column."""
     words = {kind: kind.capitalize() for kind in kinds}
-    return answers.segments(f"Adjust for {label.lower()}", words, f"portal_{label.lower()}", usual, help)
+    return _KINDS[answers.segments(f"Adjust for {label.lower()}", words, f"portal_{label.lower()}", usual, help)]

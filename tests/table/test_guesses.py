@@ -4,7 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from disco import lahman, simulate
+from disco import simulate
+from disco.studies import lahman
 from disco.table.guesses import guesses
 
 ROWS = 240

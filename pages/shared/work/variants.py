@@ -1,25 +1,39 @@
 """Another criterion or boundary from the fitted networks: each node is scored again, nothing is refitted."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import streamlit as st
 
-from disco.progress import Callback
+from disco.errors import InputError, ScoreUnavailable
+from disco.progress import Callback, Event
 from disco.runs import Run, stamps
 from disco.work import serving
 from pages.shared import session
 from pages.shared.result.fit import VARIANT_WORDS
 from pages.shared.work import background
 
-FAILURE = "The scores could not be computed"
+Wanted = tuple[Run, str]  # and the name of a variant
 
 
-def recover(run: Run, variant: str, hear: Callback) -> None:
-    """Recover the order and the parents of a variant, and keep them with the run."""
-    criterion, boundary = variant.split("-")
-    found = serving.fitted(run).recover(boundary=boundary, criterion=criterion, callback=hear)
-    run.save_variant(found, variant)
+def recover(wanted: Sequence[Wanted], hear: Callback) -> None:
+    """Recover one after the other, and keep each with its run; one that cannot be does not keep the others from it."""
+    problems = []
+    for before, (run, variant) in enumerate(wanted):
+
+        def heard(event: Event, before: int = before) -> bool | None:
+            return hear(replace(event, progress=(before + event.progress) / len(wanted)))
+
+        criterion, boundary = variant.split("-")
+        try:
+            found = serving.fitted(run).recover(boundary=boundary, criterion=criterion, callback=heard)
+            run.save_variant(found, variant)
+        except (InputError, ScoreUnavailable) as error:
+            problems.append(str(error))
+    if problems:
+        raise InputError(" ".join(dict.fromkeys(problems)))
 
 
 def section(run: Run) -> None:
@@ -45,15 +59,28 @@ def _show(run: Run, variant: str) -> None:
 
 
 def _offer(run: Run, variant: str) -> None:
+    offer(f"variant_{variant}", [(run, variant)], "Order again", (str(run.path),), disabled=not stamps.networks(run))
+
+
+def offer(name: str, wanted: Sequence[Wanted], label: str, key: background.Key, **more: Any) -> None:
+    """The button that scores what is wanted from the fitted networks, or how far that is.
+
+    Args:
+        name: of the elements.
+        wanted: runs, each with a variant that it lacks; without any there is no button.
+        label: of the button.
+        key: of the computation, after the name.
+        more: of the button.
+    """
+
     def asked() -> Callable[[Callback], None] | None:
-        label, help = "Order again", "Uses the fitted networks; nothing is refitted."
-        pressed = st.button(label, key=f"variant_{variant}", disabled=not stamps.networks(run), help=help)
-        return partial(recover, run, variant) if pressed else None
+        help = "Uses the fitted networks; nothing is refitted."
+        return partial(recover, wanted) if wanted and st.button(label, key=name, help=help, **more) else None
 
     background.panel(
-        (f"variant_{variant}", str(run.path)),
+        (name, *key),
         asked,
         lambda kept: None,
         lambda stage: "Scoring edges" if stage == "parents" else "Scoring nodes",
-        FAILURE,
+        "The scores could not be computed",
     )

@@ -1,17 +1,18 @@
-"""The figure of the experiment near Portal draws every plot and interval where it is."""
+"""The figure of an experiment draws every plot and interval where it is."""
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from disco.figures import portal as figures
+from disco.figures import experiment as figures
 from disco.figures import roles
+from disco.studies.portal import EXPERIMENT
 
 FOUND = pd.DataFrame(
     {
-        "species": ["rats", "<b>mice</b>", "owls"],
+        "node": ["rats", "<b>mice</b>", "owls"],
         "control": [4.0, 1.0, 0.5],
-        "exclosure": [0.2, 2.0, 0.0],
+        "treated": [0.2, 2.0, 0.0],
         "ratio": [0.05, 2.0, 0.0],
         "low": [0.02, 1.2, np.nan],
         "high": [0.1, 3.5, np.nan],
@@ -19,9 +20,8 @@ FOUND = pd.DataFrame(
 )
 PLOTS = pd.DataFrame(
     {
-        "plot_id": [1, 2, 3],
+        "unit": [1, 2, 3],
         "is_control": [True, False, False],
-        "sessions": 9,
         "rats": [4.0, 0.4, 0.0],
         "<b>mice</b>": [1.0, 1.5, 2.5],
         "owls": [0.5, 0.0, 0.0],
@@ -29,8 +29,12 @@ PLOTS = pd.DataFrame(
 )
 
 
+def drawn(found, means, words):
+    return figures.effects(found, means, words, EXPERIMENT)
+
+
 def test_every_plot_and_interval_is_where_it_is():
-    fig = figures.effects(FOUND, PLOTS, "all exclosures")
+    fig = drawn(FOUND, PLOTS, "all exclosures")
     single, sure, open_ = fig.data
     assert list(zip(single.customdata, single.y, strict=True)) == [(2, 0), (2, 1), (3, 1)]
     assert list(single.x) == pytest.approx([0.1, 1.5, 2.5])
@@ -43,12 +47,12 @@ def test_every_plot_and_interval_is_where_it_is():
 
 def test_the_title_names_what_is_sure():
     said = "All exclosures, against controls: <b>mice</b> caught more often, rats caught less often"
-    assert roles.title_of(figures.effects(FOUND, PLOTS, "all exclosures")) == said
-    unsure = figures.effects(FOUND.assign(low=0.5, high=2.0), PLOTS, "all")
+    assert roles.title_of(drawn(FOUND, PLOTS, "all exclosures")) == said
+    unsure = drawn(FOUND.assign(low=0.5, high=2.0), PLOTS, "all")
     assert roles.title_of(unsure) == "All, against controls: no species caught more or less often for sure"
 
 
 def test_many_names_are_counted():
-    many = pd.concat([FOUND.iloc[[1]].assign(species=f"s{k}") for k in range(6)], ignore_index=True)
-    plots = pd.DataFrame({"plot_id": [1, 2], "is_control": [True, False], **{f"s{k}": [1.0, 2.0] for k in range(6)}})
-    assert "s0, s1, s2, s3 and 2 more caught more often" in roles.title_of(figures.effects(many, plots, "all"))
+    many = pd.concat([FOUND.iloc[[1]].assign(node=f"s{k}") for k in range(6)], ignore_index=True)
+    plots = pd.DataFrame({"unit": [1, 2], "is_control": [True, False], **{f"s{k}": [1.0, 2.0] for k in range(6)}})
+    assert "s0, s1, s2, s3 and 2 more caught more often" in roles.title_of(drawn(many, plots, "all"))

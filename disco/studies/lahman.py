@@ -6,16 +6,16 @@ an order, not a ground truth.
 """
 
 import re
+from collections.abc import Sequence
 from functools import cache
 from importlib import metadata
-from typing import NamedTuple
 
 import pandas as pd
 
 from disco.checks import require, whole_from
 from disco.errors import InputError
-from disco.metrics.orders import a_top
 from disco.settings import Settings
+from disco.studies.study import Study, Wanted
 
 COLUMNS = (
     "G", "AB", "R", "H", "2B", "3B", "HR", "RBI", "SB", "CS", "BB", "SO", "IBB", "HBP", "SH", "SF", "GIDP",
@@ -33,23 +33,34 @@ CREDIT = (
 )
 
 
-class PaperFigure(NamedTuple):
-    """One row of the paper's tables on Lahman: the mean agreement of three orders with R7 and R17."""
-
-    representation: str  # q4, q6, q8: quantile levels; raw: counts by rank
-    boundary: str
-    years: str
-    r7: float
-    r17: float
-
-
-PAPER_FIGURES = (
-    PaperFigure("q4", "clipped", "2019-2025", 0.905, 0.843),
-    PaperFigure("q4", "admissible", "2019-2025", 0.762, 0.804),
-    PaperFigure("q6", "admissible", "2019-2025", 0.762, 0.765),
-    PaperFigure("q8", "admissible", "2019-2025", 0.762, 0.784),
-    PaperFigure("raw", "admissible", "2019-2025", 0.000, 0.137),
-    PaperFigure("q4", "clipped", "2012-2018", 0.952, 0.922),
+PUBLISHED = {  # levels, boundary, seasons: the mean agreement of three orders with R7 and R17
+    "q4, clipped, 2019–2025": (0.905, 0.843),
+    "q4, admissible, 2019–2025": (0.762, 0.804),
+    "q6, admissible, 2019–2025": (0.762, 0.765),
+    "q8, admissible, 2019–2025": (0.762, 0.784),
+    "raw, admissible, 2019–2025": (0.000, 0.137),
+    "q4, clipped, 2012–2018": (0.952, 0.922),
+}
+POSITIONS = {  # most arrows of R17 point downwards
+    "G": (1.2, 0.0), "AB": (4.2, 0.0), "SB": (7.0, 0.3),
+    "BB": (0.2, 1.0), "RBI": (1.8, 1.15), "H": (3.0, 1.2), "GIDP": (5.9, 0.9), "CS": (7.0, 1.5),
+    "HR": (1.5, 2.1), "2B": (2.6, 2.3), "3B": (3.6, 2.3), "R": (4.6, 2.3), "SO": (5.8, 2.1), "IBB": (0.3, 2.9),
+}  # fmt: skip # a row per height
+STUDY = Study(
+    "lahman",
+    "Lahman",
+    "The paper's case study: batting counts of baseball players, one row per player and season. Choose a cohort, fit a "
+    "few seeds, and see how far the causal orders agree with two sets of expected directions, beside the paper's own "
+    "figures.",
+    CREDIT,
+    references={"R7": R7, "R17": R17},
+    caution="**R7 and R17 are not ground truth.** They are directions that batting definitions (R7) and an earlier "
+    "analysis (the ten more of R17) suggest. Several follow from accounting, such as hits being at most at-bats, "
+    "which the method's model rules out. Agreement describes an order; it does not show that it is "
+    "causally right.",
+    published=PUBLISHED,
+    positions=POSITIONS,
+    numbers={("AB", "BB"): 0.82, ("G", "RBI"): 0.5},  # so that they cover no other number
 )
 
 
@@ -136,51 +147,26 @@ def settings(
     return Settings.of(preset, boundary=boundary, seed=seed, **changes)
 
 
-def ends(starts: pd.DataFrame, orders: pd.DataFrame) -> pd.DataFrame:
-    """The end of every search of a refinement, one row per start, best first.
-
-    Args:
-        starts: start, sweep, score.
-        orders: start, position, node.
-
-    Returns:
-        Columns start, below (nats below the best end), r7 and r17 (agreement of its order with R7 and R17).
-    """
-    last = starts.sort_values("sweep", kind="stable").groupby("start", sort=False)["score"].last()
-    found = []
-    for start, rows in orders.groupby("start", sort=False):
-        order = rows.sort_values("position")["node"].tolist()
-        found.append((start, float(last.max() - last[start]), a_top(order, R7), a_top(order, R17)))
-    table = pd.DataFrame(found, columns=["start", "below", "r7", "r17"])
-    return table.sort_values("below", kind="stable", ignore_index=True)
+def group(
+    table: pd.DataFrame,
+    years: tuple[int, int],
+    levels: str = "4",
+    preset: str = "tuned",
+    seeds: Sequence[int] = (0, 1, 2),
+    boundary: str = "clipped",
+) -> list[Wanted]:
+    """A fit of a cohort per seed. Boundary and thresholds are applied to fitted networks, so a run may have others."""
+    name = f"Lahman {years[0]}-{years[1]} {representation(levels)} {preset} seed"
+    made = {seed: settings(levels, boundary, seed, preset, years) for seed in seeds}
+    free = ("boundary", "tau_z", "pi_min")
+    return [
+        Wanted(f"seed {seed}", f"{name} {seed}", table, one, source=CREDIT, free=free) for seed, one in made.items()
+    ]
 
 
-def with_means(scores: pd.DataFrame) -> pd.DataFrame:
-    """Scores of several seeds, with a row for the mean of each label after its own: label, seed, r7, r17.
-
-    Args:
-        scores: columns label, seed, r7 and r17; labels stay in the order of their first rows.
-
-    Returns:
-        The seed as text, "mean" for a mean.
-    """
-    parts = []
-    for label, rows in scores.groupby("label", sort=False):
-        mean = pd.DataFrame([{"label": label, "seed": "mean", **rows[["r7", "r17"]].mean()}])
-        parts += [rows[["label", "seed", "r7", "r17"]].astype({"seed": str}).sort_values("seed", kind="stable"), mean]
-    return pd.concat(parts, ignore_index=True)
-
-
-def undecided(edges: pd.DataFrame, reference: tuple[tuple[str, str], ...]) -> tuple[int, int]:
-    """How many pairs of a reference a refined graph joins, in either direction, and how many of these are undecided.
-
-    Args:
-        edges: parent, child, decided.
-        reference: R7 or R17.
-    """
-    decided = {frozenset(pair): bool(sure) for *pair, sure in edges[["parent", "child", "decided"]].to_numpy()}
-    joined = [decided[pair] for pair in map(frozenset, reference) if pair in decided]
-    return len(joined), joined.count(False)
+def representation(levels: str) -> str:
+    """Levels as the paper writes them: q4, q6, q8 or raw."""
+    return "raw" if levels == "raw" else f"q{levels}"
 
 
 @cache

@@ -1,11 +1,10 @@
 """The Lahman cohort, references and settings against the paper's own figures."""
 
-import pandas as pd
 import pytest
 
-from disco import lahman
 from disco.errors import InputError
 from disco.settings import Settings
+from disco.studies import lahman
 
 HAS_2025 = lahman.seasons()[1] >= 2025
 
@@ -51,13 +50,19 @@ def test_references():
     assert ("AB", "H") in lahman.R7 and ("SB", "CS") in lahman.R17
 
 
-def test_paper_figures_are_shares_of_three_orders():
+def test_published_figures_are_shares_of_three_orders():
     """Each mean is a whole number of agreements out of 3 x 7 and 3 x 17, as the paper rounds it."""
-    for figure in lahman.PAPER_FIGURES:
-        assert round(round(figure.r7 * 21) / 21, 3) == figure.r7
-        assert round(round(figure.r17 * 51) / 51, 3) == figure.r17
-        lahman.parse_years(figure.years)
-        lahman.settings(figure.representation.removeprefix("q"), figure.boundary)
+    assert len(lahman.PUBLISHED) == 6
+    for label, (r7, r17) in lahman.PUBLISHED.items():
+        assert round(round(r7 * 21) / 21, 3) == r7
+        assert round(round(r17 * 51) / 51, 3) == r17
+        levels, boundary, years = label.split(", ")
+        lahman.parse_years(years)
+        lahman.settings(levels.removeprefix("q"), boundary)
+
+
+def test_every_column_of_the_references_has_a_place():
+    assert {node for pair in lahman.R17 for node in pair} == set(lahman.STUDY.positions)
 
 
 @pytest.mark.parametrize(
@@ -91,13 +96,8 @@ def test_the_credit_names_source_and_licence():
         assert word in lahman.CREDIT
 
 
-def test_each_label_ends_with_its_mean():
-    rows = [("q4, clipped", 0, 1.0, 0.5), ("q4, clipped", 1, 0.5, 0.25), ("raw, clipped", 0, 0.25, 0.125)]
-    found = lahman.with_means(pd.DataFrame(rows, columns=["label", "seed", "r7", "r17"]))
-    assert found.to_numpy().tolist() == [
-        ["q4, clipped", "0", 1.0, 0.5],
-        ["q4, clipped", "1", 0.5, 0.25],
-        ["q4, clipped", "mean", 0.75, 0.375],
-        ["raw, clipped", "0", 0.25, 0.125],
-        ["raw, clipped", "mean", 0.25, 0.125],
-    ]
+def test_the_group_has_a_fit_per_seed():
+    table = lahman.cohort(2018, 2018)
+    first, second = lahman.group(table, (2018, 2018), "6", "paper", (3, 1), "admissible")
+    assert (first.label, first.name, second.label) == ("seed 3", "Lahman 2018-2018 q6 paper seed 3", "seed 1")
+    assert first.settings == lahman.settings("6", "admissible", 3, "paper") and first.table is table

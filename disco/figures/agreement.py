@@ -1,0 +1,156 @@
+"""How far orders agree with a study's reference directions, which are no ground truth (`disco.studies.agreement`)."""
+
+from collections.abc import Mapping, Sequence
+from itertools import cycle
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+from plotly.subplots import make_subplots
+
+from disco.figures import placing, roles, theme
+from disco.figures.axes import named_rows
+from disco.found import Found
+from disco.studies.agreement import Shares, support
+from disco.studies.study import Pairs, Positions, Study
+from disco.words import share
+
+_WIDE, _HIGH = 7.0, 3.0  # of computed places
+_KEY = {"most orders agree": roles.PICKED, "most orders reverse it": roles.ACCENT, "half agree": roles.MUTED}
+_LOOKS = (("circle", roles.PICKED), ("diamond-open", roles.ACCENT), ("square-open", roles.MUTED))
+
+
+def agreement(ours: pd.DataFrame, published: Shares, controls: Shares) -> go.Figure:
+    """Agreement with each reference: each of our runs, their mean, the mean of a paper, and the sorting controls.
+
+    Args:
+        ours: of `disco.studies.agreement.scores`.
+        published, controls: by label.
+    """
+    names = list(ours.columns[2:])
+    row = {label: index for index, label in enumerate(dict.fromkeys([*ours["label"], *published, *controls]))}
+    means, height = ours.groupby("label", sort=False)[names].mean(), 190 + 26 * len(row)
+    fig = make_subplots(rows=1, cols=len(names), shared_yaxes=True, subplot_titles=names, horizontal_spacing=0.05)
+    for column, name in enumerate(names):
+        told, sorted_ = ([values[column] for values in shares.values()] for shares in (published, controls))
+        for words, where, values, symbol, size, colour in (
+            ("our runs", ours["label"], ours[name], "circle-open", 8, roles.PICKED),
+            ("our mean", means.index, means[name], "circle", 12, roles.PICKED),
+            ("the paper's mean", published, told, "diamond-open", 11, roles.ACCENT),
+            ("sorting control", controls, sorted_, "x-thin-open", 9, roles.MUTED),
+        ):
+            look = {"symbol": symbol, "size": size, "color": colour, "line": {"width": 2}}
+            more = {"customdata": list(where), "legendgroup": words, "showlegend": column == 0 and len(where) > 0}
+            where = [row[label] for label in where]
+            _dots(fig, values, where, words, "%{customdata}: %{x:.3f}", look, **more, row=1, col=column + 1)
+    fig.update_xaxes(range=[-0.04, 1.04], tickvals=[0, 0.5, 1.0], title="share respected")
+    fig.update_yaxes(**named_rows(row, 30))
+    title = "Agreement of the paper and of sorting the columns; no run yet"
+    if len(means):
+        best = " and ".join(f"{means[name].iloc[0]:.3f} with {name}" for name in names)
+        title = f"{means.index[0]}: our mean agreement is {best}"
+    return roles.titled(fig, title, height=height).update_layout(legend={"y": 1.06 + 12 / height})
+
+
+def reference(found: Sequence[Found], pairs: Pairs, study: Study) -> go.Figure:
+    """A reference as arrows: blue if most orders agree, vermillion if most reverse it, grey if half agree.
+
+    A solid arrow is also an edge, in either direction, in most graphs; a dashed one is not. The number on an arrow is
+    the number of orders that agree.
+
+    Args:
+        found: one result per run.
+        study: knows where columns and numbers stand.
+    """
+    rows, positions = support([one.nodes for one in found], pairs), _positions(found[0].nodes, pairs, study)
+    edges = [{frozenset(pair) for pair in one.pairs} for one in found]
+    fig = go.Figure()
+    for u, v, agree, runs in rows.itertuples(index=False, name=None):
+        colour = roles.PICKED if agree * 2 > runs else roles.ACCENT if agree * 2 < runs else roles.MUTED
+        is_edge = 2 * sum({u, v} in joined for joined in edges) > len(found)
+        (x0, y0), (x1, y1), at = positions[u], positions[v], study.numbers.get((u, v), 0.6)
+        head = {"symbol": "arrow", "angleref": "previous", "size": [0, 15], "standoff": 21, "opacity": 1}
+        line = {"color": colour, "width": 2.5, "dash": "solid" if is_edge else "dash"}
+        _drawn(fig, [x0, x1], [y0, y1], "lines+markers", {**head, "color": colour, "line": {"width": 0}}, line=line)
+        said = f"{theme.label(u)} before {theme.label(v)} in {share(agree, runs)} runs<extra></extra>"
+        number = {"text": f"{agree}/{runs}", "textfont": {"color": "#FFFFFF", "size": 11}, "hovertemplate": said}
+        middle = [x0 + at * (x1 - x0)], [y0 + at * (y1 - y0)]
+        _drawn(fig, *middle, "markers+text", {"size": 24, "color": colour}, hoverinfo=None, **number)
+    x, y = zip(*positions.values(), strict=True)
+    disc = {"size": 40, "color": "#E6EAEC", "line": {"color": roles.MUTED, "width": 1}}
+    ink = {"color": "#1F2A30", "size": 13}
+    _drawn(fig, x, y, "markers+text", disc, text=[theme.label(node) for node in positions], textfont=ink)
+    fig.layout.xaxis = dict(visible=False, range=[min(x) - 0.6, max(x) + 0.6])
+    fig.layout.yaxis = dict(visible=False, range=[max(y) + 0.5, min(y) - 0.45])
+    has_ties = (rows["agree"] * 2 == rows["orders"]).any()
+    key = [(*entry, "solid") for entry in list(_KEY.items())[: 3 if has_ties else 2]]
+    for name, colour, dash in (*key, ("no edge in most graphs", roles.MUTED, "dash")):
+        fig.add_scatter(x=[None], y=[None], mode="lines", name=name, line={"color": colour, "dash": dash, "width": 2.5})
+    title = f"{rows['agree'].sum()} of {rows['orders'].sum()} directions agree, over all runs"
+    return roles.titled(fig, title, height=520)
+
+
+def _positions(order: Sequence[str], pairs: Pairs, study: Study) -> Positions:
+    """Where the columns of a reference stand: as the study says or, if it does not, in rows along an order."""
+    nodes = {node for pair in pairs for node in pair}
+    if nodes <= {*study.positions}:
+        return {node: index for node, index in study.positions.items() if node in nodes}
+    ties = pd.DataFrame(pairs, columns=["parent", "child"]).assign(z=2.0)
+    found = placing.positions([node for node in order if node in nodes], ties)
+    wide, high = (max(1, *(abs(index[axis]) for index in found.values())) for axis in (0, 1))
+    return {node: (_WIDE * x / wide, _HIGH * y / high) for node, (x, y) in found.items()}
+
+
+def ends(table: pd.DataFrame, near: float) -> go.Figure:
+    """Agreement of every search's final order, against how far its score is below the best.
+
+    Args:
+        table: of `disco.studies.agreement.ends`.
+        near: ends within this many nats of the best are not distinguished from it; shaded.
+    """
+    fig, names = go.Figure(), list(table.columns[2:])
+    fig.add_vrect(x0=0, x1=near, fillcolor=roles.PICKED, opacity=0.12, line_width=0, layer="below")
+    for name, (symbol, colour) in zip(names, cycle(_LOOKS), strict=False):
+        look = {"symbol": symbol, "size": 10, "color": colour, "line": {"width": 2, "color": colour}}
+        starts, said = table["start"].map(theme.label), "%{customdata}: %{y:.3f}, %{x:.1f} nats below the best"
+        _dots(fig, table["below"], table[name], name, said, look, customdata=starts)
+    widest, part = max(table["below"].max(), near), table[table["below"] <= near]
+    fig.layout.xaxis = dict(title="nats below the best end", range=[-0.03 * widest, 1.05 * widest])
+    fig.layout.yaxis = dict(title="share of directions respected", range=[-0.04, 1.04])
+    low, high = part[names[0]].min(), part[names[0]].max()
+    title = f"{share(len(part), len(table))} searches ended within {near:g} nats of the best, with {names[0]} "
+    title += f"agreement from {low:.2f} to {high:.2f}" if high > low else f"agreement {low:.2f}"
+    return roles.titled(fig, title, height=340)
+
+
+def positions(orders: Mapping[str, Sequence[str]]) -> go.Figure:
+    """The position of every column in each run's order: how far the runs differ."""
+    table = pd.DataFrame({run: {node: k for k, node in enumerate(order, 1)} for run, order in orders.items()})
+    table = table.loc[table.mean(axis=1).sort_values(kind="stable").index]
+    fig, rows, low, high = go.Figure(), np.arange(len(table)), table.min(axis=1), table.max(axis=1)
+    spans = np.column_stack([low, high, np.full(len(table), np.nan)]).ravel()
+    _drawn(fig, spans, np.repeat(rows, 3), "lines", {}, line={"color": roles.MUTED, "width": 1.5})
+    for index, (run, symbol) in enumerate(
+        zip(table, cycle(("circle", "square", "diamond", "triangle-up", "cross")), strict=False)
+    ):
+        look = {"size": 9, "symbol": symbol, "color": theme.fold_colour(index)}
+        _dots(
+            fig, table[run], rows, theme.label(run), "%{customdata}: position %{x}", look, customdata=list(table.index)
+        )
+    fig.layout.xaxis = dict(title="position in the causal order (1: source)", dtick=2)
+    fig.layout.yaxis = named_rows(table.index)
+    spread = (high - low).mean()
+    title = f"A column's position differs by {spread:.1f} between runs, on average" if len(orders) > 1 else "Positions"
+    return roles.titled(fig, title, height=140 + 22 * len(table))
+
+
+def _dots(fig: go.Figure, x: Any, y: Any, name: str, said: str, marker: dict[str, Any], **more: Any) -> None:
+    """Points with an entry in the legend, and what is said of one under the pointer."""
+    hover = f"{said}<extra>{name}</extra>"
+    fig.add_scatter(x=list(x), y=list(y), mode="markers", name=name, marker=marker, hovertemplate=hover, **more)
+
+
+def _drawn(fig: go.Figure, x: Any, y: Any, mode: str, marker: dict[str, Any], **more: Any) -> None:
+    """Marks without an entry in the legend."""
+    fig.add_scatter(x=x, y=y, mode=mode, marker=marker, **{"showlegend": False, "hoverinfo": "skip", **more})

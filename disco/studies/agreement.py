@@ -1,0 +1,96 @@
+"""How far orders agree with the reference directions of a study.
+
+References are partial and no ground truth, so agreement with them does not measure causal accuracy. Sorting the columns
+fits nothing: compare every method with it.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import pandas as pd
+
+from disco.found import Found
+from disco.metrics import a_top, order_by_excess, order_by_mean
+from disco.studies.study import Pairs
+
+References = Mapping[str, Pairs]
+Shares = Mapping[str, tuple[float, ...]]  # agreement with each reference, by label
+
+
+def agreement(order: Sequence[str], references: References) -> tuple[float, ...]:
+    """The share of each reference's directions that an order respects."""
+    return tuple(a_top(order, pairs) for pairs in references.values())
+
+
+def scores(results: Mapping[str, Mapping[str, Found]], references: References) -> pd.DataFrame:
+    """The agreement of every result.
+
+    Args:
+        results: by how they were found, then by run.
+
+    Returns:
+        Columns label, run, and one for each reference.
+    """
+    rows = [
+        (label, run, *agreement(one.nodes, references))
+        for label, group in results.items()
+        for run, one in group.items()
+    ]
+    return pd.DataFrame(rows, columns=["label", "run", *references])
+
+
+def with_means(scores: pd.DataFrame) -> pd.DataFrame:
+    """Scores with a row for the mean of each label after its own."""
+    names, parts = list(scores.columns[2:]), []
+    for label, rows in scores.groupby("label", sort=False):
+        parts += [rows, pd.DataFrame([{"label": label, "run": "mean", **rows[names].mean()}])]
+    return pd.concat(parts, ignore_index=True)
+
+
+def controls(table: pd.DataFrame, references: References) -> dict[str, tuple[float, ...]]:
+    """The agreement of sorting the columns, rising and falling."""
+    found = {}
+    for name, order in (("mean", order_by_mean(table)), ("var. − mean", order_by_excess(table))):
+        found[f"by rising {name}"] = agreement(order, references)
+        found[f"by falling {name}"] = agreement(order[::-1], references)
+    return found
+
+
+def support(orders: Iterable[Sequence[str]], pairs: Iterable[tuple[str, str]]) -> pd.DataFrame:
+    """The number of orders in which the first node of a direction comes before its second.
+
+    Returns:
+        Columns parent, child, agree, orders.
+    """
+    indices = [{node: index for index, node in enumerate(order)} for order in orders]
+    rows = [(u, v, sum(index[u] < index[v] for index in indices), len(indices)) for u, v in pairs]
+    return pd.DataFrame(rows, columns=["parent", "child", "agree", "orders"])
+
+
+def ends(starts: pd.DataFrame, orders: pd.DataFrame, references: References) -> pd.DataFrame:
+    """The end of every search of a refinement, best first.
+
+    Args:
+        starts: start, sweep, score.
+        orders: start, position, node.
+
+    Returns:
+        Columns start, below (nats below the best end), and the agreement with each reference.
+    """
+    last = starts.sort_values("sweep", kind="stable").groupby("start", sort=False)["score"].last()
+    found = []
+    for start, rows in orders.groupby("start", sort=False):
+        order = rows.sort_values("position")["node"].tolist()
+        found.append((start, float(last.max() - last[start]), *agreement(order, references)))
+    table = pd.DataFrame(found, columns=["start", "below", *references])
+    return table.sort_values("below", kind="stable", ignore_index=True)
+
+
+def undecided(edges: pd.DataFrame, pairs: Pairs) -> tuple[int, int]:
+    """How many pairs of a reference a refined graph joins, in either direction, and how many of these are undecided.
+
+    Args:
+        edges: parent, child, decided.
+    """
+    decided = {frozenset(pair): bool(sure) for *pair, sure in edges[["parent", "child", "decided"]].to_numpy()}
+    joined = [decided[pair] for pair in map(frozenset, pairs) if pair in decided]
+    return len(joined), joined.count(False)

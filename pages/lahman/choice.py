@@ -1,0 +1,44 @@
+"""The choices of the Lahman page: seasons, levels, preset and seeds. Owns the keys `lahman_…` of these."""
+
+import pandas as pd
+import streamlit as st
+
+from disco.settings import PRESETS
+from disco.studies import lahman
+from pages.shared.frame import answers
+from pages.shared.frame.glossary import define
+from pages.shared.frame.words import bullets
+from pages.shared.work.facts import fact
+
+SEEDS = list(range(10))
+_FIRST = 1955  # intentional walks and sacrifice flies are counted from then on
+_LEVELS = "q4: each column cut at its quartiles; raw: the rank of each count. Fewer levels give more rows per level."
+_PRESETS = "Tuned: smaller networks and a short schedule. Paper: the paper's settings as we read them, minutes per fit."
+_SEASONS = "The 200 players of each season with the most at-bats. The paper takes 2019–2025 and, as a check, 2012–2018."
+
+
+def choose() -> tuple[tuple[int, int], str, str, list[int]]:
+    """The first and last season, the levels, the preset and the seeds."""
+    last = lahman.seasons()[1]
+    words = {name: "raw ranks" if name == "raw" else lahman.representation(name) for name in lahman.LEVELS}
+    presets = {name: name.capitalize() for name in PRESETS}
+    with st.container(border=True):
+        years = st.slider("Seasons", _FIRST, last, (2012, min(2018, last)), key="lahman_years", help=_SEASONS)
+        with st.container(horizontal=True, gap="large"):
+            levels = answers.segments("Levels", words, "lahman_levels", help=_LEVELS)
+            preset = answers.segments("Preset", presets, "lahman_preset", "tuned", _PRESETS)
+            help = "The paper runs 0, 1 and 2."
+            seeds = st.multiselect("Seeds", SEEDS, default=[0, 1, 2], key="lahman_seeds", help=help)
+    return years, levels, preset, sorted(seeds)
+
+
+@fact(lambda years: years, words="Reading the batting table …")
+def table(years: tuple[int, int]) -> pd.DataFrame:
+    """The counts of a cohort."""
+    return lahman.cohort(*years)
+
+
+def columns() -> None:
+    """What each count means, in an expander."""
+    with st.expander("What the columns count", icon=":material/info:"):
+        st.markdown(bullets([f"**{name}**: {define(name)}" for name in lahman.COLUMNS]))

@@ -1,0 +1,83 @@
+"""The fits of the Lahman page: both boundaries of each, and its refinement by the likelihood."""
+
+import contextlib
+from dataclasses import replace
+
+import streamlit as st
+
+from disco.errors import InputError
+from disco.found import Found
+from disco.parents.sparse import is_sparse
+from disco.refine import Choice, Refined
+from disco.runs import Run
+from disco.settings import CHOICES
+from disco.studies import lahman
+from disco.studies.study import Wanted
+from disco.words import how_many
+from pages.shared.refined import refinement
+from pages.shared.refined.evidence_words import ASSUMED, SAME_ROWS
+from pages.shared.studies import agreement, group
+from pages.shared.work import variants
+
+CHOICE = Choice(starts=6, bootstrap=20)
+NEAR = 12.0  # nats; a trial found orders of R7 agreement .43 and .86 within so many of each other
+PACE = "They run one at a time, and continue when you leave the page."
+_REFINE = (
+    f"{CHOICE.starts} starts, {CHOICE.restarts} restarts and {CHOICE.bootstrap} bootstrap tables each: some minutes "
+    f"per fit. {PACE}"
+)
+BOUNDARIES = CHOICES["boundary"]
+
+
+def boundaries(done: dict[str, Run]) -> None:
+    """Score the boundary that is missing, from the fitted networks."""
+    wanted = [(run, f"ccs-{b}") for run in done.values() for b in BOUNDARIES if f"ccs-{b}" not in run.variants()]
+    key = tuple(str(run.path) for run in done.values())
+    variants.offer("lahman_other", wanted, "Score the other boundary too", key, icon=":material/rule:")
+
+
+def refinements(done: dict[str, Run]) -> dict[str, Refined]:
+    """Of the runs that have one."""
+    return {seed: one.refined for seed, run in done.items() if (one := refinement.readable(run)) is not None}
+
+
+def results(
+    years: tuple[int, int], levels: str, done: dict[str, Run], refined: dict[str, Refined]
+) -> dict[str, dict[str, Found]]:
+    """What was found with each boundary and by the refinement, by run; a run that cannot be read has nothing."""
+    found: dict[str, dict[str, Found]] = {}
+    for boundary in BOUNDARIES:
+        label = f"{lahman.representation(levels)}, {boundary}, {years[0]}–{years[1]}"
+        for seed, run in done.items():
+            with contextlib.suppress(InputError):
+                found.setdefault(label, {})[seed] = run.found(f"ccs-{boundary}")
+    return found | ({"refined": {seed: one.found for seed, one in refined.items()}} if refined else {})
+
+
+def sparse(done: dict[str, Run]) -> None:
+    """What to try if the graphs of the fits have next to no edges."""
+    few = sum(is_sparse(len(run.edges()), len(run.nodes)) for run in done.values())
+    if few:
+        st.info(
+            f"The graphs of {how_many(few, 'seed')} have next to no edges, by their rule of parent selection. "
+            "Open such a fit and see Parents, which offers other rules, or refine the fits below.",
+            icon=":material/lightbulb:",
+        )
+
+
+def refine(wanted: list[Wanted], done: dict[str, Run], refined: dict[str, Refined]) -> None:
+    """The refinement of every finished fit, and where its searches ended.
+
+    On these counts searches of nearly equal score end at quite different orders, so all of them are shown.
+    """
+    st.subheader("Refined by the likelihood", anchor=False)
+    st.caption(
+        "Beyond the paper: a search over orders by the likelihood of the paper's own class, from DISCO's order, sorted "
+        "and random ones. DISCO's result stays as it is. Batting counts lie outside that class, because many follow "
+        f"from each other by accounting, so a higher likelihood does not mean better causal directions. {SAME_ROWS}"
+    )
+    refining = [replace(one, choice=CHOICE) for one in wanted if one.label in done]
+    group.section("lahman_refine", refining, "Refine", _REFINE, done)
+    if refined:
+        agreement.ends(lahman.STUDY, refined, NEAR)
+        st.caption(ASSUMED)

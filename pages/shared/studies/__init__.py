@@ -1,0 +1,1 @@
+"""Sections of the pages of case studies: their runs, graphs, agreement and verdicts."""

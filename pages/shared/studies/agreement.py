@@ -1,0 +1,99 @@
+"""Agreement of a group's orders with a study's reference directions. Owns `study_reference` and `study_of`."""
+
+from collections.abc import Mapping
+
+import pandas as pd
+import streamlit as st
+from disco.refine.turning import BOUND
+
+from disco.figures import agreement as figures
+from disco.found import Found
+from disco.refine import Refined
+from disco.studies import agreement
+from disco.studies.study import Study
+from pages.shared.frame import answers, figure, table
+from pages.shared.frame.glossary import define, entries
+from pages.shared.refined.evidence_words import decided_means
+
+_OPEN = "Of the reference's pairs that the refined graph joins, those whose direction is undecided. "
+Results = Mapping[str, Mapping[str, Found]]  # by how they were found, then by run
+
+
+def section(study: Study, results: Results, counts: pd.DataFrame) -> None:
+    """Scores of every result beside published ones and the sorting controls; the reference as arrows, and the places.
+
+    Args:
+        counts: whose columns are sorted.
+    """
+    st.subheader("Agreement with the references", anchor=False)
+    scores = agreement.scores(results, study.references)
+    if len(scores):
+        _table(study, results, agreement.with_means(scores))
+    controls = agreement.controls(counts, study.references)
+    figure.show(figures.agreement(scores, study.published, controls), f"{study.name}_agreement")
+    st.caption("Controls sort the columns of the chosen table and fit nothing: compare every method with them.")
+    if len(scores):
+        _arrows(study, {label: group for label, group in results.items() if group})
+
+
+def _table(study: Study, results: Results, scores: pd.DataFrame) -> None:
+    """One row per result, and the mean of each label."""
+    columns = {"label": "Order", "run": "Run", **numbers(study)}
+    for name, pairs in study.references.items():
+        scores[f"of {name}"] = [f"{round(value * len(pairs), 1):g} / {len(pairs)}" for value in scores[name]]
+    for name, pairs in study.references.items():
+        found = [
+            _open(results[label].get(run), pairs) for label, run in zip(scores["label"], scores["run"], strict=True)
+        ]
+        if any(found):
+            scores[f"{name} open"] = [one or "–" for one in found]
+            columns[f"{name} open"] = st.column_config.TextColumn(help=_OPEN + decided_means(BOUND))
+    table.show(scores, "Agreement with the references, per order and run", columns)
+
+
+def _open(found: Found | None, pairs: agreement.Pairs) -> str:
+    """How many of the joined pairs are undecided; empty if that is not known."""
+    if found is None or "decided" not in found.edges:
+        return ""
+    joined, undecided = agreement.undecided(found.edges, pairs)
+    return f"{undecided} of {joined}"
+
+
+def numbers(study: Study) -> dict[str, object]:
+    """How a table shows the agreement with each reference."""
+    number = st.column_config.NumberColumn
+    return {name: number(name, format="%.3f", help=entries().get(name)) for name in study.references}
+
+
+def _arrows(study: Study, results: Results) -> None:
+    st.subheader("The reference arrows, and where the columns stand", anchor=False)
+    with st.container(horizontal=True, gap="large"):
+        name = answers.segments("Reference", list(study.references), "study_reference", [*study.references][-1])
+        group = results[answers.segments("Orders", list(results), "study_of")]
+    left, right = st.columns([3, 2], gap="large")
+    with left:
+        arrows = figures.reference(list(group.values()), study.references[name], study)
+        figure.show(arrows, f"{study.name}_reference_arrows")
+        st.caption(
+            "The number on an arrow: the number of runs whose order agrees with it. Solid: also an edge in most graphs."
+        )
+    with right:
+        figure.show(figures.positions({run: one.nodes for run, one in group.items()}), f"{study.name}_places")
+
+
+def ends(study: Study, refined: Mapping[str, Refined], near: float) -> None:
+    """Where the searches of one run's refinement ended, and how far their orders agree with the references.
+
+    Args:
+        near: nats within which ends cannot be told apart.
+    """
+    runs = [run for run, one in refined.items() if one.orders is not None]
+    if not runs:
+        st.caption("These refinements come from an older version, which did not keep where each search ended.")
+        return
+    one = refined[answers.segments("Searches of", runs, f"{study.name}_ends_of")]
+    found = agreement.ends(one.starts, one.orders, study.references)
+    st.markdown(f"Ends within {near:g} nats of each other cannot be told apart: read them together, not only the best.")
+    figure.show(figures.ends(found, near), f"{study.name}_ends")
+    below = st.column_config.NumberColumn("Nats below", format="%.1f", help=define("nats"))
+    table.show(found, "Where each search ended", {"start": "Search from", "below": below, **numbers(study)}, most=380)

@@ -1,0 +1,34 @@
+"""Two graphs of a group side by side: what became of every edge, and all of these edges."""
+
+from collections.abc import Mapping, Sequence
+
+import streamlit as st
+
+from disco.metrics.several import Comparison
+from disco.runs import Run
+from pages.shared.frame.names import plain
+from pages.shared.graph import paired
+from pages.shared.refined import refinement
+
+
+def section(key: str, runs: Mapping[str, Run], titles: Sequence[str], helps: Mapping[str, str]) -> None:
+    """The number of edges of either and of both, both graphs, and a table; of a single one the same twice.
+
+    Args:
+        key: of the elements.
+        runs: two refined ones by label, or one.
+        titles: what each graph is, in Markdown; the number of edges is put before it, and that of decided ones behind.
+        helps: what a change of an edge means.
+    """
+    read = {label: one.refined.found for label, run in runs.items() if (one := refinement.readable(run))}
+    if not read:
+        return
+    found = read if len(read) > 1 else {**read, "the same": next(iter(read.values()))}
+    pair = paired.Pair(Comparison.of(found), *found, tuple(found), helps)
+    paired.numbers(pair)
+    decided = [int(one.edges["decided"].sum()) for one in found.values()]
+    paired.graphs(pair, key, [f"{one}, {sure} decided" for one, sure in zip(titles, decided, strict=True)], height=360)
+    paired.edges(pair, key, f"{key}_edges.csv")
+    for label, one in read.items():
+        for note in one.notes:
+            st.caption(f"{label.capitalize()}: {plain(note)}")

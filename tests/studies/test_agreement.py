@@ -1,0 +1,57 @@
+"""Agreement of orders with reference directions."""
+
+import pandas as pd
+import pytest
+
+from disco.found import Found
+from disco.metrics import a_top
+from disco.studies import agreement, lahman
+
+ORDER = list(lahman.COLUMNS)
+TURNED = ORDER[::-1]
+REFERENCES = lahman.STUDY.references
+
+
+def test_each_label_ends_with_its_mean():
+    found = {"first": {"a": Found.of("xyz", [], order=list("xyz")), "b": Found.of("xyz", [], order=list("zyx"))}}
+    scores = agreement.scores({**found, "second": {"a": found["first"]["a"]}}, {"R": (("x", "y"), ("z", "y"))})
+    assert agreement.with_means(scores).to_numpy().tolist() == [
+        ["first", "a", 0.5],
+        ["first", "b", 0.5],
+        ["first", "mean", 0.5],
+        ["second", "a", 0.5],
+        ["second", "mean", 0.5],
+    ]
+    assert agreement.scores({}, REFERENCES).columns.tolist() == ["label", "run", "R7", "R17"]
+
+
+def test_support_counts_the_orders_that_agree():
+    table = agreement.support([["a", "b", "c"], ["b", "a", "c"]], [("a", "b"), ("a", "c")])
+    assert table["agree"].tolist() == [1, 2] and table["orders"].tolist() == [2, 2]
+
+
+def test_controls_score_both_ways_round():
+    found = agreement.controls(lahman.cohort(2018, 2018), REFERENCES)
+    for name in ("mean", "var. − mean"):
+        rising, falling = found[f"by rising {name}"], found[f"by falling {name}"]
+        assert rising[0] + falling[0] == pytest.approx(1) and rising[1] + falling[1] == pytest.approx(1)
+
+
+def test_ends_are_scored_at_their_last_sweep():
+    rows = [("by mean", 1, -500.0), ("by mean", 2, -103.0), ("CCS order", 1, -100.0)]
+    orders = [("by mean", k, node) for k, node in enumerate(TURNED)]
+    orders += [("CCS order", k, node) for k, node in enumerate(ORDER)]
+    ends = pd.DataFrame(orders, columns=["start", "position", "node"]).sample(frac=1, random_state=0)
+    found = agreement.ends(pd.DataFrame(rows, columns=["start", "sweep", "score"]), ends, REFERENCES)
+    assert found["start"].tolist() == ["CCS order", "by mean"] and found["below"].tolist() == [0.0, 3.0]
+    for name, pairs in REFERENCES.items():
+        assert found[name].tolist() == [a_top(ORDER, pairs), a_top(TURNED, pairs)]
+
+
+def test_undecided_counts_joined_pairs_either_way_round():
+    edges = pd.DataFrame(
+        {"parent": ["AB", "SO", "HBP"], "child": ["H", "AB", "SF"], "decided": [False, True, False]}
+    )  # the second is decided in the wrong direction, the third in no reference
+    assert agreement.undecided(edges, lahman.R7) == (2, 1)
+    assert agreement.undecided(edges.assign(decided=True), lahman.R7) == (2, 0)
+    assert agreement.undecided(edges.iloc[2:], lahman.R17) == (0, 0)
