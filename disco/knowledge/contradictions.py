@@ -63,7 +63,7 @@ def check(
     for parent, child in np.argwhere(edges & never)[:1].tolist():
         words, against = (_rule(rules, parent, child) for rules in (required, forbidden))
         pair = f"{names[parent]} → {names[child]}"
-        which = "" if words == against == pair else f', and both stand for "{pair}"'
+        which = "" if words == against == pair else f', and both match "{pair}"'
         found.append((2, f'"{words}" is required and "{against}" is forbidden{which}'))
     for parent, child in np.argwhere(edges & inside)[:1].tolist():
         ends = f'"{names[parent]}" and "{names[child]}" are in tier {tier[parent]}, which is closed'

@@ -62,8 +62,8 @@ def _from_tetrad(text: str, name: str) -> Knowledge:
             edges[section].append(words)
         else:
             raise InputError(
-                f"Line {number} of {name} is no tier and no pair of names of Tetrad's knowledge: correct or remove it; "
-                "the sections addtemporal, forbiddirect and requiredirect are read."
+                f"Line {number} of {name} is neither a tier nor a pair of names in Tetrad's format: correct or remove "
+                "it; the sections addtemporal, forbiddirect and requiredirect are read."
             )
     numbers = sorted(number for number, names in tiers.items() if names)
     listed = [tiers[number] for number in numbers]
@@ -88,7 +88,7 @@ def to_tetrad(knowledge: Knowledge) -> str:
     edges = [*knowledge.required, *knowledge.forbidden]
     for text in (text for texts in (*knowledge.tiers, *edges) for text in texts):
         if len(text.split()) != 1 or text != text.strip():
-            raise InputError(f'Tetrad\'s text form cannot hold "{text}", because it has a space: rename the column.')
+            raise InputError(f'Tetrad\'s text format cannot hold "{text}", because it has a space: rename the column.')
     lines = ["/knowledge", "addtemporal"]
     for number, texts in enumerate(knowledge.tiers, start=1):
         lines.append(f"{number}{'*' * (number in knowledge.closed)} {' '.join(texts)}")

@@ -150,8 +150,8 @@ class Knowledge:
                     if tier[column] not in (0, number):
                         name = list(index)[column]
                         raise InputError(
-                            f'The knowledge puts "{name}" into two tiers, into tier {tier[column]} by "{by[column]}" '
-                            f'and into tier {number} by "{text}": leave it in one of them.'
+                            f'The knowledge puts "{name}" in two tiers, tier {tier[column]} by "{by[column]}" and tier '
+                            f'{number} by "{text}": keep it in one of them.'
                         )
                     tier[column], by[column] = number, text
         return tier
@@ -194,7 +194,7 @@ def _columns(text: str, index: dict[str, int]) -> list[int]:
     fits = re.compile(translate(text)).match
     found = [number for name, number in index.items() if fits(name)]
     if not found:
-        raise InputError(f'No column of the table fits the pattern "{text}" of the knowledge: correct or remove it.')
+        raise InputError(f'No column of the table matches the pattern "{text}" of the knowledge: correct or remove it.')
     return found
 
 

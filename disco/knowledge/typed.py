@@ -58,7 +58,7 @@ def _edges(text: str, kind: str) -> list[list[str]]:
         if len(texts) != 2 or not all(texts):
             raise InputError(
                 f"Line {line} of the {kind} edges must be one parent → child, with a name in double quotes if it "
-                f"holds an arrow; got {' → '.join(texts)[:60]!r}."
+                f"has an arrow; got {' → '.join(texts)[:60]!r}."
             )
     return [texts for _, texts in pairs]
 
@@ -74,8 +74,8 @@ def _lines(text: str, separator: str, what: str) -> list[tuple[int, list[str]]]:
         match = part.match(text)
         if match is None:
             raise InputError(
-                f"Line {number} of the {what} has a double quote without its other one: end the quoted name with one, "
-                "and write a quote within it twice."
+                f"Line {number} of the {what} has a double quote that does not enclose a whole name: quote the name, "
+                "and write a quote inside it twice."
             )
         quoted, plain = match[1], match[4]
         found[-1][1].append((plain or "").strip() if quoted is None else quoted.replace('""', '"'))

@@ -40,15 +40,15 @@ def _check_group(adjustment: Adjustment, roles: Roles, folds: int) -> None:
     if len(sizes) == 1:
         raise InputError(f'The group "{name}" is the same in every row: ignore that column.')
     if (sizes == 1).all():
-        raise InputError(f'Every row is a group of its own by "{name}": ignore that column.')
+        raise InputError(f'Every row is its own group in "{name}": ignore that column.')
     if (largest := sizes.max() / sizes.sum()) > _LARGEST:
         raise InputError(
-            f'One group by "{name}" has {largest:.0%} of the rows, so hardly any are left to train on: make another '
+            f'One group of "{name}" has {largest:.0%} of the rows, so hardly any are left to train on: make another '
             "column the group, or make this one a covariate."
         )
     if len(sizes) < folds:
         raise InputError(
-            f'"{name}" makes {len(sizes)} groups, too few for {folds} folds, since rows of a group stay together: use '
+            f'"{name}" has {len(sizes)} groups, too few for {folds} folds, since rows of a group stay together: use '
             "fewer folds, or make it a covariate."
         )
 
@@ -64,9 +64,9 @@ def _check_determines(counts: pd.DataFrame, covariate: Covariate) -> None:
             continue
         steps = np.diff(lowest)
         if covariate.kind == CATEGORICAL or (steps > 0).all() or (steps < 0).all():
-            how = "has one value at every level of it" if covariate.kind == CATEGORICAL else "rises or falls with it"
+            how = "is constant in each level" if covariate.kind == CATEGORICAL else "always rises or falls with it"
             raise InputError(
-                f'The covariate "{covariate.name}" determines "{name}", which {how} and so has no other cause: ignore '
+                f'The covariate "{covariate.name}" determines "{name}", which {how}, so it has no other cause: ignore '
                 "one of the two."
             )
 

@@ -146,7 +146,7 @@ class Roles:
             if not times[name]:
                 raise InputError(f'The roles name "{name}", which is not a column of the table: correct or remove it.')
             if times[name] > 1:
-                raise InputError(f'The roles name "{name}", and several columns have that name: rename them.')
+                raise InputError(f'The roles name "{name}", but several columns have that name: rename them.')
         counts = self.counts(table)
         covariates = [_covariate(plain(table[name]), self.columns[name]) for name in self.named("covariate")]
         exposure, group = None, None
@@ -186,13 +186,14 @@ def computed(counts: pd.DataFrame, which: str) -> np.ndarray:
         InputError: a row has only zeros, so that no exposure can be computed.
     """
     if not counts.shape[1]:
-        raise InputError(f"No column is left as a count, and so there is no {which}: give fewer columns another role.")
+        raise InputError(f"No column is left as a count, so there is no {which}: give fewer columns another role.")
     values = np.column_stack([numbers_of(counts.iloc[:, index])[0] for index in range(counts.shape[1])])
     total = np.nansum(values, axis=1)
     if (total <= 0).any():
         row = int(np.argmax(total <= 0)) + 1
         raise InputError(
-            f"Row {row} has no count above zero, and so no {which}: leave that row out, or choose a column as exposure."
+            f"Row {row} has no count above zero, so it has no {which}: leave that row out, or choose a column as "
+            "exposure."
         )
     if which == TOTAL:
         return total
@@ -241,7 +242,7 @@ def _check(roles: Roles) -> None:
     if not isinstance(roles.group_effects, bool):
         raise InputError(f"group_effects must be true or false; got {roles.group_effects!r}.")
     if roles.group_effects and not roles.named("group"):
-        raise InputError("The roles ask for group effects, and no column is the group: choose one.")
+        raise InputError("The roles request group effects, but no column is the group: choose one.")
 
 
 def plain(column: pd.Series) -> pd.Series:
@@ -276,12 +277,12 @@ def _covariate(column: pd.Series, given: str | tuple[str, str]) -> Covariate:
     if not np.isfinite(values).all():
         row = int(np.argmin(np.isfinite(values)))
         raise InputError(
-            f'The {kind} covariate "{name}" has "{column.iloc[row]}" in row {row + 1}, which is no number: correct the '
-            "cell, or make it categorical."
+            f'The {kind} covariate "{name}" has "{column.iloc[row]}" in row {row + 1}, which is not a number: correct '
+            "the cell, or make it categorical."
         )
     if kind == COUNT and not is_count(values).all():
         raise InputError(
-            f'The covariate "{name}" is not of counts in row {_first(~is_count(values))}: make it continuous.'
+            f'The covariate "{name}" is not a count in row {_first(~is_count(values))}: make it continuous.'
         )
     if len(np.unique(values)) < 2:
         raise InputError(f'The covariate "{name}" is constant and explains nothing: ignore it.')
@@ -297,14 +298,14 @@ def _levels_as_covariate(name: str, codes: np.ndarray, levels: Sequence[str]) ->
         raise InputError(f'The covariate "{name}" is constant and explains nothing: ignore it.')
     if len(levels) > MOST_LEVELS:
         raise InputError(
-            f'The categorical covariate "{name}" has {len(levels):,} levels, and at most {MOST_LEVELS} are allowed: '
+            f'The categorical covariate "{name}" has {len(levels):,} levels; at most {MOST_LEVELS} are allowed: '
             "make it continuous or the group, or join levels."
         )
     alone = np.bincount(codes) == 1
     if alone.any():
         raise InputError(
-            f'The level "{levels[int(np.argmax(alone))]}" of "{name}" has only one row, from which no effect can be '
-            f"told ({alone.sum()} of {len(levels)} levels have): join it with another level, or leave the row out."
+            f'The level "{levels[int(np.argmax(alone))]}" of "{name}" has only one row, too few to estimate an '
+            f"effect ({alone.sum()} of {len(levels)} levels have): join it with another level, or leave the row out."
         )
     return Covariate(name, CATEGORICAL, codes, tuple(levels))
 
@@ -317,7 +318,7 @@ def _exposure(column: pd.Series) -> np.ndarray:
         bad = ~(np.isfinite(values) & (values > 0))
         raise InputError(
             f'The exposure "{column.name}" is "{column.iloc[int(np.argmax(bad))]}" in row {_first(bad)}; it must be a '
-            f"number above zero, and {bad.sum():,} rows have none: leave those rows out, or choose another exposure."
+            f"number above zero, which {bad.sum():,} rows lack: leave those rows out, or choose another exposure."
         )
     return values
 

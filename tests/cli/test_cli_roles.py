@@ -66,7 +66,7 @@ def test_flags_add_to_the_file(tmp_path):
         given("--covariates", "a", "--ignore", "a")
     with pytest.raises(InputError, match="a column has the same name"):
         given("--exposure", "total", names=("total",))
-    with pytest.raises(InputError, match="ask for group effects, and no column is the group"):
+    with pytest.raises(InputError, match="request group effects, but no column is the group"):
         given("--group-effects")
 
 
@@ -106,7 +106,7 @@ REFUSED = {
     "no such column": (["--covariates", "sight"], '"sight", which is not a column'),
     "left out": (["--covariates", "age", "--without", "age", "--ignore", "site,hours,id"], "is not a column"),
     "text left": (["--covariates", "age"], 'Column "site", row 1'),
-    "groups": (["--group", "id", "--ignore", "site,age,hours"], 'Every row is a group of its own by "id"'),
+    "groups": (["--group", "id", "--ignore", "site,age,hours"], 'Every row is its own group in "id"'),
     "no file": (["--roles", "nowhere.json"], "nowhere.json does not exist"),
 }
 

@@ -47,7 +47,7 @@ def test_what_stands_before_follows_paths_through_other_columns():
     ("rules", "sentence"),
     [
         ({"required": ["tf_1 → g"], "forbidden": ["tf_* → *"]}, '"tf_1 → g" is required and "tf_* → *" is forbidden, '
-         'and both stand for "tf_1 → g"'),
+         'and both match "tf_1 → g"'),
         ({"required": ["age → sex"], "forbidden": ["age -> sex"]}, '"age → sex" is required and "age → sex" is '
          "forbidden"),
         ({"tiers": [["age", "sex"]], "closed": [1], "required": ["sex → age"]}, '"sex → age" is required, but "sex" '
@@ -77,9 +77,9 @@ def test_a_long_cycle_is_told_in_a_short_sentence():
     ("rules", "words"),
     [
         ({"tiers": [["agee"]]}, '"agee", which is not a column'),
-        ({"forbidden": ["gene_* → g"]}, 'No column of the table fits the pattern "gene_*"'),
+        ({"forbidden": ["gene_* → g"]}, 'No column of the table matches the pattern "gene_*"'),
         ({"required": ["g → [g]"]}, "joins a column only with itself"),
-        ({"tiers": [["tf_1"], ["tf_*"]]}, 'into tier 1 by "tf_1" and into tier 2 by "tf_*"'),
+        ({"tiers": [["tf_1"], ["tf_*"]]}, 'tier 1 by "tf_1" and tier 2 by "tf_*"'),
         ({"tiers": [[]]}, "Tier 1 of the knowledge must be a list"),
         ({"tiers": "ab"}, '"tiers" of the knowledge must be a list'),
         ({"tiers": [["age"]], "closed": [2]}, "a number from 1 to 1; got 2"),
@@ -128,8 +128,8 @@ def test_a_file_of_tetrad_with_gaps_and_signs():
         (b'{"tier": []}', "got 'tier'"),
         (b"{", "is not readable JSON"),
         (b"[" * 100_000, "nested too deeply"),
-        (b"/knowledge comma\n", "Line 1 of k is no tier"),
-        (b"/knowledge\nforbiddengroup\na b ==> c\n", "Line 2 of k is no tier"),
+        (b"/knowledge comma\n", "Line 1 of k is neither a tier"),
+        (b"/knowledge\nforbiddengroup\na b ==> c\n", "Line 2 of k is neither a tier"),
         (b" " * (MOST_BYTES + 1), "too much for knowledge"),
     ],
 )

@@ -42,7 +42,7 @@ def test_plain_names_are_written_without_quotes():
 @pytest.mark.parametrize(
     ("texts", "words"),
     [
-        (('age\n\nsex, "tf_1', "", ""), "Line 3 of the tiers has a double quote without its other one"),
+        (('age\n\nsex, "tf_1', "", ""), "Line 3 of the tiers has a double quote that does not enclose"),
         (('"age"x', "", ""), "Line 1 of the tiers has a double quote"),
         (("", "\na, b", ""), "Line 2 of the required edges must be one parent → child"),
         (("", "", "a → b\na → b → c"), "Line 2 of the forbidden edges must be one parent → child"),

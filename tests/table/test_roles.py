@@ -90,7 +90,7 @@ REFUSED = {
     "unknown role": ({"age": "node"}, "must be one of"),
     "unknown kind": ({"age": ("covariate", "cyclic")}, "A covariate is"),
     "two exposures": ({"age": "exposure", "depth": "exposure"}, "Only one column"),
-    "text as a number": ({"site": ("covariate", "continuous")}, "no number"),
+    "text as a number": ({"site": ("covariate", "continuous")}, "not a number"),
     "text as exposure": ({"site": "exposure"}, "above zero"),
     "one row a level": ({"id": "covariate"}, "only one row"),
 }
