@@ -3,8 +3,8 @@
 - An edge that appears only without a covariate joins two nodes that the covariate drives. An edge that appears in every
   search rests on the counts alone.
 - The *depth stress test* keeps every event of the table with a probability of 50 %, then 25 %
-  (`disco/table/thinning.py`). Edges that are lost depend on the depth of the counts. A thinned parent is also noisier, so
-  some edges disappear, and some appear, in any table.
+  (`disco/table/thinning.py`). Edges that are lost depend on the depth of the counts. A thinned parent is also noisier,
+  so some edges disappear, and some appear, in any table.
 - The *cost of a rule* is the gain of the best graph without it, in nats. A rule without a cost agrees with the table,
   or the table has no information on it. A rule that costs many nats contradicts the rows: the rule may be wrong, or the
   model.
