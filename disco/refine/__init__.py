@@ -1,4 +1,4 @@
-"""Refinement: a search over orders by the likelihood of the paper's own class, and evidence on every edge."""
+"""Refinement: a search over orders by the likelihood of the paper's own class, with evidence for every edge."""
 
 from disco.refine.choice import QUICK, Choice
 from disco.refine.refinement import refine

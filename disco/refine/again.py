@@ -1,13 +1,13 @@
-"""One table searched again with something changed: an adjustment left out, fewer events, one rule less.
+"""Repeated searches of one table: without an adjustment, with fewer events, or without a rule.
 
-- An edge that only the search without a covariate finds joins two nodes that the covariate drives. One that every
-  search finds rests on the counts alone.
-- The *depth stress test* keeps every event of the table with a probability of 50 %, and of 25 %
-  (`disco/table/thinning.py`). Edges that are lost need the depth of the counts. A thinned parent is also a noisier one,
+- An edge that appears only without a covariate joins two nodes that the covariate drives. An edge that appears in every
+  search rests on the counts alone.
+- The *depth stress test* keeps every event of the table with a probability of 50 %, then 25 %
+  (`disco/table/thinning.py`). Edges that are lost depend on the depth of the counts. A thinned parent is also noisier,
   so some edges disappear, and some appear, in any table.
-- A *rule costs* what the best graph could gain without it, in nats. A rule that costs nothing agrees with the table, or
-  the table says nothing about it. One that costs many nats holds the graph against what the rows say: the rule may be
-  wrong, or the model.
+- The *cost of a rule* is the gain of the best graph without it, in nats. A rule without a cost agrees with the table,
+  or the table has no information on it. A rule that costs many nats contradicts the rows: the rule may be wrong, or the
+  model.
 """
 
 from collections.abc import Mapping, Sequence
@@ -38,7 +38,7 @@ from disco.words import how_many
 
 EXPOSURE = "the exposure"
 WITH, WITHOUT = "with all", "without any"
-SHARES = (0.5, 0.25)  # of the events that a thinned table keeps
+SHARES = (0.5, 0.25)  # of the events that are kept in a thinned table
 MOST_RULES = 40
 _WEIGHTS = {"search": 1.0, "rules": 1.0}
 
@@ -46,12 +46,12 @@ _WEIGHTS = {"search": 1.0, "rules": 1.0}
 def _searched(
     wanted: Mapping[str, tuple[Prepared, Mapping[str, Any]]], choice: Choice, callback: Callback | None, stopped: str
 ) -> dict[str, Found]:
-    """The result of each search, by name, one after the other; one stage of events per search.
+    """The results of successive searches, by name; each is one stage of the events.
 
-    A table of fewer than two columns gives no edge.
+    A table with fewer than two columns has no edges.
 
     Args:
-        wanted: by name, the table and what else `refine` is given.
+        wanted: by name, the table and the other arguments of `refine`.
     """
     reporter, found = Reporter(callback, dict.fromkeys(wanted, 1.0), stopped), {}
     for name, (given, others) in wanted.items():
@@ -62,13 +62,13 @@ def _searched(
 
 
 def names_of(adjustment: Adjustment) -> list[str]:
-    """The adjustments that a search can do without, in words."""
+    """The adjustments that a search can omit, in words."""
     named = [f'"{one.name}"' for one in adjustment.covariates]
     return named + [EXPOSURE] * (adjustment.exposure is not None)
 
 
 def searches(adjustment: Adjustment) -> list[tuple[str, Adjustment]]:
-    """The searches that are compared: their names, and what they adjust for. Groups stay what they are."""
+    """The compared searches: names and adjustments. Groups are unchanged."""
     names = names_of(adjustment)
     parts = [(f"without {name}", [index]) for index, name in enumerate(names)] if len(names) > 1 else []
     left_out = [(WITH, []), *parts, (WITHOUT, list(range(len(names))))]
@@ -88,16 +88,16 @@ def adjusted(
 
     Args:
         table: counts, one column per node.
-        choice: how much to search.
-        settings: whose transform the levels come from.
-        knowledge: to which every search keeps.
-        callback: receives the events, one stage per search; False stops.
+        choice: the extent of the search.
+        settings: their transform defines the levels.
+        knowledge: rules that every search obeys.
+        callback: receives the events, one stage per search; returning False stops.
 
     Raises:
         InputError: the table cannot be used.
 
     Returns:
-        The graph of each search, by its name in `searches`.
+        Each search's graph, by its name in `searches`.
     """
     require_types(adjustment=(adjustment, Adjustment))
     given, others = prepare(table, adjustment), {"settings": settings, "knowledge": knowledge}
@@ -106,7 +106,7 @@ def adjusted(
 
 
 def adjusted_in_words(found: Mapping[str, Found], name: str) -> str:
-    """What the adjustments that one search lacks change, as one sentence."""
+    """The effect of the adjustments that one search omits, as a sentence."""
     full, less = found[WITH], found[name]
     change = changes(less.pairs, full.pairs)["change"].value_counts()
     removed, added, reversed_ = (int(change.get(word, 0)) for word in ("dropped", "new", "reversed"))
@@ -120,7 +120,7 @@ def adjusted_in_words(found: Mapping[str, Found], name: str) -> str:
 
 
 def _without(adjustment: Adjustment, indices: Sequence[int]) -> Adjustment:
-    """Without the adjustments at some positions of `names_of`."""
+    """The adjustment without some of `names_of`, by position."""
     kept = tuple(one for index, one in enumerate(adjustment.covariates) if index not in indices)
     exposure = None if len(adjustment.covariates) in indices else adjustment.exposure
     return replace(adjustment, covariates=kept, exposure=exposure)
@@ -134,18 +134,19 @@ def stress(
     roles: Given | None = None,
     callback: Callback | None = None,
 ) -> pd.DataFrame:
-    """Search a table, and the same table thinned.
+    """Search a table and thinned copies of it.
 
-    Columns of the result, one line per share: `share` (of the events kept), `edges` (of the whole table), `again`
-    (found in the thinned table, either way), `reversed` (of these, the other way), `new` (found in the thinned table
-    only), `constant` (columns that thinning leaves without a second value; their edges are gone).
+    Columns of the result, one row per share: `share` (of the events kept), `edges` (of the whole table), `again` (also
+    in the thinned table, in either direction), `reversed` (of these, in the opposite direction), `new` (only in the
+    thinned table), `constant` (columns made constant by thinning, which lose their edges).
 
     Args:
-        table: counts, one column per node, and the columns that have a role.
-        choice: how much to search.
-        shares: above 0, at most 1.
-        seed: of the thinning.
-        roles: of the columns that are not counts. A thinned table keeps the whole one's exposure: every row lost alike.
+        table: counts, one column per node, and the columns with a role.
+        choice: the extent of the search.
+        shares: each above 0, at most 1.
+        seed: seed of the thinning.
+        roles: roles of the columns that are not counts. A thinned table keeps its exposure: all rows lose the same
+            share.
         callback: receives the events; False stops.
 
     Raises:
@@ -169,7 +170,7 @@ def stress(
 
 
 def stage_of(share: float) -> str:
-    """The stage of the search at a share, in the events of the test."""
+    """The event stage of the search at a share."""
     return f"search at {share:.0%}"
 
 
@@ -179,8 +180,8 @@ def stress_in_words(line: Mapping[str, float]) -> str:
     constant = int(line["constant"])
     lost = f"; {how_many(constant, 'column')} became constant" if constant else ""
     return (
-        f"At {line['share']:.0%} of the depth {again:,} of {edges:,} edges are found again, {int(line['reversed']):,} "
-        f"of them the other way, and {int(line['new']):,} others{lost}."
+        f"At {line['share']:.0%} of the depth, {again:,} of {edges:,} edges are found again, {int(line['reversed']):,} "
+        f"of them reversed, and {int(line['new']):,} new ones{lost}."
     )
 
 
@@ -193,21 +194,21 @@ def costs(
     adjustment: Adjustment | None = None,
     callback: Callback | None = None,
 ) -> pd.DataFrame:
-    """What the first `MOST_RULES` rules cost, the dearest first.
+    """The costs of the first `MOST_RULES` rules, largest first.
 
-    The graph of highest score that keeps to all rules is found once. For each rule a search without it, but with all
-    others, goes on from there under the same prior.
+    The best graph under all rules is found once. For each rule, a search without it, but with all others, continues
+    from there under the same prior.
 
     Args:
         table: counts, one column per node.
         knowledge: the rules.
-        choice: how much to search at first.
-        settings: whose transform the levels come from.
+        choice: the extent of the first search.
+        settings: their transform defines the levels.
         adjustment: covariates and exposure of the rows.
-        callback: receives the events, of the stages search and rules; False stops.
+        callback: receives the events of the stages search and rules; returning False stops.
 
     Returns:
-        Columns rule (in words), nats (gained without it, at least 0), edges (how many of them would change).
+        Columns rule (in words), nats (gain without it, at least 0), edges (number that would change).
 
     Raises:
         InputError: the table or the knowledge cannot be used.
@@ -233,16 +234,16 @@ def costs(
 
 
 def costs_in_words(found: pd.DataFrame, bound: float) -> str:
-    """The costs in a sentence: how many rules cost more than `bound` nats."""
+    """The costs as a sentence: how many rules cost more than `bound` nats."""
     dear = int((found["nats"] > bound).sum())
     if not dear:
-        return f"No rule costs more than {bound:g} nats: the table does not speak against them."
+        return f"No rule costs more than {bound:g} nats: the table does not contradict them."
     rules = how_many(dear, "rule costs", "rules cost")
-    return f"{rules} more than {bound:g} nats: there the table speaks against what is known, or the model is wrong."
+    return f"{rules} more than {bound:g} nats: there the table contradicts your knowledge, or the model is wrong."
 
 
 def _further(scores: Scores, best: Optimum) -> Optimum:
-    """The best graph found from a known one on."""
+    """The best graph found by continuing from a known one."""
     return resolve([(scores, search(scores, best.order, best.parents))])[0]
 
 

@@ -1,17 +1,17 @@
-"""How much rows of a group repeat one another: the design effect of every edge, by which its evidence is divided.
+"""Similarity of rows within groups: the design effect of every edge, which divides its evidence.
 
-The likelihood takes the rows as independent. If rows of a group share what no column tells, the score of an edge's
-effect, Σ r x over the rows with r the child's residual and x the parent's linear column, varies more than such rows let
-expect. Its *design effect*
+The likelihood assumes independent rows. If rows of a group share unmeasured causes, the score of an edge's effect, Σ r
+x over the rows with r the child's residual and x the parent's linear column, varies more than independent rows would
+allow. Its *design effect*
 
     Σ over groups (Σ in the group of r x)² / Σ r² x²
 
-is the variance of the cluster-robust sandwich over that of independent rows (Liang and Zeger, Biometrika 1986); 1 if
-rows of a group are no more alike than others. The residual of the parent against the child's column is looked at too,
-and the larger of both counts, as a direction compares both.
+is the ratio of the cluster-robust sandwich variance to that of independent rows (Liang and Zeger, Biometrika 1986); 1
+if rows within groups are as different as between them. The parent's residual against the child's column is tested too,
+and the larger of both is used, since a direction compares both.
 
-So many rows count as one. The likelihood ratio of an edge and its direction evidence are divided by its design effect,
-the information about its linear effect too, and an edge that is then no longer likely is left out.
+That many rows count as one. An edge's likelihood ratio, its direction evidence and the information on its linear effect
+are divided by its design effect. An edge that is then no longer likely is removed.
 """
 
 from collections.abc import Sequence
@@ -34,9 +34,8 @@ def design_effects(design: Design, parents: Sequence[Parents], edges: pd.DataFra
 
     Args:
         design: the table.
-        parents: of every node.
-        edges: parent and child as node numbers.
-        group: the number of every row's group, (n,).
+        parents: of every node. edges: parent and child as node numbers.
+        group: every row's group number, (n,).
     """
     residuals = _residuals(design, parents)
     straight = design.columns[: design.nodes, 0].cpu().numpy()
@@ -47,7 +46,7 @@ def design_effects(design: Design, parents: Sequence[Parents], edges: pd.DataFra
 
 
 def shared_out(edges: pd.DataFrame, effects: np.ndarray, design: Design) -> pd.DataFrame:
-    """The evidence on edges if so many rows as the design effect count as one; gain, p-value and BIC follow from it.
+    """The evidence for edges after division by their design effects; gain, p-value and BIC follow from it.
 
     Args:
         edges: those of `disco.refine.evidence.evidence`.

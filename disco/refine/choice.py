@@ -11,20 +11,20 @@ _MOST = 100_000
 
 @dataclass(frozen=True)
 class Choice:
-    """How much a refinement searches, and what it reports.
+    """The extent of a refinement's search and its report.
 
     Attributes:
-        starts: orders to start from: the CCS order if there is one, then sorted ones, then random ones.
-        restarts: most searches from near the best order so far, to leave a local optimum: from that order with a
-            stretch reversed, with some nodes put anywhere, or with every node moved by some positions. They come in
-            rounds of four. They end after a round that gains nothing, or as soon as half of all searches, and at least
-            two, ended where the best did.
-        bootstrap: bootstrap tables.
-        folds: parts of the rows, left out in turn.
-        bound: nats of direction evidence that a decided direction needs at least.
-        seed: of the random orders, the bootstrap and the folds.
+        starts: number of initial orders: the CCS order if there is one, then sorted ones, then random ones.
+        restarts: largest number of searches from near the best order so far, to leave a local optimum: from that order
+            with a stretch reversed, with some nodes moved anywhere, or with every node moved by a few positions. They
+            run in rounds of four. They end after a round without a gain, or as soon as half of all searches, and at
+            least two, ended where the best did.
+        bootstrap: number of bootstrap tables.
+        folds: number of parts of the rows, left out in turn.
+        bound: smallest direction evidence of a decided direction, in nats.
+        seed: seed of the random orders, the bootstrap and the folds.
         redone: whether every bootstrap table and fold is searched like the whole table, with its own screen, prior and
-            starts. Otherwise a few sweeps from the graph found, under its screen and prior, give the edges' local
+            starts. Otherwise a few sweeps from the graph found, under its screen and prior, measure the edges' local
             stability.
 
     Raises:
@@ -42,8 +42,8 @@ class Choice:
     def __post_init__(self) -> None:
         check(self)
         if self.folds == 1:
-            raise InputError("folds must be 0, for none, or at least 2.")
-        for name in ("starts", "bootstrap"):  # the orders and the rows drawn are held at once
+            raise InputError("folds must be 0 (none) or at least 2.")
+        for name in ("starts", "bootstrap"):  # all orders and drawn rows are in memory at once
             if getattr(self, name) > _MOST:
                 raise InputError(f"{name} must be at most {_MOST:,}; got {getattr(self, name):,}.")
 

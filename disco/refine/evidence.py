@@ -1,29 +1,29 @@
 """How sure every edge is, and how sure its direction.
 
-The *edge gain* is what the child's score loses without the edge, its log posterior odds. Beside it stand the gain in
+The *edge gain* is the loss of the child's score without the edge, its log posterior odds. Beside it are the gain in
 log-likelihood, the gain in BIC, and the p-value of the likelihood ratio against χ² with one degree of freedom per
-column of the parent. The p-value takes the graph as given although it was searched for: the best of several candidates
-without an effect has a small p-value more often than the p-value says.
+column of the parent. The p-value is conditional on the graph, although the graph was searched for: the best of several
+null candidates has a small p-value more often than its size says.
 
-The *direction evidence* is what the score loses if the child stands before the parent (`disco.refine.reversal`), under
-the prior that searches begin with. The fitted prior would also tell directions by spreads alone, because it knows how
-the spreads of parents and children differ in the table (`Prior.power`). What it would add is the *spread evidence*,
-which does not count. The prior odds of a given order do not count either.
+The *direction evidence* is the loss of the score if the child precedes the parent (`disco.refine.reversal`), under the
+initial prior of the searches. The fitted prior would also infer directions from spreads alone, because it knows how the
+spreads of parents and children differ in the table (`Prior.power`). Its addition is the *spread evidence*, which does
+not count. The prior odds of a given order do not count either.
 
-A direction follows from the class of models, to which real tables seldom belong: on tables with pairs whose order in
-time is certain, half of the directions with 5 nats of evidence are wrong (`benchmarks/directed.py`). So a direction is
+Directions are identified by the class of models, to which real tables seldom belong: among pairs whose order in time is
+certain, half of the directions with 5 nats of evidence are wrong (`benchmarks/directed.py`). So a direction is
 *decided* only if
 
-- the direction evidence reaches the required bound, and half of it with the link held straight as well: the *robust
-  evidence* is the smaller of the two;
-- with every effect linear, there is no evidence against it (`linear_nats`); in that class a pair alone has no
-  direction, and only the other edges can tell one;
+- the direction evidence reaches the required bound, and at least half of it with a straight link: the *robust evidence*
+  is the smaller of the two;
+- with linear effects, there is no evidence against it (`linear_nats`); in that class a pair alone has no direction, and
+  only the other edges can determine one;
 - it exceeds three times the misfit of the two nodes (`disco.likelihood.misfit`) by the bound;
-- both nodes have more than three levels: with two or three, a node fits the class whatever its parents do;
+- both nodes have more than three levels: with two or three, the class fits a node whatever its parents do;
 - less than a tenth of all nodes are poorly fitted;
 - no search that ended near the best score has the edge reversed.
 
-A direction that knowledge leaves no choice is decided whatever the evidence, which then says how far the rows agree.
+A direction fixed by knowledge is decided whatever the evidence, which then shows how far the rows agree.
 """
 
 from collections.abc import Sequence
@@ -52,25 +52,25 @@ COLUMNS = (
     *("direction_nats", "robust_nats", "linear_nats", "spread_nats", "p_value"),
 )
 CLASSES = (BEFORE, BEFORE._replace(link=STRAIGHT), Prior(BEFORE.linear, 1e7, STRAIGHT))  # bent, straight, linear
-AGAINST = 1.0  # nats of linear evidence against a direction that may be chance
-HALF = 0.5  # share of the bound that a direction needs with the link held straight
-FEW = 3  # levels up to which the class fits a node in any case
-TIMES = 3.0  # multiple of its nodes' misfit that the evidence of a direction must exceed
-_FINAL = 1e-4  # nats that the last step of a fit predicts, when its evidence is reported
+AGAINST = 1.0  # nats of linear evidence against a direction that may be due to chance
+HALF = 0.5  # share of the bound that a direction needs with a straight link
+FEW = 3  # with at most this many levels, the class fits a node in any case
+TIMES = 3.0  # multiple of its nodes' misfit that a direction's evidence must exceed
+_FINAL = 1e-4  # largest predicted gain, in nats, of the last step of a fit with reported evidence
 MOST_MISFIT = 0.1  # if this share of the nodes is poorly fitted, no direction is decided
 
 Alone = dict[Wanted, tuple[float, float]]  # score and log-likelihood by fit
 
 
 class Judged(NamedTuple):
-    """How sure the edges of a graph are.
+    """The evidence for a graph.
 
     Attributes:
-        edges: `evidence`'s rows, and `decided`; with knowledge also `rule`, what it says of the edge.
-        misfit: of every node, nats, (d,).
-        scores: by which the graph was judged.
-        made: node fits.
-        left_out: edges of the graph that are not likely, given how alike rows of a group are.
+        edges: `evidence`'s rows, and `decided`; with knowledge also `rule`, its rule on the edge.
+        misfit: every node's misfit, nats, (d,).
+        scores: the scores used.
+        made: number of node fits.
+        left_out: number of edges that are supported only by similarity within groups.
     """
 
     edges: pd.DataFrame
@@ -81,15 +81,15 @@ class Judged(NamedTuple):
 
 
 def judge(searched: Searched, choice: Choice, reporter: Reporter, group: np.ndarray | None = None) -> Judged:
-    """The evidence on every edge of the best graph, the misfit of every node, and which directions are decided.
+    """The evidence for every edge of the best graph, every node's misfit, and which directions are decided.
 
     Args:
-        group: the number of every row's group, (n,), which the misfit does not divide; rows of a group may be alike
+        group: every row's group number, (n,); the misfit does not split groups, whose rows may be similar
             (`disco.refine.alike`).
     """
-    reporter.step("evidence", 0, 1, message="evidence: what every edge is worth")
+    reporter.step("evidence", 0, 1, message="evidence: gain of every edge")
     found, design = searched.best.found, searched.scores.design
-    scores = searched.scores.replace(tolerance=_FINAL)  # without earlier fits, on which the result must not depend
+    scores = searched.scores.replace(tolerance=_FINAL)  # without earlier fits, which must not affect the result
     classes = in_classes(scores)
     edges = evidence(scores, classes, found.order, found.parents)
     made = scores.made + sum(one.made for one in classes)
@@ -97,7 +97,7 @@ def judge(searched: Searched, choice: Choice, reporter: Reporter, group: np.ndar
     if group is not None and len(edges):
         edges = shared_out(edges, design_effects(design, found.parents, edges, group), design)
         edges, left_out = _likely(edges, scores)
-    reporter.step("evidence", 0, 1, 0.7, message="evidence: how well the class fits every node")
+    reporter.step("evidence", 0, 1, 0.7, message="evidence: fit of every node")
     misfit = misfits(design, list(enumerate(found.parents)), group=group, reporter=reporter)
     elsewhere = _reversed_elsewhere([end.found for end in searched.ends], found.score - choice.bound)
     edges["decided"] = decided(edges, misfit, design.exists.sum(1).cpu().numpy(), choice.bound, elsewhere)
@@ -108,7 +108,7 @@ def judge(searched: Searched, choice: Choice, reporter: Reporter, group: np.ndar
 
 
 def _likely(edges: pd.DataFrame, scores: Scores) -> tuple[pd.DataFrame, int]:
-    """The edges whose gain is not negative, or which are required, and how many others there are."""
+    """The edges with nonnegative gain or required by knowledge, and the number of others."""
     rules = scores.rules
     pairs = zip(edges["parent"], edges["child"], strict=True)
     required = np.array([rules is not None and bool(rules.required[pair]) for pair in pairs], dtype=bool)
@@ -117,7 +117,7 @@ def _likely(edges: pd.DataFrame, scores: Scores) -> tuple[pd.DataFrame, int]:
 
 
 def _reversed_elsewhere(found: Sequence[Optimum], least: float) -> set[tuple[int, int]]:
-    """The edges (parent, child) that a search with an end of at least that score has reversed."""
+    """The edges (parent, child) that are reversed in a search ending with at least that score."""
     graphs = [one.parents for one in found if one.score >= least]
     return {(child, parent) for parents in graphs for child, nodes in enumerate(parents) for parent in nodes}
 
@@ -136,13 +136,13 @@ def evidence(
     """One row per edge, strongest first.
 
     Args:
-        scores: of the table, for the edge gains.
-        classes: `in_classes` of them, for the direction evidence.
+        scores: the table's scores, for the edge gains.
+        classes: their `in_classes`, for the direction evidence.
         order: all nodes, sources first.
-        parents: of every node, all before it in the order.
+        parents: every node's parents, all before it in the order.
 
     Returns:
-        Columns `COLUMNS`, nodes as numbers; NaN if a fit that a number needs has no finite score.
+        Columns `COLUMNS`, nodes as numbers; NaN if a required fit has no finite score.
     """
     make_fits((scores, key) for key in enumerate(parents))
     each = reversals(classes[0], order, parents)
@@ -160,14 +160,14 @@ def evidence(
 def decided(
     rows: pd.DataFrame, misfit: np.ndarray, levels: np.ndarray, bound: float, elsewhere: set[tuple[int, int]]
 ) -> np.ndarray:
-    """Which directions are decided, (edges,) true or false.
+    """Whether each direction is decided, (edges,).
 
     Args:
-        rows: those of `evidence`.
-        misfit: of every node, nats; NaN counts as missed.
+        rows: the rows of `evidence`.
+        misfit: every node's misfit, nats; NaN counts as poorly fitted.
         levels: number of levels of every node.
         bound: nats of evidence required.
-        elsewhere: edges (parent, child) that a search with an end near the best has reversed.
+        elsewhere: edges (parent, child) that are reversed in a search ending near the best.
     """
     missed = np.nan_to_num(misfit, nan=np.inf)
     parent, child = rows["parent"].to_numpy(int), rows["child"].to_numpy(int)

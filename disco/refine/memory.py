@@ -23,15 +23,15 @@ _FORMAT = 8  # of what is kept, and of the scores in it
 
 @dataclass(frozen=True)
 class First:
-    """The graph of the first search, and what was fitted to it.
+    """The graph of the first search and the prior fitted to it.
 
     Attributes:
         order: all nodes, sources first.
         parents: of every node.
-        prior: of effects and links.
+        prior: prior of effects and links.
         odds, against: nats, as in `Scores`.
         candidates: of every node.
-        made: node fits of the search.
+        made: number of node fits of the search.
     """
 
     order: list[int]
@@ -45,12 +45,12 @@ class First:
 
 @dataclass(frozen=True)
 class End:
-    """Where one search ended.
+    """The end of one search.
 
     Attributes:
-        start: the name of the order it began from.
+        start: the name of its initial order.
         found: the graph.
-        made: node fits, of all searches beside it too where it is the first of them; 0 for these others.
+        made: number of node fits, including all parallel searches if it is the first of them; 0 for the others.
     """
 
     start: str
@@ -59,7 +59,7 @@ class End:
 
 
 class Drawn(NamedTuple):
-    """Edges (parent, child) found on other rows, and how many node fits they took."""
+    """Edges (parent, child) found on other rows, and their number of node fits."""
 
     edges: list[list[int]]
     made: int
@@ -67,15 +67,15 @@ class Drawn(NamedTuple):
 
 @dataclass
 class Memory:
-    """The finished parts, written to disk after every piece of work if a path is given.
+    """The finished parts, written to disk after every piece of work if there is a path.
 
     Attributes:
         path: the file.
-        key: identifies the refinement it belongs to (`key_of`).
-        names: columns of the table, by which the file names the nodes of an order.
+        key: identifies its refinement (`key_of`).
+        names: the table's columns, used as names of nodes in the file.
         first: the first search.
-        ends: of the other searches, by start, as they were finished.
-        drawn: by the name of the draw.
+        ends: the ends of the other searches, by start, in the order of finishing.
+        drawn: edges on other rows, by the draw's name.
     """
 
     path: Path | None = None
@@ -87,7 +87,7 @@ class Memory:
 
     @classmethod
     def of(cls, path: Path | None, key: str, names: Sequence[str]) -> "Memory":
-        """The content of a file for a table of these columns; empty if none of it can be used."""
+        """The content of a file for a table with these columns; empty if it cannot be used."""
         if path is None or not path.exists():
             return cls(path, key, names)
         from disco.files import read_json  # here, since `disco.runs` imports this package, and psutil
@@ -97,7 +97,7 @@ class Memory:
             if kept.get("key") == key and _fits(kept, list(names)):
                 return cls(path, key, names, *_read(kept, list(names)))
         except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
-            pass  # damaged: the searches are made again
+            pass  # damaged: the searches are repeated
         return cls(path, key, names)
 
     def write(self) -> None:
@@ -145,7 +145,7 @@ def _read(kept: dict[str, Any], names: list[str]) -> tuple[First | None, dict[st
 
 
 def _fits(kept: dict, names: list[str]) -> bool:
-    """Whether graphs, draws and numbers are as a refinement of these columns would write them."""
+    """Whether graphs, draws and numbers have the form written by a refinement of these columns."""
     first, starts = kept["first"], kept["starts"]
     if not isinstance(starts, list):
         return False
@@ -190,7 +190,7 @@ def key_of(
     adjustment: Adjustment | None = None,
     knowledge: Knowledge | None = None,
 ) -> str:
-    """The key of finished searches: a digest of table, adjustment, choices, knowledge, and the format of the file."""
+    """The key of finished searches: a digest of table, adjustment, choices, knowledge and the file's format."""
     asked = {**asdict(choice), "bootstrap": 0, "starts": 0, "restarts": 0, "redone": False}
     text = json.dumps([_FORMAT, asked, list(order or ()), [list(nodes) for nodes in candidates]])
     digest = hashlib.sha256(np.ascontiguousarray(ranks).tobytes() + text.encode())

@@ -1,7 +1,7 @@
 """Which nodes changed position, and what each change gained.
 
-To measure a change, the node alone is put back where it agrees with the other order on most of its pairs; all other
-nodes stay as refined. What the graph's score loses by that is what the change gained, log posterior odds in nats.
+To measure a change, the node alone is moved back to where it agrees with the other order on most of its pairs; all
+other nodes stay as refined. The graph's loss of score is the gain of the change, log posterior odds in nats.
 """
 
 from collections.abc import Sequence
@@ -17,17 +17,17 @@ COLUMNS = ("node", "before", "after", "gain_nats")
 
 
 def moves(scores: Scores, order: Sequence[int], parents: Sequence[Parents], before: Sequence[int]) -> pd.DataFrame:
-    """The position of every node before and after, and what the change gained; rows in the refined order.
+    """Every node's position before and after, and the gain of the change; rows in the refined order.
 
     Args:
-        scores: of the table.
+        scores: the table's scores.
         order: the refined order, all nodes.
-        parents: of every node in it.
+        parents: every node's parents in it.
         before: the other order of the same nodes.
 
     Returns:
-        Columns `COLUMNS`, nodes as numbers and positions from 1; gain_nats is NaN for a node that did not move, because
-        it already agrees with the other order as well as it can.
+        Columns `COLUMNS`, nodes as numbers and positions from 1; gain_nats is NaN for a node that did not move: it
+        already agrees with the other order as well as possible.
     """
     wanted: list[tuple[int, Parents]] = []
     walks, owners = [], []
@@ -52,16 +52,16 @@ def moves(scores: Scores, order: Sequence[int], parents: Sequence[Parents], befo
 
 
 def put_back(order: Sequence[int], before: Sequence[int], node: int, rules: Resolved | None = None) -> list[int]:
-    """The order with one node put where it agrees with another order on most pairs, at the nearest such position.
+    """The order with one node moved to the nearest position where it agrees with another order on most pairs.
 
     Args:
-        rules: to which the order keeps, and the position has to.
+        rules: rules that the order obeys and the position must obey.
     """
     rank = {other: position for position, other in enumerate(before)}
     rest = [other for other in order if other != node]
     later = np.array([rank[other] > rank[node] for other in rest], dtype=int)
-    # After the first k others, the node is in the wrong position relative to those of them that the other order has
-    # later, and to those of the rest that it has earlier.
+    # After the first k others, the node is misplaced relative to those of them that are later in the other order, and
+    # to those of the rest that are earlier.
     wrong = np.concatenate([[0], np.cumsum(later)]) + np.concatenate([np.cumsum((1 - later)[::-1])[::-1], [0]])
     now = list(order).index(node)
     first, last = (0, len(rest)) if rules is None else rules.span(rest, node)
@@ -71,7 +71,7 @@ def put_back(order: Sequence[int], before: Sequence[int], node: int, rules: Reso
 
 
 def _affected(scores: Scores, order: Sequence[int], back: Sequence[int], node: int) -> list[int]:
-    """The nodes whose possible parents change when a node is put back: itself, and the candidates that it passes."""
+    """The nodes whose possible parents change when a node is moved back: itself and the candidates that it passes."""
     start, end = sorted((list(order).index(node), list(back).index(node)))
     passed = [other for other in order[start : end + 1] if other in scores.index[node]]
     return [node, *passed] if start < end else []

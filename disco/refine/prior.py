@@ -1,14 +1,14 @@
 """The prior of a table's effects, edges and directions, fitted to it (empirical Bayes).
 
-How large the effects of a table are and how much they bend is not known beforehand, and a prior that is far off
-misjudges every edge. So the prior is fitted to the graph that a first search finds. The precisions of bends and links
-are fitted by MacKay's fixed point λ = Σ (1 − λ V) / Σ θ² over the coefficients θ of one kind with posterior variances V
-(MacKay, Neural Computation 1992), which maximises Laplace's marginal likelihood; so are those of the effects of
-covariates. The linear effects' mean, precision and the units in which they are most alike (`Prior.power`) maximise it
-under the normal likelihoods at the fits. If most effects of a table have one sign and similar sizes, a weak edge needs
-more evidence if its sign or size is atypical, and less if it is typical (benchmarks/log/2026-11-22-effect-units.md).
+The sizes and bends of a table's effects are unknown, and a prior that is far off misjudges every edge. So the prior is
+fitted to the graph of a first search. The precisions of bends, links and covariate effects are fitted by MacKay's fixed
+point λ = Σ (1 − λ V) / Σ θ² over the coefficients θ of one kind with posterior variances V (MacKay, Neural Computation
+1992), which maximises Laplace's marginal likelihood. The linear effects' mean, precision and the units in which they
+are most similar (`Prior.power`) maximise it under the normal likelihoods at the fits. If most effects of a table have
+one sign and similar sizes, a weak edge needs more evidence if its sign or size is atypical, and less if it is typical
+(benchmarks/log/2026-11-22-effect-units.md).
 
-How far a given order can be trusted is fitted too: to the edges whose direction the rows decide.
+The trust in a given order is fitted too, to the edges whose direction the rows decide.
 """
 
 import math
@@ -30,23 +30,23 @@ from disco.refine.scores import AGAINST, SEARCHING, Scores
 from disco.refine.screen import widened
 from disco.refine.walks import Parents
 
-BEFORE = Prior(10.0, 1000.0, 4.0)  # what a search begins with: effects about as in simulated designs
-# Expected values of mean, power and log precision of the linear effects, the precisions of these expectations, so that
-# few edges do not determine them, and bounds.
+BEFORE = Prior(10.0, 1000.0, 4.0)  # initial prior of a search: effects about as in simulated designs
+# Prior means of mean, power and log precision of the linear effects, the precisions of these, so that few edges do not
+# determine them, and bounds.
 _EXPECTED = np.array([0.0, 0.0, math.log(BEFORE.linear)])
 _PRECISIONS = np.array([10.0, 4.0, 0.5])
 _LINEAR_BOUNDS = ((-2.0, 2.0), (0.0, 1.0), (0.0, math.log(30_000.0)))
-_TOLD = 5.0  # nats of direction evidence that an edge needs to tell how far an order is right
+_TOLD = 5.0  # direction evidence, in nats, of an edge that counts for the trust in an order
 _ROUNDS = 5
 _BOUNDS = ((100.0, 30_000.0), (1.0, 1000.0))  # of the precisions of bends and link, against few misleading edges
-_BESIDE_BOUNDS = (0.01, 30_000.0)  # of those of the rows' own columns
+_BESIDE_BOUNDS = (0.01, 30_000.0)  # of the precisions of the rows' own columns
 
 
 def fitted_to(scores: Scores, order: Sequence[int], parents: Sequence[Parents]) -> Scores:
     """Scores under the prior fitted to a graph, with the candidates that the graph adds to the screen.
 
     Args:
-        scores: by which the graph was found.
+        scores: the scores of the graph's search.
         order: all nodes.
         parents: of every node in it.
     """
@@ -57,21 +57,20 @@ def fitted_to(scores: Scores, order: Sequence[int], parents: Sequence[Parents]) 
 
 
 def log_odds(nodes: int, edges: int) -> float:
-    """The log prior odds against one more edge, nats, with a flat prior on the number of joined pairs.
+    """The log prior odds against one more edge, nats, under a flat prior on the number of adjacent pairs.
 
     The odds are (pairs − edges + 1) : (edges + 1) (Scott and Berger, Annals of Statistics 2010), so that a table
-    without edges keeps none; they are never less than even.
+    without edges has none; they are at least even.
     """
     return math.log(max((nodes * (nodes - 1) / 2 - edges + 1) / (edges + 1), 1.0))
 
 
 def trust(scores: Scores, order: Sequence[int], parents: Sequence[Sequence[int]]) -> float:
-    """The slope of the log odds that an edge runs along the scores' order, per share of the order between its nodes.
+    """The slope of the log odds that an edge agrees with the scores' order, per share of the order between its nodes.
 
-    A logistic regression on those edges of a graph whose direction the rows decide, whichever it is, and knowledge does
-    not. One pseudo-edge
-    across a tenth of the order is added, which runs along it as often as `AGAINST` says; without any edge, the result
-    is `AGAINST`.
+    A logistic regression on those edges of a graph whose direction is decided by the rows, not by knowledge. One
+    pseudo-edge across a tenth of the order is added, which agrees with it as often as `AGAINST` says; without any edge,
+    the result is `AGAINST`.
 
     Returns:
         Nats for the whole order, 0 to 40.
@@ -93,7 +92,7 @@ def fitted(design: Design, parents: Sequence[Sequence[int]]) -> Prior:
     """The prior of a graph's effects.
 
     Args:
-        design: the table, with the prior to begin with.
+        design: the table, with the initial prior.
         parents: of every node.
     """
     by_size: dict[int, list[int]] = {}
@@ -115,10 +114,10 @@ def fitted(design: Design, parents: Sequence[Sequence[int]]) -> Prior:
 
 
 def _better(design: Design, batches: Sequence[Problems], fits: Sequence[Fits]) -> Prior:
-    """The prior of the next round: one step of the fixed point for bends and link, the optimum for linear effects."""
+    """The next round's prior: one fixed-point step for bends and link, the optimum for linear effects."""
     told, squares = np.zeros(2), np.zeros(2)  # Σ (1 − λ V) and Σ θ², of bends and of the link
     effects, kinds = [], int(design.kinds.max()) + 1 if design.own else 0
-    of_rows = np.zeros((2, kinds))  # the same of the rows' own columns, by kind
+    of_rows = np.zeros((2, kinds))  # the same for the rows' own columns, by kind
     for problems, one in zip(batches, fits, strict=True):
         variance = inverse(one.moments.information, one.penalty).diagonal(dim1=1, dim2=2)
         if design.own:
@@ -168,7 +167,7 @@ def _likelihoods(design: Design, problems: Problems, fits: Fits, variance: Tenso
 def _of_linear(effects: np.ndarray) -> tuple[float, float, float]:
     """Mean, power and precision of the linear effects that maximise the marginal likelihood of `_likelihoods`."""
     information, pull, apart = effects
-    middle = apart.mean()  # so that the power changes differences between edges, and only the mean moves them all
+    middle = apart.mean()  # so that the power changes differences between edges, and only the mean shifts them all
 
     def loss(found: np.ndarray) -> float:
         mean, power, precision = *found[:2], math.exp(found[2])

@@ -1,4 +1,4 @@
-"""Why a direction is decided or not: the first rule of `disco.refine.evidence.decided` that it fails."""
+"""Why a direction is decided or not: the first rule of `disco.refine.evidence.decided` that it violates."""
 
 import math
 from collections.abc import Mapping
@@ -13,26 +13,26 @@ from disco.refine.evidence import AGAINST, FEW, HALF, MOST_MISFIT, TIMES
 
 
 class Reason(Enum):
-    """The rules, in the order in which they are checked."""
+    """The rules, in the order of checking."""
 
     KNOWN = "knowledge allows only this direction"
-    OLDER = "an older refinement, which did not measure misfit, nor direction evidence in smaller classes"
+    OLDER = "an older refinement, without misfit and direction evidence in smaller classes"
     UNAVAILABLE = "the direction evidence is not available"
     WEAK = "the direction evidence is below the bound"
-    FRAGILE = "the direction evidence is below half the bound with the link held straight"
-    FEW_LEVELS = "one of its nodes has so few levels that the class fits it in any case"
-    AGAINST = "with every effect linear the evidence is against the direction"
-    MISSED = "the direction evidence does not exceed the misfit of the two nodes by enough"
-    TABLE = "too many of all nodes are poorly fitted"
+    FRAGILE = "the direction evidence is below half the bound with a straight link"
+    FEW_LEVELS = "one of its nodes has too few levels: the class fits it in any case"
+    AGAINST = "with linear effects, the evidence is against the direction"
+    MISSED = "the direction evidence does not exceed the misfit of its nodes by enough"
+    TABLE = "too many nodes are poorly fitted"
     ELSEWHERE = "a search that ended near the best has the edge reversed"
-    DECIDED = "no rule fails"
+    DECIDED = "it passes every rule"
 
 
 def reason(row: Mapping[str, Any], nodes: pd.DataFrame | None, bound: float) -> Reason:
-    """The first rule that an edge fails.
+    """The first rule that an edge violates.
 
     Args:
-        row: of `Refined.edges`.
+        row: a row of `Refined.edges`.
         nodes: `Refined.nodes`.
         bound: nats of evidence required.
     """
@@ -56,24 +56,24 @@ def reason(row: Mapping[str, Any], nodes: pd.DataFrame | None, bound: float) -> 
 
 
 def asked(row: Mapping[str, Any], nodes: pd.DataFrame, bound: float) -> float:
-    """The direction evidence that an edge needs given the misfit of its nodes, nats; NaN if that is not known."""
+    """The direction evidence that an edge needs given its nodes' misfit, nats; NaN if unknown."""
     return bound + TIMES * sum(_of(nodes, row, "misfit_nats"))
 
 
 def _of(nodes: pd.DataFrame, row: Mapping[str, Any], column: str) -> tuple[float, float]:
-    """The values of a column for the two nodes of an edge."""
+    """The values of a column for an edge's two nodes."""
     values = nodes.set_index("node")[column]
     return float(values[row["parent"]]), float(values[row["child"]])
 
 
 def missed(nodes: pd.DataFrame) -> pd.DataFrame:
-    """The poorly fitted nodes, worst first, including those whose misfit is not available."""
+    """The poorly fitted nodes, worst first, including those without a misfit."""
     found = nodes[~(nodes["misfit_nats"] < MISFIT)]
     return found.sort_values("misfit_nats", ascending=False, na_position="first", kind="stable", ignore_index=True)
 
 
 def but_known(edges: pd.DataFrame) -> str:
-    """What follows "no direction is decided" in a sentence: that knowledge fixes some; empty if it fixes none.
+    """The continuation of "no direction is decided" if knowledge fixes some; empty if none.
 
     Args:
         edges: `Refined.edges`.
@@ -83,5 +83,5 @@ def but_known(edges: pd.DataFrame) -> str:
 
 
 def is_of_kind(nodes: pd.DataFrame) -> bool:
-    """Whether few enough nodes are poorly fitted for directions to be decided."""
+    """Whether few enough nodes are poorly fitted to decide directions."""
     return len(missed(nodes)) / len(nodes) < MOST_MISFIT

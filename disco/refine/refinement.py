@@ -48,19 +48,19 @@ def refine(
 
     Args:
         table: counts, one column per node, and the columns with other roles.
-        choice: how much to search.
-        settings: whose transform the levels come from; ranks by default.
-        order: a causal order to start from, usually the CCS order; an edge against it costs more, so that directions
-            that the rows leave open follow it (`prior.trust`).
-        edges: those that the screen must let through.
-        roles: of the columns that are not counts: covariates, exposure, group (`disco.table.roles`).
-        knowledge: rules to which every order and graph keeps, also those on drawn rows.
+        choice: the extent of the search.
+        settings: their transform defines the levels; ranks by default.
+        order: an initial causal order, usually the CCS order. An edge against it costs more, so that directions that
+            the rows leave open follow it (`prior.trust`).
+        edges: edges that must pass the screen.
+        roles: roles of the columns that are not counts: covariates, exposure, group (`disco.table.roles`).
+        knowledge: rules that every order and graph obeys, including those on drawn rows.
         device: auto, cpu or cuda.
-        callback: receives the events; False stops.
-        memory: a file that keeps finished searches, so that the same call continues after an interruption.
+        callback: receives the events; returning False stops.
+        memory: a file for finished searches, so that the same call continues after an interruption.
 
     Raises:
-        InputError: the table, its roles, the knowledge or another argument cannot be used, or the order or edges name
+        InputError: the table, its roles, the knowledge or another argument cannot be used, or the order or edges have
             other columns.
     """
     require_types(
@@ -85,26 +85,26 @@ def refine(
 
 
 def _candidates(task: Task, reporter: Reporter) -> list[tuple[int, ...]]:
-    """The pairs that the screen lets through, by node."""
+    """The pairs that pass the screen, by node."""
     nodes = task.design.nodes
     if task.design.columns.device.type == "cpu":
-        reporter.step("screen", 0, nodes, message="screen: compiling, some seconds the first time on a machine")
+        reporter.step("screen", 0, nodes, message="screen: compiling (takes some seconds the first time)")
         fit(task.design, Problems.of([(0, ())]))
-    reporter.step("screen", 0, nodes, message="screen: which pairs may be joined")
+    reporter.step("screen", 0, nodes, message="screen: testing which pairs may be related")
     return screen(task.design, also=task.also, rules=task.rules, reporter=reporter)
 
 
 def _again(
     task: Task, found: Optimum, judged: Judged, reporter: Reporter
 ) -> Callable[[Sequence[np.ndarray]], Iterator[Drawn]]:
-    """How weighted rows are searched: like a whole table, or from the graph found."""
+    """The search on weighted rows: like a whole table, or from the graph found."""
     if task.choice.redone:
         return lambda weights: (_redone(task, one, reporter.quiet()) for one in weights)
     return lambda weights: near_found(judged.scores, found, weights)
 
 
 def _redone(task: Task, weights: np.ndarray, reporter: Reporter) -> Drawn:
-    """The edges of a refinement of drawn rows that knows nothing of the whole table's; constant columns have none."""
+    """The edges of an independent refinement of drawn rows; constant columns have none."""
     part = task.drawn(np.repeat(np.arange(task.design.rows), weights.astype(int)))
     if part is None:
         return Drawn([], 0)

@@ -25,7 +25,7 @@ from disco.words import how_many, plural
 
 METHOD = "likelihood refinement"
 _MOST_NAMED = 8
-_SAME = 0.05  # nats by which scores of the same graph may differ, since each fit stops a little before its optimum
+_SAME = 0.05  # nats by which scores of the same graph may differ, since each fit stops slightly before its optimum
 EDGE_COLUMNS = (*COLUMNS[:-1], "decided", "p_value", *stability.KINDS)
 
 
@@ -36,20 +36,19 @@ class Refined:
     Attributes:
         found: the graph. Its edges, strongest first, have the columns `EDGE_COLUMNS`: edge gains and direction evidence
             in nats, and whether the direction is decided (`disco.refine.evidence`). `folds` and `bootstrap` are the
-            share of draws with the edge in this direction, NaN if there are none or one of its columns is constant in
-            all of them. Other evidence that is not available is NaN too. With knowledge also `rule`, what it says of
-            the edge: required, fixed (only this direction is allowed) or free. The notes name missing evidence, columns
-            that others determine, and poorly fitted nodes. `misfit` has the columns node, levels, misfit_nats and
-            misfit_per_row (`disco.likelihood.misfit`), NaN if not available; it is None in a refinement made before
-            misfit was measured.
+            shares of draws with the edge in this direction, NaN without draws or if one of its columns is constant in
+            all of them. Other missing evidence is NaN too. With knowledge also `rule`, its rule on the edge: required,
+            fixed (only this direction is allowed) or free. The notes name missing evidence, columns determined by
+            others, and poorly fitted nodes. `misfit` has the columns node, levels, misfit_nats and misfit_per_row
+            (`disco.likelihood.misfit`), NaN if not available; None in refinements older than the misfit.
         starts: one row per start and sweep: start, sweep, score.
         best: the start of the search that found this graph.
-        score: the graph's log posterior in nats, up to a constant of the table (`disco.refine.scores`).
-        candidates: pairs that the screen let through.
-        fits: node fits made.
-        moves: one row per node, columns node, before, after, gain_nats (`disco.refine.moves`); None if no order was
-            given to start from.
-        orders: where every search ended, columns start, position from 1, node; None if it was not kept.
+        score: the graph's log posterior in nats, up to a constant (`disco.refine.scores`).
+        candidates: number of pairs that passed the screen.
+        fits: number of node fits.
+        moves: one row per node, columns node, before, after, gain_nats (`disco.refine.moves`); None without an initial
+            order.
+        orders: every search's final order, columns start, position from 1, node; None if not kept.
     """
 
     found: Found
@@ -78,15 +77,15 @@ class Refined:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What a reader must know."""
+        """Caveats for the reader."""
         return self.found.notes
 
     def having(self, **changes: Any) -> "Refined":
-        """The same with some attributes of its graph (`found`) replaced."""
+        """A copy with some attributes of its graph (`found`) replaced."""
         return replace(self, found=replace(self.found, **changes))
 
     def graph(self) -> nx.DiGraph:
-        """The DAG, nodes in causal order with their misfit, the evidence on its edges."""
+        """The DAG: nodes in causal order with their misfit, edges with their evidence."""
         return self.found.graph()
 
 
@@ -96,11 +95,11 @@ def refined(
     """The result, with names instead of node numbers.
 
     Args:
-        task: what was refined.
+        task: the refined task.
         searched: the graphs found.
-        judged: the evidence on the best one.
-        moved: `moves`' frame; None if there was no order to start from.
-        drawn: edges found on other rows, by the name of the draw.
+        judged: the evidence for the best one.
+        moved: the frame of `moves`; None without an initial order.
+        drawn: edges found on other rows, by the draw's name.
     """
     names, choice, design, best = task.names, task.choice, task.design, searched.best
     edges, constant = judged.edges, stability.constant_columns(design, task.group, choice)
@@ -152,70 +151,68 @@ def _history(ends: Sequence[End]) -> pd.DataFrame:
 
 
 def _orders(ends: Sequence[End], names: Sequence[str]) -> pd.DataFrame:
-    """start, position, node: where every search ended."""
+    """start, position, node: every search's final order."""
     rows = [(end.start, at, names[node]) for end in ends for at, node in enumerate(end.found.order, start=1)]
     return pd.DataFrame(rows, columns=["start", "position", "node"])
 
 
 def _of_table(table: pd.DataFrame) -> list[str]:
-    """Which columns others determine."""
+    """Notes on columns determined by others."""
     return [relation.sentence for relation in relations(Prepared(table))]
 
 
 def _alike(left_out: int) -> list[str]:
-    """How many edges rows of a group gave by being alike."""
+    """Note on edges supported only by similarity within groups."""
     if not left_out:
         return []
     edges = how_many(left_out, "edge was", "edges were")
-    return [
-        f"{edges} left out: rows of a group are alike, so that less speaks for an edge than if they were independent."
-    ]
+    return [f"{edges} removed: rows within groups are similar, so the evidence is weaker than it seems."]
 
 
 def _of_draws(names: Sequence[str], constant: dict[str, list[int]], choice: Choice) -> list[str]:
-    """Which columns are constant in draws."""
+    """Notes on columns that are constant in draws."""
     notes = []
     for kind, words in (
-        ("folds", "of {count} fits without a part of the rows"),
+        ("folds", "of {count} fits without one part of the rows"),
         ("bootstrap", "of {count} bootstrap tables"),
     ):
         times = Counter(node for one in stability.of_kind(constant, kind, choice) for node in one)
         for node, count in sorted(times.items()):
             total = words.format(count=getattr(choice, kind))
             notes.append(
-                f'"{names[node]}" has only one value in {count} {total}; the stability of its edges is computed '
+                f'"{names[node]}" has only one value in {count} {total}. The stability of its edges is computed '
                 "from the others."
             )
     return notes
 
 
 def _missing(edges: pd.DataFrame) -> list[str]:
-    """Which edges lack evidence."""
+    """Notes on edges without evidence."""
     return [
-        f'The evidence on the edge from "{row.parent}" to "{row.child}" is not available: a fit it needs has no finite '
+        f'No evidence is available for the edge from "{row.parent}" to "{row.child}": a required fit has no finite '
         "likelihood."
         for row in edges[edges["gain_nats"].isna() | edges["direction_nats"].isna()].itertuples()
     ]
 
 
 def _crowded(edges: pd.DataFrame) -> list[str]:
-    """Which nodes have the largest number of parents that the search allows."""
+    """Notes on nodes with the largest allowed number of parents."""
     many = edges["child"].value_counts()
     return [
-        f'"{name}" has {MOST_PARENTS} parents, the most that the search allows; it may have more.'
+        f'"{name}" has {MOST_PARENTS} parents, the limit of the search. It may have more.'
         for name in many.index[many >= MOST_PARENTS]
     ]
 
 
 def _missed(nodes: pd.DataFrame, known: str = "") -> list[str]:
-    """Which nodes the model fits poorly, and what that means; `known` says which directions are decided even so."""
+    """Note on poorly fitted nodes and its consequence; `known` names directions that are decided anyway."""
     missed = nodes[~(nodes["misfit_nats"] < MISFIT)]
     if missed.empty:
         return []
     names = ", ".join(f'"{name}"' for name in missed["node"][:_MOST_NAMED]) + " …" * (len(missed) > _MOST_NAMED)
     share = len(missed) / len(nodes)
     ending = (
-        f"that is {MOST_MISFIT:.0%} or more, so no direction of this table is called decided{known}."
+        f"at least {MOST_MISFIT:.0%}, so no direction of this table is decided{known}."
         if share >= MOST_MISFIT
         else "their arrows are hypotheses."
     )
@@ -224,7 +221,7 @@ def _missed(nodes: pd.DataFrame, known: str = "") -> list[str]:
 
 
 def near_ties(starts: pd.DataFrame, bound: float) -> tuple[int, int, int]:
-    """Of the other searches: how many ended where the best did, how many more within the bound, and their number."""
+    """Number of other searches that ended where the best did, of those further within the bound, and of all others."""
     last = starts.sort_values("sweep").groupby("start")["score"].last()
     below = last.max() - last
     same = int((below <= _SAME).sum())

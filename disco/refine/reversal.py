@@ -1,15 +1,14 @@
-"""Direction evidence: what the score of a graph loses if an edge must be reversed and the nodes choose parents again.
+"""Direction evidence: a graph's loss of score if an edge is reversed and the nodes choose their parents again.
 
-An order with the child before the parent is made in two ways. Either the child moves up to before the parent, together
+An order with the child before the parent is built in two ways. Either the child moves up before the parent, together
 with those of its ancestors in between that do not descend from the parent. Or, if another directed path joins the two,
-the parent moves down to after the child, together with those of its descendants in between that are not ancestors of
-the child. Nodes on such a path stay, and lose a parent or a child that the order no longer allows. In both orders, the
-one found and the reversed one, every node with other candidates before it chooses its parents again. So every edge has
+the parent moves down after the child, together with those of its descendants in between that are not ancestors of the
+child. Nodes on such a path stay, and lose a parent or a child that the order no longer allows. In both orders, the
+found and the reversed one, every node whose preceding candidates change chooses its parents again. So every edge has
 direction evidence, even if reversing it alone would close a cycle.
 
-With knowledge, the reversed orders keep to it, unless it allows only the edge's own direction. Then they keep to
-nothing, and a required edge that such an order reverses is left out: the evidence says what the rows lose without the
-rule.
+With knowledge, the reversed orders obey it, unless it allows only the edge's own direction. Then they ignore all rules,
+and a required edge reversed by such an order is dropped: the evidence is the rows' loss without the rule.
 """
 
 import math
@@ -22,7 +21,7 @@ from disco.knowledge import Resolved
 from disco.refine.scores import Scores, resolve
 from disco.refine.walks import Parents, Walk, bits_of, together
 
-BOUND = 10.0  # nats of evidence that decide a direction at least: the reversed edge is e¹⁰ ≈ 22,000 times less likely
+BOUND = 10.0  # smallest evidence that decides a direction, nats: the reversed edge is e¹⁰ ≈ 22,000 times less likely
 
 
 @dataclass(frozen=True)
@@ -31,8 +30,8 @@ class Reversal:
 
     Attributes:
         parent, child: the edge.
-        nats: what the score loses in it; NaN if a fit it needs has no finite score.
-        now, after: parents in the order found and in the reversed one, of the nodes that have different parents there.
+        nats: its loss of score; NaN if a required fit has no finite score.
+        now, after: parents in the found and in the reversed order, of the nodes whose parents differ.
     """
 
     parent: int
@@ -46,7 +45,7 @@ def reversals(scores: Scores, order: Sequence[int], parents: Sequence[Parents]) 
     """The best way to reverse every edge.
 
     Args:
-        scores: by which graphs are compared.
+        scores: the scores for comparing graphs.
         order: all nodes, sources first.
         parents: of every node, all before it.
     """
@@ -59,7 +58,7 @@ def reversals(scores: Scores, order: Sequence[int], parents: Sequence[Parents]) 
         for other in reversed_orders(order, graph, edge, scores.rules):
             first, last = order.index(edge[0]), order.index(edge[1])
             allowed, earlier = {}, bits_of(other[:first])
-            for node in other[first : last + 1]:  # all others have the same nodes before them
+            for node in other[first : last + 1]:  # all others keep their preceding nodes
                 allowed[node] = earlier & scores.may[node]
                 earlier |= 1 << node
             changed = [node for node in allowed if allowed[node] != before[node]]
@@ -78,13 +77,13 @@ def reversals(scores: Scores, order: Sequence[int], parents: Sequence[Parents]) 
 def reversed_orders(
     order: Sequence[int], graph: nx.DiGraph, edge: tuple[int, int], rules: Resolved | None = None
 ) -> Iterator[list[int]]:
-    """The orders with an edge's child before its parent, one or two.
+    """The one or two orders with an edge's child before its parent.
 
     Args:
         order: all nodes, sources first.
-        graph: whose edges all run along it.
+        graph: a graph whose edges all agree with it.
         edge: parent and child.
-        rules: to which the orders keep where they allow it.
+        rules: rules that the orders obey if possible.
     """
     first, last = (order.index(node) for node in edge)
     for other in _reversed(order, graph, edge):

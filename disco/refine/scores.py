@@ -1,11 +1,11 @@
-"""Scores of a node given the nodes it may have as parents, each fit made once.
+"""Scores of a node given its possible parents; each fit is made once.
 
 score(S) = log marginal likelihood − odds · |S|. The marginal likelihood is Laplace's approximation (`Fits.evidence`)
 under a normal prior that expects a parent's effect to be nearly linear in its level; the odds are the log prior odds
-against one more parent. Both are fitted to the table (`disco.refine.prior`). BIC charges ½ log n for every column of a
-parent; it lets a wrong direction with fewer parents win if effects are weak. If a causal order is given, usually the
-CCS order, an edge against it costs more, the further apart its nodes stand in it (`cost_against`): the curvature sees
-what the likelihood does not, and together they find more directions (benchmarks/log/2026-11-21-bent-link.md).
+against one more parent. Both are fitted to the table (`disco.refine.prior`). BIC charges ½ log n per column of a
+parent, so a wrong direction with fewer parents wins if effects are weak. If a causal order is given, usually the CCS
+order, an edge against it costs more, the farther apart its nodes are (`cost_against`). The curvature has information
+that the likelihood lacks, and together they find more directions (benchmarks/log/2026-11-21-bent-link.md).
 
 Parents are found by `Stepwise`: Rao's score test predicts the gain of adding a candidate, Wald's the loss of removing
 a parent.
@@ -28,26 +28,26 @@ from disco.progress import SILENT, Reporter
 from disco.refine.stepwise import Stepwise
 from disco.refine.walks import Parents, Result, Walk, Wanted, together
 
-AGAINST = 12.0  # nats that an edge against the whole length of an order costs, before fitting; as in simulated designs
-MOST_AGAINST = 5.0  # nats: half of what decides a direction, so that an order overrules no decided direction
-SEARCHING = 0.05  # nats that the last Newton step of a fit predicts at most; the step is still taken
-_FAILED = -1e9  # nats: the score of a fit without a finite score; no search ends there
-_ALONE = 64  # fits side by side
+AGAINST = 12.0  # nats: cost of an edge against the whole length of an order, before fitting; as in simulated designs
+MOST_AGAINST = 5.0  # nats: half of the bound for deciding a direction, so that an order cannot overrule a decided one
+SEARCHING = 0.05  # largest predicted gain of a fit's last Newton step, nats; the step is still taken
+_FAILED = -1e9  # nats: stands for a score that is not finite; no search ends there
+_ALONE = 64  # fits per batch
 _BATCH_CELLS = 8_000_000  # columns × rows of a batch of fits
 
 
 @dataclass(frozen=True)
 class NodeFit:
-    """One fit, and the predicted gain or loss of adding or removing one parent.
+    """One fit, with the predicted gain or loss of adding or removing one parent.
 
     Attributes:
         parents: ascending node numbers.
-        log_likelihood, score: nats; if the fit has no finite score, `score` is far below any other (`available`).
+        log_likelihood, score: nats; without a finite score, `score` is far below any other (`available`).
         theta: coefficients, (2 + q + WIDTH · k,).
-        gain: predicted gain in score with each of the node's candidates, (c,); −∞ if it is a parent already.
+        gain: predicted gain in score with each of the node's candidates, (c,); −∞ for a parent.
         loss: predicted loss in score without each parent, (k,); negative if the score is better without it.
-        add: the step to start from with a candidate, its own coefficients first, (c, WIDTH + P).
-        drop: the step to start from without a parent, (k, P).
+        add: the initial step with a further candidate, its own coefficients first, (c, WIDTH + P).
+        drop: the initial step without a parent, (k, P).
     """
 
     parents: Parents
@@ -66,12 +66,12 @@ class NodeFit:
 
 
 def cost_against(parent: int, child: int, nodes: int, against: float) -> float:
-    """Nats that an edge costs more if a given order has the parent later; they grow with the span between the two.
+    """The additional cost, in nats, of an edge whose parent is later in a given order; it grows with their distance.
 
     Args:
         parent, child: their positions in the order.
         nodes: d.
-        against: nats for a span as long as the order.
+        against: nats for a distance as long as the order.
     """
     return min(max(parent - child, 0) / nodes * against, MOST_AGAINST)
 
@@ -81,15 +81,15 @@ class Scores(Stepwise[NodeFit]):
 
     Args:
         design: the table.
-        candidates: of every node, ascending node numbers; symmetric, so that an edge may be reversed.
-        odds: of an edge, the log prior odds against it, nats.
+        candidates: every node's candidates, ascending node numbers; symmetric, so that an edge may be reversed.
+        odds: the log prior odds against an edge, nats.
         order: a given causal order of all nodes, or None.
-        against: nats that an edge against the whole length of that order costs, as in `cost_against`.
-        rules: to which parents keep, or None.
-        weights: of the rows, (n,), or None.
-        warm: scores of the same table and candidates, whose fits are good starts.
-        tolerance: of the fits, as in `newton.fit`.
-        reporter: asked before every batch of fits.
+        against: cost, in nats, of an edge against the whole length of that order, as in `cost_against`.
+        rules: rules that parents obey, or None.
+        weights: weights of the rows, (n,), or None.
+        warm: scores of the same table and candidates, whose fits are good starting points.
+        tolerance: tolerance of the fits, as in `newton.fit`.
+        reporter: called before every batch of fits.
     """
 
     def __init__(
@@ -117,14 +117,14 @@ class Scores(Stepwise[NodeFit]):
             )
             for node, nodes in enumerate(self.candidates)
         ]
-        self.larger: list[dict[Parents, Parents]] = [{} for _ in self.candidates]  # by what is left without one parent
-        self.alone = 0  # fits made that are not among these
+        self.larger: list[dict[Parents, Parents]] = [{} for _ in self.candidates]  # keyed by all parents but one
+        self.alone = 0  # number of fits that are not kept here
 
     def replace(self, **changes: Any) -> "Scores":
-        """Scores with some arguments changed, and without the fits made so far.
+        """Scores with some arguments changed, without the existing fits.
 
-        The last digits of a fit depend on the fits that it could start from. So a search that must end the same after
-        an interruption begins without any.
+        The last digits of a fit depend on the available starting points. So a search that must be reproducible after an
+        interruption begins without any.
         """
         own = ("design", "candidates", "odds", "order", "against", "rules", "weights", "warm", "tolerance", "reporter")
         return Scores(**{name: getattr(self, name) for name in own} | changes)
@@ -136,11 +136,11 @@ class Scores(Stepwise[NodeFit]):
 
     @property
     def made(self) -> int:
-        """How many fits have been made."""
+        """The number of fits made."""
         return sum(map(len, self.fits)) + self.alone
 
     def start_of(self, node: int, parents: Parents) -> np.ndarray | None:
-        """Where a fit starts: one step from a fit with one parent less or more, if there is one."""
+        """The start of a fit: one step from a fit with one parent fewer or more, if there is one."""
         if self.warm is not None and parents in self.warm.fits[node]:
             return self.warm.fits[node][parents].theta
         size = self.design.head
@@ -161,7 +161,7 @@ class Scores(Stepwise[NodeFit]):
         return np.concatenate([theta[:at], theta[at + WIDTH :]])
 
     def keep(self, node: int, fitted: NodeFit) -> None:
-        """Remember a fit."""
+        """Store a fit."""
         parents = fitted.parents
         self.fits[node][parents] = fitted
         for number in range(len(parents)):
@@ -172,10 +172,10 @@ Task = tuple[Scores, Walk[Result]]
 
 
 def resolve(tasks: Sequence[Task[Result]]) -> list[Result]:
-    """Run walks to their ends, side by side, with their fits in common batches.
+    """Run walks to their ends in parallel, with shared batches of fits.
 
     Args:
-        tasks: walks with the scores that make their fits; of one design and the same candidates, all weighted or none.
+        tasks: walks with the scores that make their fits, all with one design and candidates, all weighted or none.
     """
 
     def labelled(scores: Scores, walk: Walk[Result]) -> Generator[list[tuple[Scores, Wanted]], None, Result]:
@@ -195,7 +195,7 @@ def resolve(tasks: Sequence[Task[Result]]) -> list[Result]:
 
 
 def make_fits(wanted: Iterable[tuple[Scores, Wanted]]) -> None:
-    """Make the fits that are missing, in batches of similar size."""
+    """Make the missing fits, in batches of similar size."""
     missing = [(scores, key) for scores, key in dict.fromkeys(wanted) if key[1] not in scores.fits[key[0]]]
     missing.sort(key=lambda one: (len(one[1][1]), one[1]))
     at = 0
@@ -211,9 +211,9 @@ def make_fits(wanted: Iterable[tuple[Scores, Wanted]]) -> None:
 
 
 def fit_alone(scores: Scores, wanted: Iterable[Wanted]) -> dict[Wanted, tuple[float, float]]:
-    """Score and log-likelihood of fits that no search continues from, so that nothing is predicted from them.
+    """Score and log-likelihood of fits from which no search continues, without predictions.
 
-    The score leaves out the prior odds of a given order. NaN if a fit has no finite score.
+    The score excludes the prior odds of a given order. NaN if a fit has no finite score.
     """
     found: dict[Wanted, tuple[float, float]] = {}
     keys = sorted(dict.fromkeys(wanted), key=lambda key: (len(key[1]), key))
@@ -242,7 +242,7 @@ def _fitted(wanted: Sequence[tuple[Scores, Wanted]]) -> list[NodeFit]:
 
 
 def _fits(wanted: Sequence[tuple[Scores, Wanted]]) -> tuple[Fits, Problems]:
-    """The fits of a batch, from the starts that their scores know, and from the marginal if that leads nowhere."""
+    """The fits of a batch, from the starting points of their scores, or from the marginal start if those fail."""
     first, keys = wanted[0][0], [key for _, key in wanted]
     design = first.design
     problems = Problems.of(keys, design.columns.device)
@@ -257,14 +257,14 @@ def _fits(wanted: Sequence[tuple[Scores, Wanted]]) -> tuple[Fits, Problems]:
         weights = torch.stack([scores.weights for scores, _ in wanted])  # type: ignore[misc]  # then all are weighted
     fits = fit(design, problems, theta.to(design.value), weights=weights, tolerance=first.tolerance)
     lost = ~(fits.evidence.isfinite() & fits.log_likelihood.isfinite()).cpu() & ~fresh
-    if bool(lost.any()):  # a step from another fit can lead too far
+    if bool(lost.any()):  # a step from another fit can be too long
         _begin_anew(design, problems, lost, theta)
         fits = fit(design, problems, theta.to(design.value), weights=weights, tolerance=first.tolerance)
     return fits, problems
 
 
 def _begin_anew(design: Design, problems: Problems, which: torch.Tensor, theta: torch.Tensor) -> None:
-    """Write the marginal start of some problems, (B,) true or false, into θ."""
+    """Write the marginal start of some problems, a mask (B,), into θ."""
     if bool(which.any()):
         there = which.to(problems.node.device)
         theta[which] = marginal_start(design, Problems(problems.node[there], problems.parents[there])).cpu()
@@ -273,7 +273,7 @@ def _begin_anew(design: Design, problems: Problems, which: torch.Tensor, theta: 
 def _apart(
     owners: Sequence[Scores], keys: Sequence[Wanted], fits: Fits, more: Additions, less: Removals
 ) -> list[NodeFit]:
-    """The fits of a batch one by one; if one has no finite score, adding or removing any parent is worth a try."""
+    """The single fits of a batch; if one has no finite score, adding or removing any parent may be tried."""
     kept = []
     theta, ll = fits.theta.cpu().numpy(), fits.log_likelihood.cpu().numpy()
     evidence, gain, loss = fits.evidence.cpu().numpy(), more.evidence.numpy(), less.evidence.numpy()

@@ -1,9 +1,9 @@
 """Which pairs of nodes may be joined by an edge: a screen that keeps weak edges.
 
-A pair is kept if the partial correlation of the √ranks given all other nodes stands out (Ledoit and Wolf's estimate,
-which works with fewer rows than columns), or if the Rao statistic of one node's columns stands out in a model of the
-other node on the nodes kept so far; the latter sees effects that a correlation does not. The cut is set by how many
-false candidates a node may have, so that recall does not fall with the number of rows.
+A pair is kept if the partial correlation of the √ranks given all other nodes is large (Ledoit and Wolf's estimate,
+which works with fewer rows than columns), or if the Rao statistic of one node's columns is large in a model of the
+other node on the nodes kept so far. The latter detects effects that a correlation misses. The threshold follows from
+the allowed number of false candidates per node, so that recall does not fall with the number of rows.
 """
 
 from collections.abc import Sequence
@@ -21,23 +21,23 @@ from disco.progress import SILENT, Reporter
 from disco.refine.scores import SEARCHING, Scores
 
 _FALSE = 3.0  # false candidates per node by each of the two rules, on average
-_LEAST = 2.0  # standard errors that a partial correlation must have at least
-_NEIGHBOURS = 30  # in a node's model, at most: those of strongest partial correlation
+_LEAST = 2.0  # smallest partial correlation of a kept pair, in standard errors
+_NEIGHBOURS = 30  # largest number in a node's model, by partial correlation
 _LEAST_VARIANCE = 1e-9  # of a principal component of the standardised √ranks
-_AT_ONCE = 64  # candidates in one product
+_AT_ONCE = 64  # candidates per product
 _SIDE_BY_SIDE = 16  # nodes fitted in one batch
 
 
 def screen(
     design: Design, *, also: np.ndarray | None = None, rules: Resolved | None = None, reporter: Reporter = SILENT
 ) -> list[tuple[int, ...]]:
-    """The candidates of every node, ascending; symmetric.
+    """Every node's candidates, ascending; symmetric.
 
     Args:
         design: the table.
-        also: pairs to keep in any case, for instance the edges of another method, (d, d) true or false.
-        rules: pairs that they forbid in both directions are left out, and required ones are kept.
-        reporter: told how many nodes are done, before every batch of them.
+        also: mask of pairs to keep in any case, for instance another method's edges, (d, d).
+        rules: pairs forbidden in both directions are excluded, and required ones are kept.
+        reporter: receives the number of finished nodes before every batch.
     """
     nodes = design.nodes
     share = min(_FALSE / max(nodes - 1, 1), 0.5)
@@ -57,13 +57,13 @@ def screen(
 
 
 def widened(scores: Scores, order: Sequence[int], parents: Sequence[Sequence[int]]) -> list[tuple[int, ...]]:
-    """The candidates, with those pairs added that the screen left out and that would raise the score of a graph.
+    """The candidates, plus the screened-out pairs that would raise the score of a graph.
 
-    The screen conditions on all neighbours. If two nodes have a common child, that can hide the edge between them;
-    given a node's parents alone, the edge shows.
+    The screen conditions on all neighbours. A common child of two nodes can hide the edge between them; given a node's
+    parents alone, the edge is visible.
 
     Args:
-        scores: of the table, with the candidates so far.
+        scores: the table's scores, with the candidates so far.
         order: all nodes.
         parents: of every node in it.
     """
@@ -101,7 +101,7 @@ def _partial_correlations(design: Design) -> np.ndarray:
         roots = roots - around @ np.linalg.lstsq(around, roots, rcond=None)[0]
     standard = (roots - roots.mean(0)) / np.maximum(roots.std(0), _LEAST_VARIANCE)
     values, vectors = np.linalg.eigh(shrunk_covariance(standard))
-    # If other columns determine a column, no variance is left, and the estimate shrinks too little to show it.
+    # If other columns determine a column, no variance is left, and the shrinkage is too small to show it.
     precision = (vectors / np.maximum(values, _LEAST_VARIANCE)) @ vectors.T
     scale = np.sqrt(np.diag(precision))
     partial = -precision / np.outer(scale, scale)
@@ -111,9 +111,9 @@ def _partial_correlations(design: Design) -> np.ndarray:
 
 
 def shrunk_covariance(values: np.ndarray) -> np.ndarray:
-    """The covariance of centred columns, moved towards a multiple of the identity; (rows, d) → (d, d).
+    """The covariance of centred columns, shrunk towards a multiple of the identity; (rows, d) → (d, d).
 
-    Ledoit and Wolf's optimal linear shrinkage (2004). What scikit-learn gives, whose import takes half of the time of a
+    Ledoit and Wolf's optimal linear shrinkage (2004), as in scikit-learn, whose import takes half of the time of a
     small refinement.
     """
     rows, nodes = values.shape
@@ -126,13 +126,13 @@ def shrunk_covariance(values: np.ndarray) -> np.ndarray:
 
 
 def _standing_out(design: Design, partial: np.ndarray, share: float, reporter: Reporter) -> np.ndarray:
-    """Pairs whose Rao statistic stands out in the model of a node on its neighbours, (d, d); the child is the row.
+    """Pairs with a large Rao statistic in the model of a node on its neighbours, (d, d); the child is the row.
 
     Args:
         design: the table.
-        partial: how far each pair's partial correlation stands out, 0 if it does not, (d, d).
-        share: of the pairs that may stand out by chance.
-        reporter: told how many nodes are done, before every batch.
+        partial: each pair's partial correlation in standard errors, 0 if not large, (d, d).
+        share: allowed share of pairs kept by chance.
+        reporter: receives the number of finished nodes before every batch.
     """
     least = torch.as_tensor(chdtri(design.width[: design.nodes], share) / 2)
     found = np.zeros(partial.shape, dtype=bool)

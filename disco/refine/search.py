@@ -1,13 +1,13 @@
 """Search over orders by best insertion (after *best order score search*, Andrews et al., 2023).
 
-A node is taken out and inserted where the total score is best. Only positions relative to its candidate neighbours
+A node is removed and inserted where the total score is best. Only positions relative to its candidate neighbours
 matter; the rest are equivalent. Sweeps over all nodes try the nearest positions until nothing moves, then all
-positions. Then edges are reversed: the child moves to before its parent, together with its ancestors between the two
-(a *tuck*; Lam, Andrews and Ramsey, 2022), which no move of a single node can do. If a reversal gains, sweeps follow
-again.
+positions. Then edges are reversed: the child moves before its parent, together with its ancestors between the two (a
+*tuck*; Lam, Andrews and Ramsey, 2022), which no move of a single node can achieve. After a reversal with a gain, sweeps
+follow again.
 
-With knowledge, every order keeps to it (`disco.knowledge.resolved`): the one to begin with, those with a node moved,
-and those with an edge reversed, for which all nodes move that have to stand before a node that moves.
+With knowledge, every order obeys it (`disco.knowledge.resolved`): the initial one, those with a moved node, and those
+with a reversed edge, for which all nodes that must precede a moved node move too.
 """
 
 from collections.abc import Container, Sequence
@@ -21,9 +21,9 @@ from disco.refine.stepwise import Fit, Stepwise
 from disco.refine.walks import Parents, Walk, bits_of, together
 
 STOPPED = "the refinement was stopped."
-_LEAST_GAIN = 1e-3  # nats that a move must gain
-_NEAR = 4  # positions among its linked nodes that a node moves by at most, at first; most moves are shorter
-_TOGETHER = 16  # nodes whose moves are tried side by side
+_LEAST_GAIN = 1e-3  # smallest gain of a move, nats
+_NEAR = 4  # initial limit of a move, in positions among the node's linked nodes; most moves are shorter
+_TOGETHER = 16  # nodes whose moves are tried in parallel
 
 
 @dataclass(frozen=True)
@@ -32,8 +32,7 @@ class Optimum:
 
     Attributes:
         order: node numbers, sources first.
-        parents: of every node.
-        score: the graph's, nats.
+        parents: of every node. score: the graph's, nats.
         sweeps: the score after each sweep.
     """
 
@@ -52,19 +51,19 @@ def search(
     only_near: bool = False,
     callback: Callback | None = None,
 ) -> Walk[Optimum]:
-    """The best order found by insertions from an order, as a walk: whoever runs it makes the fits (`scores.resolve`).
+    """The best order found by insertions from an order, as a walk: its caller makes the fits (`scores.resolve`).
 
     Args:
-        scores: of the table, by any model.
-        order: all nodes; it keeps to the scores' rules.
-        parents: of every node in a known graph; the search for a node's parents begins with them.
-        most_sweeps: stop after so many.
-        only_near: stop when no move among the nearest positions gains.
-        callback: receives an event after each node; done is the number of nodes looked at in the sweep.
+        scores: the table's scores under any model.
+        order: all nodes; it obeys the scores' rules.
+        parents: every node's parents in a known graph, where the search for its parents begins.
+        most_sweeps: largest number of sweeps.
+        only_near: stop when no move among the nearest positions has a gain.
+        callback: receives an event after each node; done is the number of nodes visited in the sweep.
     """
     reporter = Reporter(callback, {"search": 1.0}, STOPPED)
 
-    def tell(sweep: int, looked: int) -> None:  # how many sweeps there will be is not known
+    def tell(sweep: int, looked: int) -> None:  # the number of sweeps is unknown
         share = 1 - 0.6 ** (sweep - 1 + looked / len(nodes))
         reporter.step("search", looked, len(nodes), share, sweep=sweep, score=state.score)
 
@@ -93,7 +92,7 @@ def search(
 
 
 def _reversed(state: "_State") -> Walk[bool]:
-    """Turn every edge that scores better reversed; returns whether there was one."""
+    """Reverse every edge that scores better reversed; returns whether there was one."""
     moved = False
     edges = [(parent, child) for child, fitted in enumerate(state.fitted) for parent in fitted.parents]
     for at in range(0, len(edges), _TOGETHER):
@@ -107,14 +106,13 @@ def _reversed(state: "_State") -> Walk[bool]:
 
 @dataclass(frozen=True)
 class _Places:
-    """The positions where a node may go.
+    """The possible positions of a node.
 
     Attributes:
         behind: its linked nodes before all these positions, in order.
         near: its linked nodes among these positions, in order; position k is after the first k of them.
-        now: the position where the node is.
-        walks: those of the near nodes with the node as a candidate, then without it, then the node's own along the
-            positions.
+        now: the node's current position.
+        walks: of the near nodes with the node as a candidate, then without it, then of the node at each position.
     """
 
     behind: list[int]
@@ -167,7 +165,7 @@ class _State:
         return _Places(behind, near, now - first, [*with_it, *without, self._along(node, behind, near)])
 
     def _along(self, node: int, behind: Sequence[int], near: Sequence[int]) -> Walk[list[Fit]]:
-        """The node's own fit after the linked nodes behind it and the first 0, 1, 2 … of the near ones."""
+        """The node's own fit after the linked nodes behind it and the first 0, 1, 2 … near ones."""
         scores, fits = self.scores, []
         allowed, parents = scores.allowed(node, behind), self.fitted[node].parents
         for position in range(len(near) + 1):
@@ -179,7 +177,7 @@ class _State:
         return fits
 
     def _room(self, node: int, linked: Container[int]) -> tuple[int, int]:
-        """The least and the most of its linked nodes that a node may have before it."""
+        """The smallest and the largest number of linked nodes that may precede a node."""
         if self.scores.rules is None:
             return 0, len(self.order)
         others = [other for other in self.order if other != node]
@@ -188,11 +186,11 @@ class _State:
         return least, least + sum(other in linked for other in others[first:last])
 
     def look_ahead(self, nodes: Sequence[int], reach: int) -> Walk[None]:
-        """Make the fits that the moves of these nodes need, in common batches."""
+        """Make the fits for the moves of these nodes in shared batches."""
         yield from together([walk for node in nodes for walk in self._walks(node, reach).walks])
 
     def improve(self, node: int, reach: int) -> Walk[bool]:
-        """Put a node where the score is best; returns whether it moved."""
+        """Move a node to where the score is best; returns whether it moved."""
         positions = self._walks(node, reach)
         results = yield from together(positions.walks)
         near, many = positions.near, len(positions.near)
@@ -216,10 +214,10 @@ class _State:
         return True
 
     def tuck(self, edge: tuple[int, int]) -> tuple[list[int], list[int], list[Walk[Fit]]] | None:
-        """The order with an edge reversed, the nodes that have other candidates in it, and their walks.
+        """The order with an edge reversed, the nodes with other candidates in it, and their walks.
 
-        None if there is no such edge, if the rules allow only its direction, or if another path joins its ends, so that
-        no order reverses this edge alone.
+        None if there is no such edge, if the rules fix its direction, or if another path joins its ends, so that no
+        order reverses this edge alone.
         """
         parent, child = edge
         if parent not in self.fitted[child].parents:
@@ -246,7 +244,7 @@ class _State:
         return order, affected, walks
 
     def reverse(self, edge: tuple[int, int]) -> Walk[bool]:
-        """Turn an edge if the score gains by it; returns whether it did."""
+        """Reverse an edge if that raises the score; returns whether it did."""
         tuck = self.tuck(edge)
         if tuck is None:
             return False

@@ -1,4 +1,4 @@
-"""The searches of a refinement: a first one that the prior is fitted to, then from every start, then near the best."""
+"""The searches of a refinement: a first one for fitting the prior, then from every start, then near the best."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -13,20 +13,20 @@ from disco.refine.search import Optimum, search
 from disco.refine.starts import first_orders, near
 from disco.refine.task import Task
 
-_SIDE_BY_SIDE = 4  # searches whose fits share batches
-_ROUND_GAIN = 0.5  # nats that a round of restarts must gain for another to follow, and within which ends agree
-_WIDER = 3  # times that the screen is widened at most
+_SIDE_BY_SIDE = 4  # searches with shared batches of fits
+_ROUND_GAIN = 0.5  # smallest gain, in nats, of a round of restarts for another to follow; ends within it agree
+_WIDER = 3  # largest number of times that the screen is widened
 
 Starts = dict[str, list[int]]  # orders by name
 
 
 class Searched(NamedTuple):
-    """What all searches of a table found.
+    """The results of all searches of a table.
 
     Attributes:
-        scores: those of the last search, without the fits.
-        ends: of every search but the first.
-        made: node fits.
+        scores: the last search's scores, without the fits.
+        ends: the ends of all searches but the first.
+        made: number of node fits.
     """
 
     scores: Scores
@@ -35,12 +35,12 @@ class Searched(NamedTuple):
 
     @property
     def best(self) -> End:
-        """The end of highest score."""
+        """The end with the highest score."""
         return best_of(self.ends)
 
 
 def best_of(ends: Iterable[End]) -> End:
-    """The end of highest score, the earliest of equals."""
+    """The end with the highest score, the earliest if tied."""
     return max(ends, key=lambda end: end.found.score)
 
 
@@ -54,7 +54,7 @@ def search_everywhere(
     first = first_search(scores, next(iter(starts.values())), reporter, memory)
     design = replace(scores.design, prior=first.prior)
     scores = scores.replace(design=design, candidates=first.candidates, odds=first.odds, against=first.against)
-    starts[next(iter(starts))] = first.order  # it continues from where the first search ended
+    starts[next(iter(starts))] = first.order  # it continues from the end of the first search
     ends = _from_every_start(task, scores, starts, first, reporter, memory)
     scores, ends = _under_a_wider_screen(scores, ends, reporter)
     return Searched(scores, ends, first.made + sum(end.made for end in ends))
@@ -69,7 +69,7 @@ def _starts(task: Task) -> Starts:
 
 
 def first_search(scores: Scores, order: list[int], reporter: Reporter, memory: Memory) -> First:
-    """A search from the first start among near positions only, and the prior and screen fitted to its graph."""
+    """A search from the first start among near positions only, with the prior and screen fitted to its graph."""
     if memory.first is None:
 
         def told(event: Event) -> None:
@@ -87,7 +87,7 @@ def first_search(scores: Scores, order: list[int], reporter: Reporter, memory: M
 def _from_every_start(
     task: Task, scores: Scores, starts: Starts, first: First, reporter: Reporter, memory: Memory
 ) -> list[End]:
-    """Search from every start, then from orders near the best, round by round, until a round gains nothing."""
+    """Search from every start, then in rounds from orders near the best, until a round has no gain."""
     choice = task.choice
     asked: list[str] = []
     best: End | None = None
@@ -113,7 +113,7 @@ def _from_every_start(
 
 
 def _rounds(starts: list[str], restarts: int) -> Iterable[list[str]]:
-    """The names of the searches that are made side by side: all starts, then some restarts at a time."""
+    """The names of the searches that run in parallel: all starts, then some restarts at a time."""
     yield starts
     for first in range(1, restarts + 1, _SIDE_BY_SIDE):
         yield [f"restart {number}" for number in range(first, min(first + _SIDE_BY_SIDE, restarts + 1))]
@@ -128,7 +128,7 @@ def _agree(ends: Sequence[End]) -> bool:
 def _side_by_side(
     scores: Scores, begun: Starts, parents: Sequence[Sequence[int]], reporter: Reporter, done: int, total: int
 ) -> list[End]:
-    """Searches from some orders, their fits in common batches; `parents` are those of a graph known so far."""
+    """Searches from some orders, with shared batches of fits; `parents` are those of a known graph."""
     inside, fresh = dict.fromkeys(begun, 0.0), scores.replace()
 
     def telling(start: str) -> Callback:
@@ -147,7 +147,7 @@ def _side_by_side(
 
 
 def _under_a_wider_screen(scores: Scores, ends: list[End], reporter: Reporter) -> tuple[Scores, list[End]]:
-    """Repeat the searches with the pairs that the screen left out and the best graph supports, until there are none."""
+    """Repeat the searches with screened-out pairs that the best graph supports, until there are none."""
     for number in range(1, _WIDER + 1):
         best: Optimum = best_of(ends).found
         candidates = widened(scores, best.order, best.parents)

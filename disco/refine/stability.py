@@ -1,4 +1,4 @@
-"""How often every edge is found again on other rows: bootstrap tables, and folds left out in turn."""
+"""Stability of every edge on other rows: bootstrap tables, and folds left out in turn."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -16,7 +16,7 @@ from disco.table.ranks import fold_of_rows
 
 KINDS = ("folds", "bootstrap")
 _SWEEPS = 3
-_SIDE_BY_SIDE = 4  # searches whose fits share batches
+_SIDE_BY_SIDE = 4  # searches with shared batches of fits
 
 
 def draw(
@@ -27,12 +27,12 @@ def draw(
     memory: Memory,
     again: Callable[[Sequence[np.ndarray]], Iterator[Drawn]],
 ) -> dict[str, Drawn]:
-    """Search on every requested draw that is not done yet; returns all that are done, by name.
+    """Search on every remaining requested draw; returns all finished ones by name.
 
     Args:
         rows: n.
-        group: the number of every row's group, (n,), or None; rows of a group are drawn and left out together.
-        again: searches on tables whose rows have some weights, (n,) each.
+        group: every row's group number, (n,), or None; rows of a group are drawn and left out together.
+        again: searches on weighted rows, with weights (n,) each.
     """
     drawn = dict(_weights(rows, group, choice))
     missing = [name for name in drawn if name not in memory.drawn]
@@ -46,12 +46,12 @@ def draw(
 
 
 def of_kind(drawn: dict, kind: str, choice: Choice) -> list:
-    """The values of the folds, or of the bootstrap tables, that are requested; `drawn` by name of the draw."""
+    """The values of the requested folds or bootstrap tables; `drawn` by the draw's name."""
     return [drawn[_name(kind, number, choice)] for number in range(getattr(choice, kind))]
 
 
 def constant_columns(design: Design, group: np.ndarray | None, choice: Choice) -> dict[str, list[int]]:
-    """The columns with only one value on the rows of a draw, by name of the draw."""
+    """The columns with only one value on the rows of a draw, by the draw's name."""
     ranks, found = design.ranks.T.cpu().numpy(), {}
     for name, weights in _weights(design.rows, group, choice):
         seen = ranks[:, weights > 0]
@@ -60,7 +60,7 @@ def constant_columns(design: Design, group: np.ndarray | None, choice: Choice) -
 
 
 def shares(edges: list[tuple[int, int]], drawn: list[list], constant: list[list[int]]) -> list[float]:
-    """For each edge, the share of draws with it, among those in which both its columns vary; NaN if there is none."""
+    """Each edge's share of draws with it, among those in which both its columns vary; NaN if there are none."""
     times = Counter(tuple(edge) for one in drawn for edge in one)
     told = [len(drawn) - sum(parent in one or child in one for one in constant) for parent, child in edges]
     return [times[edge] / count if count else np.nan for edge, count in zip(edges, told, strict=True)]
@@ -78,7 +78,7 @@ def near_found(scores: Scores, found: Optimum, weights: Sequence[np.ndarray]) ->
 
 
 def _weights(rows: int, group: np.ndarray | None, choice: Choice) -> Iterator[tuple[str, np.ndarray]]:
-    """The name of each draw and its weights of the rows: first each fold left out, then each bootstrap table."""
+    """Each draw's name and row weights: first each fold left out, then each bootstrap table."""
     if choice.folds:
         fold = fold_of_rows(rows, choice.folds, choice.seed, group)
         for number in range(choice.folds):

@@ -1,4 +1,4 @@
-"""Orders to search from: the CCS order, sorted and random ones; then orders near the best found."""
+"""Initial orders of searches: the CCS order, sorted and random ones; then orders near the best one."""
 
 from collections.abc import Sequence
 
@@ -8,21 +8,21 @@ import pandas as pd
 from disco.metrics.orders import order_by_excess, order_by_mean, order_by_variance
 from disco.table.prepared import Prepared
 
-_STRETCH = (5, 20)  # length of a reversed stretch, least and most
-_MOVED = 5  # nodes put anywhere
-_SHAKEN = 4.0  # standard deviation of the number of positions by which every node moves
+_STRETCH = (5, 20)  # smallest and largest length of a reversed stretch
+_MOVED = 5  # number of nodes moved anywhere
+_SHAKEN = 4.0  # standard deviation of every node's shift, in positions
 
 
 def first_orders(
     table: pd.DataFrame, count: int, seed: int, order: Sequence[str] | None = None
 ) -> dict[str, list[str]]:
-    """Orders to start from, by name.
+    """Initial orders, by name.
 
     Args:
         table: checked counts, one column per node.
-        count: how many.
-        seed: of the random ones.
-        order: the first one, if given; usually the CCS order.
+        count: number of orders.
+        seed: seed of the random ones.
+        order: the first order, if given; usually the CCS order.
     """
     starts = {} if order is None else {"CCS order": list(order)}
     given = Prepared(table)
@@ -39,12 +39,12 @@ def first_orders(
 def near(order: Sequence[int], number: int, seed: int) -> list[int]:
     """An order near another one, to leave a local optimum.
 
-    By turns a stretch of the order is reversed, some nodes are put anywhere, or every node moves by some positions.
+    In turn, a stretch of the order is reversed, some nodes are moved anywhere, or every node moves by a few positions.
 
     Args:
         order: all node numbers.
-        number: of the restart.
-        seed: of the draw.
+        number: number of the restart.
+        seed: seed of the draw.
     """
     random = np.random.default_rng([seed, 19, number])
     return (_shaken, _reversed_stretch, _moved)[number % 3](list(order), random)

@@ -1,9 +1,8 @@
-"""The parents of a node among allowed candidates, found by steps from the parents it had; by any local score.
+"""A node's parents among allowed candidates, by steps from its current parents, for any local score.
 
-The candidate of the largest predicted gain is added; a parent whose predicted loss is negative is removed; a fit
-confirms each step, until nothing changes. Fits are kept by (node, parents), results by (node, allowed
-candidates). With knowledge, a forbidden parent is never allowed, and a required one is there from the start and never
-removed.
+The candidate with the largest predicted gain is added. A parent with a negative predicted loss is removed. A fit
+confirms each step, until nothing changes. Fits are stored by (node, parents), results by (node, allowed candidates).
+With knowledge, a forbidden parent is never allowed, and a required one is a parent from the start and never removed.
 """
 
 from collections.abc import Iterable, Sequence
@@ -14,8 +13,8 @@ import numpy as np
 from disco.knowledge import Resolved
 from disco.refine.walks import Allowed, Parents, Walk, bits_of
 
-_DOUBT = 1.0  # nats: a fit without a parent is tried if its loss is predicted to be no more than this
-MOST_PARENTS = 100  # per node, since fits grow with their square; a result says if a node reached it
+_DOUBT = 1.0  # nats: a fit without a parent is tried if its predicted loss is at most this
+MOST_PARENTS = 100  # per node, since the cost of fits grows with its square; a note names nodes that reach it
 
 
 class Fit(Protocol):
@@ -42,14 +41,14 @@ AFit = TypeVar("AFit", bound=Fit)
 
 
 class Stepwise(Generic[AFit]):
-    """What a search over orders asks for: the best parents of a node among those before it.
+    """The request of a search over orders: a node's best parents among the nodes before it.
 
     Args:
-        candidates: of every node, ascending node numbers; symmetric, so that an edge may be reversed.
-        rules: to which parents keep, or None.
+        candidates: every node's candidates, ascending node numbers; symmetric, so that an edge may be reversed.
+        rules: rules that parents obey, or None.
 
     Attributes:
-        fits: of every node, by parents. Whoever runs the walks puts the fits that they ask for here.
+        fits: every node's fits, by parents. The caller of the walks stores the requested fits here.
     """
 
     def __init__(self, candidates: Sequence[Sequence[int]], rules: Resolved | None = None) -> None:
@@ -57,7 +56,7 @@ class Stepwise(Generic[AFit]):
         self.index = [{node: index for index, node in enumerate(nodes)} for nodes in self.candidates]
         self.rules = rules
         self.may, self.must = [bits_of(nodes) for nodes in self.candidates], [0] * len(candidates)
-        self.ahead: list[set[int]] = [set() for _ in candidates]  # the nodes that have to stand before a node
+        self.ahead: list[set[int]] = [set() for _ in candidates]  # the nodes that must precede a node
         if rules is not None:
             never, required, before = (
                 [set(np.flatnonzero(column).tolist()) for column in matrix.T]
@@ -69,11 +68,11 @@ class Stepwise(Generic[AFit]):
         self.found: list[dict[Allowed, AFit]] = [{} for _ in self.candidates]
 
     def allowed(self, node: int, before: Iterable[int]) -> Allowed:
-        """The candidates of a node among the given nodes, without those that the rules forbid."""
+        """A node's candidates among the given nodes, without those forbidden by the rules."""
         return bits_of(before) & self.may[node]
 
     def walk(self, node: int, allowed: Allowed, parents: Parents) -> Walk[AFit]:
-        """Find a node's parents among the allowed ones, by steps from given parents; required ones stay if allowed."""
+        """Find a node's parents among the allowed ones by steps from given parents; required ones stay if allowed."""
         found = self.found[node].get(allowed)
         if found is not None:
             return found

@@ -1,4 +1,4 @@
-"""A table to refine with its given order and edges, checked and as node numbers."""
+"""A table to refine, with its given order and edges, checked and as node numbers."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -27,12 +27,12 @@ class Task:
     Attributes:
         table: counts, one column per node.
         design: the table on its levels.
-        choice: how much to search.
+        choice: the extent of the search.
         order: all nodes in a given causal order, or None.
-        also: pairs that the screen must let through, (d, d) true or false.
-        rules: to which every order and graph keeps, or None.
+        also: mask of pairs that must pass the screen, (d, d).
+        rules: rules that every order and graph obeys, or None.
         adjustment: covariates, exposure and groups of the rows, or None.
-        positions: of the nodes as parents, as in `Design.of`, (n, d), or None.
+        positions: positions of the nodes as parents, as in `Design.of`, (n, d), or None.
     """
 
     table: pd.DataFrame
@@ -56,10 +56,10 @@ class Task:
         device: str,
         knowledge: Knowledge | None = None,
     ) -> "Task":
-        """The task of the arguments of `refine`; a given order is changed as little as the knowledge requires.
+        """The task from the arguments of `refine`; a given order is changed as little as the knowledge requires.
 
         Raises:
-            InputError: the table or the knowledge cannot be used, or the order or edges name other columns.
+            InputError: the table or the knowledge cannot be used, or the order or edges have other columns.
         """
         names = list(table.columns)
         index, also = {name: node for node, name in enumerate(names)}, np.zeros((len(names),) * 2, dtype=bool)
@@ -88,22 +88,22 @@ class Task:
 
     @property
     def names(self) -> list[str]:
-        """Columns of the table, by node number."""
+        """The table's columns, by node number."""
         return list(self.table.columns)
 
     @property
     def group(self) -> np.ndarray | None:
-        """The number of every row's group, (n,), or None."""
+        """Every row's group number, (n,), or None."""
         return None if self.adjustment is None else self.adjustment.group
 
     def kept(self, order: list[int]) -> list[int]:
-        """The order itself, or the nearest one that keeps to the rules."""
+        """The order itself, or the nearest one that obeys the rules."""
         return order if self.rules is None else self.rules.sorted(order)
 
     def drawn(self, rows: np.ndarray) -> tuple["Task", np.ndarray] | None:
-        """The task on drawn rows, (n,) row numbers, without constant columns; and the numbers of the columns left.
+        """The task on drawn rows, (n,) row numbers, without constant columns; and the remaining columns' numbers.
 
-        None if no column is left.
+        None if no column remains.
         """
         columns, ranks = self.design.columns, self.design.ranks.cpu().numpy()[rows]
         varies = np.flatnonzero(ranks.min(0) < ranks.max(0))

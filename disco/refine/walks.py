@@ -1,4 +1,4 @@
-"""Searches that yield the fits they need, so that searches side by side share batches of fits."""
+"""Searches that yield the fits they need, so that parallel searches share batches of fits."""
 
 from collections.abc import Generator, Iterable, Sequence
 from typing import Any, TypeVar
@@ -6,13 +6,13 @@ from typing import Any, TypeVar
 Parents = tuple[int, ...]
 Allowed = int  # a set of nodes, as bits by node number
 Wanted = tuple[int, Parents]
-Asked = TypeVar("Asked")  # what a walk needs: a fit, or a fit by some scores
+Asked = TypeVar("Asked")  # the request of a walk: a fit, or a fit by some scores
 Result = TypeVar("Result")
-Walk = Generator[list[Wanted], None, Result]  # yields the fits that it needs, and continues once they are made
+Walk = Generator[list[Wanted], None, Result]  # yields the fits that it needs and continues when they are made
 
 
 def together(walks: Sequence[Generator[list[Asked], None, Result]]) -> Generator[list[Asked], None, list[Result]]:
-    """Several walks as one: they run side by side, so that their fits share batches."""
+    """Several walks as one, run in parallel with shared batches of fits."""
     results: list[Any] = [None] * len(walks)
     open_ = list(range(len(walks)))
     while True:

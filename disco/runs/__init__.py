@@ -1,6 +1,6 @@
-"""Runs on disk, where a long fit and the pages meet.
+"""Runs on disk, shared by long fits and the pages.
 
-A run is a folder of plain files; nothing in it is ever unpickled, and whatever is read back is checked.
+A run is a folder of plain files. Nothing in it is ever unpickled, and everything is checked on reading.
 
     settings.json          format version, id, name, source, time, requested device, rows, nodes, every setting
     name.txt               the name given later; settings.json never changes

@@ -1,4 +1,4 @@
-"""What an exported graph says of itself: program, run, method, thresholds, seed, and a digest of the table."""
+"""The provenance of an exported graph: program, run, method, thresholds, seed, and a digest of the table."""
 
 import hashlib
 import json
@@ -14,12 +14,12 @@ _MOST = 10_000  # characters
 
 
 def about(run: Run, method: str, *, seed: int | None = None, **chosen: float | str) -> dict[str, float | int | str]:
-    """The facts that every exported graph carries, one value each.
+    """The facts stored in every exported graph, one value each.
 
     Args:
-        run: the graph's.
-        method: how its order and its edges were found, in words.
-        seed: that of the fit when not given.
+        run: the graph's run.
+        method: the method behind its order and edges, in words.
+        seed: by default the fit's.
         chosen: thresholds and other choices by name.
 
     Raises:
@@ -40,7 +40,7 @@ def about(run: Run, method: str, *, seed: int | None = None, **chosen: float | s
 def table_digest(table: pd.DataFrame) -> str:
     """SHA-256 of a table of counts, whatever the order of its columns.
 
-    It is of the sorted names as a JSON list in ASCII, then of the counts in that order of columns, row by row, as
+    Its input is the sorted names as a JSON list in ASCII, then the counts in that order of columns, row by row, as
     little-endian 64-bit integers.
     """
     names = sorted(table.columns)

@@ -1,6 +1,6 @@
-"""roles.json and beside.parquet: the roles of a run's columns, and those columns that are neither counts nor ignored.
+"""roles.json and beside.parquet: the roles of a run's columns, and the columns that are neither counts nor ignored.
 
-The cells are kept as given, as numbers or as text. Names, kinds and sizes are checked before they are read.
+Cells are stored as given, as numbers or text. Names, types and sizes are checked before reading.
 """
 
 import io
@@ -20,15 +20,15 @@ ROLES, BESIDE = "roles.json", "beside.parquet"
 _FILE_BYTES = 1 << 28
 _MOST_CELLS = 10_000_000
 _LONGEST_CELL = 1000
-REMEDY = "make a new run of the table with its roles"
+REMEDY = "create a new run of the table with its roles"
 _UNREADABLE = (pa.ArrowException, OSError, ValueError, KeyError, RecursionError)
 
 
 def write(folder: Path, table: pd.DataFrame, roles: Roles) -> None:
-    """Write the roles on which results depend, and the columns that have them; nothing if all are counts or ignored.
+    """Write the roles that affect results, and their columns; nothing if all are counts or ignored.
 
     Args:
-        table: with these columns, and maybe others.
+        table: a table with at least these columns.
 
     Raises:
         InputError: the columns have too many cells, or a cell is too long.
@@ -43,16 +43,14 @@ def write(folder: Path, table: pd.DataFrame, roles: Roles) -> None:
     if not len(kept.columns):
         return
     if kept.size > _MOST_CELLS:
-        raise InputError(
-            f"The columns with roles have {kept.size:,} cells; a run holds at most {_MOST_CELLS:,}: ignore some."
-        )
+        raise InputError(f"The columns with roles have {kept.size:,} cells; the limit is {_MOST_CELLS:,}: ignore some.")
     buffer = io.BytesIO()
     kept.to_parquet(buffer, index=False)
     write_bytes(folder / BESIDE, buffer.getvalue())
 
 
 def _kept(column: pd.Series) -> pd.Series:
-    """The column with cells that Parquet keeps: its numbers, or all of it as text."""
+    """The column as Parquet can store it: numbers, or text throughout."""
     column = plain(column)
     if pd.api.types.is_numeric_dtype(column) and not numbers_of(column)[1].any():
         return column.reset_index(drop=True)
@@ -66,7 +64,7 @@ def _kept(column: pd.Series) -> pd.Series:
 
 
 def read_roles(folder: Path) -> Roles:
-    """The roles of a run that has some.
+    """The roles of a run that has any.
 
     Raises:
         InputError: they cannot be read.
@@ -81,10 +79,10 @@ def read_roles(folder: Path) -> Roles:
 
 
 def read_columns(folder: Path, roles: Roles, rows: int) -> pd.DataFrame:
-    """The columns that have a role, as given, (rows, columns).
+    """The columns with a role, as given, (rows, columns).
 
     Args:
-        rows: of the run's counts.
+        rows: number of rows of the run's counts.
 
     Raises:
         InputError: the file is missing or damaged, or has other columns or rows.
@@ -97,7 +95,7 @@ def read_columns(folder: Path, roles: Roles, rows: int) -> pd.DataFrame:
         file = parquet.ParquetFile(path)
         _look(path, file, roles, rows)
         names = file.schema_arrow.names
-        # Text stays a dictionary and its codes, because a small file may repeat a long text in all rows.
+        # Text stays dictionary-encoded, because a small file may repeat a long text in all rows.
         file = parquet.ParquetFile(path, read_dictionary=names)
         table = file.read(use_pandas_metadata=False, use_threads=False).unify_dictionaries()
         table.validate(full=True)
@@ -112,24 +110,24 @@ def read_columns(folder: Path, roles: Roles, rows: int) -> pd.DataFrame:
 
 
 def _look(path: Path, file: parquet.ParquetFile, roles: Roles, rows: int) -> None:
-    """Refuse a file that, by its metadata, has other columns, rows or kinds of cells."""
+    """Refuse a file whose metadata has other columns, rows or types of cells."""
     fields = file.schema_arrow
     if sorted(fields.names) != sorted(roles.columns) or len(set(fields.names)) < len(fields.names):
-        raise damaged(path, "its columns are not those that roles.json names", REMEDY)
+        raise damaged(path, "its columns differ from those in roles.json", REMEDY)
     if file.metadata.num_rows != rows or rows * len(fields.names) > _MOST_CELLS:
-        raise damaged(path, f"it has {file.metadata.num_rows:,} rows, and the counts {rows:,}", REMEDY)
+        raise damaged(path, f"it has {file.metadata.num_rows:,} rows, but the counts have {rows:,}", REMEDY)
     groups = range(file.metadata.num_row_groups)
     if sum(file.metadata.row_group(group).total_byte_size for group in groups) > _FILE_BYTES:
-        raise damaged(path, "it unpacks to too much", REMEDY)
+        raise damaged(path, "it is too large when unpacked", REMEDY)
     for field in fields:
         kind = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
         is_number = pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind)
         if not (is_number or pa.types.is_string(kind) or pa.types.is_large_string(kind)):
-            raise damaged(path, f"its column {field.name[:40]!r} holds neither numbers nor text", REMEDY)
+            raise damaged(path, f"its column {field.name[:40]!r} has neither numbers nor text", REMEDY)
 
 
 def _column(path: Path, name: str, column: pa.ChunkedArray) -> pd.Series:
-    """A column as pandas holds it; text stays a category."""
+    """A column in pandas; text stays a category."""
     if pa.types.is_dictionary(column.type) and column.num_chunks:
         words = column.chunk(0).dictionary.to_pylist()
         if any(word is None or len(word) > _LONGEST_CELL for word in words):

@@ -1,4 +1,4 @@
-"""The example: a finished run that comes with the program, as `datasets/example.zip`."""
+"""The example: a finished run included in the program, as `datasets/example.zip`."""
 
 from disco.errors import InputError
 from disco.files import HOMES
@@ -8,13 +8,12 @@ from disco.runs.listing import is_kept, open_run
 
 
 def example() -> Run:
-    """The example as a run like any other, in the folder of runs: put there when it is first opened, and after that
-    found again, unless it was deleted.
+    """The example as an ordinary run in the folder of runs: copied there when first opened, and reused unless deleted.
 
-    Its networks are left out: pages show all of its results, but no curvature and no order by another criterion.
+    It lacks the networks: pages show all of its results, except curvature and orders by other criteria.
 
     Raises:
-        InputError: the file is not there, or the folder of runs cannot be written.
+        InputError: the file is missing, or the folder of runs cannot be written.
     """
     path = next((found for home in HOMES if (found := home / "datasets" / "example.zip").is_file()), None)
     if path is None:

@@ -1,12 +1,12 @@
-"""Other methods on a run's table, kept beside its own results; `disco.work.comparing` runs them.
+"""Other methods on a run's table, stored beside its own results; `disco.work.comparing` runs them.
 
-compare/METHOD/order.csv    position from 1, node; sources first. Absent if the method gives no order
+compare/METHOD/order.csv    position from 1, node; sources first. Absent if the method finds no order
 compare/METHOD/edges.csv    parent, child, undirected
 compare/METHOD/scores.csv   parent, child, score, p_value of candidate edges, if there are not too many
-compare/METHOD/result.json  how it ended, with which options, in what time; written last
-compare/METHOD/log.txt      what it printed
-compare.csv                 one row per method, with its metrics if the truth is known; for people, never read back
-comparing.json              what was asked for last
+compare/METHOD/result.json state, options and time; written last
+compare/METHOD/log.txt      its output
+compare.csv                 one row per method, with its metrics if the truth is known; for users, never read back
+comparing.json              the last request
 """
 
 import contextlib
@@ -37,7 +37,7 @@ FOLDER, TABLE, ASKED = "compare", "compare.csv", "comparing.json"
 FILES = ("order.csv", "edges.csv", "scores.csv", "result.json")
 STATES = ("done", "failed", "timeout")
 METRICS = ("a_top", "precision", "recall", "f1", "skeleton_f1", "shd", "class_shd")
-WHOLE = ("edges", "undirected", "shd", "class_shd")  # columns of the table that hold whole numbers
+WHOLE = ("edges", "undirected", "shd", "class_shd")  # columns of the table with whole numbers
 _REMEDY = "run the method again"
 _LIMIT = between(1, 1e6)
 _MOST_NOTES, _LONGEST_TEXT = 100, 2000
@@ -45,14 +45,14 @@ _MOST_NOTES, _LONGEST_TEXT = 100, 2000
 
 @dataclass(frozen=True)
 class Asked:
-    """Which methods to run.
+    """The requested methods.
 
     Attributes:
-        methods: name → the options that differ from the method's own.
-        limit: seconds after which a method is ended.
+        methods: name → options that differ from the method's defaults.
+        limit: time limit per method, in seconds.
 
     Raises:
-        InputError: there is no such method or option, a value does not fit, or there is no method.
+        InputError: a method or option is unknown, a value is not allowed, or there is no method.
     """
 
     methods: Mapping[str, Mapping[str, Any]]
@@ -64,27 +64,27 @@ class Asked:
             raise InputError("Choose at least one method to compare.")
         for name, options in self.methods.items():
             if not isinstance(options, Mapping):
-                raise InputError(f"The options of {name} must be names with values; got {options!r}.")
+                raise InputError(f"The options of {name} must map names to values; got {options!r}.")
             self.options(name)
 
     def options(self, name: str) -> dict[str, Any]:
-        """All options of a method, in the types of JSON."""
+        """All options of a method, in JSON types."""
         return plain(dataclasses.asdict(options_of(name, self.methods[name])))
 
 
 @dataclass(frozen=True)
 class Ended:
-    """How a method ended on a run's table.
+    """The outcome of a method on a run's table.
 
     Attributes:
         method: a key of `disco.methods.METHODS`.
         state: done, failed, or timeout.
         options: all of its options.
-        seconds: how long it took.
-        limit: the time limit that it had, in seconds.
-        error: one sentence, unless it is done.
-        notes: what a reader must know of its result.
-        found: its result; None unless it is done.
+        seconds: its run time.
+        limit: its time limit, in seconds.
+        error: one sentence unless done.
+        notes: caveats on its result.
+        found: its result; None unless done.
     """
 
     method: str
@@ -104,7 +104,7 @@ class Ended:
 
 @dataclass(frozen=True)
 class _Head:
-    """What result.json says."""
+    """The content of result.json."""
 
     state: str
     options: dict[str, Any]
@@ -112,23 +112,23 @@ class _Head:
     limit: float
     error: str = ""
     notes: list[str] = field(default_factory=list)
-    edges: int | None = None  # older results do not say
+    edges: int | None = None  # missing in older results
 
 
 def folder_of(run: Run, name: str) -> Path:
-    """The folder of a method; InputError if there is no such method, whatever the name, or a link in its place."""
+    """The folder of a method; InputError if the method is unknown or the folder is a link."""
     if name not in METHODS:
         raise InputError(f"There is no method {printable(name, 40)!r}.")
     return inside(run.path, FOLDER, name)
 
 
 def make_folder(run: Run, name: str) -> Path:
-    """The folder of a method, made if need be; a link or a file in its place, or a folder as its log, is removed.
+    """The folder of a method, created if needed; a link or file in its place, or a folder as its log, is removed.
 
-    A run may come from a stranger, and what a link leads to is not the run's.
+    A run may come from a stranger, and the target of a link does not belong to the run.
 
     Raises:
-        OSError: it cannot be made.
+        OSError: it cannot be created.
     """
     folder = run.path / FOLDER / name
     for path in (folder.parent, folder):
@@ -142,7 +142,7 @@ def make_folder(run: Run, name: str) -> Path:
 
 
 def save(run: Run, ended: Ended) -> None:
-    """Write how a method ended. An earlier result stays, with a word on it, if the method has none now.
+    """Write a method's outcome. Without a new result, an earlier one is kept, with a note.
 
     Raises:
         OSError: a file cannot be written.
@@ -153,7 +153,7 @@ def save(run: Run, ended: Ended) -> None:
         with contextlib.suppress(InputError):
             before = read_one(run, ended.method)
     if before is not None and before.found is not None:
-        error = f"Run again with other options it found nothing, so this is its earlier result. {ended.error}"
+        error = f"It found nothing with the new options, so this is its earlier result. {ended.error}"
         ended = dataclasses.replace(before, error=error)
     else:
         for name in reversed(FILES):
@@ -171,7 +171,7 @@ def names(run: Run) -> list[str]:
 
 
 def read_one(run: Run, name: str) -> Ended:
-    """How a method ended.
+    """The outcome of a method.
 
     Raises:
         InputError: there is no such method, it has not ended, or one of its files is damaged.
@@ -191,7 +191,7 @@ def read_one(run: Run, name: str) -> Ended:
         return ended
     found = read_found(folder, run.nodes, COMPARED_ORDER, COMPARED_EDGES)
     if head.edges not in (None, len(found.edges)):
-        what = f"it has {len(found.edges):,} edges, and result.json says {head.edges:,}"
+        what = f"it has {len(found.edges):,} edges, but result.json says {head.edges:,}"
         raise damaged(folder / "edges.csv", what, _REMEDY)
     found = dataclasses.replace(
         found, method=METHODS[name].label, choices=head.options, seconds=head.seconds, notes=notes
@@ -200,7 +200,7 @@ def read_one(run: Run, name: str) -> Ended:
 
 
 def read_all(run: Run) -> list[Ended]:
-    """How every method ended; one whose files are damaged reads as failed, with the reason."""
+    """The outcome of every method; one with damaged files counts as failed, with the reason."""
     found = []
     for name in names(run):
         try:
@@ -211,7 +211,7 @@ def read_all(run: Run) -> list[Ended]:
 
 
 def read_scores(run: Run, name: str) -> pd.DataFrame | None:
-    """The scores of a method: parent, child, score and maybe p_value; None if none were kept.
+    """The scores of a method: parent, child, score and possibly p_value; None if not stored.
 
     Raises:
         InputError: they are damaged.
@@ -221,7 +221,7 @@ def read_scores(run: Run, name: str) -> pd.DataFrame | None:
 
 
 def asked(run: Run) -> Asked | None:
-    """What was asked for last; None if nothing was, or it cannot be read."""
+    """The last request; None if there is none or it cannot be read."""
     try:
         found = read_record(run.path / ASKED)
         return Asked(found["methods"], found["limit"])
@@ -233,7 +233,7 @@ def table(run: Run, ended: list[Ended], truth: pd.DataFrame | None) -> pd.DataFr
     """One row per method: method, state, seconds, edges, undirected, the metrics, note.
 
     Args:
-        truth: the true edges; None leaves the metrics empty. Those with names that are no columns are left out.
+        truth: the true edges; None leaves the metrics empty. Edges with names that are not columns are ignored.
     """
     nodes = set(run.nodes)
     if truth is not None:
@@ -252,16 +252,16 @@ def table(run: Run, ended: list[Ended], truth: pd.DataFrame | None) -> pd.DataFr
 
 
 def looped(truth: pd.DataFrame) -> str:
-    """Why nothing is measured against a truth: it has a cycle; empty if it has none."""
+    """Why no method is compared with a truth: it has a cycle; empty if it has none."""
     loop = cycle(read_edges(truth)[0])
-    return f"The true edges have the cycle {loop}, and a causal graph has none, so nothing is measured." if loop else ""
+    return f"The true edges have the cycle {loop}, so nothing is compared: a causal graph has none." if loop else ""
 
 
 def set_truth(run: Run, edges: pd.DataFrame | None) -> None:
-    """Replace a run's true edges, or remove them, and measure its methods by them.
+    """Replace a run's true edges, or remove them, and recompute its methods' metrics.
 
     Raises:
-        InputError: an edge names something that is not a column of the table, or a file cannot be written.
+        InputError: an edge has a name that is not a column of the table, or a file cannot be written.
     """
     run.set_truth(edges)
     try:
@@ -271,7 +271,7 @@ def set_truth(run: Run, edges: pd.DataFrame | None) -> None:
 
 
 def write_table(run: Run) -> None:
-    """Write compare.csv anew, or delete it if no method has ended.
+    """Rewrite compare.csv, or delete it if no method has ended.
 
     Raises:
         OSError: it cannot be written.
@@ -280,6 +280,6 @@ def write_table(run: Run) -> None:
     if not ended:
         (run.path / TABLE).unlink(missing_ok=True)
         return
-    with contextlib.suppress(InputError):  # a damaged truth is told where it is shown
+    with contextlib.suppress(InputError):  # a damaged truth is reported where it is shown
         truth = run.truth()
     write_frame(run.path / TABLE, table(run, ended, truth))

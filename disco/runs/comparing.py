@@ -1,4 +1,4 @@
-"""The results of two runs compared: their graphs, their settings, and whether their tables hold the same rows."""
+"""The comparison of two runs' results: graphs, settings, and whether their tables have the same rows."""
 
 import dataclasses
 import json
@@ -15,13 +15,13 @@ FIRST, SECOND = "first", "second"
 
 @dataclass(frozen=True)
 class TwoRuns:
-    """Two results, on the columns that both tables have.
+    """Two results on their tables' common columns.
 
     Attributes:
         runs: the two.
         results: both, as `FIRST` and `SECOND`.
-        settings: setting, first, second, of those that differ.
-        same_rows: whether the common columns hold the same counts, and the rows the same covariates.
+        settings: setting, first, second, for settings that differ.
+        same_rows: whether the common columns have the same counts, and the rows the same covariates.
     """
 
     runs: tuple[Run, Run]
@@ -34,7 +34,7 @@ def compare(first: tuple[Run, str], second: tuple[Run, str]) -> TwoRuns:
     """Compare two results.
 
     Args:
-        first, second: a run, and which of its results, by its name in `disco.runs.found`.
+        first, second: a run and the name of its result in `disco.runs.found`.
 
     Raises:
         InputError: they have no column in common, or a file cannot be read.
@@ -53,12 +53,12 @@ def _same_rows(first: Run, second: Run, nodes: list[str]) -> bool:
 
 
 def _settings(first: tuple[Run, str], second: tuple[Run, str], results: Comparison) -> pd.DataFrame:
-    """The settings of the fits, the roles, the knowledge, and the choices of two refinements, that differ."""
+    """Differing settings of the fits, roles, knowledge, and choices of two refinements."""
     sides = [
         {**run.settings.to_dict(), "roles": _roles(run), "knowledge": _knowledge(run)} for run, _ in (first, second)
     ]
     if first[1] == second[1] == found.REFINED:
-        from disco.refine import Choice  # loads torch
+        from disco.refine import Choice  # imports torch
 
         usual = dataclasses.asdict(Choice())
         for values, side in zip(sides, (FIRST, SECOND), strict=True):
@@ -75,6 +75,6 @@ def _roles(run: Run) -> str:
 
 
 def _knowledge(run: Run) -> str:
-    """The rules that a run keeps to, as JSON; "none" without any."""
+    """The rules that a run obeys, as JSON; "none" without any."""
     known = run.knowledge()
     return "none" if known is None else json.dumps(known.to_dict(), ensure_ascii=False)

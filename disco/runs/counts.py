@@ -1,4 +1,4 @@
-"""table.parquet: the counts of a run. Their size is checked before they are read, the values after."""
+"""table.parquet: the counts of a run. The size is checked before reading, the values after."""
 
 import io
 from pathlib import Path
@@ -15,12 +15,12 @@ from disco.table.cells import TOO_LARGE
 _FILE_BYTES = 1 << 30
 _MOST_CELLS = 50_000_000  # 400 MB of counts
 _MOST_COLUMNS = 20_000
-_REMEDY = "make a new run of the table"
+_REMEDY = "create a new run of the table"
 _UNREADABLE = (pa.ArrowException, OSError, ValueError, KeyError, RecursionError)
 
 
 def write_counts(path: Path, counts: pd.DataFrame) -> None:
-    """Write a table of counts; a table too large to be read back is refused.
+    """Write a table of counts; one too large to be read back is refused.
 
     Raises:
         InputError: it has too many cells.
@@ -28,7 +28,7 @@ def write_counts(path: Path, counts: pd.DataFrame) -> None:
     """
     if counts.size > _MOST_CELLS or counts.shape[1] > _MOST_COLUMNS:
         raise InputError(
-            f"The table has {counts.shape[1]:,} columns and {counts.size:,} cells; a run holds at most "
+            f"The table has {counts.shape[1]:,} columns and {counts.size:,} cells; the limits are "
             f"{_MOST_COLUMNS:,} and {_MOST_CELLS:,}: use fewer columns or rows."
         )
     buffer = io.BytesIO()
@@ -37,21 +37,21 @@ def write_counts(path: Path, counts: pd.DataFrame) -> None:
 
 
 Shape = tuple[int, int]
-"""(rows, nodes); 0 stands for any number."""
+"""(rows, nodes); 0 means any number."""
 
 
 def read_counts(path: Path, shape: Shape) -> pd.DataFrame:
     """The counts, (rows, nodes), int64.
 
     Args:
-        shape: what the table must have.
+        shape: required shape of the table.
 
     Raises:
-        InputError: it is missing, does not hold counts, or has another shape.
+        InputError: it is missing, does not contain counts, or has another shape.
     """
     try:
         with _opened(path, shape) as file:
-            # The file's note for pandas could name an index or types that do not exist.
+            # The file's pandas metadata could name an index or types that do not exist.
             table = file.read(use_pandas_metadata=False).to_pandas(ignore_metadata=True)
     except InputError:
         raise
@@ -89,14 +89,14 @@ def _opened(path: Path, shape: Shape) -> parquet.ParquetFile:
         raise damaged(path, f"it cannot be read as Parquet ({_first_line(error)})", _REMEDY) from None
     cells = rows * len(schema.names)
     if cells > _MOST_CELLS or len(schema.names) > _MOST_COLUMNS:
-        raise damaged(path, f"it says that it has {cells:,} cells, more than a run holds", _REMEDY)
+        raise damaged(path, f"it claims {cells:,} cells, more than the limit", _REMEDY)
     if not cells or len(set(schema.names)) < len(schema.names) or "" in schema.names:
-        raise damaged(path, "it has no counts, or columns without a name of their own", _REMEDY)
+        raise damaged(path, "it has no counts, or columns without unique names", _REMEDY)
     for many, told, what in zip((rows, len(schema.names)), shape, ("rows", "columns"), strict=True):
         if told not in (0, many):
-            raise damaged(path, f"it has {many:,} {what}, and settings.json says {told:,}", _REMEDY)
+            raise damaged(path, f"it has {many:,} {what}, but settings.json says {told:,}", _REMEDY)
     if not all(pa.types.is_integer(kind) for kind in schema.types):
-        raise damaged(path, "its columns hold something other than counts", _REMEDY)
+        raise damaged(path, "its columns have cells that are not counts", _REMEDY)
     return file
 
 

@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 COLUMNS = ["epoch", "stage", "fold", "train", "validation"]
 TRAINING = ("joint", "projection")
 _MOST_FOLDS = 1000
-_MOST_BYTES = 1 << 26  # read at once: some hundred thousand epochs
+_MOST_BYTES = 1 << 26  # largest size read: some hundred thousand epochs
 _KINDS = {"epoch": int, "stage": str, "fold": int, "train": float | None, "validation": float | None}
 
 
 def read_events(path: Path) -> pd.DataFrame:
-    """All losses; a line still being written is left out, and what is no file of losses holds none."""
+    """All losses, without a line still being written; any other file counts as empty."""
     try:
         check_regular(path)
         with open(path, "rb") as file:
@@ -33,15 +33,15 @@ def read_events(path: Path) -> pd.DataFrame:
 
 
 def rewind(path: Path, stage: str, epoch: int) -> None:
-    """Delete the losses that a resumed fit will write again, from an epoch of a training stage on, and any torn line.
+    """Delete losses that a resumed fit will rewrite, from an epoch of a training stage on, and torn lines.
 
-    A fit resumed in a later stage writes none again.
+    A fit resumed in a later stage rewrites none.
     """
     try:
         data = read_bytes(path, _MOST_BYTES)
     except FileNotFoundError:
         return
-    except (OSError, ValueError):  # no losses: start again with an empty file, if possible
+    except (OSError, ValueError):  # unreadable losses: start with an empty file, if possible
         data = b""
     current = TRAINING.index(stage) if stage in TRAINING else len(TRAINING)
     kept: dict[tuple[int, int, int], dict[str, Any]] = {}
@@ -54,7 +54,7 @@ def rewind(path: Path, stage: str, epoch: int) -> None:
 
 
 def append(path: Path, event: "Event") -> None:
-    """Add the lines of an epoch, one for each fold that still trains."""
+    """Add an epoch's lines, one per fold still in training."""
     lines = []
     validation = event.validation or (math.nan,) * len(event.train or ())
     for fold, (train, validated) in enumerate(zip(event.train or (), validation, strict=True), start=1):
@@ -71,7 +71,7 @@ def _finite(value: float) -> float | None:
 
 
 def _records(data: bytes) -> list[dict[str, Any]]:
-    """The whole lines of JSON; a torn or damaged one is left out."""
+    """The complete lines of JSON, without torn or damaged ones."""
     lines = [line for line in data.decode("utf-8", "replace").split("\n") if line]
     try:
         found = json.loads(f"[{','.join(lines)}]")
@@ -81,7 +81,7 @@ def _records(data: bytes) -> list[dict[str, Any]]:
 
 
 def line_value(line: str) -> Any:
-    """The value of a line of JSON; None where it is torn or damaged."""
+    """The value of a line of JSON; None if it is torn or damaged."""
     try:
         return json.loads(line)
     except (ValueError, RecursionError):

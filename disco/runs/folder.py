@@ -1,4 +1,4 @@
-"""A run as a folder: read, changed and deleted. `disco.runs.making` makes one, `disco.runs.listing` finds them."""
+"""A run as a folder: read, changed and deleted. `disco.runs.making` creates it, `disco.runs.listing` finds all."""
 
 import contextlib
 import os
@@ -37,17 +37,17 @@ _MOST_TRUE_EDGES = 1_000_000
 
 
 def runs_root() -> Path:
-    """The folder of all runs: $DISCO_RUNS, or a per-user data folder; made if it does not exist.
+    """The folder of all runs: $DISCO_RUNS, or a per-user data folder; created if needed.
 
     Raises:
-        InputError: it cannot be made.
+        InputError: it cannot be created.
     """
     chosen = os.environ.get("DISCO_RUNS")
     root = Path(chosen).expanduser() if chosen else Path(platformdirs.user_data_dir("disco", appauthor=False)) / "runs"
     try:
         root.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise InputError(f"The folder of runs {root} cannot be made ({error.strerror}); set DISCO_RUNS.") from error
+        raise InputError(f"The folder of runs {root} cannot be created ({error.strerror}); set DISCO_RUNS.") from error
     return root.resolve()
 
 
@@ -57,15 +57,15 @@ class Run:
     Attributes:
         path: its folder.
         id: its name in a URL: the name of the folder, or of its link in the folder of runs.
-        source: where its table comes from.
+        source: the origin of its table.
         created: date and time, with time zone.
         device: the requested device: auto, cpu or cuda.
-        teaching: pages hide its truth until the reader asks for it.
-        rows_left_out: rows of the loaded table that its table lacks, as stretches (`disco.table.rows`).
-        settings: settings of its fit; a setting newer than the run has the value that held then.
+        teaching: whether pages hide its truth until the reader asks for it.
+        rows_left_out: rows of the loaded table that are not in its table, as stretches (`disco.table.rows`).
+        settings: settings of its fit; a setting newer than the run has its former value.
 
     Raises:
-        InputError: the folder holds no run, one of a newer format, or one whose settings.json is damaged.
+        InputError: the folder does not contain a run, its format is newer, or its settings.json is damaged.
     """
 
     def __init__(self, path: Path) -> None:
@@ -89,11 +89,11 @@ class Run:
 
     @property
     def name(self) -> str:
-        """The name its user gave it, when it was made or later."""
+        """The name given by its user, at creation or later."""
         return read_name(self.path) or self._first_name
 
     def rename(self, name: str) -> None:
-        """Give it another name, also while it is worked on; an empty one brings back the name it was made with.
+        """Give it another name, even while it is in use; an empty one restores the original name.
 
         Raises:
             InputError: the name is too long, or cannot be written.
@@ -120,7 +120,7 @@ class Run:
 
     @cached_property
     def roles(self) -> Roles | None:
-        """The roles of its columns that are neither counts nor ignored; None if it has none.
+        """The roles of its columns that are neither counts nor ignored; None without any.
 
         Raises:
             InputError: they cannot be read.
@@ -128,7 +128,7 @@ class Run:
         return beside.read_roles(self.path) if os.path.lexists(self.path / beside.ROLES) else None
 
     def with_roles(self) -> pd.DataFrame:
-        """The counts as given, and after them the columns with another role.
+        """The counts as given, followed by the columns with other roles.
 
         Raises:
             InputError: they cannot be read.
@@ -140,10 +140,10 @@ class Run:
 
     @cached_property
     def adjustment(self) -> Adjustment | None:
-        """What those columns say of the rows, for which its results are adjusted; None if it has no roles.
+        """The adjustment of its results, from those columns; None without roles.
 
         Raises:
-            InputError: they cannot be read, or cannot play their roles.
+            InputError: they cannot be read, or do not suit their roles.
         """
         if self.roles is None:
             return None
@@ -163,13 +163,13 @@ class Run:
         return schema.read(path, schema.TRUTH, [], _MOST_TRUE_EDGES) if os.path.lexists(path) else None
 
     def set_truth(self, edges: pd.DataFrame | None) -> None:
-        """Replace the true edges, or remove them; also while it is worked on, since no work reads them.
+        """Replace the true edges, or remove them, even while it is in use, since no work reads them.
 
         Args:
-            edges: columns parent, child and maybe direction.
+            edges: columns parent, child and possibly direction.
 
         Raises:
-            InputError: an edge names something that is not a column of the table, or they cannot be written.
+            InputError: an edge has a name that is not a column of the table, or they cannot be written.
         """
         path = self.path / "truth.csv"
         try:
@@ -183,7 +183,7 @@ class Run:
             raise unwritten(self.path, error) from error
 
     def knowledge(self) -> "Knowledge | None":
-        """The knowledge to which its results keep; None without any.
+        """The knowledge that its results obey; None without any.
 
         Raises:
             InputError: it cannot be read, or does not fit the table.
@@ -198,24 +198,24 @@ class Run:
             found = read(path)
             found.resolve(self.nodes, self.roles)
         except (InputError, OSError) as error:
-            raise damaged(path, str(error).rstrip("."), "make a new run with knowledge") from None
+            raise damaged(path, str(error).rstrip("."), "create a new run with knowledge") from None
         return found
 
     # State ------------------------------------------------------------------------------------------------------
 
     @property
     def lock_path(self) -> Path:
-        """The file that the run's process keeps locked."""
+        """The file locked by the run's process."""
         return self.path / "lock"
 
     @property
     def checkpoint_path(self) -> Path:
-        """The checkpoint from which an unfinished fit can be resumed."""
+        """The checkpoint of an unfinished fit."""
         return self.path / "checkpoint.safetensors"
 
     @property
     def alive(self) -> bool:
-        """Whether a process holds its lock, waiting or working."""
+        """Whether a process holds its lock, queued or working."""
         return held(self.lock_path)
 
     def works_on(self, work: Work) -> bool:
@@ -223,36 +223,36 @@ class Run:
         return self.alive and work.name in str(note(self.lock_path).get("work", FIT.name)).split()
 
     def take(self, words: dict[str, Any] | None = None) -> Lock:
-        """Take its lock, with a note for those who find it held.
+        """Take its lock, with a note for other processes.
 
         Raises:
             InputError: another process holds it.
         """
         lock = Lock.take(self.lock_path, words)
         if lock is None:
-            raise InputError(f"The run {self.name} is already waiting or running.")
+            raise InputError(f"The run {self.name} is already queued or running.")
         return lock
 
     def status(self, work: Work = FIT) -> Status:
-        """The current status of its fit or other work; an unfinished one whose process is gone reads as interrupted."""
-        alive = self.works_on(work)  # asked first: a process writes its final status before it releases the lock
+        """The current status of its fit or other work; unfinished work without a process counts as interrupted."""
+        alive = self.works_on(work)  # first, because a process writes its final status before it releases the lock
         status = self.written_status(work)
         if status.active and not alive and not self.works_on(work):  # it may have started in between
             return replace(status, state="interrupted", eta=None)
         return status
 
     def written_status(self, work: Work = FIT) -> Status:
-        """What its status file says, whether or not the process is alive; a damaged file reads as failed."""
+        """The content of its status file, whether or not the process is alive; a damaged file counts as failed."""
         return read_status(self.path, work)
 
     def update(self, work: Work = FIT, /, *, durable: bool = True, **changes: Any) -> Status:
         """Change some fields of a status; only the holder of the lock may call this.
 
         Args:
-            durable: the change must be written; else it may be lost, as one of many progress reports.
+            durable: whether the change must be written; otherwise it may be lost, as one of many progress reports.
 
         Raises:
-            InputError: it must be written, and cannot be.
+            InputError: it must be written but cannot be.
         """
         status = replace(self.written_status(work), **changes)
         write_status(self.path, work, status, durable=durable)
@@ -301,14 +301,14 @@ class Run:
         return results.select(self.ocs(variant), tau_z, pi_min)
 
     def found(self, variant: str | None = None) -> Found:
-        """Order and edges as they were fitted."""
+        """The fitted order and edges."""
         found = results.stored(self.result_path(variant), self.nodes)
         if found.edges.empty and self._has_candidates(variant):
             raise damaged(self.result_path(variant) / "edges.csv", "it has no edges, but candidates that pass")
         return replace(found, method="DISCO", choices=self.settings.to_dict())
 
     def _has_candidates(self, variant: str | None) -> bool:
-        """Whether the selector of an order's edges keeps any of its candidates."""
+        """Whether an order's selector keeps any of its candidates."""
         if self.settings.selector == "ocs" or variant not in (None, self.own_variant):
             return not results.select(self.ocs(variant), *self.thresholds(variant)).empty
         folder, selector = self.result_path(variant), self.settings.selector
@@ -316,7 +316,7 @@ class Run:
         return found is not None and bool(found["selected"].any())
 
     def thresholds(self, variant: str | None = None) -> tuple[float, float]:
-        """Its own (τ_Z, π_min): those of its settings, or those that its local false discovery rate gives."""
+        """Its own (τ_Z, π_min): from its settings, or from its local false discovery rate."""
         return results.own_thresholds(self.ocs(variant), self.settings)
 
     def graph(
@@ -338,7 +338,7 @@ class Run:
         for stage in ("joint", "projection"):
             kept = found.get(stage)
             if not isinstance(kept, dict) or not all(fits(kept.get(name), kind) for name, kind in wanted.items()):
-                raise damaged(path, f"it does not tell the epochs of the {stage} network")
+                raise damaged(path, f"it lacks the epochs of the {stage} network")
         return found
 
     @property
@@ -347,7 +347,7 @@ class Run:
         return f"{self.settings.criterion}-{self.settings.boundary}"
 
     def variants(self) -> list[str]:
-        """The variants it holds: its own first, then those recovered later."""
+        """Its variants: its own first, then those recovered later."""
         kept = [name for name in sorted(results.VARIANTS) if name != self.own_variant]
         return [self.own_variant, *(name for name in kept if (self._variant_path(name) / "edges.csv").exists())]
 
@@ -362,7 +362,7 @@ class Run:
         results.save(self._variant_path(variant), found, self.settings)
 
     def result_path(self, variant: str | None) -> Path:
-        """The folder of a variant's frames, by default those of the run's own variant.
+        """The folder of a variant's frames, by default the run's own.
 
         Raises:
             InputError: there are none.
@@ -382,11 +382,11 @@ class Run:
         """Delete its folder and its link.
 
         Raises:
-            InputError: it is waiting or running, or cannot be removed.
+            InputError: it is queued or running, or cannot be removed.
         """
         lock = Lock.take(self.lock_path) if self.lock_path.is_file() and not self.lock_path.is_symlink() else None
         if lock is None and self.alive:
-            raise InputError(f"The run {self.name} is waiting or running; cancel it first.")
+            raise InputError(f"The run {self.name} is queued or running; cancel it first.")
         try:
             shutil.rmtree(self.path)
         except OSError as error:

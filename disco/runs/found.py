@@ -1,4 +1,4 @@
-"""What was found on a run's table, whoever found it: its fit, its refinement, and each method of a comparison."""
+"""All results on a run's table: its fit, its refinement, and each compared method."""
 
 from dataclasses import replace
 
@@ -12,21 +12,21 @@ FITTED, REFINED = "fit", "refinement"
 
 
 def names(run: Run) -> list[str]:
-    """What has found something: the fit, the refinement, and the methods that have ended."""
+    """The names of its results: the fit, the refinement, and the finished methods."""
     own = {FITTED: stamps.fit(run), REFINED: stamps.refinement(run)}
     return [*(name for name, stamp in own.items() if stamp), *compared.names(run)]
 
 
 def read(run: Run, name: str) -> Found:
-    """What the fit, the refinement or a method found.
+    """The result of the fit, the refinement or a method.
 
     Raises:
-        InputError: it found nothing, or one of its files is damaged.
+        InputError: it has no result, or one of its files is damaged.
     """
     if name == FITTED:
         return replace(run.found(), seconds=run.status(FIT).seconds)
     if name == REFINED:
-        from disco.runs.refined import read_refined  # loads torch
+        from disco.runs.refined import read_refined  # imports torch
 
         return replace(read_refined(run).found, seconds=run.status(REFINE).seconds)
     ended = compared.read_one(run, name)

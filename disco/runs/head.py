@@ -1,6 +1,6 @@
-"""settings.json: what a run is. It is checked when read, since a page lists every folder it finds.
+"""settings.json: a run's identity and settings. It is checked on reading, since a page lists every folder.
 
-It never changes. A new name that its user gives the run lies beside it, in name.txt.
+It never changes. A new name is stored beside it, in name.txt.
 """
 
 import re
@@ -14,20 +14,20 @@ from disco.files import read_bytes, read_record, unwritten, write_bytes
 from disco.schema import record
 from disco.settings import Settings
 
-FORMAT = 1  # of a run folder; increased when an older DISCO could no longer read it
+FORMAT = 1  # of a run folder; increased when older versions of DISCO can no longer read it
 
-_MOST_FOLDS = 1000  # pages draw each of them
+_MOST_FOLDS = 1000  # pages draw every fold
 _LONGEST_NAME, _LONGEST_SOURCE = 200, 2000
 _NAME_BYTES = 1 << 12
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
-# What fits did before these settings existed.
+# Behaviour of fits before these settings existed.
 _BEFORE = Settings.of("paper", joint_schedule="epochs", projection_schedule="epochs").to_dict()
 _FIRST, _LAST = datetime(1970, 1, 1, tzinfo=UTC), datetime(2200, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True)
 class Head:
-    """What settings.json says; fields that an older version did not write have defaults.
+    """The content of settings.json; fields missing in older versions have defaults.
 
     Attributes:
         format: format of the folder.
@@ -36,12 +36,12 @@ class Head:
         created: a date and time.
         device: auto, cpu or cuda.
         teaching: whether pages hide the truth at first.
-        rows, nodes: of the table; 0 if the file does not say.
-        rows_left_out: rows of the loaded table that the run's table lacks, as stretches: first and last, from 1.
+        rows, nodes: the table's shape; 0 if not in the file.
+        rows_left_out: rows of the loaded table that are not in the run's, as stretches: first and last, from 1.
         settings: settings of the fit.
 
     Raises:
-        ValueError: a value is of another type or out of its range.
+        ValueError: a value has another type or is out of range.
     """
 
     format: int
@@ -66,11 +66,11 @@ class Head:
         except (ValueError, OverflowError):
             is_possible = False
         if not is_possible:
-            raise ValueError(f"created is {printable(self.created, 40)!r}, no date and time of a run")
+            raise ValueError(f"created is {printable(self.created, 40)!r}, not a date and time")
         before = 0
         for stretch in self.rows_left_out:
             if len(stretch) != 2 or not before < stretch[0] <= stretch[1]:
-                raise ValueError(f"rows_left_out holds {printable(str(stretch), 40)}, no rows after {before}")
+                raise ValueError(f"rows_left_out has {printable(str(stretch), 40)}, not rows after {before}")
             before = stretch[1]
         for name, longest in (("name", _LONGEST_NAME), ("source", _LONGEST_SOURCE)):
             object.__setattr__(self, name, printable(getattr(self, name), longest))
@@ -83,9 +83,9 @@ class Head:
         return then if then.tzinfo else then.astimezone()
 
     def checked_settings(self) -> Settings:
-        """The settings of the fit; a setting newer than the run has the value that held then.
+        """The settings of the fit; a setting newer than the run has its former value.
 
-        The preset in the file is not read: it follows from the values.
+        The file's preset is ignored: it follows from the values.
 
         Raises:
             ValueError: a setting is unknown or cannot have its value.
@@ -100,10 +100,10 @@ class Head:
 
 
 def read_head(folder: Path) -> tuple[Head, Settings]:
-    """What a run's settings.json says.
+    """The content of a run's settings.json.
 
     Raises:
-        InputError: there is none, it is damaged, or of a newer version.
+        InputError: it is missing, damaged, or from a newer version.
     """
     path = folder / "settings.json"
     try:
@@ -115,7 +115,7 @@ def read_head(folder: Path) -> tuple[Head, Settings]:
     written = values.get("format")
     if isinstance(written, int) and FORMAT < written < 1000:
         raise InputError(
-            f"{folder} was written by a newer DISCO (run format {written}, this one reads up to {FORMAT}); "
+            f"{folder} was written by a newer version of DISCO (run format {written}, this one reads up to {FORMAT}): "
             "upgrade DISCO to open it."
         )
     try:
@@ -135,14 +135,14 @@ def read_name(folder: Path) -> str:
 
 
 def write_name(folder: Path, name: str) -> None:
-    """Give a run a new name, in one line; an empty one gives it back the name it was made with.
+    """Give a run a new one-line name; an empty one restores the original name.
 
     Raises:
         InputError: it is too long, or cannot be written.
     """
     text = printable(" ".join(name.split()), len(name))
     if len(text) > _LONGEST_NAME:
-        raise InputError(f"The name has {len(text)} characters; a run's has at most {_LONGEST_NAME}.")
+        raise InputError(f"The name has {len(text)} characters; the limit is {_LONGEST_NAME}.")
     try:
         if text:
             write_bytes(folder / "name.txt", text.encode(errors="replace"))

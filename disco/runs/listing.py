@@ -1,4 +1,4 @@
-"""The runs of a folder: those that can be opened, and what cannot be opened, with the reason."""
+"""The runs of a folder, and entries that cannot be opened, with the reason."""
 
 import contextlib
 import os
@@ -22,10 +22,10 @@ class Unreadable:
     """A folder or link in the folder of runs that cannot be opened as a run.
 
     Attributes:
-        path: of the folder or link.
+        path: path of the folder or link.
         name: its name, without control characters.
         reason: why it cannot be opened, one sentence.
-        deletable: whether it was a run, is empty, or is a link; of a link only the link is removed.
+        deletable: whether it was a run, is empty, or is a link; only the link itself is removed.
     """
 
     path: Path
@@ -34,14 +34,14 @@ class Unreadable:
     deletable: bool
 
     def delete(self) -> None:
-        """Delete the folder with all its content; of a link, only the link.
+        """Delete the folder with all its content, or only the link.
 
         Raises:
-            InputError: it is in use, holds something other than a run, or cannot be removed.
+            InputError: it is in use, has other content than a run, or cannot be removed.
         """
         if not self.deletable or held(self.path / "lock"):
-            why = "a process is working on it" if self.deletable else "it holds something other than a run"
-            raise InputError(f"{self.path} is not removed: {why}.")
+            why = "a process is working on it" if self.deletable else "it has other content than a run"
+            raise InputError(f"{self.path} was not removed: {why}.")
         try:
             if self.path.is_symlink():
                 self.path.unlink()
@@ -52,17 +52,17 @@ class Unreadable:
 
 
 def open_run(path_or_id: str | Path) -> Run:
-    """A run by the id of a URL, or by its folder.
+    """A run by its id in a URL, or by its folder.
 
     Raises:
-        InputError: there is none, or it is damaged.
+        InputError: it does not exist or is damaged.
     """
     if isinstance(path_or_id, str) and is_kept(path_or_id):
         return _run(runs_root() / path_or_id)
     path = Path(path_or_id)
     try:
         is_there = path.is_dir()
-    except (OSError, ValueError):  # not a path at all, for example with a NUL in it
+    except (OSError, ValueError):  # not a valid path, for example with a NUL
         is_there = False
     if not is_there:
         raise InputError(f"There is no run {printable(str(path_or_id), _LONGEST_ID)}.")
@@ -70,7 +70,7 @@ def open_run(path_or_id: str | Path) -> Run:
 
 
 def is_kept(run_id: str) -> bool:
-    """Whether the folder of runs has a folder or link of that name, which must not be a path."""
+    """Whether the folder of runs has a folder or link with that name, which must not be a path."""
     if len(run_id) > _LONGEST_ID or _NO_ID.search(run_id):
         return False
     return os.path.lexists(runs_root() / run_id)
@@ -82,7 +82,7 @@ def list_runs(root: Path | None = None) -> list[Run]:
 
 
 def find_runs(root: Path | None = None) -> tuple[list[Run], list[Unreadable]]:
-    """All runs of a folder, newest first, and what cannot be opened, by name.
+    """All runs of a folder, newest first, and entries that cannot be opened, by name.
 
     Raises:
         InputError: the folder cannot be read.
@@ -102,7 +102,7 @@ def find_runs(root: Path | None = None) -> tuple[list[Run], list[Unreadable]]:
 
 
 def _folders(where: Path) -> Iterator[Path]:
-    """The folders and links there, without hidden ones: these are being made, or belong to the queue."""
+    """The folders and links there, except hidden ones, which are being created or belong to the queue."""
     try:
         with os.scandir(where) as entries:
             for entry in entries:
@@ -115,12 +115,12 @@ def _folders(where: Path) -> Iterator[Path]:
 def _run(path: Path) -> Run:
     """The run of a folder or link in the folder of runs; InputError with the reason if it is not a run."""
     if not path.name.isprintable() or len(path.name) > _LONGEST_ID:
-        raise InputError("Its name is too long, or has characters that an address cannot hold: rename the folder.")
+        raise InputError("Its name is too long, or has characters not allowed in an address: rename the folder.")
     try:
         if path.is_symlink() and not path.is_dir():
             raise InputError("It is a link to a folder that does not exist: delete the link, or restore the folder.")
         return Run(path)
-    except (OSError, RuntimeError) as error:  # a circle of links is a RuntimeError
+    except (OSError, RuntimeError) as error:  # a cycle of links is a RuntimeError
         raise InputError(f"It cannot be opened: {getattr(error, 'strerror', None) or error}.") from error
 
 

@@ -1,7 +1,7 @@
-"""A file locked for the life of a process: a held lock means a living process, whatever else the disk says.
+"""A file locked for the life of a process: a held lock means a living process, whatever the files say.
 
-The kernel drops the lock when its process ends, whatever the cause, so a dead worker is seen as dead even after
-kill -9 or a reboot. The lock belongs to the open file: a child that inherits the file keeps holding it.
+The kernel releases the lock when its process ends for any reason, so a dead worker is recognised even after kill -9 or
+a reboot. The lock belongs to the open file: a child that inherits the file keeps the lock.
 """
 
 import json
@@ -19,7 +19,7 @@ try:
 except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
-_PROBE_SECONDS = 0.2  # how long a taker waits for a probe to end, which holds the lock for microseconds
+_PROBE_SECONDS = 0.2  # longest wait of a taker for a probe, which holds the lock for microseconds
 
 
 class Lock:
@@ -30,10 +30,10 @@ class Lock:
 
     @classmethod
     def take(cls, path: Path, note: dict[str, Any] | None = None) -> "Lock | None":
-        """The lock on a file, or None if another process holds it. Waits only as long as a probe may last.
+        """The lock on a file, or None if another process holds it. Waits only for probes.
 
         Raises:
-            InputError: the file cannot be made or written.
+            InputError: the file cannot be created or written.
         """
         _require()
         try:
@@ -56,7 +56,7 @@ class Lock:
         return lock
 
     def write(self, note: dict[str, Any]) -> None:
-        """Leave a note for those who find the lock held; if it cannot be written, there is none.
+        """Leave a note for other processes; if that fails, there is none.
 
         Raises:
             OSError: it cannot be written.
@@ -66,7 +66,7 @@ class Lock:
             os.pwrite(self.handle, text, 0)
             os.ftruncate(self.handle, len(text))
         except OSError:
-            os.ftruncate(self.handle, 0)  # an old note would name a stranger's process
+            os.ftruncate(self.handle, 0)  # an old note would name an unrelated process
             raise
 
     def release(self) -> None:
@@ -81,18 +81,18 @@ def held(path: Path) -> bool:
     _require()
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOFOLLOW)
-    except (OSError, ValueError):  # no such file, or not a path at all
+    except (OSError, ValueError):  # no such file, or not a valid path
         return False
     try:
-        return not _try(handle, fcntl.LOCK_SH)  # shared: two probes do not see one another
+        return not _try(handle, fcntl.LOCK_SH)  # shared, so that two probes do not conflict
     finally:
         os.close(handle)
 
 
 def note(path: Path) -> dict[str, Any]:
-    """What the last holder wrote: host, pid, signals, work; empty if nothing can be read.
+    """The last holder's note: host, pid, signals, work; empty if unreadable.
 
-    A pid that is not a process number is left out: a signal to 0 or -1 would reach several processes.
+    A pid that is not a process number is dropped: a signal to 0 or -1 would reach several processes.
     """
     try:
         found = read_record(path)

@@ -1,8 +1,8 @@
-"""Make a run's folder: filled under a hidden name and then renamed, so that it is a complete run or not there at all.
+"""Create a run's folder: filled under a hidden name, then renamed, so that it is complete or absent.
 
-    .making-…    beside the folder to be made; its lock is held while it is filled
+    .making-…    beside the future folder; its lock is held while it is filled
 
-A killed maker leaves its hidden folder; the next maker in the same place removes it, because nobody holds its lock.
+A killed process leaves its hidden folder; the next one in the same place removes it, because its lock is free.
 """
 
 import errno
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from disco.knowledge import Knowledge
 
 _MAKING = ".making-"
-_LOCK_SECONDS = 60.0  # most seconds from making the folder to taking its lock
+_LOCK_SECONDS = 60.0  # longest time from creating the folder to taking its lock
 
 
 def create_run(
@@ -53,17 +53,17 @@ def create_run(
     knowledge: "Knowledge | None" = None,
     roles: Roles | None = None,
 ) -> Run:
-    """A new run, not yet started, in the folder of runs or, if `folder` is given, there, with a link in that of runs.
+    """A new run, not yet started, in the folder of runs, or in `folder` with a link in the folder of runs.
 
     Args:
-        table: all columns that have a role.
-        rows_left_out: rows of the loaded table that this one lacks (`disco.table.rows`); they are recorded.
-        knowledge: to which its fit and its refinement keep.
-        roles: of the columns that are not counts.
+        table: all columns with a role.
+        rows_left_out: rows of the loaded table that are not in this one (`disco.table.rows`); they are recorded.
+        knowledge: rules that its fit and its refinement obey.
+        roles: roles of the columns that are not counts.
 
     Raises:
-        InputError: a column is not of counts or cannot play its role, the rows are too few, the knowledge does not fit,
-            or the folder holds something already or cannot be written.
+        InputError: a column does not contain counts or does not suit its role, the rows are too few, the knowledge does
+            not match, or the folder is not empty or cannot be written.
     """
     check_kept(settings.to_dict())
     counts = _checked(table, settings, knowledge, roles)
@@ -94,7 +94,7 @@ def create_run(
 
 
 def _write_known(apart: Path, truth: pd.DataFrame | None, knowledge: "Knowledge | None") -> None:
-    """The true edges and the knowledge, as far as they are given."""
+    """Write the true edges and the knowledge, if given."""
     if truth is not None:
         write_frame(apart / "truth.csv", truth[[name for name in TRUTH.columns if name in truth]])
     if knowledge is not None:
@@ -111,7 +111,7 @@ def _checked(
 
     least = least_rows(settings.folds)
     if settings.max_rows is not None and settings.max_rows < least:
-        raise InputError(f"max_rows is {settings.max_rows}, and {settings.folds} folds need at least {least} rows.")
+        raise InputError(f"max_rows is {settings.max_rows}, but {settings.folds} folds need at least {least} rows.")
     given = prepare(table, roles, settings.folds)
     counts = given.counts
     if knowledge is not None:
@@ -125,15 +125,15 @@ def _checked(
 
 
 def make(fill: Callable[[Path], dict[str, Any]], folder: Path | None = None) -> Run:
-    """A new run from what `fill` writes into a hidden folder, all of it or none.
+    """A new run from the files that `fill` writes into a hidden folder, all or none.
 
-    It lies in the folder of runs or, if `folder` is given, there, with a link in the folder of runs.
+    It is in the folder of runs, or in `folder` with a link in the folder of runs.
 
     Args:
-        fill: writes the files, and returns the content of settings.json; its id changes if another run has it.
+        fill: writes the files and returns the content of settings.json, whose id changes if another run has it.
 
     Raises:
-        InputError: the folder holds something already or cannot be written, or what was written is no run.
+        InputError: the folder is not empty or cannot be written, or the written files are not a run.
     """
     where = runs_root() if folder is None else _place_for(Path(folder))
     try:
@@ -146,14 +146,14 @@ def make(fill: Callable[[Path], dict[str, Any]], folder: Path | None = None) -> 
 
 
 def id_of(name: str) -> str:
-    """An id from a name, in characters that suit a path and a URL, and the time."""
+    """An id from a name, in characters allowed in paths and URLs, and the time."""
     ascii_name = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
     slug = re.sub(r"[^a-z0-9]+", "-", ascii_name.lower()).strip("-")[:40].strip("-")
     return f"{slug or 'run'}-{time.strftime('%Y%m%d-%H%M%S')}-{time.time_ns() // 1_000_000 % 1000:03d}"
 
 
 def remove_unfinished(where: Path) -> None:
-    """Delete the hidden folders that killed makers left; those that living makers fill stay."""
+    """Delete hidden folders of killed processes, except those still being filled."""
     for path in where.glob(f"{_MAKING}*"):
         try:
             is_young = time.time() - path.stat().st_mtime < _LOCK_SECONDS
@@ -173,7 +173,7 @@ def _made(where: Path, wanted: Path | None, fill: Callable[[Path], dict[str, Any
     try:
         lock = Lock.take(apart / "lock")
         head = fill(apart)
-        Run(apart)  # refuses what could not be read back, before it is a run
+        Run(apart)  # refuses a run that could not be read back
         return _placed(apart, wanted, head)
     finally:
         if lock is not None:
@@ -190,7 +190,7 @@ def _placed(apart: Path, wanted: Path | None, head: dict[str, Any]) -> Path:
     while True:
         path = wanted or apart.parent / head["id"]
         try:
-            os.rename(apart, path)  # also replaces an empty folder, but never a full one
+            os.rename(apart, path)  # replaces an empty folder, never a full one
             return path
         except OSError as error:
             if error.errno not in (errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR):  # the last: a link has the name
@@ -203,10 +203,10 @@ def _placed(apart: Path, wanted: Path | None, head: dict[str, Any]) -> Path:
 
 
 def _place_for(folder: Path) -> Path:
-    """Where to make the given folder, which is new or empty: beside it or, if that is impossible, inside it.
+    """The place for creating a new or empty folder: beside it or, if that is impossible, inside it.
 
     Raises:
-        InputError: it is neither, or cannot be made.
+        InputError: it is not empty, or cannot be created.
     """
     path = folder.resolve()
     try:
@@ -218,19 +218,19 @@ def _place_for(folder: Path) -> Path:
         if not path.is_dir() or any(path.iterdir()):
             raise _full(folder)
     except OSError as error:
-        raise InputError(f"The folder {folder} cannot be made ({error.strerror}).") from error
+        raise InputError(f"The folder {folder} cannot be created ({error.strerror}).") from error
     return path if path.is_mount() or not os.access(path.parent, os.W_OK) else path.parent
 
 
 def _full(folder: Path) -> InputError:
-    return InputError(f"{folder} is not empty; choose another folder, or resume the run it holds.")
+    return InputError(f"{folder} is not empty; choose another folder, or resume the run in it.")
 
 
 def _link(run: Run) -> None:
-    """Link a run that lies elsewhere into the folder of runs."""
+    """Link a run elsewhere into the folder of runs."""
     if run.path.parent == runs_root():
         return
     try:
         (runs_root() / run.id).symlink_to(run.path)
-    except OSError:  # no links on this system: the run is found only by its path
+    except OSError:  # without links on this system, the run is found only by its path
         return

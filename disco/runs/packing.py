@@ -1,9 +1,9 @@
 """A run as one ZIP, and such a ZIP as a run again.
 
-The ZIP holds what is finished: table, truth, settings, fit, refinement and compared methods, in a folder named like the
-run. Locks, logs and the states of unfinished work stay behind. A ZIP that is opened may come from a stranger: what is
-no file of a run, or unpacks to too much, is refused, and the readers of any run check the rest before the folder gets
-its name.
+The ZIP has the finished parts: table, truth, settings, fit, refinement and compared methods, in a folder named like the
+run. Locks, logs and states of unfinished work are left out. A ZIP may come from a stranger: files that do not belong to
+a run, or are too large when unpacked, are refused, and the usual readers check the rest before the folder gets its
+name.
 """
 
 import io
@@ -36,9 +36,9 @@ NETWORKS = "networks.safetensors"
 MOST_PACKED = 200_000_000  # bytes; the app's upload limit (.streamlit/config.toml)
 MOST_UNPACKED = 1_000_000_000
 MOST_RATIO = 200  # CSV files of a run shrink to a tenth, deflate at best to a thousandth
-_SMALL = 1_000_000  # bytes; a file so small may shrink more
-_MOST_FILES = 500  # about three times what a run can have, folders counted
-_LIST_BYTES = 100_000  # of the list of files at the end of a ZIP
+_SMALL = 1_000_000  # bytes; smaller files may shrink more
+_MOST_FILES = 500  # about three times as many as a run can have, with folders
+_LIST_BYTES = 100_000  # largest list of files at the end of a ZIP
 _BLOCK = 1 << 20
 
 _HEAD = (
@@ -62,7 +62,7 @@ _FOLDERS = frozenset(
         *(f"{compared.FOLDER}/", *(f"{compared.FOLDER}/{method}/" for method in METHODS)),
     )
 )
-_TOP = re.compile(r"[^/\\\0.][^/\\\0]{0,119}/")  # the one folder that may hold all of it
+_TOP = re.compile(r"[^/\\\0.][^/\\\0]{0,119}/")  # the one allowed top folder
 
 _UNREADABLE = (zipfile.BadZipFile, zlib.error, EOFError, ValueError, KeyError, RuntimeError, NotImplementedError)
 
@@ -71,16 +71,17 @@ _UNREADABLE = (zipfile.BadZipFile, zlib.error, EOFError, ValueError, KeyError, R
 
 
 def pack(run: Run, *, networks: bool = True) -> bytes:
-    """The finished parts of a run as a ZIP; the same run gives the same bytes.
+    """The finished parts of a run as a ZIP; the bytes are reproducible.
 
     Args:
-        networks: with the fitted networks, without which no order can be recovered again and no curvature be drawn.
+        networks: whether to include the fitted networks; without them, no order can be recovered and no curvature
+            drawn.
 
     Raises:
-        InputError: a process works on the run, its files are too large, or one cannot be read or is damaged.
+        InputError: the run is in use, its files are too large, or one cannot be read or is damaged.
     """
     if run.alive:
-        raise InputError(f"The run {run.name} is being worked on: wait until that is done, or cancel it.")
+        raise InputError(f"The run {run.name} is in use: wait until its work is done, or cancel it.")
     names = [name for name in _names(run) if networks or name != NETWORKS]
     buffer = io.BytesIO()
     try:
@@ -108,7 +109,7 @@ def pack(run: Run, *, networks: bool = True) -> bytes:
 
 
 def _own(run: Run, name: str) -> Path:
-    """The path of a run's file; a link would give away what it leads to."""
+    """The path of a run's file; a link could expose another file."""
     path = run.path / name
     if path.resolve() != path:
         raise linked(path)
@@ -123,7 +124,7 @@ def _too_large(run: Run) -> InputError:
 
 
 def _names(run: Run) -> list[str]:
-    """The files that belong to what is finished."""
+    """The files of the finished parts."""
     is_fitted, is_refined = run.status().state == "done", (run.path / "refined.json").exists()
     names = [name for name in _HEAD if name != "status.json" or run.status().state in ("done", FIT.unasked)]
     names += _FITTED if is_fitted else ()
@@ -146,10 +147,10 @@ def _add(archive: zipfile.ZipFile, run: Run, name: str, data: bytes) -> None:
 
 
 def unpack(file: BinaryIO) -> Run:
-    """A new run in the folder of runs from a ZIP that `pack` made; its id is new if another run has it.
+    """A new run in the folder of runs from a ZIP by `pack`; its id changes if another run has it.
 
     Raises:
-        InputError: it is no such ZIP, it is damaged or too large, or its run cannot be read or written.
+        InputError: it is not such a ZIP, is damaged or too large, or its run cannot be read or written.
     """
 
     def fill(folder: Path) -> dict[str, Any]:
@@ -158,9 +159,9 @@ def unpack(file: BinaryIO) -> Run:
             head = _read(folder)
         except InputError as error:
             raise _refused(str(error).rstrip(".")) from None
-        except OSError:  # told by `make`, with the place that cannot be written
+        except OSError:  # reported by `make`, with the path that cannot be written
             raise
-        except Exception as error:  # a damage that no reader foresaw
+        except Exception as error:  # unexpected damage
             words = printable(" ".join(str(error).split()), 80).rstrip(".")
             raise _refused(f"its content is damaged ({type(error).__name__}: {words})") from error
         values = read_record(folder / "settings.json")
@@ -176,7 +177,7 @@ def _read(folder: Path) -> Head:
     """Read everything in an unpacked folder.
 
     Raises:
-        InputError: it is not a run, or a file is damaged; the sentence does not name the folder, which is temporary.
+        InputError: it is not a run, or a file is damaged; the message omits the temporary folder.
     """
     try:
         _check(folder)
@@ -186,10 +187,10 @@ def _read(folder: Path) -> Head:
 
 
 def run_id(path: Path) -> str:
-    """The id that the run of a ZIP has, from its folder there.
+    """The id of a ZIP's run, from its folder.
 
     Raises:
-        InputError: it is no ZIP of a run.
+        InputError: it is not the ZIP of a run.
     """
     try:
         with zipfile.ZipFile(path) as archive:
@@ -199,11 +200,11 @@ def run_id(path: Path) -> str:
 
 
 def _refused(why: str) -> InputError:
-    return InputError(f"This is no run that can be opened: {why}.")
+    return InputError(f"This run cannot be opened: {why}.")
 
 
 def _check_list(file: BinaryIO) -> None:
-    """Refuse a ZIP that is too large, or whose list of files would be: reading that list takes memory for each file."""
+    """Refuse a ZIP that is too large, or whose list of files is: reading that list takes memory per file."""
     size = file.seek(0, io.SEEK_END)
     if size > MOST_PACKED:
         raise _refused(f"it has {size / 1e6:,.0f} MB, more than {MOST_PACKED / 1e6:,.0f} MB")
@@ -211,13 +212,13 @@ def _check_list(file: BinaryIO) -> None:
     tail = file.read()
     at = tail.rfind(b"PK\5\6")
     if at < 0 or len(tail) - at < 22:
-        raise _refused("it is no ZIP")
+        raise _refused("it is not a ZIP")
     if struct.unpack("<I", tail[at + 12 : at + 16])[0] > _LIST_BYTES or b"PK\6\7" in tail[max(at - 20, 0) : at]:
         raise _refused(f"it packs more than {_MOST_FILES} files")
 
 
 def _extract(file: BinaryIO, folder: Path) -> None:
-    """Write the files of a ZIP that are a run's; `zipfile` gives no more of one than the list says it has."""
+    """Write the run's files of a ZIP; `zipfile` never extracts more than the listed size."""
     try:
         _check_list(file)
         with zipfile.ZipFile(file) as archive:
@@ -229,11 +230,11 @@ def _extract(file: BinaryIO, folder: Path) -> None:
     except InputError:
         raise
     except _UNREADABLE as error:
-        raise _refused(f"it is no ZIP, or it is damaged ({printable(str(error), 80).rstrip('.')})") from None
+        raise _refused(f"it is not a ZIP, or it is damaged ({printable(str(error), 80).rstrip('.')})") from None
 
 
 def _inside(archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
-    """The entries by the names that their files have in a run's folder."""
+    """The entries by their names in a run's folder."""
     entries, found = archive.infolist(), {}
     if len(entries) > _MOST_FILES:
         raise _refused(f"it packs {len(entries):,} files, more than {_MOST_FILES}")
@@ -243,9 +244,9 @@ def _inside(archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
         if not name or name in _FOLDERS:
             continue
         if name not in _FILES or entry.is_dir():
-            raise _refused(f"it holds {printable(entry.filename, 80)!r}, which is no file of a run")
+            raise _refused(f"it has {printable(entry.filename, 80)!r}, which is not a file of a run")
         if name in found:
-            raise _refused(f"it holds {name} twice")
+            raise _refused(f"it has {name} twice")
         _check_entry(name, entry)
         found[name] = entry
     if sum(entry.file_size for entry in found.values()) > MOST_UNPACKED:
@@ -254,29 +255,29 @@ def _inside(archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
 
 
 def _top(names: list[str]) -> str:
-    """The folder that holds all files of a ZIP; empty if there is none."""
+    """The common folder of all files in a ZIP; empty if there is none."""
     first = _TOP.match(names[0]) if names else None
     top = first[0] if first and first[0] not in _FOLDERS else ""
     return top if all(name.startswith(top) for name in names) else ""
 
 
 def _check_entry(name: str, entry: zipfile.ZipInfo) -> None:
-    """Refuse links, encrypted files, rare compressions, and files that unpack to a multiple of any run's."""
+    """Refuse links, encrypted files, rare compressions, and files with implausible compression."""
     if stat.S_IFMT(entry.external_attr >> 16) not in (0, stat.S_IFREG):
-        raise _refused(f"its {name} is a link, or something else that is no file")
+        raise _refused(f"its {name} is a link or something else, not a file")
     if entry.flag_bits & 1 or entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-        raise _refused(f"its {name} is encrypted, or packed in a way that is not read")
+        raise _refused(f"its {name} is encrypted, or its compression is not supported")
     if entry.file_size > max(_SMALL, MOST_RATIO * entry.compress_size):
         raise _refused(f"its {name} unpacks to more than {MOST_RATIO} times its size")
 
 
 def _check(folder: Path) -> None:
-    """Read everything that an unpacked folder holds; what a run counts as absent if it cannot be read is deleted.
+    """Read everything in an unpacked folder; unreadable files that a run treats as absent are deleted.
 
     Raises:
-        InputError: it is no run, has an unfinished fit, or a file is damaged.
+        InputError: it is not a run, has an unfinished fit, or a file is damaged.
     """
-    from disco.runs.refined import read_check, read_refined  # loads torch
+    from disco.runs.refined import read_check, read_refined  # imports torch
 
     run = Run(folder)
     run.table(), run.adjustment, run.knowledge(), run.truth()
@@ -287,7 +288,7 @@ def _check(folder: Path) -> None:
     if run.written_status().state == "done":
         _check_fit(run)
     elif any((folder / name).exists() for name in _FITTED):
-        raise InputError("it has results of a fit that is not done")
+        raise InputError("it has results of an unfinished fit")
     if run.written_status(REFINE).state == "done" or (folder / "refined.json").exists():
         read_refined(run)
     _drop(folder / "refined_check.json", partial(read_check, run))
@@ -297,17 +298,17 @@ def _check(folder: Path) -> None:
 
 
 def _check_fit(run: Run) -> None:
-    """Read the results of a fit, and each variant's."""
+    """Read the results of a fit and of each variant."""
     from disco.runs.parents import path_of, read_candidates
 
-    if (run.path / "training.json").exists():  # told by the library alone
+    if (run.path / "training.json").exists():  # absent in a fit by the library alone
         run.training()
     networks = run.path / NETWORKS
     if networks.exists():
         from safetensors import SafetensorError, safe_open
 
         try:
-            with safe_open(networks, "numpy") as tensors:  # the weights are checked when they are used
+            with safe_open(networks, "numpy") as tensors:  # the weights are checked on use
                 tensors.keys()
         except (OSError, SafetensorError) as error:
             raise InputError(f"its {NETWORKS} cannot be read ({printable(str(error), 80)})") from None
@@ -319,6 +320,6 @@ def _check_fit(run: Run) -> None:
 
 
 def _drop(path: Path, read: Callable[[], object]) -> None:
-    """Delete a file that its reader gives nothing of."""
+    """Delete a file if its reader returns nothing."""
     if path.exists() and read() is None:
         path.unlink()

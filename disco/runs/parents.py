@@ -1,7 +1,7 @@
-"""The candidates of selectors other than the OCS: parents_NAME.csv beside the order they belong to.
+"""The candidates of selectors other than the OCS: parents_NAME.csv beside their order.
 
-A fit with such a selector writes its own; others are computed later. A file that is missing, cannot be read, or
-belongs to another order counts as not computed yet.
+A fit with such a selector writes its own; others are computed later. A file that is missing, unreadable, or for another
+order counts as not computed.
 """
 
 from pathlib import Path
@@ -53,7 +53,7 @@ def compute_candidates(
 
     Raises:
         InputError: as `path_of`, the selector cannot use the table, or the file cannot be written.
-        FitStopped: the callback asked to stop; nothing is kept.
+        FitStopped: the callback stopped the work; nothing is kept.
     """
     from disco.parents import selectors
 
@@ -78,13 +78,13 @@ def compute_candidates(
 
 
 def selected_edges(run: Run, selector: str, cut: float | None = None, variant: str | None = None) -> pd.DataFrame:
-    """The edges of a selector that was computed, as from `disco.parents.selectors.edges`.
+    """The edges of a computed selector, as from `disco.parents.selectors.edges`.
 
     Args:
         cut: the cut-off, by default the selector's own.
 
     Raises:
-        InputError: as `path_of`, or it was not computed yet.
+        InputError: as `path_of`, or it has not been computed.
     """
     from disco.parents import selectors
 

@@ -1,15 +1,15 @@
-"""A refinement, kept beside a run's own result; neither replaces the other.
+"""A refinement, stored beside a run's own result; neither replaces the other.
 
 refined_order.csv   position from 1, node; source first
-refined_edges.csv   parent, child and the evidence on each edge, strongest first
+refined_edges.csv   parent, child and the evidence for each edge, strongest first
 refined_starts.csv  start, sweep, score
-refined_orders.csv  start, position, node: where every search ended
-refined_nodes.csv   node, levels, misfit_nats, misfit_per_row: what the model misses of each; older ones lack it
-refined_moves.csv   node, its position before and after, gain_nats; if there was an order before
+refined_orders.csv start, position, node: every search's final order
+refined_nodes.csv   node, levels, misfit_nats, misfit_per_row; missing in older ones
+refined_moves.csv   node, its position before and after, gain_nats; only with an earlier order
 refined.json        the choice, the best start, its score; written last
-refined_check.json  the model check of the refinement, if one was made
+refined_check.json the refinement's model check, if any
 
-`disco.work.refining` keeps what an unfinished refinement needs to go on.
+`disco.work.refining` stores the state of an unfinished refinement.
 """
 
 import dataclasses
@@ -46,20 +46,20 @@ _CHECKED = {  # columns of the frames of a model check
 
 @dataclass(frozen=True)
 class _Head:
-    """What refined.json says."""
+    """The content of refined.json."""
 
     choice: dict[str, Any]
     best: str
     score: float
     candidates: int
     fits: int
-    edges: int | None = None  # older refinements do not say
+    edges: int | None = None  # missing in older refinements
     notes: list[str] = field(default_factory=list)
 
 
 def save(folder: Path, result: Refined, choice: Choice) -> None:
     """Write a refinement into a run's folder."""
-    for name in ("refined.json", "refined_check.json"):  # a mix of old and new files must not be read
+    for name in ("refined.json", "refined_check.json"):  # old and new files must not be mixed
         (folder / name).unlink(missing_ok=True)
     found.write(folder, result.found, PREFIX)
     write_frame(folder / "refined_starts.csv", result.starts)
@@ -80,7 +80,7 @@ def read_refined(run: Run) -> Refined:
     """
     path = run.path / "refined.json"
     if not os.path.lexists(path):
-        raise InputError(f"The run {run.name} has no refinement yet; disco refine makes one.")
+        raise InputError(f"The run {run.name} has no refinement yet; run disco refine.")
     try:
         head = record(_Head, read_record(path))
         choice_from(head.choice)
@@ -91,7 +91,7 @@ def read_refined(run: Run) -> Refined:
     nodes, folder = run.nodes, run.path
     graph = found.read(folder, nodes, schema.REFINED_ORDER, schema.REFINED_EDGES, prefix=PREFIX)
     if head.edges not in (None, len(graph.edges)):
-        what = f"it has {len(graph.edges):,} edges, and refined.json says {head.edges:,}"
+        what = f"it has {len(graph.edges):,} edges, but refined.json says {head.edges:,}"
         raise damaged(folder / "refined_edges.csv", what, REFINE)
     graph = dataclasses.replace(
         graph,
@@ -114,7 +114,7 @@ def read_refined(run: Run) -> Refined:
 
 
 def _edges(edges: pd.DataFrame) -> pd.DataFrame:
-    """The edges with all columns of evidence; older refinements decide none without direction evidence."""
+    """The edges with all columns of evidence; in older refinements, none is decided without direction evidence."""
     if "robust_nats" not in edges:
         edges["decided"] &= edges["direction_nats"].notna()
     return edges.reindex(columns=[*EDGE_COLUMNS, *(["rule"] if "rule" in edges else [])])
@@ -128,12 +128,12 @@ def _every(path: Path, schema: Schema, nodes: Sequence[str]) -> pd.DataFrame | N
         return None
     told = read(path, schema, nodes, len(nodes))
     if len(told) < len(nodes):
-        raise damaged(path, "it does not have every column of the table", REFINE)
+        raise damaged(path, "it lacks a column of the table", REFINE)
     return told
 
 
 def _ends(run: Run) -> pd.DataFrame | None:
-    """The final order of every search; None if the refinement is older and did not keep them."""
+    """Every search's final order; None in older refinements, which did not store them."""
     path, nodes = run.path / "refined_orders.csv", run.nodes
     if not os.path.lexists(path):
         return None
@@ -144,10 +144,10 @@ def _ends(run: Run) -> pd.DataFrame | None:
 
 
 def choice_from(values: dict[str, Any]) -> Choice:
-    """The choice that a file holds.
+    """The choice in a file.
 
     Raises:
-        InputError: a name or value is none of a choice.
+        InputError: a name or value is not allowed in a choice.
     """
     kinds = {item.name: item.type for item in dataclasses.fields(Choice)}
     for name, value in values.items():
@@ -157,7 +157,7 @@ def choice_from(values: dict[str, Any]) -> Choice:
 
 
 def save_check(run: Run, check: Check) -> None:
-    """Save the model check of a run's refinement beside it, until the next refinement.
+    """Save the model check of a run's refinement, until the next refinement.
 
     Raises:
         InputError: it cannot be written.
@@ -171,7 +171,7 @@ def save_check(run: Run, check: Check) -> None:
 
 
 def read_check(run: Run) -> Check | None:
-    """The model check of a run's refinement; None if there is none that can be read."""
+    """The model check of a run's refinement; None if there is none or it is unreadable."""
     try:
         told = read_json(run.path / "refined_check.json", _CHECK_BYTES)
         frames = {name: _frame_of(told[name], columns, set(run.nodes)) for name, columns in _CHECKED.items()}
@@ -187,7 +187,7 @@ def read_check(run: Run) -> Check | None:
 
 
 def _is_whole(check: Check, nodes: int) -> bool:
-    """Whether a check covers every column and pair, and held-out rows or the reason why not."""
+    """Whether a check covers every column and pair, and held-out rows or the reason for none."""
     is_told = fits(check.unseen, float) and fits(check.simulations, int) and isinstance(check.note, str)
     seen = set(zip(check.columns["statistic"], check.columns["node"], strict=True))
     is_full = len(seen) == len(check.columns) == len(STATISTICS) * nodes
@@ -204,7 +204,7 @@ def _frame_of(columns: Any, kinds: dict[str, str], nodes: set[str]) -> pd.DataFr
 
 
 def choice_of(run: Run) -> dict[str, Any]:
-    """The choice of the run's refinement; empty if it does not say."""
+    """The choice of the run's refinement; empty if missing."""
     try:
         told = read_record(run.path / "refined.json").get("choice", {})
         choice_from(told)

@@ -1,4 +1,4 @@
-"""The frames of a fit or a variant, as CSV files of one folder; when read, they must agree with its order."""
+"""The frames of a fit or a variant, as CSV files in one folder; on reading, they must agree with its order."""
 
 import contextlib
 import errno
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 VARIANTS = tuple(f"{criterion}-{boundary}" for criterion in CHOICES["criterion"] for boundary in CHOICES["boundary"])
 
 _EDGE_COLUMNS = ["parent", "child", "ocs", "frequency", "z"]
-_MORE_COLUMNS = ("score", "p_value", "rule")  # of selectors other than ocs, and with knowledge
+_MORE_COLUMNS = ("score", "p_value", "rule")  # with selectors other than ocs, and with knowledge
 _MOST_FOLDS = 1000
 
 
@@ -43,7 +43,7 @@ def removals(folder: Path, what: str, order: Sequence[str]) -> pd.DataFrame:
     path, many = folder / f"{what}.csv", len(order)
     frame = read(path, {"ccs": schema.CCS, "criteria": schema.CRITERIA}[what], order, _MOST_FOLDS * many * many)
     position = frame["node"].map({node: number for number, node in enumerate(order, start=1)})
-    last = many + 1 - frame["step"]  # position of the node that the step removes
+    last = many + 1 - frame["step"]  # position of the node removed at the step
     is_right = (position <= last) & (frame["step"] >= 1) & (last >= 2)
     if "chosen" in frame:
         is_right &= (frame["chosen"] == (position == last)) & (frame["remaining"] == last)
@@ -63,7 +63,7 @@ def _whole(path: Path, frame: pd.DataFrame, each: int) -> pd.DataFrame:
     """A frame, checked to have `each` rows per fold."""
     folds = frame["fold"].max() if len(frame) else 0
     if not 1 <= folds <= _MOST_FOLDS or len(frame) != folds * each or frame["fold"].min() < 1:
-        raise damaged(path, f"it should have {each} rows for each fold")
+        raise damaged(path, f"it should have {each} rows per fold")
     return frame
 
 
@@ -112,7 +112,7 @@ def own_thresholds(ocs: pd.DataFrame, settings: Settings) -> tuple[float, float]
 
 
 def save(folder: Path, variant: "Variant", settings: Settings) -> None:
-    """Write a recovered order and its scores as a folder, completely or not at all.
+    """Write a recovered order and its scores into a folder, completely or not at all.
 
     Raises:
         InputError: it cannot be written.
@@ -126,7 +126,7 @@ def save(folder: Path, variant: "Variant", settings: Settings) -> None:
     try:
         _frames(beside, list(variant.order), variant.ccs, variant.criteria, variant.ocs, edges)
         shutil.rmtree(folder, ignore_errors=True)
-        with contextlib.suppress(FileExistsError):  # another tab has just written the same
+        with contextlib.suppress(FileExistsError):  # another tab has just written it
             _rename(beside, folder)
     except OSError as error:
         raise unwritten(folder, error) from error
@@ -135,7 +135,7 @@ def save(folder: Path, variant: "Variant", settings: Settings) -> None:
 
 
 def _rename(folder: Path, position: Path) -> None:
-    """Rename a folder; FileExistsError if the target is a folder with content."""
+    """Rename a folder; FileExistsError if the target is a non-empty folder."""
     try:
         os.replace(folder, position)
     except OSError as error:

@@ -1,6 +1,6 @@
-"""When the results of a run were written: whether it has them, and whether what was read from them still holds.
+"""Times of a run's results: whether they exist, and whether earlier readings are still valid.
 
-Each is in nanoseconds since 1970, and 0 where there is none.
+Each is in nanoseconds since 1970, or 0 without a result.
 """
 
 from pathlib import Path

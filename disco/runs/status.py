@@ -1,4 +1,4 @@
-"""The status of a run's work: one record for each kind of work, status.json for the fit."""
+"""The status of a run's work: one record per kind of work, status.json for the fit."""
 
 import dataclasses
 import platform
@@ -21,7 +21,7 @@ _LONGEST_TEXT = 2000
 
 @dataclass(frozen=True)
 class Work:
-    """A kind of long work on a run. `disco.work.jobs` says how it is queued and how it is done.
+    """A kind of long work on a run. `disco.work.jobs` defines how it is queued and done.
 
     Attributes:
         name: its name in statuses, locks and the worker's command line.
@@ -30,7 +30,7 @@ class Work:
         stages: its stages.
         unasked: the state before it is requested.
         lost: the state if there is no status file.
-        result: the file that its result has; if there is no status file but this one, it is done.
+        result: the file of its result; if this exists without a status file, the work is done.
     """
 
     name: str
@@ -62,30 +62,30 @@ COMPARE = Work("compare", "comparison", "comparing_status.json", ("methods",), r
 
 @dataclass(frozen=True)
 class Status:
-    """Where one kind of work on a run stands; only the holder of the run's lock writes it.
+    """The state of one kind of work on a run; only the holder of the run's lock writes it.
 
     Attributes:
         work: fit, refine or compare.
-        state: queued, running, done, cancelled, failed, interrupted (its process died, which shows only by the lock
-            that nobody holds); unfitted if no fit was requested, none if no other work was.
+        state: queued, running, done, cancelled, failed, interrupted (its process died, visible only by the free lock);
+            unfitted if no fit was requested, none if no other work was.
         stage: one of the work's stages; empty before the first.
         done, total: epochs or nodes of the stage; searches or bootstrap tables; methods.
         progress: share of the whole work, 0 to 1.
-        eta: seconds left, None while unknown.
+        eta: remaining seconds, None while unknown.
         message: the same in words.
-        error: one sentence if it failed.
+        error: one sentence after a failure.
         seconds: seconds of work, summed over its resumptions.
-        device, host: where it runs or ran: cpu or cuda, and the machine.
-        queued_at, finished_at: seconds since 1970; the first is the order of the queue.
-        versions: of a fit: versions of what its result depends on.
+        device, host: cpu or cuda, and the machine.
+        queued_at, finished_at: seconds since 1970; the first determines the order of the queue.
+        versions: of a fit: versions of the packages that affect its result.
         estimate: of a fit: {seconds, bytes, by_stage} estimated before the start.
-        seconds_off, bytes_off: of a fit: measured divided by estimated, once done.
+        seconds_off, bytes_off: of a fit: measured divided by estimated, when done.
         peak_bytes: of a fit: peak memory of the process or the device.
         best_epochs: of a fit: stage → best epoch of each fold.
-        rows_used: of a fit: number of rows, once done.
+        rows_used: of a fit: number of rows, when done.
         start, sweep, score: of a refinement: its running search; nats.
         choice: of a refinement: the fields of `disco.refine.Choice`.
-        method: of a comparison: the method at work.
+        method: of a comparison: the current method.
     """
 
     work: str = FIT.name
@@ -116,13 +116,13 @@ class Status:
     method: str = ""
 
     def to_dict(self) -> dict[str, Any]:
-        """The fields for JSON; those that only one kind of work has are left out where they are empty."""
+        """The fields for JSON, without empty ones of a single kind of work."""
         values, empty = dataclasses.asdict(self), Status()
         return {name: value for name, value in values.items() if name not in _OF_ONE or value != getattr(empty, name)}
 
     @property
     def active(self) -> bool:
-        """Whether it is queued or running, by a living process."""
+        """Whether it is queued or running in a living process."""
         return self.state in _UNFINISHED
 
     @property
@@ -143,9 +143,9 @@ def unasked(work: Work) -> Status:
 
 
 def read_status(folder: Path, work: Work) -> Status:
-    """The status that a run's folder holds, whether or not its process is alive.
+    """The status in a run's folder, whether or not its process is alive.
 
-    A damaged file reads as failed, with the reason; a missing one as the work says.
+    A damaged file counts as failed, with the reason; a missing one as defined by the work.
     """
     path = folder / work.file
     try:
@@ -162,7 +162,7 @@ def write_status(folder: Path, work: Work, status: Status, *, durable: bool = Tr
     """Write a status.
 
     Args:
-        durable: it must be written; else it may be lost, as one of many progress reports.
+        durable: whether it must be written; otherwise it may be lost, as one of many progress reports.
 
     Raises:
         InputError: it must be written, and cannot be.
@@ -175,14 +175,14 @@ def write_status(folder: Path, work: Work, status: Status, *, durable: bool = Tr
 
 
 def _damage(path: Path, error: Exception) -> str:
-    """What a page says if the status cannot be read."""
+    """The message of a page for an unreadable status."""
     if isinstance(error, InputError):
         return printable(str(error), _LONGEST_TEXT)
     return printable(f"{path} cannot be read: {error}. Start again, or delete the run.", _LONGEST_TEXT)
 
 
 def _checked(status: Status, work: Work) -> Status:
-    """A status with valid values; ValueError with the first that is not valid."""
+    """A status with valid values; ValueError with the first invalid one."""
     allowed = {
         "work": (work.name,),
         "state": (work.unasked, *_STATES),
@@ -197,7 +197,7 @@ def _checked(status: Status, work: Work) -> Status:
             raise ValueError(f"{name} is {value}")
     _check_estimate(status.estimate)
     if not fits(status.choice, dict[str, float | bool]):
-        raise ValueError("choice holds something other than numbers")
+        raise ValueError("choice has values that are not numbers")
     return dataclasses.replace(
         status,
         message=printable(status.message, _LONGEST_TEXT),
@@ -209,7 +209,7 @@ def _checked(status: Status, work: Work) -> Status:
 
 
 def _check_estimate(foretold: dict[str, Any] | None) -> None:
-    """Refuse an estimate that holds something other than positive numbers."""
+    """Refuse an estimate with values that are not positive numbers."""
     if foretold is not None and not (
         fits(foretold.get("seconds"), float)
         and foretold["seconds"] > 0
@@ -217,7 +217,7 @@ def _check_estimate(foretold: dict[str, Any] | None) -> None:
         and all(foretold.get(name, 1) > 0 for name in ("bytes", "low", "high"))
         and fits(foretold.get("by_stage", {}), dict[str, float])
     ):
-        raise ValueError("estimate holds something other than numbers")
+        raise ValueError("estimate has values that are not numbers")
 
 
 def host() -> str:
@@ -226,7 +226,7 @@ def host() -> str:
 
 
 def versions() -> dict[str, str]:
-    """Versions of what a result depends on, read without importing it."""
+    """Versions of the packages that affect results, read without importing them."""
     found = {"disco": __version__, "python": platform.python_version()}
     for name in ("torch", "numpy", "pandas"):
         try:

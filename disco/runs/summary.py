@@ -1,4 +1,4 @@
-"""What a list of runs says of each: size, states, numbers of edges."""
+"""A run's entry in a list: size, states, numbers of edges."""
 
 import contextlib
 import os
@@ -18,9 +18,9 @@ class Summary:
 
     Attributes:
         run: the run.
-        fit, refinement, comparison: where its work stands.
-        shape: (rows, nodes) of its table; None if that cannot be read.
-        bytes: on disk.
+        fit, refinement, comparison: the status of its work.
+        shape: (rows, nodes) of its table; None if unreadable.
+        bytes: size on disk.
     """
 
     run: Run
@@ -32,7 +32,7 @@ class Summary:
 
     @classmethod
     def of(cls, run: Run) -> "Summary":
-        """The summary of a run; what cannot be read is None or a failed status, never an error."""
+        """The summary of a run; unreadable parts become None or a failed status, never an error."""
         try:
             shape = run.shape
         except InputError:
@@ -54,7 +54,7 @@ def folder_bytes(folder: Path) -> int:
 
 
 def edge_counts(run: Run) -> tuple[int | None, int | None]:
-    """The numbers of edges of its fit and of its refinement; None without a result that can be read."""
+    """The numbers of edges of its fit and its refinement; None without a readable result."""
     fitted = refined = None
     with contextlib.suppress(InputError):
         fitted = len(run.edges())

@@ -251,7 +251,7 @@ def test_ctrl_c_on_a_terminal_leaves_a_run_to_resume(terminal, counts, tmp_path,
     jobs.start(run, FIT)  # a page can resume what the command line started
     wait(lambda: run.events()["epoch"].max() >= reached + 2)
     arguments = ["fit", counts, "--out", out(tmp_path), "--resume"]
-    assert main(arguments) == 2 and "already waiting or running" in capsys.readouterr().err
+    assert main(arguments) == 2 and "already queued or running" in capsys.readouterr().err
     jobs.cancel(run, FIT)
     assert not run.events().duplicated(["stage", "epoch", "fold"]).any()
 

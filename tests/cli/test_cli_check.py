@@ -69,7 +69,7 @@ def test_the_stress_test_is_told_in_sentences_and_in_json(path, capsys, monkeypa
     monkeypatch.setattr("disco.refine.again.stress", lambda table, roles, callback: lines)
     poisson(rows=300).to_csv(path, index=False)
     status, out, _ = told(path, capsys, "--stress")
-    said = "At 50% of the depth 7 of 9 edges are found again, 1 of them the other way, and 2 others.\n"
+    said = "At 50% of the depth, 7 of 9 edges are found again, 1 of them reversed, and 2 new ones.\n"
     assert status == 0 and out.endswith(said)
     assert json.loads(told(path, capsys, "--stress", "--json")[1])["stress"] == lines.to_dict("records")
     poisson(rows=300).assign(a=1).to_csv(path, index=False)

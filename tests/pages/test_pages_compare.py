@@ -168,12 +168,12 @@ def test_without_a_choice_nothing_can_be_started():
 
 def test_a_refused_start_is_one_sentence(monkeypatch):
     def refuse(run, work, asked):
-        raise InputError("The run <b> is already waiting or running.")
+        raise InputError("The run <b> is already queued or running.")
 
     monkeypatch.setattr(jobs, "start", refuse)
     app = opened(finished_run(4), PAGE)
     button(app, "Run them").click().run()
-    assert [error.value for error in app.error] == ["The run \\<b\\> is already waiting or running\\."]
+    assert [error.value for error in app.error] == ["The run \\<b\\> is already queued or running\\."]
 
 
 def test_ods_under_three_families_is_one_click(monkeypatch):

@@ -69,12 +69,12 @@ def test_without_a_refinement_it_is_asked_for(monkeypatch):
 
 def test_a_refused_start_is_one_sentence(monkeypatch):
     def refuse(run, work, choice):
-        raise InputError("The run <b> is already waiting or running.")
+        raise InputError("The run <b> is already queued or running.")
 
     monkeypatch.setattr(jobs, "start", refuse)
     app = opened(finished_run(4), PAGE)
     button(app, "Start the refinement").click().run()
-    assert [error.value for error in app.error] == ["The run \\<b\\> is already waiting or running\\."]
+    assert [error.value for error in app.error] == ["The run \\<b\\> is already queued or running\\."]
 
 
 def going_on(run, **state):

@@ -158,7 +158,7 @@ def test_a_zip_that_is_no_run_is_one_sentence(data):
     at = booted("runs", run=run.id)
     at.file_uploader(key="runs_zip_file_0").set_value(("<b>.zip", data, "application/zip")).run()
     assert not at.exception and runs.list_runs() == [run] and at.query_params["run"] == run.id
-    assert error(at).startswith("<b>.zip: This is no run that can be opened: ")
+    assert error(at).startswith("<b>.zip: This run cannot be opened: ")
 
 
 def test_order_scores_and_edges_are_files(tick, monkeypatch):
@@ -269,14 +269,14 @@ def test_a_run_that_cannot_be_deleted_is_named_and_the_others_go(tick, monkeypat
 
     def refused(run: runs.Run) -> None:
         if run == first:
-            raise InputError("The run first is waiting or running; cancel it first.")
+            raise InputError("The run first is queued or running; cancel it first.")
         delete(run)
 
     monkeypatch.setattr(runs.Run, "delete", refused)
     tick(first, second)
     at = booted("runs")
     at.button(key="runs_delete").click().run()
-    assert error(at) == "The run first is waiting or running; cancel it first." and runs.list_runs() == [first]
+    assert error(at) == "The run first is queued or running; cancel it first." and runs.list_runs() == [first]
 
 
 def test_two_runs_are_compared(tick, drawn, monkeypatch):

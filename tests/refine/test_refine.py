@@ -164,7 +164,7 @@ def test_a_node_with_as_many_parents_as_it_can_have_is_named(known, monkeypatch)
     monkeypatch.setattr("disco.refine.result.MOST_PARENTS", 1)
     result = refine(known.table, ALONE)
     assert result.edges["child"].value_counts().max() == 1
-    assert any("the most that the search allows" in note for note in result.notes)
+    assert any("the limit of the search" in note for note in result.notes)
 
 
 def test_shares_count_directed_edges(refined):

@@ -285,7 +285,7 @@ def test_edges_that_only_alike_rows_give_are_left_out_unless_required():
     table = pd.DataFrame(random.poisson(np.exp(1.3 + shift)), columns=["a", "b"])
     assert len(refine(table, ALONE).edges) == 1
     told = refine(table.assign(g=group), ALONE, roles={"g": "group"})
-    assert told.edges.empty and "rows of a group are alike" in " ".join(told.notes)
+    assert told.edges.empty and "rows within groups are similar" in " ".join(told.notes)
     kept = refine(table.assign(g=group), ALONE, roles={"g": "group"}, knowledge=Knowledge(required=["a → b"]))
     assert len(kept.edges) == 1
     random = np.random.default_rng(0)  # a search that finds no edge has no evidence to divide

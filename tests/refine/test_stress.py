@@ -31,7 +31,7 @@ def test_edges_are_counted_either_way(monkeypatch):
     assert seen[1][["a"]].mean().item() == pytest.approx(20, abs=2) and seen[2][["a"]].mean().item() == pytest.approx(
         10, abs=2
     )
-    words = "At 50% of the depth 2 of 3 edges are found again, 1 of them the other way, and 1 others"
+    words = "At 50% of the depth, 2 of 3 edges are found again, 1 of them reversed, and 1 new ones"
     assert stress_in_words(lines.to_dict("records")[0]).startswith(words)
 
 

@@ -47,7 +47,7 @@ def test_a_failure_leaves_an_earlier_result_with_a_word_on_it():
         ended = read_one(run, "sort-mean")
         assert (ended.state, ended.options, ended.found.order) == ("done", {"by": "mean"}, NODES)
         assert ended.found.pairs == before.found.pairs and ended.notes == before.notes
-        assert ended.error == "Run again with other options it found nothing, so this is its earlier result. It failed."
+        assert ended.error == "It found nothing with the new options, so this is its earlier result. It failed."
     save(run, Ended("sort-excess", "failed", {}, 2.0, 600.0, "It failed."))
     assert read_one(run, "sort-excess").state == "failed"
     kept(run, order=None)

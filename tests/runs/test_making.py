@@ -106,7 +106,7 @@ def one_works(first: subprocess.Popen, second: subprocess.Popen, run: Run, works
     wait(lambda: first.poll() is not None or second.poll() is not None)
     refused, working = (first, second) if first.poll() is not None else (second, first)
     told = refused.communicate(timeout=PATIENCE)[1].strip().splitlines()
-    assert refused.returncode == 2 and "already waiting or running" in told[-1], told
+    assert refused.returncode == 2 and "already queued or running" in told[-1], told
     wait(works)
     assert working.poll() is None and run.alive
     working.send_signal(signal.SIGINT)
@@ -130,7 +130,7 @@ def test_of_two_refinements_of_a_run_one_works_and_the_other_gets_a_sentence(sma
     assert run.status(REFINE).state == "cancelled"
     jobs.start(run, REFINE, Choice(bootstrap=100_000))
     for other in (typed, ("fit", str(tmp_path / "counts.csv"), "--out", str(run.path), "--resume")):
-        assert main(list(other)) == 2 and "already waiting or running" in capsys.readouterr().err
+        assert main(list(other)) == 2 and "already queued or running" in capsys.readouterr().err
     jobs.cancel(run, REFINE)
     assert time.time() > (run.status(REFINE).finished_at or 0) > 0
 

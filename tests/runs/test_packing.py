@@ -47,7 +47,7 @@ def refused(file: io.BytesIO, *words: str) -> str:
     with pytest.raises(InputError) as told:
         unpack(file)
     said = str(told.value)
-    assert said.startswith("This is no run that can be opened: ") and said.endswith(".") and "\n" not in said
+    assert said.startswith("This run cannot be opened: ") and said.endswith(".") and "\n" not in said
     assert ".making-" not in said and all(word in said for word in words), said
     assert runs.find_runs() == ([], []) and not list(runs.runs_root().glob(".making-*"))
     return said
@@ -122,7 +122,7 @@ def test_a_refinement_that_is_made_again_is_packed_as_it_was():
 def test_a_run_that_is_worked_on_is_not_packed():
     run = unpack(io.BytesIO(EXAMPLE))
     lock = run.take()
-    with pytest.raises(InputError, match="is being worked on: wait until that is done, or cancel it"):
+    with pytest.raises(InputError, match="is in use: wait until its work is done, or cancel it"):
         pack(run)
     lock.release()
     assert files_of(pack(run)) == files_of(EXAMPLE)
@@ -187,7 +187,7 @@ def test_links_and_devices_are_refused():
             entry = zipfile.ZipInfo("run/name.txt")
             entry.external_attr = (kind | 0o777) << 16
             archive.writestr(entry, "/etc/passwd")
-        refused(buffer, "its name.txt is a link, or something else that is no file")
+        refused(buffer, "its name.txt is a link or something else, not a file")
 
 
 def test_a_file_twice_is_refused():
@@ -199,7 +199,7 @@ def test_a_file_twice_is_refused():
 
 @pytest.mark.parametrize("kind", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
 def test_rare_compressions_are_refused(kind):
-    refused(zipped(files_of(EXAMPLE), kind=kind), "packed in a way that is not read")
+    refused(zipped(files_of(EXAMPLE), kind=kind), "its compression is not supported")
 
 
 def test_an_encrypted_file_is_refused():
@@ -269,7 +269,7 @@ def replaced(old: bytes, new: bytes, *names: str) -> Callable[[Files], None]:
         (lambda files: files.update({"table.parquet": b"PAR1"}), "cannot be read as Parquet"),
         (lambda files: files.update({"networks.safetensors": b"\x80\x04."}), "networks.safetensors cannot be read"),
         (lambda files: files.update({"variants/constant-clipped/edges.csv": files["edges.csv"]}), "is missing"),
-        (state_of("settings.json", format=2), "written by a newer DISCO"),
+        (state_of("settings.json", format=2), "written by a newer version of DISCO"),
         (state_of("settings.json", settings={"folds": 10**9}), "settings.json is damaged"),
         (state_of("status.json", state="running"), "its fit is running, not done"),
         (state_of("status.json", state="unfitted"), "it has results of a fit that is not done"),
@@ -333,7 +333,7 @@ def test_a_table_that_lost_rows_is_refused():
     files, buffer = files_of(EXAMPLE), io.BytesIO()
     table = pd.read_parquet(io.BytesIO(files["table.parquet"]))
     table.head(100).to_parquet(buffer, index=False)
-    refused(zipped({**files, "table.parquet": buffer.getvalue()}), "it has 100 rows, and settings.json says 2,000")
+    refused(zipped({**files, "table.parquet": buffer.getvalue()}), "it has 100 rows, but settings.json says 2,000")
 
 
 def test_what_no_reader_foresaw_is_one_sentence(monkeypatch):
@@ -353,7 +353,7 @@ def test_a_run_is_renamed_while_it_is_worked_on_and_gets_its_name_back(small_tab
     lock.release()
     run.rename(" \t")
     assert run.name == "first" and not (run.path / "name.txt").exists()
-    with pytest.raises(InputError, match="The name has 201 characters; a run's has at most 200"):
+    with pytest.raises(InputError, match="The name has 201 characters; the limit is 200"):
         run.rename("x" * 201)
 
 
@@ -414,7 +414,7 @@ def test_a_strange_comparison_is_refused():
     for name, data, why in (
         ("compare/sort-mean/order.csv", order.replace(b'"', b'"x', 1), "order.csv is damaged"),
         ("compare/sort-mean/edges.csv", b"parent,child\n", "no column undirected"),
-        ("compare/sort-mean/edges.csv", b"parent,child,undirected\n", "it has 0 edges, and result.json says 2"),
+        ("compare/sort-mean/edges.csv", b"parent,child,undirected\n", "it has 0 edges, but result.json says 2"),
         ("compare/sort-mean/order.csv", b"position,node\n", "it has no rows"),
         ("compare/sort-mean/scores.csv", b"parent,child,score\n", "it has no rows"),
         (

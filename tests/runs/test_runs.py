@@ -156,7 +156,7 @@ def test_a_dead_process_reads_as_interrupted(small_table, tiny):
     lock = run.take()
     run.update(state="running")
     assert run.status().state == "running" and run.status().active
-    with pytest.raises(InputError, match="already waiting or running"):
+    with pytest.raises(InputError, match="already queued or running"):
         execute(run)
     with pytest.raises(InputError, match="cancel it first"):
         run.delete()

@@ -55,7 +55,7 @@ def test_in_an_older_refinement_nothing_is_decided_without_direction_evidence():
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (lambda nodes: nodes.iloc[1:], "does not have every column"),
+        (lambda nodes: nodes.iloc[1:], "lacks a column"),
         (lambda nodes: nodes.assign(node="x1"), "row 2 repeats the node of an earlier row"),
         (lambda nodes: nodes.assign(misfit_nats="much"), "is not a finite number"),
         (lambda nodes: nodes.assign(node=["x1", "x2", "x3", "zz"]), "not a column of the table"),

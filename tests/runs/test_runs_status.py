@@ -115,7 +115,7 @@ def test_another_kind_of_work_is_one_registration(run, monkeypatch):
     lock = jobs.enqueue(run, COUNT, 3, pid=os.getpid())
     assert run.status(COUNT).state == "queued" and jobs.position(run, COUNT) == 1
     assert note(run.lock_path)["work"] == "count" and not run.status().active
-    with pytest.raises(InputError, match="already waiting or running"):
+    with pytest.raises(InputError, match="already queued or running"):
         jobs.enqueue(run, FIT)
     with pytest.raises(FitStopped):
         jobs.work(run, COUNT, lock, lambda event: event.stage == "queue" or event.done < 2)

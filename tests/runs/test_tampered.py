@@ -423,7 +423,7 @@ def test_a_refinement_has_as_many_edges_as_it_says():
     path = run.path / "refined_edges.csv"
     for rows in (1, 3):
         path.write_text("".join(path.read_text().splitlines(keepends=True)[:rows]))
-        with pytest.raises(InputError, match=r"refined_edges\.csv is damaged: it has . edges, and refined.json says 3"):
+        with pytest.raises(InputError, match=r"refined_edges\.csv is damaged: it has . edges, but refined.json says 3"):
             read_refined(run)
         assert edge_counts(run)[1] is None
         refine_by_hand(run)
@@ -449,7 +449,7 @@ def test_a_table_has_the_rows_and_columns_that_the_run_says(run):
         found = Run(run.path)
         for read in (Run.table, lambda run: run.nodes, lambda run: run.shape):
             with pytest.raises(
-                InputError, match=r"table\.parquet is damaged: it has .*, and settings\.json says (120|3)\."
+                InputError, match=r"table\.parquet is damaged: it has .*, but settings\.json says (120|3)\."
             ):
                 read(found)
         assert Summary.of(found).shape is None

@@ -35,7 +35,7 @@ def test_a_started_fit_runs_apart_and_finishes(small_table):
     run = new(small_table, SHORT)
     jobs.start(run, FIT)
     assert run.status().state in ("queued", "running")  # no gap before its process holds the lock
-    with pytest.raises(InputError, match="already waiting or running"):
+    with pytest.raises(InputError, match="already queued or running"):
         jobs.start(run, FIT)
     wait(lambda: len(run.events()) > 0)
     assert note(run.lock_path)["pid"] != os.getpid()

@@ -101,7 +101,7 @@ def test_a_started_comparison_runs_apart_and_ends():
     run = finished_run(4)
     begin(run)
     assert run.status(COMPARE).active and run.works_on(COMPARE)
-    with pytest.raises(InputError, match="waiting or running"):
+    with pytest.raises(InputError, match="queued or running"):
         begin(run)
     wait(lambda: not run.alive)
     assert run.status(COMPARE).state == "done" and states(run) == {"sort-mean": "done", "sort-variance": "done"}

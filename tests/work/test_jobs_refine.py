@@ -45,7 +45,7 @@ def test_a_started_refinement_runs_apart_and_leaves_the_fit_alone():
     assert run.status(REFINE).active and run.status(REFINE).choice["restarts"] == 1
     assert run.status().state == "done"
     for refused in (lambda: jobs.start(run, REFINE, SHORT), run.delete):
-        with pytest.raises(InputError, match="waiting or running"):
+        with pytest.raises(InputError, match="queued or running"):
             refused()
     wait(lambda: run.status(REFINE).state == "running")
     assert note(run.lock_path)["pid"] != os.getpid()
@@ -104,7 +104,7 @@ def test_a_refinement_waits_for_its_turn_and_gives_its_place_up(small_table):
     jobs.start(run, REFINE, SHORT)
     assert jobs.position(run, REFINE) == 1 and run.status(REFINE).state == "queued"
     assert run.status().state == "unfitted"
-    with pytest.raises(InputError, match="waiting or running"):
+    with pytest.raises(InputError, match="queued or running"):
         jobs.cancel(run, FIT)  # does not stop a refinement
     jobs.cancel(run, REFINE)
     assert run.status(REFINE).state == "cancelled" and jobs.position(run, REFINE) is None

@@ -20,7 +20,7 @@ def test_the_fit_waits_for_the_refinement_and_follows_it(small_table):
     run = new(small_table, Settings.of("paper", **TINY, joint_epochs=2))
     jobs.start(run, REFINE, QUICK, then=FIT)
     assert run.status().state == "queued"
-    with pytest.raises(InputError, match="waiting or running"):
+    with pytest.raises(InputError, match="queued or running"):
         jobs.start(run, FIT)
     wait(lambda: run.status().state == "done" or not run.alive)
     assert run.status().state == run.status(REFINE).state == "done"
