@@ -23,7 +23,7 @@ WORDS = {
     "own": "Draw your own",
 }
 _K = {
-    "er": ("Parents per node k", "Expected, about: each pair is an edge with probability 2k/d, at most 1."),
+    "er": ("Parents per node k", "Expected number, about: each pair is an edge with probability 2k/d, at most 1."),
     "er-exact": ("Edges per node k", "The graph has exactly k times as many edges as nodes."),
     "sf": ("Edges per new node k", "Edges added with each new node; a whole number."),
 }

@@ -20,9 +20,8 @@ _CHOICE_WORDS = {
 }
 _PRESET_WORDS = {"tuned": "Tuned", "paper": "Paper"}
 _SCHEDULE = (
-    "The unit of the cosine. Epochs: the rate falls until the last epoch. Updates: it falls over as many optimiser "
-    "updates as there are epochs, then stays at its last value. The paper does not say; preset Paper uses {paper}, our "
-    "reading."
+    "Epochs: the rate falls until the last epoch. Updates: it falls over as many optimiser updates as there are "
+    "epochs, then holds its last value. The paper does not say; preset Paper uses {paper}, our reading."
 )
 _DECAY = "Epochs or updates until the learning rate reaches its last value; empty: the number of epochs."
 GROUPS: dict[str, tuple[tuple[str, str, str], ...]] = {
@@ -38,7 +37,7 @@ GROUPS: dict[str, tuple[tuple[str, str, str], ...]] = {
     ),
     "Joint network": (
         ("joint_epochs", "Epochs at most", "Training stops earlier if the validation loss no longer falls."),
-        ("joint_steps", "Steps at least", "A small table gets more epochs to reach them."),
+        ("joint_steps", "Steps at least", "A small table is trained for more epochs to reach them."),
         ("joint_schedule", "Learning rate falls with", _SCHEDULE.format(paper=PRESETS["paper"]["joint_schedule"])),
         ("joint_decay", "Learning rate falls for", _DECAY),
         ("joint_learning_rate", "Learning rate, first", "Falls along a cosine to the last."),
@@ -53,7 +52,7 @@ GROUPS: dict[str, tuple[tuple[str, str, str], ...]] = {
     ),
     "Projection network": (
         ("projection_epochs", "Epochs", "There is no early stopping."),
-        ("projection_steps", "Steps at least", "A small table gets more epochs to reach them."),
+        ("projection_steps", "Steps at least", "A small table is trained for more epochs to reach them."),
         (
             "projection_schedule",
             "Learning rate falls with",
@@ -79,14 +78,13 @@ GROUPS: dict[str, tuple[tuple[str, str, str], ...]] = {
         (
             "selector",
             "Selector of parents",
-            "The selector whose edges are the run's. You can compute the others after the fit, on Parents. PCM takes "
-            "minutes more than estimated if there are many nodes.",
+            "The selector whose edges are the run's. You can compute the others after the fit, on Parents. PCM adds "
+            "minutes to the estimated time if there are many nodes.",
         ),
         (
             "disjoint_rows",
             "Disjoint rows",
-            "On: a random half of the rows is used for the networks and the order, the other half for the parents. "
-            "Off: all rows are used for both.",
+            "On: a random half of the rows for networks and order, the other half for the parents. Off: all for both.",
         ),
         (
             "parent_rule",

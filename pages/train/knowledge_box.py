@@ -133,9 +133,7 @@ def _downloads(known: Knowledge) -> None:
         content = json.dumps(known.to_dict(), indent=1, ensure_ascii=False)
         st.download_button("knowledge.json", content, "knowledge.json", "application/json", key="knowledge_json")
         try:
-            st.download_button(
-                "Tetrad's format", to_tetrad(known), "knowledge.txt", "text/plain", key="knowledge_tetrad"
-            )
+            st.download_button("Tetrad file", to_tetrad(known), "knowledge.txt", "text/plain", key="knowledge_tetrad")
         except InputError as error:
             st.caption(plain(error))
 

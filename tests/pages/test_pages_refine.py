@@ -297,7 +297,7 @@ def test_other_pages_say_that_it_was_not_fitted_and_lead_to_the_refined_graph():
     }
     app = opened(run, "pages/train/page.py")
     assert "has not been fitted" in texts(app) and app.button(key="resume_fit").label == "Fit it"
-    assert "with preset tuned" in texts(app)
+    assert "use preset tuned" in texts(app)
     assert not any(found.key == "smoothing" for found in app.slider)
 
 
