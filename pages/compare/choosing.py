@@ -1,4 +1,4 @@
-"""Which methods to run, how long they take, and their start. Owns `compare_pick_…` and `compare_limit_…`."""
+"""The choice of methods, how long they take, and their start. Owns `compare_pick_…` and `compare_limit_…`."""
 
 import streamlit as st
 
@@ -19,16 +19,16 @@ from pages.shared.work import fit_start
 _USUAL = ("refined", "boss", "ods-poisson", "search-nb", "sort-mean", "sort-excess")
 _ODS = ("ods-poisson", "ods-nb", "ods-binomial")
 _ABOUT = {
-    "ours": "DISCO, its variants and its refinement, run as the others are.",
+    "ours": "DISCO, its variants and its refinement, run like the others.",
     "count models": "Every node is Poisson, negative binomial, binomial or similar given its parents.",
-    "general": "They know nothing of counts, and get log(1 + count).",
-    "continuous": "For continuous data; what they make of counts is shown as it is.",
-    "controls": "Columns sorted by one statistic. They fit nothing: read every other method beside them.",
+    "general": "Not made for counts: they use log(1 + count).",
+    "continuous": "For continuous data. Their results on counts are shown as they are.",
+    "controls": "Columns sorted by one statistic. They fit nothing: compare every other method with them.",
 }
 
 
 def section(run: Run, found: Compared) -> None:
-    """The choice of methods, and the button; in an expander if some have ended already."""
+    """The choice of methods, and the button; in an expander if some have already ended."""
     if not found.others:
         _choose(run, found)
         return
@@ -49,21 +49,21 @@ def _choose(run: Run, found: Compared) -> None:
                 with columns[index % 2], st.container(gap=None):
                     if _is_picked(found, name, one.seconds(rows, nodes)):
                         chosen.append(name)
-                    done = " It is done." if name in found.done else ""
+                    done = " Already done." if name in found.done else ""
                     st.caption(f"{plain(one.about)}{_missing(one, told)}{done}")
     last = asked(run)
     changed = options.section(run, chosen, last)
     row = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
     limit = row.number_input(
-        "Time limit of each, seconds",
+        "Time limit per method, seconds",
         1,
         1_000_000,
         key=lasting(f"compare_limit_{run.id}", 600 if last is None else int(last.limit)),
         width=200,
-        help="A method that takes longer is stopped, and the next one runs.",
+        help="A method that takes longer is stopped, and the next one starts.",
     )
     if row.button(
-        "Run them",
+        "Run methods",
         type="primary",
         icon=":material/play_arrow:",
         key="start_comparison",
@@ -75,15 +75,15 @@ def _choose(run: Run, found: Compared) -> None:
         icon=":material/compare_arrows:",
         key="start_ods",
         disabled=changed is None,
-        help="ODS with every node taken as Poisson, as negative binomial, and as binomial, as in the paper's case "
-        "study: how much its order depends on the family.",
+        help="ODS with every node Poisson, negative binomial, or binomial, as in the paper's case study: how much its "
+        "order depends on the family.",
     ):
         begin(run, {name: changed[name] for name in _ODS}, limit)
     _tell(chosen, [min(METHODS[name].seconds(rows, nodes), limit) for name in chosen])
 
 
 def _is_picked(found: Compared, name: str, seconds: float) -> bool:
-    """The box of a method, with how long it takes; whether it is ticked."""
+    """Draw the box of a method, with its time; return whether it is ticked."""
     one = METHODS[name]
     is_usual = one.installed and name in _USUAL and name not in found.done and not found.repeats(name)
     picked = st.checkbox(
@@ -99,37 +99,37 @@ def _pick(name: str, run: Run) -> str:
 
 
 def _missing(one: Method, told: dict[str, bool]) -> str:
-    """What a method lacks: its package, or the use of what the run tells of its rows and edges.
+    """What a method lacks: its package, or the use of the run's roles or knowledge.
 
     Args:
-        told: whether the run has roles, and knowledge.
+        told: whether the run has roles, and whether it has knowledge.
     """
     if not one.installed:
-        return f" It is not installed: {code(INSTALL)}."
+        return f" Not installed: {code(INSTALL)}."
     unused = [what for what, is_told in told.items() if is_told and not getattr(one, what)]
     return f" It does not use this run's {' and '.join(unused)}." if unused else ""
 
 
 def _tell(chosen: list[str], seconds: list[float]) -> None:
-    """How long all of them take."""
+    """How long all chosen methods take."""
     if not chosen:
         st.caption("Choose at least one method.")
         return
     st.caption(
-        f":material/timer: {how_many(len(chosen), 'method')}, about **{duration(sum(seconds))}** and a few seconds to "
-        "start each, one after the other on one core. You may leave the page or close the tab meanwhile."
+        f":material/timer: {how_many(len(chosen), 'method')}, about **{duration(sum(seconds))}** plus a few seconds to "
+        "start each, one after the other on one core. You can leave the page or close the tab meanwhile."
     )
 
 
 def begin(run: Run, methods: options.Options, limit: float) -> None:
-    """Start a comparison, or say in a sentence why not; those done already with these options are kept."""
+    """Start a comparison, or say in a sentence why not; methods already done with these options are kept."""
     with errors.said():
         wanted = Asked(methods, limit)
         if not comparing.left(run, wanted):
-            st.info("All of these are done; their results stand below.", icon=":material/check:")
+            st.info("All of these are done. Their results are below.", icon=":material/check:")
             return
         jobs.start(run, COMPARE, wanted)
-        for name in methods:  # they are done then, and no longer wanted
+        for name in methods:  # once done, they are no longer wanted
             forget(_pick(name, run))
         st.rerun()
 

@@ -1,4 +1,4 @@
-"""The methods that have ended on a run's table, read once; which of them are shown. Owns the keys `compare_shown_…`."""
+"""The methods that have ended on a run's table, loaded once, and those shown. Owns the keys `compare_shown_…`."""
 
 import contextlib
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ from pages.shared.result.known import Known
 
 OWN = {found.FITTED: "this run's fit", found.REFINED: "this run's refinement"}
 _SEARCH = "refined"  # the method that searches as the run's refinement does
-_NOTE = "Its time is that of all its threads, on the device and in the attempts that it took."
+_NOTE = "Its time covers all its threads, on its device, over all attempts."
 _NO_SCORES = ["fold", "parent", "child", "ocs", "curvature", "z"]
 
 
@@ -36,25 +36,25 @@ class Compared:
 
     @property
     def others(self) -> list[Ended]:
-        """The methods that were run beside the run's own."""
+        """The methods other than the run's own fit and refinement."""
         return [one for one in self.ended if one.method not in OWN]
 
     @cached_property
     def done(self) -> dict[str, Ended]:
-        """Those that found something, by name."""
+        """The methods with a result, by name."""
         return {one.method: one for one in self.ended if one.state == "done"}
 
     def repeats(self, name: str) -> bool:
-        """Whether a method is the search by which the run was refined: both would count twice what one found."""
+        """Whether a method is the search that refined the run: its result would count twice."""
         return name == _SEARCH and found.REFINED in self.done
 
     @cached_property
     def known(self) -> Known | None:
-        """What the run's truth says; pages ask `truth.shown`, which may keep it to itself."""
+        """The comparison with the run's truth; pages ask `truth.shown`, which may hide it."""
         return Known.of(self.run, self.run.nodes, pd.DataFrame(columns=_NO_SCORES), [])
 
     def rows(self, is_known: bool) -> pd.DataFrame:
-        """One row per method, as `disco.runs.compared.table`; measured if the truth may be shown."""
+        """One row per method, as `disco.runs.compared.table`; with metrics if the truth may be shown."""
         return self._measured if is_known else compared.table(self.run, self.ended, None)
 
     @cached_property
@@ -63,18 +63,18 @@ class Compared:
 
     @cached_property
     def results(self) -> Comparison:
-        """The results of those that found something, by the label of the method."""
+        """The results of the methods that have one, by the method's label."""
         found = {label(name): one.found for name, one in self.done.items() if one.found is not None}
         return Comparison.of(found, self.run.nodes)
 
     @property
     def order(self) -> list[str]:
-        """The nodes by their mean position in the orders."""
+        """The nodes in the order of their mean positions."""
         return self.results.order
 
     @cached_property
     def positions(self) -> dict[str, tuple[float, float]]:
-        """Where the nodes of every graph stand, in pixels."""
+        """The positions of the nodes in every graph, in pixels."""
         joined = self.results.edges
         ties = joined[["parent", "child"]].assign(z=joined["methods"] + 1.0)
         return placing.positions(self.order, ties)
@@ -83,8 +83,8 @@ class Compared:
     def placed(self) -> str:
         """What the positions of the nodes mean, in a sentence."""
         if not self.results.orders:
-            return "None of these methods gives an order, so nodes are placed by their edges, causes above effects."
-        return "Nodes follow the mean of the orders, so an edge that points up runs against it."
+            return "None of these methods finds an order, so nodes are placed by their edges, causes above effects."
+        return "Nodes follow the mean of the orders. Edges that contradict it point up."
 
     def among(self, names: Sequence[str]) -> "Compared":
         """Some of the methods."""
@@ -102,7 +102,7 @@ def group(name: str) -> str:
 
 
 def of(run: Run) -> Compared:
-    """What has ended on a run's table."""
+    """The methods that have ended on a run's table."""
     return _read(run, str(run.path), _stamp(run))
 
 
@@ -110,7 +110,7 @@ def _stamp(run: Run) -> tuple[int, ...]:
     return stamps.comparison(run), stamps.truth(run), stamps.fit(run), stamps.refinement(run)
 
 
-# The stamps make sure that another result, or another truth, is read again; the run itself is hashed by its path.
+# The stamps ensure that a new result or truth is read again; the run itself is hashed by its path.
 @st.cache_resource(max_entries=16, show_spinner=False)
 def _read(_run: Run, path: str, read_at: tuple[int, ...]) -> Compared:
     ended = sorted(compared.read_all(_run), key=lambda one: GROUPS.index(group(one.method)))
@@ -118,10 +118,10 @@ def _read(_run: Run, path: str, read_at: tuple[int, ...]) -> Compared:
 
 
 def _own(run: Run) -> list[Ended]:
-    """The run's own fit and refinement, as far as they can be read."""
+    """The run's own fit and refinement, if they can be read."""
     ended = []
     for name in [name for name in found.names(run) if name in OWN]:
-        with contextlib.suppress(InputError):  # told on their own pages
+        with contextlib.suppress(InputError):  # reported on their own pages
             own = found.read(run, name)
             ended.append(Ended(name, "done", seconds=own.seconds, notes=[_NOTE], found=own))
     return ended
@@ -130,12 +130,12 @@ def _own(run: Run) -> list[Ended]:
 def choose(every: Compared) -> Compared | None:
     """The methods that the sections below show; None, with a sentence, if there are none.
 
-    The controls are left out at first: they would outvote the rest without telling anything of causes. So is the
-    search that the run's refinement has made already.
+    The controls are left out at first: they would outvote the rest without saying anything about causes. So is the
+    search that the run's refinement has already made.
     """
     names = list(every.done)
     if not names:
-        st.info("No method has found anything yet.", icon=":material/info:")
+        st.info("No method has a result yet.", icon=":material/info:")
         return None
     usual = [name for name in names if group(name) != "controls" and not every.repeats(name)] or names
     chosen = st.multiselect(
@@ -144,8 +144,8 @@ def choose(every: Compared) -> Compared | None:
         default=usual,
         format_func=label,
         key=f"compare_shown_{every.run.id}_{len(names)}",
-        help="The controls are left out at first: sorted columns say nothing of causes, and agree with each other. "
-        "So is the method refinement beside this run's refinement: it is the same search.",
+        help="The controls are left out at first: sorted columns say nothing about causes, and agree with each other. "
+        "The method refinement is left out beside this run's refinement: it is the same search.",
     )
     chosen = [name for name in names if name in chosen]
     if not chosen:

@@ -1,4 +1,4 @@
-"""Every method in a row, with its metrics if the truth is known; time against F1."""
+"""One row per method, with its metrics if the truth is known; time against F1."""
 
 import pandas as pd
 import streamlit as st
@@ -28,7 +28,7 @@ _METRICS = {  # label, format, term of the glossary
 
 
 def truth_of(found: Compared) -> Known | None:
-    """What is known of the truth and may be shown; a truth that cannot be used costs a sentence, not the results."""
+    """The truth, if known and shown; an unusable truth is reported, and the results still appear."""
     try:
         known = truth.shown(found)
         if known is not None and (why := compared.looped(known.told)):
@@ -67,30 +67,30 @@ def section(found: Compared, known: Known | None) -> None:
 
 
 def _notes(found: Compared) -> None:
-    """Why a method found nothing, and what each says of its result."""
+    """Why a method failed, and each method's notes on its result."""
     failed = [one for one in found.ended if one.error]
     if failed:
         st.markdown("\n".join(f"- **{plain(label(one.method))}**: {plain(one.error)}" for one in failed))
     told = [one for one in found.ended if one.notes]
     if told:
-        with st.expander("What the methods say of their results", icon=":material/info:"):
+        with st.expander("Notes of the methods on their results", icon=":material/info:"):
             st.markdown("\n".join(f"- **{plain(label(one.method))}**: {plain(' '.join(one.notes))}" for one in told))
 
 
 def _unranked(found: Compared) -> None:
-    """Why no method stands above another."""
+    """Why no method is ranked above another."""
     if stamps.truth(found.run):  # hidden for teaching, or damaged: a line above says so
         return
     st.caption(
-        "The true edges of this table are not known, so nothing says which method is right, and none is ranked above "
-        "another. Where they agree is shown below; methods that assume the same make the same mistakes."
+        "The true edges of this table are not known, so the methods cannot be ranked. See below where they agree. "
+        "Methods with the same assumptions make the same mistakes."
     )
 
 
 def _against_truth(rows: pd.DataFrame, known: Known) -> None:
     sorts = ", ".join(f"by {name} {number(value)}" for name, value in known.controls.items())
     if sorts:
-        st.caption(f"A_top of sorting the columns, which fits nothing: {sorts}.")
+        st.caption(f"Baseline, A_top of sorting the columns: {sorts}.")
     if not rows["f1"].notna().any():
         return
     drawn = rows.assign(
@@ -99,7 +99,7 @@ def _against_truth(rows: pd.DataFrame, known: Known) -> None:
     )
     figure.show(figures.time_and_f1(drawn), "compare_time")
     if not drawn["is_control"].any():
-        st.caption("Add a sorting control to see what sorting the columns alone would find.")
+        st.caption("Add a sorting control to see what sorting alone finds.")
 
 
 def _config() -> dict[str, object]:
@@ -108,9 +108,9 @@ def _config() -> dict[str, object]:
         "method": column.TextColumn("Method", width="medium", pinned=True),
         "group": column.TextColumn("Group"),
         "state": column.TextColumn("State"),
-        "seconds": column.NumberColumn("Seconds", format="%.3g", help="On one core, without the start of its process."),
+        "seconds": column.NumberColumn("Seconds", format="%.3g", help="On one core, without the start-up."),
         "edges": column.NumberColumn("Edges"),
-        "undirected": column.NumberColumn("Undirected", help="Edges whose direction the method leaves open."),
+        "undirected": column.NumberColumn("Undirected", help="Edges without a direction."),
     }
     for name, (words, format, term) in _METRICS.items():
         found[name] = column.NumberColumn(words, format=format, help=define(term))

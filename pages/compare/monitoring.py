@@ -1,4 +1,4 @@
-"""What the monitor shows of a comparison: every method with its state. Owns the key `compare_drawn`."""
+"""The monitor of a comparison: every method with its state. Owns the key `compare_drawn`."""
 
 import pandas as pd
 import streamlit as st
@@ -18,7 +18,7 @@ WORDS = {"done": "done", "failed": "failed", "timeout": "time limit"}
 
 
 def remember(run: Run) -> None:
-    """Remember which results the page shows, so that it is drawn again when another method has ended."""
+    """Remember which results the page shows, so it is redrawn when another method has ended."""
     st.session_state[_DRAWN] = stamps.comparison(run)
 
 
@@ -46,23 +46,23 @@ def _below(run: Run, status: Status) -> None:
 
 
 def _draw_again(run: Run, status: Status) -> None:
-    """Draw the whole page again when a method has ended; after the buttons, so that no press is lost."""
+    """Redraw the whole page when a method has ended; after the buttons, so no press is lost."""
     if status.active and st.session_state.get(_DRAWN) != stamps.comparison(run):
         st.rerun()
 
 
 def _asked(run: Run, status: Status) -> tuple[Asked]:
-    """What was asked for; InputError if that cannot be read any more."""
+    """What was asked for; InputError if that can no longer be read."""
     asked = compared.asked(run)
     if asked is None:
-        raise InputError("What was asked for cannot be read any more: choose the methods again.")
+        raise InputError("The choice of methods can no longer be read: choose them again.")
     return (asked,)
 
 
 KIND = Kind(
     COMPARE,
     _step,
-    lambda run: "; the methods that are done are kept",
+    lambda run: "; finished methods are kept",
     again=lambda run, status: "Resume",
     asked=_asked,
     below=_below,

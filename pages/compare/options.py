@@ -1,4 +1,4 @@
-"""The options of the methods, changed in words as on the command line. Owns the keys `compare_options_…`."""
+"""The options of the methods, written as on the command line. Owns the keys `compare_options_…`."""
 
 import dataclasses
 from typing import Any
@@ -19,10 +19,10 @@ Options = dict[str, dict[str, Any]]
 
 
 def section(run: Run, chosen: list[str], last: Asked | None) -> Options | None:
-    """The options that were changed, by method, all methods included; None, with a sentence, if they cannot be read.
+    """The changed options by method, for all methods; None, with a sentence, if they cannot be read.
 
     Args:
-        last: what was asked for last, with which the box begins.
+        last: the last request, which fills the box at first.
     """
     with st.expander("Options", icon=":material/tune:"):
         written = st.text_area(
@@ -30,7 +30,7 @@ def section(run: Run, chosen: list[str], last: Asked | None) -> Options | None:
             placeholder=EXAMPLE,
             key=lasting(f"compare_options_{run.id}", "" if last is None else _lines(last)),
             help="METHOD.OPTION=VALUE, as for `disco compare --set`. Lists and mappings are written as JSON: "
-            '`ods-oracle.families={"a": ["nb", 3]}` says that the column a is negative binomial of size 3.',
+            '`ods-oracle.families={"a": ["nb", 3]}` makes the column a negative binomial of size 3.',
         )
         try:
             found = asked_for(METHODS, filter(None, map(str.strip, written.splitlines())))
@@ -45,18 +45,18 @@ def section(run: Run, chosen: list[str], last: Asked | None) -> Options | None:
         return None
     unused = [name for name, options in found.items() if options and name not in chosen]
     if unused:
-        st.caption(f"Not chosen, so in Run them these options change nothing: {', '.join(unused)}.")
+        st.caption(f"Not chosen, so Run methods ignores their options: {', '.join(unused)}.")
     return found
 
 
 def _lines(asked: Asked) -> str:
-    """The changed options of a comparison as a person writes them."""
+    """The changed options of a comparison, as a user writes them."""
     given = ((name, option, value) for name, options in asked.methods.items() for option, value in options.items())
     return "\n".join(f"{name}.{option}={in_words(value)}" for name, option, value in given)
 
 
 def _table(chosen: list[str], changed: Options) -> pd.DataFrame:
-    """Every option of the chosen methods, but for those that make a method what it is."""
+    """Every option of the chosen methods, except those that define a method."""
     rows = []
     for name in chosen:
         own = METHODS[name].changes

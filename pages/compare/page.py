@@ -1,4 +1,4 @@
-"""Compare: what other methods find on the table of the open run, beside each other."""
+"""Compare: what other methods find in the table of the open run, side by side."""
 
 import streamlit as st
 
@@ -10,12 +10,12 @@ from pages.shared.work import monitor
 
 intro.page_intro(
     "Compare",
-    "What do other methods say of the same table? Choose some, and each runs in a process of its own. Then see where "
-    "they agree, which edges many of them have, and where two of them differ.",
+    "What do other methods find in the same table? Choose some; each runs in its own process. Then see where they "
+    "agree, which edges many of them have, and where two of them differ.",
 )
 run = session.run.current()
 if run is None:
-    empty.without_a_run("A comparison needs a table of counts, and no fit before it.", choosing.offer)
+    empty.without_a_run("A comparison needs a table of counts, but no fit.", choosing.offer)
     st.stop()
 intro.run_caption(run.name, *run.shape)
 intro.adjustment(run.roles)

@@ -1,4 +1,4 @@
-"""The results of some methods: how far they agree, their consensus, all edges, and two of them side by side.
+"""The results of several methods: how far they agree, their consensus, all edges, and two of them side by side.
 
 Owns the keys `compare_least_…` and `compare_pair_…`.
 """
@@ -18,7 +18,7 @@ from pages.shared.graph import canvas, downloads, paired
 
 
 def agreement(found: Compared) -> None:
-    """Both matrices, side by side where there is room."""
+    """Both matrices, side by side if there is room."""
     st.caption(define("agreement"))
     left, right = st.container(key="beside_agreement").columns(2, gap="large")
     with left:
@@ -26,20 +26,20 @@ def agreement(found: Compared) -> None:
             figure.show(figures.agreement(found.results.order_agreements, "Orders"), "compare_orders")
         silent = len(found.done) - len(found.results.orders)
         if silent:
-            st.caption(f"{how_many(silent, 'method')} shown here {plural(silent, 'gives', 'give')} no order.")
+            st.caption(f"{how_many(silent, 'method')} shown here {plural(silent, 'has', 'have')} no order.")
     with right:
         figure.show(figures.agreement(found.results.edge_agreements, "Edges"), "compare_edges")
 
 
 def consensus(found: Compared) -> None:
-    """The consensus graph, with the slider that says how many methods an edge needs."""
+    """The consensus graph, with a slider for the number of methods that an edge needs."""
     methods = len(found.done)
     least = _least(found, methods)
     graph = found.results.consensus(least)
     of = f"at least {least} of {how_many(methods, 'method')}" if methods > 1 else "the one method"
     st.markdown(f"**{how_many(graph.number_of_edges(), 'edge')}** of {of}", help=define("consensus graph"))
     canvas.graph_view(found, graph, "compare_consensus", strength=float(methods))
-    st.caption(f"{found.placed} The majority may have a cycle, even if no method has one.")
+    st.caption(f"{found.placed} The consensus may have a cycle even if no method has one.")
     known = partial(about, found.run, "consensus of methods", methods=", ".join(found.results.found), least=least)
     name = f"{downloads.file_name(found.run)}_consensus"
     title = f"{found.run.name}: edges of {of}"
@@ -48,11 +48,11 @@ def consensus(found: Compared) -> None:
 
 
 def _least(found: Compared, methods: int) -> int:
-    """How many methods an edge needs; at first more than half of them."""
+    """The number of methods that an edge needs; at first more than half."""
     if methods < 2:
         return 1
     return st.slider(
-        "Edges of at least so many methods", 1, methods, methods // 2 + 1, key=f"compare_least_{found.run.id}_{methods}"
+        "Methods that must have an edge", 1, methods, methods // 2 + 1, key=f"compare_least_{found.run.id}_{methods}"
     )
 
 
@@ -61,13 +61,13 @@ def edges(found: Compared) -> None:
     rows = found.results.edges.drop(columns="is_open")
     if len(rows):
         st.caption(
-            "One row for every two nodes that a method joins, in the direction that most give it. → the method has the "
-            "edge so, ← the other way, — without a direction. Click a heading to sort."
+            "One row per pair of nodes that any method joins, in the direction that most methods find. → the method "
+            "has the edge in this direction, ← reversed, — without a direction. Click a heading to sort."
         )
     column = st.column_config
     name, said = (
         f"{downloads.file_name(found.run)}_edges_of_methods.csv",
-        "Every edge of any method, and what each has.",
+        "Every edge of any method, and what each method found.",
     )
     table.show(
         rows,
@@ -75,10 +75,10 @@ def edges(found: Compared) -> None:
         {
             "parent": column.TextColumn("Parent", pinned=True),
             "child": column.TextColumn("Child", pinned=True),
-            "methods": column.NumberColumn("Methods", help="How many of the methods shown join the two."),
-            "forward": column.NumberColumn("→", help="How many give it this direction."),
-            "backward": column.NumberColumn("←", help="How many give it the other direction."),
-            "open": column.NumberColumn("—", help="How many leave its direction open."),
+            "methods": column.NumberColumn("Methods", help="Methods shown that join the two."),
+            "forward": column.NumberColumn("→", help="Methods with this direction."),
+            "backward": column.NumberColumn("←", help="Methods with the reverse direction."),
+            "open": column.NumberColumn("—", help="Methods that leave the direction open."),
         },
         most=460,
         empty="None of the methods shown has an edge.",
@@ -88,10 +88,10 @@ def edges(found: Compared) -> None:
 
 
 def pair(shown: Compared) -> None:
-    """Two boxes, what the two have in common, and both graphs."""
+    """Two boxes, what the two methods have in common, and both graphs."""
     names = list(shown.done)
     if len(names) < 2:
-        st.caption("This needs two methods.")
+        st.caption("Choose at least two methods above.")
         return
     first, second = paired.beside("compare_pair")
     one = first.selectbox("First", names, format_func=label, key=f"compare_pair_one_{shown.run.id}")

@@ -45,12 +45,7 @@ def choose(draft: Draft) -> None:
         beside = {*draft.beside}
         _button("All", draft.columns, {*draft.columns, *view} - beside, f"Every column shown is a count. {_OTHERS}")
         _button("None", draft.columns, {*draft.columns} - {*view}, f"No column shown is a count. {_OTHERS}")
-        _button(
-            "Usable",
-            draft.columns,
-            usable - beside,
-            f"Every column of counts without problems, except an index. {_OTHERS}",
-        )
+        _button("Usable", draft.columns, usable - beside, f"Counts without problems, not an index. {_OTHERS}")
     if not view:
         st.caption("No column name contains this.")
         return

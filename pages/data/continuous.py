@@ -50,7 +50,7 @@ def panel(draft: Draft) -> None:
     with st.container(border=True):
         st.markdown(
             "**These columns hold numbers, not counts.** The fit and the refinement need counts, but DISCO-Cont takes "
-            "numbers. It finds a causal order, then parents by CAM. It needs curved effects: with straight-line "
+            "numbers. It finds a causal order, then parents by CAM. It is made for curved effects: with straight-line "
             "effects and normal noise, the data cannot in general show which column causes which."
         )
         try:
@@ -71,9 +71,8 @@ def panel(draft: Draft) -> None:
         has_one_unit = st.checkbox(
             "All columns have the same unit",
             key=f"cont_unit_{draft.key}",
-            help="On: columns are compared in that unit, as in the paper, and a wider column counts as later. Off: "
-            "they are compared in standard deviations, so units do not matter, but long tails make the order "
-            "unreliable.",
+            help="On: columns are compared in this unit, as in the paper: a wider column counts as later. Off: in "
+            "standard deviations, so units do not matter, but long tails make the order unreliable.",
         )
         options = cont.Options(noise=noise, units="own" if has_one_unit else "standardised")
         background.panel(
@@ -87,7 +86,7 @@ def panel(draft: Draft) -> None:
 
 def _asked(table: pd.DataFrame) -> bool:
     seconds = METHODS["disco-cont"].seconds(*table.shape)
-    st.caption(f"About {duration(seconds)} on one processor core. It continues when you leave the page.")
+    st.caption(f"About {duration(seconds)} on one processor core. You can leave the page meanwhile.")
     return st.button("Run DISCO-Cont", type="primary", key="cont_run", icon=":material/account_tree:")
 
 
@@ -112,7 +111,7 @@ def _shown(draft: Draft, table: pd.DataFrame, options: cont.Options, found: Outc
 
 
 def _steps(decisions: pd.DataFrame) -> None:
-    st.caption("Each step removes the column with the smallest CCS. The further the next one is, the clearer the step.")
+    st.caption("Each step removes the column with the smallest CCS. A larger gap to the next means a clearer step.")
     columns = {
         "step": st.column_config.NumberColumn("Step", format="%d"),
         "node": st.column_config.TextColumn("Removed"),

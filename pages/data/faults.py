@@ -36,7 +36,7 @@ def _found(draft: Draft) -> rows.Proposal:
 
 
 def panel(draft: Draft) -> None:
-    """One box for the columns and rows to leave out and for numbers kept as text; nothing if there are none."""
+    """One box for the columns and rows to leave out and for numbers stored as text; nothing if there are none."""
     if not has_cure(draft):
         return
     found = _found(draft)
@@ -118,9 +118,9 @@ def _texts(draft: Draft, found: rows.Proposal) -> None:
     positions = [draft.columns[index] for index in found.texts]
     names = listed([code(draft.table.columns[position]) for position in positions], _NAMED)
     count = how_many(len(positions), "column")
-    st.markdown(f"**{count} {plural(len(positions), 'keeps', 'keep')} numbers as text:** {names}.")
+    st.markdown(f"**{count} {plural(len(positions), 'stores', 'store')} numbers as text:** {names}.")
     if st.button("Read them as numbers", key="read_texts", icon=":material/123:"):
-        words = f"Numbers kept as text read as numbers in {count}."
+        words = f"Text read as numbers in {count}."
         session.draft.edit(words, partial(_numbers, positions), draft.rows_left_out, is_of_rows=True)
         st.rerun()
 

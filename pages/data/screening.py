@@ -35,7 +35,7 @@ def panel(draft: Draft) -> None:
         told.append(f"There are {rows:,} rows for {chosen:,} columns, {rows / chosen:.2g} per column.")
     if told:
         st.warning(
-            f"**Too little data for a reliable graph.**\n\n{bullets(told)}",
+            f"**The graph may be unreliable.**\n\n{bullets(told)}",
             icon=":material/filter_alt:",
         )
     with st.expander("Filter columns", icon=":material/filter_alt:", expanded=bool(rare or same)):

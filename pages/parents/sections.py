@@ -92,7 +92,7 @@ def counts(graph: nx.DiGraph) -> None:
         ("Edges", f"{graph.number_of_edges():,}", "Kept at these thresholds."),
         ("Share of candidates", f"{share:.1%}", f"The order allows {possible:,} edges."),
         ("Without parents", degrees.count(0), None),
-        ("Most parents", max(degrees, default=0), None),
+        ("Max parents", max(degrees, default=0), None),
     )
 
 

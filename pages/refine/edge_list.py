@@ -54,7 +54,7 @@ def explore(
 def _choices(
     refinement: Refinement, changes: pd.DataFrame | None, known: Known | None
 ) -> tuple[pd.DataFrame, int, str, bool]:
-    """Edges that pass the filters, how many no filter could judge, what lines show, and if absent edges are drawn."""
+    """The edges that pass, how many no filter could judge, what the lines show, and whether absent edges are drawn."""
     with st.expander("Filter and colour the edges", icon=":material/filter_alt:"):
         lines, absent = _lines(changes, known)
         edges, unjudged = filters.kept(refinement.edges, filters.chosen(refinement))

@@ -21,7 +21,7 @@ class Filters(NamedTuple):
 
 
 def chosen(refinement: Refinement) -> Filters:
-    """Draw the filters; their values."""
+    """Draw the filters; return their values."""
     run, edges = refinement.run, refinement.edges
     keys = [f"refine_{name}_{run.id}" for name in ("least_gain", "only_decided", "least_share")]
     usual = Filters()

@@ -51,7 +51,7 @@ def key_of(run: Run) -> background.Key:
 
 
 def at_work(run: Run) -> background.Computation[Check] | None:
-    """The check of the run's refinement: started since the server did, or kept with the run."""
+    """The check of the run's refinement: started since the server started, or kept with the run."""
     key = key_of(run)
     found = background.find(key)
     if found is None and (kept := read_check(run)) is not None:

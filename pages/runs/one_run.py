@@ -64,8 +64,8 @@ def _zip(run: Run) -> None:
     """The whole run as one file, with or without its networks."""
     with st.popover("Whole run, ZIP", icon=":material/folder_zip:"):
         st.markdown(
-            "Table, settings, results and truth. Open it with **Open a ZIP**, here or elsewhere. Logs and unfinished "
-            "work are left out."
+            "Table, settings, results and truth. Load the file with **Open a ZIP**, here or elsewhere. Logs and "
+            "unfinished work are left out."
         )
         networks = run.path / "networks.safetensors"
         is_with = stamps.networks(run) > 0 and st.checkbox(

@@ -1,4 +1,4 @@
-"""The canvas on which a graph is drawn: a component of the page itself, without network access."""
+"""The canvas for drawing a graph: a component of the page itself, without network access."""
 
 import math
 from pathlib import Path
@@ -9,10 +9,10 @@ import streamlit as st
 from pages.simulate import sketch
 from pages.simulate.sketch import DrawnGraph
 
-MOST = 150  # nodes; a larger graph cannot be read on a canvas
+MOST = 150  # nodes; a larger graph is unreadable on a canvas
 _HEIGHT = 460
-_FARTHEST = 1e6  # pixels from the middle that a position may lie
-_LONGEST = 10_000  # letters of a name
+_FARTHEST = 1e6  # largest distance of a position from the centre, in pixels
+_LONGEST = 10_000  # characters of a name
 _ASSETS = Path(__file__).resolve().parents[2] / "assets"
 
 
@@ -38,7 +38,7 @@ def canvas(key: str) -> None:
 
     def edited() -> None:
         answer = st.session_state[key].get("edit")
-        # An edit of a graph that was replaced meanwhile is dropped, and so is what no canvas would send.
+        # An edit of a graph that was replaced meanwhile is dropped, as is anything that no canvas would send.
         if isinstance(answer, dict) and answer.get("stamp") == stamp:
             found = read(answer)
             sketch.keep(found or sketch.drawn(), seen_in="canvas" if found else None)
@@ -52,7 +52,7 @@ def canvas(key: str) -> None:
 
 
 def read(answer: dict[str, Any]) -> DrawnGraph | None:
-    """The graph that a browser sends; None unless it is one."""
+    """The graph sent by a browser; None if it is not a valid graph."""
     try:
         nodes = [(node["name"], float(node["x"]), float(node["y"])) for node in answer["nodes"]]
         edges = tuple((parent, child) for parent, child in answer["edges"])

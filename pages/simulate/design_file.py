@@ -1,4 +1,4 @@
-"""Simulate: a design read back from a file, or taken from the examples."""
+"""Simulate: a design loaded from a file or from the examples."""
 
 import streamlit as st
 
@@ -13,7 +13,7 @@ _FILE, _PROBLEM, _EXAMPLE = "sim_design_file", "simulate_design_problem", "sim_e
 
 
 def examples() -> None:
-    """A box of ready-made designs; the one chosen fills every control, and the box is empty again."""
+    """A box of ready-made designs; the chosen one fills every control, and the box is emptied."""
     st.selectbox(
         "Examples",
         list(EXAMPLES),
@@ -33,13 +33,13 @@ def _taken() -> None:
 
 
 def read_back() -> None:
-    """A box for a design.json, which then fills every control."""
+    """An upload box for a design.json, which fills every control."""
     with st.expander("Open a design", icon=":material/file_open:"):
         st.file_uploader(
             "design.json, as saved on this page or by disco simulate", type=["json"], key=_FILE, on_change=_opened
         )
         if problem := st.session_state.get(_PROBLEM):
-            st.error(plain(problem) + " The design before is kept.", icon=":material/error:")
+            st.error(plain(problem) + " The previous design is kept.", icon=":material/error:")
 
 
 def _opened() -> None:
@@ -50,10 +50,10 @@ def _opened() -> None:
 
 
 def parsed(content: bytes) -> Design:
-    """The design of a file.
+    """The design in a file.
 
     Raises:
-        InputError: it holds no design.
+        InputError: the file holds no design.
     """
     check_size("it", len(content), LARGEST_DESIGN)
     return Design.from_dict(Design.values_of(content))

@@ -1,4 +1,4 @@
-"""Simulate: which distribution each node has given its parents, and its numbers."""
+"""Simulate: the distribution of each node given its parents, and its parameters."""
 
 import pandas as pd
 import streamlit as st
@@ -26,7 +26,7 @@ def choose() -> None:
     if mixing == "groups":
         _groups()
     else:
-        text = "For the nodes that have no other family in the table below." if mixing == "nodes" else None
+        text = "For the nodes without another family in the table below." if mixing == "nodes" else None
         form.choice("family", "Family", KEYS, label, text)
     if mixing == "nodes":
         _by_node()
@@ -37,7 +37,7 @@ def choose() -> None:
 
 
 def _groups() -> None:
-    """A family for each of the nearly equal runs of the causal order."""
+    """A family for each of the nearly equal parts of the causal order."""
     groups = form.form().family_groups
     for index, key in enumerate(groups):
         name = f"sim_group_{index}"
@@ -50,7 +50,7 @@ def _groups() -> None:
             format_func=label,
             on_change=_group_changed,
             args=(index,),
-            help="Nearly equal runs of the causal order, sources in the first." if index == 0 else None,
+            help="Groups are nearly equal parts of the causal order, with the sources first." if index == 0 else None,
         )
 
 
@@ -61,10 +61,10 @@ def _group_changed(index: int) -> None:
 
 
 def _by_node() -> None:
-    """A table of nodes in which each can be given a family."""
+    """A table of nodes with a family for each."""
     now, names = form.form(), form.node_names()
     key = f"sim_by_node_{hash((names, now.family))}"
-    if key not in st.session_state:  # new, or shown again: it starts from what was chosen
+    if key not in st.session_state:  # new, or shown again: start from the present choice
         chosen = [label(now.by_node.get(name, now.family)) for name in names]
         st.session_state[_BASE] = pd.DataFrame({"node": names, "family": chosen})
     edited = st.data_editor(
@@ -88,7 +88,7 @@ def _by_node() -> None:
 
 
 def _parameters(families: list[str]) -> None:
-    """Every parameter that one of the families has; an empty box keeps each family's default."""
+    """Every parameter of any chosen family; an empty box keeps each family's default."""
     found: dict[str, list[Parameter]] = {}
     for family in families:
         for name, item in FAMILIES[family].parameters.items():

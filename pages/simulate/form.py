@@ -1,7 +1,7 @@
 """The design being prepared in this session, widgets for its values, and the last table drawn from it.
 
-Owns the keys `simulate_form`, `simulate_last` and `sim_NAME`. The form is the truth and the widgets show it, so
-that nothing is lost between pages and a design read from a file fills every box.
+Owns the keys `simulate_form`, `simulate_last` and `sim_NAME`. The form holds the values and the widgets show them, so
+nothing is lost between pages and a design from a file fills every box.
 """
 
 from collections.abc import Sequence
@@ -16,10 +16,10 @@ from pages.shared.frame.bound import Bound
 from pages.simulate import sketch
 
 _FORM, _LAST = "simulate_form", "simulate_last"
-_TRIED = 5000  # rows, to find out what is impossible
+_TRIED = 5000  # rows drawn to detect what is impossible
 DRAWN_WITH_K = ("er", "er-exact", "sf")
 SECTIONS = ("graph", "families", "table")
-"""The parts of the form, each with the sentence about what is impossible in it."""
+"""The parts of the form; each shows a sentence on what is impossible in it."""
 _OF_TABLE = ("rows", "exposure", "interactions", "latent", "sources", "spread", "batches", "batch_effect", "depth")
 _OF_TABLE += ("depth_causes", "age_and_sex", "groups", "group_effect")
 _UNSORTABLE = ("random_signs", "equal_means", "equal_variances")
@@ -27,10 +27,10 @@ _UNSORTABLE = ("random_signs", "equal_means", "equal_variances")
 
 @dataclass(frozen=True)
 class Form:
-    """What the page's controls say; may be impossible until a `Design` is made of it.
+    """The values of the page's controls; `Design` rejects impossible ones.
 
     Attributes:
-        mixing: "one" family for all nodes, "groups" along the causal order, or one by "nodes".
+        mixing: "one" family for all nodes, "groups" along the causal order, or a family for each of the "nodes".
         by_node: the family of each node that was given one.
         parameters: those that differ from their families' defaults.
         names: of nodes from a design file whose graph is not drawn by hand.
@@ -66,7 +66,7 @@ class Form:
 
 
 def form() -> Form:
-    """The form as it stands."""
+    """The present form."""
     return st.session_state.get(_FORM, Form())
 
 
@@ -76,7 +76,7 @@ def change(**values: Any) -> None:
 
 
 def node_names() -> tuple[str, ...]:
-    """The nodes that the form's graph will have."""
+    """The nodes of the form's graph."""
     now = form()
     if now.graph == "own":
         return sketch.drawn().names
@@ -86,7 +86,7 @@ def node_names() -> tuple[str, ...]:
 
 
 def chosen_families() -> list[str]:
-    """The families that the form names, each once."""
+    """The families in the form, each once."""
     now = form()
     if now.mixing == "one":
         return [now.family]
@@ -96,10 +96,10 @@ def chosen_families() -> list[str]:
 
 
 def design(parts: Sequence[str] = SECTIONS) -> Design:
-    """The design that the form describes, the parts not named left at their defaults.
+    """The design that the form describes; parts not named keep their defaults.
 
     Raises:
-        InputError: it is impossible.
+        InputError: the design is impossible.
     """
     now, values = form(), {}
     if "graph" in parts:
@@ -134,17 +134,17 @@ def take(given: Design) -> None:
     st.session_state[_FORM] = Form(graph=given.graph, names=given.names, parameters=dict(given.parameters), **kept)
 
 
-# The last table is kept, so that visiting another page or changing the layout does not draw it again.
+# The last table is kept, so visiting another page or changing the layout does not draw it again.
 
 
 def last(wanted: Design) -> Simulated | None:
-    """The table of a design if it is the one drawn last."""
+    """The table of a design, if it was drawn last."""
     found = st.session_state.get(_LAST)
     return found if found is not None and found.design == wanted else None
 
 
 def effort(wanted: Design) -> int:
-    """About how many cells of Poisson counts could be drawn in the same time."""
+    """The approximate number of Poisson counts that could be drawn in the same time."""
     slow = ("com-poisson", "discrete-normal")  # each row sums over many counts
     kinds = [400 if FAMILIES[key].law.continuous else 10 if key in slow else 1 for key in wanted.keys()]
     return wanted.nodes * (wanted.rows + 10_000 * wanted.equal_means + 10_000 * wanted.equal_variances) * max(kinds)
@@ -156,19 +156,19 @@ def draw(wanted: Design) -> Simulated:
     Raises:
         InputError: it cannot be drawn.
     """
-    st.session_state.pop(_LAST, None)  # two large tables need not lie side by side
+    st.session_state.pop(_LAST, None)  # avoids keeping two large tables in memory
     try:
         st.session_state[_LAST] = simulate(wanted)
     except MemoryError:
-        raise InputError("The table is too large for this machine's memory: fewer rows or nodes.") from None
+        raise InputError("The table is too large for this machine's memory: use fewer rows or nodes.") from None
     return st.session_state[_LAST]
 
 
 def cause() -> str:
-    """The first part of the form that is impossible whatever stands in the later ones."""
+    """The first part of the form that is impossible whatever the later parts contain."""
     for number, name in enumerate(SECTIONS[:-1], start=1):
         try:
-            rows = min(max(form().rows, 1), _TRIED) if name == "families" else 1  # a mean explodes in some row
+            rows = min(max(form().rows, 1), _TRIED) if name == "families" else 1  # some row's mean may explode
             simulate(design(SECTIONS[:number]).replace(rows=rows))
         except InputError:
             return name

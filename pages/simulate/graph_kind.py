@@ -1,4 +1,4 @@
-"""Simulate: which graph the table is drawn from, a kind with its numbers or one of the user's own."""
+"""Simulate: the graph of the table, of some kind with its numbers or drawn by the user."""
 
 import pandas as pd
 import streamlit as st
@@ -23,9 +23,9 @@ WORDS = {
     "own": "Draw your own",
 }
 _K = {
-    "er": ("Parents per node k", "Expected, about: each pair is an edge with probability 2k/d, at most 1."),
+    "er": ("Parents per node k", "Expected number, about: each pair is an edge with probability 2k/d, at most 1."),
     "er-exact": ("Edges per node k", "The graph has exactly k times as many edges as nodes."),
-    "sf": ("Edges per new node k", "Edges that each new node brings; a whole number."),
+    "sf": ("Edges per new node k", "Edges added with each new node; a whole number."),
 }
 _PROBLEM, _PASTED, _BASE = "simulate_edges_problem", "simulate_pasted", "simulate_edges_base"
 
@@ -49,12 +49,12 @@ def choose() -> None:
 
 
 def _table() -> None:
-    """The drawn graph as a table of edges that can be edited."""
+    """The drawn graph as an editable table of edges."""
     drawn, stamp = sketch.drawn(), sketch.stamp("table")
     key = f"sim_edges_{stamp}"
-    if key not in st.session_state:  # new, or shown again: it starts from the graph as it stands
+    if key not in st.session_state:  # new, or shown again: start from the present graph
         st.session_state[_BASE] = _frame(drawn)
-    st.caption("Draw on the canvas, or change its edges here, one per row; a parent alone is a node without edges.")
+    st.caption("Draw on the canvas, or edit the edges here, one per row. A parent alone is a node without edges.")
     edited = st.data_editor(
         st.session_state[_BASE],
         key=key,
@@ -74,7 +74,7 @@ def _table() -> None:
     try:
         own_graph(edges, names)
     except InputError as error:
-        st.error(f"{plain(error)} Until then the drawing stays as it was.")
+        st.error(f"{plain(error)} Until then, the drawing does not change.")
         return
     stay = [name for name in drawn.names if name in names]
     sketch.keep(sketch.with_edges(drawn, dict.fromkeys([*stay, *names]), edges), seen_in="table")
@@ -103,14 +103,14 @@ def _paste() -> None:
             height=120,
             persist_state="session",
         )
-        st.button("Take these edges", on_click=_take_pasted, disabled=not st.session_state.get(_PASTED, "").strip())
+        st.button("Use these edges", on_click=_take_pasted, disabled=not st.session_state.get(_PASTED, "").strip())
         st.file_uploader(
             "Or a file: CSV with parent and child, or GraphML",
             type=["csv", "tsv", "txt", "graphml", "xml"],
             key="sim_edge_file",
             on_change=_take_file,
         )
-        st.caption("They take the place of the drawing; Undo on the canvas brings it back.")
+        st.caption("They replace the drawing. Undo on the canvas restores it.")
     if problem := st.session_state.get(_PROBLEM):
         st.error(plain(problem), icon=":material/error:")
 
@@ -132,7 +132,7 @@ def _text(file: st.runtime.uploaded_file_manager.UploadedFile) -> str:
     try:
         return file.getvalue().decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise InputError(f"{file.name} is not text: give a CSV file with parent and child, or GraphML.") from None
+        raise InputError(f"{file.name} is not text: upload a CSV file with parent and child, or GraphML.") from None
 
 
 def _take(text: str) -> None:

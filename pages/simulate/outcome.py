@@ -1,4 +1,4 @@
-"""Simulate: the drawn table with its facts, its truth, the sorting controls, and its files."""
+"""Simulate: the drawn table with its columns, its truth, the sorting controls, and its files."""
 
 import json
 from typing import Any
@@ -19,23 +19,23 @@ from pages.shared.graph import canvas
 from pages.simulate import board, form, sketch
 from pages.simulate.graph_kind import WORDS
 
-AT_ONCE = 2_000_000  # cells that are drawn without asking, in a moment
+AT_ONCE = 2_000_000  # cells that are drawn at once, without asking
 _ROWS, _COLUMNS, _CAUSES, _EDGES = 50, 60, 5, 10
 _SORTS = {"mean": "By mean", "variance": "By variance", "excess": "By variance − mean"}
 
 
 def drawn(design: Design) -> Simulated | None:
-    """The table of the design, drawn at once if that is quick, otherwise when a button is pressed.
+    """The table of the design, drawn at once if that is quick, else when a button is pressed.
 
     Raises:
-        InputError: it cannot be drawn.
+        InputError: the table cannot be drawn.
     """
     found = form.last(design)
     if found is not None:
         return found
     size = f"{how_many(design.rows, 'row')} × {how_many(design.nodes, 'column')}"
     if form.effort(design) > AT_ONCE:
-        st.caption(f"{size}: this may take some seconds.")
+        st.caption(f"{size}: this may take a few seconds.")
         if not st.button("Simulate", type="primary", icon=":material/play_arrow:", key="sim_draw"):
             return None
     with st.spinner(f"Simulating {size} …"):
@@ -55,8 +55,7 @@ def send_on(result: Simulated, teaching: bool) -> None:
         icon=":material/arrow_forward:",
         key="sim_use",
         width="stretch",
-        help="Load it as a table of its own, with its truth, and go on to Preprocess, or to Data if its values are no "
-        "counts.",
+        help="Loads the table with its truth and opens Preprocess, or Data if its values are not counts.",
     ):
         _use(result, teaching)
 
@@ -78,18 +77,18 @@ def _use(result: Simulated, teaching: bool) -> None:
 
 
 def graph(result: Simulated | None) -> None:
-    """The graph: the canvas for one drawn by hand, else a picture of the truth."""
+    """The graph: the canvas if it is drawn by hand, else a picture of the truth."""
     now = form.form()
     if now.teaching:
         st.info(
-            "The graph and all that gives it away are hidden while **Teaching** is on.",
+            "The graph, and everything that would reveal it, is hidden while **Teaching** is on.",
             icon=":material/visibility_off:",
         )
         return
     by_hand, most = now.graph == "own", board.MOST
     too_many = by_hand and len(sketch.drawn().positions) > most
     if too_many:
-        st.caption(f"More than {most} nodes cannot be drawn by hand: change the table of edges.")
+        st.caption(f"More than {most} nodes cannot be drawn by hand: edit the table of edges.")
     if by_hand and not too_many:
         board.canvas("sim_canvas")
     elif result is not None and len(result.order) > figures.MOST_NODES:
@@ -103,7 +102,7 @@ def graph(result: Simulated | None) -> None:
     _hidden_causes(result)
     if not by_hand and len(result.order) <= most:
         st.button(
-            "Change this graph by hand",
+            "Edit this graph by hand",
             icon=":material/draw:",
             key="sim_by_hand",
             type="tertiary",
@@ -113,7 +112,7 @@ def graph(result: Simulated | None) -> None:
 
 
 def _directions(result: Simulated) -> None:
-    """Whether the directions can be known and, if only some can, which cannot."""
+    """Whether the directions can be known; if only some can, which cannot."""
     if not len(result.truth):
         return
     st.caption(f"{known.words(result.truth['direction'])} {known.reservation(result.design)}".rstrip())
@@ -121,14 +120,14 @@ def _directions(result: Simulated) -> None:
     if 0 < len(unknown) < len(result.truth):
         pairs = unknown[["parent", "child"]].itertuples(index=False, name=None)
         edges = [f"{code(parent)} → {code(child)}" for parent, child in pairs]
-        st.caption(f"Cannot be known: {listed(edges, _EDGES)}.")
+        st.caption(f"Unknown directions: {listed(edges, _EDGES)}.")
 
 
 def _hidden_causes(result: Simulated) -> None:
-    """The hidden causes, each with the two columns it acts on."""
+    """The hidden causes, each with the two columns that it affects."""
     hidden = result.latent_edges.groupby("parent", sort=False)["child"].agg(list)
     for cause, children in hidden.head(_CAUSES).items():
-        st.caption(f"Hidden: {code(cause)} acts on {' and '.join(map(code, children))}.")
+        st.caption(f"Hidden: {code(cause)} affects {' and '.join(map(code, children))}.")
     if len(hidden) > _CAUSES:
         st.caption(f"and {how_many(len(hidden) - _CAUSES, 'more hidden cause')}.")
 
@@ -140,16 +139,16 @@ def _by_hand(result: Simulated) -> None:
 
 
 def sorting(result: Simulated) -> None:
-    """The A_top of sorting the columns, the control for every score of a method."""
-    st.subheader("What sorting reaches", anchor=False)
+    """A_top of sorting the columns, the baseline for every method."""
+    st.subheader("Baseline: sorting the columns", anchor=False)
     st.caption(
-        "Share of the true edges that an order agrees with (A_top) if the columns are only sorted. A method "
-        "must do better to be of use; about 50 % is chance."
+        "Share of the true edges that agree with the order of the sorted columns (A_top). A method must beat this "
+        "baseline. About 50 % is chance."
     )
     try:
         found = metrics.controls(result.table, result.truth)
     except InputError:
-        st.caption("The graph has no edge to agree with.")
+        st.caption("The graph has no edges to agree with.")
         return
     figure.metrics(*((words, f"{found[name]:.0%}", None) for name, words in _SORTS.items()))
     box = st.expander("Why", icon=":material/scatter_plot:", key="sim_why", on_change="rerun")
@@ -159,7 +158,7 @@ def sorting(result: Simulated) -> None:
 
 
 def columns(result: Simulated, teaching: bool) -> None:
-    """Facts on every column, and the first rows."""
+    """Summary statistics of every column, and the first rows."""
     st.subheader("Columns", anchor=False)
     found = figures.facts(result)
     found["column"] = [shown(name, 80) for name in found["column"]]
@@ -178,7 +177,7 @@ def columns(result: Simulated, teaching: bool) -> None:
         "parents": number("Parents"),
         "family": "Family",
     }
-    table.show(found, "Facts on the simulated columns", looks, most=340)
+    table.show(found, "Summary statistics of the simulated columns", looks, most=340)
     box = st.expander("First rows", key="sim_rows_box", on_change="rerun")
     if box.open:
         part = pd.concat([result.beside, result.table], axis=1).iloc[:_ROWS, :_COLUMNS]
@@ -190,10 +189,10 @@ def columns(result: Simulated, teaching: bool) -> None:
 def files(result: Simulated, teaching: bool) -> None:
     """The table, its truth, its order and its design as files."""
     row = st.container(horizontal=True, gap="small")
-    hidden = "Hidden while Teaching is on." if teaching else None
+    hidden = "Hidden while **Teaching** is on." if teaching else None
     order = pd.DataFrame({"position": range(1, len(result.order) + 1), "node": result.order})
     made = {
-        "counts.csv": (lambda: to_csv(result.whole), False, "text/csv"),  # large: written only when asked for
+        "counts.csv": (lambda: to_csv(result.whole), False, "text/csv"),  # large: written only on request
         "truth.csv": (to_csv(result.truth), teaching, "text/csv"),
         "order.csv": (to_csv(order), teaching, "text/csv"),
         "design.json": (_json(result.design.to_dict()), teaching, "application/json"),

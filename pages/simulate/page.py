@@ -1,4 +1,4 @@
-"""Simulate: design a table with a known answer, look at it, and send it on."""
+"""Simulate: design a table with a known truth, inspect it, and use it."""
 
 import streamlit as st
 
@@ -9,9 +9,9 @@ from pages.simulate import design_file, families, form, graph_kind, outcome, tab
 
 intro.page_intro(
     "Simulate",
-    "Draw a table of counts whose causes you know, to see how far the method finds them. Choose or draw a graph, "
-    "choose how each node depends on its parents, look at the table, then use it like one of your own: its truth goes "
-    "with it, and the result pages hold every order and edge against it.",
+    "Draw a table of counts whose causes you know, to see how well a method finds them. Choose or draw a graph, "
+    "choose how each node depends on its parents, and check the table. Then use it like your own: its truth comes "
+    "with it, and the result pages compare every order and edge with it.",
 )
 with st.container(key="simulate"):
     left, right = st.columns([2, 3], gap="large")
@@ -34,7 +34,7 @@ with right:
         result = outcome.drawn(form.design())
     except InputError as error:
         problems[form.cause()].error(plain(error), icon=":material/error:")
-        st.info("There is no table yet: change what is marked in red.", icon=":material/arrow_back:")
+        st.info("There is no table yet: correct what is marked in red.", icon=":material/arrow_back:")
     if result is not None:
         outcome.send_on(result, teaching)
     outcome.graph(result)

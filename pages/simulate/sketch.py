@@ -1,7 +1,7 @@
 """The graph drawn by hand in this session: its nodes with their positions, and its edges.
 
-Owns the keys `simulate_drawn` and `simulate_stamps`. The canvas has a stamp, and the table of edges another, that is
-new whenever something else changed the graph, so that each knows when to take it and a rerun interrupts no editing.
+Owns the keys `simulate_drawn` and `simulate_stamps`. The canvas and the table of edges each have a stamp that changes
+when something else changed the graph, so each knows when to reload it and a rerun does not interrupt editing.
 """
 
 from collections.abc import Iterable
@@ -21,7 +21,7 @@ class DrawnGraph:
     """A graph drawn by hand.
 
     Attributes:
-        positions: where each node stands, (x, y) in pixels, y downwards; its order is the order of the columns.
+        positions: of each node, (x, y) in pixels, y downwards; their order is that of the columns.
         edges: pairs (parent, child).
     """
 
@@ -30,7 +30,7 @@ class DrawnGraph:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """All nodes, those without an edge too."""
+        """All nodes, including those without edges."""
         return tuple(self.positions)
 
 
@@ -41,12 +41,12 @@ EXAMPLE = DrawnGraph(
 
 
 def drawn() -> DrawnGraph:
-    """The graph as it stands; four nodes to begin with."""
+    """The present graph; at first four nodes."""
     return st.session_state.get(_DRAWN, EXAMPLE)
 
 
 def stamp(view: str) -> int:
-    """Which graph the "canvas" or the "table" is to show."""
+    """The stamp of the graph for the "canvas" or the "table"."""
     return st.session_state.get(_STAMPS, {}).get(view, 0)
 
 
@@ -54,7 +54,7 @@ def keep(changed: DrawnGraph, seen_in: str | None = None) -> None:
     """Make this the graph of the session.
 
     Args:
-        seen_in: "canvas" or "table" if the change was made there, and so is shown there already.
+        seen_in: "canvas" or "table" if the change was made there, and so is already shown there.
     """
     st.session_state[_DRAWN] = changed
     st.session_state[_STAMPS] = {view: stamp(view) + (view != seen_in) for view in ("canvas", "table")}
@@ -66,7 +66,7 @@ def of_edges(names: Iterable[str], edges: Iterable[tuple[str, str]]) -> DrawnGra
 
 
 def with_edges(before: DrawnGraph, names: Iterable[str], edges: Iterable[tuple[str, str]]) -> DrawnGraph:
-    """Other nodes and edges; the nodes that stay keep their positions, new ones stand in rows below."""
+    """The graph with other nodes and edges; remaining nodes keep their positions, new ones are in rows below."""
     names, edges = list(names), tuple(edges)
     bottom = max((y for _, y in before.positions.values()), default=-placing.ROW)
     left = min((x for x, _ in before.positions.values()), default=0.0)
@@ -80,7 +80,7 @@ def with_edges(before: DrawnGraph, names: Iterable[str], edges: Iterable[tuple[s
 
 
 def arranged(graph: DrawnGraph) -> DrawnGraph:
-    """The same graph with causes above their effects; a graph with a cycle is left as it is."""
+    """The same graph with causes above their effects; a graph with a cycle is not changed."""
     network = nx.DiGraph(graph.edges)
     network.add_nodes_from(graph.names)
     column = {name: index for index, name in enumerate(graph.names)}

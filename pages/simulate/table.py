@@ -1,4 +1,4 @@
-"""Simulate: size and seed of the table, and what makes it harder to order."""
+"""Simulate: size and seed of the table, and options that make it harder to order."""
 
 import secrets
 
@@ -13,10 +13,10 @@ _CAUSES = {RATES: "Rates cause rates", COUNTS: "Counts cause counts"}
 
 
 def choose() -> None:
-    """Rows, seed, what makes the table harder, and the columns beside the counts."""
+    """Rows, seed, options that make the table harder, and the columns beside the counts."""
     left, right, dice = st.columns([4, 4, 1.4], vertical_alignment="bottom")
     with left:
-        form.number("rows", "Rows n", "Fewer rows are the first rows of more.", min_value=0, step=500)
+        form.number("rows", "Rows n", "A smaller table is the start of a larger one.", min_value=0, step=500)
     with right:
         form.number(
             "seed", "Seed", "The same design and seed give the same table on every machine.", min_value=0, step=1
@@ -34,7 +34,7 @@ def choose() -> None:
         "Unsortable",
         key="sim_unsortable",
         on_change=_unsortable_changed,
-        help="No column gives its place away by its mean or variance: random signs, equal means and equal variances.",
+        help="Means and variances do not reveal the causal order: random signs, equal means and equal variances.",
     )
     _harder(now)
     _beside(now)
@@ -48,24 +48,24 @@ def _harder(now: form.Form) -> None:
     """The options that make a table harder: signs, means, variances, exposure, interactions, hidden causes, shapes."""
     with st.expander("Make it harder", icon=":material/fitness_center:", key="sim_harder", on_change="rerun"):
         st.caption(
-            "Effects that only add up make mean and variance grow along the causal order, so that sorting the "
-            "columns orders them. With these three it cannot:"
+            "If effects only add up, mean and variance grow along the causal order, so sorting the columns orders "
+            "them. These three options prevent that:"
         )
         form.switch("random_signs", "Random signs", "Each effect is negative with probability 1/2.")
-        form.switch("equal_means", "Equal means", "Intercepts are set so that all columns have the same mean.")
+        form.switch("equal_means", "Equal means", "Intercepts are chosen so that all columns have the same mean.")
         form.switch(
             "equal_variances",
             "Equal variances",
-            "Effects are scaled so that all columns have the same variance; needs equal means.",
+            "Effects are scaled so that all columns have the same variance. Needs equal means.",
             disabled=not now.equal_means,
         )
         _breaking()
-        st.caption("These change what the columns look like, not what can be known:")
+        st.caption("These change how the columns look, not what can be known:")
         form.choice("sources", "Nodes without parents", list(SOURCES), _shape)
         form.number(
             "spread",
             "Unequal spreads",
-            "The largest standard deviation is about this many times the smallest. 1: as the families have them.",
+            "The largest standard deviation is about this many times the smallest. 1: as in the families.",
             min_value=0.05,
             max_value=20.0,
             step=1.0,
@@ -76,8 +76,8 @@ def _harder(now: form.Form) -> None:
 
 
 def _breaking() -> None:
-    """Exposure, interactions and hidden causes, which the method assumes are not there."""
-    st.caption("These break what the method assumes:")
+    """Exposure, interactions and hidden causes, which the method assumes to be absent."""
+    st.caption("These violate the assumptions of the method:")
     form.number(
         "exposure",
         "Exposure",
@@ -98,18 +98,18 @@ def _breaking() -> None:
     form.number(
         "latent",
         "Hidden common causes",
-        "Each acts on two columns and is not a column itself.",
+        "Each affects two columns and is not a column itself.",
         min_value=0,
         step=1,
     )
 
 
 def _beside(now: form.Form) -> None:
-    """The columns that come with the counts and act on them."""
+    """The columns beside the counts, which affect them."""
     with st.expander("Columns beside the counts", icon=":material/view_column:", key="sim_beside", on_change="rerun"):
         st.caption(
-            "They act on the nodes and come with the table. A method that is told their roles can allow for them; "
-            "one that is not finds edges that are not there."
+            "They affect the nodes and are part of the table. A method that knows their roles can adjust for them; "
+            "one that does not finds false edges."
         )
         form.number("batches", "Batches", "Together they shift a third of the nodes.", min_value=0, step=1)
         if now.batches:
@@ -127,13 +127,13 @@ def _beside(now: form.Form) -> None:
         if now.depth:
             form.segments("depth_causes", "What a node depends on", list(_CAUSES), _CAUSES.__getitem__)
             st.caption(
-                "Its parents' counts per depth: the depth says how much was looked at, and is an exposure."
+                "Its parents' counts per depth: the depth says how much was sampled, and is an exposure."
                 if now.depth_causes == RATES
-                else "Its parents' counts as they are: the depth acts like any other cause, and is a covariate."
+                else "Its parents' counts as they are: the depth is a cause like any other, and a covariate."
             )
-        form.switch("age_and_sex", "Age and sex", "Age acts in a wave on half of the nodes, sex on half.")
+        form.switch("age_and_sex", "Age and sex", "Age affects half of the nodes in a wave, sex affects half.")
         form.number(
-            "groups", "Groups", "Rows of one group share a random effect on every node. 0: none.", min_value=0, step=10
+            "groups", "Groups", "Rows of a group share a random effect on every node. 0: none.", min_value=0, step=10
         )
         if now.groups:
             _size("group_effect", "Spread of the groups", "Standard deviation of these effects.")

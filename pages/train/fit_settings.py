@@ -1,4 +1,4 @@
-"""Train: the preset, the settings that are always visible, and all others in an expander."""
+"""Train: the preset, the settings always in sight, and all others in an expander."""
 
 import streamlit as st
 
@@ -20,39 +20,39 @@ _CHOICE_WORDS = {
 }
 _PRESET_WORDS = {"tuned": "Tuned", "paper": "Paper"}
 _SCHEDULE = (
-    "What the cosine counts. Epochs: it falls to the last epoch. Updates: it falls over as many optimiser updates as "
-    "there are epochs, and the last rate is held. The paper does not say; preset Paper takes {paper}, our reading."
+    "Epochs: the rate falls until the last epoch. Updates: it falls over as many optimiser updates as there are "
+    "epochs, then holds its last value. The paper does not say; preset Paper uses {paper}, our reading."
 )
-_DECAY = "Epochs or updates after which the learning rate is at its last; empty: as many as there are epochs."
+_DECAY = "Epochs or updates until the learning rate reaches its last value; empty: the number of epochs."
 GROUPS: dict[str, tuple[tuple[str, str, str], ...]] = {
     "Rows": (
-        ("max_rows", "Rows used at most", "A seeded sample of the rows; empty uses all."),
+        ("max_rows", "Rows used at most", "A random sample with the seed; empty uses all rows."),
         ("evaluation_rows", "Held-out rows scored per fold", "At most; empty scores every held-out row."),
     ),
     "Networks": (
-        ("width", "Width", "Units of a hidden layer, in both networks."),
+        ("width", "Width", "Units per hidden layer, in both networks."),
         ("hidden_layers", "Hidden layers", "In both networks."),
         ("skip_connection", "Skip connection", "A linear map beside the joint network's hidden layers."),
         ("batch_size", "Batch size", "Rows per training step."),
     ),
     "Joint network": (
-        ("joint_epochs", "Epochs at most", "It stops earlier when its validation loss no longer falls."),
-        ("joint_steps", "Steps at least", "A small table gets more epochs to reach them."),
+        ("joint_epochs", "Epochs at most", "Training stops earlier if the validation loss no longer falls."),
+        ("joint_steps", "Steps at least", "A small table is trained for more epochs to reach them."),
         ("joint_schedule", "Learning rate falls with", _SCHEDULE.format(paper=PRESETS["paper"]["joint_schedule"])),
         ("joint_decay", "Learning rate falls for", _DECAY),
         ("joint_learning_rate", "Learning rate, first", "Falls along a cosine to the last."),
         ("joint_learning_rate_end", "Learning rate, last", "At the end of the cosine."),
         ("joint_gradient_norm", "Gradient norm at most", "Longer gradients are scaled down to this."),
         ("validation_share", "Share held out for validation", "Of the training folds' rows; decides when to stop."),
-        ("validation_rows", "Validation rows at most", "A bound on the same."),
+        ("validation_rows", "Validation rows at most", "A limit on the rows held out for validation."),
         ("validation_start", "First validation epoch", "No stopping before it."),
-        ("validation_every", "Epochs between validations", "From the first on."),
-        ("patience", "Patience", "Validations without a gain before it stops."),
+        ("validation_every", "Epochs between validations", "From the first validation on."),
+        ("patience", "Patience", "Validations without a gain before training stops."),
         ("min_improvement", "Least gain", "A smaller fall of the loss does not count."),
     ),
     "Projection network": (
         ("projection_epochs", "Epochs", "There is no early stopping."),
-        ("projection_steps", "Steps at least", "A small table gets more epochs to reach them."),
+        ("projection_steps", "Steps at least", "A small table is trained for more epochs to reach them."),
         (
             "projection_schedule",
             "Learning rate falls with",
@@ -62,7 +62,7 @@ GROUPS: dict[str, tuple[tuple[str, str, str], ...]] = {
         ("projection_learning_rate", "Learning rate, first", "Falls along a cosine to the last."),
         ("projection_learning_rate_end", "Learning rate, last", "At the end of the cosine."),
         ("projection_gradient_norm", "Gradient norm at most", "Longer gradients are scaled down to this."),
-        ("full_set_probability", "Share of full masks", "Chance that a mask keeps every column."),
+        ("full_set_probability", "Share of full masks", "Probability that a mask keeps every column."),
         ("full_set_weight", "Weight of the full set", "Of the loss term on all columns."),
         ("log_clip", "Bound on the log correction", "Larger corrections are cut."),
     ),
@@ -72,35 +72,35 @@ GROUPS: dict[str, tuple[tuple[str, str, str], ...]] = {
         ("time_min", "Earliest time", "Of the noise schedule."),
         ("noise_levels", "Noise levels scored", "Curvature is averaged over them."),
         ("noise_min", "Least noise scored", "Near zero, where scores are those of the data."),
-        ("noise_max", "Largest noise scored", "The levels lie evenly in logarithm between the two."),
+        ("noise_max", "Largest noise scored", "The levels are evenly spaced in logarithm between the two."),
     ),
     "Parents and monitoring": (
         (
             "selector",
             "Selector of parents",
-            "Whose edges are the run's. Every other can be computed after the fit, on Parents. PCM takes minutes if "
-            "there are many nodes, on top of the estimated time.",
+            "The selector whose edges are the run's. You can compute the others after the fit, on Parents. PCM adds "
+            "minutes to the estimated time if there are many nodes.",
         ),
         (
             "disjoint_rows",
             "Disjoint rows",
-            "A random half of the rows gives networks and order, the other half the parents. Off, all rows give both.",
+            "On: a random half of the rows for networks and order, the other half for the parents. Off: all for both.",
         ),
         (
             "parent_rule",
             "Rule of parent selection",
-            "The paper's median and IQR, or the agreement of the folds. Can be changed after the fit, on Parents.",
+            "The paper's median and IQR, or the agreement of the folds. You can change it after the fit, on Parents.",
         ),
-        ("tau_z", "Threshold τ_Z", "Of the paper's rule; can be moved after the fit, on Parents, without refitting."),
-        ("pi_min", "Share of folds π_min", "Can be moved after the fit, on Parents, without refitting."),
-        ("fdr", "False discovery rate", "Nominal; sets the threshold of the rule by agreement of the folds."),
-        ("monitor_every", "Epochs between measured losses", "For the curves only; changes no result."),
+        ("tau_z", "Threshold τ_Z", "For the paper's rule. You can change it later on Parents, without refitting."),
+        ("pi_min", "Share of folds π_min", "You can change it later on Parents, without refitting."),
+        ("fdr", "False discovery rate", "Nominal; sets the threshold for the agreement of the folds."),
+        ("monitor_every", "Epochs between measured losses", "Only for the curves; does not change results."),
     ),
 }
 
 
 def preset() -> None:
-    """The preset and what it stands for."""
+    """The preset and its meaning."""
     choices.segments(
         "preset",
         "Preset",
@@ -113,15 +113,15 @@ def preset() -> None:
     settings = session.draft.settings()
     if settings.preset == "paper":
         st.caption(
-            "The paper does not say what the cosines of its learning rates count. That they count optimiser updates, "
-            "not epochs, is our reading: counted by epochs, the joint network overfits and the graph is almost empty."
+            "The paper does not state the unit of its learning-rate cosines. Optimiser updates, not epochs, are our "
+            "reading: with epochs, the joint network overfits and the graph is almost empty."
         )
     if changed := _differences(settings):
         st.caption(f"{how_many(len(changed), 'setting differs', 'settings differ')} from the preset.")
 
 
 def in_sight() -> None:
-    """The settings that are changed most often."""
+    """The settings changed most often."""
     left, right = st.columns(2)
     with left:
         choices.number("seed", "Seed", "The same seed on the same device gives the same result.", min_value=0, step=1)
@@ -130,32 +130,32 @@ def in_sight() -> None:
             "Boundary",
             list(CHOICES["boundary"]),
             str.capitalize,
-            f"Clipped: {define('clipped boundary')} Admissible: {define('admissible boundary')} Can be compared after "
-            "the fit.",
+            f"Clipped: {define('clipped boundary')} Admissible: {define('admissible boundary')} You can compare them "
+            "after the fit.",
         )
         choices.segments(
             "criterion",
             "Sink criterion",
             ["ccs", "constant"],
             {"ccs": "CCS", "constant": "Constant"}.__getitem__,
-            f"CCS: {define('CCS')} Constant: {define('constant criterion')} Can be compared after the fit.",
+            f"CCS: {define('CCS')} Constant: {define('constant criterion')} You can compare them after the fit.",
         )
     with right:
         _folds()
 
 
 def _folds() -> None:
-    """How many folds there are, and whether they divide the rows or the counts."""
+    """The number of folds, and whether they divide the rows or the counts."""
     by_counts = session.draft.settings().folds_by == "counts"
-    text = "Cross-fitting folds; each has its own networks."
+    text = "Cross-fitting folds. Each has its own networks."
     choices.number("folds", "Folds", text, min_value=2, step=1, disabled=by_counts)
     choices.segments(
         "folds_by",
         "Folds by",
         list(CHOICES["folds_by"]),
         str.capitalize,
-        f"Counts: {define('count splitting')} Rows that belong together cannot leak; right if counts are Poisson given "
-        "their causes. Counts of half the size tell less: elsewhere keep to rows.",
+        f"Counts: {define('count splitting')} Rows that belong together cannot leak. Right if counts are Poisson given "
+        "their causes. Otherwise use rows: counts of half the size carry less information.",
     )
 
 

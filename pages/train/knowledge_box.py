@@ -1,4 +1,4 @@
-"""Train: knowledge for the fit to come, typed or from a file. Owns the keys `knowledge_…`."""
+"""Train: knowledge for the next fit, typed or from a file. Owns the keys `knowledge_…`."""
 
 import json
 from collections.abc import Callable
@@ -18,17 +18,17 @@ from pages.shared.table.drafts import Draft
 _FILE = "knowledge_file"
 _TEXTS = _TIERS, _REQUIRED, _FORBIDDEN = "knowledge_tiers", "knowledge_required", "knowledge_forbidden"
 _CLOSED = "knowledge_closed"
-_FILLED = "knowledge_filled"  # the table and the knowledge that the texts were filled with
+_FILLED = "knowledge_filled"  # the table and the knowledge shown in the texts
 _BEFORE = "knowledge_before"  # the table, and the knowledge that was replaced or removed
 
 
 def section(draft: Draft) -> None:
-    """The knowledge that the fit will keep to: typed or read from a file, saved, removed, restored."""
+    """The knowledge that the fit will follow: typed or read from a file, saved, removed, restored."""
     known = draft.knowledge
     with st.expander(f"Knowledge: {known or 'none'}", icon=":material/account_tree:", key="knowledge_box"):
         st.markdown(
-            "Tiers (an order in time), required and forbidden edges. Order, edges and refinement keep to them at every "
-            "step. A run keeps its knowledge for good."
+            "Tiers (an order in time), required and forbidden edges. Order, edges and refinement follow them at every "
+            "step. The knowledge of a run cannot be changed later."
         )
         _fill(draft)
         closed = _texts()
@@ -43,7 +43,7 @@ def section(draft: Draft) -> None:
 
 
 def _fill(draft: Draft) -> None:
-    """Write the present knowledge into the texts, unless they have it, perhaps changed by the reader."""
+    """Write the present knowledge into the texts, unless they were filled with it and perhaps edited since."""
     now = draft.key, draft.knowledge
     if st.session_state.get(_FILLED) == now and _TIERS in st.session_state:  # Streamlit forgets it on other pages
         return
@@ -59,14 +59,14 @@ def _texts() -> list[int]:
         key=_TIERS,
         height=104,
         placeholder="age, sex\ngene_*",
-        help="One tier per line: names or patterns between commas, in which `*` stands for any letters. No column has "
-        "a cause in a later tier. A name with a comma or an arrow stands in double quotes.",
+        help="One tier per line: names or patterns separated by commas; `*` stands for any characters. No column has a "
+        "cause in a later tier. Put a name with a comma or an arrow in double quotes.",
     )
     closed = _closed_tiers()
     left, right = st.columns(2)
     for slot, key, label, words in (
-        (left, _REQUIRED, "Required edges", "Every graph has them."),
-        (right, _FORBIDDEN, "Forbidden edges", "No graph has them; a path may lead the same way."),
+        (left, _REQUIRED, "Required edges", "Every graph will have them."),
+        (right, _FORBIDDEN, "Forbidden edges", "No graph will have them; an indirect path is possible."),
     ):
         slot.text_area(
             label,
@@ -97,7 +97,7 @@ def _closed_tiers() -> list[int]:
 
 
 def _before(draft: Draft) -> None:
-    """Buttons that remove the knowledge, and that bring back what was there before."""
+    """Buttons that remove the knowledge, and that restore the previous knowledge."""
     if draft.knowledge is not None and st.button(
         "Remove the knowledge", type="tertiary", icon=":material/delete:", key="knowledge_remove"
     ):
@@ -106,40 +106,40 @@ def _before(draft: Draft) -> None:
     if table != draft.key or earlier is None or earlier == draft.knowledge:
         return
     if st.button(
-        "Restore the one before",
+        "Restore the previous knowledge",
         type="tertiary",
         icon=":material/undo:",
         key="knowledge_restore",
-        help=f"Before, there were: {earlier}.",
+        help=f"Previously: {earlier}.",
     ):
         _use(draft, lambda: earlier)
 
 
 def _file(draft: Draft) -> None:
     file = st.file_uploader(
-        "Or from a file, which replaces what is there",
+        "Or upload a file, which replaces the knowledge above",
         type=["json", "txt"],
         key=answers.box(_FILE),
         help='JSON, such as `{"tiers": [["age"], ["gene_*"]], "required": ["tf_1 → gene_3"], "forbidden": '
-        '["gene_* → tf_*"], "closed": [1]}`, or a file of Tetrad that begins with /knowledge.',
+        '["gene_* → tf_*"], "closed": [1]}`, or a Tetrad file that begins with /knowledge.',
     )
     if file is not None:
         _use(draft, lambda: from_bytes(file.getvalue(), file.name))
 
 
 def _downloads(known: Knowledge) -> None:
-    """The knowledge as files; Tetrad's form cannot hold every name."""
+    """The knowledge as files; Tetrad's format cannot hold every name."""
     with st.container(horizontal=True, gap="small"):
         content = json.dumps(known.to_dict(), indent=1, ensure_ascii=False)
         st.download_button("knowledge.json", content, "knowledge.json", "application/json", key="knowledge_json")
         try:
-            st.download_button("Tetrad's form", to_tetrad(known), "knowledge.txt", "text/plain", key="knowledge_tetrad")
+            st.download_button("Tetrad file", to_tetrad(known), "knowledge.txt", "text/plain", key="knowledge_tetrad")
         except InputError as error:
             st.caption(plain(error))
 
 
 def _use(draft: Draft, given: Callable[[], Knowledge]) -> None:
-    """Take knowledge, if it is of its form and fits the chosen columns; else say why not."""
+    """Use knowledge if it is well-formed and fits the chosen columns; else say why not."""
     counts = computed.chosen_counts(draft)
     with errors.said():
         found = given()
@@ -150,7 +150,7 @@ def _use(draft: Draft, given: Callable[[], Knowledge]) -> None:
 def _set(draft: Draft, knowledge: Knowledge | None) -> None:
     if knowledge != draft.knowledge:
         st.session_state[_BEFORE] = draft.key, draft.knowledge
-    st.session_state.pop(_FILLED, None)  # the texts are written as they are now understood
+    st.session_state.pop(_FILLED, None)  # the texts are rewritten as they were understood
     answers.renew(_FILE)
     session.draft.set_knowledge(knowledge)
     st.rerun()

@@ -1,4 +1,4 @@
-"""Train: settings, estimate, start; the fit as it goes; cancel and resume."""
+"""Train: settings, estimate, start; the progress of the fit; cancel and resume."""
 
 import streamlit as st
 
@@ -11,9 +11,9 @@ from pages.train import fit_settings, knowledge_box
 
 intro.page_intro(
     "Train",
-    "Fit the two score networks and recover the graph. Choose a preset, look at the estimate, start. The fit runs "
-    "apart from this page: you may refresh or close the tab and find it again in the list of runs. While it runs you "
-    "see the losses of each fold; cancel and resume as you like.",
+    "Fit the two score networks and recover the graph. Choose a preset, check the estimate, start. The fit runs "
+    "apart from this page: you can refresh or close the tab and find it again in the list of runs. While it runs, you "
+    "see the losses of each fold. You can cancel and resume at any time.",
 )
 run = session.run.current()
 empty.missing_run()

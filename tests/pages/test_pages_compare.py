@@ -78,7 +78,7 @@ def test_methods_are_chosen_with_their_words_and_started(monkeypatch):
     app = opened(run, PAGE)
     said = texts(app)
     assert all(method.about.split(":")[0] in said.replace("\\", "") for method in METHODS.values())
-    assert "It is not installed: `pip install .[rivals]`" in said
+    assert "Not installed: `pip install .[rivals]`" in said
     boxes = {box.key: box for box in app.checkbox}
     assert boxes[f"compare_pick_absent_{run.id}"].disabled and not boxes[f"compare_pick_good_{run.id}"].disabled
     usual = {key for key, box in boxes.items() if box.value}
@@ -88,7 +88,7 @@ def test_methods_are_chosen_with_their_words_and_started(monkeypatch):
     app.checkbox(key=f"compare_pick_good_{run.id}").check()
     app.number_input(key=f"compare_limit_{run.id}").set_value(30).run()
     assert "1 method, about **under 1 s**" in texts(app)
-    button(app, "Run them").click().run()
+    button(app, "Run methods").click().run()
     assert not app.exception and started == [(run.id, COMPARE, Asked({"good": {}}, 30))]
 
 
@@ -104,8 +104,8 @@ def test_options_are_written_in_words_and_listed(monkeypatch):
     app.text_area(key=f"compare_options_{run.id}").set_value(" good.size = 3 \n\nsort-mean.cutoff=0.5\n").run()
     listed = table(app, "Option").set_index("Option")
     assert listed.loc["good.size"].tolist() == ["3", "changed"] and not any(listed.index.str.startswith("sort"))
-    assert "change nothing: sort-mean" in texts(app)
-    button(app, "Run them").click().run()
+    assert "ignores their options: sort-mean" in texts(app)
+    button(app, "Run methods").click().run()
     assert not app.exception and started == [{"good": {"size": 3}}]
 
 
@@ -133,7 +133,7 @@ def test_a_method_that_was_started_is_no_longer_kept_as_ticked(monkeypatch):
     for name in ("good", "slow"):
         app.checkbox(key=f"compare_pick_{name}_{run.id}").check().run()
     monkeypatch.setattr(st, "rerun", st.stop)  # as when the page then shows the running comparison
-    button(app, "Run them").click().run()
+    button(app, "Run methods").click().run()
     assert not app.exception and f"kept_compare_pick_good_{run.id}" not in app.session_state
     assert app.session_state[f"kept_compare_pick_bug_{run.id}"] is False
 
@@ -153,7 +153,7 @@ def test_an_option_that_cannot_be_used_is_one_sentence_and_starts_nothing(line, 
     app = opened(run, PAGE)
     app.text_area(key=f"compare_options_{run.id}").set_value(line).run()
     assert not app.exception and [sentence in error.value.replace("\\", "") for error in app.error] == [True]
-    assert button(app, "Run them").disabled
+    assert button(app, "Run methods").disabled
 
 
 def test_without_a_choice_nothing_can_be_started():
@@ -163,7 +163,7 @@ def test_without_a_choice_nothing_can_be_started():
         if box.value:
             box.uncheck()
     app.run()
-    assert button(app, "Run them").disabled and "Choose at least one method" in texts(app)
+    assert button(app, "Run methods").disabled and "Choose at least one method" in texts(app)
 
 
 def test_a_refused_start_is_one_sentence(monkeypatch):
@@ -172,7 +172,7 @@ def test_a_refused_start_is_one_sentence(monkeypatch):
 
     monkeypatch.setattr(jobs, "start", refuse)
     app = opened(finished_run(4), PAGE)
-    button(app, "Run them").click().run()
+    button(app, "Run methods").click().run()
     assert [error.value for error in app.error] == ["The run \\<b\\> is already queued or running\\."]
 
 
@@ -200,7 +200,7 @@ def test_work_shows_every_method_and_can_be_resumed(monkeypatch):
     states = table(app, "What happened").set_index("Method")
     assert states["State"].tolist() == ["done", "failed", "not run"] and states["What happened"].iloc[0] == ""
     assert states.loc["the bug one", "What happened"] == "It met *a* problem."
-    assert "The comparison of `made up` was cancelled at 40%; the methods that are done are kept" in texts(app)
+    assert "The comparison of `made up` was cancelled at 40%; finished methods are kept" in texts(app)
     button(app, "Resume").click().run()
     assert started == [asked]
 
@@ -226,13 +226,13 @@ def test_the_truth_measures_methods_beside_the_controls():
     assert rows.loc["the good one", "f1"] == 1 and rows.loc["the slow one", "a_top"] == 0
     assert rows.loc["the undirected one", "undirected"] == 1 and rows.loc["the bug one", "state"] == "failed"
     said = texts(app)
-    assert "A_top of sorting the columns, which fits nothing" in said and "none is ranked" not in said
+    assert "Baseline, A_top of sorting the columns" in said and "cannot be ranked" not in said
     assert "**the bug one**: It met \\*a\\* problem\\." in said and "It \\<b\\>took\\<\\/b\\> the columns" in said
 
 
 def test_without_a_truth_nothing_is_ranked():
     app = opened(three(truth=None), PAGE)
-    assert "none is ranked above another" in texts(app)
+    assert "the methods cannot be ranked" in texts(app)
     assert not any("f1" in frame.value or "a_top" in frame.value for frame in app.dataframe)
 
 
@@ -242,7 +242,7 @@ def test_a_hidden_truth_stays_hidden_until_it_is_asked_for(monkeypatch):
     app = opened(run, PAGE)
     assert "The truth of this table is hidden" in texts(app)
     assert not any("f1" in frame.value for frame in app.dataframe)
-    assert "none is ranked" not in texts(app) and "f1" not in "".join(written.values())
+    assert "cannot be ranked" not in texts(app) and "f1" not in "".join(written.values())
     button(app, "Reveal the truth").click().run()
     assert not app.exception and table(app, "f1")["f1"].notna().sum() == 4
 
@@ -307,7 +307,7 @@ def test_only_failures_say_that_nothing_was_found():
     run = bare()
     compared.save(run, Ended("bug", "failed", {}, 1.0, 600.0, "It met a problem."))
     app = opened(run, PAGE)
-    assert any("No method has found anything yet" in info.value for info in app.info)
+    assert any("No method has a result yet" in info.value for info in app.info)
 
 
 @pytest.mark.parametrize(

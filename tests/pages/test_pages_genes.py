@@ -59,7 +59,7 @@ def test_columns_of_obs_come_along_and_their_roles_are_guessed():
     assert not at.exception and table.columns.tolist()[-2:] == ["batch", "age"] and table.shape == (90, 52)
     assert draft_of(at).origin.endswith("Read 50 genes by Pearson residuals with batch, age.")
     assert at.multiselect(key=key(at, "obs")).value == ["batch", "age"]
-    assert "2 columns look like something else than counts" in texts(at)
+    assert "2 columns do not look like counts" in texts(at)
     button(at, "Accept all guesses").click().run()
     assert draft_of(at).roles.columns == {"batch": ("covariate", "categorical"), "age": ("covariate", "continuous")}
     assert len(draft_of(at).columns) == 50 and not button(at, "Find the graph").disabled

@@ -269,13 +269,13 @@ def test_a_run_that_was_never_fitted_shows_its_refinement_alone():
 
 def test_without_a_run_no_fit_is_asked_for_and_the_table_can_be_refined(monkeypatch):
     app = opened(page=PAGE)
-    assert "no fit before it" in texts(app) and [found.key for found in app.button if "lead_on" in str(found.key)]
+    assert "but no fit" in texts(app) and [found.key for found in app.button if "lead_on" in str(found.key)]
     started = []
     monkeypatch.setattr(jobs, "start", lambda run, work, choice: started.append(run))
     app = upload(booted(), "t.csv", csv(poisson()))
     app.switch_page(PAGE)
     app.run()
-    assert "no fit before it" in texts(app) and "`t.csv` · 90 rows × 3 columns" in texts(app)
+    assert "but no fit" in texts(app) and "`t.csv` · 90 rows × 3 columns" in texts(app)
     app.button(key="quick_look").click().run()
     assert not app.exception and [run.id for run in started] == [app.query_params["run"]]
     assert "No run is open" not in texts(app)
@@ -297,7 +297,7 @@ def test_other_pages_say_that_it_was_not_fitted_and_lead_to_the_refined_graph():
     }
     app = opened(run, "pages/train/page.py")
     assert "has not been fitted" in texts(app) and app.button(key="resume_fit").label == "Fit it"
-    assert "with preset tuned" in texts(app)
+    assert "use preset tuned" in texts(app)
     assert not any(found.key == "smoothing" for found in app.slider)
 
 

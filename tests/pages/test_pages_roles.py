@@ -49,7 +49,7 @@ def test_guesses_wait_for_the_readers_word_and_are_taken_with_one_button():
         *("covariate, categorical", "covariate, continuous", "covariate, continuous"),
         "group",
     ]
-    assert "4 columns look like something else than counts" in texts(at) and button(at, "Find the graph").disabled
+    assert "4 columns do not look like counts" in texts(at) and button(at, "Find the graph").disabled
     assert "Below, give columns that are not counts a role" in at.error[0].value
     press(at, "Accept all guesses")
     now = draft_of(at)

@@ -164,10 +164,10 @@ def test_a_cycle_is_named():
 def test_pasted_edges_take_the_place_of_the_drawing():
     at = opened(graph="own")
     at.text_area(key="simulate_pasted").set_value("parent,child\nrain,wet\nsun,dry\n").run()
-    button(at, "Take these edges").click().run()
+    button(at, "Use these edges").click().run()
     assert set(table_of(at)) == {"rain", "wet", "sun", "dry"}
     at.text_area(key="simulate_pasted").set_value("a,b\nb,a").run()
-    button(at, "Take these edges").click().run()
+    button(at, "Use these edges").click().run()
     assert any("a → b → a" in sentence for sentence in said(at))
     assert set(table_of(at)) == {"rain", "wet", "sun", "dry"}
 
@@ -218,7 +218,7 @@ def test_the_table_goes_on_with_its_truth():
     [
         ("Complete binary model: cannot be known", "No direction can be known."),
         ("Trimodal source, softplus: can be known", "Every direction can be known"),
-        ("Tree, partly known", "Cannot be known: `a` → `b`, `a` → `e`."),
+        ("Tree, partly known", "Unknown directions: `a` → `b`, `a` → `e`."),
     ],
 )
 def test_an_example_fills_the_form_and_the_page_says_what_can_be_known(name, words):

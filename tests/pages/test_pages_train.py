@@ -65,10 +65,10 @@ def test_a_preset_changes_its_numbers_and_keeps_own_choices():
     at = on_train()
     at.number_input(key="set_seed").set_value(7).run()
     at.button_group(key="set_boundary").set_value("admissible").run()
-    assert settings(at).preset == "tuned" and "is our reading" not in texts(at)
+    assert settings(at).preset == "tuned" and "are our reading" not in texts(at)
     at.button_group(key="set_preset").set_value("paper").run()
     assert (settings(at).seed, settings(at).boundary) == (7, "admissible")
-    assert settings(at).joint_epochs == 800 and "is our reading" in texts(at)
+    assert settings(at).joint_epochs == 800 and "are our reading" in texts(at)
     at.button_group(key="set_preset").set_value("tuned").run()
     assert settings(at) == Settings.of("tuned", seed=7, boundary="admissible")
 

@@ -19,7 +19,7 @@ class Ready(NamedTuple):
 
 
 def ready(figure: go.Figure) -> Ready:
-    """Take the title off a figure, which is changed."""
+    """Separate the title from a figure, which is changed in place."""
     figure.layout.font.color = None  # the page's own colour, which contrasts more than one grey for both themes
     title = roles.title_of(figure)
     if title:
@@ -44,7 +44,7 @@ def show(figure: go.Figure | Ready, key: str, *, on_select: Callable[[], None] |
 
 
 def _room(figure: go.Figure) -> int:
-    """Space for what a figure writes above its panels."""
+    """Space for the text above a figure's panels."""
     top_axis = any(axis.side == "top" for axis in figure.select_xaxes())
     return 56 if top_axis else 64 if _has_panel_titles(figure) and figure.layout.showlegend else 0
 

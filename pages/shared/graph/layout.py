@@ -33,7 +33,7 @@ def is_moved(result: Placed) -> bool:
 
 
 def move(result: Placed, node: str, x: float, y: float) -> None:
-    """Keep where a node was dragged to."""
+    """Keep the position of a dragged node."""
     moved = st.session_state.setdefault(_MOVED, {})
     position = tuple(max(-_FARTHEST, min(_FARTHEST, value)) for value in (x, y))
     moved[_layout(result)] = {**moved.get(_layout(result), {}), node: position}

@@ -59,7 +59,7 @@ class Refinement:
 
     @cached_property
     def known(self) -> Known | None:
-        """It compared with the run's truth; pages ask `truth.shown`, which may hide this."""
+        """The comparison with the run's truth; pages ask `truth.shown`, which may hide it."""
         return Known.of(self.run, self.order, pd.DataFrame(columns=_NO_OCS), [])
 
     @cached_property

@@ -1,1 +1,1 @@
-"""The results of the open run, read once, and what a known truth says of them."""
+"""The results of the open run, loaded once, and their comparison with a known truth."""

@@ -85,7 +85,7 @@ class Result:
 
     @cached_property
     def known(self) -> Known | None:
-        """It compared with the run's truth, if there is one; pages ask `truth.shown`, which may hide this."""
+        """The comparison with the run's truth, if there is one; pages ask `truth.shown`, which may hide it."""
         return Known.of(self.run, self.order, self.ocs, TAUS)
 
     def candidates(self, tau_z: float) -> pd.DataFrame:

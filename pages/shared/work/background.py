@@ -79,9 +79,7 @@ class Computation(Generic[T]):
             self.error, self.state = f"{failure}: {error}", "failed"
 
 
-_threads: dict[
-    threading.Thread, Computation
-] = {}  # of started computations; finished ones are removed when another starts
+_threads: dict[threading.Thread, Computation] = {}  # of started computations; ended ones go when another starts
 
 
 @atexit.register
