@@ -33,7 +33,7 @@ def section(study: Study, results: Results, counts: pd.DataFrame) -> None:
     figure.show(figures.agreement(scores, study.published, controls), f"{study.name}_agreement")
     st.caption("Controls sort the columns of the chosen table and fit nothing: compare every method with them.")
     if len(scores):
-        _arrows(study, {label: group for label, group in results.items() if group})
+        _arrows(study, results)
 
 
 def _table(study: Study, results: Results, scores: pd.DataFrame) -> None:
