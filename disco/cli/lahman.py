@@ -24,11 +24,8 @@ def run(arguments: argparse.Namespace) -> None:
     Raises:
         InputError, ScoreUnavailable, FitStopped: as `work_here`.
     """
-    years, seeds, changes = (
-        parse_years(arguments.years),
-        parse_seeds(arguments.seeds),
-        parse_assignments(arguments.set),
-    )
+    years, changes = parse_years(arguments.years), parse_assignments(arguments.set)
+    seeds = parse_seeds(arguments.seeds)
     for name in _FIXED & set(changes):
         raise InputError(f"{name} is no --set of this command; see disco lahman --help.")
     wanted = group(cohort(*years), years, arguments.levels, arguments.preset, seeds, arguments.boundary)

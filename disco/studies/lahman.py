@@ -157,11 +157,11 @@ def group(
 ) -> list[Wanted]:
     """A fit of a cohort per seed. Boundary and thresholds are applied to fitted networks, so a run may have others."""
     name = f"Lahman {years[0]}-{years[1]} {representation(levels)} {preset} seed"
-    made = {seed: settings(levels, boundary, seed, preset, years) for seed in seeds}
-    free = ("boundary", "tau_z", "pi_min")
-    return [
-        Wanted(f"seed {seed}", f"{name} {seed}", table, one, source=CREDIT, free=free) for seed, one in made.items()
-    ]
+    free, found = ("boundary", "tau_z", "pi_min"), []
+    for seed in seeds:
+        made = settings(levels, boundary, seed, preset, years)
+        found.append(Wanted(f"seed {seed}", f"{name} {seed}", table, made, source=CREDIT, free=free))
+    return found
 
 
 def representation(levels: str) -> str:

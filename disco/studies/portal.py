@@ -113,7 +113,7 @@ def compared(species: Sequence[str], comparison: str) -> tuple[pd.DataFrame, str
         f"{first}–{last} in which every control had captures, so that all plots were trapped. A plot without a row "
         "then counts as 0."
     )
-    return (pd.DataFrame({"is_control": kinds}).join(means).reset_index(names="unit"), note)
+    return pd.DataFrame({"is_control": kinds}).join(means).reset_index(names="unit"), note
 
 
 EXPERIMENT = Experiment(

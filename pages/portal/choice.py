@@ -1,7 +1,5 @@
 """The choices of the Portal page: plots, species, and what to adjust for. Owns the keys `portal_…`."""
 
-from dataclasses import dataclass
-
 import pandas as pd
 import streamlit as st
 
@@ -14,23 +12,8 @@ from pages.shared.work.facts import fact
 _KINDS = {"none": None, "smooth": CONTINUOUS, "factor": CATEGORICAL}
 
 
-@dataclass(frozen=True)
-class Chosen:
-    """What the reader chose.
-
-    Attributes:
-        plots: kinds of plots.
-        species: and groups of species, in the order of the list.
-        roles: of plot_id, year and month.
-    """
-
-    plots: tuple[str, ...]
-    species: tuple[str, ...]
-    roles: Roles
-
-
-def choose() -> Chosen:
-    """The widgets."""
+def choose() -> tuple[tuple[str, ...], tuple[str, ...], Roles]:
+    """The kinds of plots, the species and groups in the order of the list, and the roles of plot_id, year and month."""
     every = [*portal.GROUPS, *portal.SPECIES]
     with st.container(border=True):
         plots = st.multiselect(
@@ -49,25 +32,21 @@ def choose() -> Chosen:
             format_func=_species,
             help="Each becomes a column; a group is the sum of its species.",
         )
-        row = st.container(horizontal=True, gap="medium")
-        with row:
+        with st.container(horizontal=True, gap="medium"):
             plot = _kind("Plot", "factor", ("none", "factor"), "Each plot has its own level of every species.")
             year = _kind("Year", "factor", tuple(_KINDS), "A factor predicts left-out rows better than a smooth curve.")
             month = _kind("Month", "smooth", tuple(_KINDS), "A smooth curve predicts left-out rows better.")
-    chosen = tuple(name for name in every if name in species)
-    return Chosen(tuple(plots), chosen, portal.adjusted(plot, year, month))
+    return tuple(plots), tuple(name for name in every if name in species), portal.adjusted(plot, year, month)
 
 
-def table(chosen: Chosen) -> pd.DataFrame | None:
+def table(plots: tuple[str, ...], species: tuple[str, ...]) -> pd.DataFrame | None:
     """The captures chosen; None, with the reason on the page, if they make no table."""
     with errors.said():
-        return _table(chosen)
+        return _table(plots, species)
     return None
 
 
-@fact(lambda chosen: (chosen.plots, chosen.species))
-def _table(chosen: Chosen) -> pd.DataFrame:
-    return portal.table(chosen.plots, chosen.species)
+_table = fact(lambda *chosen: chosen)(portal.table)
 
 
 def _species(name: str) -> str:

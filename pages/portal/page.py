@@ -16,16 +16,16 @@ _CHANGES = {
 }
 
 group.head(portal.STUDY)
-chosen = choice.choose()
-table = choice.table(chosen)
+plots, species, roles = choice.choose()
+table = choice.table(plots, species)
 if table is not None:
-    st.caption(f"{len(table):,} rows, one per plot and month with captures × {len(chosen.species)} species.")
-    wanted = portal.group(table, chosen.plots, chosen.roles)
+    st.caption(f"{len(table):,} rows, one per plot and month with captures × {len(species)} species.")
+    wanted = portal.group(table, plots, roles)
     runs = group.section("portal", wanted, "Search the graphs", _SEARCHES)
     is_done = len(runs) == len(wanted)
     if is_done:
         st.subheader("The graph with and without place and time", anchor=False)
         if len(wanted) == 1:
             st.caption("No adjustment is chosen above, so there is one graph only.")
-        graphs.section("portal", runs, ("of the counts alone", str(chosen.roles)), _CHANGES)
-    experiment.section(portal.STUDY, chosen.species, runs if is_done else {})
+        graphs.section("portal", runs, ("of the counts alone", str(roles)), _CHANGES)
+    experiment.section(portal.STUDY, species, runs if is_done else {})

@@ -92,14 +92,6 @@ def test_graphs_with_next_to_no_edges_come_with_what_to_try(batting):
         assert any(words in info.value for info in opened(page=PAGE).info) == is_said
 
 
-def test_levels_choose_other_runs(batting):
-    finished(batting, 0, levels="raw")
-    app = opened(page=PAGE)
-    assert not app.dataframe
-    app.segmented_control(key="lahman_levels").set_value("raw").run()
-    assert not app.exception and len(app.dataframe) == 1
-
-
 def test_open_opens_the_fit(batting):
     run = finished(batting, 0)
     app = opened(page=PAGE)

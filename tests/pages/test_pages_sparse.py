@@ -200,4 +200,4 @@ def test_lahman_without_edges(batting):  # noqa: F811
         shown = [f"figure lahman_{name}\n" for name in ("agreement", "places", "reference_arrows")]
         assert [part for part in [*shown, "Refined by the likelihood"] if part not in everything(app)] == []
         other = ("lahman_levels: q6", "lahman_levels: raw ranks", "lahman_preset: Paper")
-        assert_seen(poke(app), dict.fromkeys(other, "No fit of this cohort yet."))
+        assert_seen(poke(app), dict.fromkeys(other, "No fit of this table yet."))

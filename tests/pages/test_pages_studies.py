@@ -21,7 +21,7 @@ from disco.table.roles import Roles
 from disco.work import jobs
 from pages.shared.work import machine
 
-# The study -----------------------------------------------------------------------------------------------------------
+# The study
 
 
 def ponds(columns, comparison):
@@ -29,7 +29,7 @@ def ponds(columns, comparison):
     return (means.assign(**dict.fromkeys(columns, [1.0, 1.5, 3.0, 3.5])), "Four ponds.")
 
 
-PONDS = Experiment(("fish",), "Fish were taken out of two ponds.", ("all ponds",), ponds, "pond", "animals")
+PONDS = Experiment(("fish",), "Fish were taken out of two ponds.", ("all ponds",), ponds, unit="pond")
 STUDY = Study("ponds", "Ponds", "Count them.", "Nobody.", {"R": (("fish", "fly"),)}, "A guess.", experiment=PONDS)
 TABLE = pd.DataFrame(np.random.default_rng(1).poisson(3.0, (60, 3)), columns=["fish", "fly", "frog"]).assign(
     day=np.arange(60)
@@ -56,7 +56,7 @@ def page() -> None:
     experiment.section(STUDY, ["fish", "fly", "frog"], done)
 
 
-# -------------------------------------------------------------------------------------------------------------------
+# Its tests
 
 
 @pytest.fixture

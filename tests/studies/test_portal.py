@@ -118,8 +118,3 @@ def test_adjusted_no_decided_direction_is_against_the_experiment(species):
     assert not (adjusted["decided"] & (adjusted["verdict"] == CONTRADICTED)).any()
     if "kangaroo rats" in species:
         assert alone.loc["pocket mice", "without"] > 2 and 0.9 < adjusted.loc["pocket mice", "without"] < 1.2
-
-
-def test_without_a_covariate_there_is_one_search():
-    (one,) = portal.group(portal.table(), ["Control"], portal.UNADJUSTED)
-    assert one.label == "alone" and one.name == "Portal, Control, no adjustment" and "CC0" in one.source

@@ -33,7 +33,7 @@ def section(study: Study, results: Results, counts: pd.DataFrame) -> None:
     figure.show(figures.agreement(scores, study.published, controls), f"{study.name}_agreement")
     st.caption("Controls sort the columns of the chosen table and fit nothing: compare every method with them.")
     if len(scores):
-        _arrows(study, {label: group for label, group in results.items() if group})
+        _arrows(study, results)
 
 
 def _table(study: Study, results: Results, scores: pd.DataFrame) -> None:
@@ -41,22 +41,13 @@ def _table(study: Study, results: Results, scores: pd.DataFrame) -> None:
     columns = {"label": "Order", "run": "Run", **numbers(study)}
     for name, pairs in study.references.items():
         scores[f"of {name}"] = [f"{round(value * len(pairs), 1):g} / {len(pairs)}" for value in scores[name]]
-    for name, pairs in study.references.items():
-        found = [
-            _open(results[label].get(run), pairs) for label, run in zip(scores["label"], scores["run"], strict=True)
-        ]
-        if any(found):
-            scores[f"{name} open"] = [one or "–" for one in found]
-            columns[f"{name} open"] = st.column_config.TextColumn(help=_OPEN + decided_means(BOUND))
+    found = [results[label].get(run) for label, run in zip(scores["label"], scores["run"], strict=True)]
+    judged = [one if one is not None and "decided" in one.edges else None for one in found]
+    for name, pairs in study.references.items() if any(judged) else ():
+        open_ = [None if one is None else agreement.undecided(one.edges, pairs) for one in judged]
+        scores[f"{name} open"] = ["–" if one is None else f"{one[1]} of {one[0]}" for one in open_]
+        columns[f"{name} open"] = st.column_config.TextColumn(help=_OPEN + decided_means(BOUND))
     table.show(scores, "Agreement with the references, per order and run", columns)
-
-
-def _open(found: Found | None, pairs: agreement.Pairs) -> str:
-    """How many of the joined pairs are undecided; empty if that is not known."""
-    if found is None or "decided" not in found.edges:
-        return ""
-    joined, undecided = agreement.undecided(found.edges, pairs)
-    return f"{undecided} of {joined}"
 
 
 def numbers(study: Study) -> dict[str, object]:

@@ -43,8 +43,7 @@ def section(study: Study, columns: Sequence[str], runs: Mapping[str, Run]) -> No
     words = {name: name[0].upper() + name[1:] for name in experiment.comparisons}
     chosen = answers.segments(label, words, "study_comparison", help=help)
     means, note = _units(experiment, tuple(columns), chosen)
-    measured = experiments.effects(means, columns)
-    figure.show(figures.effects(measured, means, chosen, experiment), "study_effects")
+    figure.show(figures.effects(experiments.effects(means, columns), means, chosen, experiment), "study_effects")
     st.caption(
         f"{note} Intervals: 95 %, Welch's t of the log ratio with {experiment.unit}s as units. Few "
         f"{experiment.unit}s make them wide."
@@ -89,11 +88,9 @@ def _verdicts(experiment: Experiment, runs: Mapping[str, Run]) -> None:
         "experiment": text("Experiment", width=150, help=f"{experiment.measured.capitalize()} over those on controls."),
     }
     for name, one in said.items():
-        rows[name], rows[f"verdict_{name}"] = _claims(one), one["verdict"]
-        columns |= {
-            name: text(f"Graph, {name}", help=_CLAIM),
-            f"verdict_{name}": text(f"Verdict, {name}", help=_VERDICT),
-        }
+        rows[name] = [_claim(*claim) for claim in one[["arrow", "decided", "without"]].to_numpy()]
+        rows[f"verdict_{name}"], columns[name] = one["verdict"], text(f"Graph, {name}", help=_CLAIM)
+        columns[f"verdict_{name}"] = text(f"Verdict, {name}", help=_VERDICT)
     alt = "Pairs of a removed column and another one: experiment, graphs and verdicts"
     columns["why"] = text(f"Why, {label}", width=270)
     table.show(rows.assign(why=last["why"]), alt, columns, most=400)
@@ -107,11 +104,7 @@ def ratio_words(ratio: float, low: float, high: float) -> str:
     return "too few counts" if math.isnan(low) else f"× {ratio:.2f} ({low:.2f} to {high:.2f})"
 
 
-def _claims(said: pd.DataFrame) -> list[str]:
-    """What a graph says of every pair, in words."""
-    found = []
-    for one in said.itertuples():
-        effect = f" × {one.without:.2f}" if one.arrow == FORWARD else ""
-        sure = "" if one.arrow in (INDIRECT, NONE) else ", decided" if one.decided else ", open"
-        found.append(f"{one.arrow}{effect}{sure}")
-    return found
+def _claim(arrow: str, decided: bool, without: float) -> str:
+    """What a graph says of a pair, in words."""
+    effect = f" × {without:.2f}" if arrow == FORWARD else ""
+    return f"{arrow}{effect}{'' if arrow in (INDIRECT, NONE) else ', decided' if decided else ', open'}"

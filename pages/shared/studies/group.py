@@ -56,6 +56,8 @@ def section(
     begun = {label: run for label, run in runs.items() if label not in absent}
     busy = _busy(begun, kind)
     st.fragment(_lines, run_every=1.0 if busy else None)(key, begun, kind, busy)
+    if not begun and is_fit:
+        st.caption("No fit of this table yet.")
     if missing and is_fit:
         ready, words = partial(machine.calibrated, "auto"), "Measuring the speed of this machine"
         machine.once(ready, words, partial(_foretold, missing))
