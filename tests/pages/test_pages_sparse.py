@@ -108,7 +108,7 @@ AFTER = {  # what it shows after a choice
         "ordering_section: Why a sink": "needs this run's fitted networks",
         "ordering_section: Other criteria": "figure criteria\n",
         "ordering_section: All steps": "figure margins\n",
-        "ordering_section: Order again": "needs this run's fitted networks",
+        "ordering_section: Order again": "needs the run's fitted networks",
     },
     "parents": {
         "graph_missing: False": "figure candidates\n",
@@ -121,10 +121,10 @@ AFTER = {  # what it shows after a choice
         **{f"selector: {name}": f"{name} has not been computed" for name in ("CAM", "PCM", "Evidence")},
     },
     "graph": {
-        "graph_missing: False": "without any edge",
-        "graph_lines: the scores": "without any edge",
-        "graph_reach: 1 step": "without any edge",
-        "pi_min_graph_iqr: 1 of 3": "without any edge",
+        "graph_missing: False": "without edges",
+        "graph_lines: the scores": "without edges",
+        "graph_reach: 1 step": "without edges",
+        "pi_min_graph_iqr: 1 of 3": "without edges",
         "graph_search: x1": "**Children** (0",
     },
 }

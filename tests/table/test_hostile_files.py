@@ -129,7 +129,7 @@ def test_a_hostile_file_costs_one_sentence(case):
 def test_a_file_that_unpacks_to_too_much_is_refused_before_it_is_unpacked(kind, monkeypatch):
     content = workbook(("s", ROWS, "visible")) if kind == "workbook" else as_parquet(pa.table({"a": range(1000)}))
     monkeypatch.setattr(f"disco.table.formats.{kind}.MOST_UNPACKED", 1000)
-    with pytest.raises(limits.NotATable, match="unpacks to 0 MB; at most 0 MB are read"):
+    with pytest.raises(limits.NotATable, match="unpacks to 0 MB; the limit is 0 MB"):
         parse(content, {"workbook": ".xlsx"}.get(kind, ".parquet"))
 
 
@@ -183,7 +183,7 @@ def test_only_regular_files_are_read(what, command, tmp_path, capsys, monkeypatc
 
 def test_an_open_file_without_end_is_not_read_whole(monkeypatch):
     monkeypatch.setattr("disco.table.read.MOST_BYTES", 1000)
-    with open("/dev/zero", "rb") as file, pytest.raises(InputError, match="at most 0 MB are read"):
+    with open("/dev/zero", "rb") as file, pytest.raises(InputError, match="the limit is 0 MB"):
         read_table(file, "zero.csv")
 
 

@@ -97,7 +97,7 @@ def cut_slider(result: Result, selector: str) -> float:
 _HELP = {
     "cam": "An edge is kept if the p-value of its F test is below this. The paper uses 0.001. Nothing is refitted.",
     "pcm": "An edge is kept if the p-value of its test is below this. The paper uses 0.05, without correcting for "
-    "multiple tests: of 100 candidates without an edge, about five pass. Nothing is refitted.",
+    "multiple tests: a calibrated test passes about five of 100 candidates without an edge. Nothing is refitted.",
     "evidence": "An edge is kept if the child's log posterior would lose more than this without it. 0 keeps every edge "
     "of the search. 3 nats are odds of 20 to 1. Nothing is refitted.",
 }
