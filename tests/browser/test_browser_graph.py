@@ -127,7 +127,7 @@ def test_keys_walk_pick_and_search_and_a_bare_wheel_scrolls_the_page(page, addre
     expect(reached).not_to_have_attribute("data-node", "0")
     number = int(reached.get_attribute("data-node"))
     assert middle(page, number)[1] > middle(page, 0)[1]
-    expect(page.locator(".spoken")).to_contain_text(f"x{number + 1} (place {number + 1} of 6)")
+    expect(page.locator(".spoken")).to_contain_text(f"x{number + 1} (position {number + 1} of 6)")
     page.keyboard.press("Enter")
     expect(page.locator("h5")).to_have_text(f"x{number + 1}")
     page.keyboard.press("Escape")
