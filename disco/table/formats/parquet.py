@@ -41,7 +41,7 @@ def _look(file: arrow_parquet.ParquetFile) -> None:
     groups = range(metadata.num_row_groups)
     size = sum(metadata.row_group(group).total_byte_size for group in groups)
     if size > MOST_UNPACKED:
-        raise NotATable(f" unpacks to {size / 1e6:,.0f} MB; at most {MOST_UNPACKED / 1e6:,.0f} MB are read.")
+        raise NotATable(f" unpacks to {size / 1e6:,.0f} MB; the limit is {MOST_UNPACKED / 1e6:,.0f} MB.")
     for field in file.schema_arrow:
         if pa.types.is_nested(field.type):
             raise NotATable(

@@ -53,7 +53,7 @@ def plain(table: pa.Table) -> pa.Table:
     fields = [field.with_type(column.type) for field, column in zip(table.schema, columns, strict=True)]
     table = pa.Table.from_arrays(columns, schema=pa.schema(fields, table.schema.metadata))
     if table.nbytes > 2 * MOST_BYTES:
-        raise NotATable(f" unpacks to {table.nbytes / 1e6:,.0f} MB; at most {2 * MOST_BYTES / 1e6:,.0f} MB are read.")
+        raise NotATable(f" unpacks to {table.nbytes / 1e6:,.0f} MB; the limit is {2 * MOST_BYTES / 1e6:,.0f} MB.")
     return table
 
 

@@ -116,7 +116,7 @@ def _look(archive: zipfile.ZipFile) -> None:
         raise NotATable(f"{_REFUSED}it packs {len(members):,} files, more than {_MOST_MEMBERS:,}.")
     if size > MOST_UNPACKED:
         raise NotATable(
-            f" unpacks to {size / 1e6:,.0f} MB; at most {MOST_UNPACKED / 1e6:,.0f} MB are read. Save the sheet as CSV."
+            f" unpacks to {size / 1e6:,.0f} MB; the limit is {MOST_UNPACKED / 1e6:,.0f} MB. Save the sheet as CSV."
         )
 
 
