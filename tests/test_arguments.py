@@ -24,7 +24,7 @@ from disco.table.thinning import thinned
 TABLE = pd.DataFrame(np.random.default_rng(0).poisson(4.0, (40, 3)), columns=list("abc"))
 TRUTH = pd.DataFrame({"parent": ["a", "b"], "child": ["b", "c"]})
 FOUND = TRUTH.assign(confidence=0.5)
-PAIRS = "Edges are a table, a graph, or pairs \\(parent, child\\) of names; got a"
+PAIRS = "Edges must be a table, a graph, or pairs \\(parent, child\\) of names; got a"
 
 
 def refined(**given: object) -> object:

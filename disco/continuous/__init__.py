@@ -1,4 +1,4 @@
-"""Scores of continuous tables: noise prediction networks, the curvature read from them, and the CCS.
+"""Scores of continuous tables: noise prediction networks, their curvature, and the CCS.
 
-The methods that order by it are `disco.methods.diffan` and `disco.methods.cont`.
+Used by the methods `disco.methods.diffan` and `disco.methods.cont`.
 """

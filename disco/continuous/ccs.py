@@ -4,7 +4,7 @@
 
 is 0 if the curvature of the log density in x_j depends on x_j alone, as it does for a sink. The conditional variance is
 estimated by the held-out squared residuals of a regression of H_j,R on x_j: cubic splines with six knots at quantiles,
-a ridge penalty of 10⁻³, five folds (*Continuous-Data Ordering Recovery*). H and S are in the units of the column.
+a ridge penalty of 10⁻³, five folds (*Continuous-Data Ordering Recovery*). H and S are in the column's units.
 """
 
 import numpy as np

@@ -4,8 +4,8 @@ With noise of standard deviation σ the score is s = −ε_θ / σ, so the diago
 
     ∂²log p / ∂x_j² = −(∂ε_j / ∂x_j) / σ.
 
-Leaving out a leaf l corrects the others (DiffAN's residue): s_j − (∂s_l/∂x_j) / (∂s_l/∂x_l) · s_l is the score of the
-others' marginal if l has additive Gaussian noise. σ cancels. Several leaves L are left out at once,
+Removing a leaf l corrects the others (DiffAN's residue): s_j − (∂s_l/∂x_j) / (∂s_l/∂x_l) · s_l is the score of the
+others' marginal if l has additive Gaussian noise. σ cancels. Several leaves L are removed at once by
 
     s_j − Σ_{l,m ∈ L} (∂s_l/∂x_j) (J⁻¹)_lm s_m,   J = (∂s_l/∂x_m)_{l,m ∈ L},
 
@@ -21,7 +21,7 @@ from torch.func import jvp, vjp, vmap
 
 from disco.errors import InputError
 
-_AT_ONCE = 8192  # rows × columns differentiated together, which bounds the memory
+_AT_ONCE = 8192  # rows × columns differentiated together, to limit memory
 
 Noise = Callable[[Tensor], Tensor]  # the noise predicted in rows, (rows, nodes) → (rows, nodes), each row by itself
 
@@ -40,9 +40,9 @@ def diagonal(
     Args:
         noise: ε_θ.
         values: rows, (rows, nodes).
-        columns: which diagonal entries.
+        columns: the diagonal entries.
         check: called between chunks of rows; it may raise.
-        weight: about how many times the memory of one prediction `noise` takes.
+        weight: approximate memory of `noise`, in multiples of one prediction.
     """
     indices = torch.tensor(list(columns), device=values.device)
     units = torch.eye(values.shape[1], dtype=values.dtype, device=values.device)[indices]
@@ -62,7 +62,7 @@ def _diagonal(noise: Noise, rows: Tensor, units: Tensor, indices: Tensor) -> Ten
 
 
 def without(noise: Noise, leaves: Sequence[int]) -> Noise:
-    """The noise prediction corrected for leaves that are left out; the leaves' own columns become 0."""
+    """The noise prediction corrected for removed leaves; the leaves' own columns become 0."""
     if not leaves:
         return noise
 
@@ -84,5 +84,5 @@ def lowest(scores: np.ndarray) -> int:
         InputError: none is finite.
     """
     if not np.isfinite(scores).any():
-        raise InputError("No column left has a finite curvature, so the networks did not converge: lower the rate.")
+        raise InputError("No remaining column has a finite curvature: the networks did not converge. Lower the rate.")
     return int(np.where(np.isfinite(scores), scores, np.inf).argmin())

@@ -1,8 +1,8 @@
 """Networks that predict the noise in a row: DiffAN's joint network, and the projection network of DISCO-Cont.
 
-Both are told the noise level by the logarithm of its standard deviation, as one more input. DiffAN's paper passes the
-number of the step instead, whose large values would outweigh the row's own. Weights and dropout are drawn from a given
-generator, so that a fit depends on nothing else the program draws.
+Both receive the noise level as one more input, the logarithm of its standard deviation. DiffAN's paper uses the step
+number instead, whose large values would outweigh the row's own. Weights and dropout come from a given generator, so
+that a fit does not depend on other random draws of the program.
 """
 
 import torch
@@ -18,9 +18,9 @@ class JointNetwork(nn.Module):
 
     Args:
         nodes: d.
-        generator: of the weights and of dropout, on the CPU.
-        width: b, if it shall be less than DiffAN's.
-        first_norm: whether the first hidden layer is normalised, which loses how far a row is from the centre.
+        generator: for the weights and dropout, on the CPU.
+        width: b, if smaller than DiffAN's.
+        first_norm: whether the first hidden layer is normalised, which loses a row's distance from the centre.
     """
 
     def __init__(
@@ -51,9 +51,9 @@ class JointNetwork(nn.Module):
 
 
 class ProjectionNetwork(nn.Module):
-    """The noise in the columns R that remain, from these columns alone: three hidden layers.
+    """The noise in the remaining columns R, from these columns alone: three hidden layers.
 
-    Its activations are smooth, since it is differentiated where the joint network is only evaluated.
+    Its activations are smooth, since it is differentiated, unlike the joint network.
     """
 
     def __init__(self, nodes: int, width: int, generator: torch.Generator) -> None:
@@ -75,7 +75,7 @@ class ProjectionNetwork(nn.Module):
 
 
 class Dropout(nn.Module):
-    """In training, sets a random share of its input to 0 and scales the rest up."""
+    """In training, sets a random share of its input to 0 and rescales the rest."""
 
     def __init__(self, share: float, generator: torch.Generator) -> None:
         super().__init__()
@@ -90,7 +90,7 @@ class Dropout(nn.Module):
 
 @torch.no_grad()
 def _initialise(network: nn.Module, generator: torch.Generator) -> None:
-    """Weights and biases uniform within ± 1 / √inputs, as torch draws them, from a generator of our own."""
+    """Weights and biases uniform within ± 1 / √inputs, as in torch, but from our own generator."""
     for layer in network.modules():
         if isinstance(layer, nn.Linear):
             for values in (layer.weight, layer.bias):

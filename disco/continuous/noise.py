@@ -1,9 +1,9 @@
-"""Gaussian noise in steps, as DiffAN adds it (Sanchez et al., 2023; Ho, Jain and Abbeel, 2020).
+"""Gaussian noise in steps, as in DiffAN (Sanchez et al., 2023; Ho, Jain and Abbeel, 2020).
 
     x_t = √ᾱ_t x + √(1 − ᾱ_t) ε,   ᾱ_t = Π_{i ≤ 100 t} (1 − β_i),   t = 0, 0.01, …, 0.99,
 
-with β rising evenly from 10⁻⁴ to 0.02. Between two steps log ᾱ is interpolated, so that t may be any number of this
-range. The standard deviation √(1 − ᾱ_t) of the noise rises from 0.01 to 0.80.
+with β increasing linearly from 10⁻⁴ to 0.02. Between two steps log ᾱ is interpolated, so that t may be any number in
+this range. The standard deviation √(1 − ᾱ_t) of the noise increases from 0.01 to 0.80.
 """
 
 from collections.abc import Callable
@@ -33,7 +33,7 @@ def deviation(t: Tensor) -> Tensor:
 
 
 def time_of(deviations: Tensor) -> Tensor:
-    """t at which the noise has these standard deviations; beyond the range, the nearest t of it."""
+    """t at which the noise has these standard deviations; beyond the range, the nearest t."""
     wanted = torch.log1p(-deviations.double().square())
     table = _LOG_KEPT.to(wanted.device).flip(0)  # rising
     above = torch.searchsorted(table, wanted).clamp(1, STEPS - 1)
@@ -48,7 +48,7 @@ def corrupted(values: Tensor, noise: Tensor, t: Tensor) -> Tensor:
 
 
 def uniform(least: float, most: float) -> Times:
-    """t uniform on a range."""
+    """Uniform t on a range."""
     return lambda rows, generator: least + (most - least) * torch.rand(rows, generator=generator)
 
 

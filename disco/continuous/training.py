@@ -18,21 +18,21 @@ from disco.progress import Reporter
 from disco.score.adam import Adam
 
 _EVERY = 10  # epochs between two validations
-_FULL = 0.2  # share of the rows whose mask is replaced by all columns (paper, Mask Distribution)
+_FULL = 0.2  # share of rows whose mask is replaced by all columns (paper, Mask Distribution)
 
 
 @dataclass(frozen=True)
 class Schedule:
-    """How long a network trains, and on what.
+    """The length and the data of a network's training.
 
     Attributes:
-        epochs: passes through the training rows, at most.
-        batch: rows per update; the last batch of an epoch has what is left.
+        epochs: largest number of passes through the training rows.
+        batch: rows per update; the last batch of an epoch has the rest.
         rate: the learning rate.
-        holdout: the share of the rows that validates; 0 trains on all rows, to the last epoch.
-        least: the first epoch that may be validated; the last epoch always is.
-        patience: epochs without a better validation loss after which training stops.
-        halved: whether layers multiply numbers of 16 bits: bfloat16, three times as fast on a processor that has it.
+        holdout: the share of rows for validation; 0 trains on all rows, to the last epoch.
+        least: the earliest validated epoch; the last epoch always is.
+        patience: number of epochs without a better validation loss after which training stops.
+        halved: whether layers multiply in bfloat16, three times as fast on processors that support it.
     """
 
     epochs: int
@@ -54,16 +54,16 @@ def train_joint(
     *,
     paired: bool = False,
 ) -> int:
-    """Train the joint network, and leave it with its best validated state, or its last without validation.
+    """Train the joint network; it ends in its best validated state, or its last without validation.
 
     Args:
         values: standardised rows, (rows, nodes).
         times: draws t.
-        generator: of all draws, on the CPU.
-        paired: whether every row is seen with ε and with −ε.
+        generator: for all draws, on the CPU.
+        paired: whether every row is used with ε and with −ε.
 
     Returns:
-        The epoch of the state that was kept.
+        The epoch of the kept state.
     """
 
     def loss(rows: Tensor) -> Tensor:
@@ -123,7 +123,7 @@ def _train(
     reporter: Reporter,
     stage: str,
 ) -> int:
-    """The epochs; the network is left in evaluation mode with its best state, whose epoch is returned."""
+    """Run the epochs; the network ends in evaluation mode in its best state, whose epoch is returned."""
     optimiser = Adam(network.parameters(), schedule.rate)
     best, state, lowest = schedule.epochs, None, float("inf")
     for epoch in range(1, schedule.epochs + 1):

@@ -1,1 +1,1 @@
-"""Networks fitted, and what is read from them."""
+"""Fitted networks and their results."""

@@ -1,7 +1,7 @@
-"""What a fit costs: floating-point operations of each stage, and peak memory.
+"""The cost of a fit: floating-point operations of each stage, and peak memory.
 
 A multiply and an add count as two operations; a training step costs three forward passes. Only matrix products are
-counted, so the figures are lower bounds. Covariates and exposure are left out: they are few inputs of wide networks.
+counted, so the figures are lower bounds. Covariates and exposure are ignored: they are few inputs of wide networks.
 """
 
 import math
@@ -10,7 +10,7 @@ from disco.score.plan import Plan
 from disco.settings import Settings
 
 STAGES = ("joint", "projection", "ordering", "parents")
-_FOREST_OWN = 2  # cost of a tree besides its splits, as a number of columns to split
+_FOREST_OWN = 2  # cost of a tree besides its splits, in columns to split
 
 
 def _weights(inputs: int, outputs: int, settings: Settings) -> int:
@@ -52,8 +52,8 @@ def forest_looks(plan: Plan, nodes: int) -> float:
 
 
 def peak_bytes(plan: Plan, nodes: int, device: str = "cpu") -> int:
-    """A generous estimate of a fit's memory on its device (cpu or cuda), in bytes, without that of the libraries."""
-    from disco.score.curvature import ROWS_AT_ONCE  # these three load torch
+    """A generous estimate of a fit's memory on its device (cpu or cuda), in bytes, without the libraries."""
+    from disco.score.curvature import ROWS_AT_ONCE  # these three import torch
     from disco.score.losses import BLOCK_ENTRIES
     from disco.score.training import MONITOR_ROWS
 
@@ -63,7 +63,7 @@ def peak_bytes(plan: Plan, nodes: int, device: str = "cpu") -> int:
     batch = min(settings.batch_size, train)
     monitor = max(MONITOR_ROWS, plan.holdout)
     data = folds * nodes * 8 * (train + 3 * evaluated) + plan.rows * nodes * 32
-    # Parameters, gradients, two moments and the state to serve.
+    # Parameters, gradients, two moments and the state to use.
     networks = 5 * 4 * folds * weights
     activations = 4 * folds * 2 * batch * (3 * (settings.hidden_layers + 1) * width + 20 * nodes)
     draws = folds * nodes * 20 * (monitor + evaluated + max(batch, min(train, BLOCK_ENTRIES // nodes)))

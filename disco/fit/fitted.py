@@ -1,10 +1,10 @@
-"""Fitted networks with their table, and what is read from them: causal orders, scores of edges, curvature.
+"""Fitted networks with their table, and their results: causal orders, scores of edges, curvature.
 
-A variant is a causal order with all its scores, for one criterion and boundary. All variants of the same networks
-read the same curvature, so each evaluation is made once and remembered.
+A variant is a causal order with all its scores, for one criterion and boundary. All variants of the same networks use
+the same curvature, so each evaluation is made once and cached.
 
-Inside, columns are numbered in the order of their names: the same named table gives the same result however its columns
-are arranged.
+Internally, columns are numbered in the order of their names, so the result does not depend on the order of the table's
+columns.
 """
 
 from collections.abc import Sequence
@@ -40,8 +40,8 @@ class Variant:
         order: node names, source first.
         ccs: step, remaining, node, fold, score, chosen.
         criteria: step, node, fold, and one score per criterion and boundary; NaN where unavailable.
-        ocs: fold, parent, child, ocs, curvature (mean without absolute value), z; with knowledge also rule, what it
-            says of the edge (`disco.knowledge.resolved`).
+        ocs: fold, parent, child, ocs, curvature (mean without absolute value), z; with knowledge also rule, its rule on
+            the edge (`disco.knowledge.resolved`).
     """
 
     order: list[str]
@@ -52,16 +52,16 @@ class Variant:
 
 @dataclass(frozen=True, eq=False)
 class Fitted:
-    """Trained networks, and the table, folds and settings they were trained with.
+    """Trained networks, with their table, folds and settings.
 
     Attributes:
         table: counts, all rows and columns.
-        folds: the rows that are used, divided into cross-fitting folds.
+        folds: the used rows, divided into cross-fitting folds.
         networks: joint and projection network, all folds in one batch.
-        settings: of the fit.
-        sinks: the scores of the remaining sets evaluated so far, which grow as orders are recovered.
-        rules: to which orders and edges keep, by `names`.
-        adjustment: what the rows of the table have beside their counts.
+        settings: the fit's settings.
+        sinks: the scores of the remaining sets evaluated so far; more are added as orders are recovered.
+        rules: rules that orders and edges obey, by `names`.
+        adjustment: the adjustment of the table's rows.
     """
 
     table: pd.DataFrame
@@ -83,10 +83,10 @@ class Fitted:
         knowledge: Knowledge | None = None,
         adjustment: Adjustment | None = None,
     ) -> "Fitted":
-        """The fitted networks whose `tensors` were kept, with table, settings, knowledge and adjustment of their fit.
+        """The fitted networks from saved `tensors`, with the table, settings, knowledge and adjustment of their fit.
 
         Raises:
-            InputError: the table cannot be used, or the knowledge names other columns or contradicts itself.
+            InputError: the table cannot be used, or the knowledge names other columns or is contradictory.
             KeyError, ValueError, IndexError, RuntimeError: the tensors are not those of such a fit.
         """
         counts = prepare(table, adjustment, settings.folds).counts
@@ -119,18 +119,18 @@ class Fitted:
 
     @cached_property
     def plan(self) -> Plan:
-        """How many rows were used for what, and how long the networks trained at most."""
+        """The use of the rows, and the longest training of the networks."""
         return Plan.of(len(self.table), self.settings, self.folds)
 
     @property
     def device(self) -> torch.device:
-        """Where the networks are."""
+        """The networks' device."""
         return self.networks.joint.features.top.device
 
     def recover(
         self, boundary: str | None = None, criterion: str | None = None, callback: Callback | None = None
     ) -> Variant:
-        """Order and scores with another boundary or criterion; those of the settings unless given.
+        """Order and scores with another boundary or criterion; by default those of the settings.
 
         Raises:
             InputError: there is no such boundary or criterion.
@@ -143,7 +143,7 @@ class Fitted:
         return self.variant(chosen.criterion, chosen.boundary, reporter)
 
     def variant(self, criterion: str, boundary: str, reporter: Reporter) -> Variant:
-        """As `recover`, as two stages of some work: ordering and parents."""
+        """As `recover`, in two stages of some work: ordering and parents."""
         steps = self._removals(criterion, boundary, reporter)
         order = [self.names[node] for node in order_of(steps)]
         ccs = ccs_frame(steps, self.names, criterion, boundary)
@@ -155,7 +155,7 @@ class Fitted:
         Args:
             order: all columns, source first.
             boundary: clipped or admissible.
-            callback: receives an event after every child; False stops.
+            callback: receives an event after every child; returning False stops.
 
         Returns:
             Columns fold, parent, child, ocs, curvature, z and, with knowledge, rule, as in `Variant`.
@@ -177,7 +177,7 @@ class Fitted:
         return table if self.rules is None else table.assign(rule=self.rules.of_edges(table, self.names))
 
     def curvature(self, node: str, remaining: Sequence[str]) -> pd.DataFrame:
-        """Diagonal curvature of a node within a remaining set at the held-out rows, averaged over noise levels.
+        """A node's diagonal curvature within a remaining set at the held-out rows, averaged over noise levels.
 
         Returns:
             Columns fold (from 1), row (of the table, from 1), rank, curvature, admissible.
@@ -193,14 +193,14 @@ class Fitted:
         return pd.DataFrame({**columns, "curvature": values[fold, index], "admissible": inside[fold, index]})
 
     def sink_scores(self, remaining: Sequence[int]) -> dict[tuple[str, str], np.ndarray]:
-        """Scores of every node of a remaining set, as `disco.score.curvature.sink_scores` gives them."""
+        """Scores of every node of a remaining set, from `disco.score.curvature.sink_scores`."""
         key = tuple(remaining)
         if key not in self.sinks:
             self.sinks[key] = sink_scores(self._scores, self._held_out, key, self.settings)
         return self.sinks[key]
 
     def pair_scores(self, child: int, remaining: Sequence[int]) -> ocs.PairScores:
-        """Scores of a child with every other node of R, as `disco.score.curvature.off_diagonal_scores` gives them."""
+        """Scores of a child with every other node of R, from `disco.score.curvature.off_diagonal_scores`."""
         key = child, *remaining
         if key not in self._pairs:
             held_out = self._parents_held_out
@@ -211,7 +211,7 @@ class Fitted:
         steps, nodes = [], len(self.names)
         for step in remove_sinks(self.sink_scores, nodes, criterion, boundary, self.names, self.rules):
             steps.append(step)
-            # A step costs in proportion to the nodes it evaluates.
+            # The cost of a step is proportional to the nodes it evaluates.
             left = len(step.remaining) - 1
             share = 1 - left * (left + 1) / (nodes * (nodes + 1))
             reporter.step("ordering", len(steps), nodes - 1, share, unit="step")
@@ -223,12 +223,12 @@ class Fitted:
 
     @cached_property
     def _held_out(self) -> HeldOut:
-        """The rows at which curvature decides on the order."""
+        """The rows whose curvature determines the order."""
         return HeldOut.of(self.folds.ranks, self.settings, self.device)
 
     @cached_property
     def _parents_held_out(self) -> HeldOut:
-        """The rows at which it decides on the parents."""
+        """The rows whose curvature determines the parents."""
         if self.folds.parent_ranks is self.folds.ranks:
             return self._held_out
         return HeldOut.of(self.folds.parent_ranks, self.settings, self.device)

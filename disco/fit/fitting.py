@@ -2,8 +2,8 @@
 
     table → ranks → corruption → networks → training → curvature → ordering → parents
 
-A fit repeats exactly for a seed on the same device and library versions; another device or another number of threads
-changes only rounding. Renaming a column changes which random weights it gets, as another seed would.
+A fit with a given seed is exactly reproducible on the same device and library versions. Another device or another
+number of threads changes only rounding. Renaming a column changes its random weights, as another seed would.
 """
 
 import copy
@@ -37,21 +37,21 @@ from disco.table.prepared import Table, prepare
 from disco.table.ranks import Beside, Folds, check_split
 from disco.table.roles import Given
 
-_SELECTOR_SHARE = 0.05  # of a fit's progress at least, for another selector than ocs
-_LOOK_FLOPS = 1000  # floating-point operations that take about as long as a forest weighing one row
+_SELECTOR_SHARE = 0.05  # smallest share of a fit's progress for a selector other than ocs
+_LOOK_FLOPS = 1000  # floating-point operations that take about as long as one split evaluation of a forest
 
 
 @dataclass(frozen=True)
 class FitResult:
-    """All that a fit found.
+    """All results of a fit.
 
     Attributes:
         fitted: the networks.
         variant: order and scores, with the criterion and boundary of the settings.
         edges: the selected edges: parent, child, ocs, z, frequency; score and p_value with a selector other than ocs,
             and rule with knowledge.
-        candidates: all candidates of that selector, as `disco.parents.selectors.candidates` gives them; None with ocs.
-        training: stage → epochs run, and the served epoch and its validation loss of each fold.
+        candidates: all candidates of that selector, from `disco.parents.selectors.candidates`; None with ocs.
+        training: stage → number of epochs, and each fold's chosen epoch and its validation loss.
     """
 
     fitted: Fitted
@@ -109,22 +109,22 @@ def fit(
 
 
 def fingerprint(table: pd.DataFrame, rows: np.ndarray, settings: Settings, adjustment: Adjustment | None = None) -> str:
-    """A digest of all that the networks depend on; a checkpoint is of the fit whose digest it holds.
+    """A digest of everything that affects the networks; a checkpoint belongs to the fit with its digest.
 
     Args:
         table: counts, all rows.
-        rows: the numbers of those that give networks and order.
+        rows: the row numbers for networks and order.
         settings: of the fit.
-        adjustment: what all rows have beside their counts.
+        adjustment: the adjustment of all rows.
     """
     chosen = settings.to_dict()
-    del chosen["selector"]  # no network depends on it
+    del chosen["selector"]  # it does not affect the networks
     before: dict[str, Any] = {"disjoint_rows": False, "folds_by": "rows"}
     for stage in ("joint", "projection"):
         before |= {f"{stage}_schedule": "epochs", f"{stage}_decay": None}
     for name, value in before.items():
         if chosen[name] == value:
-            del chosen[name]  # a fit begun by a version without this choice can be resumed
+            del chosen[name]  # so that fits of versions without this choice can be resumed
     names_and_settings = json.dumps([sorted(table.columns), chosen], sort_keys=True)
     digest = hashlib.sha256(names_and_settings.encode() + by_name(table)[rows].astype("<i8").tobytes())
     if adjustment is not None:
@@ -136,7 +136,7 @@ def fingerprint(table: pd.DataFrame, rows: np.ndarray, settings: Settings, adjus
 
 
 def _check_memory(plan: Plan, nodes: int, device: torch.device) -> None:
-    """Refuse a fit that needs more memory than is free on its device."""
+    """Refuse a fit that needs more than its device's free memory."""
     needed = peak_bytes(plan, nodes, device.type)
     free = torch.cuda.mem_get_info()[0] if device.type == "cuda" else psutil.virtual_memory().available
     if needed > free:
@@ -147,7 +147,7 @@ def _check_memory(plan: Plan, nodes: int, device: torch.device) -> None:
 
 
 def _work(plan: Plan, nodes: int) -> dict[str, float]:
-    """Floating-point operations by stage, from which progress is computed."""
+    """Floating-point operations by stage, for computing progress."""
     flops = stage_flops(plan, nodes)
     if plan.settings.selector != "ocs":
         flops["selector"] = max(forest_looks(plan, nodes) * _LOOK_FLOPS, _SELECTOR_SHARE * sum(flops.values()))
@@ -181,7 +181,7 @@ def _stage(
     store: Checkpoint,
     run: Callable[[Training], Iterable[Epoch]],
 ) -> Training:
-    """Run or resume one training stage, and leave the parameters to serve in `network`."""
+    """Run or resume one training stage; the chosen parameters end in `network`."""
     state = Training.start(copy.deepcopy(network))
     if name in store.meta:
         unpack_training(name, state, store.tensors, store.meta)
@@ -197,6 +197,6 @@ def _stage(
 
 
 def _summary(state: Training) -> dict[str, Any]:
-    """Epochs run, and the served epoch and its validation loss of each fold; None where no loss decided."""
+    """The number of epochs, and each fold's chosen epoch and its validation loss; None if no loss was decisive."""
     losses = [None if value == float("inf") else value for value in state.best_loss]
     return {"epochs": state.epoch, "best_epoch": list(state.best_epoch), "best_loss": losses}

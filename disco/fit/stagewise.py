@@ -1,16 +1,17 @@
-"""Orders from projection networks that are trained further at every removal (paper, *Marginal Projection Methods*).
+"""Orders from projection networks trained further after every removal (paper, *Marginal Projection Methods*).
 
-The fit's projection network is *amortised*: it is trained once, for all remaining sets. A stagewise one begins as that
-network. After each removal it is trained for some epochs on the set R that is left, and only then gives the curvature
-of R. It predicts the log correction c_R(x_R) of the baseline b_R(x) = log s(x_R, fill), where s is the joint network:
+The fit's projection network is *amortised*: it is trained once, for all remaining sets. A stagewise one is initialised
+with that network. After each removal it is trained for some epochs on the remaining set R before computing the
+curvature of R. It predicts the log correction c_R(x_R) of the baseline b_R(x) = log s(x_R, fill), where s is the joint
+network:
 
     direct       target  log s(x) − b_R(x)
-    recursive    target  b_R'(x) + c'_R'(x_R') − b_R(x), with R' the set before the removal and c' the network then
+    recursive    target  b_R'(x) + c'_R'(x_R') − b_R(x), with R' the set before the removal and c' its network
 
-Both targets have the concrete score of the R-marginal as their mean given x_R. The first set after V takes the joint
-network's in both. Target and prediction see the same corrupted row and noise level. What the paper leaves open: every
-set starts with a new Adam at the initial learning rate, which stays; and the number of epochs is an eighth of the fit's
-own for the projection, as its 100 are of 800.
+Both targets have the concrete score of the R-marginal as their mean given x_R. The first set after V uses the joint
+network's in both. Target and prediction use the same corrupted row and noise level. Our choices where the paper is
+silent: every set starts with a new Adam at the initial learning rate, which is constant; and the number of epochs is an
+eighth of the fit's projection epochs, like the paper's 100 of 800.
 """
 
 import copy
@@ -35,7 +36,7 @@ from disco.score.training import Training, TrainingRows, one_epoch
 
 KINDS = ("direct", "recursive")
 EPOCHS_SHARE = 8  # the fit's projection epochs divided by those after each removal
-_STAGE = 23  # stage key of the random streams, beside those of `disco.score.training`
+_STAGE = 23  # stage key of the random streams, different from those in `disco.score.training`
 
 Target = Callable[[ProjectionBatch], Tensor]
 
@@ -54,13 +55,13 @@ class Stagewise:
 
 
 def stagewise(fitted: Fitted, kind: str, *, epochs: int | None = None, callback: Callback | None = None) -> Stagewise:
-    """The causal order with projection networks trained further after each removal; the fit itself stays as it is.
+    """The causal order with projection networks trained further after each removal; the fit is unchanged.
 
     Args:
-        fitted: a fit, whose joint network, projection network, first sink and rows are shared.
+        fitted: a fit; its joint network, projection network, first sink and rows are shared.
         kind: direct or recursive.
-        epochs: after each removal; an eighth of the fit's projection epochs unless given.
-        callback: receives an event after every epoch; False stops.
+        epochs: number of epochs after each removal; by default an eighth of the fit's projection epochs.
+        callback: receives an event after every epoch; returning False stops.
 
     Raises:
         InputError: there is no such kind, the epochs are not a number, or training diverged.
@@ -80,10 +81,10 @@ def stagewise(fitted: Fitted, kind: str, *, epochs: int | None = None, callback:
 
 
 class Stages:
-    """The scores of each remaining set in turn, from a network trained on it first.
+    """The scores of each remaining set in turn, from a network first trained on it.
 
     Attributes:
-        network: the projection network, which gives the curvature of the last set it was trained on.
+        network: the projection network, for the curvature of its last training set of columns.
     """
 
     def __init__(self, fitted: Fitted, kind: str, epochs: int, reporter: Reporter) -> None:

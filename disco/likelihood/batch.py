@@ -1,7 +1,7 @@
-"""Nodes given parents as a batch: their columns at the rows, and the sums over the rows of an evaluation.
+"""A batch of nodes given parents: their columns at the rows, and an evaluation's sums over the rows.
 
-`disco.likelihood.evaluate` explains the likelihood and its derivatives, of which these are the parts that do not depend
-on how the sums over the levels are made.
+`disco.likelihood.evaluate` explains the likelihood and its derivatives. These parts do not depend on the method for the
+sums over the levels.
 """
 
 import copy
@@ -16,12 +16,12 @@ from torch import Tensor
 from disco.likelihood.design import WIDTH, Design
 from disco.likelihood.link import bent
 
-FAR = 20.0  # nats by which a level must outweigh every other to count as the only one left
+FAR = 20.0  # nats by which a level must outweigh all others to count as the only one
 
 
 @dataclass(frozen=True)
 class Problems:
-    """Nodes, each with the parents to fit it on.
+    """Nodes, each with its parents.
 
     Attributes:
         node: (B,).
@@ -33,7 +33,7 @@ class Problems:
 
     @classmethod
     def of(cls, pairs: Sequence[tuple[int, Sequence[int]]], device: torch.device | str = "cpu") -> "Problems":
-        """From pairs of a node and its parents."""
+        """The problems for pairs of a node and its parents."""
         widest = max((len(parents) for _, parents in pairs), default=0)
         padded = np.full((len(pairs), widest), -1, dtype=np.int64)
         for number, (_, parents) in enumerate(pairs):
@@ -48,8 +48,8 @@ class Derivatives:
 
     Attributes:
         log_likelihood: without the penalty, (B,).
-        gradient: of the penalised log-likelihood, (B, P).
-        information: with the penalty, (B, P, P).
+        gradient: the gradient of the penalised log-likelihood, (B, P).
+        information: the information with the penalty, (B, P, P).
         slopes: row weights w, (B, 3 + q, n): Σ w · x is the gradient of a parent's column x, then its information with
             the intercept, base measure and bend.
         curvature: row weights w, (B, n): Σ w · x · z is the information of two parents' columns x and z.
@@ -64,17 +64,17 @@ class Derivatives:
 
 @dataclass(frozen=True)
 class AtRows:
-    """The sums over the rows of an evaluation that are not sums over the levels.
+    """An evaluation's sums over the rows that are not sums over the levels.
 
     With r = weight · (x̂ − E v̂, Var v̂, Cov(v̂, C)) at the rows, (B, 2 + q, n):
 
     Attributes:
         slopes, curvature: as in `Derivatives`.
-        index: Σ x̂ η, (B,), minus the rise of A beyond the grid.
+        index: Σ x̂ η, (B,), minus the increase of A beyond the grid.
         plain: Σ r, (B, 2 + q).
         bending: Σ r ∂g/∂κ and Σ r (∂g/∂κ)², (B, 2 + q, 2).
         products: with x the rows' own columns and the parents', Σ slopes · x, then Σ curvature · x · x,
-            (B, 3 + q + WIDTH · (m + k), WIDTH · (m + k)); of the former without the slope ∂g/∂s.
+            (B, 3 + q + WIDTH · (m + k), WIDTH · (m + k)); for the rows' own without the slope ∂g/∂s.
     """
 
     slopes: Tensor
@@ -86,7 +86,7 @@ class AtRows:
 
 
 def columns_of(columns: Tensor, nodes: Tensor) -> Tensor:
-    """The columns (d, WIDTH, n) of nodes (B, k), 0 for a node −1: (B, WIDTH · k, n)."""
+    """The columns, (d, WIDTH, n), of nodes (B, k), 0 for a node −1: (B, WIDTH · k, n)."""
     found = columns.index_select(0, nodes.clamp_min(0).flatten()).unflatten(0, nodes.shape)
     found[nodes < 0] = 0.0
     return found.flatten(1, 2)
@@ -108,7 +108,7 @@ class BatchDesign:
             self.weights = weights.reshape(-1, design.rows).to(design.columns)  # (1 or B, n)
             each = self.weights.double().expand(self.level.shape)
             counts = torch.zeros_like(self.value).scatter_add_(1, self.level, each)
-            # The log-probability of a level without weighted rows would fall without limit.
+            # The log-probability of a level without weighted rows would decrease without bound.
             self.exists = self.exists & (counts > 0)
         self.measure_sum = (counts[..., None] * self.measure).sum(1)  # (B, q)
         self.measure_width = self.measure.shape[-1]
@@ -120,12 +120,12 @@ class BatchDesign:
         self.centre = torch.nn.functional.pad(centre, (design.head, 0))
         self.head = design.bend + 1
         self.offset = None
-        if design.offset is not None:  # on the scale of v̂, whose unit is s_i counts
+        if design.offset is not None:  # on the scale of v̂, in units of s_i counts
             self.offset = (design.offset / self.value[:, 1:2]).to(design.columns)
 
     @cached_property
     def x(self) -> Tensor:
-        """The rows' own columns and those of the parents, (B, WIDTH · (m + k), n); 0 for padding."""
+        """The rows' own columns and the parents' columns, (B, WIDTH · (m + k), n); 0 for padding."""
         return columns_of(self.columns, self.parents)
 
     @cached_property
@@ -153,7 +153,7 @@ class BatchDesign:
         return (eta if self.offset is None else eta + self.offset), *derivatives
 
     def take(self, kept: Tensor) -> "BatchDesign":
-        """The design of some of the problems, by number."""
+        """The design of some problems, by number."""
         part = copy.copy(self)
         own = (
             *("x", "parents", "level", "value", "exists", "measure", "own", "measure_sum"),
@@ -166,7 +166,7 @@ class BatchDesign:
         return part
 
     def log_weights(self, theta: Tensor) -> Tensor:
-        """C(v)ᵀγ on the levels, (B, V) double; −∞ if a node has no such level."""
+        """C(v)ᵀγ on the levels, (B, V) double; −∞ for levels that a node lacks."""
         shape = (self.measure @ theta[:, 1 : 1 + self.measure_width, None]).squeeze(-1)
         return shape.masked_fill(~self.exists, -torch.inf)
 
@@ -175,10 +175,10 @@ class BatchDesign:
         return values if self.weights is None else values * self.weights
 
     def bounds(self, log_weights: Tensor) -> tuple[Tensor, Tensor]:
-        """η below which only the lowest level is left, and above which only the highest, (B, 1) each; ±∞ for one level.
+        """η below which only the lowest level remains, and above which only the highest, (B, 1) each; ±∞ for one level.
 
         Args:
-            log_weights: of the levels, (B, V).
+            log_weights: the levels' log weights, (B, V).
         """
         ends = []
         for end in self.ends():
@@ -196,11 +196,11 @@ class BatchDesign:
         return low, torch.where(self.exists, level, -1).amax(1, keepdim=True)
 
     def at_rows(self, eta: Tensor, beyond: Tensor, bent: Sequence[Tensor], moments: Tensor) -> AtRows:
-        """The sums over the rows, given the moments there.
+        """The sums over the rows, given the moments at the rows.
 
         Args:
             eta: on the grid, (B, n).
-            beyond: how far η lies below or above the grid, (B, n).
+            beyond: distance of η below or above the grid, (B, n).
             bent: the derivatives of `bent`, each (B, n).
             moments: E v̂, Var v̂ and Cov(v̂, C) at the rows, (B, 2 + q, n).
         """
@@ -213,7 +213,7 @@ class BatchDesign:
         curvature = slopes[:, 1] * slope
         products = self._products(own, along, slopes, curvature)
         low, high = (self.value.gather(1, end).to(self.own) for end in self.ends())
-        # Beyond the grid A rises with the one level left; that is subtracted before large numbers are added.
+        # Beyond the grid A increases with the one remaining level; that is subtracted before large numbers are added.
         apart = self.own - torch.where(beyond > 0, high, low)
         index = self.weighted(self.own * eta + apart * beyond).sum(1, dtype=torch.float64)
         bending = torch.bmm(own, torch.stack([along, along.square()], 2)).double()

@@ -2,7 +2,7 @@
 
 *Simulated tables.* S tables of n rows are drawn from the fitted model. The band of a number is the range of its S
 values. If the model had generated the observed table, each number would lie outside its band with probability
-2 / (S + 1). Since the model was fitted to that very table, fewer outside are no surprise; more are a misfit.
+2 / (S + 1). Since the model was fitted to the same table, fewer outside are expected; more indicate a misfit.
 
 *Held-out rows.* Every graph is fitted on all folds but one and predicts the rows of that one. A count that does not
 occur in the training rows gets a rank from `disco.table.ranks.rank_on_grid`: the lowest below the grid, the highest
@@ -25,9 +25,9 @@ from disco.table.prepared import Prepared, Table, prepare
 from disco.table.ranks import fold_of_rows
 
 STATISTICS = ("mean", "ratio", "zeros")
-SIMULATIONS = 39  # so that one number in twenty lies outside by chance
+SIMULATIONS = 39  # so that one number in twenty is outside by chance
 FOLDS = 5
-_DRAW = 0.4  # time to draw one node of a simulated table, in node fits, about
+_DRAW = 0.4  # approximate time to draw one node of a simulated table, in node fits
 
 Parents = Mapping[str, Sequence[str]]
 
@@ -45,8 +45,8 @@ class Check:
         scores: one row per graph: graph, mean (held-out log-likelihood, nats per row).
         differences: one row per pair of graphs: graph, against, difference (nats per row), error (its standard error).
         unseen: the share of held-out counts that do not occur in their training rows.
-        simulations: tables drawn.
-        note: why no rows were held out; empty if some were.
+        simulations: number of simulated tables.
+        note: why no rows were held out; empty otherwise.
     """
 
     columns: pd.DataFrame
@@ -60,11 +60,11 @@ class Check:
 
     @property
     def chance(self) -> float:
-        """The probability of lying outside the band by chance."""
+        """The probability of being outside the band by chance."""
         return 2 / (self.simulations + 1)
 
     def outside(self, statistic: str) -> tuple[int, int]:
-        """How many numbers of a statistic, or of "pairs", lie outside, and of how many."""
+        """The number of values of a statistic, or of "pairs", outside their bands, and the number of all."""
         rows = self.pairs if statistic == "pairs" else self.columns[self.columns["statistic"] == statistic]
         return int(rows["outside"].sum()), len(rows)
 
@@ -80,20 +80,20 @@ def check(
     seed: int = 0,
     callback: Callback | None = None,
 ) -> Check:
-    """Check the last of some graphs by simulation, and compare all of them on held-out rows.
+    """Check the last of several graphs by simulation, and compare all on held-out rows.
 
     Args:
         table: counts, (rows, nodes).
-        graphs: parents of every node, by the graph's name; tables are simulated from the last one.
+        graphs: every node's parents, by the graph's name; tables are simulated from the last one.
         adjustment: covariates, exposure and groups of the rows; the folds keep groups together.
         prior: as in `Model.of`.
-        simulations: tables to draw.
-        folds: parts of the rows left out in turn.
-        seed: of the tables and the folds.
-        callback: receives the events, of the stages fit, simulate and held-out; False stops.
+        simulations: number of tables to simulate.
+        folds: number of parts of the rows, left out in turn.
+        seed: seed of the tables and the folds.
+        callback: receives the events of the stages fit, simulate and held-out; returning False stops.
 
     Raises:
-        InputError: the table does not hold counts, a graph does not fit it, or a number is out of its range.
+        InputError: the table does not contain counts, a graph does not match it, or a number is out of range.
     """
     require("simulations", simulations, whole_from(1))
     require("folds", folds, whole_from(2))
@@ -120,7 +120,7 @@ def check(
 
 
 def _unusable(table: pd.DataFrame, group: np.ndarray | None, folds: int, seed: int) -> str:
-    """Why the rows cannot be held out by folds; empty if they can."""
+    """Why rows cannot be held out by folds; empty if they can."""
     if len(table) < 4 * folds:
         return f"The table has {len(table)} rows, too few to leave out {folds} parts of them in turn."
     if group is not None and len(np.unique(group)) < folds:
@@ -128,13 +128,13 @@ def _unusable(table: pd.DataFrame, group: np.ndarray | None, folds: int, seed: i
     fold = fold_of_rows(len(table), folds, seed, group)
     for name, column in table.items():
         if any(column[fold != number].nunique() < 2 for number in range(folds)):
-            return f'Without one part of the rows "{name}" is constant, so no graph can be fitted to the rest.'
+            return f'Without one part of the rows, "{name}" is constant, so no graph can be fitted to the rest.'
     return ""
 
 
 @dataclass(frozen=True)
 class _Numbers:
-    """The numbers of one table that are compared.
+    """The compared numbers of one table.
 
     Attributes:
         columns: one number per statistic and column, (3, nodes).
@@ -186,7 +186,7 @@ def _compared(model: Model, drawn: Sequence[_Numbers]) -> tuple[pd.DataFrame, pd
         observed = getattr(seen, name).ravel()
         values = np.stack([getattr(one, name).ravel() for one in drawn])
         low, high, middle = values.min(0), values.max(0), np.median(values, axis=0)
-        # Rounding must not put a number outside that every simulated table has, too.
+        # Rounding must not put a number outside if every simulated table has it too.
         room = 1e-6 * (1 + np.abs(observed))
         outside = (observed < low - room) | (observed > high + room)
         frames.append(
@@ -224,7 +224,7 @@ def _scores(rows: Mapping[str, np.ndarray]) -> pd.DataFrame:
 
 
 def _differences(rows: Mapping[str, np.ndarray]) -> pd.DataFrame:
-    """Every graph compared with each one before it."""
+    """Every graph compared with each previous one."""
     names, found = list(rows), []
     for index, name in enumerate(names):
         for other in names[:index]:

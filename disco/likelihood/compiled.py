@@ -1,9 +1,8 @@
-"""`newton.fit` compiled for the CPU: one problem after another, on as many threads as torch may use.
+"""`newton.fit` compiled for the CPU: one problem after another, on all threads that torch may use.
 
-The tables, sums and steps are those of `evaluate` and `newton`, which explain them and do them for a whole batch at
-once, on a GPU. Two things are added: a table that is too coarse is made finer, and the observed information takes over
-if a step of the expected one is too long. Tests compare the two forms with each other and with the exact sum over the
-levels.
+The tables, sums and steps are those of `evaluate` and `newton`, which explain them and compute whole batches at once,
+on a GPU. Two things are added: a table that is too coarse is refined, and the observed information is used if a step
+with the expected one is too long. Tests compare the two forms with each other and with the exact sum over the levels.
 """
 
 import math
@@ -30,21 +29,21 @@ from disco.likelihood.rows import (
 )
 from disco.likelihood.small import backward, dot, factorise, forward
 
-LEAST_SHARE = 0.05  # of the gain that the slope at its start predicts, which a step must reach
-ROUNDING = 1e-7  # share of the log-likelihood that rounding may cost a step; tenfold if the step predicts less than it
-FINER = (1, 4, 16)  # times as many points in a table over η, if it is too coarse
-MOST_ENTRIES = 1 << 19  # levels × points of a table over η that is made finer
+LEAST_SHARE = 0.05  # share of the gain predicted by the initial slope that a step must reach
+ROUNDING = 1e-7  # share of the log-likelihood that a step may lose by rounding; tenfold if it predicts less than that
+FINER = (1, 4, 16)  # factors for the number of points in a table over η, if too coarse
+MOST_ENTRIES = 1 << 19  # largest levels × points of a refined table over η
 CAP = 6.0  # largest change of the index in one step, and of the link's bend in units of 1 / 6
 
 
 class Ended(NamedTuple):
-    """Where Newton's method ended.
+    """The end of Newton's method.
 
     Attributes:
         theta: (B, P).
         step: the next step, not taken, (B, P).
         predicted: the gain of that step, in nats, (B,).
-        log_determinant: of the information at `theta`, (B,).
+        log_determinant: log determinant of the information at `theta`, (B,).
         moments: at `theta`.
     """
 
@@ -56,10 +55,10 @@ class Ended(NamedTuple):
 
 
 class BatchArrays(NamedTuple):
-    """What B problems are given, as in `evaluate.BatchDesign`; `weights` and `offset` may be (B, 0)."""
+    """The inputs of B problems, as in `evaluate.BatchDesign`; `weights` and `offset` may be (B, 0)."""
 
     parents: np.ndarray  # the rows' own blocks first
-    counts: np.ndarray  # how many blocks each has
+    counts: np.ndarray  # number of blocks of each
     level: np.ndarray
     weights: np.ndarray
     offset: np.ndarray
@@ -72,7 +71,7 @@ class BatchArrays(NamedTuple):
 
 
 class Results(NamedTuple):
-    """The fields of `Ended`, then those of its moments; `theta` holds the start until it is overwritten."""
+    """The fields of `Ended`, then those of its moments; `theta` is the start until it is overwritten."""
 
     theta: np.ndarray
     step: np.ndarray
@@ -86,7 +85,7 @@ class Results(NamedTuple):
 
 
 class ProblemArrays(NamedTuple):
-    """What one problem is given: the columns of all blocks, its rows, and its part of a `BatchArrays`.
+    """The inputs of one problem: the columns of all blocks, its rows, and its part of a `BatchArrays`.
 
     The first `outside` of its blocks are the rows' own.
     """
@@ -104,10 +103,10 @@ class ProblemArrays(NamedTuple):
 
 
 def newton(design: BatchDesign, start: Tensor, tolerance: float, most: int) -> Ended:
-    """Newton's method from a start until the next step predicts less than `tolerance` nats or `most` steps are done.
+    """Newton's method from a start, until the next step predicts less than `tolerance` nats or after `most` steps.
 
-    A problem whose start is not finite keeps it, with log-likelihood −∞, gradient 0, information 1 and NaN as predicted
-    gain.
+    A problem with a start that is not finite keeps it, with log-likelihood −∞, gradient 0, information 1 and a
+    predicted gain of NaN.
     """
     batch, rows = len(start), design.columns.shape[2]
     none = design.columns.new_empty((batch, 0))
@@ -188,20 +187,20 @@ def _newton(columns, outside, batch, found, tolerance, most):
 def _climb(problem, theta, step, kept, tolerance, most):
     """Newton's method for one problem, from `theta` on, in place.
 
-    The steps are those of the expected information, which is never indefinite. If one is too long, because the link's
-    bend turns residuals that the expected information takes to be 0, the observed information takes over wherever it
-    is not indefinite. `_evaluate` is called in one place only, because all of it is compiled again for every call.
+    The steps use the expected information, which is never indefinite. If one is too long, because the link's bend
+    involves residuals that the expected information sets to 0, the observed information is used where it is not
+    indefinite. `_evaluate` is called in one place only, because it is compiled again for every call.
 
-    Returns which of the two `kept` evaluations is that at `theta`, its log-likelihood, and what the next step predicts.
+    Returns the number of the `kept` evaluation at `theta`, its log-likelihood, and the next step's predicted gain.
     """
     now, reached, predicted, share, tries, ahead = 0, -np.inf, np.nan, 1.0, 0, theta.copy()
-    # Whether a step was too long; whether `now` is evaluated by the observed information; what is evaluated next.
+    # Whether a step was too long; whether `now` uses the observed information; what is evaluated next.
     hard = observed = again = ending = False
     while True:
         into = now if again or tries == 0 else 1 - now
         there = _evaluate(problem, ahead, hard and not again, kept[into])
         if ending:
-            step[:] = 0.0  # an untried step, which a caller takes, can lead astray here
+            step[:] = 0.0  # an untried step, which a caller would take, can be wrong here
             return into, there, predicted
         if tries == 0 and there == -np.inf:
             _nothing(kept[0])
@@ -214,7 +213,7 @@ def _climb(problem, theta, step, kept, tolerance, most):
             predicted, indefinite = _step(problem, kept[now], step)
             again = observed and indefinite
         else:
-            # The parabola through both values and the slope at the first has its top there.
+            # The maximum of the parabola through both values and the slope at the first.
             share *= min(max(rise / (2 * (rise + before - after)), 0.1), 0.5)
             hard = True
         if not again:
@@ -229,7 +228,7 @@ def _climb(problem, theta, step, kept, tolerance, most):
 
 @within
 def _nothing(found):
-    """The evaluation kept for a start that is not finite."""
+    """The stored evaluation for a start that is not finite."""
     found.slopes[:], found.curvature[:], found.gradient[:], found.information[:] = 0.0, 0.0, 0.0, 0.0
     for i in range(len(found.gradient)):
         found.information[i, i] = 1.0
@@ -247,8 +246,8 @@ def _prior(problem, theta):
 def _evaluate(problem, theta, observed, found):
     """`evaluate.tabulated` of one problem into `found`; returns the log-likelihood.
 
-    If η is not finite, that is −∞ and `found` is left alone. If `observed` is true, the information is the observed
-    one, and so is its part in slopes and curvature.
+    If η is not finite, it is −∞ and `found` is unchanged. If `observed` is true, the information is the observed one,
+    and so is its part in slopes and curvature.
     """
     columns, parents, outside = problem.columns, problem.parents, problem.outside
     value, exists, measure = problem.value, problem.exists, problem.measure
@@ -320,7 +319,7 @@ def _assemble(problem, theta, table, shape, width, index, sums, found):
 
 @within
 def _step(problem, found, step):
-    """Newton's step, capped, into `step`; returns the gain that it predicts, and whether a pivot was raised."""
+    """Newton's capped step into `step`; returns its predicted gain, and whether a pivot was raised."""
     gradient, change, head = found.gradient, problem.rows.index, problem.measure.shape[1] + 2
     factor = np.empty(found.information.shape)
     _, raised = factorise(found.information, problem.penalty, factor)

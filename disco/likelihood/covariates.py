@@ -1,11 +1,11 @@
-"""Columns of a node's model that belong to the rows: smooths of numbers, effects of levels, the smooth of an exposure.
+"""Columns of the rows in a node's model: smooths of numbers, effects of levels, the smooth of an exposure.
 
-A number enters by a natural cubic spline with knots at its quantiles, on the scale of `Covariate.scale`; a category by
-one effect per level. An exposure is an offset, log exposure. That is exact for a Poisson node on its counts; elsewhere
-the canonical parameter grows more slowly than log exposure, so that a smooth of log exposure is added.
+A number enters as a natural cubic spline with knots at its quantiles, on the scale of `Covariate.scale`; a category as
+one effect per level. An exposure is an offset, log exposure. That is exact for a Poisson node on its counts; otherwise
+the canonical parameter grows more slowly than log exposure, so a smooth of log exposure is added.
 
-All columns are centred and orthonormal under the rows. Each *kind* of coefficients has a prior precision of its own,
-fitted to the table (`disco.refine.prior`): the straight part of a smooth, its bends, the levels of one category.
+All columns are centred and orthonormal under the rows. Each *kind* of coefficients has its own prior precision, fitted
+to the table (`disco.refine.prior`): the straight part of a smooth, its bends, the levels of one category.
 """
 
 from collections.abc import Callable, Sequence
@@ -21,9 +21,9 @@ from disco.table.adjustment import CATEGORICAL, Adjustment, Covariate
 from disco.table.prepared import Prepared
 from disco.table.ranks import transform_table
 
-EXPOSURE = "exposure"  # the name under which the smooth of an exposure stands
-_KNOTS = 7  # of a spline, its ends among them; so many columns less one
-_DEPENDENT = 1e-8  # a column with less squared length left counts as dependent on the others
+EXPOSURE = "exposure"  # the name of an exposure's smooth
+_KNOTS = 7  # of a spline, including its ends; it has one column fewer
+_DEPENDENT = 1e-8  # a column with a smaller squared residual counts as dependent on the others
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,8 +31,8 @@ class Basis:
     """The columns of one covariate.
 
     Attributes:
-        name: of the covariate.
-        kinds: of each column: 0, and 1 for the bends of a smooth, (columns,).
+        name: the covariate's name.
+        kinds: each column's kind: 0, or 1 for the bends of a smooth, (columns,).
         at: columns at the rows of an adjustment, (rows, columns).
     """
 
@@ -53,7 +53,7 @@ def bases(adjustment: Adjustment) -> list[Basis]:
 
         def at(other: Adjustment) -> np.ndarray:
             logarithm = other.log_exposure_like(adjustment)
-            assert logarithm is not None  # all rows of a model have an exposure, or none has
+            assert logarithm is not None  # either all rows of a model have an exposure, or none
             return transform(_spline(logarithm, knots))
 
         found.append(Basis(EXPOSURE, _straight_first(len(at(adjustment).T)), at))
@@ -61,9 +61,9 @@ def bases(adjustment: Adjustment) -> list[Basis]:
 
 
 def _of_number(covariate: Covariate, index: int) -> Basis:
-    """The smooth of the covariate at a position; without columns if its values are all the same."""
+    """The smooth of the covariate at a position; without columns if its values are constant."""
     scale = covariate.scale
-    if np.ptp(scale) == 0:  # on a part of the rows
+    if np.ptp(scale) == 0:  # in a part of the rows
         return Basis(covariate.name, np.empty(0, dtype=int), lambda other: np.empty((other.rows, 0)))
     knots = _knots(scale)
     transform = _orthonormal(_spline(scale, knots))
@@ -75,7 +75,7 @@ def _of_number(covariate: Covariate, index: int) -> Basis:
 
 
 def _of_levels(covariate: Covariate, index: int) -> Basis:
-    """The effects of the levels of the covariate at a position, less one, because their mean is 0; 0 for others."""
+    """The effects of a covariate's levels, one fewer, because their mean is 0; 0 for other levels."""
     levels = np.eye(len(covariate.levels))
     seen = np.bincount(covariate.values, minlength=len(levels)) > 0
     transform = _orthonormal(levels[covariate.values])
@@ -115,7 +115,7 @@ def _spline(values: np.ndarray, knots: np.ndarray) -> np.ndarray:
 
 
 def _orthonormal(columns: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
-    """The map to columns that are centred and orthonormal under these rows; dependent ones are left out."""
+    """The map to columns that are centred and orthonormal under these rows; dependent ones are dropped."""
     mean = columns.mean(axis=0)
     length = np.sqrt(((columns - mean) ** 2).mean(axis=0))
     scale = np.where(length > 0, length, 1.0)
@@ -139,9 +139,9 @@ def rates(counts: np.ndarray, adjustment: Adjustment | None) -> np.ndarray | Non
 
 
 def rounded(counts: np.ndarray, exposure: np.ndarray) -> np.ndarray:
-    """count / exposure, rounded to about a quarter of what one count of the row stands for.
+    """count / exposure, rounded to about a quarter of one count's rate in the row.
 
-    That is at most 1/4 and at least 1/64: finer than what a count tells, and with not many more levels than the counts.
+    That is at most 1/4 and at least 1/64: finer than a count's information, with few more levels than the counts.
 
     Args:
         counts: (rows, …).
@@ -152,9 +152,9 @@ def rounded(counts: np.ndarray, exposure: np.ndarray) -> np.ndarray:
 
 
 def ranks_of(rates: np.ndarray) -> np.ndarray:
-    """Rates on a rank grid of their own, (rows, nodes): the ranks of the whole numbers beside them, in between linear.
+    """Rates on their own rank grid, (rows, nodes): linear between the ranks of the neighbouring whole numbers.
 
-    So they are the counts' own ranks if every row has the same exposure.
+    With equal exposures in all rows, these are the counts' own ranks.
     """
     found = np.empty(rates.shape)
     for node, column in enumerate(rates.T):
@@ -166,10 +166,10 @@ def ranks_of(rates: np.ndarray) -> np.ndarray:
 def seen(
     counts: pd.DataFrame, adjustment: Adjustment | None, settings: Settings
 ) -> tuple[pd.DataFrame, Adjustment | None]:
-    """What the likelihood sees of a table: its counts, or their quantile levels.
+    """The likelihood's view of a table: its counts, or their quantile levels.
 
-    With an exposure the levels are those of the rates, since no level grows in proportion to an exposure; it is then
-    one of the covariates.
+    With an exposure, the levels are those of the rates, since levels do not grow in proportion to an exposure, which is
+    then one of the covariates.
     """
     if settings.transform != "quantile":
         return counts, adjustment
@@ -190,7 +190,7 @@ def around(adjustment: Adjustment | None) -> dict[str, Any]:
 
 
 def kinds_of(bases: Sequence[Basis]) -> np.ndarray:
-    """The kind of every column, numbered through, (columns,): a smooth has two kinds, a category one."""
+    """The kind of every column, numbered consecutively, (columns,): a smooth has two kinds, a category one."""
     found, first = [np.empty(0, dtype=int)], 0
     for one in bases:
         found.append(first + one.kinds)
@@ -213,9 +213,9 @@ def on_grids(
 
 
 def values_of(adjustment: Adjustment, index: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The distinct values of what `bases` has at a position, the first row that has each, and how many have it."""
+    """The distinct values of the covariate at a position of `bases`, each one's first row and number of rows."""
     if index == len(adjustment.covariates):
-        assert adjustment.exposure is not None  # else it has no columns
+        assert adjustment.exposure is not None  # otherwise it has no columns
         return np.unique(adjustment.exposure, return_index=True, return_counts=True)
     covariate = adjustment.covariates[index]
     distinct, first, seen = np.unique(covariate.values, return_index=True, return_counts=True)

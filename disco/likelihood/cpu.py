@@ -1,4 +1,4 @@
-"""How work is compiled for the CPU, kept on disk, and shared between threads."""
+"""Compilation for the CPU, its cache on disk, and the use of threads."""
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -15,7 +15,7 @@ from disco.likelihood.kept import KEPT_IN
 
 _OPTIONS = {
     "nogil": True,
-    "fastmath": {"contract", "reassoc", "nsz", "arcp"},  # sums may be reordered; infinities keep their meaning
+    "fastmath": {"contract", "reassoc", "nsz", "arcp"},  # sums may be reordered; infinities stay valid
     "error_model": "numpy",
 }
 _POOL = ThreadPoolExecutor(thread_name_prefix="rows")
@@ -24,31 +24,31 @@ Fields = TypeVar("Fields", bound=tuple)  # a NamedTuple of arrays, one row per p
 
 
 def compiled(function: Callable) -> Callable:
-    """Compile a function that Python calls, at its first call; kept on disk if a folder for it can be written."""
+    """Compile a function for calls from Python, at its first call; cached on disk if a folder can be written."""
     before, numba.config.CACHE_DIR = numba.config.CACHE_DIR, str(KEPT_IN)
     try:
         return numba.njit(cache=True, **_OPTIONS)(function)
-    except RuntimeError:  # numba finds no folder to keep it in
+    except RuntimeError:  # numba finds no folder for it
         return numba.njit(**_OPTIONS)(function)
     finally:
         numba.config.CACHE_DIR = before
 
 
 def within(function: Callable) -> Callable:
-    """Compile a function as a part of its caller, and never keep it apart from that.
+    """Compile a function as a part of its caller, never separately.
 
-    Machine code read back from disk cannot be merged into its caller as freshly compiled code can, so sums would come
-    out in another order: results would depend on which process had compiled what before.
+    Unlike newly compiled code, machine code from disk cannot be inlined in its caller, which would change the order of
+    sums: results would depend on earlier compilations by other processes.
     """
     return numba.njit(forceinline=True, **_OPTIONS)(function)
 
 
 @contextmanager
 def threads_at_the_rows() -> Iterator[None]:
-    """Keep torch's threads for `side_by_side`, and limit all other libraries, torch's own sums among them, to one.
+    """Keep torch's threads for `side_by_side`, and limit all other libraries, including torch's own sums, to one.
 
-    Between the many small calls of a search, their threads wait for work and keep the processors busy: with 50 columns
-    a search took three times the processor time, and longer by the clock too.
+    Between the many small calls of a search, their waiting threads keep the processors busy: with 50 columns a search
+    took three times the processor time, and more elapsed time too.
     """
     global _threads
     outer, _threads = _threads, _threads or torch.get_num_threads()
@@ -60,13 +60,13 @@ def threads_at_the_rows() -> Iterator[None]:
 
 
 def side_by_side(problems: int, work: Callable[[slice], None]) -> None:
-    """Do the work of every problem on as many threads as torch may use; their number changes no result."""
+    """Do the work of every problem on all threads that torch may use; results do not depend on their number."""
     threads = min(_threads or torch.get_num_threads(), problems)
-    at_once = max(problems // (4 * threads), 1) if threads > 1 else problems  # a call costs as much as some rows
+    at_once = max(problems // (4 * threads), 1) if threads > 1 else problems  # a call costs as much as a few rows
     left = iter(range(0, problems, max(at_once, 1)))
 
     def some() -> None:
-        for first in left:  # whichever is free takes the next: some take several times as many steps as others
+        for first in left:  # the next free thread takes the next part: some need several times as many steps as others
             work(slice(first, first + at_once))
 
     others = [_POOL.submit(some) for _ in range(threads - 1)]
@@ -76,7 +76,7 @@ def side_by_side(problems: int, work: Callable[[slice], None]) -> None:
 
 
 def arrays(*parts: Tensor) -> list[np.ndarray]:
-    """As NumPy arrays in C order, the one layout that is compiled."""
+    """NumPy arrays in C order, the only compiled layout."""
     return [part.contiguous().numpy() for part in parts]
 
 

@@ -1,15 +1,15 @@
-"""Base measure columns for what the five general shapes miss: several modes, heaps at round numbers.
+"""Base measure columns for features beyond the five general shapes: several modes, heaps at round numbers.
 
 The five shapes are close to the usual families of counts, but not to the two modes of a mixture or the heaps at 12 and
-16 years of schooling. A base measure without these lets a wrong direction win, because the other column then explains
-them (paper, Eq. ef-density: the base measure is free). A free number per level would cost one column each. So the
-column's own distribution decides which shapes to add, each if a likelihood ratio test supports it:
+16 years of schooling. With a base measure without these, a wrong direction wins, because the other column then explains
+them (paper, Eq. ef-density: the base measure is free). A free parameter per level would cost one column each. So the
+column's own distribution determines which shapes to add, each if a likelihood ratio test supports it:
 
-- how a log-linear fit with cubic hinges in √v departs from the five shapes, and v³ with it;
-- how the counts themselves depart from that fit, shrunk by a gamma prior on the ratio of count and fit, whose one
-  parameter is fitted.
+- the departure of a log-linear fit with cubic hinges in √v from the five shapes, together with v³;
+- the counts' own departure from that fit, shrunk by a gamma prior on the ratio of count and fit, whose one parameter is
+  fitted.
 
-A fitted base measure takes as much of each as the rows support, in either direction of an edge.
+A fitted base measure uses each as far as the rows support it, in either direction of an edge.
 """
 
 import numpy as np
@@ -17,20 +17,20 @@ from scipy.optimize import minimize_scalar
 from scipy.special import chdtri, gammaln, xlogy
 
 _HINGES = 10
-_CHANCE = 1e-3  # level of the likelihood ratio tests that add shapes beyond the five
+_CHANCE = 1e-3  # level of the likelihood ratio tests for further shapes
 _RIDGE = 1e-9  # per row, on columns whose largest entry is 1
 _SIZES = (-5.0, 12.0)  # log of the gamma prior's shape: from free to no departure
-_STEPS = 200  # of Newton's method, at most
-_ENOUGH = 1e-9  # nats that its last step predicts, at most
-_LEAST = 1e-9  # expected count of a level, at least
+_STEPS = 200  # limit for Newton's method
+_ENOUGH = 1e-9  # largest predicted gain of its last step, nats
+_LEAST = 1e-9  # smallest expected count of a level
 
 
 def departures(counts: np.ndarray, shapes: np.ndarray) -> np.ndarray:
-    """Base measure columns that a column's own distribution supports.
+    """Base measure columns supported by a column's own distribution.
 
     Args:
-        counts: how many rows have each level, (levels,), none 0.
-        shapes: the columns that every base measure has, (levels, q).
+        counts: number of rows at each level, (levels,), none 0.
+        shapes: the columns of every base measure, (levels, q).
 
     Returns:
         (levels, 0 to 3).
@@ -39,7 +39,7 @@ def departures(counts: np.ndarray, shapes: np.ndarray) -> np.ndarray:
     root, found = np.sqrt(level), []
     expected = _fitted(counts, np.column_stack([level, shapes]))
     knots = np.unique(np.quantile(root, np.linspace(0, 1, _HINGES + 2)[1:-1]))
-    most = 2 * (_log_likelihood(counts, counts) - _log_likelihood(counts, expected))  # the most any shape can gain
+    most = 2 * (_log_likelihood(counts, counts) - _log_likelihood(counts, expected))  # the largest gain of any shape
     if most > chdtri(len(knots), _CHANCE):
         hinges = np.maximum(root[:, None] - knots, 0.0) ** 3
         smooth = _fitted(counts, np.column_stack([level, shapes, hinges]))
@@ -47,7 +47,7 @@ def departures(counts: np.ndarray, shapes: np.ndarray) -> np.ndarray:
         if gain > chdtri(len(knots), _CHANCE):
             found += [np.log(smooth / expected), level**3]
             expected, most = smooth, most - gain
-    if most <= chdtri(1, _CHANCE):  # a mixture of Poisson distributions gains no more than the saturated model
+    if most <= chdtri(1, _CHANCE):  # a mixture of Poisson distributions cannot gain more than the saturated model
         return np.column_stack([*found, np.empty((len(counts), 0))])
     heaped = minimize_scalar(lambda log_size: -_mixed(counts, expected, log_size), bounds=_SIZES, method="bounded")
     if 2 * (-heaped.fun - _log_likelihood(counts, expected)) > chdtri(1, _CHANCE):
@@ -71,7 +71,7 @@ def _fitted(counts: np.ndarray, columns: np.ndarray) -> np.ndarray:
     """The counts expected by a log-linear model, (levels,).
 
     Newton's method with halved steps, in coordinates in which the information is the identity if all counts are as
-    expected, so that nearly dependent columns cost no digits.
+    expected, so that nearly dependent columns do not lose digits.
     """
     levels, root = len(counts), np.sqrt(counts)[:, None]
     scaled = np.column_stack([np.ones(levels), columns / np.abs(columns).max(axis=0)])
@@ -80,7 +80,7 @@ def _fitted(counts: np.ndarray, columns: np.ndarray) -> np.ndarray:
     basis, penalty = turned[:levels] / root, turned[levels:].T @ turned[levels:]
 
     def reached(theta: np.ndarray) -> float:
-        with np.errstate(over="ignore"):  # a step that goes too far is halved
+        with np.errstate(over="ignore"):  # a step that is too long is halved
             return counts @ (basis @ theta) - np.exp(basis @ theta).sum() - theta @ penalty @ theta / 2
 
     starts = [basis.T @ (counts * log) for log in (np.log(counts), np.full(levels, np.log(counts.mean())))]

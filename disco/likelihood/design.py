@@ -1,6 +1,6 @@
-"""What the semiparametric GLM of a node is made of: its levels, its base measure, its parents' columns.
+"""The components of a node's semiparametric GLM: its levels, its base measure, its parents' columns.
 
-On the rank grid node i takes the levels v = 0 … K_i. Given its parents,
+On the rank grid, node i has the levels v = 0 … K_i. Given its parents,
 
     log p(x_i = v | pa) = v / s_i · (b + g(s) + offset · s_i) + c_i(v) − A,    s = Σ_k f_k(x_k),
 
@@ -9,21 +9,21 @@ canonical-parameter function η). exp c_i is the *base measure*, the shape of th
 depend on its parents; the paper calls c_i the carrier.
 
 An effect f_k is free, with one indicator per level, if the parent has at most five levels. Otherwise it is a quadratic
-spline of √x_k with two knots and the linear term. The link g(s) = (exp(κ s) − 1) / κ has one number per node, its bend
-κ. It is a straight line at κ = 0; beyond some bend it continues as a straight line with the slope it has there
+spline of √x_k with two knots and the linear term. The link g(s) = (exp(κ s) − 1) / κ has one parameter per node, its
+bend κ. It is a straight line at κ = 0; beyond some bend it continues as a straight line with constant slope
 (`disco.likelihood.link`). If means add up and their logarithms are canonical parameters, κ < 0; an additive η without
 the bend then loses 10 to 80 nats per node with several parents (benchmarks/log/2026-11-21-bent-link.md; Tukey's one
 degree of freedom for non-additivity, made monotone). The base measure is free if the node has at most eight levels.
 Otherwise c_i lies in the span of log v!, v², √v, 1[v = 0] and 1[v = 1], which is close to Poisson, negative-binomial,
-binomial and COM-Poisson shapes and to an excess of zeros; `disco.likelihood.departures` adds what the column itself
-asks for.
+binomial and COM-Poisson shapes and to an excess of zeros; `disco.likelihood.departures` adds shapes that the column's
+own distribution supports.
 
-Covariates z add columns of the rows to every node, outside the link: η = b + g(s) + h(z) + offset · s_i. They stand as
-blocks beside the parents' columns (`disco.likelihood.covariates`). If there is an exposure, a node's
-counts become rates where they are parents, with levels of their own.
+Covariates z add columns of the rows to every node, outside the link: η = b + g(s) + h(z) + offset · s_i. They are
+blocks beside the parents' columns (`disco.likelihood.covariates`). With an exposure, a node enters as a parent by its
+rates, which have their own levels.
 
 Every basis is centred and orthonormal under the column's own distribution over its levels, and that of c_i is also
-orthogonal to v. So Newton's equations are well conditioned and no coefficient is counted twice.
+orthogonal to v. So Newton's equations are well conditioned and no coefficient is redundant.
 """
 
 from collections.abc import Sequence
@@ -39,31 +39,31 @@ from torch import Tensor
 from disco.errors import InputError
 from disco.likelihood.departures import departures
 
-WIDTH = 4  # columns per parent, at most
-RIDGE = 1e-3  # prior precision that keeps coefficients finite if the rows say nothing about them
-_INDICATOR_LEVELS = 5  # a parent with at most so many levels has a free effect
-_FREE_LEVELS = 8  # a node with at most so many levels has a free base measure
+WIDTH = 4  # largest number of columns per parent
+RIDGE = 1e-3  # prior precision that keeps coefficients finite if the rows do not determine them
+_INDICATOR_LEVELS = 5  # a parent with at most this many levels has a free effect
+_FREE_LEVELS = 8  # a node with at most this many levels has a free base measure
 _TINY = 1e-300
-_DEPENDENT = 1e-8  # a basis column with less squared length left counts as dependent on the others
+_DEPENDENT = 1e-8  # a basis column with a smaller squared residual counts as dependent on the others
 
 
 class Prior(NamedTuple):
     """The normal prior of the coefficients.
 
-    A link that may bend needs a prior on the effects too: without one, an effect can grow without limit where the link
-    is flat.
+    A bending link needs a prior on the effects too: without one, an effect can grow without bound where the link is
+    flat.
 
     Attributes:
-        linear: precision of the coefficient of a parent's linear column.
-        bends: precision of the coefficients of its other columns, whose mean is 0.
+        linear: precision of a parent's linear coefficient.
+        bends: precision of its other coefficients, whose mean is 0.
         link: precision of the link's bend, whose mean is 0.
-        mean: of the linear coefficients. If most effects of a table have one sign and similar sizes, a parent with a
-            different effect needs more evidence.
-        power: in which units the effects are alike: the ratio of the parent's standard deviation to the child's, to
+        mean: mean of the linear coefficients. If most effects of a table have one sign and similar sizes, a parent with
+            a different effect needs more evidence.
+        power: the unit in which effects are similar: the ratio of the parent's standard deviation to the child's, to
             this power (`Design.unit`). At 0 it is the effect of one standard deviation of the parent, in standard
             deviations of the child; at 1 about that of one level, in levels.
-        beside: precisions of the coefficients of the rows' own columns, by kind; their mean is 0. `BESIDE` for kinds
-            beyond its end.
+        beside: precisions of the coefficients of the rows' own columns, by kind; their mean is 0. Further kinds have
+            `BESIDE`.
     """
 
     linear: float
@@ -75,16 +75,16 @@ class Prior(NamedTuple):
 
 
 BESIDE = 0.3  # precision of a covariate's coefficients, before fitting
-STRAIGHT = 1e12  # a precision at which the link has no bend
+STRAIGHT = 1e12  # a precision that keeps the link straight
 FREE = Prior(RIDGE, RIDGE, STRAIGHT)  # nearly maximum likelihood of an additive model
 
 
 class Beside(NamedTuple):
-    """Columns of the rows that every node has.
+    """Columns of the rows in every node's model.
 
     Attributes:
         columns: centred and orthonormal within a covariate, (n, columns).
-        kinds: numbers from 0 of the coefficients that share a precision, (columns,).
+        kinds: kind of each coefficient, from 0; a kind shares one precision, (columns,).
     """
 
     columns: np.ndarray
@@ -93,24 +93,24 @@ class Beside(NamedTuple):
 
 @dataclass(frozen=True)
 class Design:
-    """A table on its rank grid, with the columns that every node has as a parent and as a child.
+    """A table on its rank grid, with every node's columns as a parent and as a child.
 
     Attributes:
         ranks: levels from 0, (n, d).
         value: v / s_i of every level, (d, V), padded with 0; V is the largest number of levels.
-        exists: which levels a node has, (d, V).
-        counts: how many rows have each level, (d, V).
+        exists: mask of a node's levels, (d, V).
+        counts: number of rows at each level, (d, V).
         measure: columns of the log base measure on the levels, (d, V, q), padded with 0.
-        measure_width: how many of them are not padding, (d,).
-        parent_ranks: the levels of every node as a parent, from 0, (n, d); `ranks` itself unless parents are rates.
+        measure_width: number of them without padding, (d,).
+        parent_ranks: every node's levels as a parent, from 0, (n, d); `ranks` unless parents are rates.
         columns: each node's columns as a parent at the rows, then the rows' own columns in m blocks, (d + m, WIDTH, n),
             padded with 0.
-        basis: the first on the levels of `parent_ranks`, (d, U, WIDTH).
-        width: how many columns are not padding, (d + m,).
-        kinds: of the rows' own columns, (m, WIDTH), −1 for padding.
+        basis: the nodes' columns on the levels of `parent_ranks`, (d, U, WIDTH).
+        width: number of columns without padding, (d + m,).
+        kinds: kinds of the rows' own columns, (m, WIDTH), −1 for padding.
         prior: the normal prior.
         spread, parent_spread: log standard deviation of every node's levels, as a child and as a parent, (d,).
-        measure_precision: prior precision of their coefficients, (d, q), 1 for padding.
+        measure_precision: prior precision of the base measure's coefficients, (d, q), 1 for padding.
         offset: added to the canonical parameter of every node, usually log exposure, (n,) or None.
     """
 
@@ -147,21 +147,21 @@ class Design:
         """The design of a table of ranks.
 
         Args:
-            ranks: whole numbers 0 … K_j, every level seen at least once, (n, d).
+            ranks: whole numbers 0 … K_j, every level present, (n, d).
             offset: added to the canonical parameter, for instance log library size, (n,).
             beside: the rows' own columns.
-            positions: numbers from 0 up on which the effects of parents depend, (n, d); the ranks unless given.
+            positions: nonnegative numbers on which the effects of parents depend, (n, d); the ranks unless given.
             prior: the normal prior.
-            dtype: of the columns at the rows; everything on the levels is double.
-            device, names: where it lies, and column names for errors.
+            dtype: type of the columns at the rows; everything on the levels is double.
+            device, names: the device, and column names for errors.
 
         Raises:
-            InputError: there is no row or column, a column is constant, skips a level or is no rank, or the offset
-                does not fit the table.
+            InputError: there is no row or column, a column is constant, skips a level or is not a rank, or the offset
+                does not match the table.
         """
         rows, nodes = ranks.shape
         if not ranks.size:
-            raise InputError(f"The table has {rows} rows and {nodes} columns; the likelihood needs some of both.")
+            raise InputError(f"The table has {rows} rows and {nodes} columns; the likelihood needs both.")
         names = tuple(names) if names is not None else tuple(f"column {node + 1}" for node in range(nodes))
         if (ranks < 0).any():
             raise InputError(f'"{names[int(np.argmax((ranks < 0).any(0)))]}" has a negative rank; ranks begin at 0.')
@@ -210,22 +210,22 @@ class Design:
 
     @property
     def own(self) -> int:
-        """m, how many blocks of columns belong to the rows."""
+        """m, the number of blocks of the rows' own columns."""
         return len(self.kinds)
 
     @property
     def head(self) -> int:
-        """How many coefficients come before the parents': intercept, base measure, bend, the rows' own columns."""
+        """The number of coefficients before the parents': intercept, base measure, bend, the rows' own columns."""
         return self.bend + 1 + WIDTH * self.own
 
     def blocks(self, parents: Tensor) -> Tensor:
-        """Numbers of the blocks of columns of problems with given parents, (B, m + k): those of the rows come first."""
+        """Numbers of the blocks of columns of problems with given parents, (B, m + k): the rows' blocks first."""
         own = torch.arange(self.nodes, self.nodes + self.own, device=parents.device)
         return torch.cat([own.expand(len(parents), -1), parents], 1) if self.own else parents
 
     @cached_property
     def there(self) -> Tensor:
-        """Which columns of a block are not padding, (d + m + 1, WIDTH); none in the last row, for a parent −1."""
+        """Mask of a block's columns without padding, (d + m + 1, WIDTH); the last row, for a parent −1, is empty."""
         width = torch.as_tensor(np.append(self.width, 0), device=self.columns.device)
         return torch.arange(WIDTH, device=width.device) < width[:, None]
 
@@ -258,7 +258,7 @@ class Design:
         return mean, torch.where(there, of_columns / unit.square(), 1.0)
 
     def coefficients(self, node: int, parents: Sequence[int]) -> int:
-        """How many free numbers a node's model has: intercept, base measure, bend, columns of rows and parents."""
+        """The number of a node's free parameters: intercept, base measure, bend, columns of rows and parents."""
         bend = bool(parents) and self.prior.link < STRAIGHT
         own = int(self.width[self.nodes :].sum())
         return 1 + int(self.measure_width[node]) + bend + own + int(self.width[list(parents)].sum())
@@ -268,17 +268,17 @@ def _offset(offset: np.ndarray, rows: int) -> Tensor:
     """The offset, checked, (n,) double."""
     found = np.array(offset, dtype=float)
     if found.shape != (rows,) or not np.isfinite(found).all():
-        raise InputError(f"The offset must be {rows} finite numbers, one a row.")
+        raise InputError(f"The offset must be {rows} finite numbers, one per row.")
     return torch.as_tensor(found)
 
 
 def _log_spread(positions: np.ndarray) -> np.ndarray:
-    """Log standard deviation of every node as a parent, (d,); finite also if its rates are all the same."""
+    """Log standard deviation of every node as a parent, (d,); finite even for constant rates."""
     return np.log(np.maximum(positions.std(axis=0), 1e-9))
 
 
 def _by_node(ranks: np.ndarray, device: torch.device | str) -> Tensor:
-    """Ranks, (n, d), those of a node side by side in memory."""
+    """Ranks, (n, d), with each node's ranks contiguous in memory."""
     return torch.tensor(np.ascontiguousarray(ranks.T), dtype=torch.int64).to(device).T
 
 
@@ -288,7 +288,7 @@ def _node(ranks: np.ndarray, name: str) -> tuple[np.ndarray, np.ndarray]:
     if len(share) < 2:
         raise InputError(f'"{name}" is constant; leave it out.')
     if not share.all():
-        raise InputError(f'"{name}" skips level {int(np.argmin(share > 0))}; give ranks without gaps.')
+        raise InputError(f'"{name}" skips level {int(np.argmin(share > 0))}; use ranks without gaps.')
     level = np.arange(len(share), dtype=float)
     mean = share @ level
     scaled = level / np.sqrt(share @ (level - mean) ** 2)
@@ -296,7 +296,7 @@ def _node(ranks: np.ndarray, name: str) -> tuple[np.ndarray, np.ndarray]:
 
 
 class _Effects(NamedTuple):
-    """Nodes as parents: levels at the rows (n, d), columns on the levels (d, U, WIDTH), and how many those are (d,)."""
+    """Nodes as parents: levels at the rows (n, d), columns on the levels (d, U, WIDTH), and their number (d,)."""
 
     ranks: np.ndarray
     basis: np.ndarray
@@ -328,12 +328,12 @@ def _blocks(beside: Beside | None, rows: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _counts(ranks: np.ndarray, levels: int) -> np.ndarray:
-    """How many rows have each level, (d, levels)."""
+    """The number of rows at each level, (d, levels)."""
     return np.stack([np.bincount(column, minlength=levels) for column in ranks.T])
 
 
 def _padded(parts: Sequence[tuple[np.ndarray, ...]]) -> tuple[np.ndarray, ...]:
-    """What `_node` gives for all nodes together, padded with 0: value, exists and measure of `Design`."""
+    """The results of `_node` for all nodes, padded with 0: value, exists and measure of `Design`."""
     nodes, levels = len(parts), max(len(scaled) for scaled, _ in parts)
     value, exists = np.zeros((nodes, levels)), np.zeros((nodes, levels), dtype=bool)
     measure = np.zeros((nodes, levels, max(shape.shape[1] for _, shape in parts)))
@@ -371,7 +371,7 @@ def _orthonormal(columns: np.ndarray, share: np.ndarray, first: list[np.ndarray]
     taken: list[np.ndarray] = []
     for number, column in enumerate([*first, *columns.T]):
         left = column.astype(float) / np.sqrt(max(share @ column.astype(float) ** 2, _TINY))  # a column may be 0
-        for _ in range(2):  # twice, because once loses digits
+        for _ in range(2):  # twice, because a single pass loses digits
             for other in taken:
                 left = left - (share @ (left * other)) * other
         length = share @ left**2

@@ -1,4 +1,4 @@
-"""The likelihood of many nodes given parents at once: its value, gradient and information at given coefficients.
+"""The likelihood of many nodes given parents at once: value, gradient and information at given coefficients.
 
 θ = (b, base measure γ, bend κ, rows' own columns α, parents β): log p(x_i = v) = v̂ η + C(v)ᵀγ − A(η, γ) with
 v̂ = v / s_i, η = b + g(s) + h(z) + offset · s_i, h(z) linear in α and s = Σ_k f_k(x_k). With J = ∂η/∂(b, κ, α, β) and E
@@ -7,14 +7,14 @@ and Cov under the model at a row,
     ∂/∂γ = Σ C(x) − E C,   ∂/∂(b, κ, α, β) = Σ (x̂ − E v̂) J,
     information = Σ of Cov of (v̂ J, C),
 
-the expected information, which unlike the observed one is never indefinite. If κ is held at 0, the two are the same and
+the expected information, which is never indefinite, unlike the observed one. If κ is fixed at 0, the two are equal and
 the log-likelihood is concave. The sums over the levels depend on a row through η alone. `exact` sums at every row.
-`tabulated` sums once on a grid of η and interpolates (cubic for moments, quintic for the log-likelihood), which needs
-no row × level array; a fit on a CPU does the same, compiled (`disco.likelihood.compiled`).
+`tabulated` sums once on a grid of η and interpolates (cubic for moments, quintic for the log-likelihood), without a row
+× level array; a fit on a CPU uses the same in compiled form (`disco.likelihood.compiled`).
 
-The grid ends where only one level is left, the lowest or the highest. Beyond it A is exactly a straight line in η, and
-the moments are constant. If a parent separates the levels of its child, η runs to thousands at some rows, and a grid
-over all of them would miss the bends of A in between.
+The grid ends where only one level remains, the lowest or the highest. Beyond it A is exactly linear in η, and the
+moments are constant. If a parent separates the levels of its child, η reaches thousands at some rows, and a grid over
+all of them would miss the bends of A in between.
 """
 
 from dataclasses import dataclass
@@ -24,10 +24,10 @@ from torch import Tensor
 
 from disco.likelihood.batch import BatchDesign, Derivatives
 
-GRID = 128  # cells of a table over η that rows lie in
-# Weights of the grid points below and above a row at position t of its cell, by powers of t. The first three are those
-# of A, A′ and A″, by the quintic that fits all three at both ends; the next two of a value and its slope, by a cubic;
-# the last of a value, by a line.
+GRID = 128  # cells of a table over η that contain rows
+# Weights of the grid points below and above a row at position t of its cell, by powers of t. The first three are for A,
+# A′ and A″, by the quintic that fits all three at both ends; the next two for a value and its slope, by a cubic; the
+# last for a value, by a line.
 PIECES = torch.tensor(
     [
         [[1, 0, 0, -10, 15, -6], [0, 1, 0, -6, 8, -3], [0, 0, 0.5, -1.5, 1.5, -0.5],
@@ -65,7 +65,7 @@ def exact(design: BatchDesign, theta: Tensor) -> Derivatives:
 
 
 def tabulated(design: BatchDesign, theta: Tensor) -> Derivatives:
-    """The same from a table over η: no row × level array, and errors of about 1e-6 in the log-likelihood."""
+    """The same from a table over η, without a row × level array; errors of about 1e-6 in the log-likelihood."""
     eta, *bent = design.bent(theta)
     least, most = (bound.double() for bound in eta.aminmax(dim=1, keepdim=True))
     bottom, top = design.bounds(design.log_weights(theta))
@@ -84,13 +84,13 @@ def tabulated(design: BatchDesign, theta: Tensor) -> Derivatives:
 
 @dataclass(frozen=True)
 class _Table:
-    """Everything that depends on η alone, on a grid of G = GRID + 1 values of it.
+    """All functions of η alone, on a grid of G = GRID + 1 values.
 
     Attributes:
         normaliser, mean, variance: A, E v̂ and Var v̂, (B, G).
         measure, covariance: E C and Cov(v̂, C), (B, q, G).
         shape: Cov(C, C), (B, q², G).
-        dtype: of the values at the rows.
+        dtype: type of the values at the rows.
     """
 
     normaliser: Tensor
@@ -131,7 +131,7 @@ def _table(design: BatchDesign, theta: Tensor, low: Tensor, width: Tensor) -> _T
 def _coefficients(table: _Table, width: Tensor) -> Tensor:
     """Polynomials of the position in each cell: a cubic for E v̂, lines for Var v̂ and Cov(v̂, C), (B, 6 + 2 q, G).
 
-    All second moments are interpolated by lines, so that the information of a row is a mixture of covariances and never
+    All second moments are interpolated linearly, so that the information of a row is a mixture of covariances and never
     indefinite.
     """
     start, rise = table.mean[:, :-1], table.mean.diff(dim=1)
@@ -167,7 +167,7 @@ def _over_rows(table: _Table, powers: Tensor, width: Tensor) -> dict[str, Tensor
     Every sum is one product of the table with the weights of its grid points.
     """
     below, above = (powers[None] @ PIECES.to(powers).mT[:, None]).unbind()  # (B, G + 1, 6)
-    weights = below + above.roll(1, 1)  # the last cell is empty: nothing comes round
+    weights = below + above.roll(1, 1)  # the last cell is empty, so nothing wraps around
     normal, slope, bend, value, change, line = weights.unbind(2)
     normaliser = normal * table.normaliser + slope * width * table.mean + bend * width**2 * table.variance
     measure = (value[:, None] * table.measure + (change * width)[:, None] * table.covariance).sum(2)

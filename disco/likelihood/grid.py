@@ -10,13 +10,13 @@ from disco.likelihood.evaluate import PIECES
 from disco.likelihood.rows import exp
 from disco.likelihood.small import dot
 
-COARSE = 0.01  # nats by which A's rise over a cell may differ from what its curvature at both ends says
+COARSE = 0.01  # nats by which A's increase over a cell may differ from its prediction by the curvature at both ends
 _PIECES = PIECES.numpy()
 
 
 @within
 def bounds(value, exists, measure, gamma):
-    """v̂ of the lowest and of the highest level, and the η beyond which only that one is left (`BatchDesign.bounds`)."""
+    """v̂ of the lowest and the highest level, and the η beyond which only that one remains (`BatchDesign.bounds`)."""
     first, last = 0, len(value) - 1
     while not exists[first]:
         first += 1
@@ -36,7 +36,7 @@ def bounds(value, exists, measure, gamma):
 
 @within
 def is_fine(table, width):
-    """Whether the rise of the normaliser's slope over every cell agrees with its curvature at both ends."""
+    """Whether the increase of the normaliser's slope over every cell agrees with its curvature at both ends."""
     for g in range(table.shape[1] - 1):
         expected = (table[2, g] + table[2, g + 1]) / 2 * width
         if abs(table[1, g + 1] - table[1, g] - expected) * width > COARSE:

@@ -1,4 +1,4 @@
-"""Where compiled code is kept. Light to import, so that a page can look whether it is there."""
+"""The folder of compiled code. Quick to import, so that a page can check whether it exists."""
 
 import hashlib
 import os
@@ -10,10 +10,10 @@ import llvmlite.binding
 
 
 def kept_in(sources: Path) -> Path:
-    """The folder of compiled code: a different one for every state of the sources, and for whatever else Numba asks.
+    """The folder of compiled code: one per state of the sources, and of everything else that Numba depends on.
 
-    Numba compiles again when the file of a function changes, lies elsewhere, or meets another processor, Python or
-    Numba, but not when another file that the function takes something from changes.
+    Numba compiles again when the file of a function changes or moves, or with another processor, Python or Numba, but
+    not when another file used by the function changes.
     """
     world = sources.resolve(), llvmlite.binding.get_host_cpu_name(), sys.implementation.cache_tag, version("numba")
     digest = hashlib.sha256(" ".join(map(str, world)).encode())
@@ -27,7 +27,7 @@ def _cache_root(sources: Path) -> Path:
         return Path(chosen)
     if os.access(sources, os.W_OK):
         return sources / "__pycache__"
-    import platformdirs  # only an installed copy that cannot be written needs it
+    import platformdirs  # needed only for an installed copy that cannot be written
 
     return Path(platformdirs.user_cache_dir("disco", appauthor=False))
 

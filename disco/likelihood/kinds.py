@@ -1,6 +1,6 @@
-"""What kind of count a node is, in words, from its fitted model.
+"""A node's type of count distribution, in words, from its fitted model.
 
-A *shape* is a log base measure c_s, up to a linear term that the canonical parameter absorbs:
+A *shape* is a log base measure c_s, up to a linear term absorbed by the canonical parameter:
 
     Poisson             −log x!
     negative binomial   log Γ(x + r) − log x!
@@ -14,7 +14,7 @@ average over the rows of the smallest Kullback–Leibler divergence
 
 with r, N or ν and z chosen once for all rows; at the minimum over a, q has the mean of p. On n rows a shape loses about
 n times its distance in log-likelihood, so the nearest shape is the one with the smallest n · distance + ½ log n ·
-(numbers chosen). A COM-Poisson, which few expect, must be nearer than the others by 3 nats.
+(number of parameters). A COM-Poisson, an unusual choice, must be nearer than the others by 3 nats.
 """
 
 from collections.abc import Iterator
@@ -28,30 +28,30 @@ from scipy.special import gammaln, log_softmax, logsumexp
 from disco.likelihood.model import Model
 
 POISSON, NB, BINOMIAL, COM = "Poisson", "negative binomial", "binomial", "COM-Poisson"
-NONE = 0.01  # nats per row; a shape farther away than this is not called near
-_GROUPS = 16  # of rows with similar canonical parameters
+NONE = 0.01  # nats per row; a shape at a larger distance is not called close
+_GROUPS = 16  # number of groups of rows with similar canonical parameters
 _NEAR = 3.0  # nats over all rows within which two shapes count as equally near
 _EQUAL = 0.05  # variance over mean this close to 1 counts as equal
-_CUT = 0.05  # share of a shape's mass beyond the largest count from which on it is called cut off
-_ROUGH = 0.05  # share of rows beside gaps from which on the gaps are mentioned
+_CUT = 0.05  # share of a shape's mass beyond the largest count above which it is called truncated
+_ROUGH = 0.05  # share of rows beside gaps above which the gaps are mentioned
 _STEPS = 40
-_GAIN = 1e-10  # nats per row that the next Newton step must gain
-_LEAST = 1e-12  # smallest variance to divide by, in squared units of the node's standard deviation
+_GAIN = 1e-10  # smallest gain of the next Newton step, nats per row
+_LEAST = 1e-12  # smallest variance as a divisor, in squared standard deviations of the node
 
 
 @dataclass(frozen=True, eq=False)
 class Shape:
-    """The distribution of a shape that is nearest to a fitted node.
+    """A shape's nearest distribution to a fitted node.
 
     Attributes:
         name: Poisson, negative binomial, binomial or COM-Poisson.
         parameter: r, N or ν; NaN for Poisson.
         zero_weight: z; 0 if it has none.
         distance: nats per row.
-        cost: n · distance + ½ log n · (numbers chosen), nats.
-        cut: the share of its mass beyond the column's largest count, where it is cut off.
-        base_zeros: the share of zeros it expects without the weight at zero, at the same means.
-        log_probability: at the node's groups of rows, (groups, levels).
+        cost: n · distance + ½ log n · (number of parameters), nats.
+        cut: the share of its mass beyond the column's largest count, where it is truncated.
+        base_zeros: its expected share of zeros without the weight at zero, at the same means.
+        log_probability: log p in the node's groups of rows, (groups, levels).
     """
 
     name: str
@@ -72,25 +72,25 @@ class Shape:
             COM: f"a COM-Poisson with ν = {self.parameter:.3g}",
         }
         extra = " with extra zeros" if self.zero_weight else ""
-        return size[self.name] + extra + (" cut off at its largest count" if self.cut > _CUT else "")
+        return size[self.name] + extra + (" truncated at its largest count" if self.cut > _CUT else "")
 
 
 @dataclass(frozen=True)
 class Kind:
-    """What kind of count a node is.
+    """A node's type of count distribution.
 
     Attributes:
         node: its name.
         counts: its distinct counts, ascending, (levels,).
-        share: of the rows in each group, (groups,).
-        log_probability: the fitted one at the groups, (groups, levels).
+        share: share of the rows in each group, (groups,).
+        log_probability: the fitted log p in the groups, (groups, levels).
         shapes: nearest first.
         ratio: conditional variance over conditional mean, both averaged over the rows.
-        zeros: the share of zeros the fitted model expects.
-        poisson_zeros: the share a Poisson of the same means expects on the same counts.
-        gaps: whole numbers between the smallest and the largest count that never occur.
-        beside: the share of rows whose count is next to such a gap.
-        rows: of the table.
+        zeros: the fitted model's expected share of zeros.
+        poisson_zeros: that of a Poisson with the same means on the same counts.
+        gaps: number of whole numbers between the smallest and the largest count that never occur.
+        beside: the share of rows with a count next to such a gap.
+        rows: number of rows of the table.
         is_level: whether the numbers are levels of a quantile transform instead of counts.
     """
 
@@ -109,12 +109,12 @@ class Kind:
 
     @property
     def nearest(self) -> Shape:
-        """The shape of least cost."""
+        """The shape with the lowest cost."""
         return self.shapes[0]
 
     @property
     def fits(self) -> bool:
-        """Whether the nearest shape is near enough to be named."""
+        """Whether the nearest shape is close enough to be named."""
         return self.nearest.distance < NONE
 
     def table(self) -> pd.DataFrame:
@@ -126,9 +126,9 @@ class Kind:
     def sentence(self) -> str:
         """A summary in one or two sentences."""
         if len(self.counts) < 3:
-            return "Two values only: one number says all of such a distribution, and every shape fits."
+            return "Two values only: one parameter describes such a distribution, and every shape fits."
         if self.is_level:
-            return "Quantile levels, not counts: a shape of counts says nothing about them."
+            return "Quantile levels, not counts: shapes of count distributions do not apply."
         return f"{self._spread()}, {self._shape()}{self._zeros()}.{self._doubts()}"
 
     def _spread(self) -> str:
@@ -139,19 +139,19 @@ class Kind:
 
     def _shape(self) -> str:
         if not self.fits:
-            return f"close to none of these shapes (the nearest is {self.nearest.words()})"
+            return f"not close to any of these shapes (the nearest is {self.nearest.words()})"
         near = [s for s in self.shapes[1:] if s.cost - self.nearest.cost < _NEAR and s.distance < NONE]
         also = [shape.words() for shape in near if shape.name != self.nearest.name]
-        return f"close to {self.nearest.words()}" + (f" (or as near to {also[0]})" if also else "")
+        return f"close to {self.nearest.words()}" + (f" (or equally close to {also[0]})" if also else "")
 
     def _zeros(self) -> str:
         nearest = self.nearest
         base = nearest.base_zeros if nearest.zero_weight else self.poisson_zeros
         if self.counts[0] != 0 or (nearest.name == POISSON and not nearest.zero_weight) or self.zeros < 0.005:
             return ""
-        than = "without them" if nearest.zero_weight else "a Poisson of the same means"
+        than = "without them" if nearest.zero_weight else "a Poisson with the same means"
         if base < self.zeros / 20:
-            return f"; {self.zeros:.0%} zeros, next to none {'' if nearest.zero_weight else 'in '}{than}"
+            return f"; {self.zeros:.0%} zeros, almost none {'' if nearest.zero_weight else 'in '}{than}"
         change = self.zeros / base - 1
         if change >= 1:
             return f"; {change + 1:.1f} times as many zeros as {than}"
@@ -164,7 +164,7 @@ class Kind:
             return ""
         return (
             f" {self.gaps:,} numbers between its smallest and largest count never occur, and {self.beside:.0%} of the "
-            "rows lie beside such gaps: the model counts levels there, so a shape is only a rough guide."
+            "rows are next to such gaps. There the model uses levels, so a shape is only a rough guide."
         )
 
 
@@ -172,7 +172,7 @@ def describe(model: Model, node: str, *, is_level: bool = False) -> Kind:
     """Compare a node's fitted conditional distribution with the shapes.
 
     Args:
-        model: fitted on counts.
+        model: a model fitted on counts.
         node: its name.
         is_level: whether the model's numbers are quantile levels.
 
@@ -215,7 +215,7 @@ class _Fitted:
 
     @property
     def above(self) -> np.ndarray:
-        """Counts minus the smallest, (levels,): moments of large counts would lose digits."""
+        """Counts minus the smallest, (levels,): so that moments of large counts keep their digits."""
         return self.counts - self.counts[0]
 
     @property
@@ -257,7 +257,7 @@ def _shapes(fitted: _Fitted, rows: int) -> Iterator[Shape]:
 
 
 def _cut(fitted: _Fitted, q: np.ndarray, slope: np.ndarray, name: str, parameter: float) -> float:
-    """The share of a shape's mass beyond the largest count, up to about three times as far."""
+    """The share of a shape's mass beyond the largest count, up to about three times that count."""
     top = fitted.counts[-1]
     outside = top + np.arange(1.0, min(2 * top + 20, 4000))
     at_top = _log_measure(name, parameter, fitted.counts[-1:])
@@ -267,7 +267,7 @@ def _cut(fitted: _Fitted, q: np.ndarray, slope: np.ndarray, name: str, parameter
 
 
 def _best(fitted: _Fitted, name: str, bounds: tuple[float, float], weighted: bool) -> float:
-    """The parameter that brings the shape nearest; a whole number for a binomial."""
+    """The parameter of the nearest distribution of the shape; a whole number for a binomial."""
 
     def value(at: float) -> float:
         return fitted.counts[-1] - 1 + np.exp(at) if name == BINOMIAL else float(np.exp(at))
@@ -323,7 +323,7 @@ def _moments(p: np.ndarray, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def _newton(
     q: np.ndarray, p: np.ndarray, x: np.ndarray, share: np.ndarray, zero: np.ndarray, weighted: bool
 ) -> tuple[np.ndarray, float, float]:
-    """Newton's step in a and z, and the decrease in distance that it predicts."""
+    """Newton's step in a and z, and its predicted decrease in distance."""
     mean, variance = _moments(q, x)
     centred, variance = x - mean[:, None], np.maximum(variance, _LEAST)
     slope = p @ x - mean

@@ -2,9 +2,9 @@
 
     g(s) = h(κ s) / κ,    h(t) = exp t − 1 between the bounds `BENT` of t, and a straight line beyond them,
 
-with one number per node, its bend κ; κ = 0 is the straight line g(s) = s. With t = κ s, g = s φ(t), ∂g/∂s = h′(t) and
-∂g/∂κ = s² ψ(t), where φ(t) = (exp t − 1) / t and ψ = φ′ within the bounds. For small t, φ, ψ and ψ′ are computed from
-their series, so that no digits are lost near a straight line.
+with one parameter per node, its bend κ; κ = 0 is the straight line g(s) = s. With t = κ s, g = s φ(t), ∂g/∂s = h′(t)
+and ∂g/∂κ = s² ψ(t), where φ(t) = (exp t − 1) / t and ψ = φ′ within the bounds. For small t, φ, ψ and ψ′ are computed
+from their series, so that no digits are lost near a straight line.
 """
 
 import math
@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-BENT = (-20.0, 4.0)  # κ s between which the link bends: no table can tell slopes above e⁴ or below e⁻²⁰ apart
+BENT = (-20.0, 4.0)  # bounds of κ s within which the link bends: no table distinguishes slopes above e⁴ or below e⁻²⁰
 SMALL = 0.25  # |κ s| below which the link is computed from its series
 # Coefficients of φ, ψ and ψ′, by powers of t.
 SERIES = np.array(

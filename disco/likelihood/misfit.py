@@ -1,13 +1,13 @@
-"""The misfit of a node, in nats: how much of its conditional distribution the class of models misses.
+"""The misfit of a node, in nats: what the class of models misses in its conditional distribution.
 
-A direction follows from the class of models, so it can be trusted only as far as the class fits. The misfit is the
-log-likelihood that a more flexible distribution of the node given its parents gains over the fitted one on rows it has
-not seen. The levels are put into at most six groups g with about equally many rows. The flexible model multiplies the
-fitted model's probability of a group by exp(Σ_f w_gf z_f), where the z_f are smooth functions of each parent, of the
-fitted mean, and of their products, and the columns of covariates. It is fitted to one half of the rows, with the ridge
-that is best for the other half, and its gain in log-likelihood is summed over both halves; if no ridge gains anything,
-the misfit is 0. So a node of the class has a misfit of 0 to within a nat. Boosted trees, which first have to learn the
-fitted model, find far less of what is missed (benchmarks/log/2026-11-22-honest-directions.md).
+Directions are identified by the class of models, so they can be trusted only as far as the class fits. The misfit is
+the gain in log-likelihood of a more flexible distribution of the node given its parents over the fitted one, on
+held-out rows. The levels are divided into at most six groups g with about equally many rows. The flexible model
+multiplies the fitted model's probability of a group by exp(Σ_f w_gf z_f), where the z_f are smooth functions of each
+parent, of the fitted mean, and of their products, and the columns of covariates. It is fitted to one half of the rows,
+with the best ridge for the other half, and its gain in log-likelihood is summed over both halves; without a gain for
+any ridge, the misfit is 0. So a node of the class has a misfit of 0 to within a nat. Boosted trees, which must first
+learn the fitted model, detect far less misfit (benchmarks/log/2026-11-22-honest-directions.md).
 """
 
 from collections.abc import Sequence
@@ -24,16 +24,16 @@ from disco.likelihood.newton import fit
 from disco.progress import SILENT, Reporter
 from disco.table.ranks import fold_of_rows
 
-MISFIT = 3.0  # nats from which on a node is called poorly fitted
+MISFIT = 3.0  # smallest misfit of a poorly fitted node, nats
 _GROUPS = 6
-_COLUMNS = 60  # functions of the parents, at most
-_OWN = 24  # columns of the rows among them, at most
+_COLUMNS = 60  # largest number of functions of the parents
+_OWN = 24  # largest number of the rows' own columns among them
 _RIDGES = (3.0, 30.0, 300.0)
-_STEPS = 2  # of Newton's method after the first, if the first gains something
-_FEW = 5  # a parent with at most so many levels has a free effect
-_LARGEST = 5.0  # absolute value in a column of unit variance, at most, so that single rows do not dominate the fit
+_STEPS = 2  # further steps of Newton's method, if the first has a gain
+_FEW = 5  # a parent with at most this many levels has a free effect
+_LARGEST = 5.0  # largest absolute value in a column of unit variance, so that single rows do not dominate the fit
 _CELLS = 4_000_000  # rows × levels at a time
-_SIDE_BY_SIDE = 32  # nodes fitted in one batch
+_SIDE_BY_SIDE = 32  # nodes fitted per batch
 
 
 def misfits(
@@ -48,11 +48,11 @@ def misfits(
     Args:
         design: the table.
         pairs: nodes, each with its parents.
-        group: the number of every row's group, (n,), or None; the halves keep the rows of a group together.
-        reporter: asked before every node.
+        group: every row's group number, (n,), or None; the halves keep the rows of a group together.
+        reporter: called before every node.
 
     Raises:
-        FitStopped: the reporter's callback asked to stop.
+        FitStopped: the reporter's callback stopped the work.
     """
     halves, found = fold_of_rows(design.rows, 2, seed=0, group=group), []
     for number, (node, parents) in enumerate(pairs):
@@ -123,9 +123,9 @@ def _standard(columns: np.ndarray) -> np.ndarray:
 
 
 def _gain(expected: np.ndarray, seen: np.ndarray, columns: np.ndarray, learnt: np.ndarray, held: np.ndarray) -> float:
-    """What the flexible model fitted to the rows `learnt` gains on the rows `held`, nats.
+    """The gain of the flexible model, fitted to the rows `learnt`, on the rows `held`, nats.
 
-    Adding the same function to all groups changes nothing, so the weights belong to contrasts between groups.
+    Adding the same function to all groups has no effect, so the weights belong to contrasts between groups.
     """
     groups, size = expected.shape[1], columns.shape[1]
     contrasts = helmert(groups)  # (groups − 1, groups), orthonormal
@@ -158,7 +158,7 @@ def _log_softmax(values: np.ndarray) -> np.ndarray:
 
 
 def _penalty(size: int, ridge: float) -> np.ndarray:
-    """The precision of each column's weights, (size,); the share of each group is nearly free."""
+    """The precision of each column's weights, (size,); the groups' shares are nearly free."""
     return np.concatenate([[1.0], np.full(size - 1, ridge)])
 
 

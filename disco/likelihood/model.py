@@ -1,8 +1,8 @@
 """A DAG as a fitted model: likelihood, BIC, held-out likelihood, new tables, response curves, base measures.
 
 Every node is a semiparametric GLM of its parents and of the rows' covariates (`disco.likelihood.design`), fitted in
-double precision. Counts are in the units of the table: level v of a column stands for its (v + 1)-th smallest count.
-With an exposure, a parent's levels are its rates at an average exposure.
+double precision. Counts are in the table's units: level v of a column is its (v + 1)-th smallest count. With an
+exposure, a parent's levels are its rates at an average exposure.
 """
 
 from collections.abc import Mapping, Sequence
@@ -31,8 +31,8 @@ from disco.table.ranks import rank_on_grid
 
 _TOLERANCE = 1e-8
 WEAK = Prior(0.1, 1.0, 4.0)
-_ENTRIES = 1 << 20  # probabilities held at once, 8 MB
-_POINTS = 1024  # canonical parameters between which a curve is interpolated
+_ENTRIES = 1 << 20  # probabilities in memory at once, 8 MB
+_POINTS = 1024  # number of canonical parameters for interpolating a curve
 
 
 class _Rows(NamedTuple):
@@ -56,12 +56,12 @@ class Model:
     """A fitted DAG.
 
     Attributes:
-        names: columns, in the order of the table.
+        names: columns, in the table's order.
         grids: the distinct counts of every column, ascending; level v is grids[j][v].
         parent_grids: its distinct rates if there is an exposure, its counts otherwise.
         parents: of every node, ascending node numbers.
         design: the table on its levels.
-        fits: of every node, one problem each.
+        fits: every node's fit, one problem each.
         order: node numbers, sources first.
         adjustment: covariates and exposure of the rows, or None.
     """
@@ -90,16 +90,15 @@ class Model:
 
         Args:
             table: counts, (rows, nodes).
-            parents: of every node that has any.
+            parents: parents of every node that has any.
             adjustment: covariates and exposure of the rows.
-            prior: as in `Design.of`; unless given, one that some hundred rows outweigh.
+            prior: as in `Design.of`; the default is outweighed by some hundred rows.
             known: a model of the same table, adjustment and prior; nodes with the same parents are not fitted again.
-            reporter: told before every node's fit how many nodes are done.
+            reporter: receives the number of finished nodes before every fit.
 
         Raises:
-            InputError: the table does not hold counts, or the parents name a column that it does not have, or form a
-                cycle.
-            FitStopped: the reporter's callback asked to stop.
+            InputError: the table does not contain counts, or the parents name an unknown column or form a cycle.
+            FitStopped: the reporter's callback stopped the work.
         """
         given = prepare(table, adjustment, folds=None)
         names, adjustment = tuple(given.counts.columns), given.adjustment
@@ -130,7 +129,7 @@ class Model:
 
     @property
     def log_likelihood(self) -> pd.Series:
-        """Of every node, nats."""
+        """Every node's log-likelihood, nats."""
         return pd.Series([float(one.log_likelihood) for one in self.fits], index=list(self.names))
 
     @property
@@ -140,10 +139,10 @@ class Model:
         return float(self.log_likelihood.sum()) - np.log(self.design.rows) / 2 * counted
 
     def held_out(self, table: Table, adjustment: Adjustment | None = None) -> pd.Series:
-        """Log-likelihood of other rows, of every node, nats; a count off the grid gets one of its ranks.
+        """Every node's log-likelihood on other rows, nats; a count off the grid gets one of its ranks.
 
         Raises:
-            InputError: the table does not hold counts, or a column of the model is missing.
+            InputError: the table does not contain counts, or a column of the model is missing.
         """
         return pd.Series(self.row_log_likelihood(table, adjustment).sum(0), index=list(self.names))
 
@@ -151,7 +150,7 @@ class Model:
         """Log-likelihood of other rows, nats, (rows, nodes); a count off the grid as in `held_out`.
 
         Raises:
-            InputError: the table does not hold counts, or a column of the model is missing.
+            InputError: the table does not contain counts, or a column of the model is missing.
         """
         rows = self._rows(table, adjustment)
         found = np.empty(rows.ranks.shape)
@@ -163,10 +162,10 @@ class Model:
         return found
 
     def sample(self, rows: int, seed: int = 0, adjustment: Adjustment | None = None) -> pd.DataFrame:
-        """A new table drawn from the model, node by node along the order, in the given surroundings.
+        """A new table drawn from the model, node by node along the order, with the given adjustment.
 
         Raises:
-            InputError: an adjustment is missing, given without need, or of another length.
+            InputError: an adjustment is missing, not needed, or has another length.
         """
         beside, offset = self._beside(adjustment, rows)
         random = np.random.default_rng([seed, 17])
@@ -188,12 +187,12 @@ class Model:
     def curve(self, parent: str, child: str, level: float = 0.95) -> pd.DataFrame:
         """The child's mean at each count of a parent, averaged over the other parents' values in the rows.
 
-        The pointwise band is that of the delta method, from the information of the child's coefficients; it takes the
-        graph as given.
+        The pointwise band is by the delta method, from the information of the child's coefficients, conditional on the
+        graph.
 
         Returns:
-            Columns count (of the parent; its rate if there is an exposure), rows (how many have it), mean, low and high
-            (of the child's count).
+            Columns count (of the parent; its rate if there is an exposure), rows (their number), mean, low and high (of
+            the child's count).
 
         Raises:
             InputError: there is no such edge.
@@ -209,13 +208,13 @@ class Model:
         return pd.DataFrame({"count": self.parent_grids[other], "rows": seen, "mean": means, "low": low, "high": high})
 
     def covariate_curve(self, covariate: str, child: str, level: float = 0.95) -> pd.DataFrame:
-        """What a covariate adds to the child's canonical parameter, 0 on average over the rows, with pointwise bands.
+        """A covariate's part of the child's canonical parameter, 0 on average over the rows, with pointwise bands.
 
-        For a Poisson child on its counts, that is the change in the logarithm of its mean. Bands as in `curve`.
+        For a Poisson child on its counts, this is the change in the logarithm of its mean. Bands as in `curve`.
 
         Returns:
             Columns value (of the covariate; its level if it is categorical), rows, effect, low and high; one row per
-            distinct value. For the exposure, value is the exposure, and the effect comes on top of its logarithm.
+            distinct value. For the exposure, value is the exposure, and the effect is additional to its logarithm.
 
         Raises:
             InputError: there is no such covariate or node.
@@ -240,8 +239,8 @@ class Model:
         """The node's distributions given its parents, in groups of rows with similar canonical parameters.
 
         Returns:
-            The share of the rows in each group, (groups,), and log p of every level at the group's mean canonical
-            parameter, (groups, levels).
+            Each group's share of the rows, (groups,), and log p of every level at the group's mean canonical parameter,
+            (groups, levels).
 
         Raises:
             InputError: there is no such node.
@@ -264,7 +263,7 @@ class Model:
         return pd.DataFrame({"count": self.grids[number], "probability": probability})
 
     def _parts(self, node: int, rows: int) -> list[slice]:
-        """Rows in parts whose probabilities, (rows, levels), fit into memory: every row may have a level of its own."""
+        """Rows in parts whose probabilities, (rows, levels), fit into memory: every row may have its own level."""
         size = max(1, _ENTRIES // len(self.grids[node]))
         return [slice(first, first + size) for first in range(0, rows, size)]
 
@@ -274,7 +273,7 @@ class Model:
         return self.names.index(node)
 
     def _own(self) -> _Rows:
-        """The rows that it was fitted to."""
+        """The rows of the fit."""
         design = self.design
         beside = design.columns[design.nodes :].flatten(0, 1).numpy().T
         offset = None if design.offset is None else design.offset.numpy()
@@ -282,20 +281,20 @@ class Model:
 
     def _rows(self, table: Table, adjustment: Adjustment | None) -> _Rows:
         """Other rows on its grids."""
-        if isinstance(table, pd.DataFrame):  # its other columns may hold anything
+        if isinstance(table, pd.DataFrame):  # its other columns are arbitrary
             table = table.loc[:, [name in self.names for name in names_of(table)]]
         given = prepare(table, adjustment, folds=None)
         adjustment = given.adjustment
         for name in self.names:
             if name not in given.counts:
-                raise InputError(f'The table has no column "{name}", which the model has.')
+                raise InputError(f'The table lacks the column "{name}" of the model.')
         counts = [given.counts[name].to_numpy() for name in self.names]
         ranks = np.column_stack([rank_on_grid(column, grid) for column, grid in zip(counts, self.grids, strict=True)])
         parents = np.column_stack([self._as_parent(node, column, adjustment) for node, column in enumerate(counts)])
         return _Rows(ranks, parents, *self._beside(adjustment, len(given.counts)))
 
     def _as_parent(self, node: int, counts: np.ndarray, adjustment: Adjustment | None) -> np.ndarray:
-        """The levels of a node's counts where it is a parent, (rows,); a rate off the grid gets the nearest."""
+        """The levels of a node's counts as a parent, (rows,); a rate off the grid gets the nearest."""
         offset = self._offset(adjustment)
         if offset is None:
             return rank_on_grid(counts, self.grids[node])
@@ -304,7 +303,7 @@ class Model:
         return np.searchsorted(middle, rounded(counts, np.exp(offset)))
 
     def _offset(self, adjustment: Adjustment | None) -> np.ndarray | None:
-        """log exposure of rows, (rows,), 0 at the geometric mean of those that the model was fitted to."""
+        """log exposure of rows, (rows,), 0 at the geometric mean of the fitted rows."""
         if self.adjustment is None or adjustment is None:
             return None
         return adjustment.log_exposure_like(self.adjustment)
@@ -312,7 +311,7 @@ class Model:
     def _beside(self, adjustment: Adjustment | None, rows: int) -> tuple[np.ndarray, np.ndarray | None]:
         """The rows' own columns, (rows, WIDTH · m), and the offset."""
         if (self.adjustment is None) != (adjustment is None) or (adjustment and adjustment.rows != rows):
-            raise InputError(f"The model needs covariates of {rows} rows if and only if it was fitted with some.")
+            raise InputError(f"The model needs covariates of {rows} rows if and only if it was fitted with covariates.")
         found = np.zeros((rows, WIDTH * self.design.own))
         if adjustment is not None and self.adjustment is not None:
             own = [basis.at(adjustment) for basis in bases(self.adjustment)]
@@ -333,7 +332,7 @@ class Model:
         return index
 
     def _bent(self, node: int, index: np.ndarray) -> tuple[np.ndarray, ...]:
-        """What an index adds to the canonical parameter, and the derivatives of `bent`."""
+        """An index's contribution to the canonical parameter, and the derivatives of `bent`."""
         bend = self.fits[node].theta[0, self.design.bend]
         return tuple(part.numpy() for part in bent(torch.from_numpy(index), bend))
 

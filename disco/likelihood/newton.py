@@ -30,7 +30,7 @@ class Fits:
             measure, (B,): log-likelihood − penalty − ½ log det information + ½ Σ log precision of the other
             coefficients.
         moments: at the last evaluation, one step before θ, or at θ if the last step was not taken.
-        penalty: precisions of the prior on θ, (B, P); no pivot of the information is smaller.
+        penalty: precisions of the prior on θ, (B, P); lower bounds on the pivots of the information.
         converged: (B,).
     """
 
@@ -56,10 +56,10 @@ def fit(
     Args:
         design: the table.
         problems: B nodes with parents.
-        start: θ to begin at, (B, P); `marginal_start` unless given.
-        weights: of the rows, (n,), or of the rows for each problem, (B, n): bootstrap counts, or 0 for a row left out.
-        tolerance: Newton's method stops when the next step predicts less than so many nats.
-        evaluate: `exact` or `tabulated`, for the array form of the steps; unless given `tabulated`, compiled on a CPU.
+        start: initial θ, (B, P); by default `marginal_start`.
+        weights: row weights, (n,), or for each problem, (B, n): bootstrap counts, or 0 for a row left out.
+        tolerance: Newton's method stops when the next step predicts a smaller gain, in nats.
+        evaluate: `exact` or `tabulated`, for the array form of the steps; by default `tabulated`, compiled on a CPU.
     """
     batch = BatchDesign(design, problems, weights)
     theta = marginal_start(design, problems) if start is None else start
@@ -77,7 +77,7 @@ def _newton(design: BatchDesign, theta: Tensor, tolerance: float, evaluate: Eval
         going = predicted >= tolerance
         if not bool(going.any()):
             break
-        if 2 * int(going.sum()) <= len(going):  # leave out the problems that are done once they are half
+        if 2 * int(going.sum()) <= len(going):  # drop finished problems once they are half of all
             done, left = (which.nonzero().squeeze(1) for which in (~going, going))
             state = (index, theta, step, predicted, log_determinant, current)
             ended.append(_at(done, *state))
@@ -97,7 +97,7 @@ def _newton(design: BatchDesign, theta: Tensor, tolerance: float, evaluate: Eval
 
 
 def _at(kept: Tensor, *parts: Any) -> tuple:
-    """Tensors and moments of some problems, by number; the first dimension is that of the problems."""
+    """Tensors and moments of some problems, by number; problems are the first dimension."""
     return tuple(
         Derivatives(*(getattr(part, name).index_select(0, kept) for name in _MOMENTS))
         if isinstance(part, Derivatives)
@@ -107,7 +107,7 @@ def _at(kept: Tensor, *parts: Any) -> tuple:
 
 
 def _joined(parts: list[tuple]) -> Ended:
-    """Put the problems that ended at different steps together, in their original order."""
+    """Combine problems that ended at different steps, in their original order."""
     if len(parts) == 1:
         return Ended(*parts[0][1:])
     order = torch.cat([part[0] for part in parts]).argsort()
@@ -127,7 +127,7 @@ def _finished(design: BatchDesign, tolerance: float, ended: Ended) -> Fits:
 
 
 def _choose(better: Tensor, ahead: Derivatives, current: Derivatives) -> Derivatives:
-    """The new moments of the problems that got better, and the old moments of the others."""
+    """The new moments of improved problems, and the old moments of the others."""
     if bool(better.all()):
         return ahead
     kept = {}
@@ -138,7 +138,7 @@ def _choose(better: Tensor, ahead: Derivatives, current: Derivatives) -> Derivat
 
 
 def _step(design: BatchDesign, moments: Derivatives) -> tuple[Tensor, Tensor, Tensor]:
-    """Newton's step, capped, the gain in log-likelihood that it predicts, and log det of the information."""
+    """Newton's capped step, its predicted gain in log-likelihood, and log det of the information."""
     step, log_determinant = solve(moments.information, design.penalty, moments.gradient)
     predicted = (moments.gradient * step).sum(1) / 2
     change = (design.index(step) + design.beside(step) + step[:, :1].to(design.x)).abs().amax(1).double()
@@ -147,7 +147,7 @@ def _step(design: BatchDesign, moments: Derivatives) -> tuple[Tensor, Tensor, Te
 
 
 def marginal_start(design: Design, problems: Problems) -> Tensor:
-    """θ with no effect of the parents and a base measure close to the marginal distribution's shape, (B, P)."""
+    """θ without effects of the parents, and with a base measure close to the marginal distribution's shape, (B, P)."""
     node, exists = problems.node, design.exists[problems.node]
     value, measure = design.value[node], design.measure[node]
     level = design.ranks.T[node]

@@ -9,7 +9,7 @@ from disco.likelihood.design import WIDTH
 
 assert WIDTH == 4, "add_dots is unrolled for four columns per parent"
 
-BLOCK = 1024  # rows at a time; what is kept of them fits into a core's cache
+BLOCK = 1024  # rows at a time; their data fit into a core's cache
 
 
 def of_candidates(
@@ -20,9 +20,9 @@ def of_candidates(
     Args:
         columns: of all blocks, (d + m, WIDTH, n).
         parents: block numbers, (B, k), padded with −1.
-        outside: how many of them, at the beginning, are the rows' own.
-        slopes, curvature: of `evaluate.Derivatives`; products of two columns are times the curvature, with a row's own
-            column times the variance and the slope of the link.
+        outside: number of initial ones that are the rows' own.
+        slopes, curvature: of `evaluate.Derivatives`; products of two columns are multiplied by the curvature, those
+            with a row's own column by the variance and the slope of the link.
         candidates: node numbers, (B, c), padded with −1, for which the sums are 0.
 
     Returns:
@@ -71,7 +71,7 @@ def _products(columns, outside, parents, slopes, curvature, candidates, sums, pa
 
 @within
 def copy(values, into):
-    """Copy a vector by a loop: assigning a slice would bring a message, and index arrays of more dimensions slowly."""
+    """Copy a vector by a loop: assigning a slice emits a message and slows indexing of arrays with more dimensions."""
     for i in range(len(values)):
         into[i] = values[i]
 

@@ -1,9 +1,9 @@
 """Work at the rows, compiled for the CPU, one problem after another.
 
-Every row goes through some thirty small steps. As array operations, each step reads and writes all rows of all
-problems, and that is most of the time of a fit on a CPU. Here a block of rows stays in the cache through all steps, and
+Every row passes through some thirty small steps. As array operations, each step reads and writes all rows of all
+problems, which takes most of the time of a fit on a CPU. Here a block of rows stays in the cache through all steps, and
 products of columns are summed block by block. The array form of the same steps, for a GPU, is in `evaluate` and
-`steps`. Compiled functions get the whole arrays of a problem, because loops over slices of two dimensions are not
+`steps`. Compiled functions receive the whole arrays of a problem, because loops over two-dimensional slices are not
 vectorised.
 """
 
@@ -23,15 +23,15 @@ _EXP = np.array([1 / math.factorial(k) for k in range(14)])
 
 
 class Rows(NamedTuple):
-    """What one problem has at the rows, each (n,); the first four are room that every evaluation fills.
+    """One problem's values at the rows, each (n,); the first four are overwritten by every evaluation.
 
     Attributes:
         index: s, the sum of the parents' effects.
         eta: canonical parameter.
         slope, along: ∂g/∂s and ∂g/∂κ.
         own: x̂, the node's own value.
-        weights: of the rows; empty if all are 1.
-        offset: empty if there is none.
+        weights: row weights; empty if all are 1.
+        offset: empty without one.
         beside: h(z), written by every evaluation; empty without covariates.
     """
 
@@ -50,9 +50,9 @@ class Grid(NamedTuple):
 
     Attributes:
         low: η at its first point.
-        width: of a cell.
-        lowest, highest: v̂ of the only level left below the grid, and of the one above it.
-        coefficients: by powers of the position in a cell, one row per cell, (G − 1, 6 + 2 q).
+        width: width of a cell.
+        lowest, highest: v̂ of the only remaining level below and above the grid.
+        coefficients: coefficients of the powers of the position in a cell, one row per cell, (G − 1, 6 + 2 q).
     """
 
     low: float
@@ -63,7 +63,7 @@ class Grid(NamedTuple):
 
 
 class Evaluation(NamedTuple):
-    """What one evaluation of one problem gives, as in `evaluate.Derivatives`."""
+    """The results of one evaluation of one problem, as in `evaluate.Derivatives`."""
 
     slopes: np.ndarray
     curvature: np.ndarray
@@ -72,10 +72,10 @@ class Evaluation(NamedTuple):
 
 
 class Sums(NamedTuple):
-    """Sums over the rows, as in `evaluate.AtRows` unless said otherwise; k counts the rows' own blocks, too.
+    """Sums over the rows, as in `evaluate.AtRows` unless stated otherwise; k includes the rows' own blocks.
 
     Attributes:
-        powers: of the weight times the powers 0 to 5 of the position in a cell, by cell, (G, 6).
+        powers: sums of the weight times the powers 0 to 5 of the position in a cell, by cell, (G, 6).
         plain: (2 + q,).
         bending: (2 + q, 2).
         products: with the columns of each block, (k, WIDTH · k + 3 + q, padded, WIDTH): first those of the blocks'
@@ -164,10 +164,10 @@ def bend_at_rows(rows, bend, intercept):
 
 @within
 def read_at_rows(columns, parents, outside, rows, bend, observed, grid, found, sums):
-    """What `evaluate.AtRows` holds, read from a table over η, into `found` and `sums`; returns its `index`.
+    """The content of `evaluate.AtRows`, from a table over η, into `found` and `sums`; returns its `index`.
 
-    Slopes and curvature of `found` are overwritten, `sums` are added to. If `observed` is true, what belongs to the
-    information is that of the observed information: the residuals times the second derivatives of η are subtracted.
+    Slopes and curvature of `found` are overwritten, `sums` are added to. If `observed` is true, the information is the
+    observed one: the residuals times the second derivatives of η are subtracted.
     """
     slope, along, slopes, curvature = rows.slope, rows.along, found.slopes, found.curvature
     plain, bending, products = sums.plain, sums.bending, sums.products
@@ -183,7 +183,7 @@ def read_at_rows(columns, parents, outside, rows, bend, observed, grid, found, s
             total = once = twice = number(0)
             for r in range(size):
                 sloped[r] = value[r] * rise[r]
-            for r in range(size):  # apart: see `_index`
+            for r in range(size):  # separate: see `_index`
                 total += value[r]
                 once += value[r] * turn[r]
                 twice += value[r] * turn[r] * turn[r]
@@ -210,7 +210,7 @@ def read_at_rows(columns, parents, outside, rows, bend, observed, grid, found, s
 
 @within
 def _own_products(columns, parents, outside, turn, start, size, times, left, products):
-    """Add the products of the rows' own columns, on which η depends outside the link, and so without its slope.
+    """Add the products of the rows' own columns, which enter η outside the link, and so without its slope.
 
     `left` is overwritten.
     """
@@ -251,7 +251,7 @@ def _residuals(rows, start, size, grid, times, powers):
 
 @within
 def _located(rows, start, size, grid, cells, offsets):
-    """The cell of a table over η that each row of a block lies in, and where in it."""
+    """The cell of a table over η of each row in a block, and the position in it."""
     eta = rows.eta
     number = eta.dtype.type
     first, each, top = number(grid.low), number(1 / grid.width), number(len(grid.coefficients) - 1e-3)
@@ -266,8 +266,8 @@ def _located(rows, start, size, grid, cells, offsets):
 def _index(rows, start, size, grid):
     """`AtRows.index` of a block of rows.
 
-    A loop that sums writes nothing: one that also wrote would take its sum in another order where arrays happen to lie
-    close together in memory, and the last digit would depend on that.
+    A summing loop must not write: otherwise the order of its sum, and so the last digit, would depend on the arrays'
+    positions in memory.
     """
     own, weights, eta = rows.own, rows.weights, rows.eta
     number = eta.dtype.type
@@ -279,7 +279,7 @@ def _index(rows, start, size, grid):
         whole = (e - first) * each
         beyond = (whole - min(max(whole, zero), top)) * cell_width
         weight = weights[start + r] if len(weights) else one
-        # Beyond the grid a single level is left, and the normaliser rises by that.
+        # Beyond the grid a single level remains, and the normaliser increases with it.
         apart = (x - (peak if beyond > zero else bottom)) * beyond
         index += np.float64(weight) * (np.float64(x * (e - beyond)) + np.float64(apart))
     return index
@@ -287,7 +287,7 @@ def _index(rows, start, size, grid):
 
 @within
 def _turned(residual, s, rise, turn, start, size, bend, bent, curved):
-    """Take the residuals times ∂²η/∂s∂κ and ∂²η/∂s² off; returns their sum times ∂²η/∂κ²."""
+    """Subtract the residuals times ∂²η/∂s∂κ and ∂²η/∂s²; returns their sum times ∂²η/∂κ²."""
     number = rise.dtype.type
     total, none, two, lowest, highest = 0.0, number(0), number(2), number(BENT[0]), number(BENT[1])
     for r in range(size):
@@ -295,7 +295,7 @@ def _turned(residual, s, rise, turn, start, size, bend, bent, curved):
         second = rise[r] if lowest < t < highest else none  # of h, where g = h(κ s) / κ
         bent[r] -= residual[r] * index * second
         curved[r] -= residual[r] * bend * second
-    for r in range(size):  # apart: see `_index`
+    for r in range(size):  # separate: see `_index`
         index, t = s[start + r], bend * s[start + r]
         second = rise[r] if lowest < t < highest else none
         if abs(t) < SMALL:

@@ -1,9 +1,9 @@
 """Small symmetric systems, compiled for the CPU: A = D + Λ with D ⪰ 0 summed from rows and Λ a diagonal prior.
 
 In exact arithmetic every pivot of A's Cholesky factor is at least its entry of Λ, because a Schur complement of D ⪰ 0
-is ⪰ 0 itself. Rounding can take a pivot below that if columns are copies of one another, a level has no rows, or a
-column is constant among the rows that count; then the pivot is raised to its entry of Λ. So coefficients with a prior
-stay bounded, without a test for singular matrices, and no thread or library can change a digit.
+is ⪰ 0 itself. Rounding can lower a pivot below that if columns are duplicates, a level has no rows, or a column is
+constant in the used rows; then the pivot is raised to its entry of Λ. So coefficients with a prior stay bounded,
+without a test for singular matrices, and no thread or library can change a digit.
 """
 
 import math
@@ -14,7 +14,7 @@ from torch import Tensor
 
 from disco.likelihood.cpu import arrays, compiled, side_by_side, within
 
-LEAST_PIVOT = 1e-6  # of a coefficient without a prior; reached if its column is constant among the rows
+LEAST_PIVOT = 1e-6  # of a coefficient without a prior; reached if its column is constant in the rows
 
 
 @within
@@ -38,7 +38,7 @@ def factorise(matrix, least, factor):
             factor[i, j] = (matrix[i, j] - dot(factor[i, :j], factor[j, :j])) / factor[j, j]
         pivot = matrix[i, i] - dot(factor[i, :i], factor[i, :i])
         floor = least[i] if least[i] > 0 else LEAST_PIVOT
-        if pivot < floor:  # never true for NaN, which must stay visible
+        if pivot < floor:  # never true for NaN, which must remain visible
             pivot, raised = floor, True
         factor[i, i] = math.sqrt(pivot)
         logarithm += math.log(pivot)
@@ -47,14 +47,14 @@ def factorise(matrix, least, factor):
 
 @within
 def forward(factor, right):
-    """Replace a vector by L⁻¹ times it."""
+    """Multiply a vector by L⁻¹ in place."""
     for i in range(len(right)):
         right[i] = (right[i] - dot(factor[i, :i], right[:i])) / factor[i, i]
 
 
 @within
 def backward(factor, right):
-    """Replace a vector by L⁻ᵀ times it."""
+    """Multiply a vector by L⁻ᵀ in place."""
     for i in range(len(right) - 1, -1, -1):
         right[i] /= factor[i, i]
         for j in range(i):

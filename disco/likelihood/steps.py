@@ -1,10 +1,10 @@
-"""What adding or removing one parent would gain or lose, predicted from a fit's last evaluation: score and Wald tests.
+"""The predicted gain or loss of adding or removing one parent, from a fit's last evaluation: score and Wald tests.
 
 Let g and I be the gradient and information of the fitted coefficients θ, u the gradient of a candidate's columns, J
 their information and K that with θ. The efficient score is u − Kᵀ I⁻¹ g, its variance J − Kᵀ I⁻¹ K, and half of their
 quadratic form is the predicted gain in log-likelihood (Rao, 1948). Removing a parent with coefficients β, whose
-variance under I⁻¹ is V, is predicted to lose ½ βᵀ V⁻¹ β (Wald). The step to the predicted point is the start of the
-next fit; Newton's method rarely has to improve it more than once.
+variance under I⁻¹ is V, has a predicted loss of ½ βᵀ V⁻¹ β (Wald). The predicted point is the start of the next fit;
+Newton's method rarely has to improve it more than once.
 """
 
 import math
@@ -22,17 +22,17 @@ from disco.likelihood.newton import Fits
 from disco.likelihood.products import copy
 from disco.likelihood.small import backward, dot, factorise, forward
 
-_LEAST = 1e-6  # a column that θ leaves less of its own information than this share counts as spanned by θ
+_LEAST = 1e-6  # a column counts as spanned by θ if less than this share of its information remains given θ
 
 
 class Additions(NamedTuple):
-    """What candidates are predicted to gain.
+    """The predicted gains of candidates.
 
     Attributes:
-        gain: in penalised log-likelihood, nats, (B, c).
+        gain: gain in penalised log-likelihood, nats, (B, c).
         evidence: gain in `Fits.evidence`, nats, (B, c).
         own: the candidate's coefficients after the step, (B, c, WIDTH).
-        others: the step of θ that goes with it, (B, c, P).
+        others: the accompanying step of θ, (B, c, P).
     """
 
     gain: Tensor
@@ -42,12 +42,12 @@ class Additions(NamedTuple):
 
 
 class Removals(NamedTuple):
-    """What is lost without each parent.
+    """The predicted losses without each parent.
 
     Attributes:
-        loss: in penalised log-likelihood, nats, (B, k).
+        loss: loss in penalised log-likelihood, nats, (B, k).
         evidence: loss in `Fits.evidence`, nats, (B, k).
-        others: the step of θ that removes the parent, whose own coefficients become 0, (B, k, P).
+        others: the step of θ that removes the parent and sets its own coefficients to 0, (B, k, P).
     """
 
     loss: Tensor
@@ -80,12 +80,12 @@ def additions(design: Design, problems: Problems, fits: Fits, candidates: Tensor
 
 
 class _Candidates(NamedTuple):
-    """What is known of B fits and their candidates.
+    """The data of B fits and their candidates.
 
     Attributes:
-        information, penalty, gradient, converged: of the fits.
+        information, penalty, gradient, converged: those of the fits.
         sums: the candidates' own gradients, then their information with θ, (B, c, WIDTH, 1 + P).
-        pairs: of each candidate's columns, (B, c, WIDTH, WIDTH).
+        pairs: information of each candidate's pairs of columns, (B, c, WIDTH, WIDTH).
         centre, prior: means and precisions of their coefficients, (B, c, WIDTH).
     """
 
@@ -116,7 +116,7 @@ def _additions(given, found):
                 forward(factor, cross[w])
                 for v in range(w + 1):
                     variance[w, v] = pairs[b, c, w, v] - dot(cross[w], cross[v])
-                # Padding, and what θ spans already.
+                # Padding, and columns spanned by θ.
                 there[w] = variance[w, w] > _LEAST * pairs[b, c, w, w] + 1e-9
             penalised = apart = 0.0
             for w in range(WIDTH):
@@ -133,7 +133,7 @@ def _additions(given, found):
             backward(small, own[b, c])
             gain[b, c] = (dot(pull, own[b, c]) - apart) / 2
             evidence[b, c] = gain[b, c] + (penalised - log_determinant) / 2
-            # θ is one step ahead of the evaluation where the fit converged.
+            # In converged fits, θ is one step ahead of the evaluation.
             for i in range(size):
                 step = 0.0 if converged[b] else reached[i]
                 for w in range(WIDTH):
@@ -145,7 +145,7 @@ def _additions(given, found):
 def of_candidates(
     columns: Tensor, parents: Tensor, outside: int, slopes: Tensor, curvature: Tensor, candidates: Tensor
 ) -> tuple[Tensor, Tensor]:
-    """`products.of_candidates` by arrays; problems with the same candidates share one product."""
+    """`products.of_candidates` in array form; problems with the same candidates share one product."""
     x = columns_of(columns, parents)
     own, others = x[:, : WIDTH * outside] * slopes[:, 1:2], x[:, WIDTH * outside :] * curvature[:, None]
     left = torch.cat([slopes, own, others], 1)
@@ -168,7 +168,7 @@ def of_candidates(
 
 
 def removals(design: Design, problems: Problems, fits: Fits) -> Removals:
-    """What is lost without each parent of every problem, on the CPU."""
+    """The predicted loss without each parent of every problem, on the CPU."""
     (batch, count), size = problems.parents.shape, fits.theta.shape[1]
     centre, prior = design.expected(problems.node, problems.parents)
     loss, evidence = (torch.zeros((batch, count), dtype=torch.float64) for _ in range(2))
@@ -180,7 +180,7 @@ def removals(design: Design, problems: Problems, fits: Fits) -> Removals:
 
 
 class _Parents(NamedTuple):
-    """What is known of B fits and their parents; `centre` and `prior` as in `_Candidates`."""
+    """The data of B fits and their parents; `centre` and `prior` as in `_Candidates`."""
 
     information: Tensor
     penalty: Tensor
@@ -205,7 +205,7 @@ def _removals(given, found):
                 beside[w, first + w] = 1.0
                 forward(factor, beside[w])
                 backward(factor, beside[w])
-                # The variance of an effect is at least what it is if all others are known.
+                # The variance of an effect is at least its variance given all others.
                 least[w] = 1.0 / max(information[b, first + w, first + w], penalty[b, first + w])
             penalised = apart = 0.0
             for w in range(WIDTH):
@@ -217,7 +217,7 @@ def _removals(given, found):
             log_determinant, _ = factorise(block, least, small)
             forward(small, pull)
             backward(small, pull)
-            # Without the parent, its coefficients no longer cost what 0 costs under the prior.
+            # Without the parent, its coefficients no longer incur the prior's cost at 0.
             loss[b, k] = (dot(theta[b, first : first + WIDTH], pull) - apart) / 2
             evidence[b, k] = loss[b, k] + (penalised + log_determinant) / 2
             for i in range(size):

@@ -123,8 +123,8 @@ def order(means: Means, score: Score, candidates: np.ndarray, reporter: Reporter
     Args:
         means: without placed nodes.
         score: smallest for the next node; ties go to the first column.
-        candidates: [parent, child], whether an edge is possible, (nodes, nodes). Only its candidate children need a new
-            score once a node is placed.
+        candidates: [parent, child], whether an edge is possible, (nodes, nodes). Placing a node changes only the
+            scores of its candidate children.
     """
     nodes = len(candidates)
     left, found, kept = np.ones(nodes, dtype=bool), [], []

@@ -1,12 +1,12 @@
-"""How close an estimate is to a reference (paper, Experimental Setup, Evaluation metrics), and the sorting controls.
+"""Agreement of an estimate with a reference (paper, Experimental Setup, Evaluation metrics), and sorting controls.
 
-Edges are directed pairs (parent, child), and an order has its sources first. A share with nothing to count, such as the
-precision of an estimate without edges, is NaN. A reference may be partial: A_top and recall use only the edges it has.
-If it is a table with a column `direction`, an edge whose direction is `unknown` counts as found, and as ordered
-correctly, in either direction. SID and ancestor AID take every edge as given.
+Edges are directed pairs (parent, child), and an order has its sources first. An undefined share, such as the precision
+of an estimate without edges, is NaN. A reference may be partial: A_top and recall use only its edges. If it is a table
+with a column `direction`, an edge with direction `unknown` counts as found, and as ordered correctly, in either
+direction. SID and ancestor AID use every edge as given.
 
 Two graphs are compared on the same nodes. A 0/1 matrix and a networkx.DiGraph list their nodes, so a name in only one
-of them is an error. Pairs and edge tables do not list nodes, and may name different ones.
+of them is an error. Pairs and edge tables do not list nodes, so their names may differ.
 """
 
 import math
@@ -94,12 +94,12 @@ def evaluate(
     edges: Edges | None = None,
     table: Table | None = None,
 ) -> dict[str, Any]:
-    """Every metric of one estimate; None if its input was not given or it is undefined.
+    """All metrics of one estimate; None if an input is missing or the metric is undefined.
 
     Args:
-        truth: the true edges; a column `direction` may mark those whose direction cannot be known.
+        truth: the true edges; a column `direction` may mark directions that cannot be known.
         order: the estimated order, all nodes, sources first.
-        edges: the estimated edges; if they have a cycle, SID and ancestor AID are None.
+        edges: the estimated edges; with a cycle, SID and ancestor AID are None.
         table: the rows, for the sorting controls.
 
     Returns:
@@ -108,7 +108,7 @@ def evaluate(
         excess).
 
     Raises:
-        InputError: the nodes do not agree, the truth has a cycle, or the table does not hold finite numbers.
+        InputError: the nodes differ, the truth has a cycle, or the table does not contain finite numbers.
     """
     truth = again(truth)
     pairs, nodes = read(truth)

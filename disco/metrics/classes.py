@@ -1,23 +1,23 @@
-"""Compare graphs up to what rows without interventions can tell of any model: by skeleton and by equivalence class.
+"""Compare graphs up to what observational data can identify in any model: by skeleton and by equivalence class.
 
-Two DAGs are equivalent if they have the same skeleton, the joined pairs, and the same colliders a → c ← b with a and b
-not joined (Verma and Pearl, 1990). A class is drawn as one graph: an edge has a direction where all its DAGs agree.
+Two DAGs are equivalent if they have the same skeleton (adjacent pairs) and the same colliders a → c ← b with a and b
+not adjacent (Verma and Pearl, 1990). A class is represented by one graph: an edge is directed if all its DAGs agree.
 
-An estimate with both directions of a pair has an edge without direction there, and is taken to be a class as it is.
+An estimate with both directions of a pair has an undirected edge there, and counts as a class as it is.
 """
 
 import networkx as nx
 
 from disco.metrics.edges import Edges, Pairs, both, share
 
-Mark = tuple[str, str] | None  # the direction of a pair's edge, None if it has none
+Mark = tuple[str, str] | None  # the direction of a pair's edge, None if undirected
 
 
 def skeleton_f1(truth: Edges, estimate: Edges) -> float:
-    """F1 of the joined pairs, whatever their direction.
+    """F1 of the adjacent pairs, whatever their direction.
 
     Raises:
-        InputError: the nodes of the two do not agree.
+        InputError: the nodes of the two differ.
     """
     true, found = ({frozenset(pair) for pair in pairs} for pairs in both(truth, estimate))
     return share(2 * len(true & found), len(true) + len(found))
@@ -26,20 +26,20 @@ def skeleton_f1(truth: Edges, estimate: Edges) -> float:
 def class_shd(truth: Edges, estimate: Edges) -> int:
     """The number of pairs on which the classes of two graphs differ: no edge, one direction, the other, or none.
 
-    Every pair counts at most once. Which direction the truth calls `unknown` plays no part: the class says it too.
+    Every pair counts at most once. The truth's `unknown` directions are ignored: the class includes them.
 
     Raises:
-        InputError: the nodes of the two do not agree.
+        InputError: the nodes of the two differ.
     """
     true, found = (equivalence_class(pairs) for pairs in both(truth, estimate))
     return sum((pair in true) != (pair in found) or true.get(pair) != found.get(pair) for pair in {**true, **found})
 
 
 def equivalence_class(pairs: Pairs) -> dict[frozenset[str], Mark]:
-    """The joined pairs, each with its direction (parent, child) in the class, or None.
+    """The adjacent pairs, each with its direction (parent, child) in the class, or None.
 
     Args:
-        pairs: (parent, child) of a DAG. If they have a cycle, or a pair in both directions, they are kept as they are.
+        pairs: (parent, child) of a DAG. With a cycle, or a pair in both directions, they are returned unchanged.
     """
     graph = nx.DiGraph(pairs)
     if nx.is_directed_acyclic_graph(graph):

@@ -49,10 +49,10 @@ class Counts(NamedTuple):
 
 
 def counts(truth: Edges, estimate: Edges) -> Counts:
-    """How many directed pairs agree and disagree.
+    """The numbers of directed pairs that agree and disagree.
 
     Raises:
-        InputError: the nodes of the two do not agree.
+        InputError: the nodes of the two differ.
     """
     pairs, found_pairs = met(truth, estimate)
     true, found = set(pairs), set(_once(found_pairs, undirected(truth)))
@@ -80,19 +80,19 @@ def shd(truth: Edges, estimate: Edges) -> int:
 
 
 def shd_reversals_once(truth: Edges, estimate: Edges) -> int:
-    """The structural Hamming distance in which a reversed edge counts 1: missing + extra + reversed edges."""
+    """The structural Hamming distance with reversed edges counted once: missing + extra + reversed edges."""
     return int((~verdicts(truth, estimate)["verdict"].isin(("true", "either way"))).sum())
 
 
 def verdicts(truth: Edges, estimate: Edges) -> pd.DataFrame:
     """Each edge of either graph with a verdict: columns parent, child, verdict.
 
-    The verdict is true, either way, extra, reversed or missing. "Either way" is a true edge that was found and whose
-    direction cannot be known. The estimate's edges come first, in its order. A reversed edge has one row, in the
-    direction that the estimate gives it.
+    The verdict is true, either way, extra, reversed or missing. "Either way" is a found true edge whose direction
+    cannot be known. The estimate's edges come first, in its order. A reversed edge has one row, in the estimate's
+    direction.
 
     Raises:
-        InputError: the nodes of the two do not agree.
+        InputError: the nodes of the two differ.
     """
     pairs, found_pairs = met(truth, estimate)
     free = undirected(truth)
@@ -110,17 +110,17 @@ def verdicts(truth: Edges, estimate: Edges) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["parent", "child", "verdict"])
 
 
-CHANGES = ("dropped", "new", "reversed", "opened", "kept")  # what differs comes first
+CHANGES = ("dropped", "new", "reversed", "opened", "kept")  # differences come first
 
 
 def changes(before: Edges, after: Edges) -> pd.DataFrame:
-    """Every pair of nodes that one of two graphs joins, and what became of it: columns parent, child, change.
+    """Every pair of nodes adjacent in one of two graphs, and its change: columns parent, child, change.
 
     The change is kept, new, reversed, opened (one of the two leaves its direction open) or dropped. The pairs of the
-    second graph come first, in its order. The direction is the second's where it has one, else the first's.
+    second graph come first, in its order. The direction is the second's if it has one, otherwise the first's.
 
     Raises:
-        InputError: the nodes of the two do not agree.
+        InputError: the nodes of the two differ.
     """
     was, now = (dict.fromkeys(pairs) for pairs in both(before, after, ("the first graph", "the second graph")))
     rows: dict[frozenset[str], tuple[str, str, str]] = {}
@@ -134,7 +134,7 @@ def changes(before: Edges, after: Edges) -> pd.DataFrame:
 
 
 def _change(sides: list[tuple[bool, bool]]) -> str:
-    """What became of a pair that two graphs have, or lack, in its direction and in the other."""
+    """The change of a pair, from its presence in two graphs in its direction and in the other."""
     was, now = sides
     if was == now:
         return "kept"
@@ -157,7 +157,7 @@ def share(part: int, whole: int) -> float:
 
 
 def read(edges: Edges) -> tuple[Pairs, set[str] | None]:
-    """The directed pairs, each once, and the set of all nodes if this form of edges lists them.
+    """The directed pairs, each once, and the set of all nodes if listed in this form of edges.
 
     Raises:
         InputError: they have none of the forms of `Edges`.
@@ -168,7 +168,7 @@ def read(edges: Edges) -> tuple[Pairs, set[str] | None]:
         return _pairs(edges), None
     if len(edges) and list(edges.index) == list(edges.columns):
         if edges.isna().to_numpy().any():
-            raise InputError("The matrix of edges has an empty cell: write 1 for an edge and 0 for none.")
+            raise InputError("The matrix of edges has an empty cell: write 1 for an edge, 0 otherwise.")
         rows, columns = edges.to_numpy().nonzero()
         names = list(edges.columns)
         return [(names[i], names[j]) for i, j in zip(rows, columns, strict=True)], set(names)
@@ -181,7 +181,7 @@ def read(edges: Edges) -> tuple[Pairs, set[str] | None]:
 
 def _pairs(edges: object) -> Pairs:
     """The pairs of a list of pairs, each once."""
-    refused = InputError(f"Edges are a table, a graph, or pairs (parent, child) of names; got {a_thing(edges)}.")
+    refused = InputError(f"Edges must be a table, a graph, or pairs (parent, child) of names; got {a_thing(edges)}.")
     if isinstance(edges, str | Mapping) or not isinstance(edges, Iterable):
         raise refused
     pairs = list(edges)
@@ -191,29 +191,29 @@ def _pairs(edges: object) -> Pairs:
 
 
 def both(a: Edges, b: Edges, sides: tuple[str, str] = ("the truth", "the estimate")) -> tuple[Pairs, Pairs]:
-    """The directed pairs of two graphs, which must be on the same nodes."""
+    """The directed pairs of two graphs, which must have the same nodes."""
     first, second = read(a), read(b)
     agree(first, second, sides)
     return first[0], second[0]
 
 
 def met(truth: Edges, estimate: Edges) -> tuple[Pairs, Pairs]:
-    """The directed pairs of both; true edges of unknown direction are reversed if the estimate has them reversed."""
+    """The directed pairs of both; true edges of unknown direction are reversed to match the estimate."""
     pairs, found = both(truth, estimate)
     return oriented(pairs, undirected(truth), set(found).__contains__), found
 
 
 def _once(found: Pairs, free: Collection[tuple[str, str]]) -> Pairs:
-    """The pairs of an estimate; of one that it has both ways, where no direction can be known, the truth's alone."""
+    """The pairs of an estimate; of a pair in both directions whose direction cannot be known, only the truth's."""
     there = set(found)
     return [pair for pair in found if not (pair[::-1] in free and pair[::-1] in there)]
 
 
 def undirected(truth: Edges) -> set[tuple[str, str]]:
-    """The true edges whose direction cannot be known; none if there is no column `direction`.
+    """The true edges whose direction cannot be known; none without a column `direction`.
 
     Raises:
-        InputError: the column has another word than `disco.graph.DIRECTIONS`.
+        InputError: the column has a word that is not in `disco.graph.DIRECTIONS`.
     """
     if not isinstance(truth, pd.DataFrame) or not {"parent", "child", "direction"} <= set(truth.columns):
         return set()
@@ -230,7 +230,7 @@ def oriented(pairs: Pairs, free: Collection[tuple[str, str]], has: Callable[[tup
 
 
 def again(edges: Edges) -> Edges:
-    """The edges in a form that can be read more than once."""
+    """The edges in a form that can be read repeatedly."""
     return list(edges) if isinstance(edges, Iterator) else edges
 
 
@@ -253,7 +253,7 @@ def same_names(a: set[str], b: set[str], sides: tuple[str, str]) -> None:
     """Refuse two sets of names that differ."""
     if a != b:
         name = min(a ^ b, key=str)
-        raise InputError(f'The names do not agree: "{name}" is missing from {sides[name in a]}.')
+        raise InputError(f'The names differ: "{name}" is missing from {sides[name in a]}.')
 
 
 def known(pairs: Pairs, nodes: set[str], where: str, what: str = "An edge") -> None:

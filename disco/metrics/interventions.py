@@ -1,12 +1,12 @@
-"""Compare graphs by what they imply about interventions: adjustment distances.
+"""Compare graphs by their implications for interventions: adjustment distances.
 
-A set Z gives the effect of t on y in the true graph (Shpitser, VanderWeele and Robins, 2010) if
+Adjusting for a set Z identifies the effect of t on y in the true graph (Shpitser, VanderWeele and Robins, 2010) if
 
 1. no node of Z descends from a node behind t on a causal path from t to y, and
 2. Z blocks every other path between the two.
 
-Both are decided for all pairs at once, in passes over the nodes of a graph that treat all t of a node together, as
-bits. A pass takes d · edges / 8 bytes. So a complete graph of 700 nodes takes about a second.
+Both are decided for all pairs at once, in passes over the nodes of a graph that handle all t of a node together, as
+bits. A pass takes d · edges / 8 bytes, so a complete graph of 700 nodes takes about a second.
 """
 
 from collections.abc import Sequence
@@ -22,11 +22,11 @@ from disco.metrics.edges import Edges, Pairs, both, names
 def sid(truth: Edges, estimate: Edges) -> int:
     """The structural intervention distance (Peters and Bühlmann, 2015).
 
-    The number of ordered pairs of nodes (i, j) for which the effect of i on j comes out wrong in the true graph if one
-    adjusts for the parents of i in the estimate. From 0 to d (d - 1); not symmetric.
+    The number of ordered pairs of nodes (i, j) for which adjusting for the parents of i in the estimate gives a wrong
+    effect of i on j in the true graph. From 0 to d (d - 1); not symmetric.
 
     Raises:
-        InputError: the nodes of the two do not agree, or one of the two has a cycle.
+        InputError: the nodes of the two differ, or one of the two has a cycle.
     """
     true, found = _adjacencies(truth, estimate)
     return _wrong_effects(true, adjusted=found, denied=found)
@@ -35,7 +35,7 @@ def sid(truth: Edges, estimate: Edges) -> int:
 def ancestor_aid(truth: Edges, estimate: Edges) -> int:
     """The ancestor adjustment identification distance (Henckel, Würtzen and Weichwald, 2024).
 
-    As `sid`, but one adjusts for all ancestors of i in the estimate, and assumes no effect on a j that is not a
+    As `sid`, but adjusting for all ancestors of i in the estimate, and assuming no effect on any j that is not a
     descendant of i there. Both distances are 0 for an estimate that only adds edges to an acyclic truth.
 
     Raises:
@@ -47,7 +47,7 @@ def ancestor_aid(truth: Edges, estimate: Edges) -> int:
 
 
 def _adjacencies(truth: Edges, estimate: Edges) -> list[np.ndarray]:
-    """adjacency[parent, child] of both graphs, on the nodes that have an edge; the others do not matter."""
+    """adjacency[parent, child] of both graphs, on the nodes with an edge; the others do not matter."""
     true, found = both(truth, estimate)
     for pairs, name in ((true, "The truth"), (found, "The estimate")):
         if loop := cycle(pairs):
@@ -68,18 +68,18 @@ def cycle(pairs: Pairs) -> str:
 
 
 def _wrong_effects(true: np.ndarray, adjusted: np.ndarray, denied: np.ndarray) -> int:
-    """The number of pairs (t, y) for which the effect of t on y comes out wrong.
+    """The number of pairs (t, y) with a wrong effect of t on y.
 
     Args:
         true: adjacency[parent, child] of the true graph, (nodes, nodes).
-        adjusted: [z, t], whether z is adjusted for as to the effects of t, (nodes, nodes).
-        denied: [y, t], whether t is said to have no effect on y, as on every y that is adjusted for; (nodes, nodes).
+        adjusted: [z, t], whether z is adjusted for in the effects of t, (nodes, nodes).
+        denied: [y, t], whether no effect of t on y is claimed, as for every adjusted y; (nodes, nodes).
     """
     graph, itself = _Passes(true), _bits(np.eye(len(true)))
     given = _bits(adjusted)
-    passable = ~(given | itself)  # the nodes on which a path from t may go on, unless it turns upwards
+    passable = ~(given | itself)  # the nodes at which a path from t may continue, unless it turns upwards
     below = graph.down(itself)
-    turning = (given | graph.up(given)) & ~itself  # those on which it may turn upwards: an open collider
+    turning = (given | graph.up(given)) & ~itself  # the nodes at which it may turn upwards: an open collider
     spoiled = below & turning
     spoiled |= graph.down(spoiled)  # (1)
     turned = graph.down(itself, passable) & turning
@@ -95,7 +95,7 @@ def _wrong_effects(true: np.ndarray, adjusted: np.ndarray, denied: np.ndarray) -
 
 
 class _Passes:
-    """Passes over the nodes of a graph, adjacency[parent, child]. What they pass on are bits, (nodes, bytes)."""
+    """Passes over the nodes of a graph, adjacency[parent, child]; they propagate bits, (nodes, bytes)."""
 
     def __init__(self, adjacency: np.ndarray) -> None:
         self._parents = [np.flatnonzero(column) for column in adjacency.T]
@@ -103,7 +103,7 @@ class _Passes:
         self._order = list(nx.topological_sort(nx.from_numpy_array(adjacency, create_using=nx.DiGraph)))
 
     def down(self, begins: np.ndarray, passable: np.ndarray | None = None) -> np.ndarray:
-        """What arrives at every node from its parents: what begins there, or arrives there and may pass."""
+        """The bits arriving at every node from its parents: those that begin there, or arrive there and may pass."""
         return _passed(self._order, self._children, begins, passable)
 
     def up(self, begins: np.ndarray, passable: np.ndarray | None = None) -> np.ndarray:

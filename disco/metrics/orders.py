@@ -1,6 +1,6 @@
 """Compare orders with edges, with each other, and with sorting the columns.
 
-A true edge whose direction cannot be known is never ordered wrongly (`disco.metrics.edges`).
+A true edge whose direction cannot be known is never in the wrong order (`disco.metrics.edges`).
 """
 
 from collections.abc import Callable, Sequence
@@ -15,7 +15,7 @@ from disco.table.prepared import Prepared, Table, finite
 
 
 def a_top(order: Sequence[str], edges: Edges) -> float:
-    """The share of reference edges (u, v) for which u comes before v in the order.
+    """The share of reference edges (u, v) with u before v in the order.
 
     Args:
         order: all nodes, sources first.
@@ -26,12 +26,12 @@ def a_top(order: Sequence[str], edges: Edges) -> float:
     """
     pairs, position = _placed(order, edges)
     if not pairs:
-        raise InputError("The reference has no edges, and A_top is a share of them: give at least one edge.")
+        raise InputError("A_top is a share of the reference edges: give at least one edge.")
     return sum(position[u] < position[v] for u, v in pairs) / len(pairs)
 
 
 def along(order: Sequence[str], truth: pd.DataFrame) -> pd.DataFrame:
-    """The true edges (columns parent, child), with those of unknown direction oriented to agree with the order.
+    """The true edges (columns parent, child); unknown directions are oriented along the order.
 
     Raises:
         InputError: as for `order_errors`.
@@ -41,7 +41,7 @@ def along(order: Sequence[str], truth: pd.DataFrame) -> pd.DataFrame:
 
 
 def order_errors(order: Sequence[str], truth: Edges) -> pd.DataFrame:
-    """The true edges whose child comes before the parent: columns parent, child.
+    """The true edges with the child before the parent: columns parent, child.
 
     Raises:
         InputError: an edge names a node that is not in the order, or a node appears twice there.
@@ -54,8 +54,8 @@ def order_errors(order: Sequence[str], truth: Edges) -> pd.DataFrame:
 def wrong_removals(order: Sequence[str], truth: Edges) -> pd.DataFrame:
     """The removals of nodes that were not sinks: columns step, node, children.
 
-    Sinks are removed one by one from the end of the order, so step 1 removes its last node. `children` lists the true
-    children that still remained, in the sequence of the order.
+    Sinks are removed one by one from the end of the order, so step 1 removes its last node. `children` lists the
+    remaining true children, in causal order.
 
     Raises:
         InputError: as for `order_errors`.
@@ -70,7 +70,7 @@ def wrong_removals(order: Sequence[str], truth: Edges) -> pd.DataFrame:
 
 
 def order_agreement(a: Sequence[str], b: Sequence[str]) -> float:
-    """The share of pairs of nodes that two orders rank alike (paper, Lahman).
+    """The share of pairs of nodes in the same relative position in two orders (paper, Lahman).
 
     Raises:
         InputError: a name is in only one of the orders, or appears twice in one.
@@ -83,10 +83,10 @@ def order_agreement(a: Sequence[str], b: Sequence[str]) -> float:
 
 
 def order_by_mean(table: Table) -> list[str]:
-    """The columns sorted by rising mean: a control, because simulated counts often grow along the causal order.
+    """The columns sorted by rising mean: a control, because simulated counts often increase along the causal order.
 
     Raises:
-        InputError: the table does not hold finite numbers (`disco.table.continuous.as_numbers`).
+        InputError: the table does not contain finite numbers (`disco.table.continuous.as_numbers`).
     """
     return _sorted_by(table, pd.Series.mean)
 
@@ -113,8 +113,7 @@ def controls(table: Table, truth: Edges) -> dict[str, float]:
     """A_top of sorting the columns by mean, by variance and by excess (variance - mean).
 
     Raises:
-        InputError: the table does not hold finite numbers, there are no true edges, or one names a node that is not a
-            column.
+        InputError: the table lacks finite numbers, there are no true edges, or one names a node that is not a column.
     """
     truth, given = again(truth), Prepared(finite(table))
     known(read(truth)[0], set(given.counts.columns), "the table")
@@ -130,7 +129,7 @@ def _sorted_by(table: Table, statistic: Callable[[pd.Series], float]) -> list[st
 
 
 def _placed(order: Sequence[str], edges: Edges) -> tuple[Pairs, dict[str, int]]:
-    """The edges, those of unknown direction oriented to agree with the order, and each node's position in the order."""
+    """The edges, with unknown directions oriented along the order, and each node's position."""
     pairs, _ = read(edges)
     position = positions(order)
     known(pairs, set(position), "the order")

@@ -13,7 +13,7 @@ from disco.metrics.orders import order_errors
 
 
 def precision_recall(truth: Edges, scores: pd.DataFrame) -> pd.DataFrame:
-    """Precision and recall of the edges with at least each score: columns threshold (falling), precision, recall.
+    """Precision and recall at every score as a threshold: columns threshold (falling), precision, recall.
 
     A true edge without a score, such as one that runs against the order, is never found.
 
@@ -21,7 +21,7 @@ def precision_recall(truth: Edges, scores: pd.DataFrame) -> pd.DataFrame:
         scores: columns parent, child, score, one row per candidate; a higher score makes an edge more likely.
 
     Raises:
-        InputError: names do not agree, a score is missing, or a candidate appears twice.
+        InputError: names differ, a score is missing, or a candidate appears twice.
     """
     true, found, values = _scored(truth, scores, "score")
     falling = np.argsort(-values, kind="stable")
@@ -35,7 +35,7 @@ def precision_recall(truth: Edges, scores: pd.DataFrame) -> pd.DataFrame:
 def average_precision(truth: Edges, scores: pd.DataFrame) -> float:
     """The area under the steps of `precision_recall`: the sum of precision times the rise of recall.
 
-    For scores without information it is the share of true edges among the candidates, not one half.
+    For uninformative scores it is the share of true edges among the candidates, not one half.
 
     Raises:
         InputError: as for `precision_recall`.
@@ -47,9 +47,9 @@ def average_precision(truth: Edges, scores: pd.DataFrame) -> float:
 
 
 def random_precision(order: Sequence[str], truth: Edges) -> float:
-    """The share of true edges among all pairs along an order, which is the precision of a random choice of pairs.
+    """The share of true edges among all pairs along an order: the precision of a random choice of pairs.
 
-    NaN for an order of one node.
+    NaN for an order with one node.
 
     Raises:
         InputError: as for `order_errors`.
@@ -63,10 +63,10 @@ def calibration(truth: Edges, confidences: pd.DataFrame, bins: int = 10) -> pd.D
 
     Args:
         confidences: columns parent, child, confidence, one row per candidate; confidences from 0 to 1.
-        bins: number of equal parts of [0, 1]; parts without an edge are left out.
+        bins: number of equal parts of [0, 1]; parts without an edge are omitted.
 
     Returns:
-        Columns confidence (mean in the bin), share_true, edges, by rising confidence.
+        Columns confidence (mean in the bin), share_true, edges, by increasing confidence.
 
     Raises:
         InputError: as for `precision_recall`, a confidence is not between 0 and 1, or there are no bins.
@@ -91,12 +91,12 @@ def _scored(truth: Edges, scores: pd.DataFrame, column: str) -> tuple[set[tuple[
     if len(found) < len(scores):
         twice = scores[scores.duplicated(["parent", "child"])].iloc[0]
         raise InputError(
-            f'The edge from "{twice["parent"]}" to "{twice["child"]}" has two scores; give one per candidate.'
+            f'The edge from "{twice["parent"]}" to "{twice["child"]}" has two scores; keep one per candidate.'
         )
     values = scores[column].to_numpy(dtype=float)
     if np.isnan(values).any():
         parent, child = found[int(np.isnan(values).argmax())]
-        raise InputError(f'The edge from "{parent}" to "{child}" has no score; give it one or leave its row out.')
+        raise InputError(f'The edge from "{parent}" to "{child}" has no score; add one or leave its row out.')
     return set(true), found, values
 
 
@@ -105,7 +105,7 @@ def along_thresholds(ocs: pd.DataFrame, truth: Edges, taus: Sequence[float]) -> 
 
     Args:
         ocs: columns fold, parent, child, ocs, z; every candidate edge.
-        truth: the true edges; one that runs against the order is not a candidate and is never found.
+        truth: the true edges; one against the order is not a candidate and is never found.
         taus: the values of τ_Z, ascending.
     """
     z = ocs.pivot(index=["parent", "child"], columns="fold", values="z")

@@ -1,6 +1,6 @@
-"""Several results on the same nodes side by side: what each has, how far every two agree, what many of them have.
+"""Several results on the same nodes side by side: edges of each, agreement of every pair, and consensus.
 
-An edge whose direction a result leaves open is drawn once, along the order in which the nodes are drawn.
+An edge with an open direction is drawn once, along the order of the drawn nodes.
 """
 
 import math
@@ -25,11 +25,11 @@ FORWARD, BACKWARD, OPEN, NONE = "→", "←", "—", ""
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """Results side by side, on the nodes that all of them have; read only.
+    """Results side by side, on their common nodes; read only.
 
     Attributes:
-        found: by name, of the common nodes.
-        nodes: these nodes; pairs that equally many results join are sorted by them.
+        found: the results by name, on the common nodes.
+        nodes: the common nodes; their order breaks ties between pairs joined by equally many results.
         alone: by name, the nodes that some other result lacks.
     """
 
@@ -62,12 +62,12 @@ class Comparison:
 
     @cached_property
     def order_agreements(self) -> pd.DataFrame:
-        """The share of pairs of nodes that every two orders rank alike, (orders, orders)."""
+        """For every two orders, the share of pairs of nodes in the same relative position, (orders, orders)."""
         return self._every_two(self.orders, order_agreement)
 
     @cached_property
     def edge_agreements(self) -> pd.DataFrame:
-        """Of every two results, the number of edges in both divided by the number in either, (results, results).
+        """For every two results, the number of edges in both divided by the number in either, (results, results).
 
         An open edge beside a directed one counts one half. NaN if neither has an edge.
         """
@@ -80,13 +80,14 @@ class Comparison:
 
     @cached_property
     def edges(self) -> pd.DataFrame:
-        """Every pair of nodes that some result joins, those that most results join first.
+        """Every pair of nodes joined by some result, most results first.
 
         Columns:
-            parent, child: in the direction that more results give the pair; in that of `nodes` if equally many do.
-            methods: how many results join them. forward, backward, open: in this direction, in the other, without one.
-            is_open: whether equally many results give it either direction.
-            And a column for each result: → in this direction, ← in the other, — without one, empty if it has no edge.
+            parent, child: in the more frequent direction, or along `nodes` if tied.
+            methods: number of results that join them. forward, backward, open: in this direction, in the other,
+                undirected.
+            is_open: whether both directions are equally frequent.
+            And a column per result: → in this direction, ← in the other, — undirected, empty without an edge.
         """
         index = {node: k for k, node in enumerate(self.nodes)}
         found = {name: set(one.pairs) for name, one in self.found.items()}
@@ -100,7 +101,8 @@ class Comparison:
     def order(self) -> list[str]:
         """The nodes by their mean position in all orders.
 
-        Without an order, the node follows next into which the fewest results lead an edge from those that are left.
+        Without an order, the next node is the one with the fewest incoming edges from the remaining nodes over all
+        results.
         """
         if self.orders:
             totals = {node: math.fsum(order.index(node) for order in self.orders.values()) for node in self.nodes}
@@ -118,9 +120,9 @@ class Comparison:
         return found
 
     def changes(self, one: str, other: str) -> pd.DataFrame:
-        """What two results have of one another: every edge of either, by its change, with its numbers in both.
+        """Two results compared: every edge of either, by its change, with its numbers in both.
 
-        Columns parent, child, change (`disco.metrics.changes`), and such as gain_nats_1, gain_nats_2.
+        Columns parent, child, change (`disco.metrics.changes`), and for example gain_nats_1, gain_nats_2.
         """
         sides = [self.found[name] for name in (one, other)]
         found = changes(*(side.pairs for side in sides))
@@ -137,13 +139,13 @@ class Comparison:
         return found.sort_values("change", key=lambda column: column.map(index), kind="stable", ignore_index=True)
 
     def weighed(self, name: str) -> nx.DiGraph:
-        """The edges of one result as a graph along `order`, each with its `methods` in place of its own numbers."""
+        """The edges of one result as a graph along `order`, each with `methods` instead of its own numbers."""
         one = self.found[name]
         ends = one.edges[[column for column in ("parent", "child", "is_open") if column in one.edges]]
         return self._weighed(replace(one, edges=ends).drawn(self.order))
 
     def consensus(self, least: int) -> nx.DiGraph:
-        """The pairs that at least so many results join, as a graph along `order`; each edge with its `methods`."""
+        """The pairs joined by at least `least` results, as a graph along `order`; each edge has its `methods`."""
         kept = self.edges[self.edges["methods"] >= least]
         return self._weighed(Found(self.nodes, kept[["parent", "child", "is_open"]]).drawn(self.order))
 

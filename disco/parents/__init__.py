@@ -1,3 +1,3 @@
-"""Find the parents of each node, given a causal order."""
+"""Selection of each node's parents, given a causal order."""
 
 STOPPED = "Stopped while parents were tested."

@@ -1,11 +1,11 @@
 """Parents by the pruning step of a causal additive model (CAM; Bühlmann, Peters and Ernest, 2014), given an order.
 
-Each node is regressed on smooths of all its predecessors, with normal errors, on the table as it is,
+Each node is regressed on smooths of all its predecessors, with normal errors, on the untransformed table,
 
     X_i = μ_i + Σ_{j before i} f_j(X_j) + ε_i,
 
 and j → i is kept if the test of f_j = 0 has p < 0.001, the cutoff of the paper (*Parent Selection*). The smooths of the
-original CAM are penalised, and their p-values are approximate. Here they are regression splines of few columns, for
+original CAM are penalised, and their p-values are approximate. Here they are regression splines with few columns, for
 which the F test is exact under normal errors. With the columns Z of all nodes in causal order, one factor Zᵀ Z = L Lᵀ
 serves every node: for the columns P of the nodes before i, which come first, and w = (L⁻¹ Zᵀ X_i)_P,
 
@@ -13,9 +13,9 @@ serves every node: for the columns P of the nodes before i, which come first, an
 
 with q_j columns of f_j and s² = RSS / (n − 1 − |P|).
 
-With an adjustment every regression also has covariates and exposure, C, which are neither tested nor left out. Z and X
-are then what C leaves of them, which gives the same RSS, b and F, and n is less by the rank of C. With an exposure X
-and the values in the smooths are rates, count / exposure.
+With an adjustment, every regression also has covariates and exposure, C, which are neither tested nor dropped. Z and X
+are then their residuals given C, with the same RSS, b and F, and n is reduced by the rank of C. With an exposure, X and
+the values in the smooths are rates, count / exposure.
 """
 
 from collections.abc import Sequence
@@ -56,19 +56,19 @@ def edges(
 ) -> pd.DataFrame:
     """The F test of every candidate edge.
 
-    A predecessor that covariates or earlier ones span, such as a copy, is left out: it has score 0 and p-value 1, and
-    the earlier ones are tested without it. A node that is constant, or that covariates span, has score 0 and p-value 1
-    too, both as a parent and as a child.
+    A predecessor in the span of covariates or earlier ones, such as a copy, is dropped: it has score 0 and p-value 1,
+    and the earlier ones are tested without it. A node that is constant, or in the span of covariates, also has score 0
+    and p-value 1, both as a parent and as a child.
 
     Args:
         table: numbers, whole or not, (rows, nodes).
-        order: the names of its columns, each once, sources first.
+        order: its columns' names, each once, sources first.
         cutoff: the p-value below which an edge is kept.
         columns: q, the columns of a smooth: 1 is a straight line, 2 and 3 are polynomials of that degree, more are
             cubic splines. A node with m distinct values has at most m - 1. More columns fit more shapes but have less
             power.
         adjustment: covariates and exposure of the rows.
-        callback: receives an event after each child; False stops the tests.
+        callback: receives an event after each child; returning False stops the tests.
 
     Returns:
         One row per candidate edge: parent, child, score (F), p_value and selected; children in causal order, parents in
@@ -76,7 +76,7 @@ def edges(
 
     Raises:
         InputError: order and table do not have the same names, the table does not hold finite numbers, there are too
-            few rows for the predecessors, or cutoff or columns is out of its range.
+            few rows for the predecessors, or cutoff or columns is out of range.
     """
     require("cutoff", cutoff, between(0, 1))
     require("columns", columns, whole_from(1))
@@ -104,7 +104,7 @@ def _tests(
     Args:
         projections: Zᵀ X with every X of norm 1, (nodes * columns, nodes).
         factor: L, (nodes * columns, nodes * columns).
-        sizes: q_j, the columns of each smooth that earlier columns do not span, (nodes,).
+        sizes: q_j, the number of each smooth's columns outside the span of earlier ones, (nodes,).
         freedom: n.
     """
     nodes = len(sizes)
@@ -114,7 +114,7 @@ def _tests(
     w = np.where(before, inverse @ projections, 0.0)
     slopes = inverse.T @ w
     free = freedom - 1 - (sizes.cumsum() - sizes)
-    # An exact fit leaves only rounding errors; without a bound, a useless predecessor would be tested on noise.
+    # An exact fit leaves only rounding errors; without a bound, a useless predecessor would be tested on these.
     variance = np.maximum(1.0 - (w**2).sum(axis=0), SPANNED) / free
     score, p_value = np.zeros((nodes, nodes)), np.ones((nodes, nodes))
     blocks = np.zeros((nodes, columns, columns))  # V_jj, to which each further predecessor adds its rows of L⁻¹

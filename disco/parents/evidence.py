@@ -41,19 +41,19 @@ def edges(
     Args:
         table: counts, one column per node.
         order: all columns, sources first.
-        rules: to which the parents and the order keep, by the table's columns.
+        rules: rules that the parents and the order obey, by the table's columns.
         adjustment: covariates and exposure of the rows.
         device: auto, cpu or cuda.
-        callback: receives the events; each node has three steps: it is screened, gets its parents, and gets them again
-            under the fitted prior. False stops.
+        callback: receives the events; each node has three steps: screen, parents, and parents under the fitted prior.
+            Returning False stops.
 
     Returns:
         One row per candidate edge, in causal order of the child, then of the parent: parent, child, score, selected.
         The score, in nats, is the loss of the child's score without a parent, or the gain with another candidate,
-        estimated by its Rao statistic. It is NaN if the screen leaves the pair out or a likelihood is not finite.
+        estimated by its Rao statistic. It is NaN if the screen excludes the pair or a likelihood is not finite.
 
     Raises:
-        InputError: the table does not hold counts, the order is not one of its columns, or a column is constant.
+        InputError: the table does not contain counts, the order does not match its columns, or a column is constant.
     """
     counts = prepare(table, adjustment, folds=None).counts
     check_order(order, counts.columns)
@@ -81,7 +81,7 @@ def edges(
 
 
 def _along(scores: Scores, numbers: Sequence[int], steps: Iterator[int]) -> list[NodeFit]:
-    """Each node's fit with its parents among its predecessors, in causal order; each takes one of the steps."""
+    """Each node's fit with its parents among its predecessors, in causal order; each uses one step."""
 
     def reported(walk: Walk[NodeFit]) -> Walk[NodeFit]:
         fitted = yield from walk

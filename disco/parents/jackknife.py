@@ -1,28 +1,28 @@
-"""A parent rule for small tables, not in the paper: Z from how well the folds agree on an edge.
+"""A parent rule for small tables, not in the paper: Z from the folds' agreement on an edge.
 
-The paper's Z is large only if a candidate is far above the child's other candidates. If there are few candidates and
-many are parents, no Z is large. This Z instead compares an edge's curvature with the uncertainty of that curvature. The
-networks of fold b have not seen fold b, so their mean curvatures m_b of a pair, b = 1 … B, are a delete-group
-jackknife:
+The paper's Z is large only if a candidate is far above the child's other candidates. With few candidates of which many
+are parents, no Z is large. This Z instead compares an edge's curvature with its uncertainty. The networks of fold b
+have not seen fold b, so their mean curvatures m_b of a pair, b = 1 … B, are a delete-group jackknife:
 
     v = (B − 1) / B · Σ_b (m_b − m̄)²,   Z = |m̄| / s.
 
-With B − 1 = 2 degrees of freedom, v alone is too noisy. So s² is v averaged over the child's candidates on the log
-scale, shrunk towards the average of all pairs if a child has few candidates, and corrected for the mean of a log χ².
+With B − 1 = 2 degrees of freedom, v alone is too noisy. So s² is the average of v over the child's candidates on the
+log scale, shrunk towards the average of all pairs if a child has few candidates, and corrected for the mean of a log
+χ².
 
-The folds share two thirds of their rows but not the initial weights of their networks. Without an edge, Z is therefore
+The folds share two thirds of their rows, but not the initial weights of their networks. Without an edge, Z is therefore
 normal but smaller than |N(0, 1)|, by a factor that differs between tables. So the two groups, pairs without and with an
-edge, are estimated from the table itself (Efron 2004, *Large-scale simultaneous hypothesis testing*). With π₀ the share
-of pairs without an edge,
+edge, are estimated from the table (Efron 2004, *Large-scale simultaneous hypothesis testing*). With π₀ the share of
+pairs without an edge,
 
     Z ~ π₀ |N(0, σ₀²)| + (1 − π₀) |N(μ, τ²)|,   σ₀ ≤ 1, μ ≥ 2σ₀, τ ≥ σ₀,
 
 and an edge is kept if its local false discovery rate, the probability of the first group given Z, is at most `fdr`. The
 rate falls with Z because τ ≥ σ₀. Priors worth a few candidates make the rule usable even for two nodes. No edge is kept
-unless two groups are 20 times as likely as one: in a table without edges the largest Z would otherwise form a group of
-its own. The rate is nominal: if the order is wrong, an edge with the wrong direction does not count as a false
-discovery. The average is over signed curvature, so an effect that changes sign across the table may cancel; the paper's
-absolute values do not.
+unless two groups are 20 times as likely as one: otherwise, in a table without edges, the largest Z would form its own
+group. The rate is nominal: if the order is wrong, an edge with the wrong direction does not count as a false discovery.
+The average is over signed curvature, so an effect that changes sign across the table may cancel; the paper's absolute
+values do not.
 """
 
 import math
@@ -38,9 +38,9 @@ _TINY = 1e-300
 _NULL_PAIRS = 10.0  # weight of the prior null scale of 1, in candidates
 _EDGE_PAIRS = 3.0  # weight of the prior spread of a third of the edges' mean, in candidates
 _NULL_PRIOR, _EDGE_PRIOR = 2.0, 1.0  # weights of the prior share, in candidates without and with an edge
-_LEAST_GAIN = math.log(20)  # nats by which two groups must be likelier than one
+_LEAST_GAIN = math.log(20)  # required log-likelihood advantage of two groups over one, nats
 _STARTS = (0.5, 0.7, 0.85, 0.95)  # starting values of EM for the share without an edge
-_LARGE = 1e6  # a larger Z is an edge in any case, and its square could overflow
+_LARGE = 1e6  # a larger Z is always an edge, and its square could overflow
 _ITERATIONS, _PRECISION = 500, 1e-9
 
 
@@ -68,8 +68,8 @@ class TwoGroups(NamedTuple):
 
     Attributes:
         null: π₀, the share without an edge; 1 if there is no second group.
-        scale: σ₀, of the candidates without an edge.
-        mean, spread: μ and τ, of the candidates with an edge.
+        scale: σ₀ of the candidates without an edge.
+        mean, spread: μ and τ of the candidates with an edge.
     """
 
     null: float
@@ -78,7 +78,7 @@ class TwoGroups(NamedTuple):
     spread: float
 
     def false(self, z: float) -> float:
-        """The share of all candidates that have no edge but a Z above `z`."""
+        """The share of all candidates without an edge but with Z above `z`."""
         return float(self.null * 2 * ndtr(-z / self.scale))
 
 
@@ -99,7 +99,7 @@ def two_groups(z: np.ndarray) -> TwoGroups:
 def threshold(z: np.ndarray, fdr: float) -> float:
     """The Z above which the local false discovery rate is at most `fdr`; if there is no second group, the largest Z.
 
-    Rounded up to a hundredth, so that it can be shown and typed exactly.
+    Rounded up to a hundredth, so that it can be displayed and typed exactly.
 
     Args:
         z: one value per candidate edge.
@@ -125,7 +125,7 @@ def crossing(groups: TwoGroups, fdr: float) -> float:
 
 
 def expected_false(groups: TwoGroups, z: np.ndarray, tau_z: float) -> tuple[float, int]:
-    """How many of the candidates above a threshold are expected to have no edge, and how many are above it.
+    """The expected number of candidates without an edge above a threshold, and the number of all above it.
 
     Args:
         groups: fitted to `z`.
@@ -171,7 +171,7 @@ def _logs(groups: TwoGroups, z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The logarithms of the two weighted densities, up to a common constant."""
     null, scale, mean, spread = groups
     without = math.log(2 * null / scale) - z**2 / (2 * scale**2)
-    folded = np.log1p(np.exp(-2 * z * mean / spread**2))  # the part of the edges' density below zero, reflected
+    folded = np.log1p(np.exp(-2 * z * mean / spread**2))  # the reflected part of the edges' density below zero
     weight = math.log(1 - null) if null < 1 else -math.inf
     return without, weight - math.log(spread) - (z - mean) ** 2 / (2 * spread**2) + folded
 

@@ -8,11 +8,11 @@ with s_i their interquartile range, falling back to the scaled median absolute d
 deviation and 1 where it is degenerate. A single candidate is not centred and takes the median scale of the
 children with two or more candidates. An edge is kept when Z > τ_Z in a share π_min of the folds.
 
-This is the rule `iqr`. The rule `jackknife` (`disco.parents.jackknife`) has another Z, whose threshold comes from a
-local false discovery rate. Everything that reads Z is the same for both.
+This is the rule `iqr`. The rule `jackknife` (`disco.parents.jackknife`) has another Z, with a threshold from a local
+false discovery rate. All users of Z are the same for both.
 
-With knowledge, a candidate has a `rule` (`disco.knowledge.resolved`): forbidden ones are never selected and required
-ones always, whatever their Z. All of them count among the candidates by which Z is scaled.
+With knowledge, a candidate has a `rule` (`disco.knowledge.resolved`): forbidden ones are never selected, required ones
+always, whatever their Z. All of them count among the candidates that scale Z.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -39,7 +39,7 @@ def candidate_scores(
     """OCS and mean curvature of all predecessors of a node, for every node but the source, along the order.
 
     Args:
-        evaluate: (child, R ascending) → its scores, as `disco.score.curvature.off_diagonal_scores` gives them.
+        evaluate: (child, R ascending) → its scores, as from `disco.score.curvature.off_diagonal_scores`.
         order: node numbers, source first.
 
     Yields:
@@ -52,10 +52,10 @@ def candidate_scores(
 
 
 def check_available(values: np.ndarray, child: str, predecessors: Sequence[str], boundary: str) -> None:
-    """Refuse a candidate whose OCS is undefined because no held-out row counts for it.
+    """Refuse a candidate whose OCS is undefined for lack of held-out rows.
 
     Raises:
-        ScoreUnavailable: there is one; the error names the edge and the fold.
+        ScoreUnavailable: there is one; the message names the edge and the fold.
     """
     missing = np.argwhere(np.isnan(values))
     if len(missing):
@@ -69,13 +69,13 @@ def check_available(values: np.ndarray, child: str, predecessors: Sequence[str],
 def tidy(
     found: dict[str, np.ndarray], curvature: dict[str, np.ndarray], order: Sequence[str], rule: str = "iqr"
 ) -> pd.DataFrame:
-    """One frame of all candidates with their scores and Z.
+    """One frame of all candidates, with scores and Z.
 
     Args:
         found: the OCS, child → (folds, predecessors), predecessors in causal order.
         curvature: the mean curvature, in the same form.
         order: node names, source first.
-        rule: which Z: iqr or jackknife.
+        rule: definition of Z: iqr or jackknife.
 
     Returns:
         Columns fold (from 1), parent, child, ocs, curvature, z.
@@ -113,7 +113,7 @@ def with_z(ocs: pd.DataFrame, rule: str) -> pd.DataFrame:
 
 
 def own_thresholds(ocs: pd.DataFrame, settings: Settings) -> tuple[float, float]:
-    """(τ_Z, π_min) of a fit: those of its settings; with the jackknife, the τ_Z of its local false discovery rate."""
+    """(τ_Z, π_min) of a fit: from its settings; with the jackknife, τ_Z from its local false discovery rate."""
     if settings.parent_rule == "jackknife":
         return jackknife.threshold(ocs.loc[ocs["fold"] == 1, "z"].to_numpy(), settings.fdr), settings.pi_min
     return settings.tau_z, settings.pi_min
@@ -152,10 +152,10 @@ def frequencies(ocs: pd.DataFrame, tau_z: float) -> pd.DataFrame:
     """One row per candidate edge: means over folds, and the selection frequency Π(τ_Z).
 
     Args:
-        ocs: columns fold, parent, child, ocs, z, and maybe rule.
+        ocs: columns fold, parent, child, ocs, z, and possibly rule.
 
     Returns:
-        Columns parent, child, ocs, z, frequency, and rule if it is there, in the order of `ocs`.
+        Columns parent, child, ocs, z, frequency, and rule if present, in the order of `ocs`.
     """
     marked = ocs.assign(frequency=(ocs["z"] > tau_z).astype(float))
     means = marked.groupby(["parent", "child"], sort=False, observed=True)[["ocs", "z", "frequency"]].mean()
@@ -164,7 +164,7 @@ def frequencies(ocs: pd.DataFrame, tau_z: float) -> pd.DataFrame:
 
 
 def _rules(ocs: pd.DataFrame) -> np.ndarray:
-    """What the knowledge says of every candidate, in the order in which they first appear."""
+    """The rule by knowledge of every candidate, in the order of first appearance."""
     return ocs.drop_duplicates(["parent", "child"])["rule"].to_numpy()
 
 
@@ -179,24 +179,24 @@ def reaches(frequency: float, pi_min: float) -> bool: ...
 @overload
 def reaches(frequency: pd.Series, pi_min: float) -> pd.Series: ...
 def reaches(frequency: float | pd.Series, pi_min: float) -> bool | pd.Series:
-    """Whether a selection frequency is at least π_min; it is a mean of 0s and 1s, so rounding is forgiven."""
+    """Whether a selection frequency is at least π_min; it is a mean of 0s and 1s, so rounding errors are tolerated."""
     return frequency >= pi_min - _ROUNDING
 
 
 def passes(table: pd.DataFrame, pi_min: float) -> pd.Series:
-    """Which candidates are edges: those that reach π_min, but none that knowledge forbids, and all that it requires.
+    """Whether each candidate is an edge: it reaches π_min and is not forbidden by knowledge, or is required.
 
     Args:
-        table: columns frequency and maybe rule.
+        table: columns frequency and possibly rule.
     """
     return allowed(reaches(table["frequency"], pi_min), table)
 
 
 def allowed(selected: pd.Series, table: pd.DataFrame) -> pd.Series:
-    """A selection of candidates without those that their column rule, if there is one, forbids, and with the required.
+    """A selection of candidates without forbidden ones and with required ones, by the column rule if present.
 
     Args:
-        selected: one true or false per row of the table.
+        selected: mask of the table's rows.
     """
     if "rule" not in table:
         return selected

@@ -1,7 +1,8 @@
 """Parents by the projected covariance measure (PCM; Lundborg, Kim, Shah and Samworth, 2024), given an order.
 
 For every candidate X before a node Y, with the other predecessors Z, the hypothesis E[Y | X, Z] = E[Y | Z] is tested as
-in *Parent Selection*, on the table as it is, without a correction for multiple tests. A random half of the rows gives
+in *Parent Selection*, on the untransformed table, without a correction for multiple tests. On a random half of the
+rows,
 
     ĝ = regression of Y on (X, Z),   m̃ = regression of ĝ on Z,   h = sign(ρ) (ĝ − m̃),   ρ = mean[(Y − m̃) ĝ],
     ṽ = regression of (Y − ĝ)² on (X, Z),   v = max(ṽ, 0) + c,   mean[(Y − ĝ)² / v] = 1,   f = h / v,
@@ -11,14 +12,14 @@ and on the other half Y and f are each regressed on Z. With L the product of the
     T = √n mean(L) / sd(L),   p = 1 − Φ(T),
 
 and X → Y is kept if p < 0.05. ṽ is a random forest, and the other regressions are least squares on smooths as in `cam`,
-so ρ = mean[(ĝ − m̃)²] and the sign is 1. (X, Z) is the same for all candidates of a node, so ĝ and v are fitted once per
-node. With B the columns of (X, Z), M = (Bᵀ B)⁻¹ and b the slopes of a regression on B, the slopes on Z alone are
+so ρ = mean[(ĝ − m̃)²] and the sign is 1. (X, Z) is the same for all of a node's candidates, so ĝ and v are fitted once
+per node. With B the columns of (X, Z), M = (Bᵀ B)⁻¹ and b the slopes of a regression on B, the slopes on Z alone are
 
     b − M_·X M_XX⁻¹ b_X.
 
-With an adjustment Z has covariates and exposure too, for every candidate: all columns are then what these leave of
-them, on either half by regressions of that half, but h takes the regressions of the first half to the other. With an
-exposure counts are rates, count / exposure. The halves keep the rows of a group together.
+With an adjustment, Z also has covariates and exposure, for every candidate: all columns are then residuals given these,
+in each half by regressions on that half, but h uses the regressions of the first half on both. With an exposure, counts
+are rates, count / exposure. The halves keep the rows of a group together.
 """
 
 from collections.abc import Iterator, Sequence
@@ -51,9 +52,9 @@ from disco.table.prepared import Table
 from disco.table.ranks import fold_of_groups
 
 TREES = 500  # per forest, as in the paper
-_FLOOR = 1e-3  # of v in units of the mean square, so that rows that a forest fits exactly do not get all the weight
+_FLOOR = 1e-3  # of v in units of the mean square, so that rows fitted exactly by a forest do not get all the weight
 _SPLIT = 6  # smallest number of rows to split in a tree: leaves have about five, as in R
-HALVES = 2  # one half of the rows gives the regressions, the other the test
+HALVES = 2  # one half of the rows for the regressions, the other for the test
 
 
 def edges(
@@ -70,26 +71,26 @@ def edges(
     """The PCM test of every candidate edge.
 
     If T is undefined, score is 0 and p_value 1. This holds for a node that is constant on either half, both as a parent
-    and as a child; for a predecessor that earlier ones span, such as a copy (they are tested without it); and for one
-    that adds nothing to an exact fit.
+    and as a child; for a predecessor in the span of earlier ones, such as a copy (they are tested without it); and for
+    one that adds nothing to an exact fit.
 
     Args:
         table: numbers, whole or not, (rows, nodes).
-        order: the names of its columns, each once, sources first.
+        order: its columns' names, each once, sources first.
         alpha: the p-value below which an edge is kept.
         columns: the columns of a smooth: 1 is a straight line, 2 and 3 are polynomials of that degree, more are cubic
             splines. A node with m distinct values has at most m - 1.
-        trees: the number of trees per forest; 0 uses no forest but v = 1, which is many times as fast.
-        seed: for the split of the rows and the forests.
+        trees: the number of trees per forest; 0 sets v = 1 without a forest, which is many times as fast.
+        seed: seed of the split of the rows and of the forests.
         adjustment: covariates, exposure and groups of the rows.
-        callback: receives an event after each child; False stops the tests.
+        callback: receives an event after each child; returning False stops the tests.
 
     Returns:
         One row per candidate edge, in causal order of child, then parent: parent, child, score (T), p_value, selected.
 
     Raises:
         InputError: order and table do not have the same names, the table does not hold finite numbers, half of the
-            rows are too few for the predecessors, or alpha, columns, trees or seed is out of its range.
+            rows are too few for the predecessors, or alpha, columns, trees or seed is out of range.
     """
     require("alpha", alpha, between(0, 1))
     for name, value, least in (("columns", columns, 1), ("trees", trees, 0), ("seed", seed, 0)):
@@ -108,7 +109,7 @@ def edges(
 
 
 def halves(rows: int, rng: np.random.Generator, adjustment: Adjustment | None) -> tuple[np.ndarray, np.ndarray]:
-    """The numbers of the rows that give the regressions, and of those that give the test; groups stay together.
+    """The row numbers of the regressions and of the test; groups stay together.
 
     Raises:
         InputError: all rows are one group.
@@ -174,7 +175,7 @@ def _scores(
         lost = _lost(inverse, slopes.reshape(child, columns))
         f = mapped[:, :end] @ lost
         squares = (y[:, child] - smooths[:, :end] @ slopes) ** 2
-        if trees and squares.sum() > SPANNED:  # after an exact fit only rounding is left
+        if trees and squares.sum() > SPANNED:  # after an exact fit only rounding errors are left
             seen, other = (np.hstack([half.values[:, :child], half.inputs]) for half in (fit, test))
             f /= variances(squares, seen, other, trees, int(seeds[child]))[:, None]
         found = _statistics(test_y[:, child], _left(f, test_basis), test_smooths[:, :end], test_inverse)
@@ -184,16 +185,16 @@ def _scores(
 
 
 def _left(values: np.ndarray, basis: np.ndarray) -> np.ndarray:
-    """What covariates and exposure leave of each column, centred and of norm 1 or 0, (rows, columns)."""
+    """Each column's residuals given covariates and exposure, centred and of norm 1 or 0, (rows, columns)."""
     return unexplained(normalised(values), basis)
 
 
 def _adjusted(
     smooths: np.ndarray, mapped: np.ndarray, beside: np.ndarray, test_beside: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """What a regression on covariates and exposure on the first half leaves of each smooth, on both halves.
+    """Each smooth's residuals on both halves, by a regression on covariates and exposure on the first half.
 
-    Each is of norm 1 or 0 on the first half. A level that only the other half has takes no part.
+    Each has norm 1 or 0 on the first half. A level that occurs only in the other half is ignored.
     """
     centre = beside.mean(axis=0)
     slopes = np.linalg.lstsq(beside - centre, smooths, rcond=SPANNED**0.5)[0]
@@ -226,7 +227,7 @@ def _statistics(y: np.ndarray, f: np.ndarray, smooths: np.ndarray, inverse: np.n
 
 
 def _lost(inverse: np.ndarray, slopes: np.ndarray) -> np.ndarray:
-    """The change of the slopes when each predecessor is left out, M_·X M_XX⁻¹ b_X, (parents * columns, parents).
+    """The change of the slopes without each predecessor, M_·X M_XX⁻¹ b_X, (parents * columns, parents).
 
     Args:
         inverse: M, (parents * columns, parents * columns).
@@ -250,7 +251,7 @@ def _inverses(factor: np.ndarray, columns: int) -> Iterator[np.ndarray]:
 
 
 def _smooths(fit: np.ndarray, test: np.ndarray, columns: int) -> tuple[np.ndarray, np.ndarray]:
-    """The smooths of all nodes on one half, and the same functions on the other half, both (rows, nodes * columns).
+    """All nodes' smooths on one half, and the same functions on the other half, both (rows, nodes * columns).
 
     A function is linear between neighbouring values of the first half, and constant beyond their range.
     """
@@ -271,7 +272,7 @@ def variances(squares: np.ndarray, fit: np.ndarray, test: np.ndarray, trees: int
         fit: the predecessors and inputs on the same rows, (rows, parents and inputs).
         test: the same on the other rows, (other rows, parents and inputs).
     """
-    squares = np.round(squares / squares.mean(), 6)  # so that last digits do not choose between equally good splits
+    squares = np.round(squares / squares.mean(), 6)  # so that the last digits do not decide between equally good splits
     threads = torch.get_num_threads()  # as many as a fit uses
     forest = RandomForestRegressor(trees, max_features=1.0, min_samples_split=_SPLIT, random_state=seed, n_jobs=threads)
     forest.fit(fit, squares)

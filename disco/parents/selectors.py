@@ -1,8 +1,8 @@
 """The selectors of parents by name, and the comparison of two of them.
 
 `ocs` is the paper's own selector and uses the fitted networks. The paper compares it with `cam` and `pcm` (*Comparison
-of parent recovery methods*), and `evidence` is ours. These three use the table and an order, and give every candidate
-edge a score: F, T, and nats.
+of parent recovery methods*), and `evidence` is ours. These three use the table and an order, and score every candidate
+edge, by F, T and nats.
 """
 
 from importlib import import_module
@@ -25,7 +25,7 @@ from disco.table.ranks import split_rows
 
 
 class Words(NamedTuple):
-    """How to write a selector: its name, the name of its score, and its rule for keeping an edge."""
+    """A selector in words: its name, its score's name, and its rule for keeping an edge."""
 
     name: str
     score: str
@@ -55,26 +55,26 @@ def candidates(
 ) -> pd.DataFrame:
     """Every candidate edge along an order, scored by `cam`, `pcm` or `evidence`.
 
-    CAM and PCM get the counts as they are, as in the paper, and make rates of them if there is an exposure. `evidence`
-    gets quantile levels if the settings ask for them, as the networks do.
+    CAM and PCM use the counts as they are, as in the paper, or rates if there is an exposure. `evidence` uses quantile
+    levels if the settings ask for them, as the networks do.
 
     Args:
         selector: one of `CUTS`.
         table: counts, all rows of a fit's table.
         order: its columns, sources first.
-        settings: of the fit; they give the rows for the parents, the seed and the transform.
-        knowledge: to which the edges keep. `evidence` searches under its rules. CAM and PCM test every candidate given
-            all predecessors, forbidden ones among them, and then leave out what is forbidden and keep what is required.
-        adjustment: what all rows have beside their counts; every regression and likelihood takes it in.
+        settings: the fit's settings; they determine the rows for the parents, the seed and the transform.
+        knowledge: rules that the edges obey. `evidence` searches under its rules. CAM and PCM test every candidate
+            given all predecessors, including forbidden ones, then drop forbidden edges and keep required ones.
+        adjustment: the adjustment of all rows, used in every regression and likelihood.
         device: cpu or cuda, for `evidence`.
-        callback: receives the events of the selector; False stops.
+        callback: receives the events of the selector; returning False stops.
 
     Returns:
         One row per candidate edge: parent, child, score, p_value (cam and pcm), selected and, with knowledge, rule;
         children in causal order.
 
     Raises:
-        InputError: the table does not hold counts, there are too few rows, a column is constant among them and the
+        InputError: the table does not contain counts, there are too few rows, a column is constant in them and the
             selector is `evidence`, or the knowledge cannot be used.
     """
     require("selector", selector, (lambda value: value in tuple(CUTS), f"be one of {', '.join(CUTS)}"))
@@ -103,18 +103,18 @@ def _engine(selector: str) -> ModuleType:
 def rows_of(
     selector: str, table: pd.DataFrame, settings: Settings, adjustment: Adjustment | None
 ) -> tuple[pd.DataFrame, Adjustment | None]:
-    """The rows for the parents, in the form that a selector gets, and what they have beside their counts."""
+    """The rows for the parents, in the form for a selector, and their adjustment."""
     own = split_rows(len(table), settings, None if adjustment is None else adjustment.group)[1]
     rows, adjustment = table.iloc[own], None if adjustment is None else adjustment.take(own)
     if selector != "evidence" or settings.transform != "quantile":
         return rows, adjustment
-    from disco.likelihood.covariates import seen  # loads torch
+    from disco.likelihood.covariates import seen  # imports torch
 
     return seen(rows, adjustment, settings)
 
 
 def check(selector: str, table: pd.DataFrame, settings: Settings, adjustment: Adjustment | None = None) -> None:
-    """Refuse, before a fit, a table that the selector would refuse after it, for any order.
+    """Refuse before a fit any table that the selector would refuse after it, for some order.
 
     Raises:
         InputError: as for `candidates`.
@@ -125,12 +125,12 @@ def check(selector: str, table: pd.DataFrame, settings: Settings, adjustment: Ad
     distinct = rows.nunique().sort_values(ascending=False, kind="stable")
     if selector == "evidence" and distinct.iloc[-1] < 2:
         raise InputError(
-            f'"{distinct.index[-1]}" is constant among the {len(rows)} rows that give the parents, which the selector '
+            f'"{distinct.index[-1]}" is constant in the {len(rows)} rows used for the parents, which the selector '
             "evidence cannot use: leave it out, use more rows, or choose another selector."
         )
     if selector != "evidence":
         if adjustment is not None and adjustment.exposure is not None:
-            distinct = distinct.where(distinct < 2, len(rows))  # rates hardly ever coincide
+            distinct = distinct.where(distinct < 2, len(rows))  # rates are almost never equal
         # The worst order: the node with the fewest values comes last, after the most columns.
         columns = np.clip(distinct.to_numpy() - 1, 0, 3)
         least, parts, beside = len(rows), 1, spanning(beside_nodes(adjustment, len(rows))).shape[1]
@@ -142,12 +142,12 @@ def check(selector: str, table: pd.DataFrame, settings: Settings, adjustment: Ad
 
 
 def kept(found: pd.DataFrame, selector: str, cut: float | None = None) -> pd.DataFrame:
-    """The same candidates, with `selected` at another cut-off; nothing is fitted again.
+    """The same candidates, with `selected` at another cut-off, without refitting.
 
     Args:
-        found: as `candidates` returns it.
-        cut: for cam and pcm, the p-value below which an edge is kept; for evidence, the nats above which one is kept,
-            where 0 or less keeps all edges of the search. The selector's own cut-off by default.
+        found: from `candidates`.
+        cut: for cam and pcm, the p-value below which an edge is kept; for evidence, the nats above which it is kept,
+            where 0 or less keeps all edges of the search. By default the selector's own.
     """
     if cut is None or cut == CUTS[selector]:
         return found
@@ -159,10 +159,10 @@ def kept(found: pd.DataFrame, selector: str, cut: float | None = None) -> pd.Dat
 
 
 def edges(found: pd.DataFrame, ocs: pd.DataFrame, tau_z: float) -> pd.DataFrame:
-    """The selected candidates with their OCS, highest score first; what knowledge says of them comes from `found`.
+    """The selected candidates with their OCS, highest score first; their rules by knowledge come from `found`.
 
     Args:
-        found: as `candidates` or `kept` returns it.
+        found: from `candidates` or `kept`.
         ocs: columns fold, parent, child, ocs, z.
         tau_z: the threshold on z for `frequency`.
 

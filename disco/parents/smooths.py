@@ -1,7 +1,7 @@
-"""Regressions on smooths of a node's predecessors, as `cam` and `pcm` use them.
+"""Regressions on smooths of a node's predecessors, for `cam` and `pcm`.
 
-A smooth is a regression spline of a few columns. The columns Z of all nodes, in causal order, have one Cholesky factor,
-Zᵀ Z = L Lᵀ, which serves the regression of every node on the nodes before it.
+A smooth is a regression spline with a few columns. The columns Z of all nodes, in causal order, have one Cholesky
+factor, Zᵀ Z = L Lᵀ, for the regressions of every node on the nodes before it.
 """
 
 from collections.abc import Sequence
@@ -14,10 +14,10 @@ from disco.graph import check_order
 from disco.table.adjustment import CATEGORICAL, Adjustment
 from disco.table.prepared import Table, finite
 
-SPANNED = 1e-8  # other columns span a column if they leave less than this share of its squared norm
+SPANNED = 1e-8  # a column is in the span of others if its residual has less than this share of its squared norm
 _DEGREE = 3
-_COVARIATE = 6  # columns of a covariate's smooth: more than a node has, because what it leaves would pass for an edge
-_BLOCK = 128  # columns factorised together, only for speed
+_COVARIATE = 6  # columns of a covariate's smooth: more than a node's, because a residual effect would look like an edge
+_BLOCK = 128  # columns factorised together, for speed
 
 
 def in_order(
@@ -25,16 +25,16 @@ def in_order(
 ) -> tuple[np.ndarray, np.ndarray]:
     """The table as floats with its columns in causal order, (rows, nodes), and the columns of each smooth, (nodes,).
 
-    With an exposure a count becomes a rate, since the exposure multiplies its mean; a constant column stays constant.
+    With an exposure, a count becomes a rate, since the exposure multiplies its mean; a constant column stays constant.
 
     Args:
         table: numbers, whole or not, (rows, nodes).
-        order: the names of its columns, each once, sources first.
-        columns: the columns of a smooth; a node of m distinct values has at most m - 1.
-        adjustment: that of the rows.
+        order: its columns' names, each once, sources first.
+        columns: the columns of a smooth; a node with m distinct values has at most m - 1.
+        adjustment: the rows' adjustment.
 
     Raises:
-        InputError: order and table do not have the same names, or the table does not hold finite numbers.
+        InputError: order and table do not have the same names, or the table does not contain finite numbers.
     """
     numbers = finite(table)
     check_order(order, numbers.columns)
@@ -50,7 +50,7 @@ def check_rows(rows: int, sizes: np.ndarray, order: Sequence[str], parts: int = 
     """Refuse a table with too few rows for the largest regression, that of the last node on all others.
 
     Args:
-        rows: of the table, or as many times those of the smallest part as there are parts.
+        rows: the table's rows, or the rows of the smallest part times the number of parts.
         sizes: columns of each node's smooth, in causal order, (nodes,).
         order: the nodes' names.
         parts: the rows are split into this many parts, each with its own regression.
@@ -66,14 +66,14 @@ def check_rows(rows: int, sizes: np.ndarray, order: Sequence[str], parts: int = 
         which = f"{each} rows" + (", half of the table's" if parts == 2 else "")
         raise InputError(
             f'The regression of "{order[-1]}" on {others} nodes{" and the covariates" * (beside > 0)} has {needed - 2} '
-            f"columns, too many for {which}: give {remedy}."
+            f"columns, too many for {which}: use {remedy}."
         )
 
 
 def spline_basis(values: np.ndarray, columns: int) -> np.ndarray:
     """An orthonormal basis of a node's centred cubic splines, (rows, columns).
 
-    A node with too few distinct values has zeros in the columns it lacks. Knots are quantiles of the distinct values,
+    A node with too few distinct values has zeros in the missing columns. Knots are quantiles of the distinct values,
     not of the rows, because on counts the latter coincide. An F test is the same for any basis of the same functions;
     this one keeps rounding errors small.
     """
@@ -86,7 +86,7 @@ def spline_basis(values: np.ndarray, columns: int) -> np.ndarray:
     degree = min(_DEGREE, size)
     inner = np.unique(np.quantile(distinct, np.linspace(0, 1, size - degree + 2)[1:-1]))
     knots = np.concatenate([np.zeros(degree + 1), inner, np.ones(degree + 1)])
-    # The first spline is 1 minus the others, so the node's mean already stands for it.
+    # The first spline is 1 minus the others, so the node's mean already represents it.
     splines = BSpline.design_matrix(distinct, knots, degree).toarray()[indices, 1:]
     splines -= splines.mean(axis=0)
     norms = np.linalg.norm(splines, axis=0)
@@ -96,9 +96,9 @@ def spline_basis(values: np.ndarray, columns: int) -> np.ndarray:
 
 
 def beside_nodes(adjustment: Adjustment | None, rows: int) -> np.ndarray:
-    """The columns that every regression has beside its nodes, (rows, columns): smooths, and one column per level.
+    """The columns of every regression beside its nodes, (rows, columns): smooths, and one column per level.
 
-    The exposure has a smooth of its logarithm: rates still follow it where counts act on counts.
+    The exposure enters by a smooth of its logarithm: rates still depend on it where counts act on counts.
     """
     if adjustment is None:
         return np.zeros((rows, 0))
@@ -120,9 +120,9 @@ def spanning(columns: np.ndarray) -> np.ndarray:
 
 
 def unexplained(values: np.ndarray, basis: np.ndarray) -> np.ndarray:
-    """What an orthonormal basis leaves of centred columns, each of norm 1, or 0 if the basis spans it, (rows, columns).
+    """Residuals of centred columns given an orthonormal basis, of norm 1, or 0 if in its span, (rows, columns).
 
-    A regression on the basis and other columns has the same residuals as one of what is left on what is left.
+    A regression on the basis and other columns has the same residuals as a regression of residuals on residuals.
     """
     if not basis.shape[1]:
         return values
@@ -141,7 +141,7 @@ def normalised(values: np.ndarray) -> np.ndarray:
 
 
 def cholesky(gram: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The Cholesky factor L of a Gram matrix, and which of its columns earlier ones do not span.
+    """The Cholesky factor L of a Gram matrix, and a mask of columns outside the span of earlier ones.
 
     A spanned column keeps its position, with the row and column of an identity matrix, so that it affects no other.
 

@@ -1,8 +1,8 @@
-"""Graphs with almost no edges: how to recognise one, and how many edges another rule would keep.
+"""Graphs with almost no edges: detection, and the number of edges that another rule would keep.
 
-The paper's rule keeps a parent only if its OCS is far above those of the child's other candidates. That rarely happens
-if there are few candidates, if many of them are parents, or if the joint network has lost curvature. An empty graph is
-then due to the rule, not to the table.
+The paper's rule keeps a parent only if its OCS is far above those of the child's other candidates. That is rare if
+there are few candidates, if many of them are parents, or if the joint network has lost curvature. Then the rule causes
+an empty graph, not the table.
 """
 
 import pandas as pd
@@ -19,13 +19,13 @@ def is_sparse(edges: int, nodes: int) -> bool:
 
 
 def other_rules(ocs: pd.DataFrame, settings: Settings, rule: str, edges: int) -> dict[str, int]:
-    """The rules that keep more edges than the present graph has: `jackknife` or `lower` → number of edges.
+    """The rules that keep more edges than the current graph: `jackknife` or `lower` → number of edges.
 
     Args:
         ocs: every candidate: fold, parent, child, ocs, curvature if known, z.
-        settings: of the fit.
-        rule: the present rule, iqr or jackknife.
-        edges: number of edges of the present graph.
+        settings: the fit's settings.
+        rule: the current rule, iqr or jackknife.
+        edges: number of edges in the current graph.
     """
     if rule == "jackknife":
         return {}

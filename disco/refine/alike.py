@@ -34,7 +34,8 @@ def design_effects(design: Design, parents: Sequence[Parents], edges: pd.DataFra
 
     Args:
         design: the table.
-        parents: of every node. edges: parent and child as node numbers.
+        parents: every node's parents.
+        edges: parent and child as node numbers.
         group: every row's group number, (n,).
     """
     residuals = _residuals(design, parents)

@@ -32,7 +32,8 @@ class Optimum:
 
     Attributes:
         order: node numbers, sources first.
-        parents: of every node. score: the graph's, nats.
+        parents: every node's parents.
+        score: the graph's score, nats.
         sweeps: the score after each sweep.
     """
 

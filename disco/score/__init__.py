@@ -1,1 +1,1 @@
-"""From ranks to concrete scores, their curvature, and an order."""
+"""Concrete scores from ranks, their curvature, and an order."""

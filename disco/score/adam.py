@@ -1,4 +1,4 @@
-"""Adam by the function within `torch.optim.Adam`: the class also imports the compiler, which takes over a second."""
+"""Adam by the function inside `torch.optim.Adam`: the class also imports the compiler, which takes over a second."""
 
 from collections.abc import Iterable
 
@@ -12,7 +12,7 @@ class Adam:
 
     Attributes:
         rate: the learning rate of the next step.
-        state: of each parameter, under torch's names: the moments `exp_avg` and `exp_avg_sq`, shaped like it, and
+        state: each parameter's state, under torch's names: the moments `exp_avg` and `exp_avg_sq`, with its shape, and
             `step`, the number of steps.
     """
 
@@ -29,7 +29,7 @@ class Adam:
 
     @torch.no_grad()
     def step(self) -> None:
-        """Move every parameter that has a gradient."""
+        """Update every parameter with a gradient."""
         moved = [(parameter, parameter.grad) for parameter in self.state if parameter.grad is not None]
         states = [self.state[parameter] for parameter, _ in moved]
         adam(

@@ -30,7 +30,7 @@ def save_tensors(path: Path, tensors: dict[str, Tensor], meta: dict[str, Any]) -
     """Write tensors and a JSON text to one safetensors file, atomically.
 
     Raises:
-        InputError: the file cannot be written; the previous one stays.
+        InputError: the file cannot be written; the previous one is kept.
     """
     whole = path.with_name(path.name + ".part")
     packed = {name: value.detach().cpu().contiguous() for name, value in tensors.items()}
@@ -48,10 +48,10 @@ def save_tensors(path: Path, tensors: dict[str, Tensor], meta: dict[str, Any]) -
 
 
 def load_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
-    """The tensors and JSON that `save_tensors` wrote, on the CPU.
+    """The tensors and JSON from `save_tensors`, on the CPU.
 
     Raises:
-        InputError: the file is not such a file.
+        InputError: it is not such a file.
     """
     try:
         check_regular(path)
@@ -63,19 +63,19 @@ def load_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
 
 
 class Checkpoint:
-    """The checkpoint file of one fit. Without a path nothing is written.
+    """The checkpoint file of one fit. Without a path, nothing is written.
 
     Args:
-        path: where the file is, or will be.
-        fingerprint: tells whose state it is: a digest of table and settings.
+        path: the file's path.
+        fingerprint: identifies the fit: a digest of table and settings.
         every: seconds between writes.
 
     Attributes:
-        tensors, meta: what an earlier attempt left, and the finished stages.
-        under_way: gives the tensors and values of the stage under way; None if there is nothing new to write.
+        tensors, meta: the state of an earlier attempt, and of finished stages.
+        under_way: returns the tensors and values of the current stage; None if there is nothing new to write.
 
     Raises:
-        InputError: the file is damaged, or of another fit.
+        InputError: the file is damaged, or from another fit.
     """
 
     def __init__(self, path: Path | None, fingerprint: str, every: float = 15.0) -> None:
@@ -92,7 +92,7 @@ class Checkpoint:
                 )
 
     def watching(self, callback: Callback | None) -> Callback:
-        """A callback that also writes the stage under way, when it is time to, and before a stop."""
+        """A callback that also writes the current stage, at intervals and before a stop."""
 
         def told(event: Event) -> bool:
             goes_on = callback is None or callback(event) is not False
@@ -108,7 +108,7 @@ class Checkpoint:
         self.tensors, self.meta = {**self.tensors, **tensors}, {**self.meta, **meta}
 
     def write(self, tensors: dict[str, Tensor], meta: dict[str, Any] | None = None) -> None:
-        """Replace the file by what is kept and the state of the stage under way.
+        """Replace the file by the kept state and that of the current stage.
 
         Raises:
             InputError: the file cannot be written.
@@ -131,10 +131,10 @@ def pack_training(stage: str, training: Training) -> tuple[dict[str, Tensor], di
 
 
 def unpack_training(stage: str, training: Training, tensors: dict[str, Tensor], meta: dict[str, Any]) -> None:
-    """Bring a freshly started stage to the state that `pack_training` packed.
+    """Restore a newly started stage to the state from `pack_training`.
 
     Raises:
-        InputError: the state is damaged, or of other networks.
+        InputError: the state is damaged, or from other networks.
     """
     try:
         for name, value in meta[stage].items():
@@ -169,7 +169,7 @@ def pack_sinks(sinks: SinkScores) -> dict[str, Tensor]:
 
 
 def unpack_sinks(tensors: dict[str, Tensor]) -> SinkScores:
-    """What `pack_sinks` packed, among other tensors."""
+    """The scores from `pack_sinks`, among other tensors."""
     sinks = {}
     for name, remaining in tensors.items():
         if name.startswith("sinks.") and name.endswith(".remaining"):

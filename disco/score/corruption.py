@@ -10,7 +10,7 @@ With g the sum of f over shifts by the period 2(K + 1), which is even and period
 
     q_σ(y | x_0) = g(y − x_0) + g(y + x_0 + 1).
 
-So a draw and its ratios cost O(1) per entry for any K. All terms are positive, so ratios of 10⁻³ keep their relative
+A draw and its ratios cost O(1) per entry for any K. All terms are positive, so ratios of 10⁻³ keep their relative
 accuracy in float32; a spectral sum of cosines would lose it.
 """
 
@@ -53,8 +53,8 @@ def corrupt(ranks: Tensor, sigma: Tensor, top: int, generator: torch.Generator) 
 def walk_probabilities(sigma: Tensor, reach: int) -> Tensor:
     """f_σ(m) = e^(−2σ) I_m(2σ) for m = 0, …, reach, (rows, reach + 1).
 
-    Uses the continued fraction of I_m / I_{m−1}, run backwards. All terms are positive, so the relative accuracy is
-    that of the arithmetic even where f is tiny.
+    Uses the backward continued fraction of I_m / I_{m−1}. All terms are positive, so the relative accuracy is that of
+    the arithmetic, even where f is tiny.
     """
     z = 2 * sigma
     ratio = torch.zeros_like(z)
@@ -109,7 +109,7 @@ def log_ratios(noisy: Tensor, start: Tensor, sigma: Tensor, top: int) -> Tensor:
         top: the grid bound K.
 
     Returns:
-        (rows, nodes, 2): downward, upward. An entry whose neighbour lies outside the grid has no meaning; see
+        (rows, nodes, 2): downward, upward. An entry whose neighbour is outside the grid is meaningless; see
         `neighbour_mask`.
     """
     sums = image_sums(sigma, top)

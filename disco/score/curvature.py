@@ -4,13 +4,14 @@ With ℓ_{j,R}(x; σ) the log concrete-score entry for raising x_j by one (paper
 
     H_{ij,R}(x; σ) = ℓ_{j,R}(x + e_i; σ) − ℓ_{j,R}(x; σ).
 
-The conditional curvature score (CCS) averages H_jj over the noise levels and then takes the variance within levels of
-x_j (Eq. cond-var-score). The constant-curvature criterion takes the plain variance instead. The off-diagonal curvature
-score (OCS) averages |H_ij| (Eq. empirical-ocs). A shift past K stays at K. With the `clipped` boundary every row
-counts; with `admissible` only rows whose shifts stay inside the grid (*Curvature Estimation*).
+The conditional curvature score (CCS) averages H_jj over the noise levels and then computes the variance within levels
+of x_j (Eq. cond-var-score). The constant-curvature criterion uses the plain variance instead. The off-diagonal
+curvature score (OCS) averages |H_ij| (Eq. empirical-ocs). A shift past K stays at K. The `clipped` boundary uses every
+row, `admissible` only rows whose shifts stay inside the grid (*Curvature Estimation*).
 
-With an adjustment ℓ is that of the law given the row's covariates and exposure, and so is the curvature. Of a sink it
-still depends on its own value alone: what is given moves its canonical parameter, as its parents do.
+With an adjustment, ℓ and the curvature are those of the conditional law given the row's covariates and exposure. A
+sink's curvature still depends on its own value alone: the given numbers shift its canonical parameter, as its parents
+do.
 
 Axes: F folds, S noise levels, n held-out rows, d nodes, c given numbers.
 """
@@ -31,7 +32,7 @@ from disco.table.ranks import FoldRanks, dense_ranks
 
 BOUNDARIES, CRITERIA = CHOICES["boundary"], CHOICES["criterion"]
 PAIR_SCORES = ("ocs", "curvature")
-ROWS_AT_ONCE = {"cpu": 1 << 13, "cuda": 1 << 17}  # rows per fold that pass through the hidden layers in one call
+ROWS_AT_ONCE = {"cpu": 1 << 13, "cuda": 1 << 17}  # rows per fold in one call of the hidden layers
 
 
 class ConcreteScores(Protocol):
@@ -54,7 +55,7 @@ class States(NamedTuple):
 
     Attributes:
         ranks: (F, n, d) float.
-        given: what the networks are given at those rows, (F, n, c).
+        given: the adjustment's numbers at those rows, (F, n, c).
     """
 
     ranks: Tensor
@@ -67,10 +68,10 @@ class HeldOut:
 
     Attributes:
         ranks: (F, n, d) float.
-        given: what the networks are given at those rows, (F, n, c).
-        valid: which rows are rows and not padding, (F, n).
+        given: the adjustment's numbers at those rows, (F, n, c).
+        valid: mask of rows that are not padding, (F, n).
         level: each entry's number among its column's distinct held-out ranks, (F, n, d), on the CPU.
-        rows: row numbers among those that were divided into folds, (F, n); padding −1.
+        rows: row numbers among the rows divided into folds, (F, n); padding −1.
     """
 
     ranks: Tensor
@@ -103,7 +104,7 @@ class HeldOut:
 
 
 class NetworkScores:
-    """`ConcreteScores` from fitted networks, which recompute only what a shift changes.
+    """`ConcreteScores` from fitted networks; only the effect of a shift is recomputed.
 
     Raising x_j changes the first layer's pre-activation only through x_j's two features, so the first layer is computed
     once per remaining set. Only one output column is needed, so the last layer is a dot product.
@@ -159,7 +160,7 @@ class NetworkScores:
 
     @property
     def _skip(self) -> Tensor:
-        """The skip connection's weights, read only where there is one."""
+        """The skip connection's weights, used only if there is one."""
         assert self.joint.skip is not None
         return self.joint.skip
 
@@ -224,7 +225,7 @@ class _First(NamedTuple):
 
 
 def row_parts(held_out: HeldOut, levels: int) -> list[slice]:
-    """Slices of the held-out rows, each small enough to evaluate at once."""
+    """Slices of the held-out rows, each small enough for one evaluation."""
     rows, device = held_out.ranks.shape[1], held_out.ranks.device.type
     size = max(1, ROWS_AT_ONCE[device] // levels)
     return [slice(start, start + size) for start in range(0, rows, size)]
@@ -260,7 +261,7 @@ def diagonal(
 def off_diagonal(scores: ConcreteScores, held_out: HeldOut, remaining: Sequence[int], node: int, levels: int) -> Tensor:
     """|Ĥ_{ij,R}| and Ĥ_{ij,R} for i = `node` and every j ∈ R at every held-out row, averaged over the noise levels.
 
-    By the commuting-difference identity, one batch shifted in coordinate i is enough for all j.
+    By the commuting-difference identity, one batch shifted in coordinate i suffices for all j.
 
     Returns:
         (2, F, n, |R|).
@@ -275,7 +276,7 @@ def off_diagonal(scores: ConcreteScores, held_out: HeldOut, remaining: Sequence[
 
 
 def counted(held_out: HeldOut, top: Tensor, nodes: Sequence[int], steps: int, boundary: str) -> Tensor:
-    """Which rows count for each node's score, (F, n, len(nodes)): with `admissible`, those with x_j + steps ≤ K."""
+    """Mask of rows used for each node's score, (F, n, len(nodes)): with `admissible`, those with x_j + steps ≤ K."""
     valid = held_out.valid[..., None].expand(-1, -1, len(nodes))
     if boundary == "clipped":
         return valid
@@ -288,7 +289,7 @@ def conditional_variance(curvature: Tensor, level: Tensor, included: Tensor, min
     Args:
         curvature: Ĥ_j at every row, (F, n, nodes).
         level: each row's level of x_j, (F, n, nodes), from 0.
-        included: the rows that count, (F, n, nodes).
+        included: mask of the used rows, (F, n, nodes).
         min_rows: n_min ≥ 2.
     """
     folds, rows, nodes = curvature.shape
@@ -318,7 +319,7 @@ def sink_scores(
     Returns:
         (criterion, boundary) → (F, |R|) float64; NaN where a score is unavailable.
     """
-    # Grouped on the CPU, so that a fit repeats to the last bit: a GPU sums groups in no fixed order.
+    # Grouped on the CPU, so that a fit is reproducible to the last bit: a GPU sums groups in varying order.
     curvature = diagonal(scores, held_out, remaining, remaining, settings.noise_levels).cpu()
     level = held_out.level[..., list(remaining)]
     result: dict[tuple[str, str], np.ndarray] = {}

@@ -8,7 +8,7 @@ averaged over the batch. Projection loss (*Score-Entropy Training*): for log σ 
 between the correction e^c and s_θ(x) / s_θ(x_R, fill), averaged over the neighbours of j ∈ R, plus the same
 on R = V, where the target correction is 1.
 
-What an adjustment gives the networks at a row, (c,), comes as it is with every noisy draw of that row.
+The adjustment's numbers at a row, (c,), accompany every noisy draw of that row unchanged.
 """
 
 import math
@@ -22,7 +22,7 @@ from disco.score.corruption import corrupt, log_ratios, neighbour_mask, sigma_at
 from disco.score.networks import JointNetwork, ProjectionNetwork, stream
 from disco.settings import Settings
 
-BLOCK_ENTRIES = 1 << 22  # rank entries corrupted at once, which bounds memory
+BLOCK_ENTRIES = 1 << 22  # rank entries corrupted at once, to limit memory
 _LOG_RATIO_BOUND = 30.0  # keeps exp finite in float32
 
 
@@ -33,7 +33,7 @@ class JointBatch(NamedTuple):
         noisy: x ~ q_σ(· | x_0), (F, n, d).
         sigma: noise levels, (F, n).
         target: log q_σ(x ± 1 | x_0) − log q_σ(x | x_0), (F, n, d, 2).
-        given: what the networks are given at those rows, (F, n, c).
+        given: the adjustment's numbers at those rows, (F, n, c).
     """
 
     noisy: Tensor
@@ -49,7 +49,7 @@ class ProjectionBatch(NamedTuple):
         noisy: x ~ q_σ(· | x_0), (F, n, d).
         sigma: noise levels, (F, n).
         mask: remaining sets as 0 and 1, (F, n, d).
-        given: what the networks are given at those rows, (F, n, c).
+        given: the adjustment's numbers at those rows, (F, n, c).
     """
 
     noisy: Tensor
@@ -63,7 +63,7 @@ class Clean(NamedTuple):
 
     Attributes:
         ranks: x_0, (n, d).
-        given: what the networks are given at those rows, (n, c).
+        given: the adjustment's numbers at those rows, (n, c).
     """
 
     ranks: Tensor
@@ -78,7 +78,7 @@ Batch = JointBatch | ProjectionBatch
 
 
 def stacked(folds: Sequence[Batch]) -> Batch:
-    """Stack batches of one kind without a fold axis into one batch, one fold each."""
+    """Stack one batch per fold, without a fold axis, into one batch."""
     return type(folds[0])._make(torch.stack(parts) for parts in zip(*folds, strict=True))
 
 
@@ -109,7 +109,7 @@ def draw_masks(like: Tensor, full_set_probability: float, generator: torch.Gener
     """One remaining set per row (paper, *Mask Distribution*), as 0 and 1, (rows, d).
 
     The size is uniform in {2, …, d}, and the subset is uniform given its size. With probability `full_set_probability`
-    the full set replaces it.
+    it is replaced by the full set.
     """
     rows, nodes = like.shape
     sizes = torch.randint(2, nodes + 1, (rows,), generator=generator, device=like.device)
@@ -130,7 +130,7 @@ def epoch_batches(
 
     Args:
         draw: `draw_joint` or `draw_projection`.
-        rows: each fold's.
+        rows: each fold's rows.
         tops: each fold's grid bound K.
         keys: each fold's random stream.
         visited: rows per fold; at most the size of the smallest fold.
@@ -141,7 +141,7 @@ def epoch_batches(
         torch.randperm(len(part.ranks), generator=generator, device=device)
         for part, generator in zip(rows, generators, strict=True)
     ]
-    # The block's size must not depend on how many folds share the batch; otherwise a fold's draws would.
+    # The block's size must not depend on the number of folds in the batch; otherwise a fold's draws would.
     block = size * max(1, BLOCK_ENTRIES // (size * nodes))
     for start in range(0, visited, block):
         stop = min(start + block, visited)

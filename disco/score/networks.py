@@ -2,14 +2,14 @@
 
 Both are multilayer perceptrons (MLPs) on rank features (paper, *Network architecture*): hidden layers of equal
 width, SiLU, no normalisation, no dropout. The joint network maps (x, σ) to log concrete-score entries,
-(nodes, 2) for the neighbours x_j − 1 and x_j + 1. The projection network also sees the remaining set R and
-maps (x_R, R, σ) to a log correction of a positive baseline (paper, *Score-Entropy Training*).
+(nodes, 2) for the neighbours x_j − 1 and x_j + 1. The projection network also receives the remaining set R and maps
+(x_R, R, σ) to a log correction of a positive baseline (paper, *Score-Entropy Training*).
 
-Of a table with an adjustment both also see what it gives them at the row, c numbers: covariates and exposure. These are
-never corrupted and never removed, so the scores are those of the law of the counts given them.
+With an adjustment, both also receive its c numbers at the row: covariates and exposure. These are never corrupted and
+never removed, so the scores are those of the counts' conditional law given them.
 
-The first axis of every parameter and buffer is the fold. So folds never mix, and dropping or reading one is an
-index. Axes: F folds, n rows, d nodes, c given numbers, H width.
+The first axis of every parameter and buffer is the fold, so folds never mix, and dropping or reading one is indexing.
+Axes: F folds, n rows, d nodes, c given numbers, H width.
 """
 
 import math
@@ -24,7 +24,7 @@ from disco.settings import Settings
 from disco.table.ranks import FoldRanks
 
 _STD_FLOOR = 1e-4
-_LEAST_LEFT = 0.05  # of a feature's standard deviation: what is given may leave less, of a node that it determines
+_LEAST_LEFT = 0.05  # smallest standard deviation given the adjustment, as a share of the feature's
 DOWN, UP = 0, 1  # the last axis of every log-ratio tensor
 
 
@@ -37,8 +37,8 @@ def stream(device: torch.device | str, *key: int) -> torch.Generator:
 class RankFeatures(nn.Module):
     """Value features [x / K, log(1 + x) / log(1 + K)], standardised with the moments of the training split.
 
-    With given numbers z the mean is the least-squares one, mean + z slopes. What a covariate does to two nodes then no
-    longer shows as a correlation of their features, which a network trained for a short time would take for an effect.
+    With given numbers z, the mean is the least-squares fit, mean + z slopes. So a covariate's effects on two nodes do
+    not correlate their features, which a briefly trained network would mistake for an effect.
     """
 
     top: Tensor
@@ -77,7 +77,7 @@ class RankFeatures(nn.Module):
         return (_raw_features(ranks, self.top) - mean) / self.std
 
     def change(self, before: Tensor, after: Tensor, node: int) -> Tensor:
-        """How one node's two features change between ranks `before` and `after`, both (F, n) → (F, n, 2)."""
+        """The change of one node's two features between ranks `before` and `after`, both (F, n) → (F, n, 2)."""
         nodes = self.mean.shape[-1] // 2
         difference = _raw_features(after[..., None], self.top) - _raw_features(before[..., None], self.top)
         return difference / self.std[..., [node, nodes + node]]
@@ -102,8 +102,8 @@ class FoldedMLP(nn.Module):
     def initialise(self, seed: int, key: int, given: int, given_key: int) -> "FoldedMLP":
         """Draw weights and biases uniformly in ±1/√inputs; fold f uses the stream (seed, key, f).
 
-        The first `given` inputs count for no bound and have a stream of their own, (seed, given_key, f): all other
-        weights are the same whatever is given.
+        The first `given` inputs are not counted in the bound and have their own stream, (seed, given_key, f), so that
+        all other weights do not depend on the adjustment.
         """
         for fold in range(self.weights[0].shape[0]):
             generator, of_given = stream("cpu", seed, key, fold), stream("cpu", seed, given_key, fold)
@@ -129,7 +129,7 @@ class FoldedMLP(nn.Module):
         weights, biases = ([part[number] for number in numbers] for part in (self.weights, self.biases))
         if value.is_cuda:
             return _chain(torch.baddbmm, value, weights, biases)
-        # On a CPU the product of one fold keeps all cores busy; three folds in a batch divide unevenly among two cores.
+        # On a CPU the product of one fold uses all cores; three folds in a batch divide unevenly among two cores.
         of_folds = [zip(*(layer.unbind() for layer in part), strict=True) for part in (weights, biases)]
         return torch.stack([_chain(torch.addmm, *own) for own in zip(value.unbind(), *of_folds, strict=True)])
 
@@ -145,7 +145,7 @@ class JointNetwork(nn.Module):
     """Log concrete score of the noise-corrupted joint distribution.
 
     `skip` is a linear map of the inputs, added to the output of the hidden layers; None without a skip connection. In
-    a GLM DAG most of a log ratio is linear in the features, so the hidden layers only have to learn the rest.
+    a GLM DAG most of a log ratio is linear in the features, so the hidden layers need to learn only the rest.
     """
 
     skip: nn.Parameter | None
@@ -203,7 +203,7 @@ class Networks(NamedTuple):
 
 
 def new_networks(folds: Sequence[FoldRanks], settings: Settings) -> Networks:
-    """Freshly initialised networks. Those of fold f depend only on seed, f, its ranks and the architecture."""
+    """Newly initialised networks. Those of fold f depend only on the seed, f, its ranks and the architecture."""
     given = folds[0].beside.given.shape[1]
     joint = JointNetwork(RankFeatures.fitted(folds), given, settings)
     joint.mlp.initialise(settings.seed, 10, given, 13)

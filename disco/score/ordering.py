@@ -1,12 +1,12 @@
 """Causal order by recursive sink removal (paper, Algorithm 1, Ordering).
 
-Start with R = V. Until one node remains, take the node with the smallest score, averaged over folds, as a sink: it gets
-the last free position and leaves R. The score is the CCS or the constant-curvature criterion.
+Start with R = V. Until one node remains, the node with the smallest score, averaged over folds, is the sink: it gets
+the last free position and is removed from R. The score is the CCS or the constant-curvature criterion.
 
-With knowledge, the sink is the node of smallest score among those that may be last in R: no other node of R is its
-required child or in a later tier, nor has to follow it by a path of these. So the order keeps the tiers apart even
-where no edge joins them, as an order in time does. A forbidden edge does not restrict the order: the parents leave it
-out.
+With knowledge, the sink is the node with the smallest score among those that may be last in R: no other node of R is
+its required child, is in a later tier, or must follow it by a path of these. So the order keeps the tiers apart even
+without edges between them, like an order in time. A forbidden edge does not restrict the order; parent selection
+excludes it.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -38,7 +38,7 @@ class Removal:
 
 
 Evaluate = Callable[[Sequence[int]], dict[tuple[str, str], np.ndarray]]
-SinkScores = dict[tuple[int, ...], dict[tuple[str, str], np.ndarray]]  # what `Evaluate` gave, by remaining set
+SinkScores = dict[tuple[int, ...], dict[tuple[str, str], np.ndarray]]  # results of `Evaluate`, by remaining set
 
 
 def remove_sinks(
@@ -52,11 +52,11 @@ def remove_sinks(
     """Remove sinks one by one, from all nodes down to two.
 
     Args:
-        evaluate: gives the scores of all remaining nodes, as a function of R.
+        evaluate: R → the scores of all remaining nodes.
         nodes: the number of nodes, |V|.
-        criterion, boundary: which score decides.
+        criterion, boundary: the deciding score.
         names: column names, for error messages.
-        rules: to which the order keeps; numbered like the nodes.
+        rules: rules that the order obeys; numbered like the nodes.
 
     Raises:
         ScoreUnavailable: a remaining node has no repeated admissible level in some fold.
@@ -78,7 +78,7 @@ def remove_sinks(
 
 
 def _unavailable(criterion: str, boundary: str, name: str, fold: int) -> str:
-    """Why a column has no score in a held-out fold, and what to do."""
+    """Why a column has no score in a held-out fold, with a remedy."""
     which = "CCS" if criterion == CRITERIA[0] else "constant-curvature score"
     if boundary == "admissible":
         why, remedy = "no repeated level is admissible", "Use the clipped boundary, fewer folds or more rows"
@@ -119,14 +119,14 @@ def criteria_frame(steps: Sequence[Removal], names: Sequence[str]) -> pd.DataFra
 
 
 def forced(ccs: pd.DataFrame) -> pd.DataFrame:
-    """The steps at which knowledge had another node removed than the one of smallest score: what it cost the order.
+    """The steps at which knowledge removed another node than the one with the smallest score.
 
     Args:
-        ccs: as `ccs_frame` gives it.
+        ccs: from `ccs_frame`.
 
     Returns:
-        Columns step, node (removed), rank (of its score among those of the step, 2 or more), first (the node of
-        smallest score).
+        Columns step, node (removed), rank (of its score at the step, 2 or more), first (the node with the smallest
+        score).
     """
     means = ccs.groupby(["step", "node"], sort=False)["score"].mean()
     removed = ccs[ccs["chosen"].astype(bool)].drop_duplicates("step").set_index("step")["node"]

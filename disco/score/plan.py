@@ -1,4 +1,4 @@
-"""The plan of a fit: how many rows each part of it gets, and how long the networks train.
+"""The plan of a fit: the rows for each part, and the length of training.
 
 It follows from the number of rows n and the settings, before any row is drawn. With B folds:
 
@@ -9,8 +9,8 @@ It follows from the number of rows n and the settings, before any row is drawn. 
     holdout  = validation_share · train, at least 1 and at most validation_rows and train − 1
     epochs   = max(epochs requested, ⌈steps requested / batches⌉), with batches = ⌈rows per epoch / batch_size⌉
 
-Folds differ by at most one row, unless rows of a group stay together: then the numbers are those of the folds as they
-are drawn. `train` is the smallest: all folds share a batch, so each visits that many rows.
+Folds differ by at most one row, unless rows of a group stay together: then the numbers are those of the drawn folds.
+`train` is the smallest: all folds share a batch, so each visits that many rows.
 """
 
 import math
@@ -22,10 +22,10 @@ from disco.table.ranks import Folds
 
 @dataclass(frozen=True)
 class Schedule:
-    """How long one network trains.
+    """The length of one network's training.
 
     Attributes:
-        epochs: the most it trains; the joint network may stop earlier.
+        epochs: largest number of epochs; the joint network may stop earlier.
         rows: rows per fold and epoch.
         batches: optimiser updates per epoch.
     """
@@ -43,17 +43,17 @@ class Schedule:
 
 @dataclass(frozen=True)
 class Plan:
-    """What a fit does with a table of so many rows.
+    """The use of a table's rows in a fit.
 
     Attributes:
-        settings: of the fit.
-        used: rows of the table that are used at all.
-        rows: those that give networks and order.
-        parent_rows: those that give the parents.
+        settings: the fit's settings.
+        used: number of rows used at all.
+        rows: number of rows for networks and order.
+        parent_rows: number of rows for the parents.
         train: rows of a score-training split.
-        holdout: those of them that are kept for early stopping of the joint network; about so many with groups.
+        holdout: rows of that split for early stopping of the joint network; approximate with groups.
         evaluated: held-out rows of a fold at which curvature is evaluated.
-        joint, projection: how long the two networks train.
+        joint, projection: the two networks' schedules.
     """
 
     settings: Settings
@@ -68,7 +68,7 @@ class Plan:
 
     @classmethod
     def of(cls, rows: int, settings: Settings, folds: Folds | None = None) -> "Plan":
-        """The plan for a table of `rows` rows, which are enough for the folds; `folds` if they are drawn already."""
+        """The plan for a table of `rows` rows, enough for the folds; `folds` if already drawn."""
         used = rows if settings.max_rows is None else min(rows, settings.max_rows)
         fitted, parent_rows = ((used + 1) // 2, used // 2) if settings.disjoint_rows else (used, used)
         train, held_out = fitted - math.ceil(fitted / settings.folds), fitted // settings.folds

@@ -1,8 +1,8 @@
-"""What each step of the ordering decided, read from its scores.
+"""The decision at each step of the ordering, from its scores.
 
-Step t holds the remaining nodes R, the score of each in every held-out fold, and the minimiser of the mean over
-folds, which is removed as a sink (paper, *DAG Recovery*). With knowledge it is the minimiser among those that may be
-last; if that is another node, the runner-up is the minimiser among all, the margin is negative and the ratio below 1.
+Step t has the remaining nodes R, their scores in every held-out fold, and the minimiser of the mean over folds, which
+is removed as a sink (paper, *DAG Recovery*). With knowledge it is the minimiser among those that may be last; if that
+is another node, the runner-up is the minimiser among all, the margin is negative and the ratio below 1.
 """
 
 from collections.abc import Callable, Collection
@@ -20,14 +20,14 @@ class Decision:
 
     Attributes:
         step: its number, from 1.
-        remaining: how many nodes were left, the removed one included.
+        remaining: number of nodes left, including the removed one.
         sink: the node removed.
         score: its score, the mean over folds.
         runner_up: the node with the next smallest score.
         margin: the runner-up's score minus the sink's.
-        ratio: the runner-up's score over the sink's, at least 1 unless knowledge chose the sink.
-        folds_agreeing: the folds in which the sink alone has the smallest score.
-        folds: how many folds there are.
+        ratio: the runner-up's score divided by the sink's, at least 1 unless knowledge chose the sink.
+        folds_agreeing: number of folds in which the sink alone has the smallest score.
+        folds: number of folds.
     """
 
     step: int
@@ -41,11 +41,11 @@ class Decision:
     folds: int
 
     def sentence(self, score: str = "CCS", write: Callable[[str], str] = str) -> str:
-        """What the step decided, in words; `write` makes a name safe for where the sentence goes."""
+        """The decision in words; `write` makes a name safe for the sentence's destination."""
         if self.margin < 0:
             return (
                 f"Knowledge makes {write(self.sink)} the sink, with a {score} of {number(self.score)}; "
-                f"{write(self.runner_up)} has the smallest, {number(self.score + self.margin)}, but may not be last."
+                f"{write(self.runner_up)} has the smallest, {number(self.score + self.margin)}, but cannot be last."
             )
         return (
             f"{write(self.sink)} is removed as the sink, with a {score} of {number(self.score)}; the runner-up "
@@ -67,7 +67,7 @@ def all_steps(ccs: pd.DataFrame) -> pd.DataFrame:
     sinks = ccs[ccs["chosen"].astype(bool)].drop_duplicates("step").set_index("step")
     table = pd.DataFrame({"remaining": sinks["remaining"], "sink": sinks["node"]}).sort_index()
     table["score"] = means.set_index(["step", "node"])["score"].reindex(list(table["sink"].items())).to_numpy()
-    # In a tie for the smallest mean, the node removed may be the second row of the sorted means.
+    # With tied smallest means, the removed node may be the second row of the sorted means.
     is_best = best["node"].reindex(table.index) == table["sink"]
     table["runner_up"] = np.where(is_best, second["node"].reindex(table.index), best["node"].reindex(table.index))
     next_score = np.where(is_best, second["score"].reindex(table.index), best["score"].reindex(table.index))
@@ -96,7 +96,7 @@ def fold_scores(ccs: pd.DataFrame, step: int) -> pd.DataFrame:
 
 
 def true_sinks(remaining: Collection[str], edges: pd.DataFrame) -> list[str]:
-    """The remaining nodes that have no true child among them.
+    """The remaining nodes without a true child among them.
 
     Args:
         edges: the true edges, columns parent and child.

@@ -1,12 +1,12 @@
 """Training of the joint and the projection network, all folds in one batch, as a stream of epochs.
 
 Adam, with a cosine schedule of the learning rate by epoch or by update and gradients clipped per fold. The joint
-network stops early on its internal holdout and serves its best validated state, the projection network its last
+network stops early on its internal holdout and uses its best validated state; the projection network uses its last
 (paper, *Training settings*).
 
-Every draw of an epoch comes from the stream (seed, stage, fold, epoch). So a resumed fit repeats an uninterrupted one,
-and a fold does not depend on which others share its batch. Each fold visits as many rows per epoch as the smallest
-fold has (`disco.score.plan`): where folds differ by one row, the larger ones leave out a random row in each epoch.
+Every draw of an epoch comes from the stream (seed, stage, fold, epoch). So a resumed fit equals an uninterrupted one,
+and a fold does not depend on the others in its batch. Each fold visits as many rows per epoch as the smallest fold has
+(`disco.score.plan`): if folds differ by one row, the larger ones skip a random row in each epoch.
 """
 
 import math
@@ -35,7 +35,7 @@ from disco.settings import Settings
 from disco.table.ranks import FoldRanks
 
 _JOINT, _PROJECTION, _VALIDATION = 20, 21, 22  # stage keys of the random streams
-MONITOR_ROWS = 1024  # the fewest noisy draws, about, that a validation loss is the mean of
+MONITOR_ROWS = 1024  # about the smallest number of noisy draws averaged in a validation loss
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Epoch:
 
 
 class TrainingRows:
-    """Each fold's rows for training and for validation, on the device; early stopping gets the first of `train`."""
+    """Each fold's rows for training and validation, on the device; early stopping uses the first of `train`."""
 
     def __init__(self, folds: Sequence[FoldRanks], plan: Plan, device: torch.device) -> None:
         self.tops = [fold.top for fold in folds]
@@ -71,11 +71,11 @@ class Training:
 
     Attributes:
         network: the networks of the active folds.
-        optimizer: of their parameters.
+        optimizer: their parameters' optimiser.
         active: numbers of the folds still training.
-        best: the parameters to serve, of all folds.
+        best: the chosen parameters of all folds.
         best_loss, best_epoch, waited: one value per fold, for early stopping.
-        epoch: epochs done.
+        epoch: number of finished epochs.
     """
 
     network: nn.Module
@@ -104,7 +104,7 @@ class Training:
         self.optimizer.step()
 
     def keep(self, indices: Sequence[int]) -> None:
-        """Serve the present parameters of the active folds at `positions`."""
+        """Choose the current parameters of the active folds at `positions`."""
         for name, value in self.network.named_parameters():
             for index in indices:
                 self.best[name][self.active[index]] = value.detach()[index]
@@ -137,7 +137,7 @@ class Training:
         keep_folds(self.network, kept)
 
     def spread(self, losses: Sequence[float]) -> tuple[float, ...]:
-        """One value per fold, from those of the active folds; NaN for the others."""
+        """One value per fold from those of the active folds; NaN for the others."""
         by_fold = dict(zip(self.active, losses, strict=True))
         return tuple(by_fold.get(fold, math.nan) for fold in range(len(self.best_loss)))
 
@@ -159,16 +159,16 @@ def clip_gradients(parameters: Sequence[nn.Parameter], bound: float) -> None:
 
 
 def cosine(done: int, length: int, start: float, end: float) -> float:
-    """The learning rate after `done` of `length` counts; it stays the same after the last."""
+    """The learning rate after `done` of `length` counts; constant after the last."""
     return end + (start - end) * (1 + math.cos(math.pi * min(done, length) / length)) / 2
 
 
 def learning_rates(stage: str, epoch: int, plan: Plan) -> list[float]:
     """The learning rate of each update of an epoch.
 
-    The paper gives the ends of the cosine, but not what it counts. By `epochs` the rate falls from one epoch to the
-    next until the last. By `updates` it falls from one update to the next, reaches its end after as many updates as
-    there are epochs, and stays there. With a decay in the settings, its length is that many epochs or updates instead.
+    The paper states the ends of the cosine, but not its unit. By `epochs` the rate falls from one epoch to the next
+    until the last. By `updates` it falls from one update to the next, reaches its end after as many updates as there
+    are epochs, and stays there. A decay in the settings sets its length, in epochs or updates.
 
     Args:
         stage: joint or projection.
@@ -186,7 +186,7 @@ def learning_rates(stage: str, epoch: int, plan: Plan) -> list[float]:
 
 
 def train_joint(training: Training, rows: TrainingRows, plan: Plan) -> Iterator[Epoch]:
-    """Train the joint network from where `training` stands; yields after every epoch.
+    """Train the joint network from the state of `training`; yields after every epoch.
 
     Raises:
         InputError: the training of a fold diverged.
@@ -216,14 +216,14 @@ def train_joint(training: Training, rows: TrainingRows, plan: Plan) -> Iterator[
         shown = training.spread(validation)
         if decides:
             training.judge(validation, settings)
-        elif training.epoch == plan.joint.epochs:  # too few epochs for early stopping: the last state serves
+        elif training.epoch == plan.joint.epochs:  # too few epochs for early stopping: the last state is used
             training.keep(_finite(validation))
         yield Epoch(training.epoch, train, shown, tuple(training.best_epoch))
     _check_served(training, folds)
 
 
 def _validations(epoch: int, plan: Plan) -> tuple[bool, bool]:
-    """Whether the joint validation loss is measured after this epoch, and whether early stopping reads it."""
+    """Whether the joint validation loss is measured after this epoch, and whether early stopping uses it."""
     settings, is_last = plan.settings, epoch == plan.joint.epochs
     since = epoch - settings.validation_start
     decides = since >= 0 and (is_last or since % settings.validation_every == 0)
@@ -231,9 +231,9 @@ def _validations(epoch: int, plan: Plan) -> tuple[bool, bool]:
 
 
 def train_projection(training: Training, joint: JointNetwork, rows: TrainingRows, plan: Plan) -> Iterator[Epoch]:
-    """Train the projection network from where `training` stands; yields after every epoch.
+    """Train the projection network from the state of `training`; yields after every epoch.
 
-    Its validation losses are measured on the held-out folds, for monitoring only: they decide nothing.
+    Its validation losses on the held-out folds are for monitoring only.
 
     Raises:
         InputError: the training of a fold diverged.
@@ -270,7 +270,7 @@ def _loss_of(losses: Callable[..., Tensor], settings: Settings, *fixed: JointNet
 def one_epoch(
     training: Training, batches: Iterator[Batch], loss: Loss, rates: Sequence[float], norm_bound: float
 ) -> list[float]:
-    """One epoch of updates, each at its learning rate; gives the mean training loss of every active fold.
+    """One epoch of updates, each at its learning rate; returns the mean training loss of every active fold.
 
     Raises:
         InputError: a fold's loss is not finite.
@@ -301,7 +301,7 @@ def _finite(losses: Sequence[float]) -> list[int]:
 
 
 def _check_served(training: Training, folds: Sequence[int]) -> None:
-    """Refuse to serve a fold's initial, random parameters, which happens if its only validated step diverged."""
+    """Refuse a fold's initial random parameters, which remain if its only validated step diverged."""
     for fold in folds:
         if not training.best_epoch[fold]:
             raise InputError(
@@ -319,7 +319,7 @@ def _fixed_draws(draw: Callable, rows: Clean, top: int, settings: Settings, key:
 
 @torch.no_grad()
 def _evaluate(network: nn.Module, fixed: Sequence[Batch], loss: Loss) -> list[float]:
-    """The loss of each fold on its fixed draws; all folds use as many as the smallest has."""
+    """Each fold's loss on its fixed draws; all folds use as many as the smallest has."""
     rows = min(batch.noisy.shape[0] for batch in fixed)
     parts = [type(batch)._make(value[:rows] for value in batch) for batch in fixed]
     return loss(network, stacked(parts)).tolist()

@@ -1,6 +1,6 @@
-"""The likelihood compiled for the CPU before it is asked for, once per computer: a tiny table is refined.
+"""Compile the likelihood for the CPU in advance, once per computer, by refining a tiny table.
 
-That takes half a minute. One process compiles, and whatever needs the result meanwhile waits for that process.
+It takes half a minute. One process compiles, and any other that needs the result waits for it.
 
     python -m disco.work.ahead
 """
@@ -27,14 +27,14 @@ PREPARING = "preparing the likelihood, once on this computer"
 
 
 def is_done() -> bool:
-    """Whether all is compiled and kept."""
+    """Whether everything is compiled and stored."""
     return _mark().exists()
 
 
 def ensure() -> None:
-    """Compile in a process of its own, and wait for it; here if it could keep nothing.
+    """Compile in a separate process and wait for it, or here if nothing can be stored.
 
-    It has the priority of any other program: a first search waits for it, and beside busy ones it would never end.
+    It has normal priority: a first search waits for it, and beside busy programs it would never end otherwise.
     """
     if is_done():
         return
@@ -47,7 +47,7 @@ def wait(callback: "Callback | None" = None) -> None:
     """Wait while another process compiles.
 
     Args:
-        callback: asked again and again, with an event of stage `queue`; False gives up.
+        callback: called repeatedly with an event of stage `queue`; returning False gives up.
 
     Raises:
         FitStopped: the callback gave up.
@@ -59,9 +59,9 @@ def wait(callback: "Callback | None" = None) -> None:
 
 
 def compile_all() -> None:
-    """Call what is compiled, unless that is done: in single precision as a search does, in double as a fitted model."""
+    """Run everything to be compiled, unless done: in single precision for searches, in double for fitted models."""
     lock = None
-    with contextlib.suppress(InputError):  # where nothing can be kept, nothing is shared either
+    with contextlib.suppress(InputError):  # if nothing can be stored, nothing is shared either
         while not is_done() and (lock := Lock.take(_lock())) is None:
             time.sleep(_POLL_SECONDS)
     try:
@@ -85,7 +85,7 @@ def _compile() -> None:
 
 
 def _mark() -> Path:
-    """The file that says that all is compiled: beside the compiled code, so that it goes when the sources change."""
+    """The file that marks the compilation as done: beside the code, so that it goes when the sources change."""
     return KEPT_IN / "all"
 
 

@@ -1,7 +1,7 @@
-"""Run other methods on a run's table, one after the other, each in a process of its own.
+"""Run other methods on a run's table, one after the other, each in a separate process.
 
-A method that fails or runs out of time does not stop the rest. What is done stays after a stop, and is not run again
-unless its options change.
+A method that fails or times out does not stop the rest. Finished methods are kept after a stop, and run again only with
+other options.
 """
 
 import dataclasses
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from disco.progress import Callback
 
 _START = 1.0  # seconds to start the process of a method
-_SURE = 0.05  # share of the work from which its pace tells the time left
+_SURE = 0.05  # share of the work after which its pace predicts the remaining time
 
 
 def left(run: Run, asked: Asked) -> list[str]:
-    """The methods that are still to be run: not those done with the same options, nor those out of the same time."""
+    """The remaining methods: without those done with the same options, or timed out at the same limit."""
     ended = {one.method: one for one in compared.read_all(run)}
     return [name for name in asked.methods if not _is_kept(ended.get(name), asked.options(name), asked.limit)]
 
@@ -39,13 +39,13 @@ def _is_kept(ended: Ended | None, options: dict[str, Any], limit: float) -> bool
 
 
 def queued(run: Run, asked: Asked) -> Status:
-    """The status from which a comparison is queued.
+    """The initial status of a queued comparison.
 
     Raises:
-        InputError: every method is done, or what is asked cannot be written.
+        InputError: every method is done, or the request cannot be written.
     """
     if not left(run, asked):
-        raise InputError("All of these methods have ended on this table with the same options: nothing is left to run.")
+        raise InputError("All of these methods have already run on this table with the same options.")
     try:
         write_json(run.path / compared.ASKED, {"methods": asked.methods, "limit": asked.limit})
     except OSError as error:
@@ -54,10 +54,10 @@ def queued(run: Run, asked: Asked) -> Status:
 
 
 def compare_run(run: Run, *, callback: "Callback | None" = None) -> list[Ended]:
-    """Run the methods that were asked for last and have not ended; the caller holds the run's lock.
+    """Run the remaining methods of the last request; the caller holds the run's lock.
 
     Returns:
-        How each of the methods asked for ended.
+        The outcome of each requested method.
 
     Raises:
         InputError: the run cannot be read or written.
@@ -84,10 +84,10 @@ def compare_run(run: Run, *, callback: "Callback | None" = None) -> list[Ended]:
 
 
 def _told(recorder: Recorder, index: int, total: int, shares: tuple[float, float]) -> "Callback":
-    """The callback of one method, whose events are part of the comparison's.
+    """The callback of one method, whose events become part of the comparison's.
 
     Args:
-        shares: of the whole work, what is done before the method, and the method itself.
+        shares: shares of the whole work: before the method, and the method itself.
     """
     return lambda event: recorder(
         Event("methods", index, total, min(shares[0] + shares[1] * event.progress, 1.0), event.message)
@@ -95,7 +95,7 @@ def _told(recorder: Recorder, index: int, total: int, shares: tuple[float, float
 
 
 def _run_one(run: Run, asked: Asked, name: str, callback: "Callback") -> None:
-    """Run a method, and write how it ended."""
+    """Run a method and write its outcome."""
     log, began = compared.make_folder(run, name) / "log.txt", time.monotonic()
     ended = Ended(name, "done", asked.options(name), limit=asked.limit)
     table, roles, knowledge = run.with_roles(), run.roles, run.knowledge()
@@ -120,7 +120,7 @@ def _run_one(run: Run, asked: Asked, name: str, callback: "Callback") -> None:
 
 
 class _Methods:
-    """The part of the record that only a comparison has: the method at work, and the time left by the pace so far."""
+    """The comparison's own part of the record: the current method, and the remaining time at the pace so far."""
 
     def __init__(self) -> None:
         self.method = self.written = ""

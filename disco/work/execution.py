@@ -1,4 +1,4 @@
-"""Fit a run in this process: losses, status and checkpoint while it runs, results when it ends."""
+"""Fit a run in this process: write losses, status and checkpoint during the fit, results at its end."""
 
 import contextlib
 import os
@@ -20,26 +20,26 @@ if TYPE_CHECKING:
     from disco.estimator import DISCO
     from disco.progress import Callback, Event
 
-_LONG_SECONDS = 5.0  # shorter fits are no measure of the machine's speed
+_LONG_SECONDS = 5.0  # shorter fits do not measure the machine's speed
 
 
 def queued(run: Run) -> Status:
-    """The status from which a fit is queued; it continues from its checkpoint.
+    """The initial status of a queued fit; it continues from its checkpoint.
 
     Raises:
         InputError: it is done.
     """
     status = run.written_status()
     if status.state == "done":
-        raise InputError(f"The run {run.name} is done; make a new one to fit again.")
+        raise InputError(f"The run {run.name} is done; create a new one to fit again.")
     return status
 
 
 def execute(run: Run, *, callback: "Callback | None" = None, lock: Lock | None = None) -> None:
-    """Fit a run from its start or its checkpoint, and write everything into its folder.
+    """Fit a run from the start or its checkpoint, and write everything into its folder.
 
     Args:
-        callback: sees every event; False stops the fit, which can be resumed.
+        callback: receives every event; returning False stops the fit, which can be resumed.
         lock: the run's lock, if the caller already holds it.
 
     Raises:
@@ -81,7 +81,7 @@ def _fit(run: Run, recorder: Recorder, losses: "_Losses") -> "DISCO":
 
 
 def _measured(run: Run, model: "DISCO", seconds: float, peak: int) -> dict[str, Any]:
-    """Time and memory of a finished fit, and how far off the estimate was."""
+    """Time and memory of a finished fit, and the estimate's error."""
     from disco.work.forecast import review
 
     foretold = run.written_status().estimate
@@ -103,7 +103,7 @@ def _measured(run: Run, model: "DISCO", seconds: float, peak: int) -> dict[str, 
 
 
 class _Losses:
-    """The part of the record that only a fit has: losses, best epochs, memory, and the time left at its pace."""
+    """The fit's own part of the record: losses, best epochs, memory, and the remaining time at its pace."""
 
     def __init__(self, run: Run, before: Status) -> None:
         self.path = run.events_path

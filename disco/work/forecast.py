@@ -1,14 +1,14 @@
-"""How long a fit will take on this machine, and how much memory it needs.
+"""The time and memory of a fit on this machine.
 
-A short calibration fits a small table twice, with wide and with narrow networks. The two times of a stage give its
+A short calibration fits a small table twice, with wide and with narrow networks. The two times of a stage determine its
 pace, in floating-point operations per second, and a fixed cost per step (an optimiser update, a scored node, a child):
 
     seconds(stage) = operations(stage) / pace(stage) + steps(stage) · cost(stage)
 
 This is the time of the whole schedule on an idle machine, even if the calibration ran on a busy one: on a CPU it
 measures the processor time of one thread, which other programs do not change. The estimate is a range for two reasons:
-the joint network may stop early, and other programs slow the fit down. Its upper end counts the programs that run now,
-and adds one half for reasons unknown.
+the joint network may stop early, and other programs slow the fit down. Its upper end allows for the current load, and
+adds one half for unknown causes.
 """
 
 import contextlib
@@ -37,17 +37,17 @@ from disco.settings import Settings
 if TYPE_CHECKING:
     from disco.progress import Event
 
-_ROWS, _NODES = 768, 5  # of the calibration's table: batches as full as the paper's
-_EPOCHS = 4  # all but the first are timed, and the fastest counts: other programs may slow some down
+_ROWS, _NODES = 768, 5  # of the calibration's table; its batches are as full as the paper's
+_EPOCHS = 4  # all but the first are timed, and the fastest is used, because other programs may slow some down
 _WIDE, _NARROW = 512, 16
-_LIBRARY_BYTES = {"cpu": 480 << 20, "cuda": 0}  # taken by Python, torch and pandas before a fit
+_LIBRARY_BYTES = {"cpu": 480 << 20, "cuda": 0}  # used by Python, torch and pandas before a fit
 _VALID_SECONDS = 7 * 86400.0
-_CALM = 1.25  # the most that a thread's time may exceed its processor time while the machine counts as idle
+_CALM = 1.25  # largest ratio of a thread's time to its processor time on an idle machine
 _TOLERATED = 2.0  # factor by which an estimate may be off before the calibration is discarded
-_SPREAD = 1.5  # factor by which a fit may take longer for reasons unknown
+_SPREAD = 1.5  # factor by which a fit may take longer for unknown causes
 _UNITS = ((90.0, 1, "s"), (5400.0, 60, "min"), (172800.0, 3600, "h"), (math.inf, 86400, "days"))
 _calibrating = threading.Lock()
-_measured: dict[tuple[str, int], "Speed"] = {}  # by device and threads, for all folders of runs of this process
+_measured: dict[tuple[str, int], "Speed"] = {}  # by device and threads, for all folders of runs in this process
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class Speed:
     Attributes:
         device: cpu or cuda.
         pace: stage → floating-point operations per second.
-        cost: stage → seconds per step on top of that.
+        cost: stage → additional seconds per step.
         forest: seconds per split evaluation of PCM's forests (`disco.fit.cost.forest_looks`).
         measured_at: seconds since 1970.
     """
@@ -71,16 +71,16 @@ class Speed:
 
 @dataclass(frozen=True)
 class Estimate:
-    """The time and memory that a fit will need.
+    """The expected time and memory of a fit.
 
     Attributes:
         seconds: the whole fit on an idle machine.
-        low: seconds if the joint network stops as early as it may.
-        high: seconds beside the programs that run now, plus one half.
+        low: seconds if the joint network stops as early as possible.
+        high: seconds at the current load, plus one half.
         bytes: peak memory on the device, roughly.
         by_stage: stage → seconds.
-        fits_memory: whether that many bytes are free now.
-        free_bytes: bytes that are free now.
+        fits_memory: whether that much memory is free now.
+        free_bytes: free bytes now.
         device: cpu or cuda.
     """
 
@@ -94,13 +94,13 @@ class Estimate:
     device: str
 
     def to_dict(self) -> dict[str, Any]:
-        """The part that a run keeps."""
+        """The part stored in a run."""
         names = ("seconds", "low", "high", "bytes", "by_stage")
         return {name: getattr(self, name) for name in names}
 
 
 def estimate(rows: int, nodes: int, settings: Settings, device: str = "auto") -> Estimate:
-    """Time and memory of fitting a table of `rows` × `nodes`. Calibrates the device on first use.
+    """Time and memory of fitting a table of `rows` × `nodes`; calibrates the device on first use.
 
     Raises:
         InputError: there is no such device.
@@ -127,14 +127,14 @@ def foretell(rows: int, nodes: int, settings: Settings, speed: Speed) -> Estimat
 
 
 def _shortest_share(plan: Plan) -> float:
-    """The share of its epochs after which the joint network may stop at the earliest."""
+    """The earliest share of its epochs at which the joint network may stop."""
     settings = plan.settings
     first = settings.validation_start + settings.patience * settings.validation_every
     return min(1.0, first / plan.joint.epochs)
 
 
 def crowding(device: str) -> float:
-    """How many times longer a fit takes beside the programs that run now; 1 on a CUDA device, which they do not use."""
+    """The factor by which the current load slows a fit; 1 on a CUDA device, which other programs do not use."""
     if device != "cpu":
         return 1.0
     import psutil
@@ -155,10 +155,10 @@ def _digits(number: float) -> str:
 
 
 def check_memory(foretold: Estimate) -> None:
-    """Refuse a fit that is too large for this machine's memory.
+    """Refuse a fit that needs more memory than this machine has.
 
     Raises:
-        InputError: it needs more memory than is free.
+        InputError: it needs more than the free memory.
     """
     if not foretold.fits_memory:
         raise InputError(
@@ -168,7 +168,7 @@ def check_memory(foretold: Estimate) -> None:
 
 
 def stage_steps(plan: Plan, nodes: int) -> dict[str, float]:
-    """Steps of each stage, which have a fixed cost: optimiser updates, nodes scored over all removals, children."""
+    """Steps of each stage, each with a fixed cost: optimiser updates, nodes scored over all removals, children."""
     return {
         "joint": float(plan.joint.epochs * plan.joint.batches),
         "projection": float(plan.projection.epochs * plan.projection.batches),
@@ -178,7 +178,7 @@ def stage_steps(plan: Plan, nodes: int) -> dict[str, float]:
 
 
 def free_bytes(device: str) -> int:
-    """Bytes of memory that are free on a device now."""
+    """The free memory of a device now, in bytes."""
     if device == "cuda":
         import torch
 
@@ -202,12 +202,12 @@ def _forests(squares: np.ndarray, half: np.ndarray, others: np.ndarray, trees: i
 
 @dataclass(frozen=True)
 class Machine:
-    """The work that a calibration times, and the clocks by which it does; a test has clocks of its own.
+    """The work and the clocks of a calibration; tests have their own clocks.
 
     Attributes:
-        fit: fits a table with some settings on a device, and calls back at every event.
+        fit: fits a table with some settings on a device and calls back at every event.
         forests: grows some trees of PCM's forests (`disco.parents.pcm.variances`).
-        elapsed: seconds that have passed.
+        elapsed: elapsed seconds.
         worked: processor seconds of this thread.
     """
 
@@ -218,20 +218,20 @@ class Machine:
 
 
 def calibrate(device: str, machine: Machine = Machine()) -> Speed:
-    """The speed of cpu or cuda: one or two seconds of fitting, then kept in the folder of runs for a week."""
+    """The speed of cpu or cuda: one or two seconds of fitting, then stored in the folder of runs for a week."""
     with _calibrating:
         kept = known(device)
         if kept is None:
             key = device, torch_threads()
             kept = _measured.get(key) or _measure(device, machine)
             _measured[key] = kept
-            with contextlib.suppress(OSError):  # the next process then measures again
+            with contextlib.suppress(OSError):  # the next process then repeats the measurement
                 write_json(_path(device), dataclasses.asdict(kept))
     return kept
 
 
 def known(device: str) -> Speed | None:
-    """The calibration that is kept, unless it is damaged or older than a week."""
+    """The stored calibration, unless it is damaged or older than a week."""
     try:
         speed = record(Speed, read_record(_path(device)))
     except (OSError, ValueError):
@@ -251,7 +251,7 @@ def review(device: str, seconds_off: float) -> None:
 
 
 def torch_threads() -> int:
-    """The number of threads that a fit uses in this process."""
+    """The number of threads of a fit in this process."""
     import torch
 
     return torch.get_num_threads()
@@ -268,11 +268,11 @@ def _measure(device: str, machine: Machine) -> Speed:
 
 
 def _cpu_seconds(networks: Sequence[Settings], machine: Machine) -> list[dict[str, float]]:
-    """Seconds of each stage for each of some networks, as on an idle CPU even if this one is busy.
+    """Seconds of each stage for several networks, as on an idle CPU even if this one is busy.
 
     Other programs do not change the processor time of one thread. They do change that of several threads, which keep
-    their processors busy while they wait for each other, and they change the clock. So one thread is measured first.
-    All threads are measured only on an idle machine, since it would take minutes on a busy one, and count if faster.
+    their processors busy while they wait for each other, and the elapsed time. So one thread is measured first. All
+    threads are measured only on an idle machine, since that would take minutes on a busy one, and are used if faster.
     """
     threads = torch_threads()
     begun, worked = machine.elapsed(), machine.worked()
@@ -294,7 +294,7 @@ def _all_seconds(
 
 @contextlib.contextmanager
 def one_thread() -> Iterator[None]:
-    """Torch has one thread inside the `with` block."""
+    """Limit torch to one thread within the `with` block."""
     import torch
 
     before = torch.get_num_threads()
@@ -313,7 +313,7 @@ def solve(
     steps = stage_steps(Plan.of(_ROWS, wide), _NODES)
     pace, cost = {}, {}
     for stage, seconds in slow.items():
-        difference = max(seconds - fast[stage], 0.1 * seconds)  # noise must not make a pace infinite
+        difference = max(seconds - fast[stage], 0.1 * seconds)  # so that noise cannot make a pace infinite
         pace[stage] = (many[stage] - few[stage]) / difference
         cost[stage] = max(0.0, seconds - many[stage] / pace[stage]) / steps[stage]
     return pace, cost
@@ -332,12 +332,12 @@ def _forest_seconds(machine: Machine) -> float:
             machine.forests(squares, half, others, trees)
         seconds.append((machine.worked() - begun) / torch_threads())  # each thread grows one tree at a time
     nodes, plan = half.shape[1] + 1, Plan.of(2 * len(half), settings)
-    looks = [forest_looks(plan, count) for count in (nodes, nodes - 1)]  # the last node's are the difference
+    looks = [forest_looks(plan, count) for count in (nodes, nodes - 1)]  # the difference is the last node's
     return min(seconds) / ((looks[0] - looks[1]) * trees / TREES)
 
 
 def _stage_seconds(fit: "Callable[[Callable[[Event], None]], None]", clock: Callable[[], float]) -> dict[str, float]:
-    """Seconds of each stage of a fit by a clock; a training stage counts its fastest epoch."""
+    """Seconds of each stage of a fit by a clock; the fastest epoch of a training stage is used."""
     seen: dict[str, list[float]] = {}
     begun = clock()
 

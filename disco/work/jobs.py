@@ -1,7 +1,7 @@
-"""Long work on runs, of any kind: started, queued, cancelled, resumed.
+"""Long work of any kind on runs: started, queued, cancelled, resumed.
 
 Each is a detached process that holds its run's lock for its whole life (disco/runs/locks.py) and the device's lock
-while it works (disco/work/turns.py). It outlives the page, the tab and the app; the app finds it by its run.
+while it works (disco/work/turns.py). It survives the page, the tab and the app; the app finds it by its run.
 
     python -m disco.work.jobs WORK... --run PATH --lock HANDLE    (what `start` runs)
 """
@@ -35,21 +35,20 @@ if TYPE_CHECKING:
     from disco.refine import Refined
     from disco.runs.compared import Ended
 
-_GRACE_SECONDS = 1.4  # for a worker to write its checkpoint before it is killed
+_GRACE_SECONDS = 1.4  # time for a worker to write its checkpoint before it is killed
 _KILL_SECONDS = 0.3
-_BUSY = 0.5  # processors used by other programs from which on the threads of a worker give way
-_LOADED = 2  # places of the queue whose process holds torch, some 200 MB: short work then follows without a pause
+_BUSY = 0.5  # number of processors in use by other programs above which a worker's threads yield
+_LOADED = 2  # positions of the queue whose process holds torch, some 200 MB, so that short work follows at once
 _SPAWN_SECONDS = 0.2  # between taking a run's lock and starting its process
 
 
 @dataclass(frozen=True)
 class Doing:
-    """How a kind of work is queued and done.
+    """The functions that queue and do a kind of work.
 
     Attributes:
-        queued: gives the status from which a run is queued, from the run and what is asked; raises an InputError if
-            there is nothing to do.
-        do: does the work, given the run, its lock and a callback; `work` returns its result.
+        queued: (run, request) → the initial status of a queued run; raises an InputError if there is nothing to do.
+        do: (run, lock, callback) → the result of the work, returned by `work`.
     """
 
     queued: Callable[..., Status]
@@ -61,8 +60,8 @@ def _fit(run: Run, lock: Lock, callback: "Callback | None") -> None:
 
 
 def _refine(run: Run, lock: Lock, callback: "Callback | None") -> "Refined":
-    from disco.runs.refined import choice_from  # loads torch
-    from disco.work.refining import refine_run  # loads torch
+    from disco.runs.refined import choice_from  # imports torch
+    from disco.work.refining import refine_run  # imports torch
 
     status = run.written_status(REFINE)
     return refine_run(run, choice_from(status.choice), device=status.device, callback=callback)
@@ -77,20 +76,19 @@ WORKS = {
     REFINE: Doing(refining.queued, _refine),
     COMPARE: Doing(comparing.queued, _compare),
 }
-COMPILED = (REFINE, COMPARE)  # they use the likelihood, so they wait while another process compiles it
+COMPILED = (REFINE, COMPARE)  # they need the likelihood, so they wait while another process compiles it
 
 
 def start(run: Run, work: Work, *asked: Any, then: Work | None = None) -> None:
-    """Queue a run, to be worked on by a process of its own; after a stop, the same call resumes the work.
+    """Queue work on a run in a separate process; after a stop, the same call resumes the work.
 
     Args:
         asked: for a refinement its `Choice`, for a comparison its `Asked`, for a fit nothing.
-        then: other work, for which nothing is asked, that the same process queues once the first has ended, unless it
-            was stopped.
+        then: other work without a request, queued by the same process when the first has ended, unless it was stopped.
 
     Raises:
-        InputError: the run is waiting or running, or its fit is done; its device does not exist, or its folder cannot
-            be written.
+        InputError: the run is queued or running, or its fit is done; its device does not exist, or its folder cannot be
+            written.
     """
     kinds = (work,) if then is None else (work, then)
     lock = enqueue(run, work, *asked)
@@ -105,7 +103,7 @@ def start(run: Run, work: Work, *asked: Any, then: Work | None = None) -> None:
         raise InputError(f"No process could be started for the run {run.name} ({error.strerror}).") from error
     finally:
         lock.release()  # the worker has inherited it
-    threading.Thread(target=process.wait, daemon=True).start()  # so that it leaves no zombie
+    threading.Thread(target=process.wait, daemon=True).start()  # so that no zombie is left
 
 
 def enqueue(run: Run, work: Work, *asked: Any, pid: int | None = None, device: str | None = None) -> Lock:
@@ -113,7 +111,7 @@ def enqueue(run: Run, work: Work, *asked: Any, pid: int | None = None, device: s
 
     Args:
         asked: as for `start`.
-        pid: the process that will work, and that stops on SIGTERM; None while it is not yet known.
+        pid: the process that will do the work and stops on SIGTERM; None while unknown.
         device: auto, cpu or cuda; by default the run's own.
 
     Raises:
@@ -132,7 +130,7 @@ def enqueue(run: Run, work: Work, *asked: Any, pid: int | None = None, device: s
 
 
 def _queue(run: Run, work: Work, device: str, *asked: Any) -> float:
-    """Record that work on a run, whose lock is held, waits for its turn; since when, in seconds since 1970."""
+    """Record work on a run, whose lock is held, as queued; returns the time, in seconds since 1970."""
     status, queued_at = WORKS[work].queued(run, *asked), time.time()
     fresh = {"state": "queued", "queued_at": queued_at, "finished_at": None, "eta": None, "error": None}
     run.update(work, **{**vars(status), **fresh, "device": device, "host": host()})
@@ -140,12 +138,12 @@ def _queue(run: Run, work: Work, device: str, *asked: Any) -> float:
 
 
 def cancel(run: Run, work: Work) -> None:
-    """Stop it within 2 seconds; it can be resumed from its checkpoint or its finished searches.
+    """Stop work within 2 seconds; it can be resumed from its checkpoint or its finished searches.
 
-    Other work that the same process does before or after it is stopped too.
+    Other work of the same process, before or after it, is stopped too.
 
     Raises:
-        InputError: other work on the run is running; or it runs on another machine, or in a program that cannot be
+        InputError: other work on the run is running; or it runs on another machine, or in a process that cannot be
             signalled.
     """
     if run.works_on(work):
@@ -171,7 +169,7 @@ def work(run: Run, kind: Work, lock: Lock, callback: "Callback | None" = None) -
     Args:
         kind: the kind of work.
         lock: from `enqueue`; released at the end.
-        callback: sees every event, including those while waiting (disco/work/turns.py); False stops.
+        callback: receives every event, including those while waiting (disco/work/turns.py); returning False stops.
 
     Returns:
         The `Refined` of a refinement, the list of `Ended` of a comparison.
@@ -195,14 +193,14 @@ def _in_turn(run: Run, kind: Work, lock: Lock, callback: "Callback | None") -> A
                 ahead.wait(callback)
             return WORKS[kind].do(run, lock, callback)
     except BaseException as error:
-        if run.written_status(kind).active:  # it ended while waiting
+        if run.written_status(kind).active:  # it ended while queued
             with contextlib.suppress(InputError):
                 run.update(kind, eta=None, finished_at=time.time(), **ending(error, kind))
         raise
 
 
 def _note(pid: int | None, *kinds: Work) -> dict[str, Any]:
-    """The note in a run's lock about its holder."""
+    """The note about its holder in a run's lock."""
     return {"host": host(), "pid": pid, "signals": True, "work": " ".join(kind.name for kind in kinds)}
 
 
@@ -215,12 +213,12 @@ def _spawn(run: Run, kinds: tuple[Work, ...], lock: Lock) -> subprocess.Popen:
 
 
 def waiting() -> dict[str, str]:
-    """The environment in which the threads of work begun now wait for each other; their number changes no result.
+    """Environment variables: whether new workers' threads spin or yield while they wait. Results do not depend on it.
 
-    On an idle machine they spin, which is quickest. Beside other programs, a fit with two threads then took 3 to 6
-    times its processor time, and with threads that give way 1.5 times.
+    On an idle machine they spin, which is fastest. Beside other programs, a fit with two spinning threads took 3 to 6
+    times its processor time, with yielding threads 1.5 times.
     """
-    import psutil  # here, since it takes a while to import
+    import psutil  # here, because the import is slow
 
     is_chosen = "OMP_WAIT_POLICY" in os.environ
     return {} if is_chosen or psutil.getloadavg()[0] < _BUSY else {"OMP_WAIT_POLICY": "PASSIVE"}
@@ -235,7 +233,7 @@ def _log(run: Run) -> BinaryIO:
 
 
 def _end(run: Run, work: Work) -> None:
-    """Ask the process of a run to stop, then kill it."""
+    """Ask a run's process to stop, then kill it."""
     owner = note(run.lock_path)
     deadline = time.monotonic() + _SPAWN_SECONDS
     while owner.get("pid") is None and owner.get("host") == host() and run.alive and time.monotonic() < deadline:
@@ -247,7 +245,7 @@ def _end(run: Run, work: Work) -> None:
     if owner.get("host") != host():
         raise InputError(f"{it} runs on the machine {owner.get('host')}; cancel it there.")
     if owner.get("pid") is None:
-        raise InputError(f"The process of the run {run.name} is not known yet; cancel it again in a moment.")
+        raise InputError(f"The process of the run {run.name} is still starting; try to cancel again in a moment.")
     if not owner.get("signals"):
         raise InputError(f"{it} runs inside process {owner.get('pid')}; stop it there.")
     for number, seconds in ((signal.SIGTERM, _GRACE_SECONDS), (signal.SIGKILL, _KILL_SECONDS)):
@@ -263,7 +261,7 @@ def _end(run: Run, work: Work) -> None:
 
 
 def _worker(names: list[str], path: Path, handle: int) -> int:
-    """Work on a run whose lock this process has inherited, one kind after the other; exit status."""
+    """Do the work on a run whose lock this process has inherited, one kind after the other; returns the exit status."""
     stopping = threading.Event()
     signal.signal(signal.SIGTERM, lambda *_: stopping.set())
     lock = Lock(handle)
@@ -280,7 +278,7 @@ def _worker(names: list[str], path: Path, handle: int) -> int:
                 _in_turn(run, kind, lock, lambda event: not stopping.is_set())
             except FitStopped:
                 return 1
-            except (InputError, ScoreUnavailable) as error:  # what follows does not need it
+            except (InputError, ScoreUnavailable) as error:  # the following work does not need it
                 print(printable(str(error)), file=sys.stderr)
                 exits = 1
     except Exception:

@@ -1,7 +1,7 @@
-"""The time left of a fit, from its pace so far; the estimate made before the start only weighs its stages.
+"""The remaining time of a fit, from its pace so far; the initial estimate only weights its stages.
 
-Work is measured in the seconds that the estimate gives each stage. If w of W are done, and the last stretch did Δw in
-the time Δt, then (W − w) · Δt / Δw is left, whatever else the machine does.
+Work is measured in estimated seconds per stage. If w of W are done, and the last stretch did Δw in the time Δt, then (W
+− w) · Δt / Δw remains, whatever the machine's load.
 """
 
 from collections import deque
@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from disco.progress import Event
 
-_STRETCH = 30.0  # seconds over which the pace is measured, so that it follows a machine that becomes busy
-_FIRST = 1.0  # seconds at the start in which only the estimate counts
+_STRETCH = 30.0  # seconds over which the pace is measured, so that it follows changes of load
+_FIRST = 1.0  # initial seconds in which only the estimate counts
 
 
 class Pace:
-    """The time left of a fit, updated by its events.
+    """The remaining time of a fit, updated by its events.
 
     Args:
         by_stage: stage → estimated seconds; None measures work as a share of the whole instead.
@@ -32,7 +32,7 @@ class Pace:
             self.seen.popleft()
 
     def left(self) -> float | None:
-        """Seconds left; None while unknown."""
+        """Remaining seconds; None while unknown."""
         if not self.seen:
             return None
         (then, before), (now, done) = self.seen[0], self.seen[-1]
@@ -42,11 +42,11 @@ class Pace:
         return rest if self.by_stage else None
 
     def _work(self, event: "Event") -> float:
-        """Estimated seconds of what is done, or its share."""
+        """Estimated seconds of the finished work, or its share."""
         if self.by_stage is None:
             return event.progress
         stages = list(self.by_stage)
-        if event.stage not in stages:  # a selector other than ocs, whose time is not estimated
+        if event.stage not in stages:  # selectors other than ocs, without estimated times
             return event.progress * sum(self.by_stage.values())
         before = sum(self.by_stage[name] for name in stages[: stages.index(event.stage)])
         return before + event.done / max(event.total, 1) * self.by_stage[event.stage]

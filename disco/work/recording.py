@@ -1,4 +1,4 @@
-"""Record long work while it runs: its status, a few times per second at most, and the data of its curves."""
+"""Record long work while it runs: its status, at most a few times per second, and the data of its curves."""
 
 import contextlib
 import time
@@ -17,31 +17,31 @@ _WRITE_SECONDS = 0.25  # between two writes of the status
 
 
 class Part(Protocol):
-    """The part of the record that only one kind of work has."""
+    """The part of the record specific to one kind of work."""
 
     def hear(self, event: "Event", now: float, is_late: bool) -> bool:
         """Record an event at a time in seconds.
 
         Args:
-            is_late: whether the last write of the status is long enough ago.
+            is_late: whether the last write of the status was long enough ago.
 
         Returns:
             Whether the status must be written.
         """
 
     def standing(self, now: float) -> dict[str, Any]:
-        """The status fields that only this kind has, and `eta`."""
+        """The status fields specific to this kind, and `eta`."""
 
 
 class Recorder:
-    """The callback of long work that records its status in the run's folder.
+    """The callback of long work; records its status in the run's folder.
 
     Args:
         run: the run; the caller holds its lock.
         work: the kind of work.
-        part: the part of the record that only this kind has.
-        callback: sees every event; False stops the work.
-        seconds: seconds of work in earlier attempts, if it is resumed.
+        part: the part of the record specific to this kind.
+        callback: receives every event; returning False stops the work.
+        seconds: seconds of work in earlier attempts, if resumed.
         first: further fields of its first status.
     """
 
@@ -56,7 +56,7 @@ class Recorder:
 
     @property
     def seconds(self) -> float:
-        """Seconds of work so far, earlier attempts included."""
+        """Seconds of work so far, including earlier attempts."""
         return self.before + time.monotonic() - self.begun
 
     def __call__(self, event: "Event") -> bool | None:
@@ -78,18 +78,18 @@ class Recorder:
 
     @contextlib.contextmanager
     def watch(self) -> Iterator[None]:
-        """Record why the work inside did not finish, and turn a file that cannot be written into a sentence."""
+        """Record why the work inside did not finish, and report a file that cannot be written as a sentence."""
         try:
             yield
         except BaseException as error:
-            with contextlib.suppress(InputError):  # a full disk: with its lock free, it reads as interrupted
+            with contextlib.suppress(InputError):  # a full disk: with a free lock, it counts as interrupted
                 self._end(message="", **ending(error, self.work))
             if isinstance(error, OSError):
                 raise unwritten(self.run.path, error) from error
             raise
 
     def finished(self, **more: Any) -> None:
-        """Record that it is done, with further fields of its last status.
+        """Record the end, with further fields of the last status.
 
         Raises:
             InputError: the status cannot be written.
@@ -114,5 +114,5 @@ def _reason(error: BaseException, it: str) -> str:
         where = f" ({error.filename})" if isinstance(error.filename, str) else ""
         return f"{it} could not be written: {error.strerror or error}{where}."
     if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError":
-        return f"{it} ran out of memory; use fewer columns or rows."
-    return f"{it} met an unexpected {type(error).__name__}: {error}"
+        return f"{it} ran out of memory: use fewer columns or rows."
+    return f"{it} failed with an unexpected {type(error).__name__}: {error}"

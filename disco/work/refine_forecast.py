@@ -1,13 +1,13 @@
-"""How long a refinement will take, from a screen of its table and a short trial of this machine.
+"""The time of a refinement, from a screen of its table and a short trial on this machine.
 
-With c candidate pairs that the screen lets through, k = 2c / d of them per node, n rows, and p the pace of this machine
-relative to the one that was measured, the unit of time is
+With c candidate pairs that pass the screen, k = 2c / d of them per node, n rows, and p the pace of this machine
+relative to the reference machine, the unit of time is
 
     u = p · c · √(k / 6) · (0.7 + 0.2 · n / 1000) milliseconds.
 
-A bootstrap table takes about one u, and the searches with the evidence about ten. Over 28 refinements of 5 to 200
-columns and 500 to 8,000 rows, from independent columns to batting counts, a bootstrap table took 0.4 to 1.8 u. The
-searches took 4 to 15 u, and 50 u once, with 13 of them. Hence the range.
+A bootstrap table takes about one u; the searches and the evidence together take about ten. Over 28 refinements of 5 to
+200 columns and 500 to 8,000 rows, from independent columns to batting counts, a bootstrap table took 0.4 to 1.8 u. The
+searches took 4 to 15 u, and once, with 13 of them, 50 u. Hence the range.
 """
 
 import math
@@ -23,23 +23,23 @@ from disco.refine import Choice
 from disco.settings import Settings
 from disco.work.forecast import crowding, one_thread, torch_threads
 
-_MOST_WORK = 5e7  # rows · nodes² of the largest table that is screened whole, in about a second
+_MOST_WORK = 5e7  # rows · nodes² of the largest table that is screened completely, in about a second
 _FEWEST_ROWS = 200
-_REFERENCE = 0.0034  # seconds of the trial on the machine that was measured
-_DRAW = (0.4, 2.0)  # units that a bootstrap table takes
-_WHOLE = (4.0, 15.0)  # units that a bootstrap table takes if it is searched from scratch
-_SEARCHES = 4.0, 1.5  # units that all searches take at least, and each takes at most
+_REFERENCE = 0.0034  # seconds of the trial on the reference machine
+_DRAW = (0.4, 2.0)  # units per bootstrap table
+_WHOLE = (4.0, 15.0)  # units per bootstrap table that is searched from scratch
+_SEARCHES = 4.0, 1.5  # smallest number of units for all searches, and largest for each
 
 
 @dataclass(frozen=True)
 class Trial:
-    """What a refinement's time depends on.
+    """The quantities that determine a refinement's time.
 
     Attributes:
-        rows, nodes: of the table.
-        pairs: candidate pairs that the screen lets through.
-        pace: time of a fit on this machine, as a multiple of that on the machine that was measured.
-        threads: that a refinement may use.
+        rows, nodes: the table's shape.
+        pairs: number of candidate pairs that pass the screen.
+        pace: time of a fit on this machine, as a multiple of the reference machine's.
+        threads: number of threads for a refinement.
     """
 
     rows: int
@@ -50,12 +50,12 @@ class Trial:
 
     @property
     def unit(self) -> float:
-        """Seconds that a bootstrap table takes, about."""
+        """Approximate seconds per bootstrap table."""
         crowded = math.sqrt(max(self.pairs, 1) / (3 * self.nodes))
         return self.pace * max(self.pairs, 1) * crowded * (0.7 + 0.2 * self.rows / 1000) / 1000
 
     def seconds(self, choice: Choice) -> tuple[float, float]:
-        """The least and the most that a refinement may take; the most counts the programs that run now."""
+        """The shortest and the longest time of a refinement; the upper bound allows for the current load."""
         least, most = _WHOLE if choice.redone else _DRAW
         draws, searches = choice.bootstrap + choice.folds, choice.starts + choice.restarts
         low = self.unit * (_SEARCHES[0] + least * draws) / math.sqrt(self.threads)
@@ -63,17 +63,17 @@ class Trial:
 
 
 def trial(table: pd.DataFrame, settings: Settings, callback: Callback | None = None) -> Trial:
-    """Screen a table, or as many of its rows as are quick to screen, and measure this machine.
+    """Screen a table, or as many rows as can be screened quickly, and measure this machine.
 
     Args:
         table: counts, one column per node.
-        settings: whose transform the levels come from.
-        callback: False stops.
+        settings: their transform defines the levels.
+        callback: returning False stops.
 
     Raises:
         InputError: the table cannot be used.
     """
-    from disco.refine.screen import screen  # loads torch
+    from disco.refine.screen import screen  # imports torch
     from disco.refine.task import Task
 
     rows, nodes = table.shape
@@ -91,8 +91,8 @@ def trial(table: pd.DataFrame, settings: Settings, callback: Callback | None = N
 
 @cache
 def _pace() -> float:
-    """Time of some fits, as a multiple of that on the machine that was measured; the fastest of three trials counts."""
-    from disco.likelihood.batch import Problems  # loads torch
+    """Time of some fits, as a multiple of the reference machine's, from the fastest of three trials."""
+    from disco.likelihood.batch import Problems  # imports torch
     from disco.likelihood.newton import fit
     from disco.refine.task import Task
 

@@ -1,7 +1,7 @@
 """Refine a run in this process, and the files of an unfinished refinement beside its status.
 
-refining.jsonl   start, sweep, score of the searches as they run; deleted once refined_starts.csv holds them
-refining.json    finished searches and bootstrap tables (`disco.refine`), from which a stopped refinement resumes
+refining.jsonl   start, sweep, score of the running searches; deleted once they are in refined_starts.csv
+refining.json    finished searches and bootstrap tables (`disco.refine`), for resuming a stopped refinement
 """
 
 import contextlib
@@ -29,14 +29,14 @@ if TYPE_CHECKING:
 
 HISTORY = ["start", "sweep", "score"]
 _HISTORY_BYTES = 1 << 24
-_MORE = ("starts", "restarts", "bootstrap", "redone")  # these only ask for more or fewer searches
+_MORE = ("starts", "restarts", "bootstrap", "redone")  # these change only the number of searches
 
 
 def queued(run: Run, choice: "Choice") -> Status:
-    """The status from which a refinement is queued; the searches of one with another choice are deleted.
+    """The initial status of a queued refinement; searches with another choice are deleted.
 
     Raises:
-        InputError: a number of the choice is too large to be kept.
+        InputError: a number of the choice is too large to be stored.
     """
     before, asked = run.written_status(REFINE), dataclasses.asdict(choice)
     check_kept(asked)
@@ -47,7 +47,7 @@ def queued(run: Run, choice: "Choice") -> Status:
 
 
 def recorder_of(run: Run, choice: "Choice", device: str, callback: "Callback | None") -> Recorder:
-    """The callback of a refinement that records it; the caller holds the run's lock.
+    """The recording callback of a refinement; the caller holds the run's lock.
 
     Raises:
         InputError: its status cannot be written.
@@ -62,14 +62,14 @@ def recorder_of(run: Run, choice: "Choice", device: str, callback: "Callback | N
 
 
 def refine_run(run: Run, choice: "Choice", *, device: str = "cpu", callback: "Callback | None" = None) -> "Refined":
-    """Refine a run's table, starting from its causal order and edges if it has them, and save the result there.
+    """Refine a run's table, starting from its causal order and edges if it has them, and save the result in the run.
 
-    The same call after an interruption continues from the finished searches. The caller holds the run's lock.
+    After an interruption, the same call continues after the finished searches. The caller holds the run's lock.
 
     Raises:
         InputError: the table cannot be refined, or the run cannot be read or written.
     """
-    from disco.refine import refine  # loads torch
+    from disco.refine import refine  # imports torch
     from disco.runs.refined import save
 
     recorder = recorder_of(run, choice, device, callback)
@@ -97,15 +97,15 @@ def refine_run(run: Run, choice: "Choice", *, device: str = "cpu", callback: "Ca
 
 
 def discard_history(run: Run) -> None:
-    """Delete the searches of a finished refinement, which are part of its result."""
+    """Delete the searches of a finished refinement, since its result includes them."""
     _remove(run.path / "refining.jsonl")
 
 
 def forget(run: Run) -> None:
-    """Delete an unfinished refinement with its searches; a finished one stays.
+    """Delete an unfinished refinement with its searches; a finished one is kept.
 
     Raises:
-        InputError: the run is waiting or running, or a file cannot be removed.
+        InputError: the run is queued or running, or a file cannot be removed.
     """
     lock = run.take()
     try:
@@ -118,7 +118,7 @@ def forget(run: Run) -> None:
 
 
 def _remove(path: Path) -> None:
-    """Delete a file, or whatever has its name, if possible."""
+    """Delete a file, or anything with its name, if possible."""
     with contextlib.suppress(OSError):
         if path.is_dir() and not path.is_symlink():
             shutil.rmtree(path)
@@ -127,19 +127,19 @@ def _remove(path: Path) -> None:
 
 
 def _resumes(before: Status, asked: dict[str, Any]) -> bool:
-    """Whether a choice resumes an unfinished refinement: the same searches, or more or fewer of them."""
+    """Whether a choice resumes an unfinished refinement: the same searches, or another number of them."""
     same = all(before.choice.get(name) == value for name, value in asked.items() if name not in _MORE)
     return before.state not in ("none", "done") and same
 
 
 def history(run: Run) -> pd.DataFrame:
-    """The searches so far, with the last score of every sweep: start, sweep, score in nats."""
+    """The searches so far, with each sweep's last score: start, sweep, score in nats."""
     kinds = {"start": "str", "sweep": "int64", "score": "float64"}
     return pd.DataFrame(_lines(run), columns=HISTORY).drop_duplicates(HISTORY[:2], keep="last").astype(kinds)
 
 
 def _lines(run: Run) -> list[list[Any]]:
-    """The complete lines; torn or damaged ones are left out."""
+    """The complete lines, without torn or damaged ones."""
     try:
         text = read_bytes(run.path / "refining.jsonl", _HISTORY_BYTES).decode("utf-8", "replace")
     except (OSError, ValueError):
@@ -154,18 +154,18 @@ def _lines(run: Run) -> list[list[Any]]:
 
 
 class _Searches:
-    """The part of the record that only a refinement has: its searches, sweep by sweep, and the bootstrap's time left.
+    """The refinement's own part of the record: its searches by sweep, and the bootstrap's remaining time.
 
     Args:
-        kept: the starts of the finished searches; the lines of the others are deleted, since they will be repeated.
+        kept: the starts of finished searches; lines of other searches are deleted, since these will be repeated.
     """
 
     def __init__(self, run: Run, kept: set[str]) -> None:
         self.path = run.path / "refining.jsonl"
-        self.first: tuple[float, int] | None = None  # time and number of tables when the bootstrap began here
+        self.first: tuple[float, int] | None = None  # time and number of tables at the start of the bootstrap here
         self.last: Event | None = None
         lines = [line for line in _lines(run) if line[0] in kept]
-        with contextlib.suppress(OSError):  # a refinement does not depend on its curves
+        with contextlib.suppress(OSError):  # a refinement does not need its curves
             write_bytes(self.path, "".join(json.dumps(line) + "\n" for line in lines).encode())
 
     def hear(self, event: "Event", now: float, is_late: bool) -> bool:
@@ -182,12 +182,12 @@ class _Searches:
 
     def standing(self, now: float) -> dict[str, Any]:
         event = self.last
-        assert event is not None  # the recorder asks only after an event
+        assert event is not None  # the recorder calls this only after an event
         score = event.score if math.isfinite(event.score) else None
         return {"start": event.start, "sweep": event.sweep, "score": score, "eta": self._left(event, now)}
 
     def _left(self, event: "Event", now: float) -> float | None:
-        """Seconds left of the bootstrap, whose tables all take about the same time."""
+        """Remaining seconds of the bootstrap, whose tables take about equal times."""
         if event.stage != "bootstrap":
             return None
         since, done = self.first = self.first or (now, event.done)

@@ -1,6 +1,6 @@
-"""Fitted networks kept on the device between page interactions, for all tabs of this process.
+"""Fitted networks cached on the device between page interactions, for all tabs of this process.
 
-They may take $DISCO_CACHE_BYTES together, or a quarter of the device's memory; the least recently used go first.
+Their total limit is $DISCO_CACHE_BYTES, or a quarter of the device's memory; the least recently used are dropped first.
 """
 
 import os
@@ -34,7 +34,7 @@ class Cached:
 
 @dataclass(frozen=True)
 class DeviceStatus:
-    """The device that serves: its kind (cpu or cuda), its name, and its memory in bytes."""
+    """The serving device: its kind (cpu or cuda), name, and memory in bytes."""
 
     kind: str
     name: str
@@ -46,7 +46,7 @@ class DeviceStatus:
 class _Entry:
     fitted: "Fitted"
     cached: Cached
-    stamp: int  # when the file of networks changed last, so that a run that is fitted again is loaded again
+    stamp: int  # when the file of networks last changed, so that a refitted run is reloaded
 
 
 class _Cache:
@@ -66,7 +66,7 @@ class _Cache:
             return entry.fitted
 
     def put(self, path: Path, entry: _Entry, limit: int) -> None:
-        """Keep an entry, and drop the least recently used until all fit; one too large by itself is not kept."""
+        """Cache an entry and drop the least recently used until all fit; one above the limit is not cached."""
         with self.lock:
             self.entries.pop(path, None)
             if entry.cached.bytes <= limit:
@@ -75,7 +75,7 @@ class _Cache:
                 self.entries.popitem(last=False)
 
     def one_at_a_time(self, path: Path) -> threading.Lock:
-        """A lock per run, so that two tabs that ask for the same run load it once."""
+        """A lock per run, so that two tabs with the same run load it once."""
         with self.lock:
             return self.loading.setdefault(path, threading.Lock())
 
@@ -123,7 +123,7 @@ def clear() -> None:
 
 
 def cache_limit() -> int:
-    """The bytes that loaded networks may take together.
+    """The limit for all loaded networks, in bytes.
 
     Raises:
         InputError: $DISCO_CACHE_BYTES is not a whole number.
@@ -138,7 +138,7 @@ def cache_limit() -> int:
 
 
 def device_status() -> DeviceStatus:
-    """The default device, and how much of its memory all programs use together."""
+    """The default device, and its memory in use by all programs."""
     from disco.devices import choose_device
 
     if choose_device("auto").type == "cuda":
@@ -181,18 +181,18 @@ def _load(run: Run, networks: Path) -> tuple["Fitted", int]:
 
 
 def _check_size(tensors: dict[str, "Tensor"], run: Run) -> None:
-    """Refuse weights that are not finite, or far fewer than the settings ask for.
+    """Refuse weights that are not finite, or far fewer than the settings imply.
 
     Raises:
-        ValueError: they are one of the two.
+        ValueError: they are.
     """
     settings = run.settings
     held = sum(tensor.numel() for name, tensor in tensors.items() if name.startswith(("joint.", "projection.")))
     if held < settings.folds * settings.width * (settings.width * (settings.hidden_layers - 1) + 1):
-        raise ValueError("they are smaller than the settings say")
+        raise ValueError("they are smaller than the settings imply")
     for name, tensor in tensors.items():
         if tensor.is_floating_point() and not bool(tensor.isfinite().all()):
-            raise ValueError(f"{name} holds no finite numbers")
+            raise ValueError(f"{name} has values that are not finite")
 
 
 def _forget_deleted() -> None:

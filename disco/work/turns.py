@@ -1,8 +1,8 @@
 """The queue of a device: one job at a time, first come, first served.
 
-A waiting run has a ticket, a small file named by its queue time. A ticket is living while the run's own lock is held.
+A queued run has a ticket, a small file named after its queue time. A ticket is alive while the run's own lock is held.
 The first living ticket takes the device's lock and keeps it until its job ends. Nothing needs cleaning up after a
-crash: whoever sees a dead ticket skips and removes it.
+crash: dead tickets are skipped and removed.
 """
 
 import contextlib
@@ -48,7 +48,7 @@ def waiting(device: str) -> list[Path]:
     living = []
     try:
         tickets = sorted(path for path in _queue(device).iterdir() if path.name[0].isdigit())
-    except (OSError, InputError):  # the queue is not a folder, so nobody can wait in it
+    except (OSError, InputError):  # the queue is not a folder, so it is empty
         return []
     for ticket in tickets:
         folder = _read(ticket)
@@ -60,7 +60,7 @@ def waiting(device: str) -> list[Path]:
 
 
 def position(run: Run, device: str) -> int | None:
-    """Position of a waiting run in its device's queue, 1 = next; None if it is not waiting."""
+    """Position of a run in its device's queue, 1 = next; None if it is not queued."""
     folders = [_read(ticket) for ticket in waiting(device)]
     return folders.index(run.path) + 1 if run.path in folders else None
 
@@ -70,8 +70,8 @@ def turn(run: Run, device: str, queued_at: float, callback: "Callback | None") -
     """Wait for a queued run's turn, then hold the device.
 
     Args:
-        callback: asked again and again while waiting, with an event of stage `queue`. Its total is the position in the
-            queue, 1 = next, and its message says what it waits for, once it has to wait. False gives up.
+        callback: called repeatedly while waiting, with an event of stage `queue`. Its total is the position in the
+            queue, 1 = next, and its message says what it waits for, if it has to wait. Returning False gives up.
 
     Raises:
         FitStopped: the callback gave up before the turn came.
@@ -106,7 +106,7 @@ def _queue(device: str) -> Path:
     """The folder of the queue: one per device of this machine and folder of runs.
 
     Raises:
-        InputError: it cannot be made.
+        InputError: it cannot be created.
     """
     machine = re.sub(r"[^A-Za-z0-9.-]", "-", host())
     folder = runs_root() / ".queue" / f"{machine}-{device}"
@@ -118,7 +118,7 @@ def _queue(device: str) -> Path:
 
 
 def _read(ticket: Path) -> Path | None:
-    """The run of a ticket; None while it is being written or removed, or if it is not a ticket."""
+    """A ticket's run; None while it is being written or removed, or if it is not a ticket."""
     try:
         text = read_bytes(ticket, _TICKET_BYTES).decode()
     except (OSError, ValueError):
@@ -127,6 +127,6 @@ def _read(ticket: Path) -> Path | None:
 
 
 def _remove(ticket: Path) -> None:
-    """Delete a ticket; one that cannot be deleted is dead once its run's lock is free."""
+    """Delete a ticket; if that fails, it is dead once its run's lock is free."""
     with contextlib.suppress(OSError):
         ticket.unlink()

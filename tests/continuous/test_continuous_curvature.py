@@ -65,7 +65,7 @@ def test_the_residue_of_a_curved_effect_is_its_cause_alone():
 
 def test_the_lowest_finite_score_is_chosen():
     assert lowest(np.array([3.0, np.nan, 1.0, -np.inf])) == 2
-    with pytest.raises(InputError, match="the networks did not converge: lower the rate"):
+    with pytest.raises(InputError, match="the networks did not converge. Lower the rate"):
         lowest(np.array([np.nan, np.inf]))
 
 

@@ -109,10 +109,10 @@ def test_two_humps_are_none_of_the_shapes():
 
 def test_a_bounded_column_is_said_to_be_cut_off():
     kind = alone(np.random.default_rng(0).poisson(4.0, 5000).clip(max=30) % 31)
-    assert "cut off" not in kind.sentence()
+    assert "truncated" not in kind.sentence()
     values = np.random.default_rng(0).poisson(4.0, 9000)
     kind = alone(values[values <= 4])
-    assert kind.nearest.name == POISSON and kind.nearest.cut > 0.3 and "cut off" in kind.sentence()
+    assert kind.nearest.name == POISSON and kind.nearest.cut > 0.3 and "truncated" in kind.sentence()
 
 
 def test_gaps_are_spoken_of_where_rows_lie_beside_them():

@@ -285,7 +285,7 @@ def test_what_a_selector_would_refuse_is_refused_before_the_fit():
         DISCO("paper", **TINY, selector="pcm").fit(table, callback=events.append)
     table["x3"] = np.where(np.arange(40) == 0, 5, 0)
     settings = {**TINY, "selector": "evidence", "disjoint_rows": True, "folds": 2}
-    with pytest.raises(InputError, match='"x3" is constant among the 20 rows that give the parents'):
+    with pytest.raises(InputError, match='"x3" is constant in the 20 rows used for the parents'):
         [DISCO("paper", **settings, seed=seed).fit(table, callback=events.append) for seed in _halves_without(0)]
     assert not events
 
