@@ -55,11 +55,11 @@ def results(
 
 
 def sparse(done: dict[str, Run]) -> None:
-    """What to try if the graphs of the fits have next to no edges."""
+    """What to try if the graphs of the fits have almost no edges."""
     few = sum(is_sparse(len(run.edges()), len(run.nodes)) for run in done.values())
     if few:
         st.info(
-            f"The graphs of {how_many(few, 'seed')} have next to no edges, by their rule of parent selection. "
+            f"The graphs of {how_many(few, 'seed')} have almost no edges, by their rule of parent selection. "
             "Open such a fit and see Parents, which offers other rules, or refine the fits below.",
             icon=":material/lightbulb:",
         )

@@ -85,7 +85,7 @@ def test_finished_fits_are_found_and_scored(batting, started):
 
 
 def test_graphs_with_next_to_no_edges_come_with_what_to_try(batting):
-    run, words = finished(batting, 0), "have next to no edges"
+    run, words = finished(batting, 0), "have almost no edges"
     everything = run.edges(tau_z=-9.0, pi_min=0.3)
     for edges, is_said in ((everything.iloc[:8], True), (everything.iloc[:9], False)):  # of 17 nodes
         write_frame(run.path / "edges.csv", edges)

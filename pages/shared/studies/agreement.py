@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import pandas as pd
 import streamlit as st
-from disco.refine.turning import BOUND
+from disco.refine.reversal import BOUND
 
 from disco.figures import agreement as figures
 from disco.found import Found
