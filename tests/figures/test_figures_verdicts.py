@@ -19,15 +19,15 @@ def steps(folds: list[int], ratios: list[float]) -> pd.DataFrame:
 @pytest.mark.parametrize(
     ("folds", "ratios", "level", "text"),
     [
-        ([3] * 5, [2.0] * 5, "sure", "Folds agree on all 5 removals."),
+        ([3] * 5, [2.0] * 5, "sure", "Folds agree on all 5 steps."),
         ([3] * 5, [2.0] * 4 + [1.05], "sure", "all 5 steps; 1 step was decided by less than 10 %."),
-        ([3] * 3 + [2] * 2, [2.0] * 5, "guess", "Folds agree on 3 of 5 removals."),
-        # All folds agree, yet most removals were narrow.
+        ([3] * 3 + [2] * 2, [2.0] * 5, "guess", "Folds agree on 3 of 5 steps."),
+        # All folds agree, yet most steps were narrow.
         ([3] * 5, [1.01] * 3 + [2.0] * 2, "poor", "all 5 steps; 3 steps were decided by less than 10 %."),
-        ([0] * 197 + [3], [1.01] * 152 + [1.5] * 46, "poor", "Folds agree on 1 of 198 removals; 152 removals were"),
+        ([0] * 197 + [3], [1.01] * 152 + [1.5] * 46, "poor", "Folds agree on 1 of 198 steps; 152 steps were"),
     ],
 )
-def test_an_order_is_as_sure_as_its_removals(folds, ratios, level, text):
+def test_an_order_is_as_sure_as_its_steps(folds, ratios, level, text):
     found = verdicts.of_order(steps(folds, ratios), arrows(0, 0))
     assert found.level == level and text in found.text
 

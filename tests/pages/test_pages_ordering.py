@@ -102,7 +102,7 @@ def test_hostile_names_are_shown_as_text():
 def test_a_verdict_comes_first_and_only_the_open_section_is_drawn():
     app = opened(finished_run(6, truth=None))
     (found,) = [box.value for kind in ("success", "warning", "error") for box in getattr(app, kind)]
-    assert "Folds agree on" in found and "of 5 removals" in found
+    assert "Folds agree on" in found and "of 5 steps" in found
     assert "truth" not in app.segmented_control(key="ordering_section").options
     charts = {name: [c.key for c in section(app, name).get("plotly_chart")] for name in ("steps", "criteria", "all")}
     assert charts == {"steps": ["step_scores"], "criteria": ["criteria"], "all": ["margins"]}
