@@ -27,7 +27,7 @@ def steps(folds: list[int], ratios: list[float]) -> pd.DataFrame:
         ([0] * 197 + [3], [1.01] * 152 + [1.5] * 46, "poor", "Folds agree on 1 of 198 steps; 152 steps were"),
     ],
 )
-def test_an_order_is_as_sure_as_its_steps(folds, ratios, level, text):
+def test_an_order_is_as_sure_as_its_removals(folds, ratios, level, text):
     found = verdicts.of_order(steps(folds, ratios), arrows(0, 0))
     assert found.level == level and text in found.text
 
