@@ -10,7 +10,7 @@ depend on its parents; the paper calls c_i the carrier.
 
 An effect f_k is free, with one indicator per level, if the parent has at most five levels. Otherwise it is a quadratic
 spline of √x_k with two knots and the linear term. The link g(s) = (exp(κ s) − 1) / κ has one parameter per node, its
-bend κ. It is a straight line at κ = 0; beyond some bend it continues as a straight line with constant slope
+bend κ. It is a straight line at κ = 0; beyond some bend it continues as a straight line with its slope there
 (`disco.likelihood.link`). If means add up and their logarithms are canonical parameters, κ < 0; an additive η without
 the bend then loses 10 to 80 nats per node with several parents (benchmarks/log/2026-11-21-bent-link.md; Tukey's one
 degree of freedom for non-additivity, made monotone). The base measure is free if the node has at most eight levels.

@@ -44,7 +44,7 @@ def test_methods_are_compared_and_measured(lab, capsys):
 
 def test_methods_and_a_truth_are_added_to_a_run(lab, capsys):
     assert compare(lab, "--methods", "sort-mean") == 0
-    assert "so no method is ranked above another" in capsys.readouterr().out
+    assert "so the methods are not ranked" in capsys.readouterr().out
     first = (lab / "run/compare/sort-mean/result.json").stat().st_mtime_ns
     words = ["--run", str(lab / "run"), "--truth", str(lab / "truth.csv"), "--set", "sort-variance.cutoff=0.2"]
     assert main(["compare", *words, "--methods", "sort-mean,sort-variance"]) == 0
@@ -88,7 +88,7 @@ def test_the_list_says_what_each_method_assumes(capsys, monkeypatch):
         (["--methods", "sort-maen"], "no method 'sort-maen'.*Did you mean sort-mean"),
         ([], "--methods is missing"),
         (["--methods", ""], "at least one method"),
-        (["--methods", "sort-mean", "--set", "cutoff=3"], "written METHOD.OPTION=VALUE.*got 'cutoff=3'"),
+        (["--methods", "sort-mean", "--set", "cutoff=3"], "as METHOD.OPTION=VALUE.*got 'cutoff=3'"),
         (["--methods", "sort-mean", "--set", "sort-excess.cutoff=3"], "sort-excess, which is not chosen"),
         (["--methods", "sort-mean", "--set", "sort-mean.depth=3"], "no option 'depth'"),
         (["--methods", "sort-mean", "--set", "sort-mean.cutoff=much"], "cutoff must be a number.*got 'much'"),

@@ -84,7 +84,7 @@ def test_a_run_has_the_knowledge_that_it_was_made_with(world, capsys):
     (folder / "other.txt").write_text(f"/knowledge\nrequiredirect\n{names[0]} {names[1]}\n")
     for command in (refine, ["refine", str(folder / "run"), *REFINE]):
         assert main([*command, "--knowledge", str(folder / "other.txt")]) == 2
-        assert f"was made with other knowledge ({rules})" in capsys.readouterr().err
+        assert f"was created with other knowledge ({rules})" in capsys.readouterr().err
 
 
 def test_knowledge_of_a_run_is_checked_when_it_is_read(world, capsys):
@@ -97,7 +97,7 @@ def test_knowledge_of_a_run_is_checked_when_it_is_read(world, capsys):
         read_refined(open_run(folder / "run"))
     for text in ("{", json.dumps({"tiers": [["nowhere"]]}), "[" * 100_000):
         (folder / "run" / "knowledge.json").write_text(text)
-        with pytest.raises(InputError, match=r"knowledge.json is damaged: .*make a new run"):
+        with pytest.raises(InputError, match=r"knowledge.json is damaged: .*create a new run"):
             open_run(folder / "run").knowledge()
         assert main(["refine", str(folder / "run"), *REFINE]) == 2
         assert "is damaged" in capsys.readouterr().err

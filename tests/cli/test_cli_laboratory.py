@@ -226,7 +226,7 @@ def test_what_is_undefined_is_null(files, capsys):
         ("--truth TRUTH --edges EDGES --order TWICE", '"a" appears twice in the order'),
         ("--truth TRUTH --edges EDGES --order EDGES", 'edges.csv has no column "node"'),
         ("--truth TRUTH --edges EDGES --order NO_PLACE", "no_place.csv needs the columns position"),
-        ("--truth TRUTH --edges EDGES --counts TEXT", 'column "NA" is not a column of numbers'),
+        ("--truth TRUTH --edges EDGES --counts TEXT", 'column "NA" has cells that are not numbers'),
         ("--truth TRUTH --edges EDGES --counts HOLE", 'column "7", row 2: a number is missing'),
         ("--truth TRUTH --edges EDGES --tau-z 1", "--tau-z goes with --run"),
         (

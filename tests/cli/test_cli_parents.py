@@ -94,8 +94,8 @@ def test_evaluate_scores_the_selector(files, small_table, small_truth, capsys):
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["graph", "RUN", "--parents", "cam", "--graph", "refined"], "--parents is for the graph disco"),
-        (["graph", "RUN", "--parents", "pcm", "--pi-min", "1"], "are for the selector ocs, not pcm"),
+        (["graph", "RUN", "--parents", "cam", "--graph", "refined"], "--parents applies to the graph disco"),
+        (["graph", "RUN", "--parents", "pcm", "--pi-min", "1"], "apply to the selector ocs, not pcm"),
         (["evaluate", "--truth", "T", "--edges", "T", "--parents", "cam"], "--parents goes with --run"),
         (["fit", "C", "--out", "OUT", "--parents", "lasso"], "selector must be one of ocs, cam, pcm, evidence"),
         (["fit", "C", "--out", "OUT", "--parents", "cam", "--set", "selector=pcm"], "as --parents and by --set"),
@@ -120,5 +120,5 @@ def test_an_interruption_keeps_nothing(monkeypatch, capsys):
     monkeypatch.setattr(command, "compute_candidates", interrupted)
     assert main(["graph", str(run.path), "--parents", "cam"]) == 130
     printed = capsys.readouterr()
-    assert "stopped; nothing was kept." in printed.err and printed.out == ""
+    assert "stopped; nothing was saved." in printed.err and printed.out == ""
     assert read_candidates(run, "cam") is None

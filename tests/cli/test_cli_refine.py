@@ -58,7 +58,7 @@ def test_refines_a_table_without_a_fitted_run(counts, capsys):
     assert len(lines) == len(edges) + 1 and "gain_nats" in lines[0]
 
     assert main(["graph", str(folder)]) == 2
-    assert "has a refinement and no result of a fit: add --graph refined." in capsys.readouterr().err
+    assert "has a refinement but no fit: add --graph refined." in capsys.readouterr().err
 
 
 def test_a_single_edge_is_no_plural(tmp_path, capsys):
@@ -135,7 +135,7 @@ def test_a_seed_that_no_run_can_keep_is_refused(command, counts, capsys):
 def test_a_sample_too_small_for_the_folds_makes_no_run(counts, capsys):
     given = ["fit", str(counts / "counts.csv"), "--out", str(counts / "out"), "--set", "max_rows=8"]
     assert main(given) == 2
-    assert "max_rows is 8, and 3 folds need at least 12 rows." in capsys.readouterr().err
+    assert "max_rows is 8, but 3 folds need at least 12 rows." in capsys.readouterr().err
     assert not (counts / "out").exists()
 
 

@@ -55,7 +55,7 @@ def test_flags_add_to_the_file(tmp_path):
     found = given("--roles", str(path), "--covariates", "month", "--group", "site", "--exposure", "total")
     assert found == Roles({"site": "group", "month": "covariate"}, exposure="total")
     for words, sentence in (
-        (("--covariates", "site"), '"site" has two roles, group and covariate: give it one'),
+        (("--covariates", "site"), '"site" has two roles, group and covariate: choose one'),
         (("--group", "month"), "Only one column can be the group"),
         (("--exposure", "median-of-ratios"), "The exposure is given twice, as total and median of ratios"),
         (("--exposure", "hours"), 'The exposure is "hours" and the total'),
@@ -94,12 +94,12 @@ def test_a_fit_makes_a_run_with_roles(world, capsys, monkeypatch):
     assert "adjusted for site, month, age; exposure hours; groups by who" in capsys.readouterr().out
     assert main([*fit, *FLAGS, "--resume"]) == 0
     assert main([*fit, *FLAGS, "--group-effects", "--resume"]) == 2
-    assert "was made with other roles (adjusted for site" in capsys.readouterr().err
+    assert "was created with other roles (adjusted for site" in capsys.readouterr().err
     table.assign(age=table["age"] + 1).to_csv(folder / "t.csv", index=False)
     assert main([*fit, *FLAGS, "--resume"]) == 2
     assert "has another table" in capsys.readouterr().err
     assert main(["refine", str(folder / "run"), "--covariates", "site"]) == 2
-    assert "was made with other roles" in capsys.readouterr().err
+    assert "was created with other roles" in capsys.readouterr().err
 
 
 REFUSED = {

@@ -104,7 +104,7 @@ def test_the_distance_is_the_loss_in_log_likelihood():
 def test_two_humps_are_none_of_the_shapes():
     random = np.random.default_rng(0)
     kind = alone(np.where(random.random(4000) < 0.5, random.poisson(3, 4000), random.poisson(25, 4000)))
-    assert not kind.fits and "close to none of these shapes" in kind.sentence()
+    assert not kind.fits and "not close to any of these shapes" in kind.sentence()
 
 
 def test_a_bounded_column_is_said_to_be_cut_off():

@@ -78,9 +78,7 @@ def test_a_table_that_the_class_misses_has_no_decided_direction():
     result = refine(pd.DataFrame({"a": a, "b": b, "y": y}), Choice(starts=2, restarts=0, bootstrap=0, folds=0))
     assert result.nodes.set_index("node").loc["y", "misfit_nats"] > MISFIT
     assert not result.edges["decided"].any()
-    assert any(
-        "poorly fitted" in note and "so no direction of this table is called decided" in note for note in result.notes
-    )
+    assert any("poorly fitted" in note and "so no direction of this table is decided" in note for note in result.notes)
 
 
 def test_the_information_of_contrasts_is_that_of_the_groups(rng):

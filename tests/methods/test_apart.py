@@ -76,7 +76,7 @@ def test_what_a_method_prints_goes_to_its_log(strange, table, tmp_path):
         ("memory", "ran out of memory: use fewer columns or rows"),
         ("killed", "The killed one was killed by the system, probably because memory ran out"),
         ("crash", "The crash one crashed by signal SIGSEGV"),
-        ("bug", r"^It met an unexpected KeyError; its log says where\.$"),
+        ("bug", r"^It failed with an unexpected KeyError; its log says where\.$"),
         ("absent", r"the absent one needs the package no-such: pip install \.\[rivals\]\.$"),
     ],
 )

@@ -124,7 +124,7 @@ def test_parents_by_lasso_follow_rule_and_seed():
         ("ods-oracle", {"families": {"cause": "gamma"}}, "must be \"poisson\", .* got 'gamma'"),
         ("ods-oracle", {"families": {"cause": ["nb"]}}, 'must be "poisson"'),
         ("ods-oracle", {"families": {"cause": 6}}, 'must be "poisson"'),
-        ("ods-oracle", {"families": {"caus": "poisson"}}, '"caus", which is no column'),
+        ("ods-oracle", {"families": {"caus": "poisson"}}, '"caus", which is not a column'),
         ("ods-oracle", {"families": "nb"}, "families must map columns to families"),
     ],
 )

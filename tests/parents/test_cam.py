@@ -217,13 +217,13 @@ def test_a_table_that_cannot_be_used_is_refused(small_table):
 def test_too_few_rows_are_refused_with_what_would_do(rng):
     table = pd.DataFrame(rng.normal(size=(16, 6)), columns=list("abcdef"))
     message = (
-        'The regression of "f" on 5 nodes has 15 columns, too many for 16 rows: give at least 17 rows, or columns = 2'
+        'The regression of "f" on 5 nodes has 15 columns, too many for 16 rows: use at least 17 rows, or columns = 2'
     )
     with pytest.raises(InputError, match=message):
         edges(table, list("abcdef"))
     assert len(edges(table, list("abcdef"), columns=2)) == 15
     assert len(edges(pd.concat([table, table.head(1) + 1]), list("abcdef"))) == 15
-    with pytest.raises(InputError, match="5 columns, too many for 6 rows: give at least 7 rows\\."):
+    with pytest.raises(InputError, match="5 columns, too many for 6 rows: use at least 7 rows\\."):
         edges(table.head(6), list("abcdef"), columns=1)
     with pytest.raises(InputError, match="too many for 16 rows"):
         edges(table, list("abcdef"), columns=10**12)

@@ -199,7 +199,7 @@ def test_what_cannot_be_used_is_refused(small_table):
 
 def test_too_few_rows_are_refused_with_what_would_do(rng):
     table = pd.DataFrame(rng.normal(size=(33, 6)), columns=list("abcdef"))
-    message = "15 columns, too many for 16 rows, half of the table's: give at least 34 rows, or columns = 2\\."
+    message = "15 columns, too many for 16 rows, half of the table's: use at least 34 rows, or columns = 2\\."
     with pytest.raises(InputError, match=message):
         edges(table, list("abcdef"))
     assert len(edges(table, list("abcdef"), columns=2, trees=0)) == 15

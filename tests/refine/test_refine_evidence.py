@@ -130,5 +130,5 @@ def test_a_fit_without_a_finite_likelihood_is_not_available(known, monkeypatch):
     row = found.edges.set_index(["parent", "child"]).loc[(edge["parent"], edge["child"])]
     assert np.isnan(row["gain_nats"]) and np.isnan(row["p_value"]) and np.isnan(row["bic_nats"])
     assert not row["decided"] or not row["reversible"]
-    assert any(f'from "{edge["parent"]}" to "{edge["child"]}" is not available' in note for note in found.notes)
+    assert any(f'for the edge from "{edge["parent"]}" to "{edge["child"]}":' in note for note in found.notes)
     assert np.isfinite(found.edges["gain_nats"]).sum() >= len(whole.edges) - known.table.shape[1]

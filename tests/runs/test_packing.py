@@ -169,15 +169,15 @@ def test_a_run_too_large_to_be_opened_again_is_not_packed(monkeypatch):
 )  # fmt: skip # a list to read as one
 @pytest.mark.parametrize("top", ["", "run/"])
 def test_only_files_of_a_run_are_unpacked(name, top, tmp_path):
-    said = refused(zipped({**files_of(EXAMPLE), name: b""}, top), "which is no file of a run")
+    said = refused(zipped({**files_of(EXAMPLE), name: b""}, top), "which is not a file of a run")
     assert said.isprintable() and sorted(path.name for path in tmp_path.iterdir()) == ["runs"]
 
 
 def test_names_beside_the_one_folder_are_refused():
     both = zipped({**{f"run/{name}": data for name, data in files_of(EXAMPLE).items()}, "../x": b""}, "")
-    refused(both, "which is no file of a run")
-    refused(zipped(files_of(EXAMPLE), "../"), "which is no file of a run")
-    refused(zipped(files_of(EXAMPLE), "/tmp/"), "which is no file of a run")
+    refused(both, "which is not a file of a run")
+    refused(zipped(files_of(EXAMPLE), "../"), "which is not a file of a run")
+    refused(zipped(files_of(EXAMPLE), "/tmp/"), "which is not a file of a run")
 
 
 def test_links_and_devices_are_refused():
@@ -194,7 +194,7 @@ def test_a_file_twice_is_refused():
     buffer = zipped(files_of(EXAMPLE))
     with zipfile.ZipFile(buffer, "a") as archive, pytest.warns(UserWarning, match="Duplicate name"):
         archive.writestr("run/order.csv", b"")
-    refused(buffer, "it holds order.csv twice")
+    refused(buffer, "it has order.csv twice")
 
 
 @pytest.mark.parametrize("kind", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
@@ -272,7 +272,7 @@ def replaced(old: bytes, new: bytes, *names: str) -> Callable[[Files], None]:
         (state_of("settings.json", format=2), "written by a newer version of DISCO"),
         (state_of("settings.json", settings={"folds": 10**9}), "settings.json is damaged"),
         (state_of("status.json", state="running"), "its fit is running, not done"),
-        (state_of("status.json", state="unfitted"), "it has results of a fit that is not done"),
+        (state_of("status.json", state="unfitted"), "it has results of an unfinished fit"),
         (state_of("status.json", progress=7), "its fit is failed, not done"),
         (state_of("refining_status.json", state="queued"), "its refinement is queued, not done"),
         (state_of("refined.json", score="high"), "refined.json is damaged"),
@@ -422,9 +422,9 @@ def test_a_strange_comparison_is_refused():
             b'{"state": "done", "options": {}, "seconds": 1e300, "limit": 1}',
             "seconds is",
         ),
-        ("compare/../x/result.json", b"{}", "which is no file of a run"),
-        ("compare/magic/result.json", b"{}", "which is no file of a run"),
-        ("compare/sort-mean/run.py", b"1", "which is no file of a run"),
+        ("compare/../x/result.json", b"{}", "which is not a file of a run"),
+        ("compare/magic/result.json", b"{}", "which is not a file of a run"),
+        ("compare/sort-mean/run.py", b"1", "which is not a file of a run"),
     ):
         refused(zipped({**files, name: data}), why)
     strange = unpack(zipped({**files, "compare.csv": b"=cmd()"}))

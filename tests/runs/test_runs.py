@@ -271,7 +271,7 @@ def test_a_newer_format_is_refused_and_an_older_one_read(small_table, tiny):
     path = run.path / "settings.json"
     head = json.loads(path.read_text())
     path.write_text(json.dumps({**head, "format": 99}))
-    with pytest.raises(InputError, match="newer DISCO.*upgrade"):
+    with pytest.raises(InputError, match="newer version of DISCO.*upgrade"):
         open_run(run.id)
     old = {key: head[key] for key in ("format", "settings")}
     del old["settings"]["monitor_every"]  # a setting added later

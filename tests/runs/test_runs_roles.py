@@ -132,7 +132,7 @@ def test_damaged_files_are_named_with_a_remedy(case):
         content.to_parquet(run.path / name, index=False)
     else:
         (run.path / name).write_bytes(content)
-    with pytest.raises(InputError, match=f"{words}.*make a new run of the table with its roles"):
+    with pytest.raises(InputError, match=f"{words}.*create a new run of the table with its roles"):
         _ = open_run(run.id).adjustment
     with pytest.raises(InputError, match="could not be opened again"):
         pack(run)

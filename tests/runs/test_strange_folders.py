@@ -97,7 +97,7 @@ def test_what_is_no_run_is_told_and_links_are_only_unlinked(small_table, tmp_pat
     assert all(one.name.isprintable() and one.reason.isprintable() and one.reason for one in unreadable)
     for one in unreadable:
         if one.name == "thesis":
-            with pytest.raises(InputError, match="something other than a run"):
+            with pytest.raises(InputError, match="other content than a run"):
                 one.delete()
         else:
             one.delete()

@@ -382,7 +382,7 @@ def _takes_a_table(public: object) -> bool:
 def test_other_rows_of_a_model_need_its_columns_and_counts_in_them():
     model = Model(("a", "b"), *[None] * 6)
     for read in (model.held_out, model.row_log_likelihood):
-        assert said(read, COUNTS[["a"]]) == 'The table has no column "b", which the model has.'
+        assert said(read, COUNTS[["a"]]) == 'The table lacks the column "b" of the model.'
         assert said(read, COUNTS.assign(b=-1, c="text")) == said(prepare, COUNTS.assign(b=-1))
         assert said(read, [1, 2]).startswith("A table is")
 

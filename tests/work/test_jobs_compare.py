@@ -56,7 +56,7 @@ def test_what_is_done_is_not_run_again_unless_its_options_change():
     ask(run, "good")
     ask(run, "slow", limit=1)
     first = stamps(run)
-    with pytest.raises(InputError, match="nothing is left to run"):
+    with pytest.raises(InputError, match="have already run on this table"):
         ask(run, "good", "slow", limit=1)
     ask(run, "good", "undirected")
     assert {name: stamp for name, stamp in stamps(run).items() if name in first} == first
