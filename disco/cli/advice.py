@@ -32,4 +32,4 @@ def advice(run: Run, edges: int, selector: str, rule: str) -> str | None:
     if selector != "evidence":
         ways.append(f"`disco graph {path} --parents evidence`")
     ways.append(f"`disco refine {path}`")
-    return f"{how_many(edges, 'edge')} among {how_many(nodes, 'node')} is very few. Try {' or '.join(ways)}."
+    return f"Almost no edges: {edges:,} among {how_many(nodes, 'node')}. Try {' or '.join(ways)}."

@@ -144,7 +144,7 @@ def test_a_method_that_was_started_is_no_longer_kept_as_ticked(monkeypatch):
         ("size=3", "METHOD.OPTION=VALUE"),
         ("good.depth=3", "no option 'depth'"),
         ("sort-mean.cutoff=2", "sort-mean: cutoff must be a number from 0 to 1"),
-        ("no-such.size=3", "no-such, which is not among"),
+        ("no-such.size=3", "no-such, which is not chosen"),
         ("good.size=3\ngood.size=4", "given twice"),
     ],
 )
@@ -252,7 +252,7 @@ def test_the_sections_show_what_the_methods_shown_have(drawn, monkeypatch):
     run = three()
     app = opened(run, PAGE)
     assert app.multiselect[0].value == ["good", "undirected", "slow"]  # the controls are left out at first
-    assert "1 method shown here gives no order" in texts(app)
+    assert "1 method shown here has no order" in texts(app)
     turn_to(app, run, "consensus")
     graph = drawn[-1]
     # x1 and x2 are joined by all three, and one of each direction leaves it open; x3 → x4 by two of three.

@@ -51,6 +51,6 @@ def test_without_networks_no_order_can_be_found_again():
         variants.section(runs.example())
 
     at = AppTest.from_function(section).run()
-    assert not at.exception and "needs this run's fitted networks" in texts(at)
+    assert not at.exception and "needs the run's fitted networks" in texts(at)
     again = [found for found in at.button if found.label == "Order again"]
     assert len(again) == 3 and all(found.disabled for found in again)

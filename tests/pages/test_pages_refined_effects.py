@@ -80,7 +80,7 @@ def figures(app: AppTest) -> int:
 def test_an_edge_has_its_curve_and_evidence():
     app = part("edge_details", refined_run(), NAMES[0], NAMES[1])
     said = texts(app)
-    assert "costs 30.0 nats" in said and "9 of 10 bootstrap tables" in said and "3 of 3 fits" in said
+    assert "30.0 nats for this direction" in said and "9 of 10 bootstrap tables" in said and "3 of 3 fits" in said
     assert "DISCO" not in said and "no hidden common causes" in said
     assert [metric.value for metric in app.metric] == ["120", "30.0", "12.0", "90%", "1.00e-50"]
     assert figures(app) == 1

@@ -85,7 +85,7 @@ def test_a_search_looks_at_name_preset_seed_and_state():
         at.text_input(key="runs_search").set_value(words).run()
         assert set(listed(at)["name"]) == found, words
     at.text_input(key="runs_search").set_value("wheat").run()
-    assert "None of 2 runs matches" in texts(at) and not at.dataframe
+    assert "None of 2 runs match" in texts(at) and not at.dataframe
 
 
 def test_a_run_that_is_worked_on_says_so():
@@ -196,7 +196,7 @@ def test_a_truth_is_attached_replaced_and_removed_and_results_notice(tick):
     assert any(found.label == "SHD" for found in booted("graph", run=run.id).metric)
     give(at, run, b"parent,child\nx1,x2\nx2,x3\n", times=1)
     assert len(run.truth()) == 1  # not before the button is pressed
-    button(at, "Replace the 1 true edge by these 2").click().run()
+    button(at, "Replace the 1 true edge with these 2").click().run()
     assert len(run.truth()) == 2 and at.session_state["shared_draft"].truth.equals(run.truth())
     at.button(key=f"attach_truth_remove_{run.id}").click().run()
     assert run.truth() is None and fit.of(run, run.own_variant).known is None

@@ -193,7 +193,7 @@ def test_graph_shows_the_selector_that_the_run_was_fitted_with():
     results._frames(folder, other, *ordering(other), scores, select(scores, 2.0, 1.0))
     app = opened(run, page)
     app.segmented_control(key=f"variant_{run.id}").set_value("constant-clipped").run()
-    assert not app.exception and app.slider and "CAM was not computed along this order" in texts(app)
+    assert not app.exception and app.slider and "CAM has not been computed along this order" in texts(app)
 
 
 def test_graph_says_that_it_shows_the_ocs_where_parents_shows_another(run):
