@@ -248,9 +248,7 @@ def test_columns_beside_the_counts_come_with_the_table_and_their_roles():
     assert "is an exposure" in texts(at) and "Without the roles of batch, age, sex, depth and group" in texts(at)
     assert "roles.json" in {one.label for one in at.get("download_button")}
     set_to(at, depth_causes="counts")
-    assert "a covariate" in texts(at) and at.session_state["simulate_last"].beside["depth"].equals(
-        made.beside["depth"]
-    )
+    assert "a covariate" in texts(at) and at.session_state["simulate_last"].beside["depth"].equals(made.beside["depth"])
     set_to(at, batches=0, depth=0.0, age_and_sex=False, groups=0)
     assert "Beside the counts:" not in texts(at) and "roles.json" not in {
         one.label for one in at.get("download_button")
