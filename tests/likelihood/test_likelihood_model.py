@@ -135,7 +135,7 @@ def test_questions_about_what_is_not_there(model):
         model.curve("y", "x")
     with pytest.raises(InputError, match='no node "q"'):
         model.base_measure("q")
-    with pytest.raises(InputError, match='no column "z"'):
+    with pytest.raises(InputError, match='lacks the column "z"'):
         model.held_out(rows().drop(columns="z"))
     with pytest.raises(InputError, match="covariates of 10 rows"):
         model.sample(10, adjustment=Adjustment(10, exposure=np.ones(10)))

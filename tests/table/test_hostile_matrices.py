@@ -196,7 +196,7 @@ HOSTILE = {
     "other sizes": (".zip", lambda: market(HEAD.replace("80", "81")), "30 × 81 for 30 features and 80 barcodes"),
     "too few lines": (".zip", lambda: market(HEAD + "1 1 5\n"), "ends 1 lines too early"),
     "too many lines": (".zip", lambda: market(HEAD + "1 1 5\n2 1 5\n3 1 5\n"), "too many lines"),
-    "outside of it": (".zip", lambda: market(HEAD + "1 1 5\n0 2 5\n"), "places outside the matrix"),
+    "outside of it": (".zip", lambda: market(HEAD + "1 1 5\n0 2 5\n"), "positions outside the matrix"),
     "no order": (".zip", lambda: market(HEAD + "1 2 5\n1 2 5\n"), "not in order"),
     "words": (".zip", lambda: market(HEAD + "1 2 x\n1 2 5\n"), "matrix.mtx cannot be read"),
     "four words": (".zip", lambda: market(HEAD + "1 2 3 4\n"), "matrix.mtx cannot be read"),
