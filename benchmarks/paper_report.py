@@ -142,7 +142,7 @@ def _file(name: str, table: Table, lines: list[Line], machines: dict[str, str]) 
     if not grid and len(parts) == 2:
         return "", missing
     sizes, statistic = ", ".join(map(str, table.nodes)), "Medians" if table.median else "Means"
-    about = f"d = {sizes}. {table.about} {statistic} over up to {table.seeds} seeds."
+    about = f"d = {sizes}. {table.about} {statistic} over the seeds named."
     module = "benchmarks.continuous" if name == "continuous" else f"benchmarks.paper {name}"
     how = f"`python -m {module}` runs it. [How to read it, methods, machines](README.md)."
     return "\n\n".join(filter(None, [f"# {table.title}", about, *parts, how])) + "\n", missing

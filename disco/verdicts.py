@@ -61,11 +61,11 @@ def of_order(steps: pd.DataFrame, arrows: pd.DataFrame) -> Verdict:
     text = f"{share(int(agreed.sum()), many).capitalize()} {plural(many, 'step agrees', 'steps agree')} across folds"
     won = f"; {how_many(close, 'step')} {plural(close, 'was', 'were')} decided by less than 10 %"
     text += f"{won if close else ''}."
-    indices = _level(many - int((by_knowledge | agreed & (steps["ratio"] >= CLOSE)).sum()), many)
+    positions = _level(many - int((by_knowledge | agreed & (steps["ratio"] >= CLOSE)).sum()), many)
     if is_sparse(len(arrows), many + 1):
-        return Verdict(indices, text, _ORDER_ADVICE[indices])
+        return Verdict(positions, text, _ORDER_ADVICE[positions])
     ends = _level(int((~arrows["is_clear"]).sum()), len(arrows))
-    level = "guess" if ends == "sure" and indices != "sure" else ends
+    level = "guess" if ends == "sure" and positions != "sure" else ends
     advice = _ORDER_ADVICE[level] if level != "guess" else "Trust the edges more than single positions."
     return Verdict(level, f"{text} {_clear(arrows)}", advice)
 

@@ -11,9 +11,9 @@ log scale, shrunk towards the average of all pairs if a child has few candidates
 χ².
 
 The folds share two thirds of their rows, but not the initial weights of their networks. Without an edge, Z is therefore
-normal but smaller than |N(0, 1)|, by a factor that differs between tables. So the two groups, pairs without and with an
-edge, are estimated from the table (Efron 2004, *Large-scale simultaneous hypothesis testing*). With π₀ the share of
-pairs without an edge,
+half-normal but smaller than |N(0, 1)|, by a factor that differs between tables. So the two groups, pairs without and
+with an edge, are estimated from the table (Efron 2004, *Large-scale simultaneous hypothesis testing*). With π₀ the
+share of pairs without an edge,
 
     Z ~ π₀ |N(0, σ₀²)| + (1 − π₀) |N(μ, τ²)|,   σ₀ ≤ 1, μ ≥ 2σ₀, τ ≥ σ₀,
 

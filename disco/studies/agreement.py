@@ -1,6 +1,6 @@
 """How far orders agree with the reference directions of a study.
 
-References are partial and no ground truth, so agreement with them does not measure causal accuracy. Sorting the columns
+References are partial and not ground truth: agreement with them does not measure causal accuracy. Sorting the columns
 fits nothing: compare every method with it.
 """
 

@@ -18,7 +18,7 @@ from disco.table.prepared import Prepared, prepare
 from disco.table.roles import Given
 
 SUPPORTED, CONTRADICTED, OPEN = "supported", "contradicted", "cannot say"
-FORWARD, BACKWARD, INDIRECT, NONE = "→", "←", "through others", "no way"
+FORWARD, BACKWARD, INDIRECT, NONE = "→", "←", "through others", "no path"
 _ANOTHER = "Another column was taken away with it, and may act."
 
 
@@ -107,7 +107,7 @@ def verdicts(
         causes: of the experiment.
 
     Returns:
-        One row per pair: cause, node; arrow (→, ←, through others, no way), decided, without (the child's mean at the
+        One row per pair: cause, node; arrow (→, ←, through others, no path), decided, without (the child's mean at the
         fewest of the cause, over its mean, by the arrow's curve; NaN without an arrow →); ratio, low and high of the
         experiment; verdict and why.
     """
@@ -154,7 +154,7 @@ def verdict(arrow: str, decided: bool, without: float, low: float, high: float) 
     if arrow == INDIRECT:
         return OPEN, "Joined only through other columns."
     if arrow == NONE:
-        return CONTRADICTED, "An effect, and no way for it in the graph."
+        return CONTRADICTED, "An effect, but no path for it in the graph."
     if not decided:
         return OPEN, "The direction of the arrow is open."
     if arrow == BACKWARD:

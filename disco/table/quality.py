@@ -1,8 +1,8 @@
 """The quality of a table of counts: what stands out before any graph search, each with advice.
 
 Dispersion and zeros (`disco/table/dispersion.py`), ties and levels, prevalence (`disco/table/screening.py`), depth
-(`disco/table/depth.py`), outlying rows (`disco/table/outlying.py`), columns determined by others
-(`disco/table/relations.py`) or nearly repeated (`disco/table/relations.py`). The table is never changed.
+(`disco/table/depth.py`), outlying rows (`disco/table/outlying.py`), columns determined or
+nearly repeated by others (`disco/table/relations.py`). The table is never changed.
 """
 
 from collections.abc import Iterator, Sequence

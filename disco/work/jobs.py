@@ -17,7 +17,6 @@ import time
 import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -38,7 +37,6 @@ if TYPE_CHECKING:
 _GRACE_SECONDS = 1.4  # time for a worker to write its checkpoint before it is killed
 _KILL_SECONDS = 0.3
 _BUSY = 0.5  # number of processors in use by other programs above which a worker's threads yield
-_LOADED = 2  # positions of the queue whose process holds torch, some 200 MB, so that short work follows at once
 _SPAWN_SECONDS = 0.2  # between taking a run's lock and starting its process
 
 
@@ -185,8 +183,6 @@ def work(run: Run, kind: Work, lock: Lock, callback: "Callback | None" = None) -
 
 def _in_turn(run: Run, kind: Work, lock: Lock, callback: "Callback | None") -> Any:
     status = run.written_status(kind)
-    if kind in COMPILED and (turns.position(run, status.device) or 1) <= _LOADED:
-        import_module("disco.refine")  # seconds, while another one has the turn
     try:
         with turns.turn(run, status.device, status.queued_at, callback):
             if kind in COMPILED:

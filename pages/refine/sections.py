@@ -54,8 +54,8 @@ def _assumptions() -> None:
     text = (
         "No hidden common causes. Parents' effects add up, and a possibly curved function of the sum sets the natural "
         "parameter of the node's distribution. The base measure, the shape of that distribution apart from the "
-        "parents, is the same for every value of the parents. Effect sizes are estimated "
-        "from the table (empirical Bayes) and inform weak edges. A high likelihood proves none of this. Edge evidence "
+        "parents, is the same for every value of the parents. Effect sizes are estimated from the table (empirical "
+        "Bayes) and inform weak edges. A high likelihood proves none of this. Edge evidence "
         "says that two columns are joined. Which comes first follows only from the class of models, and is worth only "
         "as much as that class fits."
     )

@@ -44,8 +44,8 @@ def test_a_mean_of_zero_has_no_interval():
         ("←", True, np.nan, 1.1, 3.0, CONTRADICTED),
         ("←", False, np.nan, 1.1, 3.0, OPEN),
         ("through others", False, np.nan, 1.1, 3.0, OPEN),
-        ("no way", False, np.nan, 1.1, 3.0, CONTRADICTED),
-        ("no way", False, np.nan, 0.9, 3.0, OPEN),
+        ("no path", False, np.nan, 1.1, 3.0, CONTRADICTED),
+        ("no path", False, np.nan, 0.9, 3.0, OPEN),
         ("→", True, 2.0, 0.9, 3.0, OPEN),
     ],
 )
@@ -65,13 +65,13 @@ def said(refined: Refined, table: pd.DataFrame, measured: pd.DataFrame) -> pd.Da
 
 
 def test_what_a_graph_says_of_a_pair():
-    """Forwards with the curve's effect; no way; through an undecided arrow that may point either way."""
+    """Forwards with the curve's effect; no path; through an undecided arrow that may point either way."""
     table = portal.table(species=("kangaroo rats", "pocket mice", "RM", "PM"))
     found = portal.EXPERIMENT.effects(("pocket mice", "RM", "PM"))
     order = ["kangaroo rats", "RM", "pocket mice", "PM"]
     refined = graph_of(order, ("kangaroo rats", "pocket mice", True), ("RM", "pocket mice", False))
     pairs = said(refined, table, found).set_index("node")
-    assert pairs["arrow"].to_dict() == {"pocket mice": "→", "RM": "through others", "PM": "no way"}
+    assert pairs["arrow"].to_dict() == {"pocket mice": "→", "RM": "through others", "PM": "no path"}
     assert pairs["verdict"].to_dict() == {"pocket mice": "supported", "RM": "cannot say", "PM": "contradicted"}
     assert pairs.loc["pocket mice", "without"] > 1.5 and pairs["without"].isna().sum() == 2
     decided = graph_of(order, ("kangaroo rats", "pocket mice", True), ("RM", "pocket mice", True))

@@ -18,7 +18,7 @@ _BLOCK = 2_000_000  # residuals at once
 
 
 def chosen(matrix: Matrix, reading: Reading) -> tuple[np.ndarray, str]:
-    """The positions of the chosen genes in the order of the file, (chosen,) int, and a note.
+    """The indices of the chosen genes in the order of the file, (chosen,) int, and a note.
 
     Raises:
         NotATable: a name matches no gene, too many are chosen, or the values are not counts.
@@ -33,7 +33,7 @@ def chosen(matrix: Matrix, reading: Reading) -> tuple[np.ndarray, str]:
 
 
 def named(genes: list[str], wanted: str) -> np.ndarray:
-    """The positions of the genes in a comma-separated list of names and patterns such as CD*.
+    """The indices of the genes in a comma-separated list of names and patterns such as CD*.
 
     Raises:
         NotATable: an entry matches no gene, or too many are chosen.

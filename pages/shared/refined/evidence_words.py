@@ -48,8 +48,8 @@ def decided_means(bound: float) -> str:
         f"A direction is decided if its evidence is at least {bound:g} nats, and at least half that with a straight "
         f"link. With every effect linear, at most {AGAINST:g} nat may be against it. The evidence must exceed "
         f"{TIMES:g} times the misfit of its two nodes by {bound:g}. Both nodes need more than {FEW} levels, less than "
-        f"{MOST_MISFIT:.0%} of all nodes may be poorly fitted, and no other search that ended as high may have the "
-        "edge reversed."
+        f"{MOST_MISFIT:.0%} of all nodes may be poorly fitted, and no other search with as high a score may have "
+        "reversed the edge."
     )
 
 

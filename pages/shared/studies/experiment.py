@@ -23,7 +23,7 @@ _CLAIM = (
 )
 _VERDICT = (
     "Supported: the direction is decided, and direction and sign agree with the experiment. Contradicted: the other "
-    "direction, the other sign, or no way for an effect that the experiment shows. Otherwise nothing can be said."
+    "direction, the other sign, or no path for an effect that the experiment shows. Otherwise nothing can be said."
 )
 
 
