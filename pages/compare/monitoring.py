@@ -11,7 +11,7 @@ from disco.words import duration
 from pages.compare.comparison import label
 from pages.shared.frame import table
 from pages.shared.frame.names import shown
-from pages.shared.work.monitor import Kind
+from pages.shared.work.monitor import Monitored
 
 _DRAWN = "compare_drawn"
 WORDS = {"done": "done", "failed": "failed", "timeout": "time limit"}
@@ -59,7 +59,7 @@ def _asked(run: Run, status: Status) -> tuple[Asked]:
     return (asked,)
 
 
-KIND = Kind(
+KIND = Monitored(
     COMPARE,
     _step,
     lambda run: "; finished methods are kept",

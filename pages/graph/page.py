@@ -42,7 +42,7 @@ with left:
     canvas.graph_view(
         view.placed, drawn, "graph_canvas", strength=view.strength, picks_edges=True, height=side_panel.CANVAS
     )
-    downloads.view_row(view.placed, drawn, view.strength, view.method, view.rule, view.choices)
+    downloads.row(view.placed, drawn, view.strength, view.method, view.rule, view.choices)
 views.tell_address(view)
 if known:
     against_truth.numbers(view.graph, known)

@@ -65,9 +65,7 @@ class View:
     @property
     def choices(self) -> dict[str, float | str]:
         """The choices that define the graph, by name."""
-        found: dict[str, float | str] = {}
-        if self.name != DISCO:
-            found |= {"seed": self.refinement.choice.seed, "bound_nats": self.refinement.choice.bound}
+        found = {} if self.name == DISCO else self.refinement.choices
         if (chosen := self.selection) is None:
             return found
         by_ocs = {"parent_rule": chosen.result.rule, "tau_z": chosen.tau_z, "pi_min": chosen.pi_min}

@@ -8,6 +8,7 @@ import streamlit as st
 
 from disco.words import how_many
 from pages.refine import filters
+from pages.shared.frame import table as tables
 from pages.shared.frame.answers import agreeing, heard, is_left
 from pages.shared.frame.glossary import define
 from pages.shared.frame.names import code, shown
@@ -44,10 +45,10 @@ def explore(
         canvas.graph_view(
             refinement, drawn, "refine_canvas", height=_CANVAS, strength=refinement.strength, picks_edges=True
         )
-        downloads.refined_row(refinement, graph, drawn)
-        table = _table(edges, changes, known, refinement.graph)
-        _show(table, refinement)
-        downloads.table(refinement, table)
+        downloads.row(
+            refinement, drawn, refinement.strength, "likelihood refinement", "", refinement.choices, "refined"
+        )
+        _show(_table(edges, changes, known, refinement.graph), refinement)
         _dropped(changes, disco)
 
 
@@ -132,15 +133,17 @@ def _show(table: pd.DataFrame, refinement: Refinement) -> None:
     key = agreeing(_TABLE, {"selection": {"rows": rows, "columns": [], "cells": []}})
     told = {name: (100 * table[name]).round() for name in ("bootstrap", "folds")}
     told |= {name: table[name].round(1) + 0.0 for name in ("direction_nats", "robust_nats")}  # −0 is 0
-    st.dataframe(
+    name = f"{downloads.file_name(refinement.run)}_refined_edges.csv"
+    tables.show(
         table.assign(**told)[names],
-        hide_index=True,
-        height=min(38 + 35 * max(len(table), 1), 420),
+        "The edges shown, strongest first",
+        _columns(refinement),
+        most=420,
+        csv=tables.Csv("Edges shown, CSV", name, "refined_table", table, "Every number of the edges shown."),
         key=key,
         on_select=partial(_row_picked, key, _pairs(table)),
         selection_mode="single-row",
         placeholder="–",
-        column_config=_columns(refinement),
     )
 
 
@@ -187,7 +190,7 @@ def _dropped(changes: pd.DataFrame | None, disco: pd.DataFrame | None) -> None:
         return
     gone = changes[changes["verdict"] == "dropped"].merge(disco, on=["parent", "child"])
     with st.expander(f"{how_many(len(gone), 'edge')} of the DISCO graph dropped"):
-        st.dataframe(gone[["parent", "child", "ocs", "z"]], hide_index=True, key="refine_dropped")
+        tables.show(gone[["parent", "child", "ocs", "z"]], "Edges of the DISCO graph dropped", key="refine_dropped")
 
 
 def _picked(refinement: Refinement, edges: pd.DataFrame) -> None:

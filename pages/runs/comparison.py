@@ -6,6 +6,7 @@ from disco.errors import InputError
 from disco.runs import Run, found, stamps
 from disco.runs.comparing import FIRST, SECOND, TwoRuns, compare
 from disco.words import how_many, plural
+from pages.shared.frame import table
 from pages.shared.frame.names import code, plain
 from pages.shared.graph import paired
 
@@ -95,4 +96,4 @@ def _settings(both: TwoRuns) -> None:
     st.markdown(f"**{how_many(len(both.settings), 'setting')}** {plural(len(both.settings), 'differs', 'differ')}:")
     text = st.column_config.TextColumn
     config = {"setting": text("Setting"), "first": text("First"), "second": text("Second")}
-    st.dataframe(both.settings, hide_index=True, column_config=config, alt="Settings that differ")
+    table.show(both.settings, "Settings that differ", config)

@@ -8,7 +8,6 @@ from collections.abc import Callable
 from functools import partial
 
 import networkx as nx
-import pandas as pd
 import streamlit as st
 
 from disco import graph as graphs
@@ -21,7 +20,6 @@ from disco.table import spreadsheets
 from pages.shared.frame.table import Csv
 from pages.shared.graph import canvas, layout, picked, standalone
 from pages.shared.graph.layout import Placed
-from pages.shared.refined.refinement import Refinement
 from pages.shared.result.fit import Result
 from pages.shared.result.known import Known
 
@@ -38,10 +36,16 @@ KINDS = {
 }
 
 
-def view_row(
-    placed: Placed, graph: nx.DiGraph, strength: float, method: str, rule: str, chosen: dict[str, float | str]
+def row(
+    placed: Placed,
+    graph: nx.DiGraph,
+    strength: float,
+    method: str,
+    rule: str,
+    chosen: dict[str, float | str],
+    key: str = "graph",
 ) -> None:
-    """Eight buttons in a row: PNG, PDF, SVG, HTML, CSV, GraphML, DOT, JSON of the graph shown on Graph.
+    """Eight buttons in a row: PNG, PDF, SVG, HTML, CSV, GraphML, DOT, JSON of the graph shown.
 
     The pictures are as shown, with the verdicts of a truth; the other files hold the edges found.
 
@@ -52,25 +56,13 @@ def view_row(
         method: how the graph was found, in words.
         rule: what chose DISCO's edges, in words.
         chosen: thresholds and other choices by name.
+        key: begins the keys of the buttons, and ends the files' names unless it is graph.
     """
     title = ", ".join(filter(None, [f"{placed.run.name}: {method}", rule]))
     known = partial(about, placed.run, method, **chosen)
     st.caption("Download the graph shown:")
-    files(placed, _found(graph), graph, title, known, strength, file_name(placed.run), "graph")
-
-
-def refined_row(refinement: Refinement, graph: nx.DiGraph, drawn: nx.DiGraph) -> None:
-    """The same eight buttons for a refined graph.
-
-    Args:
-        graph: the edges shown.
-        drawn: the same as drawn, with verdicts.
-    """
-    run, choice = refinement.run, refinement.choice
-    known = partial(about, run, "likelihood refinement", seed=choice.seed, bound_nats=choice.bound)
-    st.caption("Download the graph shown:")
-    name = f"{file_name(run)}_refined"
-    files(refinement, graph, drawn, f"{run.name}: refined graph", known, refinement.strength, name, "refined")
+    name = file_name(placed.run) + ("" if key == "graph" else f"_{key}")
+    files(placed, _found(graph), graph, title, known, strength, name, key)
 
 
 def files(
@@ -126,12 +118,6 @@ def files(
         save(label, partial(written, kind), f"{name}.{kind}", mime, key=f"{key}_{kind}", help=help)
 
 
-def table(refinement: Refinement, edges: pd.DataFrame) -> None:
-    """A button for the table of edges shown, with all their numbers."""
-    name = f"{file_name(refinement.run)}_refined_edges.csv"
-    Csv("Edges shown, CSV", name, "refined_table", edges, "Every number of the edges shown.").button()
-
-
 def order(result: Result) -> None:
     """A button for the causal order of a result, sources first."""
     name = f"{file_name(result.run)}_order_{result.variant}.csv"
@@ -157,6 +143,6 @@ def _found(graph: nx.DiGraph) -> nx.DiGraph:
     found = nx.DiGraph()
     found.add_nodes_from((node, {"position": values["position"]}) for node, values in graph.nodes(data=True))
     for parent, child, values in graph.edges(data=True):
-        if values.get("verdict") != "missing":
+        if values.get("verdict") not in ("missing", "dropped"):
             found.add_edge(parent, child, **{name: value for name, value in values.items() if name != "verdict"})
     return found

@@ -57,6 +57,11 @@ class Refinement:
         """The strength of the widest line, so that widths do not change with the filters."""
         return max((drawing.strength(values) for *_, values in self.graph.edges(data=True)), default=1.0)
 
+    @property
+    def choices(self) -> dict[str, float | str]:
+        """The choices that define the graph, by name."""
+        return {"seed": self.choice.seed, "bound_nats": self.choice.bound}
+
     @cached_property
     def known(self) -> Known | None:
         """The comparison with the run's truth; pages ask `truth.shown`, which may hide it."""

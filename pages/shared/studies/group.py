@@ -20,7 +20,7 @@ from pages.shared.frame import errors, intro
 from pages.shared.frame.names import plain
 from pages.shared.frame.words import standing
 from pages.shared.work import fit_monitor, machine, refine_monitor
-from pages.shared.work.monitor import Kind, bar
+from pages.shared.work.monitor import Monitored, bar
 
 _OPENS = "study_opens"  # the page that shows the run just opened
 
@@ -77,18 +77,18 @@ def _foretold(missing: list[Wanted]) -> None:
     st.caption(f"A fit takes about {span(found.low, found.high)} here{each}, and {size(found.bytes)} of memory.")
 
 
-def _busy(runs: Mapping[str, Run], kind: Kind) -> int:
+def _busy(runs: Mapping[str, Run], kind: Monitored) -> int:
     return sum(run.status(kind.work).active for run in runs.values())
 
 
-def _lines(key: str, runs: Mapping[str, Run], kind: Kind, was_busy: int) -> None:
+def _lines(key: str, runs: Mapping[str, Run], kind: Monitored, was_busy: int) -> None:
     for label, run in runs.items():
         _line(f"{key}_{{}}_{label}", label, run, kind)
     if _busy(runs, kind) < was_busy:
         st.rerun()  # one has ended: its result can be shown
 
 
-def _line(key: str, label: str, run: Run, kind: Kind) -> None:
+def _line(key: str, label: str, run: Run, kind: Monitored) -> None:
     work, status = kind.work, run.status(kind.work)
     left, middle, right = st.columns([1, 5, 2], vertical_alignment="center")
     left.markdown(f"**{plain(label[0].upper() + label[1:])}**")

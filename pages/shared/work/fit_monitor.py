@@ -16,7 +16,7 @@ from disco.work.forecast import span
 from pages.shared import session
 from pages.shared.frame.names import plain
 from pages.shared.frame.words import STAGES
-from pages.shared.work.monitor import Kind
+from pages.shared.work.monitor import Monitored
 
 _EPOCHS = ("joint", "projection")
 
@@ -114,4 +114,4 @@ def _curves(run: runs.Run, status: Status) -> None:
             st.caption(losses.said_in_words(events, stage))
 
 
-KIND = Kind(FIT, _step, _kept, _again, below=_below, buttons=_buttons, curves=_curves)
+KIND = Monitored(FIT, _step, _kept, _again, below=_below, buttons=_buttons, curves=_curves)

@@ -28,7 +28,7 @@ def _nothing(run: Run, status: Status) -> None:
 
 
 @dataclass(frozen=True)
-class Kind:
+class Monitored:
     """What pages need to show a kind of work.
 
     Attributes:
@@ -52,13 +52,13 @@ class Kind:
     curves: Callable[[Run, Status], None] = _nothing
 
 
-def monitor(run: Run, kind: Kind) -> None:
+def monitor(run: Run, kind: Monitored) -> None:
     """The state and curves of a run's work, updated while it runs."""
     is_active = run.status(kind.work).active
     st.fragment(_live, run_every=_SECONDS if is_active else None)(run, kind, is_active)
 
 
-def _live(run: Run, kind: Kind, was_active: bool) -> None:
+def _live(run: Run, kind: Monitored, was_active: bool) -> None:
     status = run.status(kind.work)
     if status.active != was_active:
         st.rerun()  # the whole page, since the sidebar and the next steps change too
@@ -73,7 +73,7 @@ def _live(run: Run, kind: Kind, was_active: bool) -> None:
     kind.curves(run, status)
 
 
-def _where(run: Run, kind: Kind, status: Status) -> str:
+def _where(run: Run, kind: Monitored, status: Status) -> str:
     if status.state == "queued":
         position = jobs.position(run, kind.work)
         return "" if position is None else f", number {position}; fits and refinements take turns on the device"
@@ -84,7 +84,7 @@ def _where(run: Run, kind: Kind, status: Status) -> str:
     return (f" at {status.progress:.0%}" if status.progress > 0 else "") + kind.kept(run)
 
 
-def bar(slot: Any, kind: Kind, status: Status) -> None:
+def bar(slot: Any, kind: Monitored, status: Status) -> None:
     """The bar of queued or running work, in a container: the current step, the share done, the time left."""
     left = "" if status.eta is None else f" · {span(_LESS * status.eta, _MORE * status.eta)} left"
     words = f"{kind.step(status)} · {status.progress:.0%}{left}" if status.stage else "Starting"
@@ -94,7 +94,7 @@ def bar(slot: Any, kind: Kind, status: Status) -> None:
     slot.progress(min(max(status.progress, 0.0), 1.0), text=plain(words))
 
 
-def _buttons(run: Run, kind: Kind, status: Status) -> None:
+def _buttons(run: Run, kind: Monitored, status: Status) -> None:
     name = kind.work.name
     with st.container(horizontal=True):
         if status.active:

@@ -7,7 +7,7 @@ from disco.runs import REFINE, Run, Status
 from disco.runs.refined import choice_from
 from disco.work import refining
 from pages.shared.frame import figure
-from pages.shared.work.monitor import Kind, act
+from pages.shared.work.monitor import Monitored, act
 
 _STAGES = {
     "screen": "Screen: which pairs may be joined",
@@ -43,7 +43,7 @@ def _curves(run: Run, status: Status) -> None:
         st.caption("Thick: the best search so far. Dotted: the current search. Each sweep tries every node once.")
 
 
-KIND = Kind(
+KIND = Monitored(
     REFINE,
     _step,
     _kept,
