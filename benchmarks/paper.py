@@ -114,6 +114,15 @@ def _tasks(
                     yield key, row, method
 
 
+def _written(results: Path) -> Iterator[tuple[Line, Row, Method]]:
+    """The lines of all tables, each with its row and method."""
+    for name, table in TABLES.items():
+        for line in paper_results.read(results, name).values():
+            for row in table.rows(line["nodes"]):
+                if paper_report.valid(row, line):
+                    yield line, row, METHODS[line["method"]]
+
+
 def measure(head: Line, row: Row, method: Method, bench: Bench, label: str) -> Line | None:
     """The line of a row: its fits, made if missing, and what is read from them; None while another process fits.
 
@@ -277,7 +286,8 @@ def run_table(options: argparse.Namespace, bench: Bench) -> int:
         asked = [part if isinstance(part, str) else ",".join(map(str, part)) for part in asked]
         asked += ["--rows-filter", pattern.pattern] if pattern else []
         asked += ["--device", options.device, "--threads", str(options.threads)]
-        print(paper_engines.compare(options.same, [options.command, *asked], _tasks(*task), bench.results))
+        asked, there = [options.command, *asked], _written(bench.results)
+        print(paper_engines.compare(options.same, asked, _tasks(*task), there, bench.results))
         return 0
     missed = run_rows(*task, bench, options.stale)
     if missed:

@@ -152,13 +152,21 @@ def _same(results: Path) -> dict[str, set[str]]:
     return groups
 
 
-def compare(commit: str, arguments: list[str], tasks: Iterable[tuple[Line, "Row", "Method"]], results: Path) -> str:
+def compare(
+    commit: str,
+    arguments: list[str],
+    tasks: Iterable[tuple[Line, "Row", "Method"]],
+    there: Iterable[tuple[Line, "Row", "Method"]],
+    results: Path,
+) -> str:
     """Run some results by the engine of a commit and by today's, here, and note the engines that give the same figures.
 
     Args:
         commit: any name that Git has for it.
         arguments: of `python -m benchmarks.paper`: the table and which of its results.
         tasks: the same results, each with its row and method.
+        there: the lines of all tables, each with its row and method. Those of the commit hold the digest under which
+            its engine is known where a module has another name today.
         results: the folder in which it is noted.
 
     Returns:
@@ -172,32 +180,36 @@ def compare(commit: str, arguments: list[str], tasks: Iterable[tuple[Line, "Row"
         _run(["git", "worktree", "add", "--detach", str(tree), commit], ROOT)
         try:
             found = [_measured(root, arguments, Path(room) / str(place)) for place, root in enumerate((tree, ROOT))]
-            pairs: dict[tuple[str, str], list[tuple[Line, Line]]] = {}
+            pairs: dict[tuple[str, ...], list[tuple[Line, Line]]] = {}
             for head, row, method in tasks:
                 both = [one.get(key(head)) for one in found]
                 if None not in both:
-                    begin = entries(row, method)
-                    pairs.setdefault((digest(begin, tree), digest(begin)), []).append((both[0], both[1]))
+                    pairs.setdefault(entries(row, method), []).append((both[0], both[1]))
+            short = _run(["git", "rev-parse", "--short=7", commit], ROOT).strip()
+            written: dict[tuple[str, ...], set[str]] = {begin: {digest(begin, tree)} for begin in pairs}
+            for line, row, method in there:
+                if line.get("engine", {}).get("commit") == short and (begin := entries(row, method)) in written:
+                    written[begin].add(line["engine"]["digest"])
         finally:
             _run(["git", "worktree", "remove", "--force", str(tree)], ROOT)
-    said = [_noted(commit, *digests, both, results) for digests, both in pairs.items()]
+    said = [_noted(short, sorted(written[begin]), digest(begin), both, results) for begin, both in pairs.items()]
     return "\n".join(said) or "Nothing was measured by both engines."
 
 
-def _noted(commit: str, before: str, now: str, both: list[tuple[Line, Line]], results: Path) -> str:
+def _noted(commit: str, before: list[str], now: str, both: list[tuple[Line, Line]], results: Path) -> str:
     """Note that two engines give the same figures, if they do."""
     differ = [new for old, new in both if not _agree(old, new)]
     names = [
         f"{new['table']}: {new['row']}, d = {new['nodes']}, seed {new['seed']}, {new['method']}" for _, new in both
     ]
     if differ:
-        return f"{before} and {now} differ in {len(differ)} of {len(both)} results, among them {key(differ[0])}."
-    if before != now:
-        commits = [_run(["git", "rev-parse", "--short", commit], ROOT).strip(), _commit()]
-        note = {"digests": [before, now], "commits": commits, "results": names, "machine": both[0][1]["machines"][0]}
+        return f"{commit} and today's {now} differ in {len(differ)} of {len(both)} results, as {key(differ[0])}."
+    if before != [now]:
+        digests, machine = sorted({*before, now}), both[0][1]["machines"][0]
+        note = {"digests": digests, "commits": [commit, _commit()], "results": names, "machine": machine}
         append_line(results / SAME, note)
         _same.cache_clear()
-    return f"{before} and {now} give the same figures in {', '.join(names)}."
+    return f"{commit} ({', '.join(before)}) and today's {now} give the same figures in {', '.join(names)}."
 
 
 def _agree(old: Line, new: Line) -> bool:

@@ -80,15 +80,15 @@ def time_and_f1(rows: pd.DataFrame) -> go.Figure:
         rows: columns name, seconds, f1, is_control; NaN if a method has no F1.
     """
     fig = go.Figure()
-    known = rows[rows["f1"].notna()].sort_values("seconds", kind="stable")
-    seconds = known["seconds"].clip(lower=_FIRST)
-    across = (seconds.min() / 5, seconds.max() * 5) if len(known) else (0.1, 10.0)  # room for the names
-    least = max(0.0, known["f1"].min() - 0.2) - 0.05 if len(known) else -0.05
-    names = known["name"].map(lambda name: theme.label(name, _LONGEST))
-    positions = np.log10(seconds / across[0]) / np.log10(across[1] / across[0]), (known["f1"] - least) / (_TOP - least)
-    sides = pd.Series(_free_sides(names, positions[0] * _WIDTH, positions[1] * _HEIGHT), index=known.index)
+    rated = rows[rows["f1"].notna()].sort_values("seconds", kind="stable")
+    seconds = rated["seconds"].clip(lower=_FIRST)
+    across = (seconds.min() / 5, seconds.max() * 5) if len(rated) else (0.1, 10.0)  # room for the names
+    least = max(0.0, rated["f1"].min() - 0.2) - 0.05 if len(rated) else -0.05
+    names = rated["name"].map(lambda name: theme.label(name, _LONGEST))
+    positions = np.log10(seconds / across[0]) / np.log10(across[1] / across[0]), (rated["f1"] - least) / (_TOP - least)
+    sides = pd.Series(_free_sides(names, positions[0] * _WIDTH, positions[1] * _HEIGHT), index=rated.index)
     for is_control, name in ((False, "methods"), (True, "controls (nothing is fitted)")):
-        part = known[known["is_control"] == is_control]
+        part = rated[rated["is_control"] == is_control]
         if part.empty:
             continue
         fig.add_scatter(
@@ -112,8 +112,8 @@ def time_and_f1(rows: pd.DataFrame) -> go.Figure:
     fig.update_xaxes(title="seconds", type="log")
     fig.layout.yaxis = dict(title="F1 of directed edges", range=[least, _TOP])
     title = "No method has an F1 yet"
-    if len(known):
-        best = known.loc[known["f1"].idxmax()]
+    if len(rated):
+        best = rated.loc[rated["f1"].idxmax()]
         name = theme.label(best["name"], _LONGEST)
         title = f"Most accurate: {name} (F1 {best['f1']:.2f}, {duration(best['seconds'])})"
     return roles.titled(fig, title, height=400)

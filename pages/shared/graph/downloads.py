@@ -59,10 +59,10 @@ def row(
         key: begins the keys of the buttons, and ends the files' names unless it is graph.
     """
     title = ", ".join(filter(None, [f"{placed.run.name}: {method}", rule]))
-    known = partial(about, placed.run, method, **chosen)
+    facts = partial(about, placed.run, method, **chosen)
     st.caption("Download the graph shown:")
     name = file_name(placed.run) + ("" if key == "graph" else f"_{key}")
-    files(placed, _found(graph), graph, title, known, strength, name, key)
+    files(placed, _found(graph), graph, title, facts, strength, name, key)
 
 
 def files(
@@ -70,7 +70,7 @@ def files(
     found: nx.DiGraph,
     drawn: nx.DiGraph,
     title: str,
-    known: Callable[[], dict],
+    facts: Callable[[], dict],
     strength: float,
     name: str,
     key: str,
@@ -82,7 +82,7 @@ def files(
         found: the graph in the files for other programs.
         drawn: the same as drawn.
         title: of the picture.
-        known: returns what every file says about the graph (`disco.runs.about`).
+        facts: returns what every file says about the graph (`disco.runs.about`).
         strength: of the widest line.
         name: of the files, without an ending.
         key: begins the keys of the buttons.
@@ -93,13 +93,13 @@ def files(
     seen = layout.drawn(result, drawn, [picked.picked(result.order)])
 
     def picture() -> str:
-        return drawing.svg(seen, positions, strength, title, known())
+        return drawing.svg(seen, positions, strength, title, facts())
 
     def interactive() -> str:
-        return standalone.page(canvas.shown_data(result.order, seen, positions, strength), title, known())
+        return standalone.page(canvas.shown_data(result.order, seen, positions, strength), title, facts())
 
     def written(kind: str) -> str:
-        return graphs.export(found, kind, known())
+        return graphs.export(found, kind, facts())
 
     buttons = st.container(horizontal=True, gap="small")
     with buttons:
