@@ -25,6 +25,7 @@ from disco.progress import Event
 from disco.refine import Choice, refine
 from disco.runs import Run
 from disco.studies.lahman import R7, R17
+from disco.table.artefacts import ARTEFACTS
 from disco.table.ranks import fold_of_rows, fold_ranks
 
 if TYPE_CHECKING:
@@ -173,7 +174,10 @@ def read_refined(known: Known, choice: Choice, bench: Bench, label: str, run: Ru
             return bench.goes_on()
 
         own = {} if run is None else {"order": run.order(), "edges": run.edges()}
-        found = refine(known.table, choice, device=choose_device(bench.device).type, callback=watch, **own)
+        device = choose_device(bench.device).type
+        found = refine(
+            known.table, choice, device=device, callback=watch, dismissed=ARTEFACTS, **own
+        )  # it has none by design
     own = {"score": found.score, "fits": found.fits, "undecided": int((~found.edges["decided"]).sum())}
     if choice.bootstrap:
         sure = found.edges[found.edges["bootstrap"] >= 0.9]

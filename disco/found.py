@@ -45,6 +45,8 @@ class Found:
         seconds: run time; NaN if not measured.
         notes: caveats, as sentences.
         misfit: node and misfit_nats, one row per node, if measured.
+        artefacts: what in the table creates edges (`disco.table.artefacts`), neither cured nor dismissed: a sentence
+            each.
     """
 
     nodes: list[str]
@@ -56,6 +58,7 @@ class Found:
     seconds: float = float("nan")
     notes: tuple[str, ...] = ()
     misfit: pd.DataFrame | None = None
+    artefacts: tuple[str, ...] = ()
 
     @classmethod
     def of(

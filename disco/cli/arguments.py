@@ -144,6 +144,13 @@ def _knowledge(command: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="tiers, required and forbidden edges, as knowledge.json or Tetrad's text format; stored in the run",
     )
+    command.add_argument(
+        "--dismiss",
+        action="append",
+        default=[],
+        metavar="KIND=REASON",
+        help="why a warning about the table is none, as depth=REASON; stored in the run",
+    )
 
 
 def _graph(command: argparse.ArgumentParser) -> None:

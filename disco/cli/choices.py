@@ -19,14 +19,12 @@ from disco.table.cells import names_of
 from disco.table.counts import problems
 from disco.table.formats.reading import Reading
 from disco.table.read import MATRIX, read_table
-from disco.table.relations import relations
 from disco.table.reshape import transposed, with_row_names
 from disco.table.role_checks import unusable_rows
 from disco.table.roles import Roles
 from disco.table.rows import Stretches, in_words, proposal, stretches, without_rows
 from disco.words import how_many
 
-_ARITHMETIC = "An edge between them reflects arithmetic, not cause: leave one out with --without."
 _MOST_NOTES = 10
 FLAGS = (
     *("preset", "seed", "folds", "folds_by", "transform", "levels", "boundary", "criterion"),
@@ -174,7 +172,6 @@ def read_counts(path: Path, arguments: argparse.Namespace) -> tuple[pd.DataFrame
     found = problems(counts)
     if not any(problem.blocking for problem in found):
         notes = [f"{problem.message} {problem.remedy}" for problem in found]
-        notes += [f"{relation.sentence} {_ARITHMETIC}" for relation in relations(counts)]
         for note in notes[:_MOST_NOTES]:
             say(sentence(f"Note: {note}"), to=sys.stderr)
         if len(notes) > _MOST_NOTES:

@@ -1,7 +1,9 @@
 """The run of a command: an existing one, or a new one for a table."""
 
 import argparse
+from typing import Any
 
+from disco.cli.artefacts import dismiss, reasons
 from disco.cli.choices import read_counts
 from disco.cli.fit import check_knowledge, new_run, resumed
 from disco.cli.roles import check_roles, given_roles
@@ -31,11 +33,14 @@ def chosen_run(arguments: argparse.Namespace, run: str, counts: str) -> Run:
         found = open_run(arguments.run)
         check_knowledge(found, known)
         check_roles(found, given_roles(arguments, list(found.with_roles())))
+        dismiss(found, arguments)
         return found
     if arguments.out is None:
         raise InputError(f"{counts} needs --out, the folder of the new run.")
     table, left_out, roles = read_counts(arguments.counts, arguments)
     device = getattr(arguments, "device", None) or "auto"
-    return resumed(arguments.out, table, {}, None, known, roles) or new_run(
-        table, Settings(), arguments.out, arguments.counts, device, left_out, knowledge=known, roles=roles, fits=False
-    )
+    if (before := resumed(arguments.out, table, {}, None, known, roles)) is not None:
+        dismiss(before, arguments)
+        return before
+    own: dict[str, Any] = {"knowledge": known, "roles": roles, "dismissed": reasons(arguments), "fits": False}
+    return new_run(table, Settings(), arguments.out, arguments.counts, device, left_out, **own)

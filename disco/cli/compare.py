@@ -5,6 +5,7 @@ import sys
 
 import pandas as pd
 
+from disco.cli import artefacts
 from disco.cli.chosen import chosen_run
 from disco.cli.evaluate import read_truth
 from disco.cli.foreground import work_here
@@ -46,6 +47,7 @@ def run(arguments: argparse.Namespace) -> None:
     ended = {one.method: one for one in compared.read_all(target)}
     found = [ended[name] for name in asked.methods if name in ended]
     known = target.truth()
+    artefacts.tell(target)
     _print(compared.table(target, found, known), known is not None)
     say(f"Run: {target.path}")
 

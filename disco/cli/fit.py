@@ -2,11 +2,13 @@
 
 import argparse
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
+from disco.cli import artefacts
 from disco.cli.advice import advice
 from disco.cli.choices import given_settings, read_counts
 from disco.cli.foreground import work_here
@@ -42,9 +44,10 @@ def run(arguments: argparse.Namespace) -> None:
                 "fewer edges, or --set parent_rule=iqr for the paper's rule."
             )
         device = arguments.device or "auto"
-        fitted = new_run(
-            table, settings, arguments.out, arguments.counts, device, left_out, knowledge=known, roles=roles
-        )
+        own: dict[str, Any] = {"knowledge": known, "roles": roles, "dismissed": artefacts.reasons(arguments)}
+        fitted = new_run(table, settings, arguments.out, arguments.counts, device, left_out, **own)
+    else:
+        artefacts.dismiss(fitted, arguments)
     if fitted.status().state != "done":
         work_here(fitted, FIT, "the same command with --resume continues from here.")
     print_result(fitted)
@@ -60,6 +63,7 @@ def new_run(
     *,
     knowledge: Knowledge | None = None,
     roles: Roles | None = None,
+    dismissed: Mapping[str, str] | None = None,
     fits: bool = True,
 ) -> Run:
     """A run for a checked table, in a new or empty folder.
@@ -68,6 +72,7 @@ def new_run(
         left_out: rows of the file that are not in the table.
         knowledge: rules that its results obey.
         roles: roles of the columns that are not counts.
+        dismissed: why kinds of artefacts are none in this table.
         fits: whether it will be fitted; if so, print the expected time, and refuse a table that needs too much memory.
 
     Raises:
@@ -92,6 +97,7 @@ def new_run(
         rows_left_out=left_out,
         knowledge=knowledge,
         roles=roles,
+        dismissed=dismissed,
     )
 
 
@@ -156,6 +162,7 @@ def check_knowledge(run: Run, given: Knowledge | None) -> None:
 def print_result(run: Run) -> None:
     """Print the order and the edges of a finished run."""
     settings, status, edges = run.settings, run.status(), run.edges()
+    artefacts.tell(run)
     say(f"Causal order, source first: {', '.join(map(short, run.order()))}")
     count = how_many(len(edges), "edge")
     if settings.selector != "ocs":

@@ -4,6 +4,7 @@ import argparse
 import math
 import sys
 
+from disco.cli import artefacts
 from disco.cli.chosen import chosen_run
 from disco.cli.foreground import work_here
 from disco.cli.saying import say, sentence, short
@@ -36,6 +37,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 def _print(target: Run, result: Refined, choice: Choice) -> None:
     edges = result.edges
+    artefacts.tell(target)
     say(f"Refined causal order, source first: {', '.join(map(short, result.order))}")
     undecided = int((~edges["decided"].astype(bool)).sum())
     say(f"{how_many(len(edges), 'edge')}, {undecided} of undecided direction; log posterior {result.score:,.1f} nats:")

@@ -16,6 +16,7 @@ from disco.parents import ocs
 from disco.progress import Callback, Reporter
 from disco.refine import Choice, refine
 from disco.settings import CHOICES, PRESETS
+from disco.table.artefacts import ARTEFACTS
 from disco.table.prepared import Prepared, Table, prepare
 
 _DEVICES = ("auto", "cpu", "cuda")
@@ -107,7 +108,7 @@ def _refined(
 ) -> Found:
     choice = Choice(starts=options.starts, restarts=options.restarts, seed=options.seed, folds=0, bootstrap=0)
     device = "cpu" if options.device == "auto" else options.device
-    found = refine(given, choice, knowledge=knowledge, device=device, callback=callback)
+    found = refine(given, choice, knowledge=knowledge, device=device, callback=callback, dismissed=ARTEFACTS)
     scores = found.edges[["parent", "child"]].assign(score=found.edges["gain_nats"])
     open_ = len(found.edges) - int(found.edges["decided"].sum())
     notes = [f"Undecided directions: {open_} of {len(found.edges)}.", *found.notes]

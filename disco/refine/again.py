@@ -31,6 +31,7 @@ from disco.refine.searches import search_everywhere
 from disco.refine.task import Task
 from disco.settings import Settings
 from disco.table.adjustment import Adjustment
+from disco.table.artefacts import ARTEFACTS
 from disco.table.prepared import Prepared, Table, prepare
 from disco.table.roles import Given
 from disco.table.thinning import thinned
@@ -57,7 +58,9 @@ def _searched(
     for name, (given, others) in wanted.items():
         reporter.step(name, 0, 1)
         if given.counts.shape[1] > 1:
-            found[name] = refine(given, choice, **others, callback=reporter.part(name, "part")).found
+            found[name] = refine(
+                given, choice, **others, callback=reporter.part(name, "part"), dismissed=ARTEFACTS
+            ).found
     return found
 
 

@@ -16,6 +16,7 @@ class Reason(Enum):
     """The rules, in the order of checking."""
 
     KNOWN = "knowledge allows only this direction"
+    ARTEFACT = "something in the table creates edges, and is neither cured nor dismissed"
     OLDER = "an older refinement, without misfit and direction evidence in smaller classes"
     UNAVAILABLE = "the direction evidence is not available"
     WEAK = "the direction evidence is below the bound"
@@ -28,16 +29,19 @@ class Reason(Enum):
     DECIDED = "it passes every rule"
 
 
-def reason(row: Mapping[str, Any], nodes: pd.DataFrame | None, bound: float) -> Reason:
+def reason(row: Mapping[str, Any], nodes: pd.DataFrame | None, bound: float, has_artefacts: bool = False) -> Reason:
     """The first rule that an edge violates.
 
     Args:
         row: a row of `Refined.edges`.
         nodes: `Refined.nodes`.
         bound: nats of evidence required.
+        has_artefacts: whether its `Found.artefacts` has any.
     """
     if row.get("rule", FREE) != FREE:
         return Reason.KNOWN
+    if has_artefacts:
+        return Reason.ARTEFACT
     direction, robust, linear = (float(row[f"{name}_nats"]) for name in ("direction", "robust", "linear"))
     if nodes is None:
         return Reason.OLDER

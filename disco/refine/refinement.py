@@ -1,6 +1,6 @@
 """The refinement: screen, searches from several starts, evidence, bootstrap."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -17,13 +17,14 @@ from disco.refine.choice import Choice
 from disco.refine.evidence import Judged, judge
 from disco.refine.memory import Drawn, Memory, key_of
 from disco.refine.moves import moves
-from disco.refine.result import Refined, refined
+from disco.refine.result import Refined, refined, withheld
 from disco.refine.screen import screen
 from disco.refine.search import STOPPED, Optimum
 from disco.refine.searches import search_everywhere
 from disco.refine.stability import draw, near_found
 from disco.refine.task import Task
 from disco.settings import Settings
+from disco.table.artefacts import artefacts, ignored
 from disco.table.prepared import Table, prepare
 from disco.table.roles import Given
 
@@ -43,6 +44,7 @@ def refine(
     device: str = "cpu",
     callback: Callback | None = None,
     memory: Path | str | None = None,
+    dismissed: Collection[str] = (),
 ) -> Refined:
     """Search for the order and DAG of highest marginal likelihood among semiparametric GLM DAGs.
 
@@ -58,6 +60,8 @@ def refine(
         device: auto, cpu or cuda.
         callback: receives the events; returning False stops.
         memory: a file for finished searches, so that the same call continues after an interruption.
+        dismissed: kinds of artefacts (`disco.table.artefacts.ARTEFACTS`) that are known to be none in this table. Any
+            other that is found stands in the notes, and leaves every direction undecided.
 
     Raises:
         InputError: the table, its roles, the knowledge or another argument cannot be used, or the order or edges have
@@ -71,7 +75,7 @@ def refine(
     )
     reporter, on = Reporter(callback, WEIGHTS, STOPPED), choose_device(device).type
     given = prepare(table, roles)
-    adjustment = given.adjustment
+    adjustment, spoilt = given.adjustment, artefacts(given, aside=ignored(table, roles), dismissed=dismissed)
     task = Task.of(given.counts, choice or Choice(), settings or Settings(), order, edges, adjustment, on, knowledge)
     candidates = _candidates(task, reporter)
     key = key_of(task.design.ranks.cpu().numpy(), task.choice, order, candidates, adjustment, knowledge)
@@ -81,7 +85,8 @@ def refine(
     judged = judge(searched, task.choice, reporter, task.group)
     moved = None if task.order is None else moves(searched.scores, found.order, found.parents, task.order)
     drawn = draw(task.design.rows, task.group, task.choice, reporter, kept, _again(task, found, judged, reporter))
-    return refined(task, searched, judged, moved, drawn)
+    result = withheld(refined(task, searched, judged, moved, drawn), spoilt)
+    return result.having(notes=(*result.found.artefacts, *result.notes))
 
 
 def _candidates(task: Task, reporter: Reporter) -> list[tuple[int, ...]]:

@@ -10,6 +10,7 @@ import networkx as nx
 import pandas as pd
 
 from disco.found import Found
+from disco.knowledge.resolved import FREE
 from disco.likelihood.misfit import MISFIT
 from disco.refine import stability
 from disco.refine.choice import Choice
@@ -136,6 +137,19 @@ def refined(
         moves=None if moved is None else _named(moved, names),
         orders=_orders(searched.ends, names),
     )
+
+
+def withheld(result: Refined, artefacts: Sequence[object]) -> Refined:
+    """The result without directions decided by the model class, if the table has artefacts; knowledge still decides.
+
+    Args:
+        artefacts: from `disco.table.artefacts`, or a sentence each.
+    """
+    if not artefacts:
+        return result
+    edges = result.edges
+    by_rule = edges["rule"] != FREE if "rule" in edges else False
+    return result.having(edges=edges.assign(decided=edges["decided"] & by_rule), artefacts=tuple(map(str, artefacts)))
 
 
 def _named(frame: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:

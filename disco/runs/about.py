@@ -8,6 +8,7 @@ import pandas as pd
 
 from disco import __version__
 from disco.errors import printable
+from disco.runs import artefacts
 from disco.runs.folder import Run
 
 _MOST = 10_000  # characters
@@ -25,10 +26,14 @@ def about(run: Run, method: str, *, seed: int | None = None, **chosen: float | s
     Raises:
         InputError: the run's table cannot be read.
     """
-    table = run.table()
+    table, told = run.table(), artefacts.of(run)
+    standing = " ".join(map(str, told.standing))
+    dismissed = "; ".join(f"{kind}: {why}" for kind, why in told.dismissed.items())
     return {
         **{"program": "DISCO", "version": __version__, "run": run.name, "run_id": run.id, "method": method},
         **chosen,
+        **({"artefacts": printable(standing, _MOST)} if standing else {}),
+        **({"dismissed": printable(dismissed, _MOST)} if dismissed else {}),
         **({} if run.roles is None else {"roles": printable(str(run.roles), _MOST)}),
         **({} if (knowledge := run.knowledge()) is None else {"knowledge": str(knowledge)}),
         **{"seed": run.settings.seed if seed is None else seed, "rows": len(table), "columns": table.shape[1]},

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from disco.errors import InputError
 from disco.found import Found
-from disco.runs import compared, stamps
+from disco.runs import artefacts, compared, stamps
 from disco.runs.folder import Run
 from disco.runs.status import FIT, REFINE
 
@@ -24,7 +24,7 @@ def read(run: Run, name: str) -> Found:
         InputError: it has no result, or one of its files is damaged.
     """
     if name == FITTED:
-        return replace(run.found(), seconds=run.status(FIT).seconds)
+        return replace(run.found(), seconds=run.status(FIT).seconds, artefacts=artefacts.sentences(run))
     if name == REFINED:
         from disco.runs.refined import read_refined  # imports torch
 
@@ -32,4 +32,4 @@ def read(run: Run, name: str) -> Found:
     ended = compared.read_one(run, name)
     if ended.found is None:
         raise InputError(f"{name} found nothing on the run {run.name}: {ended.error}")
-    return ended.found
+    return replace(ended.found, artefacts=artefacts.sentences(run))

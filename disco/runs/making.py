@@ -12,7 +12,7 @@ import secrets
 import shutil
 import time
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,7 +21,7 @@ import pandas as pd
 
 from disco.errors import InputError
 from disco.files import unwritten, write_frame, write_json
-from disco.runs import beside
+from disco.runs import artefacts, beside
 from disco.runs.counts import write_counts
 from disco.runs.folder import Run, runs_root
 from disco.runs.head import FORMAT
@@ -29,6 +29,7 @@ from disco.runs.locks import Lock, held
 from disco.runs.status import FIT, unasked, write_status
 from disco.schema import TRUTH, check_kept
 from disco.settings import Settings
+from disco.table.artefacts import artefacts as look
 from disco.table.roles import Roles
 from disco.table.rows import Stretches
 
@@ -52,6 +53,8 @@ def create_run(
     rows_left_out: Stretches = (),
     knowledge: "Knowledge | None" = None,
     roles: Roles | None = None,
+    aside: pd.DataFrame | None = None,
+    dismissed: Mapping[str, str] | None = None,
 ) -> Run:
     """A new run, not yet started, in the folder of runs, or in `folder` with a link in the folder of runs.
 
@@ -60,6 +63,8 @@ def create_run(
         rows_left_out: rows of the loaded table that are not in this one (`disco.table.rows`); they are recorded.
         knowledge: rules that its fit and its refinement obey.
         roles: roles of the columns that are not counts.
+        aside: columns of the loaded table that are neither counts nor adjusted for.
+        dismissed: why kinds of artefacts (`disco.table.artefacts`) are none in this table.
 
     Raises:
         InputError: a column does not contain counts or does not suit its role, the rows are too few, the knowledge does
@@ -81,11 +86,14 @@ def create_run(
         "settings": settings.to_dict(),
     }
 
+    spoilt = artefacts.checked(look(table, roles or Roles(), aside), dismissed or {})
+
     def fill(apart: Path) -> dict[str, Any]:
         write_counts(apart / "table.parquet", counts)
         _write_known(apart, truth, knowledge)
         if roles is not None:
             beside.write(apart, table, roles)
+        artefacts.write(apart, spoilt)
         write_status(apart, FIT, unasked(FIT))
         write_json(apart / "settings.json", head)
         return head

@@ -26,7 +26,8 @@ from disco.errors import InputError, printable
 from disco.files import read_json, read_record, unwritten, write_frame, write_json
 from disco.likelihood.check import STATISTICS, Check
 from disco.refine import Choice, Refined
-from disco.refine.result import EDGE_COLUMNS, METHOD
+from disco.refine.result import EDGE_COLUMNS, METHOD, withheld
+from disco.runs import artefacts
 from disco.runs.folder import Run
 from disco.schema import REFINE, Schema, check_order, damaged, fits, read, record, shown
 
@@ -73,7 +74,7 @@ def save(folder: Path, result: Refined, choice: Choice) -> None:
 
 
 def read_refined(run: Run) -> Refined:
-    """The refinement of a run.
+    """The refinement of a run; while its table has artefacts, no direction is decided by the class.
 
     Raises:
         InputError: it has none, or one of its files is damaged.
@@ -101,7 +102,7 @@ def read_refined(run: Run) -> Refined:
         notes=tuple(printable(note, _LONGEST_NOTE) for note in head.notes[:_MOST_NOTES]),
         misfit=_every(folder / "refined_nodes.csv", schema.REFINED_NODES, nodes),
     )
-    return Refined(
+    result = Refined(
         graph,
         read(folder / "refined_starts.csv", schema.REFINED_STARTS, nodes, _MOST_SWEEPS),
         printable(head.best, 100),
@@ -111,6 +112,7 @@ def read_refined(run: Run) -> Refined:
         _every(folder / "refined_moves.csv", schema.REFINED_MOVES, nodes),
         _ends(run),
     )
+    return withheld(result, artefacts.of(run).standing)
 
 
 def _edges(edges: pd.DataFrame) -> pd.DataFrame:

@@ -6,6 +6,7 @@ Each is in nanoseconds since 1970, or 0 without a result.
 from pathlib import Path
 
 from disco.errors import InputError
+from disco.runs.artefacts import FILE
 from disco.runs.folder import Run
 
 
@@ -23,8 +24,9 @@ def networks(run: Run) -> int:
 
 
 def refinement(run: Run) -> int:
-    """Of the refinement's result."""
-    return _of(run.path / "refined.json")
+    """Of the refinement's result, or of what was dismissed since, which changes its decisions."""
+    found = _of(run.path / "refined.json")
+    return found and max(found, _of(run.path / FILE))
 
 
 def comparison(run: Run) -> int:

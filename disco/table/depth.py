@@ -4,6 +4,11 @@ A depth, an effort or a volume that differs between rows raises or lowers all th
 log(1 + x), the direction in which the rows differ most, then follows the total, and nearly all pairs of columns rise
 together. In any table the total correlates somewhat with that component, since it is a sum of the same columns. So it
 is compared with tables in which every column is shuffled separately: the same values, but independent columns.
+
+In a dense graph of positive effects most columns rise together too. But a factor D on all means leaves no pair apart:
+the relative covariance, cov(x, y) / (mean(x) mean(y)), is at least var(D) / mean(D)² in every pair of columns that
+share nothing else. Noise alone puts a known share of the pairs below one standard error. More pairs there than that
+speak against a depth.
 """
 
 from dataclasses import dataclass
@@ -11,14 +16,18 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 from scipy.linalg import eigh
+from scipy.sparse.linalg import eigsh
+from scipy.special import ndtr
 
 from disco.progress import SILENT, Reporter
 
 SHUFFLES = 19  # the largest of them is exceeded by chance once in 20 tables
 LEAST_COLUMNS = 5  # with fewer, a depth cannot be distinguished from a cause
 EXPLAINED, RISING, TOGETHER = 0.5, 0.5, 0.75  # minimum shares for a depth to stand out
-FALLING = 0.2  # largest
+FALLING, APART = 0.2, 0.01  # largest
 _MOST_ROWS = 1000  # looked at; a random part of more
+_FEW = 30  # columns or rows
+_MOST_SHUFFLED = 250  # columns, evenly spread; with more, chance explains even less
 _MOST_PAIRED = 1000  # columns whose pairs are looked at, evenly spread
 
 
@@ -33,6 +42,8 @@ class Depth:
         rising, falling: shares of the columns that rise and that fall along the component, with a correlation of two
             standard errors or more.
         together: share of the pairs of rising columns that rise together, by as much.
+        apart: share of the pairs whose relative covariance is below its standard error, minus the share that noise
+            puts there if all pairs have the same one.
         rows: row (from 1), total, component (the position along it), one line per row looked at.
     """
 
@@ -42,13 +53,15 @@ class Depth:
     rising: float
     falling: float
     together: float
+    apart: float
     rows: pd.DataFrame
 
     @property
     def stands_out(self) -> bool:
         """Whether most columns rise together in pairs, and the total explains this better than in shuffled tables."""
         is_explained = self.by_chance <= self.explained >= EXPLAINED
-        return is_explained and self.rising >= RISING and self.falling <= FALLING and self.together >= TOGETHER
+        is_common = self.rising >= RISING and self.falling <= FALLING and self.together >= TOGETHER
+        return is_explained and is_common and self.apart <= APART
 
 
 def depth(values: np.ndarray, reporter: Reporter = SILENT, stage: str = "") -> Depth:
@@ -69,12 +82,11 @@ def depth(values: np.ndarray, reporter: Reporter = SILENT, stage: str = "") -> D
         chance = []
         for shuffle in range(SHUFFLES):
             reporter.step(stage, shuffle, SHUFFLES)
-            order = rng.random(varied.shape, dtype=np.float32).argsort(axis=0)
-            total = np.take_along_axis(varied, order, axis=0).sum(axis=1)
-            chance.append(_first(np.take_along_axis(logs, order, axis=0), total)[0])
+            shuffled = rng.permuted(varied[:, :: -(-varied.shape[1] // _MOST_SHUFFLED)], axis=0)
+            chance.append(_first(np.log1p(shuffled), shuffled.sum(axis=1))[0])
         by_chance = max(chance)
     found = pd.DataFrame({"row": rows + 1, "total": part.sum(axis=1), "component": scores})
-    return Depth(explained, by_chance, component, *_together(logs, scores), found)
+    return Depth(explained, by_chance, component, *_together(logs, scores), _apart(varied), found)
 
 
 def _first(logs: np.ndarray, total: np.ndarray) -> tuple[float, float, np.ndarray]:
@@ -85,8 +97,10 @@ def _first(logs: np.ndarray, total: np.ndarray) -> tuple[float, float, np.ndarra
     centred = logs - logs.mean(axis=0)
     is_wide = columns > rows
     gram = centred @ centred.T if is_wide else centred.T @ centred
-    last = len(gram) - 1
-    (largest,), vectors = eigh(gram, subset_by_index=[last, last])
+    if len(gram) < _FEW:  # ARPACK needs a larger matrix
+        (largest,), vectors = eigh(gram, subset_by_index=[len(gram) - 1] * 2)
+    else:
+        (largest,), vectors = eigsh(gram, k=1, which="LA", v0=gram.sum(axis=1))
     scores = vectors[:, 0] * np.sqrt(max(largest, 0.0)) if is_wide else centred @ vectors[:, 0]
     log_total = np.log1p(total) - np.log1p(total).mean()
     both, sizes = float(scores @ log_total), float(scores @ scores) * float(log_total @ log_total)
@@ -106,3 +120,18 @@ def _together(logs: np.ndarray, scores: np.ndarray) -> tuple[float, float, float
     count = len(pairs) * (len(pairs) - 1)
     together = (pairs.sum() - len(pairs)) / count if count else 0.0
     return float(rises.mean()), float(falls.mean()), float(together)
+
+
+def _apart(values: np.ndarray) -> float:
+    """Apart of `Depth`, for columns that vary."""
+    values = values[:, :: -(-values.shape[1] // _MOST_PAIRED) or 1]
+    rows, columns = values.shape
+    if columns < 2:
+        return np.nan
+    relative = values / values.mean(axis=0) - 1
+    covariances = relative.T @ relative / rows
+    pairs = np.triu_indices(columns, k=1)
+    squares = ((relative**2).T @ (relative**2) / rows - covariances**2)[pairs]
+    errors, found = np.sqrt(np.maximum(squares, np.finfo(float).tiny) / rows), covariances[pairs]
+    common = max(np.average(found, weights=errors**-2), 0.0)
+    return float((found < errors).mean() - ndtr(1 - common / errors).mean())

@@ -1,11 +1,11 @@
 """The quality of a table of counts: what stands out before any graph search, each with advice.
 
-Dispersion and zeros (`disco/table/dispersion.py`), ties and levels, prevalence (`disco/table/screening.py`), depth
-(`disco/table/depth.py`), outlying rows (`disco/table/outlying.py`), columns determined or
-nearly repeated by others (`disco/table/relations.py`). The table is never changed.
+First what can create edges: columns determined or nearly repeated by others, and depth (`disco/table/artefacts.py`).
+Then dispersion and zeros (`disco/table/dispersion.py`), ties and levels, prevalence (`disco/table/screening.py`), and
+outlying rows (`disco/table/outlying.py`). The table is never changed.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -13,12 +13,13 @@ import pandas as pd
 
 from disco.progress import Callback, Reporter
 from disco.table import screening
+from disco.table.artefacts import Finding, near, of_depth, of_near, of_relations
 from disco.table.counts import describe
 from disco.table.depth import Depth, depth
 from disco.table.dispersion import corrected, dispersion, zeros
 from disco.table.outlying import outlying
 from disco.table.prepared import Prepared, Table, prepare
-from disco.table.relations import Relation, near_copies, relations
+from disco.table.relations import Relation, relations
 from disco.table.rows import Stretches, in_words, row_numbers, stretches
 from disco.words import plural
 
@@ -28,25 +29,6 @@ FEW_LEVELS = 3  # a refinement decides no direction at a column with so few
 SHARED = 3.0  # fewer rows that share a row's value are few for levels
 _NAMED = 6
 _WEIGHTS = {"columns": 0.1, "depth": 0.5, "rows": 0.1, "relations": 0.1, "near": 0.2}  # of time, about
-
-
-@dataclass(frozen=True)
-class Finding:
-    """One thing that stands out.
-
-    Attributes:
-        kind: constant, rare, relation, near, depth, rows, zeros, over, under, few levels or many levels.
-        message: what was found, with its numbers: one sentence.
-        advice: what to do, one sentence.
-        columns: the columns to leave out, if that is the advice, by position.
-        rows: numbers of the rows to look at, from 1 in the table as loaded.
-    """
-
-    kind: str
-    message: str
-    advice: str
-    columns: tuple[int, ...] = ()
-    rows: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -95,17 +77,18 @@ def quality(table: Table, left_out: Stretches = (), callback: Callback | None = 
     reporter.step("relations", 0, 1)
     varied = np.flatnonzero(columns["levels"] > 1)
     exact = tuple(relations(Prepared(counts.iloc[:, varied]))) if len(varied) else ()
-    near = _near(values, columns, exact, reporter)
+    copies, names = near(counts, exact, reporter, "near"), list(counts.columns)
     found = (
+        *of_relations(names, exact),
+        *of_depth(deep),
+        *of_near(names, copies),
         *_hardly_varying(columns),
-        *_determined(columns, exact, near),
-        *_of_depth(deep),
         *_of_rows(rows),
         *_of_zeros(columns),
         *_of_dispersion(columns),
         *_of_levels(columns, len(counts)),
     )
-    return Quality(columns, deep, rows, exact, near, found)
+    return Quality(columns, deep, rows, exact, copies, found)
 
 
 def _columns(counts: pd.DataFrame) -> pd.DataFrame:
@@ -118,14 +101,6 @@ def _columns(counts: pd.DataFrame) -> pd.DataFrame:
     less &= (found["levels"] > 2).to_numpy()  # two values vary little by their nature
     too_many = (found["excess"] > MANY_ERRORS) & (found["zeros"] - found["zeros_nb"] > MANY_ZEROS)
     return found.assign(varies=np.select([more, less], ["more", "less"], "as"), has_gaps=too_many)
-
-
-def _near(values: np.ndarray, columns: pd.DataFrame, exact: Sequence[Relation], reporter: Reporter) -> pd.DataFrame:
-    """The near copies among the columns that are not exact ones, by name."""
-    copies = {relation.columns[0] for relation in exact if len(relation.columns) == 2}
-    kept = np.flatnonzero((columns["levels"] > 1) & ~columns["column"].isin(copies))
-    found, names = near_copies(values[:, kept], reporter, "near"), columns["column"].to_numpy()[kept]
-    return found.assign(one=names[found["one"]], other=names[found["other"]])
 
 
 def _hardly_varying(columns: pd.DataFrame) -> Iterator[Finding]:
@@ -155,39 +130,6 @@ def _hardly_varying(columns: pd.DataFrame) -> Iterator[Finding]:
             f"{_many(same, columns)} {has} one value in more than {screening.SAME:.0%} of the rows.",
             "Leave out columns that hardly vary.",
             tuple(same.tolist()),
-        )
-
-
-def _determined(columns: pd.DataFrame, exact: Sequence[Relation], near: pd.DataFrame) -> Iterator[Finding]:
-    indices = {name: index for index, name in enumerate(columns["column"])}
-    if exact:
-        out = tuple(sorted({indices[relation.columns[0]] for relation in exact}))
-        others = f" There are {len(exact) - 1:,} more such relations." if len(exact) > 2 else ""
-        others = f" {exact[1].sentence}" if len(exact) == 2 else others
-        advice = "Leave out one column of each relation: an edge between such columns reflects arithmetic, not cause."
-        yield Finding("relation", f"{exact[0].sentence}{others}", advice, out)
-    if len(near):
-        one = near.iloc[near["correlation"].abs().argmax()]
-        pair = f'"{one["one"]}" and "{one["other"]}"'
-        copies = f"{len(near):,} pairs of columns are near copies, above all {pair}"
-        yield Finding(
-            "near",
-            f"{copies if len(near) > 1 else f'{pair} are near copies'}: the correlation of their ranks is "
-            f"{one['correlation']:.3f}.",
-            "Leave one of them out if they measure the same thing.",
-            tuple(sorted({indices[name] for name in near["other"]})),
-        )
-
-
-def _of_depth(deep: Depth) -> Iterator[Finding]:
-    if deep.stands_out:
-        yield Finding(
-            "depth",
-            f"The row totals explain {deep.explained:.0%} of the first component of log(1 + x) (shuffled tables: up "
-            f"to {deep.by_chance:.0%}); {deep.rising:.0%} of the columns rise with it, {deep.together:.0%} of their "
-            "pairs together.",
-            "If the rows differ in depth, effort or volume, edges may only reflect that: declare an exposure, such as "
-            "the row totals. A cause of nearly all columns looks the same.",
         )
 
 

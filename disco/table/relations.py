@@ -14,7 +14,6 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 from scipy.linalg import solve_triangular
-from scipy.stats import rankdata
 
 from disco.progress import SILENT, Reporter
 from disco.table.prepared import Table, prepare
@@ -172,6 +171,8 @@ def near_copies(values: np.ndarray, reporter: Reporter = SILENT, stage: str = ""
     rows, columns = values.shape
     found: list[tuple[int, int, float]] = []
     if rows >= _LEAST_ROWS:
+        from scipy.stats import rankdata  # imported here because it takes a second
+
         ranks = rankdata(values, axis=0) - (rows + 1) / 2
         sizes = np.sqrt((ranks**2).sum(axis=0))
         ranks = np.divide(ranks, sizes, out=np.zeros_like(ranks), where=sizes > 0)

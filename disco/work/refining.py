@@ -17,10 +17,12 @@ import pandas as pd
 
 from disco.errors import InputError
 from disco.files import append_bytes, read_bytes, read_json, remove_leftovers, write_bytes
+from disco.runs import artefacts
 from disco.runs.events import line_value
 from disco.runs.folder import Run
 from disco.runs.status import REFINE, Status, unasked
 from disco.schema import check_kept, fits, is_text
+from disco.table.artefacts import ARTEFACTS
 from disco.work.recording import Recorder
 
 if TYPE_CHECKING:
@@ -70,6 +72,7 @@ def refine_run(run: Run, choice: "Choice", *, device: str = "cpu", callback: "Ca
         InputError: the table cannot be refined, or the run cannot be read or written.
     """
     from disco.refine import refine  # imports torch
+    from disco.refine.result import withheld
     from disco.runs.refined import save
 
     recorder = recorder_of(run, choice, device, callback)
@@ -87,13 +90,14 @@ def refine_run(run: Run, choice: "Choice", *, device: str = "cpu", callback: "Ca
             device=device,
             callback=recorder,
             memory=memory,
+            dismissed=ARTEFACTS,  # readers heed those of the run, which may be dismissed later
         )
         save(run.path, result, choice)
     recorder.finished()
     discard_history(run)
     with contextlib.suppress(OSError):
         memory.unlink(missing_ok=True)
-    return result
+    return withheld(result, artefacts.of(run).standing)
 
 
 def discard_history(run: Run) -> None:

@@ -33,7 +33,7 @@ def test_problems_come_first_and_what_can_be_looked_at_is(path, capsys):
     lines = out.splitlines()
     assert status == 2 and lines[1].startswith('Problem: Column "site", row 1: "here" is text')
     assert lines[2].startswith('Note: Column "id" numbers the rows')
-    assert any(line.startswith('"total" is the sum of "a" and "b". Leave out one') for line in lines)
+    assert any(line.startswith('"total" is the sum of "a" and "b". An edge between') for line in lines)
     assert err == "disco: fix the problems above before fitting this table.\n"
     assert told(path, capsys, "--without", "site,id,total") == (
         0,

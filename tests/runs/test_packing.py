@@ -104,7 +104,7 @@ def test_what_is_not_finished_stays_behind(small_table):
     run.update(FIT, state="cancelled", progress=0.4, host="somewhere")
     run.update(REFINE, state="cancelled", choice=vars(Choice()))
     kept = pack(run)
-    assert files_of(kept).keys() == {"settings.json", "table.parquet", "status.json"}
+    assert files_of(kept).keys() == {"settings.json", "table.parquet", "status.json", "artefacts.json"}
     run.delete()
     back = unpack(io.BytesIO(kept))
     assert back.status().state == "unfitted" and back.status(REFINE).state == "none" and not back.status().host
@@ -125,7 +125,7 @@ def test_a_run_that_is_worked_on_is_not_packed():
     with pytest.raises(InputError, match="is in use: wait until its work is done, or cancel it"):
         pack(run)
     lock.release()
-    assert files_of(pack(run)) == files_of(EXAMPLE)
+    assert files_of(pack(run)) == {**files_of(EXAMPLE), "artefacts.json": (run.path / "artefacts.json").read_bytes()}
 
 
 @pytest.mark.parametrize("name", ["order.csv", "edges.csv", "refined.json", "truth.csv"])

@@ -61,6 +61,7 @@ def test_its_files_are_those_promised_and_readable(small_table, small_truth, tin
     wanted = {
         "settings.json",
         "status.json",
+        "artefacts.json",
         "events.jsonl",
         "table.parquet",
         "truth.csv",

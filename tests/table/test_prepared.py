@@ -32,7 +32,7 @@ from disco.progress import Reporter
 from disco.refine import refine
 from disco.refine.again import adjusted, costs, stress
 from disco.settings import Settings
-from disco.table import counts, guesses, identifiers, quality, relations, rows, screening, thinning
+from disco.table import artefacts, counts, guesses, identifiers, quality, relations, rows, screening, thinning
 from disco.table.adjustment import Adjustment
 from disco.table.cells import as_frame, names_of
 from disco.table.continuous import as_numbers, is_continuous, no_counts
@@ -101,6 +101,7 @@ GRAPHS: Entries = {
 # Counts of any size are used as they are, constant columns too.
 WHOLE: Entries = {
     "disco.table.quality.quality": quality.quality,
+    "disco.table.artefacts.artefacts": artefacts.artefacts,
     "disco.table.relations.relations": relations.relations,
     "disco.table.thinning.thinned": lambda table: thinning.thinned(table, 0.5),
     "disco.table.thinning.halves": thinning.halves,
@@ -161,6 +162,7 @@ INSIDE = {
     "disco.methods.cont": {"order"},
     "disco.methods.diffan": {"logged", "standardised"},
     "disco.methods.general": {"standardised"},
+    "disco.table.artefacts": {"ignored"},
     "disco.table.cells": {"names_of"},
     "disco.table.continuous": {"is_skewed"},
     "disco.table.counts": {"as_they_are"},

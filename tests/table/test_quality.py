@@ -40,7 +40,7 @@ def test_everything_that_was_put_in_is_found():
     )
     places = {name: place for place, name in enumerate(table)}
     told = found(quality(table))
-    kinds = ["constant", "rare", "relation", "near", "zeros", "over", "under", "few levels", "many levels"]
+    kinds = ["relation", "near", "constant", "rare", "zeros", "over", "under", "few levels", "many levels"]
     assert list(told) == kinds
     assert told["constant"].columns == (places["zero"],)
     assert told["constant"].message == 'Column "zero" is constant.'

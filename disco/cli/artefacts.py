@@ -1,0 +1,41 @@
+"""What in a run's table creates edges: the warnings of every command with a result, and --dismiss."""
+
+import argparse
+
+from disco.cli.saying import say, sentence
+from disco.errors import InputError
+from disco.runs import Run, artefacts
+from disco.table.artefacts import ARTEFACTS
+
+
+def reasons(arguments: argparse.Namespace) -> dict[str, str]:
+    """Why kinds of artefacts are none in this table, from --dismiss KIND=REASON.
+
+    Raises:
+        InputError: a kind or its reason is missing.
+    """
+    found = {}
+    for text in arguments.dismiss:
+        kind, _, why = text.partition("=")
+        if kind not in ARTEFACTS or not why.strip():
+            raise InputError(f"--dismiss needs a kind and a reason, as depth=REASON; kinds are {', '.join(ARTEFACTS)}.")
+        found[kind] = why
+    return found
+
+
+def dismiss(run: Run, arguments: argparse.Namespace) -> None:
+    """Keep the reasons of --dismiss in an existing run; errors as `reasons` and `artefacts.dismiss`."""
+    if given := reasons(arguments):
+        artefacts.dismiss(run, given)
+
+
+def tell(run: Run) -> None:
+    """Print the artefacts of a run's table: those that stand as warnings, the others with the reason."""
+    told = artefacts.of(run)
+    for one in told.standing:
+        say(sentence(f"Warning: {one}"))
+    if told.standing:
+        kinds = " or ".join(f"--dismiss {one.kind}=REASON" for one in told.standing)
+        say(f"Until this is cured or dismissed ({kinds}), no direction is decided.")
+    for kind, why in told.dismissed.items():
+        say(sentence(f"Dismissed, {kind}: {why}"))

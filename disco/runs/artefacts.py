@@ -1,0 +1,114 @@
+"""artefacts.json: what in a run's table creates edges (`disco.table.artefacts`), and why some of it was dismissed.
+
+    {"found": [{"kind": "depth", "message": "Totals explain …", "advice": "Edges may …"}],
+     "dismissed": {"depth": "The plots are of one size."}}
+
+Results are stored without regard to it, and read with it: while an artefact stands, no direction is decided.
+"""
+
+import contextlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from disco.errors import InputError, printable
+from disco.files import read_record, unwritten, write_json
+from disco.runs.folder import Run
+from disco.schema import record
+from disco.table.artefacts import ARTEFACTS, Finding, artefacts
+
+FILE = "artefacts.json"
+LONGEST_REASON = 300  # characters
+_LONGEST = 1000
+_SHOWN = ("kind", "message", "advice")
+
+
+@dataclass(frozen=True)
+class Artefacts:
+    """The artefacts of a run's table.
+
+    Attributes:
+        found: all of them, worst first.
+        dismissed: why some kinds of them are none, by kind.
+    """
+
+    found: tuple[Finding, ...]
+    dismissed: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def standing(self) -> tuple[Finding, ...]:
+        """Those that were not dismissed."""
+        return tuple(one for one in self.found if one.kind not in self.dismissed)
+
+
+@dataclass(frozen=True)
+class _File:
+    """The content of artefacts.json."""
+
+    found: list[dict[str, str]]
+    dismissed: dict[str, str]
+
+
+def write(folder: Path, told: Artefacts) -> None:
+    """Write them into a run's folder.
+
+    Raises:
+        OSError: they cannot be written.
+    """
+    found = [{name: getattr(one, name) for name in _SHOWN} for one in told.found]
+    write_json(folder / FILE, {"found": found, "dismissed": dict(told.dismissed)})
+
+
+def of(run: Run) -> Artefacts:
+    """The artefacts of a run's table; those of a run from an older version are looked for now, and kept.
+
+    Raises:
+        InputError: its table cannot be read.
+    """
+    try:
+        told = record(_File, read_record(run.path / FILE))
+        found = tuple(map(_finding, told.found[: len(ARTEFACTS)]))
+        dismissed = {kind: printable(why, LONGEST_REASON) for kind, why in told.dismissed.items() if kind in ARTEFACTS}
+        return Artefacts(found, dismissed)
+    except (OSError, ValueError, KeyError):
+        now = Artefacts(artefacts(run.table(), run.adjustment))
+    with contextlib.suppress(OSError):
+        write(run.path, now)
+    return now
+
+
+def _finding(told: Mapping[str, str]) -> Finding:
+    kind, message, advice = (printable(told[name], _LONGEST) for name in _SHOWN)
+    return Finding(kind, message, advice)
+
+
+def sentences(run: Run) -> tuple[str, ...]:
+    """A sentence or two for every artefact that was not dismissed; errors as `of`."""
+    return tuple(map(str, of(run).standing))
+
+
+def dismiss(run: Run, reasons: Mapping[str, str]) -> None:
+    """Say why some artefacts are none, or with an empty reason that they are; other kinds stay as they are.
+
+    Args:
+        reasons: by kind.
+
+    Raises:
+        InputError: the run has no artefact of a kind, or it cannot be written.
+    """
+    told = of(run)
+    kinds = [one.kind for one in told.found]
+    changed = {kind: " ".join(printable(why, LONGEST_REASON).split()) for kind, why in reasons.items()}
+    if absent := [kind for kind in changed if kind not in kinds]:
+        there = f"it has {', '.join(kinds)}" if kinds else "it has none"
+        raise InputError(f"The table has no artefact {printable(absent[0], 40)!r} to dismiss; {there}.")
+    dismissed = {kind: why for kind, why in {**told.dismissed, **changed}.items() if why}
+    try:
+        write(run.path, replace(told, dismissed=dismissed))
+    except OSError as error:
+        raise unwritten(run.path, error) from error
+
+
+def checked(found: Sequence[Finding], reasons: Mapping[str, str]) -> Artefacts:
+    """The artefacts of a new run; a reason for what was not found has no effect."""
+    return Artefacts(tuple(found), {one.kind: reasons[one.kind] for one in found if reasons.get(one.kind)})

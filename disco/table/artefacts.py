@@ -1,0 +1,217 @@
+"""Artefacts: what in a table creates edges that no cause explains, worst first, each with its cure.
+
+- *relation*: a column is calculated from others;
+- *depth*: the rows differ in depth, effort or volume, and no exposure is declared (`disco/table/depth.py`);
+- *identifier*: a column numbers or names the rows;
+- *covariate*: a column that is neither a count nor adjusted for, such as a batch, a group or an age, goes with several;
+- *near*: two columns are near copies.
+
+Until an artefact is cured or dismissed, no direction is decided by the model class (`disco.refine`).
+"""
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from scipy.special import chdtrc
+
+from disco.checks import require_types
+from disco.errors import InputError, printable
+from disco.progress import SILENT, Reporter
+from disco.table.adjustment import CATEGORICAL, CONTINUOUS, Adjustment
+from disco.table.depth import Depth, depth
+from disco.table.guesses import Guess, guesses
+from disco.table.identifiers import identifiers
+from disco.table.prepared import Prepared, Table, prepare
+from disco.table.relations import Relation, near_copies, relations
+from disco.table.roles import Given, Roles
+from disco.words import how_many, listed, plural
+
+ARTEFACTS = ("relation", "depth", "identifier", "covariate", "near")
+_LEVEL = 0.001  # of the tests of columns left aside, for all of them together
+_PARTS = 10  # of a continuous one
+_LEAST_SHIFTED = 2  # columns: an edge needs two ends
+_NAMED = 6
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that stands out in a table.
+
+    Attributes:
+        kind: one of `ARTEFACTS`, or of those of `disco.table.quality`.
+        message: what was found, with its numbers: one sentence.
+        advice: what to do, in one or two sentences.
+        columns: the columns to leave out, if that is the advice, by position among the counts.
+        rows: numbers of the rows to look at, from 1 in the table as loaded.
+        aside: the columns to adjust for, if that is the advice, by name.
+    """
+
+    kind: str
+    message: str
+    advice: str
+    columns: tuple[int, ...] = ()
+    rows: tuple[int, ...] = ()
+    aside: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return f"{self.message} {self.advice}"
+
+
+def artefacts(
+    table: Table,
+    roles: Given | None = None,
+    aside: pd.DataFrame | None = None,
+    dismissed: Collection[str] = (),
+) -> tuple[Finding, ...]:
+    """The artefacts of a table of any size, worst first.
+
+    Args:
+        table: counts, one column per node, and the columns with other roles.
+        roles: roles of the columns that are not counts.
+        aside: columns that are neither counts nor adjusted for; by default those that the roles ignore.
+        dismissed: those of `ARTEFACTS` that are not looked for.
+
+    Raises:
+        InputError: the table or its roles cannot be used, or there is no such kind.
+    """
+    require_types(dismissed=(dismissed, Collection))
+    if unknown := [kind for kind in dismissed if kind not in ARTEFACTS]:
+        raise InputError(f"There is no artefact {printable(unknown[0], 40)!r}; the kinds are {', '.join(ARTEFACTS)}.")
+    if not {*ARTEFACTS} - {*dismissed}:
+        return ()
+    given = prepare(table, roles, folds=None)
+    counts, names = given.counts, list(given.counts.columns)
+    values = counts.to_numpy()
+    varied = np.flatnonzero(np.ptp(values, axis=0) > 0) if len(values) else np.arange(0)
+    exact = relations(Prepared(counts.iloc[:, varied])) if len(varied) else []
+    has_exposure = given.adjustment is not None and given.adjustment.exposure is not None
+    aside = ignored(table, roles) if aside is None else aside
+    found = (
+        *of_relations(names, exact),
+        *(() if has_exposure or "depth" in dismissed else of_depth(depth(_within(values, given.adjustment)))),
+        *_of_identifiers(counts),
+        *_of_covariates(counts, aside),
+        *of_near(names, near(counts, exact)),
+    )
+    return tuple(one for one in found if one.kind not in dismissed)
+
+
+def ignored(table: Table, roles: Given | None) -> pd.DataFrame:
+    """The columns of a table that its roles ignore; none without names or roles."""
+    if roles is None or isinstance(roles, Adjustment) or not isinstance(table, pd.DataFrame):
+        return pd.DataFrame()
+    roles = roles if isinstance(roles, Roles) else Roles(roles)
+    return table[[name for name in roles.named("ignore") if name in table]]
+
+
+def _within(values: np.ndarray, adjustment: Adjustment | None) -> np.ndarray:
+    """The counts without what the declared categories shift: each column with the same mean in every level."""
+    for covariate in () if adjustment is None else adjustment.covariates:
+        if covariate.kind == CATEGORICAL:
+            codes, levels = covariate.values.astype(int), len(covariate.levels)
+            sums = np.zeros((levels, values.shape[1]))
+            np.add.at(sums, codes, values)
+            means = sums / np.maximum(np.bincount(codes, minlength=levels), 1)[:, None]
+            shift = np.divide(values.mean(axis=0), means, out=np.ones_like(means), where=means > 0)
+            values = values * shift[codes]
+    return values
+
+
+def near(counts: pd.DataFrame, exact: Sequence[Relation], reporter: Reporter = SILENT, stage: str = "") -> pd.DataFrame:
+    """The near copies among the columns that vary and are no exact copies, by name: one, other, correlation."""
+    copies = [relation.columns[0] for relation in exact if len(relation.columns) == 2]
+    values, names = counts.to_numpy(), counts.columns.to_numpy()
+    kept = np.flatnonzero((np.ptp(values, axis=0) > 0) & ~np.isin(names, copies))
+    found = near_copies(values[:, kept], reporter, stage)
+    return found.assign(one=names[kept][found["one"]], other=names[kept][found["other"]])
+
+
+def of_relations(names: Sequence[str], exact: Sequence[Relation]) -> Iterator[Finding]:
+    """The finding of columns calculated from others; none without any."""
+    if exact:
+        out = tuple(sorted({names.index(relation.columns[0]) for relation in exact}))
+        others = f" There are {len(exact) - 1:,} more such relations." if len(exact) > 2 else ""
+        others = f" {exact[1].sentence}" if len(exact) == 2 else others
+        advice = "An edge between such columns reflects arithmetic, not cause: leave out one column of each relation."
+        yield Finding("relation", f"{exact[0].sentence}{others}", advice, out)
+
+
+def of_depth(deep: Depth) -> Iterator[Finding]:
+    """The finding of a depth that is not declared; none if it does not stand out."""
+    if deep.stands_out:
+        yield Finding(
+            "depth",
+            f"Totals explain {deep.explained:.0%} of what these columns share (shuffled tables: up to "
+            f"{deep.by_chance:.0%}).",
+            "Edges may come from depth. Adjust for it: declare an exposure, such as the row totals. A common cause of "
+            "nearly all columns looks the same.",
+        )
+
+
+def _of_identifiers(counts: pd.DataFrame) -> Iterator[Finding]:
+    found = identifiers(counts)
+    if found:
+        at, why = next(iter(found.items()))
+        more = f", and {how_many(len(found) - 1, 'more column')} like it" if len(found) > 1 else ""
+        yield Finding(
+            "identifier",
+            f'"{counts.columns[at]}" {why}{more}.',
+            "It measures nothing, and whatever changes from row to row goes with it: leave it out.",
+            tuple(found),
+        )
+
+
+def _of_covariates(counts: pd.DataFrame, aside: pd.DataFrame) -> Iterator[Finding]:
+    """The finding of columns left aside that go with several counts."""
+    given = {
+        aside.columns[at]: (aside.iloc[:, at], one) for at, one in guesses(aside).items() if one.role != "exposure"
+    }
+    shifted = {str(name): _shifted(counts, *one, len(given)) for name, one in given.items()}
+    found = {name: many for name, many in shifted.items() if many >= _LEAST_SHIFTED}
+    if found:
+        said = [f'"{name}" ({many:,} of {counts.shape[1]:,} columns)' for name, many in found.items()]
+        goes = plural(len(said), "A column that is left aside goes", "Columns that are left aside go")
+        yield Finding(
+            "covariate",
+            f"{goes} with the counts: {listed(said, _NAMED)}.",
+            "What goes with several counts may be their common cause, and that alone joins them: declare "
+            f"{plural(len(said), 'it', 'them')} as covariate or group.",
+            aside=tuple(found),
+        )
+
+
+def _shifted(counts: pd.DataFrame, column: pd.Series, guess: Guess, tests: int) -> int:
+    """How many counts differ between the values of a column: Kruskal and Wallis's test, corrected for all tests."""
+    if guess.kind == CONTINUOUS:
+        column = pd.qcut(pd.to_numeric(column, errors="coerce"), _PARTS, labels=False, duplicates="drop")
+    codes = pd.factorize(column)[0]
+    codes = np.where(np.bincount(codes + 1)[codes + 1] > 1, codes, -1)  # a value that one row has is no group
+    inside = codes >= 0
+    groups, rows = pd.factorize(codes[inside])[0], int(inside.sum())
+    if not 1 < (many := groups.max(initial=-1) + 1) < rows:
+        return 0
+    from scipy.stats import rankdata  # imported here because it takes a second
+
+    ranks = rankdata(counts.to_numpy()[inside], axis=0) - (rows + 1) / 2
+    sums = np.zeros((many, ranks.shape[1]))
+    np.add.at(sums, groups, ranks)
+    between, total = (sums**2 / np.bincount(groups)[:, None]).sum(axis=0), (ranks**2).sum(axis=0)
+    statistic = (rows - 1) * np.divide(between, total, out=np.zeros_like(total), where=total > 0)
+    return int((chdtrc(many - 1, statistic) < _LEVEL / (tests * counts.shape[1])).sum())
+
+
+def of_near(names: Sequence[str], pairs: pd.DataFrame) -> Iterator[Finding]:
+    """The finding of near copies, from `near`; none without any."""
+    if len(pairs):
+        one = pairs.iloc[pairs["correlation"].abs().argmax()]
+        pair = f'"{one["one"]}" and "{one["other"]}"'
+        copies = f"{len(pairs):,} pairs of columns are near copies, above all {pair}"
+        yield Finding(
+            "near",
+            f"{copies if len(pairs) > 1 else f'{pair} are near copies'}: the correlation of their ranks is "
+            f"{one['correlation']:.3f}.",
+            "Either of them could stand for the other in every edge: leave one out if they measure the same thing.",
+            tuple(sorted({names.index(name) for name in pairs["other"]})),
+        )
