@@ -8,6 +8,7 @@ A run is a folder of plain files. Nothing in it is ever unpickled, and everythin
     lock, worker.log       who works on the run (`disco.runs.locks`), and what that process printed
     events.jsonl           one line per fold and epoch: epoch, stage, fold, train, validation (null: not measured)
     table.parquet          the counts as given; truth.csv (parent, child, direction) if the true edges are known
+    artefacts.json         what in the table creates edges, and why some of it was dismissed (`disco.runs.artefacts`)
     roles.json             the roles of columns that are not counts; beside.parquet has those columns as given
     order.csv              position from 1, node; source first
     ccs.csv, criteria.csv  concrete scores of the recursive sink removal, and of the other criteria along it
@@ -20,6 +21,7 @@ A run is a folder of plain files. Nothing in it is ever unpickled, and everythin
     refined*, refining*    a refinement (`disco.runs.refined`), and one that is not finished (`disco.work.refining`)
 """
 
+from disco.runs import artefacts
 from disco.runs.bundled import example
 from disco.runs.folder import Run, runs_root
 from disco.runs.listing import Unreadable, find_runs, is_kept, list_runs, open_run
@@ -34,6 +36,7 @@ __all__ = [
     "Status",
     "Unreadable",
     "Work",
+    "artefacts",
     "create_run",
     "example",
     "find_runs",

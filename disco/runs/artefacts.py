@@ -98,7 +98,7 @@ def dismiss(run: Run, reasons: Mapping[str, str]) -> None:
     """
     told = of(run)
     kinds = [one.kind for one in told.found]
-    changed = {kind: " ".join(printable(why, LONGEST_REASON).split()) for kind, why in reasons.items()}
+    changed = {kind: printable(" ".join(why.split()), LONGEST_REASON) for kind, why in reasons.items()}
     if absent := [kind for kind in changed if kind not in kinds]:
         there = f"it has {', '.join(kinds)}" if kinds else "it has none"
         raise InputError(f"The table has no artefact {printable(absent[0], 40)!r} to dismiss; {there}.")

@@ -18,7 +18,7 @@ from scipy.special import chdtrc
 
 from disco.checks import require_types
 from disco.errors import InputError, printable
-from disco.progress import SILENT, Reporter
+from disco.progress import SILENT, Callback, Reporter
 from disco.table.adjustment import CATEGORICAL, CONTINUOUS, Adjustment
 from disco.table.depth import Depth, depth
 from disco.table.guesses import Guess, guesses
@@ -64,6 +64,7 @@ def artefacts(
     roles: Given | None = None,
     aside: pd.DataFrame | None = None,
     dismissed: Collection[str] = (),
+    callback: Callback | None = None,
 ) -> tuple[Finding, ...]:
     """The artefacts of a table of any size, worst first.
 
@@ -72,6 +73,7 @@ def artefacts(
         roles: roles of the columns that are not counts.
         aside: columns that are neither counts nor adjusted for; by default those that the roles ignore.
         dismissed: those of `ARTEFACTS` that are not looked for.
+        callback: receives the events; False stops.
 
     Raises:
         InputError: the table or its roles cannot be used, or there is no such kind.
@@ -81,19 +83,21 @@ def artefacts(
         raise InputError(f"There is no artefact {printable(unknown[0], 40)!r}; the kinds are {', '.join(ARTEFACTS)}.")
     if not {*ARTEFACTS} - {*dismissed}:
         return ()
+    reporter = Reporter(callback, {"depth": 0.8, "near": 0.2}, "stopped while looking for what creates edges.")
+    reporter.step("depth", 0, 1)
     given = prepare(table, roles, folds=None)
     counts, names = given.counts, list(given.counts.columns)
     values = counts.to_numpy()
     varied = np.flatnonzero(np.ptp(values, axis=0) > 0) if len(values) else np.arange(0)
     exact = relations(Prepared(counts.iloc[:, varied])) if len(varied) else []
-    has_exposure = given.adjustment is not None and given.adjustment.exposure is not None
+    is_of_depth = "depth" not in dismissed and (given.adjustment is None or given.adjustment.exposure is None)
     aside = ignored(table, roles) if aside is None else aside
     found = (
         *of_relations(names, exact),
-        *(() if has_exposure or "depth" in dismissed else of_depth(depth(_within(values, given.adjustment)))),
+        *(of_depth(depth(_within(values, given.adjustment), reporter, "depth")) if is_of_depth else ()),
         *_of_identifiers(counts),
         *_of_covariates(counts, aside),
-        *of_near(names, near(counts, exact)),
+        *of_near(names, near(counts, exact, reporter, "near")),
     )
     return tuple(one for one in found if one.kind not in dismissed)
 

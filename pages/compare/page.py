@@ -19,6 +19,7 @@ if run is None:
     st.stop()
 intro.run_caption(run.name, *run.shape)
 intro.adjustment(run.roles)
+intro.artefacts(run)
 status = run.status(COMPARE)
 found = comparison.of(run)
 if status.state not in ("none", "done"):

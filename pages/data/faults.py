@@ -28,21 +28,29 @@ def has_cure(draft: Draft) -> bool:
 
 
 def _found(draft: Draft) -> rows.Proposal:
-    """What to leave out, except a column that may hold row names: the page asks about it elsewhere."""
-    found = computed.mends(draft)
-    if not reshape.has_row_names(draft.table):
-        return found
-    return replace(found, columns={at: why for at, why in found.columns.items() if draft.columns[at] != 0})
+    """What to leave out, except a column that the page asks about elsewhere."""
+    found, asked = computed.mends(draft), {*computed.guesses(draft)}
+    asked |= {0} if reshape.has_row_names(draft.table) else set()
+    return replace(found, columns={at: why for at, why in found.columns.items() if draft.columns[at] not in asked})
+
+
+def mended(draft: Draft) -> set[str]:
+    """The names of the columns with cells that are not counts, if something here would mend them."""
+    if not has_cure(draft):
+        return set()
+    found, names = _found(draft), draft.table.columns
+    mended = {str(names[draft.columns[at]]) for at in (*found.columns, *found.texts)}
+    cells = {one.column for one in computed.problems(draft) if one.blocking and one.row and one.column}
+    return mended | (cells if len(found.rows) else set())
 
 
 def panel(draft: Draft) -> None:
-    """One box for the columns and rows to leave out and for numbers stored as text; nothing if there are none."""
+    """The columns and rows to leave out, and numbers stored as text; nothing if there are none."""
     if not has_cure(draft):
         return
     found = _found(draft)
-    with st.container(border=True):
-        for part in (_columns, _rows, _texts):
-            part(draft, found)
+    for part in (_columns, _rows, _texts):
+        part(draft, found)
 
 
 def _columns(draft: Draft, found: rows.Proposal) -> None:

@@ -1,39 +1,47 @@
 """Problems and doubts about the loaded table, each with the button that fixes it.
 
-This module covers how the file was read, what was done to the table, columns that look like an index, and columns that
-others determine; larger questions have modules of their own.
+This module covers how the file was read and what was done to the table; larger questions have modules of their own.
 """
 
 import streamlit as st
 
 from disco.table.read import MATRIX, NOTES, READING, SHEETS
-from disco.words import how_many, listed
-from pages.data import columns, faults, genes, rereading, reshaping, roles, screening
+from disco.words import how_many, listed, plural
+from pages.data import artefacts, columns, faults, genes, rereading, reshaping, roles, screening
 from pages.shared import session
 from pages.shared.frame import errors
-from pages.shared.frame.names import code, plain, shown
+from pages.shared.frame.names import code, plain
 from pages.shared.frame.words import bullets
 from pages.shared.table import computed, problem_list
 from pages.shared.table.drafts import Draft
 
 _ELSEWHERE = {"identifier", "names", "file"}  # notes shown beside the button that fixes them
-_MOST_STEPS, _MOST_LIKE, _MOST_SAID = 6, 8, 5  # in sight
+_MOST_STEPS, _MOST_SAID = 6, 5  # in sight
 
 
 def panel(draft: Draft) -> None:
-    """From how the file was read to columns that hardly vary, in the order in which to fix them."""
-    found = computed.problems(draft)
+    """How the file was read and what was done to the table; then columns that hardly vary."""
     _reading(draft)
     _history(draft)
-    reshaping.panel(draft)
-    problem_list.problem_list([problem for problem in found if problem.kind not in _ELSEWHERE], _way_out(draft))
-    roles.panel(draft)
-    faults.panel(draft)
-    roles.unusable(draft)
-    _index_like(draft)
-    _determined(draft)
     screening.panel(draft)
     st.space("small")
+
+
+def first(draft: Draft) -> None:
+    """What to settle before a graph is looked for, worst first: what blocks it, then what would mislead it."""
+    reshaping.panel(draft)
+    answered = roles.asked(draft) | faults.mended(draft)
+    found = [problem for problem in computed.problems(draft) if problem.kind not in _ELSEWHERE]
+    problem_list.problem_list([one for one in found if one.column not in answered], _way_out(draft))
+    if answered or computed.unusable(draft):
+        with st.container(border=True, key="settle"):
+            if computed.chosen_counts(draft) is None:
+                st.markdown(":material/error: **To settle before a graph can be found**")
+            roles.panel(draft)
+            faults.panel(draft)
+            roles.unusable(draft)
+    artefacts.panel(draft)
+    _left_out(draft)
 
 
 def _way_out(draft: Draft) -> str:
@@ -97,54 +105,10 @@ def _undo(steps: int) -> None:
     columns.taken_anew()
 
 
-def _index_like(draft: Draft) -> None:
-    """One line per column, with its button; nothing if there are none."""
-    found = {at: why for at, why in computed.index_like(draft).items() if at not in draft.beside}
-    for position, why in list(found.items())[:_MOST_LIKE]:
-        name, is_taken = code(draft.table.columns[position]), position in draft.columns
-        state = "It is included." if is_taken else "It is left out: it measures nothing."
-        with st.container(border=True, horizontal=True, vertical_alignment="center"):
-            st.markdown(f":material/tag: **{name} looks like an index, not a count.** It {why}. {state}")
-            label, key = "Leave it out" if is_taken else "Include it", f"index_like_{draft.key}_{position}"
-            st.button(label, key=key, on_click=_turn, args=(position,))
-    if len(found) > _MOST_LIKE:
-        more = how_many(len(found) - _MOST_LIKE, "more column looks", "more columns look")
-        st.caption(f"{more} like an index: see the notes in the table below.")
-
-
-def _turn(position: int) -> None:
-    now = session.draft.current()
-    if now is not None:
-        session.draft.choose_columns(tuple({*now.columns} ^ {position}))
-        columns.taken_anew()
-
-
-def _determined(draft: Draft) -> None:
-    """List the relations and propose one column of each to leave out; nothing if there are none."""
-    found = computed.relations(draft)
-    if not found:
-        return
-    lines = [plain(relation.sentence) for relation in found]
-    st.warning(
-        "**Some columns can be calculated from others.** An edge between such columns reflects arithmetic, not cause, "
-        f"and its direction cannot be known.\n\n{bullets(lines, _MOST_SAID)}",
-        icon=":material/join_inner:",
-    )
-    names = {position: str(draft.table.columns[position]) for position in draft.columns}
-    joined = {name for relation in found for name in relation.columns}
-    options = [position for position, name in names.items() if name in joined]
-    proposed = {relation.columns[0] for relation in found}
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        chosen = st.multiselect(
-            "Leave out",
-            options,
-            [position for position in options if names[position] in proposed],
-            format_func=lambda position: shown(names[position], 80),
-            key=f"out_{draft.key}_{hash(draft.columns)}",
-            help="We propose one column of each relation. To keep it, give it the role count in the table below.",
-        )
-        if st.button("Leave out", key="leave_out", disabled=not chosen):
-            named, count = listed([names[position] for position in chosen], _MOST_SAID), how_many(len(chosen), "column")
-            session.draft.leave_out_columns(chosen, f"{count} left out, determined by others: {named}.")
-            columns.taken_anew()
-            st.rerun()
+def _left_out(draft: Draft) -> None:
+    """One line on the identifiers that are not among the counts; nothing without any."""
+    found = [at for at in computed.index_like(draft) if at not in {*draft.columns, *draft.beside}]
+    if found:
+        names = listed([code(draft.table.columns[at]) for at in found], _MOST_SAID)
+        looks = plural(len(found), "looks like an identifier and is", "look like identifiers and are")
+        st.caption(f"{names} {looks} left out. In the table below you can make it a count all the same.")

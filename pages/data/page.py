@@ -35,6 +35,7 @@ earlier = session.draft.previous()
 if earlier is not None:
     back = f"Back to {plain(earlier.name)}"
     st.button(back, icon=":material/undo:", type="tertiary", on_click=session.draft.go_back, key="go_back")
+mending.first(draft)
 ready = computed.chosen_counts(draft) is not None
 with st.container(horizontal=True, vertical_alignment="center"):
     finding.button(draft, ready)

@@ -10,9 +10,9 @@ import pandas as pd
 import streamlit as st
 
 from disco.figures import quality as figures
+from disco.table.artefacts import ARTEFACTS, Finding
 from disco.table.counts import least_rows
-from disco.table.quality import Finding, Quality, quality
-from disco.table.roles import TOTAL
+from disco.table.quality import Quality, quality
 from disco.words import how_many
 from pages.data import columns, faults, stress
 from pages.shared import session
@@ -24,7 +24,7 @@ from pages.shared.table.drafts import Draft
 from pages.shared.work import background
 
 _AT_ONCE = 200_000  # cells that are checked in a second or two
-_ABOVE = {"constant", "rare", "relation"}  # findings that have a box and a button above
+_ABOVE = {*ARTEFACTS, "constant", "rare"}  # findings that have a box and a button above
 _STAGES = {"columns": "columns", "depth": "depth", "rows": "rows", "near": "near copies", "relations": "sums"}
 _FIGURES = {"dispersion": "Dispersion", "zeros": "Zeros", "depth": "Depth and rows"}
 _FAILURE = "The table could not be checked"
@@ -72,7 +72,7 @@ def _show(draft: Draft, table: pd.DataFrame, found: Quality) -> None:
 
 
 def _has_button(finding: Finding) -> bool:
-    return bool(finding.columns or finding.rows or finding.kind == "depth")
+    return bool(finding.columns or finding.rows)
 
 
 def _words(finding: Finding) -> str:
@@ -80,12 +80,8 @@ def _words(finding: Finding) -> str:
 
 
 def _button(draft: Draft, found: Quality, finding: Finding) -> None:
-    """Leave out the columns or rows of a finding, or declare an exposure."""
-    if finding.kind == "depth":
-        is_off = draft.roles.exposure is not None or bool(draft.roles.named("exposure"))
-        label, key = "An exposure is declared" if is_off else "Declare the row total as exposure", "quality_exposure"
-        act, help = _declare, "You can choose another exposure, or none, below the table of columns."
-    elif finding.columns:
+    """Leave out the columns or rows of a finding."""
+    if finding.columns:
         is_off = len(draft.columns) - len(finding.columns) < 2
         label, key = f"Leave out {how_many(len(finding.columns), 'column')}", f"quality_out_{finding.kind}"
         act = partial(_without_columns, [draft.columns[index] for index in finding.columns], finding.message)
@@ -96,11 +92,6 @@ def _button(draft: Draft, found: Quality, finding: Finding) -> None:
         label, key = f"Leave out {how_many(len(indices), 'row')}", "quality_out_rows"
         act, help = partial(_without_rows, draft, indices), "Too few rows would remain." if is_off else None
     st.button(label, key=key, on_click=act, disabled=is_off, help=help)
-
-
-def _declare() -> None:
-    session.draft.set_exposure(TOTAL)
-    columns.taken_anew()
 
 
 def _without_columns(positions: list[int], why: str) -> None:

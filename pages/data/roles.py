@@ -28,6 +28,11 @@ _HELP = (
 )
 
 
+def asked(draft: Draft) -> set[str]:
+    """The names of the columns that the reader is asked about."""
+    return {str(draft.table.columns[at]) for at in computed.guesses(draft)}
+
+
 def panel(draft: Draft) -> None:
     """The guesses that the reader has not yet answered, if any."""
     found = computed.guesses(draft)
@@ -38,21 +43,20 @@ def panel(draft: Draft) -> None:
     lines = [f"{code(draft.table.columns[at])} {plain(guess.why)}: **{guess}**?" for at, guess in found.items()]
     asked = bullets(lines, _MOST, "more: see the table below.")
     waits = " Until you decide, columns of whole numbers are counts." if numbers else ""
-    with st.container(border=True):
-        are = plural(len(found), "One column does", f"{len(found):,} columns do")
-        st.markdown(f"**{are} not look like counts.**{waits}\n\n{asked}")
-        with st.container(horizontal=True):
-            st.button(
-                plural(len(found), "Accept this guess", "Accept all guesses"),
-                key="take_guesses",
-                icon=":material/done_all:",
-                on_click=_take,
-                args=(found, [str(name) for name in draft.table.columns]),
-                help="You can undo this, or change each role in the table below.",
-            )
-            if numbers:
-                label = plural(len(found), "Keep it as a count", "Keep the numbers as counts")
-                st.button(label, key="keep_counts", on_click=_keep, args=(numbers,))
+    are = plural(len(found), "One column does", f"{len(found):,} columns do")
+    st.markdown(f"**{are} not look like counts.**{waits}\n\n{asked}")
+    with st.container(horizontal=True):
+        st.button(
+            plural(len(found), "Accept this guess", "Accept all guesses"),
+            key="take_guesses",
+            icon=":material/done_all:",
+            on_click=_take,
+            args=(found, [str(name) for name in draft.table.columns]),
+            help="You can undo this, or change each role in the table below.",
+        )
+        if numbers:
+            label = plural(len(found), "Keep it as a count", "Keep the numbers as counts")
+            st.button(label, key="keep_counts", on_click=_keep, args=(numbers,))
 
 
 def _take(found: dict[int, Guess], names: list[str]) -> None:
@@ -114,10 +118,9 @@ def unusable(draft: Draft) -> None:
     indices = np.flatnonzero(np.logical_or.reduce(list(found.values())))
     lost, count = faults.lost_rows(draft, indices), how_many(len(indices), "row")
     of = ", ".join(f"{code(name)} in {how_many(int(bad.sum()), 'row')}" for name, bad in found.items())
-    with st.container(border=True):
-        st.markdown(
-            f"**{count} cannot be used with these roles:** {lost}. A cell is missing or does not suit the role: {of}. "
-            f"Without them, {len(draft.table) - len(indices):,} rows remain; a run records which were left out. Or "
-            "give the column another role."
-        )
-        faults.rows_button(draft, indices, f"{count} left out, unusable in a role: {lost}.", "leave_out_unusable")
+    st.markdown(
+        f"**{count} cannot be used with these roles:** {lost}. A cell is missing or does not suit the role: {of}. "
+        f"Without them, {len(draft.table) - len(indices):,} rows remain; a run records which were left out. Or "
+        "give the column another role."
+    )
+    faults.rows_button(draft, indices, f"{count} left out, unusable in a role: {lost}.", "leave_out_unusable")

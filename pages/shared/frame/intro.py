@@ -2,9 +2,12 @@
 
 import streamlit as st
 
+from disco import runs
+from disco.runs import Run
 from disco.table.roles import Roles
 from disco.words import how_many
 from pages.shared import session
+from pages.shared.frame.artefacts import dismissed, lines
 from pages.shared.frame.glossary import define
 from pages.shared.frame.names import code, plain
 
@@ -33,8 +36,26 @@ def adjustment(roles: Roles | None) -> None:
         st.caption(f":material/tune: {plain(words[0].upper() + words[1:])}.", help=define("adjustment"))
 
 
+def artefacts(run: Run) -> bool:
+    """Draw what in a run's table creates edges, as long as it stands, and what was dismissed; whether any stands."""
+    told = runs.artefacts.of(run)
+
+    def dismiss(kind: str, why: str) -> None:
+        runs.artefacts.dismiss(run, {kind: why})
+
+    if told.standing:
+        with st.container(border=True, key="artefacts"):
+            lines(told.standing, "run_artefact", lambda one: None, dismiss)
+            if st.button("Change the table on Data", icon=":material/arrow_back:", key="artefacts_to_data"):
+                session.address.go("data")
+    dismissed(told.dismissed, "run_artefact", dismiss)
+    return bool(told.standing)
+
+
 def verdict(level: str, text: str, advice: str) -> None:
     """Draw a verdict, such as one from `disco.verdicts`, and below it what the open run is adjusted for.
+
+    While the run's table has artefacts, they stand in place of the level and the advice.
 
     Args:
         level: sure, guess or poor.
@@ -42,9 +63,12 @@ def verdict(level: str, text: str, advice: str) -> None:
         advice: what to do about it, as Markdown.
     """
     box, word, icon = _LOOKS[level]
+    run = session.run.current()
     with st.container(gap="xsmall"):
-        box(f"**{word}.** {text} {advice}", icon=icon)
-        run = session.run.current()
+        if run is not None and artefacts(run):
+            st.caption(text)
+        else:
+            box(f"**{word}.** {text} {advice}", icon=icon)
         adjustment(None if run is None else run.roles)
 
 

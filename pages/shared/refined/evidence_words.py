@@ -111,6 +111,7 @@ def direction(run: Run, refined: Refined, row: dict[str, Any]) -> str:
     ends = f"of {code(row['parent'])} and {code(row['child'])}"
     said = {
         Reason.KNOWN: "the knowledge given to the run allows only this direction.",
+        Reason.ARTEFACT: "something in the table creates edges. The warning on top of the page says what to do.",
         Reason.UNAVAILABLE: "the direction evidence is not available.",
         Reason.WEAK: f"only {costs} (needs {bound:g}).",
         Reason.FRAGILE: f"{costs}, but only {least} with a straight link (needs {HALF * bound:g}).",
@@ -124,7 +125,7 @@ def direction(run: Run, refined: Refined, row: dict[str, Any]) -> str:
         Reason.DECIDED: f"{costs} (needs {bound:g}), at least {least} with a straight link"
         + (f". The misfit {ends} requires {or_not(need)}." if need > bound else "."),
     }
-    rule = reason(row, nodes, bound)
+    rule = reason(row, nodes, bound, bool(refined.found.artefacts))
     if rule is Reason.MISSED and math.isnan(need):
         said[rule] = f"{costs}, but the misfit {ends} could not be measured."
     if rule is Reason.WEAK and row["direction_nats"] < 0:

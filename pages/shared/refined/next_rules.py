@@ -142,6 +142,7 @@ def _start(run: Run, rules: Knowledge) -> None:
             rows_left_out=run.rows_left_out,
             knowledge=rules if rules.to_dict() else None,
             roles=run.roles,
+            dismissed=runs.artefacts.of(run).dismissed,
         )
         jobs.start(other, REFINE, QUICK)
         session.run.select(other)

@@ -75,6 +75,7 @@ def _of_run(opened: runs.Run) -> Draft:
         rows_left_out=opened.rows_left_out,
         knowledge=opened.knowledge(),
         roles=opened.roles or Roles(),
+        dismissed=runs.artefacts.of(opened).dismissed,
     )
 
 
@@ -260,6 +261,11 @@ def set_truth(truth: pd.DataFrame | None) -> None:
 def set_knowledge(knowledge: Knowledge | None) -> None:
     """Give the draft's runs knowledge, or remove it."""
     _change(lambda now: {"knowledge": knowledge})
+
+
+def dismiss(kind: str, why: str) -> None:
+    """Say why a kind of artefact is none in this table, or with an empty reason that it is one."""
+    _change(lambda now: {"dismissed": {name: one for name, one in {**now.dismissed, kind: why}.items() if one}})
 
 
 def truth_changed(changed: runs.Run) -> None:

@@ -14,8 +14,6 @@ from disco.table.guesses import Guess
 from disco.table.guesses import guesses as guess_roles
 from disco.table.identifiers import identifiers
 from disco.table.prepared import prepare
-from disco.table.relations import Relation
-from disco.table.relations import relations as find_relations
 from disco.table.role_checks import unusable_rows
 from disco.table.support import level_support
 from disco.words import how_many, plural
@@ -117,6 +115,21 @@ def chosen_counts(draft: Draft) -> pd.DataFrame | None:
     return None if _of_roles(draft) else _counts(draft)
 
 
+def whole(draft: Draft) -> pd.DataFrame | None:
+    """The chosen counts, followed by the columns with another role; None as for `chosen_counts`."""
+    table = chosen_counts(draft)
+    if table is None:
+        return None
+    beside = draft.table.iloc[:, list(draft.beside)].reset_index(drop=True)
+    return pd.concat([table, beside.set_axis(names_of(beside), axis=1)], axis=1)
+
+
+def aside(draft: Draft) -> dict[int, Guess]:
+    """The columns that look like a covariate or a group and are neither counts nor adjusted for: position → guess."""
+    taken = {*draft.columns, *draft.beside}
+    return {at: one for at, one in _guesses(draft).items() if at not in taken and one.role in ("covariate", "group")}
+
+
 @fact(lambda draft: (*_chosen(draft), draft.settings.folds), 8)
 def _counts(draft: Draft) -> pd.DataFrame | None:
     try:
@@ -166,16 +179,6 @@ def unusable(draft: Draft) -> dict[str, np.ndarray]:
     roles = draft.roles.needed()
     found = {} if roles is None else unusable_rows(draft.table.iloc[:, [*draft.columns, *draft.beside]], roles)
     return {name: bad for name, bad in found.items() if bad.mean() < 0.5}
-
-
-def relations(draft: Draft) -> list[Relation]:
-    """The chosen columns that others determine exactly; none while there are blocking problems."""
-    return [] if chosen_counts(draft) is None else _relations(draft)
-
-
-@fact(_chosen, words="Looking for columns that can be calculated from others …")
-def _relations(draft: Draft) -> list[Relation]:
-    return find_relations(_counts(draft))
 
 
 @fact(_whole)

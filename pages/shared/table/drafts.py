@@ -7,7 +7,7 @@ are dropped first when there are too many or they take too much memory.
 import secrets
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 
 import pandas as pd
@@ -68,6 +68,7 @@ class Draft:
         steps: what was done to it.
         rows_left_out: of the loaded table, as stretches (`disco.table.rows`).
         knowledge: the rules that the draft's runs follow.
+        dismissed: why kinds of artefacts are none in this table.
         roles: given to columns by the reader, including count and ignore; those columns get no further guess.
     """
 
@@ -87,6 +88,7 @@ class Draft:
     rows_left_out: Stretches = ()
     knowledge: Knowledge | None = None
     roles: Roles = field(default_factory=Roles)
+    dismissed: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def beside(self) -> tuple[int, ...]:

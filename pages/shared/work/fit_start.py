@@ -3,13 +3,11 @@
 from collections.abc import Sequence
 from functools import partial
 
-import pandas as pd
 import streamlit as st
 
 from disco import runs
 from disco.errors import InputError
 from disco.settings import PRESETS, Settings
-from disco.table.cells import names_of
 from disco.words import duration, size
 from disco.work import jobs, serving
 from disco.work.forecast import Estimate, estimate, span
@@ -56,12 +54,11 @@ def new_run(draft: Draft, name: str = "", device: str = "auto") -> runs.Run:
     Raises:
         InputError: the run cannot be made.
     """
-    table, truth = computed.chosen_counts(draft), draft.truth
+    table, truth = computed.whole(draft), draft.truth
     if truth is not None:
         truth = truth[truth["parent"].isin(table.columns) & truth["child"].isin(table.columns)]
-    beside = draft.table.iloc[:, list(draft.beside)].reset_index(drop=True)
     return runs.create_run(
-        pd.concat([table, beside.set_axis(names_of(beside), axis=1)], axis=1),
+        table,
         draft.settings,
         name=name or _usual(draft),
         source=draft.origin,
@@ -71,6 +68,8 @@ def new_run(draft: Draft, name: str = "", device: str = "auto") -> runs.Run:
         rows_left_out=draft.rows_left_out,
         knowledge=draft.knowledge,
         roles=draft.roles.needed(),
+        aside=draft.table.iloc[:, list(computed.aside(draft))],
+        dismissed=draft.dismissed,
     )
 
 

@@ -1,0 +1,83 @@
+"""What in the loaded table creates edges, each with a button that cures it."""
+
+from functools import partial
+
+import pandas as pd
+import streamlit as st
+
+from disco.progress import Callback
+from disco.table.artefacts import Finding, artefacts
+from disco.table.roles import TOTAL, Roles
+from disco.words import how_many, listed
+from pages.data import columns
+from pages.shared import session
+from pages.shared.frame import artefacts as shown
+from pages.shared.table import computed
+from pages.shared.table.drafts import Draft
+from pages.shared.work import background
+
+_AT_ONCE = 1_000_000  # cells that are checked in a second or two
+_FAILURE = "The table could not be checked for what creates edges"
+_NAMED = 5
+_STAGES = {"depth": "depth", "near": "near copies"}
+
+
+def panel(draft: Draft) -> None:
+    """A box with what was found and not dismissed; nothing while the chosen columns are not counts."""
+    table = computed.whole(draft)
+    if table is None:
+        return
+    key: background.Key = ("artefacts", draft.key, *draft.columns, str(draft.roles))
+    aside = draft.table.iloc[:, list(computed.aside(draft))]
+    work = partial(_look, table, draft.roles.needed(), aside)
+    if background.find(key) is None:
+        background.begin(key, work, _FAILURE, at_once=table.size <= _AT_ONCE)
+    background.panel(
+        key,
+        lambda: work if st.button("Look for what creates edges", key="artefacts_again") else None,
+        partial(_show, draft),
+        lambda stage: f"Looking for what creates edges: {_STAGES.get(stage, 'sums')} …",
+        _FAILURE,
+    )
+
+
+def _look(table: pd.DataFrame, roles: Roles | None, aside: pd.DataFrame, callback: Callback) -> tuple[Finding, ...]:
+    return artefacts(table, roles, aside, callback=callback)
+
+
+def _show(draft: Draft, found: tuple[Finding, ...]) -> None:
+    standing = [one for one in found if one.kind not in draft.dismissed]
+    if standing:
+        with st.container(border=True, key="artefacts"):
+            shown.lines(standing, "artefact", partial(_cure, draft), session.draft.dismiss)
+    reasons = {one.kind: draft.dismissed[one.kind] for one in found if one.kind in draft.dismissed}
+    shown.dismissed(reasons, "artefact", session.draft.dismiss)
+
+
+def _cure(draft: Draft, one: Finding) -> None:
+    """The button that cures an artefact."""
+    if one.kind == "depth":
+        label, act = "Adjust for the row totals", partial(session.draft.set_exposure, TOTAL)
+    elif one.aside:
+        label, act = f"Adjust for {how_many(len(one.aside), 'column')}", partial(_adjust, draft, one)
+    else:
+        label = f"Leave out {how_many(len(one.columns), 'column')}"
+        positions = [draft.columns[index] for index in one.columns]
+        words = f"{how_many(len(positions), 'column')} left out: {one.message}"
+        act = partial(session.draft.leave_out_columns, positions, words)
+    is_off = bool(one.columns) and len(draft.columns) - len(one.columns) < 2
+    help = "Fewer than 2 columns would remain." if is_off else None
+    st.button(label, key=f"artefact_cure_{one.kind}", on_click=_done, args=(act,), disabled=is_off, help=help)
+
+
+def _done(act: partial) -> None:
+    act()
+    columns.taken_anew()
+
+
+def _adjust(draft: Draft, one: Finding) -> None:
+    """Give the columns left aside the roles that they look like."""
+    given = {
+        at: guess.given for at, guess in computed.aside(draft).items() if str(draft.table.columns[at]) in one.aside
+    }
+    session.draft.set_roles(given, f"Adjusted for {listed(one.aside, _NAMED)}.")

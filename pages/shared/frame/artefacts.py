@@ -1,0 +1,62 @@
+"""What in a table creates edges: one line each with its cure, and a reason for which it is dismissed."""
+
+from collections.abc import Callable, Iterable, Mapping
+
+import streamlit as st
+
+from disco.runs.artefacts import LONGEST_REASON
+from disco.table.artefacts import Finding
+from pages.shared.frame.names import code, plain
+
+_MEANING = (
+    "Until this is cured or dismissed, the graph's pages warn of it, and no direction is decided. The reason is kept "
+    "with the run and stands in every export."
+)
+NAMES = {
+    "relation": "sums of columns",
+    "depth": "depth",
+    "identifier": "an identifier",
+    "covariate": "a column left aside",
+    "near": "near copies",
+}
+
+
+def lines(
+    found: Iterable[Finding], key: str, cure: Callable[[Finding], None], dismiss: Callable[[str, str], None]
+) -> None:
+    """A line for each, worst first, with its cure and *Dismiss*.
+
+    Args:
+        key: begins the keys of the widgets.
+        cure: draws the button that cures it.
+        dismiss: called with a kind and the reason for which it is none.
+    """
+    for one in found:
+        with st.container(horizontal=True, vertical_alignment="center", key=f"{key}_{one.kind}"):
+            st.markdown(f":orange[:material/warning:] **{plain(one.message)}** {plain(one.advice)}", width="stretch")
+            cure(one)
+            with st.popover("Dismiss", key=f"{key}_dismiss_{one.kind}", help=_MEANING):
+                _reason(one.kind, key, dismiss)
+
+
+def _reason(kind: str, key: str, dismiss: Callable[[str, str], None]) -> None:
+    """The form that asks for the reason."""
+    with st.form(f"{key}_form_{kind}", border=False):
+        why = st.text_input(
+            f"Why is it no {NAMES[kind]}?" if kind == "depth" else "Why does it not matter?",
+            max_chars=LONGEST_REASON,
+            placeholder="The rows are of equal effort.",
+        )
+        if st.form_submit_button("Dismiss it", icon=":material/done:"):
+            if why.strip():
+                dismiss(kind, why)
+                st.rerun()
+            st.caption("Give a reason: it stands in every export.")
+
+
+def dismissed(reasons: Mapping[str, str], key: str, dismiss: Callable[[str, str], None]) -> None:
+    """A line for each that was dismissed, with its reason and *Undo*."""
+    for kind, why in reasons.items():
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.caption(f"Dismissed, {NAMES[kind]}: {code(why)}", width="content")
+            st.button("Undo", key=f"{key}_undo_{kind}", type="tertiary", on_click=dismiss, args=(kind, ""))

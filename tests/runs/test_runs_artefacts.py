@@ -1,0 +1,83 @@
+"""A run's artefacts: kept, dismissed with a reason, and heeded by every reader of its results."""
+
+import json
+
+import pandas as pd
+import pytest
+
+from disco.errors import InputError
+from disco.refine import Choice, refine
+from disco.refine.result import withheld
+from disco.runs import artefacts, create_run, found, stamps
+from disco.runs.about import about
+from disco.runs.refined import read_refined, save
+from disco.settings import Settings
+from disco.simulate import Design, simulate
+from disco.table.artefacts import ARTEFACTS, Finding
+
+QUICK = Choice(starts=1, restarts=0, bootstrap=0, folds=0)
+
+
+@pytest.fixture(scope="module")
+def deep() -> pd.DataFrame:
+    return simulate(Design(nodes=8, rows=1500, k=2, depth=0.6, seed=4)).table
+
+
+@pytest.fixture(scope="module")
+def raw(deep):
+    return refine(deep, QUICK, dismissed=ARTEFACTS)
+
+
+def refined_run(table, raw):
+    run = create_run(table, Settings(), name="deep")
+    save(run.path, raw, QUICK)
+    return run
+
+
+def test_nothing_is_decided_while_a_depth_stands(deep, raw):
+    assert raw.edges["decided"].any() and not raw.found.artefacts
+    run = refined_run(deep, raw)
+    (told,) = artefacts.of(run).standing
+    read = read_refined(run)
+    assert told.kind == "depth" and read.found.artefacts == (str(told),) == found.read(run, found.REFINED).artefacts
+    assert not read.edges["decided"].any() and about(run, "a method")["artefacts"] == str(told)
+    before = stamps.refinement(run)
+    artefacts.dismiss(run, {"depth": " plots of\n one size "})
+    assert stamps.refinement(run) > before
+    assert read_refined(run).edges["decided"].equals(raw.edges["decided"])
+    assert about(run, "a method")["dismissed"] == "depth: plots of one size" and "artefacts" not in about(run, "m")
+    artefacts.dismiss(run, {"depth": ""})
+    assert not read_refined(run).edges["decided"].any()
+
+
+def test_python_says_it_too(deep):
+    told = refine(deep, QUICK)
+    assert told.notes[0].startswith("Totals explain") and not told.edges["decided"].any()
+
+
+def test_knowledge_still_decides(raw):
+    ruled = raw.having(edges=raw.edges.assign(rule=["required", *["free"] * (len(raw.edges) - 1)], decided=True))
+    decided = withheld(ruled, [Finding("depth", "So.", "Do.")]).edges["decided"].tolist()
+    assert decided == [True, *[False] * (len(raw.edges) - 1)]
+
+
+def test_a_run_of_an_older_version_is_looked_at_once(deep, raw):
+    run = refined_run(deep, raw)
+    (run.path / artefacts.FILE).unlink()
+    assert [one.kind for one in artefacts.of(run).standing] == ["depth"]
+    assert json.loads((run.path / artefacts.FILE).read_text())["found"][0]["kind"] == "depth"
+
+
+@pytest.mark.parametrize("text", ["{", "[]", '{"found": 1, "dismissed": {}}', '{"found": [{}], "dismissed": {}}'])
+def test_a_damaged_file_is_made_anew(deep, raw, text):
+    run = refined_run(deep, raw)
+    (run.path / artefacts.FILE).write_text(text)
+    assert [one.kind for one in artefacts.of(run).standing] == ["depth"]
+
+
+def test_only_what_was_found_can_be_dismissed(deep, small_table):
+    for table, there in ((deep, "it has depth"), (small_table, "it has none")):
+        run = create_run(table, Settings(), name="a run", dismissed={"near": "no effect"})
+        assert not artefacts.of(run).dismissed
+        with pytest.raises(InputError, match=f"no artefact 'near' to dismiss; {there}"):
+            artefacts.dismiss(run, {"near": "a reason"})
