@@ -92,7 +92,7 @@ function drawEdge(edge) {
   group.append(part("path", { class: "near", d: edge.path }), line);
   if (edge.dot) group.append(drawDot(edge.dot, ink, edge.is_ring));
   if (edge.square) group.append(drawSquare(edge.square, ink));
-  group.append(part("polygon", { class: "head", points: edge.head, fill: ink }));
+  group.append(part("polygon", { class: `head ${edge.end}`, points: edge.head, fill: ink, stroke: ink }));
   return group;
 }
 

@@ -34,7 +34,7 @@ function lead(edge, from, to, nodes) {
   const ends = [from, ...turns.map(([x, y]) => ({ x, y })), to];
   const points = [border(from, ends[1]), ...turns, border(to, ends.at(-2))];
   const [last, tip] = points.slice(-2), far = Math.hypot(tip[0] - last[0], tip[1] - last[1]) || 1;
-  const head = Math.min(6 + 1.6 * edge.width, far), along = [(tip[0] - last[0]) / far, (tip[1] - last[1]) / far];
+  const head = edge.end === "none" ? 0 : Math.min(6 + 1.6 * edge.width, far), along = [(tip[0] - last[0]) / far, (tip[1] - last[1]) / far];
   const neck = [tip[0] - along[0] * head, tip[1] - along[1] * head];
   const side = (way) => [neck[0] - way * along[1] * head * 0.42, neck[1] + way * along[0] * head * 0.42];
   edge.path = `M${[...points.slice(0, -1), neck].map((point) => point.join(" ")).join("L")}`;

@@ -278,6 +278,7 @@ def _dot(graph: nx.DiGraph, about: About) -> str:
         told = [f"{name}={_quoted(row[name])}" for name in EDGE_WORDS if row.get(name)]
         numbers = [name for name in EDGE_NUMBERS if math.isfinite(row.get(name, math.nan))]
         told += [f"{name}={_quoted(format(row[name], '.9g'))}" for name in numbers]
+        told += ["dir=none"] if row.get("is_open") or row.get("decided", 1.0) == 0 else []
         more = f" [{', '.join(told)}]" if told else ""
         lines.append(f"  {_quoted(row['parent'])} -> {_quoted(row['child'])}{more};")
     return "\n".join([*lines, "}"]) + "\n"

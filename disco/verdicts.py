@@ -197,7 +197,7 @@ def of_refinement(refined: Refined, bound: float) -> Verdict:
 
 _REFINED_ADVICE = {
     "sure": "The model fits these columns and the evidence is strong. Hidden common causes would change that.",
-    "guess": "Use the decided directions. A dashed edge relates two columns, but its arrow is a hypothesis.",
+    "guess": "Use the decided directions. An edge without a head joins two columns in a direction that is not known.",
     "poor": "Lines show related columns. Arrows are hypotheses.",
 }
 

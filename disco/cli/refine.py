@@ -47,7 +47,8 @@ def _print(target: Run, result: Refined, choice: Choice) -> None:
         is_sure = _BY_RULE.get(rule) or ("decided" if edge.decided else "undecided")
         told = {"gain": edge.gain_nats, "direction": edge.direction_nats, "robust": edge.robust_nats}
         said = ", ".join(f"{name} {_nats(value)}" for name, value in told.items())
-        say(f"  {short(edge.parent)} -> {short(edge.child)}  {said}, {is_sure}{share}")
+        arrow = "--" if is_sure == "undecided" else "->"
+        say(f"  {short(edge.parent)} {arrow} {short(edge.child)}  {said}, {is_sure}{share}")
     if target.roles is not None:
         say(sentence(f"Roles: {target.roles}."))
     if (known := target.knowledge()) is not None:

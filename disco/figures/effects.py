@@ -91,7 +91,7 @@ def response(curve: pd.DataFrame, observed: pd.DataFrame, parent: str, child: st
     )
     figure.layout.xaxis = dict(title=f"{theme.label(parent)} ({unit})")
     figure.layout.yaxis = dict(title=f"mean {'level' if unit == 'level' else 'count'} of {theme.label(child, 24)}")
-    return roles.titled(figure, _response_title(curve, parent, child), height=400)
+    return roles.titled(figure, _response_title(curve, parent, child), height=260, legend=False)
 
 
 def _response_title(curve: pd.DataFrame, parent: str, child: str) -> str:
@@ -99,8 +99,8 @@ def _response_title(curve: pd.DataFrame, parent: str, child: str) -> str:
     share = curve["rows"].cumsum() / curve["rows"].sum()
     first, last = (curve.iloc[int(np.searchsorted(share, cut))] for cut in (0.05, 0.95))
     return (
-        f"The mean of {theme.label(child)} changes from {number(first['mean'])} to {number(last['mean'])} "
-        f"as {theme.label(parent)} changes from {first['count']:g} to {last['count']:g}"
+        f"Where {theme.label(parent)} goes from {first['count']:.3g} to {last['count']:.3g}, the mean of "
+        f"{theme.label(child)} goes from {number(first['mean'])} to {number(last['mean'])}."
     )
 
 

@@ -1,16 +1,17 @@
 """The causal graph as a picture: one list of marks, drawn as SVG here and by the interactive graph of the app.
 
-An edge's width shows its OCS; it is dashed if it did not pass in all folds. In a refined graph the width shows the edge
-gain, the loss of its child's score without it, and a dashed edge has an undecided direction. The same holds in a union
-of both methods' graphs, where an edge's colour and tail show which method found it. In a graph compared with a truth or
-another graph, colour, dash and ends of an edge show its verdict instead. In a graph of several methods the width shows
-how many have the edge. An edge without an arrow head is undirected. A square at the tail marks an edge required by
-knowledge. A dashed outline marks a node that the model does not fit. `placing` positions the nodes, `routing` routes
-the edges around them. Names are escaped everywhere; no picture loads anything from the network.
+An edge whose direction is not known has no head, or an open one at its likelier end if the graph asks for it. An edge's
+width shows its OCS; it is dashed if it did not pass in all folds. In a refined graph the width shows the edge gain, the
+loss of its child's score without it. The same holds in a union of both methods' graphs, where an edge's colour and tail
+show which method found it. In a graph compared with a truth or another graph, colour, dash and ends of an edge show its
+verdict instead. In a graph of several methods the width shows how many have the edge. A square at the tail marks an
+edge required by knowledge. A dashed outline marks a node that the model does not fit. `placing` positions the nodes,
+`routing` routes the edges around them. Names are escaped everywhere; no picture loads anything from the network.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import networkx as nx
 import numpy as np
@@ -28,6 +29,8 @@ THIN, THICK = 1.0, 7.0  # pixels of the weakest and the strongest edge; the latt
 MISSING = 1.8  # pixels of a missing true edge, whatever its OCS
 MANY_NODES = 40
 UNSURE = (7, 5)  # pixels on and off of a dashed edge
+FULL, OPEN, NONE = "full", "open", "none"  # heads
+LIKELIER = "likelier"  # of a graph: whether an edge of unknown direction has an open head at its likelier end
 _EDGE = "#5B6B78"
 _MISSED = "the model does not fit this node: its arrows are hypotheses"
 _BY_RULE = {REQUIRED: "required by knowledge", FIXED: "direction fixed by knowledge"}
@@ -40,12 +43,12 @@ class Edge:
     Attributes:
         parent, child: its ends.
         width: pixels.
-        is_firm: whether it passed in all folds; in a refined graph, whether its direction is decided.
+        is_firm: whether it passed in all folds.
         scores: its numbers as text.
         verdict: the result of a comparison with a truth or another graph, a key of `roles.LOOKS`; None without one.
         found_by: which methods found it, a key of `roles.FOUND_BY`; None in a graph of one method.
         rule: its rule by knowledge (`disco.knowledge.resolved`); None without knowledge.
-        is_open: whether it is undirected, without an arrow head.
+        head: full if its direction is known; otherwise none, or open at the likelier end.
     """
 
     parent: str
@@ -56,7 +59,7 @@ class Edge:
     verdict: str | None = None
     found_by: str | None = None
     rule: str | None = None
-    is_open: bool = False
+    head: str = FULL
 
     @property
     def role(self) -> roles.Verdict | None:
@@ -67,7 +70,7 @@ class Edge:
         """The hover text."""
         meaning = f" ({self.role.meaning})" if self.role else ""
         told = "; ".join(filter(None, [self.scores, _BY_RULE.get(self.rule or "")]))
-        arrow = "—" if self.is_open else "→"
+        arrow = "→" if self.head == FULL else "—"
         return f"{self.parent} {arrow} {self.child}{meaning}{': ' if told else ''}{told}"
 
     @property
@@ -91,6 +94,9 @@ class Edge:
     def is_absent(self) -> bool:
         """Whether only the truth or the compared graph has it, not the graph itself."""
         return _is_absent(self.verdict)
+
+
+_HEADS = {NONE: "no arrow head: direction not known", OPEN: "open head: likelier end, direction not known"}
 
 
 @dataclass(frozen=True)
@@ -134,7 +140,7 @@ def edges(graph: nx.DiGraph, strongest: float | None = None) -> list[Edge]:
             verdict=values.get("verdict"),
             found_by=values.get("found_by"),
             rule=values.get("rule"),
-            is_open=values.get("is_open", False),
+            head=_head(values, graph.graph.get(LIKELIER, False)),
         )
         for parent, child, values in data
     ]
@@ -155,10 +161,22 @@ def _is_absent(verdict: str | None) -> bool:
     return verdict is not None and roles.LOOKS[verdict].is_absent
 
 
-def _is_firm(values: Mapping[str, float]) -> bool:
-    is_decided = bool(values.get("decided", True))
-    is_required = values.get("rule") == REQUIRED
-    return is_required or (is_decided and ("found_by" in values or reaches(values.get("frequency", 1.0), 1.0)))
+def _head(values: Mapping[str, Any], is_likelier: bool) -> str:
+    """The head of an edge; where verdicts on directions are shown, the likelier end too."""
+    if values.get("is_open", False):
+        return NONE
+    if is_decided(values) or _is_absent(values.get("verdict")):
+        return FULL
+    return OPEN if is_likelier or "verdict" in values else NONE
+
+
+def is_decided(values: Mapping[str, Any]) -> bool:
+    """Whether the direction of an edge is known, as far as its graph says."""
+    return values.get("rule") == REQUIRED or bool(values.get("decided", True))
+
+
+def _is_firm(values: Mapping[str, Any]) -> bool:
+    return values.get("rule") == REQUIRED or "found_by" in values or reaches(values.get("frequency", 1.0), 1.0)
 
 
 def _scores(graph: nx.DiGraph, parent: str, child: str) -> str:
@@ -250,11 +268,7 @@ def legend(graph: nx.DiGraph, drawn: list[Edge]) -> list[Key]:
     plain = [edge for edge in drawn if not edge.verdict]
     numbers = {name for *_, values in graph.edges(data=True) for name in values}
     by_evidence, by_ocs = not numbers.isdisjoint({"gain_nats", "found_by"}), "ocs" in numbers
-    words = {False: "direction cannot be known"}  # for a truth, whose other lines are self-explanatory
-    if by_evidence:
-        words = {True: "direction decided", False: "direction undecided"}
-    elif by_ocs:
-        words = {True: "passed in all folds", False: "passed in some folds"}
+    words = {True: "passed in all folds", False: "passed in some folds"} if by_ocs and not by_evidence else {}
     for is_firm, meaning in words.items():
         if any(edge.is_firm == is_firm for edge in plain):
             keys.append(Key(meaning, 3, dash=() if is_firm else UNSURE))
@@ -262,8 +276,10 @@ def legend(graph: nx.DiGraph, drawn: list[Edge]) -> list[Key]:
         keys.append(Key(_BY_RULE[REQUIRED], 3, has_square=True))
     if any(is_missed(graph, node) for node in graph):
         keys.append(Key(_MISSED, 2, dash=DASHED, outline=True))
-    if any(edge.is_open for edge in drawn):
-        keys.append(Key("no arrow head: direction open"))
+    heads = {edge.head for edge in drawn}
+    if FULL in heads and by_evidence:
+        keys.append(Key("arrow: direction decided"))
+    keys += [Key(words) for head, words in _HEADS.items() if head in heads]
     if "methods" in numbers:
         keys.append(Key("thicker line = more methods"))
     if (by_evidence or by_ocs) and any(not edge.is_absent for edge in drawn):
@@ -300,7 +316,7 @@ def _line(edge: Edge, way: routing.Route) -> dict:
     """An edge's marks: its line, its arrow head scaled with its width, and the dot and the square at its tail."""
     start, end = np.array(way.points[0]), np.array(way.points[-1])
     last = end - way.points[-2]
-    longest = 0.0 if edge.is_open else max(6.0, 0.8 * float(np.hypot(*last)))
+    longest = 0.0 if edge.head == NONE else max(6.0, 0.8 * float(np.hypot(*last)))
     head, along = min(6 + 1.6 * edge.width, longest), _unit(last)
     neck, across = end - along * head, np.array([-along[1], along[0]]) * head * 0.42
     radius = 3 + edge.width / 2
@@ -313,6 +329,7 @@ def _line(edge: Edge, way: routing.Route) -> dict:
         "head": " ".join(f"{x:.1f},{y:.1f}" for x, y in (end, neck + across, neck - across)),
         "dot": [round(float(v), 1) for v in (*dot, radius)] if edge.has_dot else None,
         "square": [round(float(v), 1) for v in (*square, radius)] if edge.is_required else None,
+        "end": edge.head,
         "is_ring": edge.role is not None and edge.role.is_ring,
         "colour": colour if edge.role else None,
         **{"dash": list(dash), "width": round(edge.width, 2), "firm": edge.is_firm, "absent": edge.is_absent},

@@ -124,8 +124,12 @@ def _svg_edge(edge: dict) -> str:
     return (
         f'<g opacity="0.8"><title>{_xml(edge["words"])}</title>'
         f'<path d="{edge["path"]}" fill="none" stroke="{ink}" stroke-width="{edge["width"]:.1f}"'
-        f'{_svg_dash(edge["dash"])}/>{tail}<polygon points="{edge["head"]}" fill="{ink}"/></g>'
+        f'{_svg_dash(edge["dash"])}/>{tail}<polygon points="{edge["head"]}" {_svg_head(edge["end"], ink)}/></g>'
     )
+
+
+def _svg_head(end: str, ink: str) -> str:
+    return f'fill="white" stroke="{ink}" stroke-width="1.2"' if end == "open" else f'fill="{ink}"'
 
 
 def _svg_dot(dot: list[float], ink: str, is_ring: bool) -> str:

@@ -28,11 +28,12 @@ if found is None and result is None:
 slot = st.empty()
 left, right = st.container(key="beside_graph").columns([5, 3], gap="medium")
 with right, st.container(height=side_panel.HEIGHT, key="graph_rail", border=False):
+    told = st.container()
     view = views.chosen(found, result)
     known = truth.shown(view.placed)
     if known:
         against_truth.choose()
-    drawn = side_panel.panel(view, known)
+    drawn = side_panel.panel(view, known, told)
 with slot.container():
     intro.verdict(*views.verdict(view))
 with left:

@@ -4,6 +4,7 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from disco import graph as graphs
 from disco.figures import graph as drawing
@@ -30,8 +31,12 @@ def nothing_yet(run: Run) -> None:
         empty.not_done(run)
 
 
-def panel(view: View, known: Known | None) -> nx.DiGraph:
-    """Draw the search, the reach and the picked node or edge; return the graph to draw."""
+def panel(view: View, known: Known | None, slot: DeltaGenerator) -> nx.DiGraph:
+    """Draw the search, the reach and, on top, the picked node or edge; return the graph to draw.
+
+    Args:
+        slot: a container above the other controls.
+    """
     node = picked.node_box(
         "Find a node", view.placed.order, "graph_search", "Type part of its name.", then=canvas.focus_on
     )
@@ -41,11 +46,12 @@ def panel(view: View, known: Known | None) -> nx.DiGraph:
         judged = misfit.marked(judged, view.refinement.refined)
     part = _neighbourhood(judged, node)
     edge = picked.picked_edge(part.edges)
-    next_rules.section(view.placed.run, view.placed.order, edge)
     if edge is not None:
-        _edge(view, edge)
+        with slot:
+            _edge(view, edge)
     elif node is not None:
-        _node(view, judged, node)
+        with slot:
+            _node(view, judged, node)
     else:
         alone = sum(1 for one in view.graph if view.graph.degree(one) == 0)
         st.caption("Click a node or an edge, or search for a node above.")
@@ -54,7 +60,8 @@ def panel(view: View, known: Known | None) -> nx.DiGraph:
             f"{how_many(len(graphs.sinks(view.graph)) - alone, 'sink')}, "
             f"{how_many(alone, 'node')} without edges."
         )
-    return part
+    next_rules.section(view.placed.run, view.placed.order, edge)
+    return canvas.with_heads(part, "graph_heads")
 
 
 def _neighbourhood(graph: nx.DiGraph, node: str | None) -> nx.DiGraph:
@@ -75,10 +82,10 @@ def _neighbourhood(graph: nx.DiGraph, node: str | None) -> nx.DiGraph:
 def _edge(view: View, edge: tuple[str, str]) -> None:
     """The picked edge: its evidence by the likelihood, or its scores by DISCO."""
     parent, child = edge
-    st.markdown(f"##### {code(parent)} → {code(child)}")
+    st.markdown(f"##### {canvas.edge_words(view.graph, parent, child)}")
     if view.name != DISCO and edge in view.refinement.graph.edges:
         if view.graph.edges[edge].get("reversed"):
-            st.markdown(f"DISCO has this edge reversed, {code(child)} → {code(parent)}: its direction is undecided.")
+            st.markdown(f"DISCO has this edge reversed, {code(child)} → {code(parent)}: its direction is not known.")
         evidence_panel.edge_details(view.placed.run, view.refinement.refined, *edge)
         return
     if view.name == BOTH and edge in view.graph.edges:

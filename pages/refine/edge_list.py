@@ -41,7 +41,7 @@ def explore(
         st.markdown(f"**{len(edges)} of {how_many(len(refinement.edges), 'edge')}** shown")
         if unjudged:
             st.caption(f"{how_many(unjudged, 'edge')} shown although a filter lacks the number that it needs.")
-        drawn = _judged(refinement, graph, lines, absent, changes, disco, known)
+        drawn = canvas.with_heads(_judged(refinement, graph, lines, absent, changes, disco, known), "refine_heads")
         canvas.graph_view(
             refinement, drawn, "refine_canvas", height=_CANVAS, strength=refinement.strength, picks_edges=True
         )
@@ -75,8 +75,9 @@ def _lines(changes: pd.DataFrame | None, known: Known | None) -> tuple[str, bool
         format_func=_TELL.get,
         key="refine_lines",
         required=True,
-        help="The evidence: a thicker line has stronger evidence, a dashed line an undecided direction. What changed: "
-        "kept, new, reversed or dropped, compared with the DISCO graph. The truth: true, extra, reversed or missing.",
+        help="The evidence: a thicker line has stronger evidence, and without a head its direction is not known. What "
+        "changed: kept, new, reversed or dropped, compared with the DISCO graph. The truth: true, extra, reversed or "
+        "missing.",
     )
     absent = st.toggle(
         "Absent edges",
@@ -200,22 +201,24 @@ def _picked(refinement: Refinement, edges: pd.DataFrame) -> None:
         edge = _edge_box(edges, refinement.edges)
     with right:
         node = picked.node_box("Find a node", refinement.order, "refine_node", "Or click it.", then=canvas.focus_on)
-    next_rules.section(refinement.run, refinement.order, edge)
     if edge is not None:
-        st.markdown(f"##### {code(edge[0])} → {code(edge[1])}")
+        st.markdown(f"##### {canvas.edge_words(refinement.graph, *edge)}")
         evidence_panel.edge_details(refinement.run, refinement.refined, *edge)
     elif node is not None:
         st.markdown(f"##### {code(node)}")
         evidence_panel.node_details(refinement.run, refinement.refined, node)
     else:
         st.caption("Click an edge or node in the graph or a row in the table, or choose one here.")
+    next_rules.section(refinement.run, refinement.order, edge)
 
 
 def _edge_box(edges: pd.DataFrame, every: pd.DataFrame) -> tuple[str, str] | None:
     pairs = _pairs(edges)
     now = picked.picked_edge(pairs)
     # Numbered among all edges: labels are distinct and no filter changes one, since the browser returns a label.
-    labels = {(u, v): f"{k}. {shown(u, 24)} → {shown(v, 24)}" for k, (u, v) in enumerate(_pairs(every), start=1)}
+    arrows = [" → " if decided else " — " for decided in every["decided"]]
+    told = enumerate(zip(_pairs(every), arrows, strict=True), start=1)
+    labels = {(u, v): f"{k}. {shown(u, 24)}{arrow}{shown(v, 24)}" for k, ((u, v), arrow) in told}
     key = agreeing(_BOX, now)
     st.selectbox(
         "Edge, strongest first",

@@ -16,6 +16,7 @@ from disco.figures import graph as drawing
 from disco.figures import roles
 from disco.parents.ocs import means
 from disco.words import how_many
+from pages.shared.frame.names import code
 from pages.shared.graph import layout, picked
 from pages.shared.graph.layout import Placed
 from pages.shared.result.fit import Result
@@ -88,6 +89,28 @@ def graph_view(
 
     answers = {"picked": clicked, "picked_edge": clicked_edge, "moved": dragged, "alone": alone}
     _graph(key=key, data=data, **{f"on_{name}_change": heard for name, heard in answers.items()})
+
+
+def with_heads(graph: nx.DiGraph, key: str) -> nx.DiGraph:
+    """The graph to draw, with open heads at the likelier ends of its edges if the reader asks for them.
+
+    Args:
+        key: of the switch, which is there only if an edge's direction is not known.
+    """
+    if all(drawing.is_decided(values) for *_, values in graph.edges(data=True)):
+        return graph
+    help = "An edge whose direction is not known has no head. This shows an open one at the end that fits better."
+    if not st.toggle("Show the likelier ends", key=key, help=help):
+        return graph
+    told = graph.copy()
+    told.graph[drawing.LIKELIER] = True
+    return told
+
+
+def edge_words(graph: nx.DiGraph, parent: str, child: str) -> str:
+    """An edge in Markdown: an arrow if its direction is known, otherwise a line."""
+    values = graph.get_edge_data(parent, child, {})
+    return f"{code(parent)} {'→' if drawing.is_decided(values) else '—'} {code(child)}"
 
 
 def _node_of(answer: object, order: Sequence[str]) -> str | None:
@@ -197,7 +220,7 @@ def _node(mark: dict, number: dict[str, str], graph: nx.DiGraph) -> dict:
 
 
 _OF_NODE = ("name", "label", "x", "y", "width", "height", "missed")
-_OF_EDGE = ("path", "head", "dot", "square", "is_ring", "colour", "dash", "width", "firm", "absent")
+_OF_EDGE = ("path", "head", "end", "dot", "square", "is_ring", "colour", "dash", "width", "firm", "absent")
 
 
 def _edge(mark: dict, number: dict[str, str]) -> dict:

@@ -27,17 +27,10 @@ def edge_details(run: Run, refined: Refined, parent: str, child: str) -> None:
     if row is None:
         st.info(f"The refined graph has no edge from {code(parent)} to {code(child)}.")
         return
-    choice = choice_from(choice_of(run))
-    _numbers(row, choice)
-    sentences = (
-        evidence_words.lacking(run, refined, row),
-        evidence_words.direction(run, refined, row),
-        evidence_words.repeats(run, row),
-        evidence_words.in_disco(run, parent, child),
-    )
-    st.markdown(" ".join(filter(None, sentences)))
-    _breakdown(run, refined, row, choice)
     machine.once(machine.compiled, machine.PREPARING, partial(_curve, run, refined, parent, child))
+    st.markdown(f"{evidence_words.joined(row)}  \n{evidence_words.direction(run, refined, row)}")
+    with st.expander("Details: the numbers, and why the direction is known or not"):
+        _details(run, refined, row, choice_from(choice_of(run)))
 
 
 def _curve(run: Run, refined: Refined, parent: str, child: str) -> None:
@@ -45,12 +38,24 @@ def _curve(run: Run, refined: Refined, parent: str, child: str) -> None:
         curve, observed = modelled.curve(run, refined, parent, child)
         unit = modelled.unit(run)
         figure.show(effects.response(curve, observed, parent, child, unit), "refined_response")
-        st.caption(
-            f"Line: the child's mean over all rows if the parent had this {unit} in every row and the other parents "
-            f"stayed as they are. Discs: plain means of the rows with that {unit}, which differ from the line if "
-            "parents are correlated. The band is pointwise and takes the graph as given. "
-            f"{evidence_words.ASSUMED}"
-        )
+
+
+def _details(run: Run, refined: Refined, row: dict, choice: Choice) -> None:
+    """Every number on an edge, the evidence on its direction part by part, and how to read the curve."""
+    _numbers(row, choice)
+    sentences = (
+        evidence_words.lacking(run, refined, row),
+        evidence_words.repeats(run, row),
+        evidence_words.in_disco(run, row["parent"], row["child"]),
+    )
+    st.markdown(" ".join(filter(None, sentences)))
+    _breakdown(run, refined, row, choice)
+    unit = modelled.unit(run)
+    st.caption(
+        f"The curve's line: the child's mean over all rows if the parent had this {unit} in every row and the other "
+        f"parents stayed as they are. Discs: plain means of the rows with that {unit}, which differ from the line if "
+        f"parents are correlated. The band is pointwise and takes the graph as given. {evidence_words.ASSUMED}"
+    )
 
 
 def _numbers(row: dict, choice: Choice) -> None:
@@ -69,17 +74,16 @@ def _numbers(row: dict, choice: Choice) -> None:
 
 def _breakdown(run: Run, refined: Refined, row: dict, choice: Choice) -> None:
     """The evidence on the direction, part by part, and the misfit of both nodes in either direction."""
-    with st.expander("Details: why the direction is decided or not"):
-        columns = {
-            "part": st.column_config.TextColumn("Part", width=190),
-            "nats": st.column_config.NumberColumn("Nats", format="%.1f", width=64, help=define("nats")),
-            "asked": st.column_config.TextColumn("Required", width=130),
-        }
-        parts = evidence_words.breakdown(run, refined, row)
-        more = {"key": "refined_breakdown", "width": "content", "placeholder": "–"}
-        table.show(parts, "Evidence on the direction, part by part", columns, **more)
-        st.caption(f"{evidence_words.decided_means(choice.bound)} {evidence_words.SPREAD}")
-        misfit.forwards_and_reversed(run, refined, row["parent"], row["child"])
+    columns = {
+        "part": st.column_config.TextColumn("Part", width=190),
+        "nats": st.column_config.NumberColumn("Nats", format="%.1f", width=64, help=define("nats")),
+        "asked": st.column_config.TextColumn("Required", width=130),
+    }
+    parts = evidence_words.breakdown(run, refined, row)
+    more = {"key": "refined_breakdown", "width": "content", "placeholder": "–"}
+    table.show(parts, "Evidence on the direction, part by part", columns, **more)
+    st.caption(f"{evidence_words.decided_means(choice.bound)} {evidence_words.SPREAD}")
+    misfit.forwards_and_reversed(run, refined, row["parent"], row["child"])
 
 
 def node_details(run: Run, refined: Refined, node: str) -> None:

@@ -35,7 +35,10 @@ NUMBERS = {
     "bootstrap": "share of bootstrap tables",
     "folds": "share of fits without part of the rows",
 }
+# Nats of edge evidence from which a link is called so: 20 nats are odds of 5e8 to 1, 5 of 150 to 1, 1 of 3 to 1.
+STRENGTHS = {20.0: "overwhelming", 5.0: "strong", 1.0: "some", -math.inf: "little"}
 P_VALUE = define("p-value")
+_SETTLE = "An experiment or a rule that you know could settle it."
 SAME_ROWS = "The CCS order and the likelihood use the same rows, so their agreement is not independent evidence."
 DIRECTION = define("direction evidence")
 ROBUST = define("robust evidence")
@@ -99,28 +102,37 @@ def lacking(run: Run, refined: Refined, row: dict[str, Any]) -> str:
     return f"**Not available**: {told}." if told else ""
 
 
+def joined(row: dict[str, Any]) -> str:
+    """How strong the evidence is that an edge's two columns are joined."""
+    gain = row["gain_nats"]
+    if math.isnan(gain):
+        return "**Joined:** the evidence is not available."
+    strength = next(word for least, word in STRENGTHS.items() if gain >= least)
+    return f"**Joined:** {strength} evidence."
+
+
 def direction(run: Run, refined: Refined, row: dict[str, Any]) -> str:
     """Whether the direction is decided and, if not, the first rule that it fails."""
     bound, nodes = Choice(**choice_of(run)).bound, refined.nodes
     nats, least = (or_not(float(row[name])) for name in ("direction_nats", "robust_nats"))
-    costs = f"{nats} nats for this direction"
+    costs = f"{nats[0].upper()}{nats[1:]} nats for this direction"
     if nodes is None:
-        is_sure = "decided" if row["decided"] else "undecided"
-        return f"An older version called its direction {is_sure} by fewer rules. Refine again."
+        is_sure = "known" if row["decided"] else "not known"
+        return f"**Direction:** {is_sure} by the fewer rules of an older version. Refine again."
     need, poor = asked(row, nodes, bound), len(missed(nodes))
     ends = f"of {code(row['parent'])} and {code(row['child'])}"
     said = {
-        Reason.KNOWN: "the knowledge given to the run allows only this direction.",
-        Reason.ARTEFACT: "something in the table creates edges. The warning on top of the page says what to do.",
-        Reason.UNAVAILABLE: "the direction evidence is not available.",
-        Reason.WEAK: f"only {costs} (needs {bound:g}).",
+        Reason.KNOWN: "It allows only this direction.",
+        Reason.ARTEFACT: "Something in the table creates edges: the warning on top of the page says what to do.",
+        Reason.UNAVAILABLE: "The direction evidence is not available.",
+        Reason.WEAK: f"Only {nats} nats for this direction (needs {bound:g}).",
         Reason.FRAGILE: f"{costs}, but only {least} with a straight link (needs {HALF * bound:g}).",
         Reason.FEW_LEVELS: f"{costs}, but the model fits any column of {FEW} levels or fewer, whatever its parents "
         "do, so its fit says nothing about a direction.",
         Reason.AGAINST: f"{costs}, but with every effect linear the reversed edge gains {or_not(-row['linear_nats'])}.",
         Reason.MISSED: f"{costs}, but the misfit {ends} requires {or_not(need)}.",
         Reason.TABLE: f"{costs}, but {poor} of {len(nodes)} nodes {plural(poor, 'is', 'are')} poorly fitted, "
-        f"{MOST_MISFIT:.0%} or more: no direction of this table is called decided{but_known(refined.edges)}.",
+        f"{MOST_MISFIT:.0%} or more: no direction of this table is decided{but_known(refined.edges)}.",
         Reason.ELSEWHERE: f"{costs}, but another search that ended nearly as high has the edge reversed.",
         Reason.DECIDED: f"{costs} (needs {bound:g}), at least {least} with a straight link"
         + (f". The misfit {ends} requires {or_not(need)}." if need > bound else "."),
@@ -130,10 +142,12 @@ def direction(run: Run, refined: Refined, row: dict[str, Any]) -> str:
         said[rule] = f"{costs}, but the misfit {ends} could not be measured."
     if rule is Reason.WEAK and row["direction_nats"] < 0:
         said[rule] = (
-            f"the direction evidence favours the reversed edge by {number(-row['direction_nats'])} nats. "
+            f"The direction evidence favours the reversed edge by {number(-row['direction_nats'])} nats. "
             "The CCS order or the spread evidence keeps it as it is."
         )
-    return f"**{'Decided' if rule in (Reason.DECIDED, Reason.KNOWN) else 'Undecided'}:** {said[rule]}"
+    if rule in (Reason.DECIDED, Reason.KNOWN):
+        return f"**Direction:** known from the {'knowledge given' if rule is Reason.KNOWN else 'counts'}. {said[rule]}"
+    return f"**Direction:** not known. {said[rule]} {_SETTLE}"
 
 
 def breakdown(run: Run, refined: Refined, row: dict[str, Any]) -> pd.DataFrame:
