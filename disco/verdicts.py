@@ -39,11 +39,13 @@ class Verdict(NamedTuple):
         level: sure, guess or poor.
         text: what was found, one sentence.
         advice: what to do about it, one or two sentences.
+        about: what it judges: the order, the edges (given the order) or the directions of the edges.
     """
 
     level: str
     text: str
     advice: str
+    about: str = "directions"
 
 
 def of_order(steps: pd.DataFrame, arrows: pd.DataFrame) -> Verdict:
@@ -63,11 +65,11 @@ def of_order(steps: pd.DataFrame, arrows: pd.DataFrame) -> Verdict:
     text += f"{won if close else ''}."
     positions = _level(many - int((by_knowledge | agreed & (steps["ratio"] >= CLOSE)).sum()), many)
     if is_sparse(len(arrows), many + 1):
-        return Verdict(positions, text, _ORDER_ADVICE[positions])
+        return Verdict(positions, text, _ORDER_ADVICE[positions], "order")
     ends = _level(int((~arrows["is_clear"]).sum()), len(arrows))
     level = "guess" if ends == "sure" and positions != "sure" else ends
     advice = _ORDER_ADVICE[level] if level != "guess" else "Trust the edges more than single positions."
-    return Verdict(level, f"{text} {_clear(arrows)}", advice)
+    return Verdict(level, f"{text} {_clear(arrows)}", advice, "order")
 
 
 _ORDER_ADVICE = {
@@ -88,20 +90,20 @@ def of_parents(ocs: pd.DataFrame, rule: str, tau_z: float, pi_min: float) -> Ver
     kept, nodes = _kept(ocs, tau_z, pi_min), ocs["child"].nunique() + 1
     if is_sparse(len(kept), nodes):
         text = f"Very few edges: {len(kept)} among {nodes} nodes."
-        return Verdict("poor", text, "The rule may be the reason, not the table: try one that keeps more.")
+        return Verdict("poor", text, "The rule may be the reason, not the table: try one that keeps more.", "edges")
     if rule == "jackknife":
         return _by_noise(ocs.loc[ocs["fold"] == 1, "z"].to_numpy(), tau_z)
     fewer, more = (_kept(ocs, tau_z + move, pi_min) for move in (MOVED, -MOVED))
     lost, new = len(kept) - len(fewer), len(more) - len(kept)
     text = f"Of {how_many(len(kept), 'edge')}, {lost} would be removed if τ_Z were {MOVED:g} higher; "
     text += f"{new} would be added if it were lower."
-    return Verdict(_level(lost + new, len(kept)), text, _PARENTS_ADVICE[_level(lost + new, len(kept))])
+    return Verdict(_level(lost + new, len(kept)), text, _PARENTS_ADVICE[_level(lost + new, len(kept))], "edges")
 
 
 def _by_noise(z: np.ndarray, tau_z: float) -> Verdict:
     false, kept = jackknife.expected_false(jackknife.two_groups(z), z, tau_z)
     text = f"Of {how_many(kept, 'edge')}, {false:.1f} are expected from noise alone."
-    return Verdict(_level(false, kept), text, _PARENTS_ADVICE[_level(false, kept)])
+    return Verdict(_level(false, kept), text, _PARENTS_ADVICE[_level(false, kept)], "edges")
 
 
 _PARENTS_ADVICE = {
@@ -121,7 +123,7 @@ def of_graph(ccs: pd.DataFrame, edges: pd.DataFrame, nodes: int) -> Verdict:
     """
     if is_sparse(len(edges), nodes):
         text = f"Very few edges: {len(edges)} among {nodes} nodes."
-        return Verdict("poor", text, "The rule may be the reason, not the table: try another on Parents.")
+        return Verdict("poor", text, "The rule may be the reason, not the table: try another on Parents.", "edges")
     arrows = directions(ccs, edges)
     level = _level(int((~arrows["is_clear"]).sum()), len(arrows))
     return Verdict(level, _clear(arrows), _GRAPH_ADVICE[level])

@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from disco.graph import DISCO
 from disco.words import how_many
 from pages.graph import side_panel
 from pages.graph import view as views
@@ -53,4 +54,4 @@ if view.result is not None:
     sparse.advise(view.result, view.graph.number_of_edges(), view.selection.selector if view.selection else "ocs")
 if found is not None:
     misfit.banner(found.refined)
-intro.assumptions_note()
+intro.assumptions_note(of_likelihood=view.name != DISCO)

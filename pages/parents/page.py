@@ -30,4 +30,4 @@ if chosen is not None:
     parts = sections.parts(chosen, known)
 parts["Two selectors"] = partial(side_by_side.section, result, known, selector)
 parts[answers.segments("Show", list(parts), "parents_section")]()
-intro.assumptions_note()
+intro.assumptions_note(of_likelihood=False)

@@ -11,10 +11,16 @@ from pages.shared.frame.artefacts import dismissed, lines
 from pages.shared.frame.glossary import define
 from pages.shared.frame.names import code, plain
 
+# Red is left for errors: a direction that cannot be known is no fault of the table.
 _LOOKS = {
-    "sure": (st.success, "Clear", ":material/check_circle:"),
-    "guess": (st.warning, "Uncertain", ":material/help:"),
-    "poor": (st.error, "Weak", ":material/warning:"),
+    "sure": (st.success, ":material/check_circle:"),
+    "guess": (st.info, ":material/info:"),
+    "poor": (st.warning, ":material/help:"),
+}
+_WORDS = {
+    "order": {"sure": "clear", "guess": "partly clear", "poor": "unclear"},
+    "edges": {"sure": "clear", "guess": "partly clear", "poor": "unclear"},
+    "directions": {"sure": "mostly known", "guess": "partly known", "poor": "hardly known"},
 }
 
 
@@ -52,7 +58,7 @@ def artefacts(run: Run) -> bool:
     return bool(told.standing)
 
 
-def verdict(level: str, text: str, advice: str) -> None:
+def verdict(level: str, text: str, advice: str, about: str) -> None:
     """Draw a verdict, such as one from `disco.verdicts`, and below it what the open run is adjusted for.
 
     While the run's table has artefacts, they stand in place of the level and the advice.
@@ -61,25 +67,40 @@ def verdict(level: str, text: str, advice: str) -> None:
         level: sure, guess or poor.
         text: what was found, as Markdown.
         advice: what to do about it, as Markdown.
+        about: what is judged: order, edges or directions.
     """
-    box, word, icon = _LOOKS[level]
+    box, icon = _LOOKS[level]
     run = session.run.current()
     with st.container(gap="xsmall"):
         if run is not None and artefacts(run):
             st.caption(text)
         else:
-            box(f"**{word}.** {text} {advice}", icon=icon)
+            box(f"**{about.capitalize()}: {_WORDS[about][level]}.** {text} {advice}", icon=icon)
         adjustment(None if run is None else run.roles)
 
 
-def assumptions_note() -> None:
-    """What an edge means and what it does not, in an expander."""
+_BY_LIKELIHOOD = (
+    "**It means:** the model of the counts fits better with it, by more than its parameters cost: given the child's "
+    "other parents, the distribution of the child changes with the parent. It has a head if the reversed edge fits "
+    "clearly worse, also under simpler assumptions. Without a head, the counts do not tell its direction."
+)
+_BY_DISCO = (
+    "**It means:** given the causal order found, raising the parent by one level changes the log odds that the child "
+    "is one level higher. Under the paper's rule, this change exceeds that of the child's other candidates in enough "
+    "cross-fitting folds. Under the agreement of the folds, it exceeds what their disagreement explains. For CAM, PCM "
+    "and evidence, see the help of the selector on Parents."
+)
+
+
+def assumptions_note(*, of_likelihood: bool) -> None:
+    """What an edge means and what it does not, in an expander.
+
+    Args:
+        of_likelihood: whether the likelihood found the edges; otherwise DISCO did.
+    """
     with st.expander("What an edge means, and what it does not", icon=":material/info:"):
         st.markdown(
-            "**It means:** given the causal order found, raising the parent by one level changes the log odds that "
-            "the child is one level higher. Under the paper's rule, this change exceeds that of the child's other "
-            "candidates in enough cross-fitting folds. Under the agreement of the folds, it exceeds what their "
-            "disagreement explains. For CAM, PCM and evidence, see the help of the selector on Parents.\n\n"
+            f"{_BY_LIKELIHOOD if of_likelihood else _BY_DISCO}\n\n"
             "**It is causal only if** every common cause of two columns is a column of the table, the rows are "
             "independent, there are no causal loops, and each column given its parents follows a semiparametric GLM "
             "whose dependence on every parent is nonlinear.\n\n"
