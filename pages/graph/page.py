@@ -38,13 +38,15 @@ with right, st.container(height=side_panel.HEIGHT, key="graph_rail", border=Fals
 with slot.container():
     intro.verdict(*views.verdict(view))
 with left:
-    named = f"**{how_many(view.graph.number_of_edges(), 'edge')}** among {how_many(len(view.graph), 'node')}"
+    edges, shown = view.graph.number_of_edges(), sum(pair in view.graph.edges for pair in drawn.edges)
+    strongest = f"Strongest {shown:,} of " if shown < edges and len(drawn) == len(view.graph) else ""
+    named = f"**{strongest}{how_many(edges, 'edge')}** among {how_many(len(view.graph), 'node')}"
     part = "" if len(drawn) == len(view.graph) else f", {how_many(len(drawn), 'node')} shown"
     st.markdown(f"{named} of {code(run.name)}{part}")
     canvas.graph_view(
         view.placed, drawn, "graph_canvas", strength=view.strength, picks_edges=True, height=side_panel.CANVAS
     )
-    downloads.row(view.placed, drawn, view.strength, view.method, view.rule, view.choices)
+downloads.row(view.placed, drawn, view.strength, view.method, view.rule, view.choices)
 views.tell_address(view)
 if known:
     against_truth.numbers(view.graph, known)
