@@ -26,7 +26,7 @@ result = fit.shown(run) if run.status().state == "done" else None
 if found is None and result is None:
     side_panel.nothing_yet(run)
     st.stop()
-slot = st.empty()
+slot = st.container()  # not empty(): that would clear the verdict until the script comes back to it
 left, right = st.container(key="beside_graph").columns([5, 3], gap="medium")
 with right, st.container(height=side_panel.HEIGHT, key="graph_rail", border=False):
     told = st.container()
@@ -35,7 +35,7 @@ with right, st.container(height=side_panel.HEIGHT, key="graph_rail", border=Fals
     if known:
         against_truth.choose()
     drawn = side_panel.panel(view, known, told)
-with slot.container():
+with slot:
     intro.verdict(*views.verdict(view))
 with left:
     edges, shown = view.graph.number_of_edges(), sum(pair in view.graph.edges for pair in drawn.edges)
