@@ -28,6 +28,7 @@ _SIDES = {
     "bottom right": (1.0, -1.0),
     "bottom left": (-1.0, -1.0),
 }  # positions of a name; the first free one is used
+_FULLY = 0.995  # agreement that is shown as 1.00
 
 
 def agreement(values: pd.DataFrame, what: str) -> go.Figure:
@@ -68,9 +69,9 @@ def _title(values: pd.DataFrame, what: str) -> str:
         return f"{what}: fewer than two methods to compare"
     one, other = np.unravel_index(np.nanargmax(pairs), pairs.shape)
     names = [theme.label(values.columns[position], _LONGEST) for position in (one, other)]
-    return (
-        f"{what} of {how_many(len(pairs), 'method')}: {names[0]} and {names[1]} agree most, by {pairs[one, other]:.2f}"
-    )
+    most = pairs[one, other]
+    agree = "agree fully" if most >= _FULLY else f"agree most ({most:.2f})"
+    return f"{what} of {how_many(len(pairs), 'method')}: {names[0]} and {names[1]} {agree}"
 
 
 def time_and_f1(rows: pd.DataFrame) -> go.Figure:

@@ -268,7 +268,7 @@ def _crosses(fig: go.Figure, table: pd.DataFrame, ratio: pd.Series, wrong: Seque
 
 def _margins_title(table: pd.DataFrame, agree: pd.Series) -> str:
     close = int((table["ratio"] < 1.1).sum())
-    clear = f"Folds agree on {share(int(agree.sum()), len(table))} sinks"
+    clear = f"{share(int(agree.sum()), len(table)).capitalize()} steps agree across folds"
     return f"{clear}; {close} {plural(close, 'was', 'were')} decided by less than 10 %" if close else clear
 
 

@@ -211,7 +211,7 @@ def _cell_problems(
         (np.isnan(values) & ~other, "the value is missing", "Fill it in, or leave out the row or the column."),
         (np.isinf(values), "the value is infinite", _LEAVE_OUT),
         (finite & (values < 0), "{} is negative; a count is 0 or more", _LEAVE_OUT),
-        (finite & (values != np.floor(values)), "{} is not a whole number", "DISCO never rounds: give the counts."),
+        (finite & (values != np.floor(values)), "{} is not a whole number", "Whole numbers only."),
         (finite & (values >= TOO_LARGE), "{} is too large for a count", _LEAVE_OUT),
     ]
     found = [_text_problem(column, name, other, numbers)] if other.any() else []

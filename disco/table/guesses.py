@@ -17,6 +17,12 @@ from disco.table.identifiers import identifier
 from disco.table.read import MATRIX
 from disco.table.rows import MOST_FAULTY, readable
 
+_LOOKED_AT = 50  # cells
+_MONTH = r"(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
+_DATE = (
+    r"(\d{4}[-/.]\d{1,2}([-/.]\d{1,2})?|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4}|"
+    rf"\d{{1,2}}[. -]+{_MONTH}[ -]+\d{{2,4}}|{_MONTH} +\d{{1,2}},? +\d{{4}})([ T]\d{{1,2}}:\d{{2}}.*)?$"
+)
 MANY = 20  # levels of a category; with more it is rather a group
 _YEARS = (1500, 2100)
 _GROUPS = {
@@ -119,11 +125,19 @@ def _of_levels(column: pd.Series, what: str, rows: int | None = None) -> Guess:
     rows, levels = rows or len(column), column.dropna().astype(str).nunique()
     if levels == 1:
         return Guess("ignore", "", "never changes")
+    if levels > MANY and _are_dates(column):
+        return Guess("ignore", "", "looks like dates")
     if levels > max(MANY, rows / 2):
         return Guess("ignore", "", f"has {levels:,} {what} in {rows:,} rows")
     if levels > MANY:
         return Guess("group", "", f"has {levels:,} {what} that repeat")
     return Guess("covariate", CATEGORICAL, f"has {levels:,} {what}")
+
+
+def _are_dates(column: pd.Series) -> bool:
+    """Whether the first cells of a column of text are dates or times, such as 2021-03-01, 3/14/2021 or 1 March 2021."""
+    texts = column.dropna().astype(str).str.strip().head(_LOOKED_AT)
+    return bool(texts.str.match(_DATE, case=False).all())
 
 
 def _of_numbers(values: np.ndarray, name: str) -> Guess | None:

@@ -164,7 +164,9 @@ def _table(title: str, edges: list[tuple[str, dict]], view: View) -> None:
             "node": column.TextColumn("Node", width=96),
             "verdict": column.TextColumn("Truth", width=74, help="According to the known truth of this table."),
             "found_by": column.TextColumn("Found by", width=74),
-            "gain_nats": column.NumberColumn("Edge", format="%.1f", width=60, help=define("edge gain")),
+            "gain_nats": column.NumberColumn(
+                "Evidence for this link", format="%.1f", width=140, help=define("edge gain")
+            ),
             "decided": column.CheckboxColumn("Decided", width=64),
             "ocs": column.NumberColumn("OCS", format="%.3g", width=60),
             "z": column.NumberColumn("Z", format="%.2f", width=56),

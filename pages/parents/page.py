@@ -19,7 +19,7 @@ run = empty.require_run()
 result = fit.shown(run)
 fit.variant_picker(result)
 known = truth.shown(result)
-slot = st.empty()  # for the verdict, which depends on the thresholds chosen below
+slot = st.container()  # for the verdict, which depends on the thresholds chosen below
 selector = selectors.choose(result)
 chosen = selectors.controls(result, selector, "parents")
 parts = {}  # below the graph, one of them open

@@ -151,12 +151,17 @@ def _show(table: pd.DataFrame, refinement: Refinement) -> None:
 def _columns(refinement: Refinement) -> dict[str, object]:
     stable, stable_help = evidence_words.stability(refinement.choice)
     column = st.column_config
+    evidence = partial(column.NumberColumn, format="%.1f", width="small")
     return {
         "parent": column.TextColumn("Parent", width=70),
         "child": column.TextColumn("Child", width=70),
-        "gain_nats": column.NumberColumn("Edge", format="%.1f", width=56, help=define("edge gain")),
-        "direction_nats": column.NumberColumn("Direction", format="%.1f", width=66, help=evidence_words.DIRECTION),
-        "robust_nats": column.NumberColumn("Robust", format="%.1f", width=62, help=evidence_words.ROBUST),
+        "gain_nats": evidence("Evidence for this link", help=define("edge gain")),
+        "direction_nats": column.NumberColumn(
+            "Evidence for this direction", format="%.1f", width=170, help=evidence_words.DIRECTION
+        ),
+        "robust_nats": column.NumberColumn(
+            "Direction, worst case", format="%.1f", width=140, help=evidence_words.ROBUST
+        ),
         "decided": column.CheckboxColumn(
             "Decided", width=64, help=evidence_words.decided_means(refinement.choice.bound)
         ),
