@@ -156,12 +156,8 @@ def _columns(refinement: Refinement) -> dict[str, object]:
         "parent": column.TextColumn("Parent", width=70),
         "child": column.TextColumn("Child", width=70),
         "gain_nats": evidence("Evidence for this link", help=define("edge gain")),
-        "direction_nats": column.NumberColumn(
-            "Evidence for this direction", format="%.1f", width=170, help=evidence_words.DIRECTION
-        ),
-        "robust_nats": column.NumberColumn(
-            "Direction, worst case", format="%.1f", width=140, help=evidence_words.ROBUST
-        ),
+        "direction_nats": evidence("Evidence for this direction", help=evidence_words.DIRECTION),
+        "robust_nats": evidence("Direction, worst case", help=evidence_words.ROBUST),
         "decided": column.CheckboxColumn(
             "Decided", width=64, help=evidence_words.decided_means(refinement.choice.bound)
         ),
