@@ -68,7 +68,7 @@ def layout(
         "showlegend": legend,
         "legend": {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0, "title": {"text": ""}},
         "hoverlabel": {"namelength": -1},
-        "modebar": {"bgcolor": "rgba(0,0,0,0)", "color": GREY, "activecolor": BLUE},
+        "modebar": {"orientation": "v", "bgcolor": "rgba(0,0,0,0)", "color": GREY, "activecolor": BLUE},
         "colorway": list(FOLD_COLOURS),
     }
     for axes, title in ((figure.select_xaxes(), x), (figure.select_yaxes(), y)):

@@ -154,10 +154,12 @@ def _numbers(decided: removals.Decision, result: Result) -> None:
     name = figures.SCORE_NAMES[result.criterion]
     meaning = define("CCS" if result.criterion == "ccs" else "constant criterion")
     margin = f"The runner-up is {code(decided.runner_up)}. The difference is {number(decided.margin)}."
+    left = result.ccs[result.ccs["step"] == decided.step].groupby("node")["score"].mean()
+    of_median = decided.score / left.median()
     agree = share(decided.folds_agreeing, decided.folds).capitalize()
     figure.metrics(
         ("Removed as sink", plain(decided.sink), f"Takes position {decided.remaining} of the causal order."),
-        ("Its score", number(decided.score), f"{name}, mean over folds. The smallest is removed. {meaning}"),
+        ("Its score", f"{of_median:.2g} × median", f"{name}, as a share of the median of the nodes left. {meaning}"),
         ("Margin", f"× {number(decided.ratio)}", f"{define('margin')} {margin}"),
         ("Folds that agree", agree, "Folds in which only this node has the smallest score."),
     )
