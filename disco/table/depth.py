@@ -24,9 +24,10 @@ from disco.progress import SILENT, Reporter
 SHUFFLES = 19  # the largest of them is exceeded by chance once in 20 tables
 LEAST_COLUMNS = 5  # with fewer, a depth cannot be distinguished from a cause
 EXPLAINED, RISING, TOGETHER = 0.5, 0.5, 0.75  # minimum shares for a depth to stand out
-FALLING, APART = 0.2, 0.01  # largest
+FALLING = 0.2  # largest
+APART, APART_OF_FEW, FEW = 0.05, 0.01, 20  # largest; with fewer columns, which a dense graph joins more easily
 _MOST_ROWS = 1000  # looked at; a random part of more
-_FEW = 30  # columns or rows
+_SMALL = 30  # columns or rows
 _MOST_SHUFFLED = 250  # columns, evenly spread; with more, chance explains even less
 _MOST_PAIRED = 1000  # columns whose pairs are looked at, evenly spread
 
@@ -36,6 +37,7 @@ class Depth:
     """How much of the first component the totals explain; all shares from 0 to 1, NaN where nothing varies.
 
     Attributes:
+        columns: number of columns that vary.
         explained: squared correlation of log(1 + total) with the first component.
         by_chance: the maximum of `explained` in shuffled tables; NaN with too few columns for a verdict.
         component: share of the variance of log(1 + x) along the component.
@@ -47,6 +49,7 @@ class Depth:
         rows: row (from 1), total, component (the position along it), one line per row looked at.
     """
 
+    columns: int
     explained: float
     by_chance: float
     component: float
@@ -61,7 +64,7 @@ class Depth:
         """Whether most columns rise together in pairs, and the total explains this better than in shuffled tables."""
         is_explained = self.by_chance <= self.explained >= EXPLAINED
         is_common = self.rising >= RISING and self.falling <= FALLING and self.together >= TOGETHER
-        return is_explained and is_common and self.apart <= APART
+        return is_explained and is_common and self.apart <= (APART if self.columns >= FEW else APART_OF_FEW)
 
 
 def depth(values: np.ndarray, reporter: Reporter = SILENT, stage: str = "") -> Depth:
@@ -86,7 +89,7 @@ def depth(values: np.ndarray, reporter: Reporter = SILENT, stage: str = "") -> D
             chance.append(_first(np.log1p(shuffled), shuffled.sum(axis=1))[0])
         by_chance = max(chance)
     found = pd.DataFrame({"row": rows + 1, "total": part.sum(axis=1), "component": scores})
-    return Depth(explained, by_chance, component, *_together(logs, scores), _apart(varied), found)
+    return Depth(varied.shape[1], explained, by_chance, component, *_together(logs, scores), _apart(varied), found)
 
 
 def _first(logs: np.ndarray, total: np.ndarray) -> tuple[float, float, np.ndarray]:
@@ -97,7 +100,7 @@ def _first(logs: np.ndarray, total: np.ndarray) -> tuple[float, float, np.ndarra
     centred = logs - logs.mean(axis=0)
     is_wide = columns > rows
     gram = centred @ centred.T if is_wide else centred.T @ centred
-    if len(gram) < _FEW:  # ARPACK needs a larger matrix
+    if len(gram) < _SMALL:  # ARPACK needs a larger matrix
         (largest,), vectors = eigh(gram, subset_by_index=[len(gram) - 1] * 2)
     else:
         (largest,), vectors = eigsh(gram, k=1, which="LA", v0=gram.sum(axis=1))
