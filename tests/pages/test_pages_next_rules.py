@@ -21,13 +21,6 @@ REFINE, GRAPH = "pages/refine/page.py", "pages/graph/page.py"
 EDGE = ("x1", "x2")
 
 
-@pytest.fixture
-def started(monkeypatch):
-    found = []
-    monkeypatch.setattr(jobs, "start", lambda run, work, choice: found.append((run, work, choice)))
-    return found
-
-
 def picked(run, page=REFINE, edge=EDGE):
     """A page with an edge picked."""
     at = opened(run, page)

@@ -16,7 +16,6 @@ from pages.shared.frame import answers, errors, figure, names, table
 from pages.shared.frame.words import bullets
 from pages.shared.table import drafts
 from pages.shared.work.facts import fact
-from pages.train import fit_settings
 
 
 @pytest.mark.parametrize("name", HOSTILE)
@@ -131,13 +130,9 @@ def test_lists_say_how_many_more_there_are():
 @pytest.mark.parametrize(
     ("points", "name"),
     [
-        ([], None),
-        ([{}], None),
-        ([{"customdata": []}], None),
-        ([{"customdata": [{"a": 1}]}], None),
-        ([{"customdata": 3}], None),
-        ([{"customdata": "a"}], "a"),
-        ([{"customdata": ["a", 1]}], "a"),
+        *(([], None), ([{}], None)),
+        *(([{"customdata": data}], None) for data in ([], [{"a": 1}], 3)),
+        *(([{"customdata": data}], "a") for data in ("a", ["a", 1])),
     ],
 )
 def test_a_click_on_a_figure_is_a_name_or_nothing(monkeypatch, points, name):
@@ -149,15 +144,8 @@ def test_a_click_on_a_figure_is_a_name_or_nothing(monkeypatch, points, name):
 @pytest.mark.parametrize(
     ("seconds", "said"),
     [
-        (0.2, "under 1 s"),
-        (8.4, "8 s"),
-        (200, "3 min 20 s"),
-        (1500, "25 min"),
-        (7500, "2 h 5 min"),
-        (7200, "2 h"),
-        (3 * 86400, "3 days"),
-        (None, "unknown"),
-        (float("nan"), "unknown"),
+        *((0.2, "under 1 s"), (8.4, "8 s"), (200, "3 min 20 s"), (1500, "25 min"), (7500, "2 h 5 min"), (7200, "2 h")),
+        *((3 * 86400, "3 days"), (None, "unknown"), (float("nan"), "unknown")),
     ],
 )
 def test_durations(seconds, said):
@@ -184,8 +172,7 @@ def test_drafts_are_bounded_in_number():
     store = drafts.DraftStore()
     for number in range(40):
         store.put(str(number), drafts.Draft(poisson(), "t"))
-    assert store.get("0") is None
-    assert store.get("39") is not None
+    assert store.get("0") is None and store.get("39") is not None
 
 
 def test_drafts_are_bounded_in_bytes(monkeypatch):
@@ -201,18 +188,6 @@ def test_run_names_and_table_names_are_inverse():
     assert drafts.run_name("T", settings) == "T, 6 levels, paper"
     assert drafts.table_name("T, 6 levels, paper", settings) == "T"
     assert drafts.table_name("other", settings) == "other"
-
-
-# In sight on Train, or on Preprocess.
-ELSEWHERE = {"preset", "seed", "boundary", "folds", "folds_by", "criterion", "transform", "levels", "min_level_rows"}
-
-
-def test_every_setting_has_its_widget_and_help():
-    listed = [name for fields in fit_settings.GROUPS.values() for name, _, _ in fields]
-    assert len(listed) == len(set(listed))
-    assert set(listed) == set(Settings().to_dict()) - ELSEWHERE
-    assert all(label for fields in fit_settings.GROUPS.values() for _, label, _ in fields)
-    assert all(text.endswith(".") for fields in fit_settings.GROUPS.values() for _, _, text in fields)
 
 
 def test_menu_is_in_the_order_of_the_work(monkeypatch):

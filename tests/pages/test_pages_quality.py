@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from app_world import HOSTILE, booted, button, csv, poisson, texts, upload
+from app_world import HOSTILE, booted, csv, draft_of, poisson, press, texts, upload
 
 from disco.progress import Event
 from disco.table.quality import quality
@@ -21,16 +21,6 @@ def opened(table):
     at = upload(booted(), "t.csv", csv(table))
     at.session_state["quality_box"] = True
     at.run()
-    assert not at.exception, at.exception
-    return at
-
-
-def draft_of(at):
-    return at.session_state["shared_draft"]
-
-
-def press(at, label):
-    button(at, label).click().run()
     assert not at.exception, at.exception
     return at
 

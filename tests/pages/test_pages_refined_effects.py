@@ -189,14 +189,6 @@ def test_a_node_in_words_with_its_neighbours():
     assert "Two values only" in texts(two) and figures(two) == 0 and "no parents" in texts(two)
 
 
-def test_hostile_names_stay_text():
-    run = refined_run()
-    for function, names in (("edge_details", (NAMES[1], NAMES[2])), ("node_details", (NAMES[1],))):
-        app = part(function, run, *names)
-        for text in [element.value for kind in (app.markdown, app.caption) for element in kind]:
-            assert "<script>" not in text.replace(f"`{NAMES[1]}`", "")
-
-
 def test_levels_are_called_levels():
     frame = table().iloc[:, :3]
     run = refined_run(Settings.of("paper", transform="quantile", levels=4), frame=frame)

@@ -185,13 +185,6 @@ def test_a_refinement_without_a_fit_and_without_edges():
         assert "has not been fitted" in texts(opened(run, f"pages/{page}/page.py"))
 
 
-def test_what_changed_against_a_fit_without_edges():
-    app = opened(made(tau_z=NEVER, refined=2), "pages/refine/page.py")
-    app.segmented_control(key="refine_lines").set_value("changes").run()
-    assert not app.exception
-    assert {metric.label: metric.value for metric in app.metric}["New"] == "2"
-
-
 def test_lahman_without_edges(batting):  # noqa: F811
     order = list(batting.columns)
     for refined in ([], [(order[0], order[1])]):

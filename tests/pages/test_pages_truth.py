@@ -2,7 +2,7 @@
 
 import pandas as pd
 import pytest
-from app_world import booted, box, texts, written_when_asked
+from app_world import box, numbers, texts, written_when_asked
 from made_up import finished_run
 from test_pages_ordering import opened, section
 
@@ -17,10 +17,6 @@ EDGES = [("x1", "x4"), ("x5", "x2"), ("x3", "x6")]
 
 def page(name: str) -> str:
     return f"pages/{name}/page.py"
-
-
-def numbers(app) -> dict[str, str]:
-    return {metric.label: metric.value for metric in app.metric}
 
 
 def test_the_order_is_held_against_the_truth_beside_the_controls():
@@ -199,11 +195,3 @@ def test_a_truth_once_shown_is_shown_for_a_part_of_its_columns():
     for run, is_shown in ((part, True), (other, False)):
         box(app, "run_picker").set_value(run.id).run()
         assert ("Missing" in numbers(app)) == is_shown
-
-
-def test_the_data_page_hides_how_many_true_edges_there_are():
-    run = finished_run(6, truth=EDGES, teaching=True)
-    app = booted(run=run.id)
-    assert "true edge" not in texts(app)
-    app.button(key="truth_reveal").click().run()
-    assert "3 true edges known" in texts(app)

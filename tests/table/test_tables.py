@@ -7,11 +7,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-import openpyxl
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as parquet
 import pytest
+from app_world import workbook
 
 from disco.errors import InputError
 from disco.table.read import NOTES, read_table
@@ -19,18 +19,6 @@ from disco.table.read import NOTES, read_table
 
 def read(text: str | bytes, name: str = "counts.csv") -> pd.DataFrame:
     return read_table(io.BytesIO(text.encode() if isinstance(text, str) else text), name)
-
-
-def workbook(*sheets: tuple[str, list[list[object]]]) -> bytes:
-    book = openpyxl.Workbook()
-    book.remove(book.active)
-    for title, rows in sheets:
-        sheet = book.create_sheet(title)
-        for row in rows:
-            sheet.append(row)
-    out = io.BytesIO()
-    book.save(out)
-    return out.getvalue()
 
 
 def as_parquet(table: pd.DataFrame) -> bytes:
