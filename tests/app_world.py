@@ -22,19 +22,9 @@ from pages.shared.table.drafts import Draft
 
 APP = str(Path(__file__).resolve().parents[1] / "app.py")
 HOSTILE = (
-    "<script>alert(1)</script>",
-    "$x$",
-    ":red[a]",
-    "a|b",
-    "`tick`",
-    "**bold**",
-    "http://evil.example/x",
-    "a -> b",
-    "<b>bold</b>",
-    ":smile:",
-    "[l](javascript:alert(1))",
-    "Zähler_ä",
-)
+    "<script>alert(1)</script>", "$x$", ":red[a]", "a|b", "`tick`", "**bold**", "http://evil.example/x", "a -> b",
+    "<b>bold</b>", ":smile:", "[l](javascript:alert(1))", "Zähler_ä",
+)  # fmt: skip # a table
 TINY = Settings.of("paper", joint_epochs=40, projection_epochs=40, width=16, hidden_layers=1)
 
 
@@ -117,12 +107,13 @@ def csv(table: pd.DataFrame) -> bytes:
     return table.to_csv(index=False).encode()
 
 
-def workbook(*sheets: tuple[str, list[list[object]]]) -> bytes:
-    """A workbook of sheets, each with its title and rows."""
+def workbook(*sheets: tuple) -> bytes:
+    """A workbook of sheets, each with its title and rows, and its state if it is not visible."""
     book = openpyxl.Workbook()
     book.remove(book.active)
-    for title, rows in sheets:
+    for title, rows, *state in sheets:
         sheet = book.create_sheet(title)
+        sheet.sheet_state = (*state, "visible")[0]
         for row in rows:
             sheet.append(row)
     out = io.BytesIO()
