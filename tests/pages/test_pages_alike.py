@@ -1,7 +1,7 @@
 """What pages do alike: an empty one leads on, a start that is refused is said, and hostile names stay text."""
 
 import pytest
-from app_world import booted, box, button, drafted, poisson, texts
+from app_world import booted, box, button, drafted, poisson, press, texts
 from made_up import HOSTILE, finished_run, refine_by_hand
 
 from disco.errors import InputError
@@ -13,6 +13,13 @@ def test_an_empty_page_leads_on(page):
     at = booted(page)
     assert at.title[0].value == page.capitalize() and "No run is open" in texts(at)
     assert any(found.key == "empty_lead_on" for found in at.button)
+
+
+@pytest.mark.parametrize("page", ["preprocess", "train"])
+def test_a_page_without_a_table_leads_to_data(page):
+    at = booted(page)
+    assert "No table is loaded" in texts(at)
+    assert press(at, "Go to Data").title[0].value == "What drives what?"
 
 
 @pytest.mark.usefixtures("calibrated")

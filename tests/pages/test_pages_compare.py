@@ -180,8 +180,7 @@ def test_running_work_says_which_method_is_at_work_and_cannot_be_added_to():
     try:
         app = opened(run, PAGE)
         states = frame_with(app, "What happened")["State"].tolist()
-        assert states == ["done", "running", "waiting"]
-        assert any(found.key == "cancel_compare" for found in app.button)
+        assert states == ["done", "running", "waiting"] and any(found.key == "cancel_compare" for found in app.button)
         assert not any(found.key == "start_comparison" for found in app.button)
         assert "The methods" in texts(app)  # what has ended is shown already
     finally:
@@ -208,8 +207,7 @@ def test_a_hidden_truth_stays_hidden_until_it_is_asked_for(monkeypatch):
     written = written_when_asked(monkeypatch)
     run = three(teaching=True)
     app = opened(run, PAGE)
-    assert "The truth of this table is hidden" in texts(app)
-    assert not any("f1" in frame.value for frame in app.dataframe)
+    assert "The truth of this table is hidden" in texts(app) and not any("f1" in frame.value for frame in app.dataframe)
     assert "cannot be ranked" not in texts(app) and "f1" not in "".join(written.values())
     button(app, "Reveal the truth").click().run()
     assert not app.exception and frame_with(app, "f1")["f1"].notna().sum() == 4
@@ -245,8 +243,7 @@ def test_the_runs_own_fit_and_refinement_stand_beside_the_others():
     app = opened(give(run, "good", CHAIN, order=run.nodes), PAGE)
     rows = frame_with(app, "f1").set_index("method")
     assert list(rows.index) == ["this run's fit", "this run's refinement", "the good one"]
-    assert rows.loc["this run's refinement", "f1"] == 1
-    assert app.multiselect[0].value == ["fit", "refinement", "good"]
+    assert rows.loc["this run's refinement", "f1"] == 1 and app.multiselect[0].value == ["fit", "refinement", "good"]
     turn_to(app, run, "pair")
 
 

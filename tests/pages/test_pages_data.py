@@ -10,8 +10,7 @@ from disco import runs
 
 def test_empty_state_leads_on():
     at = booted()
-    assert at.title[0].value == "What drives what?"
-    assert "causal graph" in texts(at)
+    assert at.title[0].value == "What drives what?" and "causal graph" in texts(at)
     assert {"Load Lahman", "Load Poisson"} <= {found.label for found in at.button}
     assert at.file_uploader(key="upload").help
 
@@ -51,8 +50,7 @@ def test_bad_uploads_lose_nothing():
         upload(at, name, content)
         assert not at.exception
         (error,) = at.error
-        assert words in error.value and "is kept" in error.value
-        assert draft_of(at) is before
+        assert words in error.value and "is kept" in error.value and draft_of(at) is before
 
 
 def test_problems_name_column_row_and_remedy():
@@ -84,9 +82,7 @@ def test_duplicate_and_empty_names():
 )
 def test_tables_too_small_are_refused_in_words(content, words):
     at = upload(booted(), "small.csv", content)
-    assert not at.exception
-    assert words in texts(at)
-    assert button(at, "Find the graph").disabled
+    assert not at.exception and words in texts(at) and button(at, "Find the graph").disabled
 
 
 def test_too_few_chosen_columns_are_no_fault_of_the_file():
@@ -112,8 +108,7 @@ def test_search_and_buttons_act_on_the_columns_shown():
 
 def test_names_are_shown_not_read():
     at = upload(booted(), "<b>x</b>.csv", csv(poisson(names=HOSTILE)))
-    assert not at.exception
-    assert "\\<b\\>x\\<\\/b\\>\\.csv" in at.subheader[0].value
+    assert not at.exception and "\\<b\\>x\\<\\/b\\>\\.csv" in at.subheader[0].value
     table = poisson(names=HOSTILE).astype(object)
     table.iloc[1, :] = "oops"
     upload(at, "faulty.csv", csv(table))

@@ -50,8 +50,7 @@ def test_one_method_can_be_shown_alone(drawn, name, expected):
     run = both()
     app = opened(run, PAGE)
     app.segmented_control(key=f"graph_view_{run.id}").set_value(name).run()
-    assert set(drawn[-1].edges) == (expected or set(run.graph().edges))
-    assert app.query_params["edges"] == name
+    assert set(drawn[-1].edges) == (expected or set(run.graph().edges)) and app.query_params["edges"] == name
     assert ("tau" in app.query_params) == (name == "DISCO")
 
 
@@ -116,8 +115,7 @@ def test_find_the_graph_starts_a_search_and_a_fit_behind_it(monkeypatch):
     app.button(key="find_graph").click().run()
     ((run, work, (choice,), then),) = asked
     assert work is REFINE and then is FIT and choice.bootstrap == choice.folds == 0
-    assert run.settings == Settings.of("tuned") and app.query_params["run"] == run.id
-    assert app.title[0].value == "Graph"
+    assert run.settings == Settings.of("tuned") and app.query_params["run"] == run.id and app.title[0].value == "Graph"
 
 
 def test_what_is_at_work_is_shown_on_graph():

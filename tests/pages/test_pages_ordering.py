@@ -79,9 +79,7 @@ def test_play_goes_on_by_itself_and_stops_at_the_end(monkeypatch):
     for _ in range(6):
         app.run()
         seen.append(app.metric[0].value)
-    assert not app.exception
-    assert seen[-1] == "x2" and "x3" in seen
-    assert not app.session_state["ordering_playing"]
+    assert not app.exception and seen[-1] == "x2" and "x3" in seen and not app.session_state["ordering_playing"]
 
 
 def test_a_verdict_comes_first_and_only_the_open_section_is_drawn():
@@ -107,11 +105,9 @@ def test_curvature_and_another_criterion_from_the_networks(fitted_run):
         if "constant-admissible" in fitted_run.variants():
             break
     app.run()
-    assert not app.exception
-    assert "constant-admissible" in fitted_run.variants()
+    assert not app.exception and "constant-admissible" in fitted_run.variants()
     app.button(key="variant_show_constant-admissible").click().run()
-    assert not app.exception
-    assert app.session_state["shared_variant"] == {fitted_run.id: "constant-admissible"}
+    assert not app.exception and app.session_state["shared_variant"] == {fitted_run.id: "constant-admissible"}
     section(app, "all")
     assert any("same order" in caption.value for caption in app.caption)
 

@@ -14,11 +14,9 @@ PAGE = "pages/parents/page.py"
 def test_thresholds_start_at_the_runs_own_and_change_the_counts():
     run = finished_run(8, settings=Settings.of("paper", tau_z=3.0))
     app = opened(run, PAGE)
-    assert app.slider[0].value == 3.0
-    assert numbers(app)["Edges"] == str(len(run.edges(3.0, 1.0)))
+    assert app.slider[0].value == 3.0 and numbers(app)["Edges"] == str(len(run.edges(3.0, 1.0)))
     app.slider[0].set_value(0.5).run()
-    assert not app.exception
-    assert numbers(app)["Edges"] == str(len(run.edges(0.5, 1.0))) != str(len(run.edges(3.0, 1.0)))
+    assert not app.exception and numbers(app)["Edges"] == str(len(run.edges(0.5, 1.0))) != str(len(run.edges(3.0, 1.0)))
     app.select_slider[0].set_value(1 / 3).run()
     assert numbers(app)["Edges"] == str(len(run.edges(0.5, 1 / 3)))
 
@@ -45,8 +43,7 @@ def test_a_verdict_comes_first_and_follows_the_threshold():
 def test_thresholds_follow_to_the_graph_page():
     app = opened(finished_run(6), PAGE)
     app.slider[0].set_value(1.25).run()
-    app.switch_page("pages/graph/page.py")
-    app.run()
+    app.switch_page("pages/graph/page.py").run()
     assert not app.exception and app.slider[0].value == 1.25
 
 

@@ -28,15 +28,12 @@ def test_plain_escapes_every_mark(name):
 
 
 def test_code_outgrows_backticks_in_a_name():
-    assert names.code("a") == "`a`"
-    assert names.code("a`b") == "``a`b``"
-    assert names.code("`tick`") == "`` `tick` ``"
+    assert names.code("a") == "`a`" and names.code("a`b") == "``a`b``" and names.code("`tick`") == "`` `tick` ``"
     assert names.code(" \n ") == "`(empty)`"
 
 
 def test_shown_cuts_long_names():
-    assert names.shown("x" * 60, 10) == "x" * 9 + "…"
-    assert names.shown("") == "(empty)"
+    assert names.shown("x" * 60, 10) == "x" * 9 + "…" and names.shown("") == "(empty)"
 
 
 def test_labels_that_agree_are_numbered():
@@ -118,8 +115,7 @@ def test_a_fact_is_computed_once_until_what_it_comes_from_changes():
         return -len(rows)
 
     assert [first("run", 1, [1, 2]), first("run", 1, []), second("run", 1, [1])] == [2, 2, -1]
-    assert first("run", 2, rows=[3]) == 1
-    assert asked == [("first", "run", 1), ("second", "run", 1), ("first", "run", 2)]
+    assert first("run", 2, rows=[3]) == 1 and asked == [("first", "run", 1), ("second", "run", 1), ("first", "run", 2)]
 
 
 def test_lists_say_how_many_more_there_are():
@@ -161,10 +157,8 @@ def test_sizes(count, said):
 
 def test_times_ago():
     now = datetime.now(UTC)
-    assert words.ago(now) == "just now"
-    assert words.ago(now - timedelta(minutes=5)) == "5 min ago"
-    assert words.ago("2020-01-02T00:00:00+00:00") == "02 Jan 2020"
-    assert words.ago("nonsense") == ""
+    assert words.ago(now) == "just now" and words.ago(now - timedelta(minutes=5)) == "5 min ago"
+    assert words.ago("2020-01-02T00:00:00+00:00") == "02 Jan 2020" and words.ago("nonsense") == ""
     assert words.clock("2020-01-02T12:00:00+00:00").startswith("02 Jan 2020")
 
 
@@ -186,8 +180,7 @@ def test_drafts_are_bounded_in_bytes(monkeypatch):
 def test_run_names_and_table_names_are_inverse():
     settings = Settings.of("paper", transform="quantile", levels=6)
     assert drafts.run_name("T", settings) == "T, 6 levels, paper"
-    assert drafts.table_name("T, 6 levels, paper", settings) == "T"
-    assert drafts.table_name("other", settings) == "other"
+    assert drafts.table_name("T, 6 levels, paper", settings) == "T" and drafts.table_name("other", settings) == "other"
 
 
 def test_menu_is_in_the_order_of_the_work(monkeypatch):

@@ -160,8 +160,7 @@ def test_present_thresholds_of_the_disco_graph_count():
     run = refined(truth=None)
     app = opened(run, "pages/graph/page.py")
     app.slider[0].set_value(0.2).run()
-    app.switch_page(PAGE)
-    app.run()
+    app.switch_page(PAGE).run()
     kept = len(set(run.graph(0.2, 1.0).edges) & set(EDGES))
     assert int(numbers(app)["Kept"]) == kept and kept != len(set(run.graph().edges) & set(EDGES))
 
@@ -175,8 +174,7 @@ def test_filters_drive_the_table_and_the_graph_and_are_undone(drawn):
     app.select_slider(key=f"refine_least_gain_{run.id}").set_value(100).run()
     assert edges_shown(app) == {*EDGES[:2], EDGES[3]} == set(drawn[-1].edges)
     app.slider(key=f"refine_least_share_{run.id}").set_value(90).run()
-    assert edges_shown(app) == set(EDGES[:2]) == set(drawn[-1].edges)
-    assert "**2 of 5 edges** shown" in texts(app)
+    assert edges_shown(app) == set(EDGES[:2]) == set(drawn[-1].edges) and "**2 of 5 edges** shown" in texts(app)
     assert list(drawn[-1]) == ORDER  # the nodes stay
     app.button(key="refine_show_all").click().run()
     assert edges_shown(app) == set(EDGES) and app.button(key="refine_show_all").disabled
@@ -228,8 +226,7 @@ def test_a_run_that_was_never_fitted_shows_its_refinement_alone():
     app = opened(run, PAGE)
     assert numbers(app) == {"Edges": "5", "Undecided": "1"}
     assert edges_shown(app) == set(EDGES) and "no causal order to start from" in texts(app)
-    assert not app.segmented_control
-    assert any("Refinement · bare" in option for option in box(app, "run_picker").options)
+    assert not app.segmented_control and any("Refinement · bare" in option for option in box(app, "run_picker").options)
 
 
 def test_without_a_run_no_fit_is_asked_for_and_the_table_can_be_refined(started):
@@ -250,8 +247,7 @@ def test_other_pages_say_that_it_was_not_fitted_and_lead_to_the_refined_graph():
     assert {"empty_to_train", "empty_to_refine"} <= {found.key for found in app.button}
     app = opened(run, "pages/train/page.py")
     assert "has not been fitted" in texts(app) and app.button(key="resume_fit").label == "Fit it"
-    assert "use preset tuned" in texts(app)
-    assert not any(found.key == "smoothing" for found in app.slider)
+    assert "use preset tuned" in texts(app) and not any(found.key == "smoothing" for found in app.slider)
 
 
 def test_a_fit_that_is_going_on_comes_first():

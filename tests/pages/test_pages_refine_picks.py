@@ -19,8 +19,7 @@ def test_an_edge_or_a_node_is_picked_in_turn():
     assert numbers(app)["Edge evidence"] == "128"
     box(app, "refine_node").set_value("x2").run()
     assert "##### `x2`" in texts(app) and box(app, "refine_edge").value is None
-    app.switch_page("pages/graph/page.py")
-    app.run()
+    app.switch_page("pages/graph/page.py").run()
     assert box(app, "graph_search").value == "x2"
 
 

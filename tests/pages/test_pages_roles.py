@@ -59,8 +59,7 @@ def test_a_number_stays_a_count_until_its_guess_is_taken():
     run = fit_start.new_run(draft_of(at), "as counts", "auto")
     assert run.nodes == ["a", "b", "year"] and run.roles is None
     press(at, "Keep it as a count")
-    assert "not look like counts" not in texts(at) and draft_of(at).columns == (0, 1, 2)
-    assert not any(grid(at)["guess"])
+    assert "not look like counts" not in texts(at) and draft_of(at).columns == (0, 1, 2) and not any(grid(at)["guess"])
 
 
 def test_a_guess_is_declined_by_leaving_the_columns_out():

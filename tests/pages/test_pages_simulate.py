@@ -93,8 +93,7 @@ def test_unsortable_sets_its_parts():
     assert design.random_signs and design.equal_means and design.equal_variances
     set_to(at, equal_means=False)
     design = at.session_state["simulate_last"].design
-    assert design.random_signs and not design.equal_variances
-    assert not at.toggle(key="sim_unsortable").value
+    assert design.random_signs and not design.equal_variances and not at.toggle(key="sim_unsortable").value
 
 
 @pytest.mark.parametrize(
@@ -153,16 +152,13 @@ def test_pasted_edges_take_the_place_of_the_drawing():
     assert set(table_of(at)) == {"rain", "wet", "sun", "dry"}
     at.text_area(key="simulate_pasted").set_value("a,b\nb,a").run()
     button(at, "Use these edges").click().run()
-    assert any("a → b → a" in sentence for sentence in said(at))
-    assert set(table_of(at)) == {"rain", "wet", "sun", "dry"}
+    assert any("a → b → a" in sentence for sentence in said(at)) and set(table_of(at)) == {"rain", "wet", "sun", "dry"}
 
 
 def test_hostile_names_are_shown_not_read():
     edges = tuple(zip(HOSTILE, HOSTILE[1:], strict=False))
     at = opened(DrawnGraph(dict.fromkeys(HOSTILE, (0.0, 0.0)), edges), graph="own", mixing="nodes")
-    assert not at.error
-    assert list(table_of(at)) == list(HOSTILE)
-    assert "<script>" not in texts(at)
+    assert not at.error and list(table_of(at)) == list(HOSTILE) and "<script>" not in texts(at)
     button(at, "Use this table").click().run()
     assert not at.exception
 
@@ -245,11 +241,9 @@ def test_teaching_hides_the_truth():
     assert not {"position", "parents", "family"} & set(frame_with(at, "variance"))
     files = {one.label: one for one in at.get("download_button")}
     disabled = [files[name].disabled for name in ("counts.csv", "truth.csv", "order.csv", "design.json")]
-    assert disabled == [False, True, True, True]
-    assert not any("parent" in frame.value for frame in at.dataframe)
+    assert disabled == [False, True, True, True] and not any("parent" in frame.value for frame in at.dataframe)
     button(at, "Use this table").click().run()
-    assert at.session_state["shared_draft"].teaching
-    assert "seed" not in at.session_state["shared_draft"].source
+    assert at.session_state["shared_draft"].teaching and "seed" not in at.session_state["shared_draft"].source
 
 
 def test_data_leads_here():
@@ -296,16 +290,12 @@ def test_a_saved_design_gives_the_same_table_again(design):
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        (b"", "not a design"),
-        (b"[1]", "not a design"),
-        (b"\xff\xfe\x00", "not a design"),
-        (b"[" * 100_000, "not a design"),
-        (b'{"graph": "own", "edges": [1, 2]}', "pair"),
-        (b'{"nodes": 1e400}', "nodes"),
-        (b'{"__class__": "os.system"}', "__class__"),
+        (b"", "not a design"), (b"[1]", "not a design"), (b"\xff\xfe\x00", "not a design"),
+        (b"[" * 100_000, "not a design"), (b'{"graph": "own", "edges": [1, 2]}', "pair"),
+        (b'{"nodes": 1e400}', "nodes"), (b'{"__class__": "os.system"}', "__class__"),
         (b'{"graph": "own", "edges": [["a", "b"], ["b", "a"]]}', "a → b → a"),
     ],
-)
+)  # fmt: skip # a table
 def test_bad_design_files_are_refused_in_words(content, words):
     with pytest.raises(InputError, match=words):
         design_file.parsed(content)
@@ -351,5 +341,4 @@ def test_nodes_keep_their_places_when_edges_change():
 
 def test_causes_are_laid_out_above_their_effects():
     laid = sketch.of_edges(["c", "a", "b"], [("a", "b"), ("b", "c"), ("a", "c")])
-    assert laid.positions["a"][1] < laid.positions["b"][1] < laid.positions["c"][1]
-    assert laid.names == ("c", "a", "b")
+    assert laid.positions["a"][1] < laid.positions["b"][1] < laid.positions["c"][1] and laid.names == ("c", "a", "b")

@@ -111,12 +111,9 @@ AFTER = {  # what it shows after a choice
         "ordering_section: Order again": "needs the run's fitted networks",
     },
     "parents": {
-        "graph_missing: False": "figure candidates\n",
-        "graph_lines: the scores": "figure candidates\n",
-        "pi_min_parents_iqr: 1 of 3": "figure candidates\n",
-        "parents_child: x1": "`x1` is the first node",
-        "parents_scale_iqr: Z": "figure candidates\n",
-        "parents_section: All candidates": "figure ocs_matrix\n",
+        "graph_missing: False": "figure candidates\n", "graph_lines: the scores": "figure candidates\n",
+        "pi_min_parents_iqr: 1 of 3": "figure candidates\n", "parents_child: x1": "`x1` is the first node",
+        "parents_scale_iqr: Z": "figure candidates\n", "parents_section: All candidates": "figure ocs_matrix\n",
         "parents_section: Two selectors": "Evidence has not been computed",
         **{f"selector: {name}": f"{name} has not been computed" for name in ("CAM", "PCM", "Evidence")},
     },
@@ -127,7 +124,7 @@ AFTER = {  # what it shows after a choice
         "pi_min_graph_iqr: 1 of 3": "without edges",
         "graph_search: x1": "**Children** (0",
     },
-}
+}  # fmt: skip # a table
 WITH_A_TRUTH = {
     "ordering": {"ordering_section: Against the truth": "figure order_arcs\n"},
     "parents": {"parents_section: Against the truth": "figure truth_f1\n"},

@@ -26,13 +26,6 @@ def on_train(table=None):
     return at
 
 
-def test_empty_state_leads_to_data():
-    at = booted("train")
-    assert "No table is loaded" in texts(at)
-    button(at, "Go to Data").click().run()
-    assert at.title[0].value == "What drives what?"
-
-
 def test_a_name_that_was_typed_is_there_on_the_way_back():
     def name(at):
         return next(box for box in at.text_input if box.label == "Name of the run")
@@ -66,8 +59,7 @@ def test_the_paper_can_be_taken_at_its_letter():
     at = on_train()
     at.button_group(key="set_preset").set_value("paper").run()
     at.button_group(key="set_joint_schedule").set_value("epochs").run()
-    assert draft_of(at).settings == Settings.of("paper", joint_schedule="epochs")
-    assert "1 setting differs" in texts(at)
+    assert draft_of(at).settings == Settings.of("paper", joint_schedule="epochs") and "1 setting differs" in texts(at)
 
 
 def test_every_number_of_the_method_can_be_set():
@@ -80,8 +72,7 @@ def test_every_number_of_the_method_can_be_set():
 def test_a_refused_value_is_said_and_changes_nothing():
     at = on_train()
     at.number_input(key="set_pi_min").set_value(3.0).run()
-    assert any("pi" in found.value for found in at.error)
-    assert draft_of(at).settings.pi_min == 1.0
+    assert any("pi" in found.value for found in at.error) and draft_of(at).settings.pi_min == 1.0
     assert at.number_input(key="set_pi_min").value == 1.0
 
 
@@ -127,8 +118,7 @@ def test_a_run_of_a_table_for_teaching_is_for_teaching(started):
     at.session_state["shared_draft"] = replace(draft_of(at), truth=truth, teaching=True)
     press(at.run(), "Start the fit")
     (run,) = runs.list_runs()
-    assert run.teaching and len(run.truth()) == 1
-    assert draft_of(booted("train", run=run.id)).teaching
+    assert run.teaching and len(run.truth()) == 1 and draft_of(booted("train", run=run.id)).teaching
 
 
 def test_done_run_shows_its_account_and_leads_on():
@@ -136,8 +126,7 @@ def test_done_run_shows_its_account_and_leads_on():
     at = booted("train", run=run.id)
     said = texts(at)
     assert "is done in 1 min 23 s" in said and "90 rows used" in said
-    assert "estimated 1 to 2.5 min, took 1 min 23 s" in said
-    assert "No sign of overfitting" in said
+    assert "estimated 1 to 2.5 min, took 1 min 23 s" in said and "No sign of overfitting" in said
     assert button(at, "See the causal order")
 
 
@@ -175,8 +164,7 @@ def test_a_dead_worker_is_seen_and_can_be_resumed(started):
 def test_ended_runs_say_why_and_can_be_started_again(state, words):
     run = written_run(poisson(), state=state, progress=0.0, error="Column <b> is odd." if state == "failed" else None)
     at = booted("train", run=run.id)
-    assert words in texts(at)
-    assert button(at, "Start again")
+    assert words in texts(at) and button(at, "Start again")
     if state == "failed":
         assert any("Column \\<b\\> is odd" in found.value for found in at.error)
 
