@@ -45,7 +45,7 @@ def test_a_start_that_is_refused_is_one_sentence(monkeypatch, page, label):
     ("page", "pick", "name", "is_refined"),
     [
         *(("ordering", None, None, False), ("parents", None, None, False)),
-        *(("graph", "graph_search", HOSTILE[1], False), ("graph", "graph_search", HOSTILE[0], True)),
+        *(("graph", "graph_search", HOSTILE[1], False), ("graph", "graph_search", HOSTILE[1], True)),
         ("refine", "refine_edge", (HOSTILE[2], HOSTILE[1]), True),
     ],
 )
