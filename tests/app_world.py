@@ -1,11 +1,13 @@
 """The app for tests: booted through app.py, with runs that need no fit."""
 
+import io
 import math
 import re
 import time
 from pathlib import Path
 
 import numpy as np
+import openpyxl
 import pandas as pd
 import pytest
 from streamlit.runtime.media_file_manager import MediaFileManager
@@ -20,19 +22,9 @@ from pages.shared.table.drafts import Draft
 
 APP = str(Path(__file__).resolve().parents[1] / "app.py")
 HOSTILE = (
-    "<script>alert(1)</script>",
-    "$x$",
-    ":red[a]",
-    "a|b",
-    "`tick`",
-    "**bold**",
-    "http://evil.example/x",
-    "a -> b",
-    "<b>bold</b>",
-    ":smile:",
-    "[l](javascript:alert(1))",
-    "Zähler_ä",
-)
+    "<script>alert(1)</script>", "$x$", ":red[a]", "a|b", "`tick`", "**bold**", "http://evil.example/x", "a -> b",
+    "<b>bold</b>", ":smile:", "[l](javascript:alert(1))", "Zähler_ä",
+)  # fmt: skip # a table
 TINY = Settings.of("paper", joint_epochs=40, projection_epochs=40, width=16, hidden_layers=1)
 
 
@@ -76,6 +68,28 @@ def written_when_asked(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
     return written
 
 
+def press(at: AppTest, label: str) -> AppTest:
+    """Click that button."""
+    button(at, label).click().run()
+    assert not at.exception, at.exception
+    return at
+
+
+def draft_of(at: AppTest) -> Draft:
+    """The table that is loaded."""
+    return at.session_state["shared_draft"]
+
+
+def numbers(at: AppTest) -> dict[str, str]:
+    """The numbers on the page, by their labels."""
+    return {metric.label: metric.value for metric in at.metric}
+
+
+def frame_with(at: AppTest, column: str) -> pd.DataFrame:
+    """The first table that has a column."""
+    return next(frame.value for frame in at.dataframe if column in frame.value)
+
+
 def upload(at: AppTest, name: str, content: bytes) -> AppTest:
     """Upload a file on Data."""
     return at.file_uploader(key="upload").set_value((name, content, "text/csv")).run()
@@ -91,6 +105,20 @@ def drafted(page: str, table: pd.DataFrame, name: str = "t.csv") -> AppTest:
 def csv(table: pd.DataFrame) -> bytes:
     """A table as the bytes of a CSV file."""
     return table.to_csv(index=False).encode()
+
+
+def workbook(*sheets: tuple) -> bytes:
+    """A workbook of sheets, each with its title and rows, and its state if it is not visible."""
+    book = openpyxl.Workbook()
+    book.remove(book.active)
+    for title, rows, *state in sheets:
+        sheet = book.create_sheet(title)
+        sheet.sheet_state = (*state, "visible")[0]
+        for row in rows:
+            sheet.append(row)
+    out = io.BytesIO()
+    book.save(out)
+    return out.getvalue()
 
 
 def poisson(rows: int = 90, names: tuple[str, ...] = ("a", "b", "c")) -> pd.DataFrame:

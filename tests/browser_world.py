@@ -19,13 +19,9 @@ from playwright.sync_api import Page, expect
 
 ROOT = Path(__file__).resolve().parents[1]
 FLAGS = (
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-)
+    "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+    "--disable-component-update", "--disable-sync",
+)  # fmt: skip # a table
 HOSTILE = "<script>alert(1)</script>"
 FAULT = ".stException, [data-testid=stException]"
 # A point of an edge on the screen where nothing lies on it; null while there is none.

@@ -42,18 +42,9 @@ UNCOMPILED = ("test_jobs", "test_cli", "test_cells_by_genes", "test_hostile_file
 BROWSER_TESTS = "browser"  # the folder that one process runs alone: a second one would start another app and browser
 # What takes longest comes early, so that no process is left with it at the end.
 LONG = (
-    *UNCOMPILED,
-    BROWSER_TESTS,
-    "test_battery",
-    "test_tampered",
-    "test_jobs_refine",
-    "test_pages_sparse",
-    "test_pages_refine_missing",
-    "test_benchmarks",
-    "test_making",
-    "test_jobs_compare",
-    "test_likelihood_compiled",
-)
+    *UNCOMPILED, BROWSER_TESTS, "test_battery", "test_tampered", "test_jobs_refine", "test_pages_sparse",
+    "test_pages_refine_missing", "test_benchmarks", "test_making", "test_jobs_compare", "test_likelihood_compiled",
+)  # fmt: skip # a table
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
 

@@ -15,6 +15,10 @@ from disco.work import jobs
 
 TINY = {"width": 8, "hidden_layers": 2, "noise_levels": 2, "projection_epochs": 2}
 ENDLESS = Settings.of("paper", **TINY, joint_epochs=100_000, validation_start=100_000)
+# The same as words on a command line, and a fit that is short.
+_TINY = "--preset paper --set width=8 --set hidden_layers=2 --set noise_levels=2 --set projection_epochs=2".split()
+SHORT = [*_TINY, "--set", "joint_epochs=3"]
+FOREVER = [*_TINY, "--set", "joint_epochs=100000", "--set", "validation_start=100000"]
 PATIENCE = 300.0  # seconds; a busy machine may be slow, but a test that passes never waits this long
 
 

@@ -9,15 +9,9 @@ from disco.likelihood.design import BESIDE, STRAIGHT, WIDTH, Beside, Prior
 
 COUNT, BINARY, POISSON, MANY, TRIALS, THREE, NOISE = range(7)
 PAIRS = [
-    (POISSON, [COUNT, BINARY]),
-    (MANY, [BINARY, COUNT, TRIALS]),
-    (TRIALS, [POISSON]),
-    (BINARY, [COUNT, THREE]),
-    (THREE, [POISSON]),
-    (COUNT, []),
-    (MANY, []),
-    (NOISE, [THREE, BINARY, COUNT]),
-]
+    (POISSON, [COUNT, BINARY]), (MANY, [BINARY, COUNT, TRIALS]), (TRIALS, [POISSON]), (BINARY, [COUNT, THREE]),
+    (THREE, [POISSON]), (COUNT, []), (MANY, []), (NOISE, [THREE, BINARY, COUNT]),
+]  # fmt: skip # a table
 LINKED = Prior(0.3, 2.0, 5.0, 0.4, 0.7, (0.8,))
 
 

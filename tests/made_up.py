@@ -95,20 +95,11 @@ def evidence(edges: list[tuple[str, str]], bound: float = BOUND) -> pd.DataFrame
     direction = np.where(np.arange(many) % 3 == 2, 1.5, gain / 3 + bound)
     robust = np.minimum(direction, gain / 4 + bound)
     parent, child = zip(*edges, strict=True) if edges else ((), ())
-    return pd.DataFrame(
-        {
-            **{"parent": pd.Series(parent, dtype="str"), "child": pd.Series(child, dtype="str"), "gain_nats": gain},
-            **{"log_likelihood_nats": gain + 4, "bic_nats": gain - 3, "direction_nats": direction},
-            **{
-                "robust_nats": robust,
-                "linear_nats": 0.5,
-                "spread_nats": 0.5,
-                "decided": direction >= bound,
-                "p_value": np.exp(-gain),
-            },
-            **{"folds": np.ones(many), "bootstrap": 1.0 - 0.5 * np.arange(many) / max(many, 1)},
-        }
-    )
+    ends = {"parent": pd.Series(parent, dtype="str"), "child": pd.Series(child, dtype="str"), "gain_nats": gain}
+    nats = {"log_likelihood_nats": gain + 4, "bic_nats": gain - 3, "direction_nats": direction, "robust_nats": robust}
+    rest = {"linear_nats": 0.5, "spread_nats": 0.5, "decided": direction >= bound, "p_value": np.exp(-gain)}
+    shares = {"folds": np.ones(many), "bootstrap": 1.0 - 0.5 * np.arange(many) / max(many, 1)}
+    return pd.DataFrame({**ends, **nats, **rest, **shares})
 
 
 def refine_by_hand(
@@ -141,12 +132,8 @@ def refine_by_hand(
     told["decided"] = decided(numbered, nats, np.full(len(before), 9), choice.bound, set())
     found = Refined(
         Found(order, told, choices=asdict(choice), misfit=nodes),
-        pd.DataFrame(starts, columns=["start", "sweep", "score"]),
-        "restart 1",
-        -100.0,
-        3 * len(order),
-        50,
+        pd.DataFrame(starts, columns=["start", "sweep", "score"]), "restart 1", -100.0, 3 * len(order), 50,
         pd.DataFrame(rows, columns=["node", "before", "after", "gain_nats"]),
-    )
+    )  # fmt: skip # a table
     refined.save(run.path, found, choice)
     return run

@@ -68,14 +68,9 @@ def _deep() -> None:
 
 
 _ACTS = {
-    "input": _refuse,
-    "memory": _no_memory,
-    "killed": lambda: os.kill(os.getpid(), signal.SIGKILL),
-    "crash": lambda: os.kill(os.getpid(), signal.SIGSEGV),
-    "bug": _bug,
-    "slow": _sleep,
-    "deep": _deep,
-}
+    "input": _refuse, "memory": _no_memory, "killed": lambda: os.kill(os.getpid(), signal.SIGKILL),
+    "crash": lambda: os.kill(os.getpid(), signal.SIGSEGV), "bug": _bug, "slow": _sleep, "deep": _deep,
+}  # fmt: skip # a table
 
 
 def registered() -> dict[str, Method]:

@@ -22,6 +22,7 @@ from disco.table.ranks import transform_table
 from disco.table.thinning import thinned
 
 TABLE = pd.DataFrame(np.random.default_rng(0).poisson(4.0, (40, 3)), columns=list("abc"))
+ABC, CPU = list("abc"), torch.device("cpu")
 TRUTH = pd.DataFrame({"parent": ["a", "b"], "child": ["b", "c"]})
 FOUND = TRUTH.assign(confidence=0.5)
 PAIRS = "Edges must be a table, a graph, or pairs \\(parent, child\\) of names; got a"
@@ -35,25 +36,16 @@ REFUSED = {
     "choice": (lambda: refined(choice={}), "The argument choice must be of type Choice or None; got a dict."),
     "choice of stress": (lambda: stress(TABLE, 3), "argument choice must be of type Choice or None; got an int"),
     "settings": (lambda: refined(settings={}), "argument settings must be of type Settings or None; got a dict"),
-    "settings of a fit": (
-        lambda: fit(TABLE, {}, torch.device("cpu")),
-        "argument settings must be of type Settings; got",
-    ),
+    "settings of a fit": (lambda: fit(TABLE, {}, CPU), "argument settings must be of type Settings; got"),
     "settings of a transform": (lambda: transform_table(TABLE, "rank"), "argument settings .* got a str"),
     "device": (lambda: refined(device="tpu"), "device must be auto, cpu or cuda; got 'tpu'"),
-    "device of evidence": (
-        lambda: evidence.edges(TABLE, list("abc"), device="tpu"),
-        "device must be auto, cpu or cuda",
-    ),
+    "device of evidence": (lambda: evidence.edges(TABLE, ABC, device="tpu"), "device must be auto, cpu or cuda"),
     "memory": (lambda: refined(memory=3), "argument memory must be of type Path or str or None; got an int"),
     "knowledge": (lambda: refined(knowledge={}), "argument knowledge must be of type Knowledge or None; got a dict"),
     "knowledge of a fit": (lambda: DISCO().fit(TABLE, knowledge={}), "argument knowledge must be of type Knowledge"),
     "knowledge of a method": (lambda: find("refined", TABLE, knowledge=[]), "argument knowledge .* got a list"),
     "knowledge of its costs": (lambda: costs(TABLE, None), "argument knowledge must be of type Knowledge; got None"),
-    "adjustment": (
-        lambda: adjusted(TABLE, {"c": "covariate"}),
-        "argument adjustment must be of type Adjustment; got a",
-    ),
+    "adjustment": (lambda: adjusted(TABLE, {"c": "group"}), "argument adjustment must be of type Adjustment; got a"),
     "roles": (lambda: refined(roles=["c"]), "Roles map the names of columns to their roles; got a list"),
     "roles of a fit": (
         lambda: DISCO().fit(TABLE, roles=3),
@@ -64,23 +56,14 @@ REFUSED = {
     "edges of words": (lambda: refined(edges=["ab"]), f"{PAIRS} list"),
     "edges of a number": (lambda: refined(edges=3), f"{PAIRS}n int"),
     "edges elsewhere": (lambda: refined(edges=[("a", "z")]), 'An edge names "z"'),
-    "edges without names": (
-        lambda: refined(edges=pd.DataFrame({"from": ["a"]})),
-        "Edges need columns parent and child",
-    ),
+    "edges of no name": (lambda: refined(edges=TABLE[["a"]]), "Edges need columns parent and child"),
     "order": (lambda: refined(order=3), "The order must be a list of names; got 3"),
     "order of lists": (lambda: refined(order=[["a"], ["b"]]), "The order must be a list of names; got"),
     "order of a set": (lambda: cam.edges(TABLE, {"a", "b", "c"}), "The order must be a list of names; got"),
     "order of an estimate": (lambda: metrics.evaluate(TRUTH, order=3), "The order must be a list of names; got 3"),
-    "selector": (
-        lambda: selectors.candidates("mle", TABLE, list("abc"), Settings()),
-        "selector must be one of cam, pcm",
-    ),
+    "selector": (lambda: selectors.candidates("mle", TABLE, ABC, Settings()), "selector must be one of cam, pcm"),
     "method": (lambda: find(3, TABLE), "argument name must be of type str; got an int"),
-    "options": (
-        lambda: find("sort-mean", TABLE, ["by"]),
-        "argument changes must be of type Mapping or None; got a list",
-    ),
+    "options": (lambda: find("sort-mean", TABLE, []), "argument changes must be of type Mapping or None; got a list"),
     "direction": (
         lambda: metrics.evaluate(TRUTH.assign(direction="sideways"), order=list("abc")),
         "The direction of a true edge must be one of known, unknown, not proved; got 'sideways'",

@@ -109,9 +109,8 @@ def test_a_run_is_fitted_and_served_there(small_table, device, monkeypatch):
 
 def with_arrays(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let a CPU fit with arrays, as a GPU does."""
-    monkeypatch.setattr(
-        newton, "newton", lambda design, theta, tolerance, most: newton._newton(design, theta, tolerance, tabulated)
-    )
+    arrays = lambda design, theta, tolerance, most: newton._newton(design, theta, tolerance, tabulated)  # noqa: E731
+    monkeypatch.setattr(newton, "newton", arrays)
 
 
 def test_a_refinement_finds_the_same_graph_and_evidence(device, monkeypatch):

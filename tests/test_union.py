@@ -21,11 +21,8 @@ def fitted(*edges: tuple[str, str]) -> nx.DiGraph:
 def test_each_edge_says_who_found_it():
     found = union(refined(("a", "b"), ("a", "c"), ("b", "d")), fitted(("a", "b"), ("c", "a"), ("d", "c")))
     assert {(u, v): values["found_by"] for u, v, values in found.edges(data=True)} == {
-        ("a", "b"): "both",
-        ("a", "c"): "both",
-        ("b", "d"): "likelihood",
-        ("d", "c"): "DISCO",
-    }
+        ("a", "b"): "both", ("a", "c"): "both", ("b", "d"): "likelihood", ("d", "c"): "DISCO",
+    }  # fmt: skip # a table
     assert list(found) == list("abcd") and found.nodes["c"] == {"position": 3, "misfit_nats": 3.0}
 
 

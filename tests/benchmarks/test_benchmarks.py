@@ -27,15 +27,9 @@ from disco.work.execution import execute
 from disco.work.forecast import Speed
 
 SHORT = {
-    "joint_epochs": 2,
-    "projection_epochs": 2,
-    "validation_start": 1,
-    "validation_every": 1,
-    "width": 8,
-    "hidden_layers": 1,
-    "batch_size": 64,
-    "noise_levels": 1,
-}
+    "joint_epochs": 2, "projection_epochs": 2, "validation_start": 1, "validation_every": 1, "width": 8,
+    "hidden_layers": 1, "batch_size": 64, "noise_levels": 1,
+}  # fmt: skip # a table
 TINY = Method("paper", True, "a trial", SHORT)
 DESIGN = Design(graph="er", nodes=6, k=2, rows=160, family="poisson-softplus")
 # Two rows that share a fit.
@@ -103,8 +97,7 @@ def test_what_is_done_is_skipped(bench):
     written = paper_results.path_of(bench.results, "toy").read_bytes()
     shutil.rmtree(next(bench.fits.iterdir()))
     measured(bench)
-    assert paper_results.path_of(bench.results, "toy").read_bytes() == written
-    assert list(bench.fits.iterdir()) == []
+    assert paper_results.path_of(bench.results, "toy").read_bytes() == written and list(bench.fits.iterdir()) == []
 
 
 def test_other_settings_are_another_result(bench):
@@ -132,8 +125,7 @@ def test_a_line_says_what_it_was_measured_on(bench):
     assert line["settings"] == {**TINY.changes, **updates, "seed": 3}
     assert {"joint", "projection", "ordering", "parents", "total"} == set(line["seconds"])
     assert line["machines"][0]["threads"] == 1 and {"disco", "torch"} <= set(line["versions"])
-    assert line["training"][0]["joint"]["epochs"] == 2
-    assert set(line["controls"]) == {"mean", "variance", "excess"}
+    assert line["training"][0]["joint"]["epochs"] == 2 and set(line["controls"]) == {"mean", "variance", "excess"}
     assert {"a_top", "precision", "recall", "f1", "shd", "shd_reversals_once", "sid", "edges"} <= set(line["metrics"])
 
 
@@ -266,9 +258,8 @@ def test_a_refinement_needs_no_fit_and_only_plain_rows(bench):
 
 def test_a_refinement_of_a_fit_begins_at_its_order(bench, monkeypatch):
     seen = []
-    monkeypatch.setattr(
-        paper_read, "refine", lambda table, choice, **more: seen.append(more) or refine(table, choice, **more)
-    )
+    noted = lambda table, choice, **more: seen.append(more) or refine(table, choice, **more)  # noqa: E731
+    monkeypatch.setattr(paper_read, "refine", noted)
     method = replace(TINY, starts=2, refit=True)
     assert paper.run_rows("toy", [(6, Row(("plain",), DESIGN))], [0], {"tiny-refined": method}, bench) == []
     (line,) = paper_results.read(bench.results, "toy").values()
@@ -289,8 +280,7 @@ def test_a_selector_along_the_true_order_sees_the_second_half_alone(bench, readi
     known = row.known(TINY, 0)
     assert len(known.table) == 1200
     found = select(known.table.iloc[600:], known.order)
-    assert line["metrics"]["edges"] == found["selected"].sum() > 0
-    assert line["metrics"]["a_top"] == 1.0
+    assert line["metrics"]["edges"] == found["selected"].sum() > 0 and line["metrics"]["a_top"] == 1.0
 
 
 def test_the_share_of_sure_edges_that_are_true(bench):

@@ -65,14 +65,8 @@ def test_a_panel_has_one_row_a_unit():
 
 
 def test_a_player_of_two_clubs_has_one_row_and_needs_both_seasons():
-    batting = pd.DataFrame(
-        {
-            "playerID": ["a", "a", "a", "b"],
-            "yearID": [2022, 2022, 2023, 2022],
-            "AB": [30, 30, 70, 90],
-            "HR": [1, 2, 5, 6],
-        }
-    )
+    rows = [("a", 2022, 30, 1), ("a", 2022, 30, 2), ("a", 2023, 70, 5), ("b", 2022, 90, 6)]
+    batting = pd.DataFrame(rows, columns=["playerID", "yearID", "AB", "HR"])
     found = seasons(2022, 2023, 50)(batting)
     assert found[["AB22", "HR22", "AB23", "HR23"]].to_numpy().tolist() == [[60, 3, 70, 5]]
 
@@ -100,8 +94,7 @@ def test_an_edge_between_a_certain_pair_is_right_wrong_or_undecided():
 
 
 def test_an_order_has_pairs_the_right_way_round():
-    assert directed.ordered(MADE, ["a", "b", "c", "d"]) == 3
-    assert directed.ordered(MADE, ["d", "b", "a", "c"]) == 1
+    assert directed.ordered(MADE, ["a", "b", "c", "d"]) == 3 and directed.ordered(MADE, ["d", "b", "a", "c"]) == 1
 
 
 def test_the_summary_counts_over_tables_and_leaves_failures_out(monkeypatch):

@@ -53,8 +53,7 @@ def test_words_do_not_change_the_digest(tmp_path, old, new):
 
 @pytest.mark.parametrize(("old", "new"), [("2 *", "3 *"), ("< 0", "<= 0"), ("(value)\n", "(-value)\n")])
 def test_what_is_computed_changes_the_digest(tmp_path, old, new):
-    assert SOURCE.count(old) == 1
-    assert digest(tmp_path / "a") != digest(tmp_path / "b", SOURCE.replace(old, new))
+    assert SOURCE.count(old) == 1 and digest(tmp_path / "a") != digest(tmp_path / "b", SOURCE.replace(old, new))
 
 
 def test_what_is_imported_changes_the_digest(tmp_path):
@@ -92,8 +91,7 @@ def test_a_line_is_made_again_only_if_its_engine_has_changed(bench):
     assert line["engine"]["digest"] == paper_engines.digest(paper_engines.entries(ROW[1], ODS["ods-poisson"]))
     older = {**line, "engine": {"commit": "0", "digest": "older"}, "metrics": {**line["metrics"], "f1": -1.0}}
     paper_results.append(bench.results, older)
-    assert paper.run_rows("toy", [ROW], [0], ODS, bench) == []
-    assert len(lines(bench)) == 2
+    assert paper.run_rows("toy", [ROW], [0], ODS, bench) == [] and len(lines(bench)) == 2
     assert paper.run_rows("toy", [ROW], [0], ODS, bench, stale=True) == []
     *_, again = lines(bench)
     assert (again["engine"], again["metrics"]) == (line["engine"], line["metrics"])
@@ -129,8 +127,7 @@ def test_two_engines_are_compared_on_the_same_results(tmp_path, capsys):
     assert paper.main([*what, *places, "--same", "HEAD"]) == 0
     said = capsys.readouterr().out
     assert "(as named then, " in said or "differ in" in said
-    assert paper.main([*what, *places, "--same", "no-such-commit"]) == 1
-    assert "no-such-commit" in capsys.readouterr().err
+    assert paper.main([*what, *places, "--same", "no-such-commit"]) == 1 and "no-such-commit" in capsys.readouterr().err
 
 
 def test_the_report_counts_the_lines_whose_engine_has_changed(tmp_path):

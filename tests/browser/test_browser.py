@@ -35,8 +35,7 @@ def test_a_deep_link_opened_first_after_a_start(page, tmp_path):
             page.goto(f"{address}/{name}")
             expect(page.get_by_role("heading", name=title, exact=True)).to_be_visible()
             settled(page)
-            assert page.get_by_role("dialog").count() == 0
-            assert "Page not found" not in page.inner_text("body")
+            assert page.get_by_role("dialog").count() == 0 and "Page not found" not in page.inner_text("body")
 
 
 def test_from_a_file_to_a_graph(page, address, tmp_path):

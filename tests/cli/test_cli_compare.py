@@ -36,26 +36,21 @@ def test_methods_are_compared_and_measured(lab, capsys):
     order = read_frame(lab / "run/compare/sort-mean/order.csv", ("node",))["node"].tolist()
     assert order == pd.read_csv(lab / "counts.csv").mean().sort_values().index.tolist()
     assert list(edges) == ["parent", "child", "undirected"]
-    assert json.loads((lab / "run/compare/sort-mean/result.json").read_text())["options"] == {
-        "by": "mean",
-        "cutoff": 0.001,
-    }
+    result = json.loads((lab / "run/compare/sort-mean/result.json").read_text())
+    assert result["options"] == {"by": "mean", "cutoff": 0.001}
 
 
 def test_methods_and_a_truth_are_added_to_a_run(lab, capsys):
-    assert compare(lab, "--methods", "sort-mean") == 0
-    assert "so the methods are not ranked" in capsys.readouterr().out
+    assert compare(lab, "--methods", "sort-mean") == 0 and "so the methods are not ranked" in capsys.readouterr().out
     first = (lab / "run/compare/sort-mean/result.json").stat().st_mtime_ns
     words = ["--run", str(lab / "run"), "--truth", str(lab / "truth.csv"), "--set", "sort-variance.cutoff=0.2"]
-    assert main(["compare", *words, "--methods", "sort-mean,sort-variance"]) == 0
-    assert "A_top" in capsys.readouterr().out
+    assert main(["compare", *words, "--methods", "sort-mean,sort-variance"]) == 0 and "A_top" in capsys.readouterr().out
     assert (lab / "run/compare/sort-mean/result.json").stat().st_mtime_ns == first
     run = open_run(lab / "run")
     assert compared.read_one(run, "sort-variance").options["cutoff"] == 0.2 and run.status().state == "unfitted"
     assert run.status(COMPARE).state == "done"
-    assert (
-        compare(lab, "--methods", "sort-variance,sort-mean", "--set", "sort-variance.cutoff=0.2") == 0
-    )  # nothing to do
+    again = ["--methods", "sort-variance,sort-mean", "--set", "sort-variance.cutoff=0.2"]
+    assert compare(lab, *again) == 0  # nothing to do
     assert "sort-variance" in capsys.readouterr().out
     (lab / "one.csv").write_text("parent,child\nx1,x2\n")
     edges = len(run.truth())
@@ -106,10 +101,8 @@ def test_bad_input_is_one_sentence_and_makes_no_run(lab, capsys, words, sentence
 
 
 def test_options_are_read_as_people_write_them(lab, capsys):
-    methods = ["--methods", "sort-mean,\nods-poisson,", "--set", "sort-mean.cutoff=.01"]
-    assert (
-        compare(lab, *methods, "--set", 'ods-poisson.families={"x1": ["nb", 3]}', "--set", "ods-poisson.seed=+5") == 0
-    )
+    words = ["--set", "sort-mean.cutoff=.01", "--set", 'ods-poisson.families={"x1": ["nb", 3]}']
+    assert compare(lab, "--methods", "sort-mean,\nods-poisson,", *words, "--set", "ods-poisson.seed=+5") == 0
     run = open_run(lab / "run")
     assert compared.read_one(run, "sort-mean").options["cutoff"] == 0.01
     options = compared.read_one(run, "ods-poisson").options

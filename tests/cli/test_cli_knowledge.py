@@ -5,6 +5,7 @@ import shutil
 
 import networkx as nx
 import pytest
+from job_world import SHORT
 
 from disco.__main__ import main
 from disco.errors import InputError
@@ -16,8 +17,6 @@ from disco.work import serving
 
 pytestmark = pytest.mark.usefixtures("calibrated")
 
-TINY = "--preset paper --set width=8 --set hidden_layers=2 --set noise_levels=2 --set projection_epochs=2".split()
-FIT = [*TINY, "--set", "joint_epochs=3"]
 REFINE = ["--starts", "1", "--restarts", "0", "--bootstrap", "2"]
 
 
@@ -26,9 +25,7 @@ def world(small_table, tmp_path):
     """A table, its columns, and knowledge against the order in which they stand; files of both in a folder."""
     small_table.to_csv(tmp_path / "counts.csv", index=False)
     names = list(small_table.columns)
-    rules = Knowledge(
-        tiers=[[names[-1]], names[1:-1]], required=[(names[-1], names[1])], forbidden=[(names[-1], names[2])]
-    )
+    rules = Knowledge([[names[-1]], names[1:-1]], [(names[-1], names[1])], [(names[-1], names[2])])
     (tmp_path / "k.json").write_text(json.dumps(rules.to_dict()))
     return tmp_path, names, rules
 
@@ -42,7 +39,7 @@ def holds(names, order, edges):
 
 def test_a_fit_and_all_that_is_made_of_it_keep_to_the_knowledge(world, capsys):
     folder, names, rules = world
-    fit = ["fit", str(folder / "counts.csv"), "--out", str(folder / "run"), *FIT]
+    fit = ["fit", str(folder / "counts.csv"), "--out", str(folder / "run"), *SHORT]
     assert main([*fit, "--knowledge", str(folder / "k.json")]) == 0
     printed, run = capsys.readouterr().out, open_run(folder / "run")
     assert run.knowledge() == rules and "Knowledge: 2 tiers, 1 required rule, 1 forbidden rule." in printed
@@ -99,8 +96,7 @@ def test_knowledge_of_a_run_is_checked_when_it_is_read(world, capsys):
         (folder / "run" / "knowledge.json").write_text(text)
         with pytest.raises(InputError, match=r"knowledge.json is damaged: .*create a new run"):
             open_run(folder / "run").knowledge()
-        assert main(["refine", str(folder / "run"), *REFINE]) == 2
-        assert "is damaged" in capsys.readouterr().err
+        assert main(["refine", str(folder / "run"), *REFINE]) == 2 and "is damaged" in capsys.readouterr().err
         assert main(["pack", str(folder / "run"), "--out", str(folder / "bad.zip")]) == 2
         assert "knowledge.json is damaged" in capsys.readouterr().err and not (folder / "bad.zip").exists()
 
@@ -112,7 +108,7 @@ def test_knowledge_that_cannot_be_kept_stops_before_anything_is_made(world, caps
         ({"required": [[names[0], names[1]], [names[1], names[0]]]}, "closes the cycle"),
     ):
         (folder / "k.json").write_text(json.dumps(text))
-        for command in (["fit", str(folder / "counts.csv"), *FIT], ["refine", "--counts", str(folder / "counts.csv")]):
+        counts = str(folder / "counts.csv")
+        for command in (["fit", counts, *SHORT], ["refine", "--counts", counts]):
             assert main([*command, "--out", str(folder / "run"), "--knowledge", str(folder / "k.json")]) == 2
-            assert words in capsys.readouterr().err
-            assert not (folder / "run").exists()
+            assert words in capsys.readouterr().err and not (folder / "run").exists()

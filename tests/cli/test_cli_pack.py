@@ -35,9 +35,3 @@ def test_what_cannot_be_opened_is_one_sentence(what, tmp_path, capsys):
     said = capsys.readouterr().err.splitlines()
     assert len(said) == 2 and all(line.startswith("disco: ") and line.endswith(".") for line in said)
     assert list_runs() == []
-
-
-def test_a_folder_without_write_access_is_named(tmp_path, capsys):
-    run = finished_run(4)
-    assert main(["pack", run.id, "--out", str(tmp_path / "none" / "x.zip")]) == 2
-    assert "x.zip cannot be written" in capsys.readouterr().err

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from job_world import SHORT
 from made_up import finished_run
-from test_cli import SHORT
 
 from disco import metrics
 from disco.__main__ import main
@@ -87,8 +87,7 @@ def test_evaluate_scores_the_selector(files, small_table, small_truth, capsys):
     edges = cam.edges(small_table, run.order())
     edges = edges[edges["selected"]]
     assert found["f1"] == pytest.approx(metrics.f1(small_truth, edges)) and found["edges"] == len(edges)
-    assert main(options) == 0
-    assert json.loads(capsys.readouterr().out)["edges"] == len(run.edges())
+    assert main(options) == 0 and json.loads(capsys.readouterr().out)["edges"] == len(run.edges())
 
 
 @pytest.mark.parametrize(
@@ -120,5 +119,4 @@ def test_an_interruption_keeps_nothing(monkeypatch, capsys):
     monkeypatch.setattr(command, "compute_candidates", interrupted)
     assert main(["graph", str(run.path), "--parents", "cam"]) == 130
     printed = capsys.readouterr()
-    assert "stopped; nothing was saved." in printed.err and printed.out == ""
-    assert read_candidates(run, "cam") is None
+    assert "stopped; nothing was saved." in printed.err and printed.out == "" and read_candidates(run, "cam") is None

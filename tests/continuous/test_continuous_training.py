@@ -47,8 +47,7 @@ def test_the_best_validated_state_is_kept_and_patience_ends_training(monkeypatch
     network = JointNetwork(3, generator, 16)
     reporter = Reporter(lambda event: seen.append(event.done), {"joint": 1.0}, "")
     schedule = Schedule(500, 64, holdout=0.2, least=10, patience=20)
-    assert train_joint(network, rows(), uniform(0, LAST), schedule, generator, reporter) == 20
-    assert max(seen) == 40
+    assert train_joint(network, rows(), uniform(0, LAST), schedule, generator, reporter) == 20 and max(seen) == 40
     assert all(torch.equal(value, states[1][name]) for name, value in network.state_dict().items())
 
 
@@ -94,8 +93,7 @@ def test_every_row_may_come_with_its_noise_and_the_opposite():
 
 def test_masks_hold_two_columns_or_more_and_often_all():
     found = masks(20_000, 4, torch.Generator().manual_seed(0)).sum(dim=1)
-    assert set(found.tolist()) == {2.0, 3.0, 4.0}
-    assert abs(float((found == 4).float().mean()) - (0.2 + 0.8 / 3)) < 0.015
+    assert set(found.tolist()) == {2.0, 3.0, 4.0} and abs(float((found == 4).float().mean()) - (0.2 + 0.8 / 3)) < 0.015
     assert masks(5, 1, torch.Generator()).tolist() == [[1.0]] * 5
 
 

@@ -45,11 +45,9 @@ def test_f1_is_marked_at_the_present_choice():
     fig = accuracy.f1(table, 1.0, 2 / 3)
     now = metrics.f1(TRUTH, select(ocs, 1.0, 2 / 3))
     assert (fig.data[-1].x[0], fig.data[-1].y[0]) == pytest.approx((1.0, now))
-    assert {"F1, 1 of 3 folds", "F1, 2 of 3 folds", "F1, all 3 folds", "precision", "recall"} <= {
-        trace.name for trace in fig.data
-    }
-    best = table["f1"].max()
-    assert f"the highest is {best:.3g}" in roles.title_of(fig)
+    names = {"F1, 1 of 3 folds", "F1, 2 of 3 folds", "F1, all 3 folds", "precision", "recall"}
+    assert names <= {trace.name for trace in fig.data}
+    assert f"the highest is {table['f1'].max():.3g}" in roles.title_of(fig)
 
 
 def test_precision_and_recall_of_the_present_choice_lie_on_its_line():
@@ -82,10 +80,8 @@ def test_arcs_tell_errors_by_side_and_colour():
     assert below.line.color == roles.WRONG != above.line.color
     assert roles.title_of(fig) == "1 of 5 true edges runs against the order"
     nodes = next(trace for trace in fig.data if trace.customdata is not None and len(trace.x) == len(ORDER))
-    assert [node for node, colour in zip(ORDER, nodes.marker.color, strict=True) if colour == roles.WRONG] == [
-        "x3",
-        "x6",
-    ]
+    coloured = zip(ORDER, nodes.marker.color, strict=True)
+    assert [node for node, colour in coloured if colour == roles.WRONG] == ["x3", "x6"]
 
 
 def test_of_very_many_true_edges_only_the_errors_are_drawn(monkeypatch):
@@ -121,21 +117,12 @@ def judged(missing: bool = True) -> tuple[nx.DiGraph, nx.DiGraph]:
 
 def test_edges_carry_their_verdict_and_missing_ones_their_scores():
     graph, held = judged()
-    found = {edge: values["verdict"] for *edge, values in held.edges(data=True) for edge in [tuple(edge)]}
-    assert found == {
-        ("x0", "x1"): "true",
-        ("x2", "x4"): "extra",
-        ("x3", "x6"): "reversed",
-        ("x0", "x4"): "missing",
-        ("x3", "x5"): "either way",
-        ("x0", "x7"): "missing",
-        ("x2", "x5"): "missing",
-        ("x7", "x1"): "missing",
-    }
+    found = {f"{parent}{child}": values["verdict"] for parent, child, values in held.edges(data=True)}
+    missing = dict.fromkeys(("x0x4", "x0x7", "x2x5", "x7x1"), "missing")
+    assert found == {"x0x1": "true", "x2x4": "extra", "x3x6": "reversed", "x3x5": "either way", **missing}
     assert held.edges["x0", "x4"]["ocs"] > 0 and "ocs" not in held.edges["x7", "x1"]
     assert held.edges["x0", "x1"]["z"] == graph.edges["x0", "x1"]["z"]
-    assert graph.number_of_edges() == 4 and "verdict" not in graph.edges["x0", "x1"]
-    assert list(held) == ORDER
+    assert graph.number_of_edges() == 4 and "verdict" not in graph.edges["x0", "x1"] and list(held) == ORDER
     without = judged(missing=False)[1]
     assert set(without.edges) == set(graph.edges)
 

@@ -23,8 +23,7 @@ def test_arrows_are_coloured_by_agreement_and_dashed_without_an_edge():
     assert [arrow.line.color for arrow in arrows] == [roles.PICKED, roles.PICKED]
     assert [arrow.line.dash for arrow in arrows] == ["solid", "dash"]
     reversed_ = figures.reference(found[2:], (("AB", "H"),), lahman.STUDY)
-    assert reversed_.data[0].line.color == roles.ACCENT
-    assert "0 of 1" in roles.title_of(reversed_)
+    assert reversed_.data[0].line.color == roles.ACCENT and "0 of 1" in roles.title_of(reversed_)
 
 
 def test_places_are_computed_if_the_study_has_none():
@@ -41,15 +40,13 @@ def test_agreement_shows_runs_means_paper_and_controls():
     fig = figures.agreement(ours, paper, {"by rising mean": (0.0, 0.1)})
     assert "0.900 with R7 and 0.800 with R17" in roles.title_of(fig)
     means = [trace for trace in fig.data if trace.name == "our mean"]
-    assert [trace.x[0] for trace in means] == [0.9, 0.8]
-    assert len(fig.layout.yaxis.ticktext) == 3
+    assert [trace.x[0] for trace in means] == [0.9, 0.8] and len(fig.layout.yaxis.ticktext) == 3
     assert "no run yet" in roles.title_of(figures.agreement(ours.iloc[:0], paper, {}))
 
 
 def test_places_are_drawn_for_each_seed():
     fig = figures.positions({"seed 0": ["a", "b", "c"], "seed 1": ["b", "a", "c"]})
-    assert {trace.name for trace in fig.data if trace.name} == {"seed 0", "seed 1"}
-    assert "0.7" in roles.title_of(fig)
+    assert {trace.name for trace in fig.data if trace.name} == {"seed 0", "seed 1"} and "0.7" in roles.title_of(fig)
 
 
 def test_the_figure_says_how_far_near_ends_differ():

@@ -33,14 +33,8 @@ def test_methods_of_the_same_name_stay_apart():
 
 
 def test_time_and_f1_tell_controls_from_methods():
-    rows = pd.DataFrame(
-        {
-            "name": ["one", "sorted", "none"],
-            "seconds": [20.0, 0.0, 3.0],
-            "f1": [0.9, 0.7, np.nan],
-            "is_control": [False, True, False],
-        }
-    )
+    rows = pd.DataFrame({"name": ["one", "sorted", "none"], "seconds": [20.0, 0.0, 3.0], "f1": [0.9, 0.7, np.nan]})
+    rows["is_control"] = [False, True, False]
     figure = compared.time_and_f1(rows)
     assert roles.title_of(figure) == "Most accurate: one (F1 0.90, 20 s)"
     assert [list(part.text) for part in figure.data] == [["one"], ["sorted"]]
@@ -53,8 +47,7 @@ def test_names_of_marks_that_stand_close_are_on_different_sides():
     far = pd.DataFrame({"name": ["slow"], "seconds": [1e4], "f1": [0.5]})
     drawn = compared.time_and_f1(pd.concat([near, far], ignore_index=True).assign(is_control=False)).data[0]
     sides = dict(zip(drawn.text, drawn.textposition, strict=True))
-    assert len({sides[name] for name in near["name"]}) == 3
-    assert sides["slow"] == "top center"
+    assert len({sides[name] for name in near["name"]}) == 3 and sides["slow"] == "top center"
 
 
 def consensus() -> nx.DiGraph:

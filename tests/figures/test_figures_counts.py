@@ -20,9 +20,7 @@ def test_colours_are_readable_on_light_and_dark(colour, page):
 
 def test_a_name_is_text_in_a_figure():
     assert theme.label("<script>alert(1)</script>") == "&lt;script&gt;alert(1)&lt;/script&gt;"
-    assert "$" not in theme.label("$x$")
-    assert theme.label("") == "(empty)"
-    assert len(theme.label("x" * 100)) == 40
+    assert "$" not in theme.label("$x$") and theme.label("") == "(empty)" and len(theme.label("x" * 100)) == 40
 
 
 def test_hostile_names_in_every_figure():
@@ -37,51 +35,36 @@ def test_hostile_names_in_every_figure():
     ]
     for figure in drawn:
         written = figure.to_json()
-        assert "<script>" not in written and "\\u003cscript" not in written
-        assert "$x$" not in written
+        assert "<script>" not in written and "\\u003cscript" not in written and "$x$" not in written
 
 
 def test_bars_hold_every_row():
     rng = np.random.default_rng(0)
     for column in (rng.poisson(3, 500), rng.integers(0, 100_000, 500), np.full(5, 7)):
         bars = figures.distribution(pd.Series(column, name="x")).data[0]
-        assert sum(bars.y) == len(column)
-        assert len(bars.x) <= 121
+        assert sum(bars.y) == len(column) and len(bars.x) <= 121
 
 
 def test_bars_of_small_counts_are_their_frequencies():
     bars = figures.distribution(pd.Series([0, 0, 1, 3, 3, 3], name="x")).data[0]
-    assert list(bars.x) == [0, 1, 3]
-    assert list(bars.y) == [2, 1, 3]
+    assert list(bars.x) == [0, 1, 3] and list(bars.y) == [2, 1, 3]
 
 
 def test_level_support_against_counting_by_hand():
     codes = pd.DataFrame({"a": [0, 0, 1, 1, 0, 0, 1, 2]})
     fold = np.array([0, 0, 0, 0, 1, 1, 1, 1])
     found = level_support(codes * 5, codes, fold, 2).iloc[0]
-    assert (found["before"], found["after"]) == (3, 3)
-    assert (found["fewest_rows"], found["most_rows"]) == (1, 2)
-    assert found["median_rows"] == 2
-    assert found["kept"] == pytest.approx((1.0 + 0.5) / 2)
+    assert (found["before"], found["after"]) == (3, 3) and (found["fewest_rows"], found["most_rows"]) == (1, 2)
+    assert found["median_rows"] == 2 and found["kept"] == pytest.approx((1.0 + 0.5) / 2)
 
 
 def test_thin_columns_stand_out_and_come_first():
-    support = pd.DataFrame(
-        {
-            "column": ["good", "thin"],
-            "before": [9, 90],
-            "after": [9, 90],
-            "fewest_rows": [5, 1],
-            "median_rows": [9.0, 1.0],
-            "most_rows": [20, 2],
-            "kept": [1.0, 0.1],
-        }
-    )
+    names = ["column", "before", "after", "fewest_rows", "median_rows", "most_rows", "kept"]
+    support = pd.DataFrame([("good", 9, 9, 5, 9.0, 20, 1.0), ("thin", 90, 90, 1, 1.0, 2, 0.1)], columns=names)
     figure = figures.rows_per_level(support, 2)
     assert list(figure.layout.yaxis.ticktext) == ["thin", "good"]
     marked = {trace.name: trace.marker.color for trace in figure.data if trace.mode == "markers"}
-    assert marked["Median, too few rows"] == theme.WARNING
-    assert figure.layout.shapes[0].x0 == 2
+    assert marked["Median, too few rows"] == theme.WARNING and figure.layout.shapes[0].x0 == 2
 
 
 def test_at_most_sixty_columns_are_drawn():

@@ -8,25 +8,10 @@ from disco.figures import experiment as figures
 from disco.figures import roles
 from disco.studies.portal import EXPERIMENT
 
-FOUND = pd.DataFrame(
-    {
-        "node": ["rats", "<b>mice</b>", "owls"],
-        "control": [4.0, 1.0, 0.5],
-        "treated": [0.2, 2.0, 0.0],
-        "ratio": [0.05, 2.0, 0.0],
-        "low": [0.02, 1.2, np.nan],
-        "high": [0.1, 3.5, np.nan],
-    }
-)
-PLOTS = pd.DataFrame(
-    {
-        "unit": [1, 2, 3],
-        "is_control": [True, False, False],
-        "rats": [4.0, 0.4, 0.0],
-        "<b>mice</b>": [1.0, 1.5, 2.5],
-        "owls": [0.5, 0.0, 0.0],
-    }
-)
+FOUND = pd.DataFrame({"node": ["rats", "<b>mice</b>", "owls"], "control": [4.0, 1.0, 0.5], "treated": [0.2, 2.0, 0.0]})
+FOUND = FOUND.assign(ratio=[0.05, 2.0, 0.0], low=[0.02, 1.2, np.nan], high=[0.1, 3.5, np.nan])
+PLOTS = pd.DataFrame({"unit": [1, 2, 3], "is_control": [True, False, False], "rats": [4.0, 0.4, 0.0]})
+PLOTS["<b>mice</b>"], PLOTS["owls"] = [1.0, 1.5, 2.5], [0.5, 0.0, 0.0]
 
 
 def drawn(found, means, words):

@@ -53,8 +53,7 @@ def test_the_neighbourhood_keeps_the_order():
     chain = graphs.build(list("abcde"), graphs.edges(graph).iloc[:0])
     chain.add_edges_from([("a", "b"), ("b", "c"), ("c", "d")])
     assert list(drawing.around(chain, "b", 1)) == ["a", "b", "c"]
-    assert list(drawing.around(chain, "a", 2)) == ["a", "b", "c"]
-    assert list(drawing.around(chain, "e", 2)) == ["e"]
+    assert list(drawing.around(chain, "a", 2)) == ["a", "b", "c"] and list(drawing.around(chain, "e", 2)) == ["e"]
     assert list(chain) == list("abcde")
 
 
@@ -101,8 +100,7 @@ def test_the_plotly_figure_draws_every_edge():
 
 def test_a_graph_without_edges_is_drawn():
     graph, places = made(["a", "b"], tau_z=99.0)
-    assert graph.number_of_edges() == 0
-    assert "<polygon" not in drawing.svg(graph, places)
+    assert graph.number_of_edges() == 0 and "<polygon" not in drawing.svg(graph, places)
     assert network(graph, places).layout.height
 
 

@@ -33,9 +33,8 @@ def test_a_colour_a_fold_and_one_legend_entry_each():
     lines = [trace for trace in figure.data if trace.hovertemplate]
     assert {trace.line.color for trace in lines} == set(FOLD_COLOURS[:3])
     assert [trace.name for trace in figure.data if trace.showlegend] == ["Fold 1", "Fold 2", "Fold 3"]
-    assert {"Fold 2 train", "Fold 2 validation"} <= {
-        trace.hovertemplate.split("<extra>")[1].removesuffix("</extra>") for trace in lines
-    }
+    names = {trace.hovertemplate.split("<extra>")[1].removesuffix("</extra>") for trace in lines}
+    assert {"Fold 2 train", "Fold 2 validation"} <= names
 
 
 def test_folds_can_be_picked():
@@ -59,8 +58,7 @@ def test_measured_values_stay_in_sight_when_smoothed():
 def test_long_fits_send_few_points_and_the_last_one():
     figure = loss_curves(events(joint=5000, projection=1), "joint")
     longest = max(len(trace.x) for trace in figure.data)
-    assert longest <= 501
-    assert all(trace.x[-1] == 5000 for trace in figure.data)
+    assert longest <= 501 and all(trace.x[-1] == 5000 for trace in figure.data)
 
 
 def test_first_epochs_do_not_flatten_the_rest():

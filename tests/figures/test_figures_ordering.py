@@ -72,8 +72,7 @@ def test_the_words_of_the_margin_stand_at_its_end_and_cover_no_mark(runner_up):
     marks = [point(fig, np.log10(x), y) for trace in fig.data for x, y in zip(trace.x, trace.y, strict=True)]
     assert not any(words.holds(mark, room=8) for mark in marks)
     end, _ = point(fig, np.log10(runner_up), 0)
-    assert words.left - 1 <= end <= words.right + 1
-    assert number(runner_up) in note.text and note.font.size >= SMALLEST
+    assert words.left - 1 <= end <= words.right + 1 and number(runner_up) in note.text and note.font.size >= SMALLEST
 
 
 @pytest.mark.parametrize("nodes", [5, 8])
@@ -141,20 +140,12 @@ def test_names_are_escaped_for_plotly():
 
 def test_margins_mark_disagreement(ccs):
     fig = figures.margins(removals.all_steps(ccs), step=2)
-    assert sum(len(trace.x) for trace in fig.data) == len(ORDER) - 1
-    assert "Folds" in roles.title_of(fig)
+    assert sum(len(trace.x) for trace in fig.data) == len(ORDER) - 1 and "Folds" in roles.title_of(fig)
 
 
 def test_variance_parts_are_the_two_criteria():
-    frame = pd.DataFrame(
-        {
-            "fold": [1] * 5,
-            "row": range(1, 6),
-            "rank": [0, 0, 1, 1, 2],
-            "curvature": [1.0, 3.0, 5.0, 5.0, 9.0],
-            "admissible": [True, True, True, True, False],
-        }
-    )
+    frame = pd.DataFrame({"rank": [0, 0, 1, 1, 2], "curvature": [1.0, 3.0, 5.0, 5.0, 9.0], "row": range(1, 6)})
+    frame = frame.assign(fold=1, admissible=frame["rank"] < 2)
     found = by_rank.parts(frame, min_rows=2, admissible_only=False)
     assert found.within == pytest.approx((2 * 2.0 + 2 * 0.0) / 4)  # the rank with one row is not used
     assert found.total == pytest.approx(np.var([1, 3, 5, 5, 9], ddof=1))
@@ -167,5 +158,4 @@ def test_curvature_is_drawn_for_few_and_many_ranks(levels):
     frames = {"wide": curvature(levels, 0.8), "narrow": curvature(levels, 0.05, seed=1)}
     fig = by_rank.by_rank(frames, sink="narrow", admissible_only=True)
     assert {note.text for note in fig.layout.annotations} == {"wide: stays", "narrow: the sink"}
-    assert "narrow" in roles.title_of(fig)
-    assert by_rank.by_rank({"narrow": frames["narrow"]}, "narrow").layout.height
+    assert "narrow" in roles.title_of(fig) and by_rank.by_rank({"narrow": frames["narrow"]}, "narrow").layout.height

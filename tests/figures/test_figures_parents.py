@@ -30,15 +30,13 @@ def test_no_scores_reach_more_than_the_highest_z(count, rng):
     for _ in range(300):
         z = standardise([rng.gamma(0.3, 1.0, count)])[0]
         assert z.max() <= figures.highest_z(count) + 1e-9
-    assert standardise([np.array([0.0] * (count - 1) + [1.0]) + 1e-3 * np.arange(count)])[0].max() > (
-        0.9 * figures.highest_z(count)
-    )
+    alone = np.array([0.0] * (count - 1) + [1.0]) + 1e-3 * np.arange(count)
+    assert standardise([alone])[0].max() > 0.9 * figures.highest_z(count)
 
 
 def test_what_the_rule_cannot_select_is_named():
     assert figures.cannot_select(ORDER, 2.0) == [("x2", 2, 1.0), ("x3", 3, 2.0)]
-    assert figures.cannot_select(ORDER, 1.5) == [("x2", 2, 1.0)]
-    assert figures.cannot_select(ORDER, 0.9) == []
+    assert figures.cannot_select(ORDER, 1.5) == [("x2", 2, 1.0)] and figures.cannot_select(ORDER, 0.9) == []
 
 
 def test_candidates_say_how_many_are_kept():
@@ -56,9 +54,8 @@ def test_the_matrix_rings_the_kept_edges(by):
     table = frequencies(ocs, 1.0)
     fig = figures.matrix(table, ORDER, 1.0, by, picked="x3")
     heat, kept = fig.data
-    assert set(zip(kept.y, kept.x, strict=True)) == set(
-        select(ocs, 1.0, 1.0)[["parent", "child"]].itertuples(index=False, name=None)
-    )
+    expected = select(ocs, 1.0, 1.0)
+    assert set(zip(kept.y, kept.x, strict=True)) == set(zip(expected["parent"], expected["child"], strict=True))
     assert np.isnan(np.asarray(heat.z, dtype=float)[np.tril_indices(len(ORDER))]).all()
 
 
@@ -105,5 +102,4 @@ def test_the_curve_and_the_selection_count_the_same_edges_at_every_threshold(rul
 
 def test_equal_scores_draw_without_a_threshold():
     ocs = pd.DataFrame({"fold": [1, 2], "parent": "a", "child": "b", "ocs": [0.0, 0.0], "z": [0.0, 0.0]})
-    assert np.isinf(figures.thresholds(ocs, "b", 2.0)).all()
-    assert figures.candidates(ocs, "b", 2.0, 1.0).data
+    assert np.isinf(figures.thresholds(ocs, "b", 2.0)).all() and figures.candidates(ocs, "b", 2.0, 1.0).data

@@ -10,6 +10,7 @@ from disco import verdicts
 from disco.runs.refined import read_refined
 
 BOUND = 10.0
+AGREE = "All 5 steps agree across folds"
 
 
 def steps(folds: list[int], ratios: list[float]) -> pd.DataFrame:
@@ -20,15 +21,10 @@ def steps(folds: list[int], ratios: list[float]) -> pd.DataFrame:
     ("folds", "ratios", "level", "text"),
     [
         ([3] * 5, [2.0] * 5, "sure", "All 5 steps agree across folds."),
-        ([3] * 5, [2.0] * 4 + [1.05], "sure", "All 5 steps agree across folds; 1 step was decided by less than 10 %."),
+        ([3] * 5, [2.0] * 4 + [1.05], "sure", f"{AGREE}; 1 step was decided by less than 10 %."),
         ([3] * 3 + [2] * 2, [2.0] * 5, "guess", "3 of 5 steps agree across folds."),
         # All folds agree, yet most removals were narrow.
-        (
-            [3] * 5,
-            [1.01] * 3 + [2.0] * 2,
-            "poor",
-            "All 5 steps agree across folds; 3 steps were decided by less than 10 %.",
-        ),
+        ([3] * 5, [1.01] * 3 + [2.0] * 2, "poor", f"{AGREE}; 3 steps were decided by less than 10 %."),
         ([0] * 197 + [3], [1.01] * 152 + [1.5] * 46, "poor", "1 of 198 steps agree across folds; 152 steps were"),
     ],
 )
@@ -61,18 +57,15 @@ def test_narrow_removals_do_not_count_against_the_ends_of_clear_edges():
 def scored(z: list[list[float]]) -> pd.DataFrame:
     """Candidates of three nodes a, b, c: a → b, a → c, b → c, with their Z by fold."""
     pairs = [("a", "b"), ("a", "c"), ("b", "c")]
-    rows = [
-        (fold, *pair, 0.1, 0.1, value) for pair, row in zip(pairs, z, strict=True) for fold, value in enumerate(row, 1)
-    ]
-    return pd.DataFrame(rows, columns=["fold", "parent", "child", "ocs", "curvature", "z"])
+    rows = [(fold, *pair, value) for pair, row in zip(pairs, z, strict=True) for fold, value in enumerate(row, 1)]
+    return pd.DataFrame(rows, columns=["fold", "parent", "child", "z"]).assign(ocs=0.1, curvature=0.1)
 
 
 def test_edges_are_as_sure_as_they_are_far_from_the_threshold():
     def level(z: list[list[float]]) -> str:
         return verdicts.of_parents(scored(z), "iqr", 2.0, 1.0).level
 
-    assert level([[9, 9], [9, 9], [0, 0]]) == "sure"
-    assert level([[9, 9], [2.1, 9], [0, 0]]) == "guess"
+    assert level([[9, 9], [9, 9], [0, 0]]) == "sure" and level([[9, 9], [2.1, 9], [0, 0]]) == "guess"
     assert level([[9, 9], [2.1, 9], [1.9, 9]]) == "poor"
     assert level([[9, 1], [9, 1], [9, 1]]) == "poor"  # no edge in both folds
     said = verdicts.of_parents(scored([[9, 9], [2.1, 9], [1.9, 9]]), "iqr", 2.0, 1.0).text
@@ -126,8 +119,7 @@ def test_a_refinement_is_as_sure_as_its_directions_and_its_model():
     assert level(decided) == "guess"  # other searches ended near the best with another graph
     assert level(alone.having(edges=found.edges)) == "guess"  # two of six directions are undecided
     assert level(alone.having(edges=found.edges.assign(decided=False))) == "poor"
-    assert level(alone.having(edges=found.edges[:0])) == "guess"
-    assert level(alone.having(misfit=None)) == "guess"
+    assert level(alone.having(edges=found.edges[:0])) == "guess" and level(alone.having(misfit=None)) == "guess"
     missed = alone.having(misfit=found.nodes.assign(misfit_nats=5.0))
     assert level(missed) == "poor" and "all 7 nodes are poorly fitted" in verdicts.of_refinement(missed, BOUND).text
     assert verdicts.of_refinement(missed, BOUND).advice.endswith("none is decided.")

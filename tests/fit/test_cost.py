@@ -57,10 +57,8 @@ def test_lahman_costs_about_forty_tera_operations():
 
 
 def test_memory_grows_with_the_table_and_the_row_cap_bounds_it():
-    small, wide, long = (
-        peak_bytes(Plan.of(rows, Settings.of("paper")), nodes)
-        for rows, nodes in ((1400, 17), (1400, 1000), (200_000, 17))
-    )
+    shapes = ((1400, 17), (1400, 1000), (200_000, 17))
+    small, wide, long = (peak_bytes(Plan.of(rows, Settings.of("paper")), nodes) for rows, nodes in shapes)
     assert small < 0.8e9 and wide > 2 * small and long > 1.5 * small
     few, many = (Plan.of(rows, Settings.of("paper", max_rows=1400)) for rows in (1400, 200_000))
     assert few == many and peak_bytes(few, 17) == peak_bytes(many, 17) and stage_flops(few, 5) == stage_flops(many, 5)
@@ -79,22 +77,10 @@ def test_a_small_table_gets_more_epochs_and_the_paper_none():
 
 
 def test_a_fit_makes_the_steps_asked_for(rng):
-    asked = Settings.of(
-        "paper",
-        width=8,
-        joint_epochs=2,
-        joint_steps=9,
-        projection_epochs=1,
-        projection_steps=4,
-        batch_size=20,
-        validation_start=100,
-        noise_levels=1,
-        folds=2,
-    )
-    seen = []
-    fit = DISCO(**{k: v for k, v in asked.to_dict().items() if k != "preset"}).fit(
-        rng.poisson(2, (80, 3)), callback=lambda event: seen.append((event.stage, event.done, event.total))
-    )
+    asked = {"joint_epochs": 2, "joint_steps": 9, "projection_epochs": 1, "projection_steps": 4, "batch_size": 20}
+    more, seen = {"width": 8, "validation_start": 100, "noise_levels": 1, "folds": 2}, []
+    hear = lambda event: seen.append((event.stage, event.done, event.total))  # noqa: E731
+    fit = DISCO("paper", **asked, **more).fit(rng.poisson(2, (80, 3)), callback=hear)
     # 40 rows to train on, 4 held out: two batches per epoch in both stages.
     assert (fit.training_["joint"]["epochs"], fit.training_["projection"]["epochs"]) == (5, 2)
     assert ("joint", 5, 5) in seen and ("projection", 2, 2) in seen

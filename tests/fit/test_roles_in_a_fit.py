@@ -16,16 +16,9 @@ from disco.table.prepared import prepare
 from disco.table.ranks import Folds
 
 SMALL = {
-    "width": 16,
-    "joint_epochs": 6,
-    "projection_epochs": 6,
-    "batch_size": 64,
-    "validation_start": 2,
-    "validation_every": 2,
-    "joint_steps": 0,
-    "projection_steps": 0,
-    "device": "cpu",
-}
+    "width": 16, "joint_epochs": 6, "projection_epochs": 6, "batch_size": 64, "validation_start": 2,
+    "validation_every": 2, "joint_steps": 0, "projection_steps": 0, "device": "cpu",
+}  # fmt: skip # a table
 ROLES = {"site": "covariate", "age": "covariate", "depth": "exposure", "plot": "group"}
 
 
@@ -35,17 +28,9 @@ def table() -> pd.DataFrame:
     random = np.random.default_rng(0)
     site, depth = random.integers(0, 3, 200), random.uniform(1, 3, 200)
     a = random.poisson(depth * (1 + site))
-    return pd.DataFrame(
-        {
-            "a": a,
-            "b": random.poisson(0.5 + 0.6 * a),
-            "c": random.poisson(2 * depth),
-            "site": np.array(["x", "y", "z"])[site],
-            "age": random.normal(size=200),
-            "depth": depth,
-            "plot": np.repeat(np.arange(60), np.arange(60) % 9 + 1)[:200],
-        }
-    )
+    counts = pd.DataFrame({"a": a, "b": random.poisson(0.5 + 0.6 * a), "c": random.poisson(2 * depth)})
+    plot = np.repeat(np.arange(60), np.arange(60) % 9 + 1)[:200]
+    return counts.assign(site=np.array(["x", "y", "z"])[site], age=random.normal(size=200), depth=depth, plot=plot)
 
 
 @pytest.fixture(scope="module")
@@ -178,11 +163,8 @@ def test_what_is_given_goes_with_every_noisy_draw_as_it_is(draw):
 def test_what_drives_two_nodes_makes_no_edge_once_it_has_a_role(role):
     """A batch, an age whose effect is bent so that no line shows it, and a depth."""
     random = np.random.default_rng(1)
-    given = {
-        "batch": random.integers(0, 3, 800),
-        "age": random.uniform(-1, 1, 800),
-        "depth": np.exp(0.8 * random.normal(size=800)),
-    }
+    given = {"batch": random.integers(0, 3, 800), "age": random.uniform(-1, 1, 800)}
+    given["depth"] = np.exp(0.8 * random.normal(size=800))
     effects = {"batch": lambda x: 0.8 * x - 0.8, "age": lambda x: 0.9 * np.cos(3 * x), "depth": np.log}
     x = given[role]
     mean = np.exp(1 + effects[role](x))

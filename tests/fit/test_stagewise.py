@@ -71,8 +71,7 @@ def test_an_order_shares_the_first_sink_and_leaves_the_fit_as_it_is(fitted):
     found = stagewise(fitted, "direct", epochs=2)
     first = own.ccs[own.ccs["step"] == 1]
     pd.testing.assert_frame_equal(found.ccs[found.ccs["step"] == 1], first)
-    assert sorted(found.order) == ["a", "b", "c"] and found.order[-1] == own.order[-1]
-    assert found.ccs["step"].max() == 2
+    assert sorted(found.order) == ["a", "b", "c"] and found.order[-1] == own.order[-1] and found.ccs["step"].max() == 2
     assert all(torch.equal(value, before[name]) for name, value in fitted.tensors().items())
     pd.testing.assert_frame_equal(stagewise(fitted, "direct", epochs=2).ccs, found.ccs)
     events = []

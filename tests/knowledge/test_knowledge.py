@@ -124,15 +124,12 @@ def test_a_file_of_tetrad_with_gaps_and_signs():
 @pytest.mark.parametrize(
     ("data", "words"),
     [
-        (b"[]", "must hold a JSON object"),
-        (b'{"tier": []}', "got 'tier'"),
-        (b"{", "is not readable JSON"),
-        (b"[" * 100_000, "nested too deeply"),
-        (b"/knowledge comma\n", "Line 1 of k is neither a tier"),
+        (b"[]", "must hold a JSON object"), (b'{"tier": []}', "got 'tier'"), (b"{", "is not readable JSON"),
+        (b"[" * 100_000, "nested too deeply"), (b"/knowledge comma\n", "Line 1 of k is neither a tier"),
         (b"/knowledge\nforbiddengroup\na b ==> c\n", "Line 2 of k is neither a tier"),
         (b" " * (MOST_BYTES + 1), "too much for knowledge"),
     ],
-)
+)  # fmt: skip # a table
 def test_a_file_that_is_no_knowledge_is_refused(data, words):
     with pytest.raises(InputError, match=words):
         from_bytes(data, "k")

@@ -20,12 +20,9 @@ from disco.settings import Settings
 
 EXAMPLES = 25
 kept = settings(
-    max_examples=EXAMPLES,
-    deadline=None,
-    derandomize=True,
-    phases=(Phase.generate,),
+    max_examples=EXAMPLES, deadline=None, derandomize=True, phases=(Phase.generate,),
     suppress_health_check=list(HealthCheck),
-)
+)  # fmt: skip # a table
 
 
 def ordered(world: World, random: np.random.Generator) -> list[str]:

@@ -40,8 +40,7 @@ def test_the_numbers_are_those_of_the_table(found):
 
 
 def test_the_true_graph_makes_such_tables_and_the_empty_one_does_not(found):
-    assert found.chance == 0.1
-    assert found.outside("pairs") == (0, 3)
+    assert found.chance == 0.1 and found.outside("pairs") == (0, 3)
     assert all(found.outside(name)[0] <= 1 for name in ("mean", "ratio", "zeros"))
     assert (found.columns["low"] <= found.columns["middle"]).all()
     assert (found.columns["middle"] <= found.columns["high"]).all()

@@ -72,12 +72,8 @@ def test_a_node_with_one_level_left_has_no_evidence_for_any_parent(ranks, design
     fits = fit(design, Problems.of([(THREE, []), (THREE, [COUNT]), (COUNT, [THREE])]), weights=weights)
     assert fits.converged.all() and fits.evidence.isfinite().all()
     close(fits.log_likelihood[:2], 0.0, rtol=0, atol=1e-9)
-    predicted = additions(
-        design,
-        Problems.of([(THREE, [])]),
-        fit(design, Problems.of([(THREE, [])]), weights=weights),
-        torch.tensor([[COUNT, NOISE]]),
-    )
+    alone, candidates = Problems.of([(THREE, [])]), torch.tensor([[COUNT, NOISE]])
+    predicted = additions(design, alone, fit(design, alone, weights=weights), candidates)
     close(predicted.gain, 0.0, rtol=0, atol=1e-6)
 
 
@@ -155,8 +151,7 @@ def test_an_additive_fit_is_near_the_glm_that_made_the_rows(law, offset, rng):
     design = Design.of(codes, offset=exposure if offset else None)
     fits = fit(design, Problems.of([(2, [0, 1])]), tolerance=1e-9)
     apart = means(design, fits, 2, [0, 1]) - glm.fittedvalues * (1 if law == "Poisson" else 6)
-    assert np.abs(apart).mean() < 0.02 * child.mean()
-    assert -1e-3 < fits.log_likelihood.item() - glm.llf < 10
+    assert np.abs(apart).mean() < 0.02 * child.mean() and -1e-3 < fits.log_likelihood.item() - glm.llf < 10
 
 
 @pytest.mark.parametrize("offset", [False, True])
@@ -220,8 +215,7 @@ def test_a_fit_sees_only_the_order_of_the_counts():
     tables = [counts, counts**2 + counts, np.round(1e6 * np.log1p(counts)).astype(int), counts.max(0) - counts]
     designs = [Design.of(transform_table(pd.DataFrame(table), Settings()).to_numpy().copy()) for table in tables]
     one, *others = (fit(design, Problems.of(PAIRS)).log_likelihood for design in designs)
-    assert torch.equal(one, others[0]) and torch.equal(one, others[1])
-    assert not torch.allclose(one, others[2], atol=0.1)
+    assert torch.equal(one, others[0]) and torch.equal(one, others[1]) and not torch.allclose(one, others[2], atol=0.1)
 
 
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32])

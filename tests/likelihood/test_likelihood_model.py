@@ -86,8 +86,7 @@ def test_curve_follows_a_bent_effect_and_its_band_covers(model):
     truth = others + 0.4 * (curve.index.to_numpy() - 2.0) ** 2
     common = (curve["rows"] > 50).to_numpy()
     inside = (curve["low"].to_numpy() < truth) & (truth < curve["high"].to_numpy())
-    assert inside[common].mean() >= 0.8
-    assert curve["rows"].sum() == 2000
+    assert inside[common].mean() >= 0.8 and curve["rows"].sum() == 2000
 
 
 def test_the_band_is_the_spread_over_tables():
@@ -105,8 +104,7 @@ def test_the_band_is_the_spread_over_tables():
 
 def test_the_base_measure_is_a_distribution(model):
     measure = model.base_measure("y")
-    assert measure["probability"].sum() == pytest.approx(1.0)
-    assert list(measure["count"]) == sorted(rows()["y"].unique())
+    assert measure["probability"].sum() == pytest.approx(1.0) and list(measure["count"]) == sorted(rows()["y"].unique())
 
 
 def test_an_exposure_is_taken_out():
@@ -117,8 +115,7 @@ def test_an_exposure_is_taken_out():
     exposed = Adjustment(3000, exposure=np.exp(depth))
     with_depth = Model.of(table, {"b": ["a"]}, adjustment=exposed), Model.of(table, {}, adjustment=exposed)
     gain = with_depth[0].log_likelihood["b"] - with_depth[1].log_likelihood["b"]
-    assert plain > 100
-    assert gain < 12
+    assert plain > 100 and gain < 12
 
 
 @pytest.mark.parametrize(
@@ -153,5 +150,4 @@ def test_a_column_with_a_level_a_row_takes_little_memory(rng):
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
-    assert np.isfinite(scores).all() and drawn["income"].nunique() > 2000
-    assert peak < 120e6
+    assert np.isfinite(scores).all() and drawn["income"].nunique() > 2000 and peak < 120e6

@@ -49,8 +49,7 @@ def test_a_weak_candidate_gains_what_is_predicted(ranks, dtype):
             start = torch.cat([fits.theta[row] + predicted.others[row, place], predicted.own[row, place]])
             cold, warm = fit(design, larger, tolerance=1e-4), fit(design, larger, start[None], tolerance=1e-4)
             gain = (cold.log_likelihood - fits.log_likelihood[row]).item()
-            assert 0.1 < gain < 10
-            assert predicted.gain[row, place].item() == pytest.approx(gain, rel=0.05, abs=0.03)
+            assert 0.1 < gain < 10 and predicted.gain[row, place].item() == pytest.approx(gain, rel=0.05, abs=0.03)
             close(warm.log_likelihood, cold.log_likelihood, rtol=0, atol=2e-3)
             close(predicted.evidence[row, place], (cold.evidence - fits.evidence[row])[0], rtol=0, atol=1.0)
 
@@ -70,13 +69,11 @@ def test_a_removal_costs_what_the_fit_without_it_loses(ranks, prior, of_rows):
         without, batch = fit(design, less, tolerance=1e-9), BatchDesign(design, less)
         reached = without.log_likelihood - batch.prior(without.theta)
         loss = (penalised[row] - reached).item()
-        assert 0.1 < loss < 10
-        assert predicted.loss[row, place].item() == pytest.approx(loss, rel=0.15, abs=0.03)
+        assert 0.1 < loss < 10 and predicted.loss[row, place].item() == pytest.approx(loss, rel=0.15, abs=0.03)
         close(predicted.evidence[row, place], (fits.evidence[row] - without.evidence)[0], rtol=0, atol=1.0)
         first = design.head + WIDTH * place
         start = fits.theta[row] + predicted.others[row, place]
         close(start[first : first + WIDTH], np.zeros(WIDTH), atol=1e-9)
         start = torch.cat([start[:first], start[first + WIDTH :]])[None, : without.theta.shape[1]]
         close(exact(batch, start).log_likelihood - batch.prior(start), reached, rtol=0, atol=0.1)
-    assert predicted.loss[0, 1] > 20
-    assert not predicted.loss[1, 1:].any()
+    assert predicted.loss[0, 1] > 20 and not predicted.loss[1, 1:].any()

@@ -28,11 +28,9 @@ def test_a_node_of_the_class_has_no_misfit():
     """In the true graph, for three families."""
     for family in ("poisson-softplus", "nb-softplus", "binomial-sigmoid"):
         drawn = lab.simulate(lab.Design(nodes=8, k=2, rows=2000, family=family, seed=3))
-        names = list(drawn.table)
-        pairs = [
-            (child, [names.index(name) for name in drawn.truth.loc[drawn.truth["child"] == names[child], "parent"]])
-            for child in range(8)
-        ]
+        names, truth = list(drawn.table), drawn.truth
+        parents = [truth.loc[truth["child"] == name, "parent"].map(names.index).tolist() for name in names]
+        pairs = list(enumerate(parents))
         assert misfits(design_of(**drawn.table), pairs).max() < MISFIT
 
 
@@ -76,8 +74,7 @@ def test_a_table_that_the_class_misses_has_no_decided_direction():
     size = np.where(a > 2, 1.0, 50.0)
     y = random.poisson((2.0 + a + b) * random.gamma(size) / size)
     result = refine(pd.DataFrame({"a": a, "b": b, "y": y}), Choice(starts=2, restarts=0, bootstrap=0, folds=0))
-    assert result.nodes.set_index("node").loc["y", "misfit_nats"] > MISFIT
-    assert not result.edges["decided"].any()
+    assert result.nodes.set_index("node").loc["y", "misfit_nats"] > MISFIT and not result.edges["decided"].any()
     assert any("poorly fitted" in note and "so no direction of this table is decided" in note for note in result.notes)
 
 
@@ -104,8 +101,7 @@ def test_a_log_linear_fit_stands_huge_counts_and_long_tails(counts):
     level = np.arange(len(counts), dtype=float)
     hinges = np.maximum(np.sqrt(level)[:, None] - np.sqrt(level[1:-1:3]), 0.0) ** 3
     fitted = _fitted(counts, np.column_stack([level, gammaln(level + 1), shapes_of(len(counts)), hinges]))
-    assert np.isfinite(fitted).all()
-    assert fitted.sum() == pytest.approx(counts.sum(), rel=1e-9)
+    assert np.isfinite(fitted).all() and fitted.sum() == pytest.approx(counts.sum(), rel=1e-9)
 
 
 def shapes_of(levels: int) -> np.ndarray:

@@ -61,10 +61,8 @@ def test_standardised_no_unit_matters():
     table = additive(100)
     small = {"epochs": 1, "projection_epochs": 1, "width": 8, "projection_width": 8}
     options = [cont.Options(**small, units=units) for units in ("standardised", "own")]
-    same, own = (
-        [cont.found(one, each)[1].steps["score"][1] for one in (table, table.assign(cause=1024 * table["cause"]))]
-        for each in options
-    )
+    both = (table, table.assign(cause=1024 * table["cause"]))
+    same, own = ([cont.found(one, each)[1].steps["score"][1] for one in both] for each in options)
     assert same[0] == pytest.approx(same[1]) and own[0] == pytest.approx(own[1] * 1024**4)
 
 
@@ -78,11 +76,9 @@ def test_small_networks_order_a_gaussian_pair(noise):
 def test_the_mixture_has_a_first_layer_without_normalisation():
     values, generator = torch.randn(30, 2), torch.Generator()
     reporter = Reporter(None, {"joint": 1.0}, "")
-    kinds = [
-        type(cont.joint_network(values, cont.Options(noise=noise, epochs=1, width=8), generator, reporter).layers[1])
-        for noise in ("uniform", "mixture")
-    ]
-    assert kinds == [torch.nn.LayerNorm, torch.nn.Identity]
+    options = [cont.Options(noise=noise, epochs=1, width=8) for noise in ("uniform", "mixture")]
+    networks = [cont.joint_network(values, one, generator, reporter) for one in options]
+    assert [type(network.layers[1]) for network in networks] == [torch.nn.LayerNorm, torch.nn.Identity]
 
 
 def test_every_removal_is_in_the_steps():

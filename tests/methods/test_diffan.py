@@ -45,15 +45,12 @@ def test_masking_sets_what_is_removed_to_zero():
 
 
 def test_the_node_with_the_most_votes_wins_and_a_tie_goes_to_the_highest_noise():
-    assert winner([4, 2, 2, 7]) == 2
-    assert winner([4, 4, 2, 2]) == 2
-    assert winner([1, 2, 3, 4]) == 4
+    assert winner([4, 2, 2, 7]) == 2 and winner([4, 4, 2, 2]) == 2 and winner([1, 2, 3, 4]) == 4
     assert winner([5, 5, 3, 4]) == 5
 
 
 def test_several_levels_vote_at_every_removal():
-    assert order([curved_chain], X, "masking", QUIET)[2] == 2
-    assert order([no_score], X, "masking", QUIET)[2] == 0
+    assert order([curved_chain], X, "masking", QUIET)[2] == 2 and order([no_score], X, "masking", QUIET)[2] == 0
     assert order([no_score, curved_chain, curved_chain], X, "masking", QUIET)[2] == 2
     assert order([curved_chain, no_score, no_score], X, "masking", QUIET)[2] == 0
 

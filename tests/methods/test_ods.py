@@ -136,10 +136,6 @@ def test_a_family_that_cannot_be_is_refused(name, changes, says):
 
 def test_tables_that_cannot_be_are_refused():
     table = chain()[:100]
-    with pytest.raises(InputError, match='Column "d" is constant'):
-        find("ods-poisson", table.assign(d=3))
-    with pytest.raises(InputError, match="is negative"):
-        find("ods-poisson", table.assign(d=-np.arange(100)))
     with pytest.raises(InputError, match='The logarithms of column "d" do not vary'):
         find("ods-poisson", table.assign(d=2**52 + np.arange(100) % 2))
     wide = pd.DataFrame(np.random.default_rng(0).poisson(2, (20, 30))).add_prefix("x")

@@ -24,8 +24,7 @@ SCORES = frame([("a", "b", 3.0), ("b", "c", 1.0), ("a", "d", 2.0), ("a", "c", 1.
 def test_precision_and_recall_at_every_threshold():
     """c -> d has no score, like an edge against the order, and is never found."""
     found = metrics.precision_recall(TRUTH, SCORES)
-    assert list(found["threshold"]) == [3.0, 2.0, 1.0, -1.0]
-    assert list(found["precision"]) == [1.0, 1 / 2, 3 / 4, 3 / 5]
+    assert list(found["threshold"]) == [3.0, 2.0, 1.0, -1.0] and list(found["precision"]) == [1.0, 1 / 2, 3 / 4, 3 / 5]
     assert list(found["recall"]) == [1 / 4, 1 / 4, 3 / 4, 3 / 4]
     for threshold, precision, recall in found.itertuples(index=False):
         kept = SCORES[SCORES["score"] >= threshold]
@@ -74,8 +73,7 @@ def test_precision_of_a_random_choice():
 def test_calibration_by_hand():
     rows = [("a", "b", 1.0), ("b", "c", 0.95), ("a", "d", 0.91), ("a", "c", 0.25), ("d", "c", 0.0), ("d", "b", 0.05)]
     found = metrics.calibration(TRUTH, frame(rows, "confidence"))
-    assert list(found["edges"]) == [2, 1, 3]
-    assert list(found["confidence"]) == pytest.approx([0.025, 0.25, 2.86 / 3])
+    assert list(found["edges"]) == [2, 1, 3] and list(found["confidence"]) == pytest.approx([0.025, 0.25, 2.86 / 3])
     assert list(found["share_true"]) == pytest.approx([0.0, 1.0, 2 / 3])
     whole = metrics.calibration(TRUTH, frame(rows, "confidence"), bins=1)
     assert list(whole["share_true"]) == [0.5] and list(whole["edges"]) == [6]

@@ -50,8 +50,7 @@ def test_dragged_places_belong_to_a_layout_and_can_be_reset():
     layout.move(result, "b", 1e12, 5.0)
     layout.move(result, "c", 7.0, 8.0)
     assert layout.positions(result) == {"a": (0.0, 0.0), "b": (100_000.0, 5.0), "c": (7.0, 8.0)}
-    assert layout.is_moved(result) and not layout.is_moved(other)
-    assert layout.positions(other) == other.positions
+    assert layout.is_moved(result) and not layout.is_moved(other) and layout.positions(other) == other.positions
     data = canvas.shown_data(result.order, graph, layout.positions(result), 1.0)
     assert [(node["x"], node["y"]) for node in data["nodes"]] == [(0.0, 0.0), (100_000.0, 5.0), (7.0, 8.0)]
     way = routing.routes(layout.positions(result), [("a", "c")])["a", "c"]

@@ -78,8 +78,7 @@ def test_a_running_computation_is_found_and_one_that_ended_is_begun_anew():
     assert background.find(("test", 2)) is None and first.is_running
     may_end.set()
     thread.join(60)
-    assert not thread.is_alive()
-    assert first.state == "done" and threads == [thread]
+    assert not thread.is_alive() and first.state == "done" and threads == [thread]
     again = background.begin(key, work, "It could not be done")
     assert again is not first and again is background.find(key)
 
@@ -115,12 +114,9 @@ def page():
     from pages.shared.work import background
 
     background.panel(
-        ("asked", 1),
-        lambda: (lambda hear: 7) if st.button("Compute", key="compute") else None,
-        lambda found: st.markdown(f"found {found}"),
-        {"first": "The first part"}.__getitem__,
-        "It could not be done",
-    )
+        ("asked", 1), lambda: (lambda hear: 7) if st.button("Compute", key="compute") else None,
+        lambda found: st.markdown(f"found {found}"), {"first": "The first part"}.__getitem__, "It could not be done",
+    )  # fmt: skip # a table
     looking = {"": "Looking"}.__getitem__
     background.panel(("quiet", 1), lambda: None, lambda found: None, looking, "It failed", is_quiet=True)
 

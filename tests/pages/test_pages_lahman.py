@@ -28,14 +28,6 @@ def batting() -> pd.DataFrame:
     return lahman.cohort(*YEARS)
 
 
-@pytest.fixture
-def started(monkeypatch) -> list:
-    """What is started, instead of starting it."""
-    found = []
-    monkeypatch.setattr(jobs, "start", lambda run, work, *asked: found.append((run, work, *asked)))
-    return found
-
-
 def finished(batting: pd.DataFrame, seed: int, levels: str = "4", preset: str = "tuned") -> runs.Run:
     run = runs.create_run(batting, lahman.settings(levels, "clipped", seed, preset, YEARS), name=f"seed {seed}")
     ccs, criteria = ordering(ORDER, seed=seed)

@@ -2,16 +2,15 @@
 
 import numpy as np
 import pytest
-from app_world import box, button, texts
-from made_up import HOSTILE, finished_run, refine_by_hand
+from app_world import box, frame_with, numbers, texts
+from made_up import finished_run, refine_by_hand
 from test_pages_ordering import opened
-from test_pages_refine import EDGES, ORDER, PAGE, numbers, table
+from test_pages_refine import EDGES, ORDER, PAGE
 
 from disco.figures import graph as drawing
 from disco.refine import Choice
 from disco.refine.result import _missed
 from disco.runs.refined import read_refined, save
-from disco.work import jobs
 from pages.shared.graph import canvas
 from pages.shared.refined import evidence_words
 
@@ -35,7 +34,7 @@ def test_a_table_that_the_model_does_not_fit_is_warned_of_on_top(drawn):
     said = app.warning[0].value
     assert "no direction is called decided" in said and "2 of 6 nodes" in said
     assert said.index("`x2` (152 nats)") < said.index("`x5` (31.0 nats)")
-    assert numbers(app)["Undecided"] == "5" and not table(app, "robust_nats")["decided"].any()
+    assert numbers(app)["Undecided"] == "5" and not frame_with(app, "robust_nats")["decided"].any()
     box(app, "refine_edge").set_value(EDGES[3]).run()
     assert "no direction of this table is called decided" in texts(app)
     assert [node for node in drawn[-1] if drawing.is_missed(drawn[-1], node)] == ["x2", "x5"]
@@ -77,14 +76,6 @@ def test_the_note_of_the_engine_is_not_said_twice():
     save(run.path, found, Choice())
     app = opened(run, PAGE)
     assert "Mind the gap" in warned(app) and warned(app).count(POOR) == 1 and "model's kind" not in warned(app)
-
-
-def test_hostile_names_stay_text_in_the_warning():
-    run = refine_by_hand(finished_run(HOSTILE), HOSTILE[::-1], misfit=dict.fromkeys(HOSTILE, 50.0))
-    for page in (PAGE, GRAPH):
-        app = opened(run, page)
-        assert "`<script>alert(1)</script>`" in warned(app)
-        assert "<script>" not in warned(app).replace("`<script>alert(1)</script>`", "")
 
 
 def test_a_node_that_could_not_be_measured_comes_first():
@@ -142,18 +133,7 @@ def test_shares_are_called_what_they_are(redone):
     assert app.slider(key=f"refine_least_share_{run.id}").label == f"{label} at least"
     assert ("short search" in help) != redone
     box(app, "refine_edge").set_value(EDGES[0]).run()
-    assert label in numbers(app)
-    assert ("each searched from the start" in texts(app)) == redone
-
-
-def test_searching_every_table_from_the_start_can_be_chosen(monkeypatch):
-    started = []
-    monkeypatch.setattr(jobs, "start", lambda run, work, choice: started.append(choice))
-    run = finished_run(4)
-    app = opened(run, PAGE)
-    app.toggle(key=f"refine_redone_{run.id}").set_value(True).run()
-    button(app, "Start the refinement").click().run()
-    assert started == [Choice(redone=True)]
+    assert label in numbers(app) and ("each searched from the start" in texts(app)) == redone
 
 
 def test_the_p_value_is_said_to_take_the_graph_as_given():
@@ -161,13 +141,3 @@ def test_the_p_value_is_said_to_take_the_graph_as_given():
     app = opened(refined(), PAGE)
     box(app, "refine_edge").set_value(EDGES[0]).run()
     assert any(evidence_words.P_VALUE in metric.help for metric in app.metric if metric.label == "p-value")
-
-
-def test_orders_of_real_tables_are_said_to_be_worth_little():
-    said = texts(opened(refined()))
-    assert "Of 615 such pairs" in said and "has 415 right" in said and evidence_words.SAME_ROWS in said
-
-
-def test_agreement_of_both_is_said_to_be_no_evidence_where_they_are_compared():
-    app = opened(refined(), PAGE)
-    assert texts(app).count(evidence_words.SAME_ROWS) == 2  # beside the numbers, and beside the two orders

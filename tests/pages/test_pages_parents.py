@@ -1,7 +1,7 @@
 """The Parents page, booted through app.py."""
 
-from app_world import box, texts
-from made_up import HOSTILE, finished_run
+from app_world import box, numbers
+from made_up import finished_run
 from test_pages_ordering import opened
 
 from disco.parents import jackknife
@@ -11,25 +11,14 @@ from disco.settings import Settings
 PAGE = "pages/parents/page.py"
 
 
-def value(app, label: str) -> str:
-    return next(metric.value for metric in app.metric if metric.label == label)
-
-
-def test_empty_leads_on():
-    app = opened(page=PAGE)
-    assert any(button.key == "empty_lead_on" for button in app.button)
-
-
 def test_thresholds_start_at_the_runs_own_and_change_the_counts():
     run = finished_run(8, settings=Settings.of("paper", tau_z=3.0))
     app = opened(run, PAGE)
-    assert app.slider[0].value == 3.0
-    assert value(app, "Edges") == str(len(run.edges(3.0, 1.0)))
+    assert app.slider[0].value == 3.0 and numbers(app)["Edges"] == str(len(run.edges(3.0, 1.0)))
     app.slider[0].set_value(0.5).run()
-    assert not app.exception
-    assert value(app, "Edges") == str(len(run.edges(0.5, 1.0))) != str(len(run.edges(3.0, 1.0)))
+    assert not app.exception and numbers(app)["Edges"] == str(len(run.edges(0.5, 1.0))) != str(len(run.edges(3.0, 1.0)))
     app.select_slider[0].set_value(1 / 3).run()
-    assert value(app, "Edges") == str(len(run.edges(0.5, 1 / 3)))
+    assert numbers(app)["Edges"] == str(len(run.edges(0.5, 1 / 3)))
 
 
 def test_going_back_to_the_own_threshold_moves_nothing_else():
@@ -41,7 +30,7 @@ def test_going_back_to_the_own_threshold_moves_nothing_else():
     assert [button.label for button in app.button] == labels
     next(button for button in app.button if button.label.startswith("Back to τ_Z")).click().run()
     assert app.slider[0].value == 2.0 and app.select_slider[0].value == 1 / 3
-    assert value(app, "Edges") == str(len(run.edges(2.0, 1 / 3)))
+    assert numbers(app)["Edges"] == str(len(run.edges(2.0, 1 / 3)))
 
 
 def test_a_verdict_comes_first_and_follows_the_threshold():
@@ -54,8 +43,7 @@ def test_a_verdict_comes_first_and_follows_the_threshold():
 def test_thresholds_follow_to_the_graph_page():
     app = opened(finished_run(6), PAGE)
     app.slider[0].set_value(1.25).run()
-    app.switch_page("pages/graph/page.py")
-    app.run()
+    app.switch_page("pages/graph/page.py").run()
     assert not app.exception and app.slider[0].value == 1.25
 
 
@@ -71,19 +59,6 @@ def test_what_cannot_be_selected_is_said_where_it_applies():
     assert any("no candidate parents" in info.value for info in app.info)
 
 
-def test_hostile_names_do_not_break_the_page():
-    # The page names the third node, which has two candidates.
-    said = texts(opened(finished_run([HOSTILE[-1], *HOSTILE[:-1]]), PAGE))
-    assert "`<script>alert(1)</script>`" in said
-    assert "<script>" not in said.replace("`<script>alert(1)</script>`", "")
-
-
-def test_a_hundred_nodes_follow_the_threshold():
-    app = opened(finished_run(100), PAGE)
-    kept = [int(app.slider[0].set_value(tau_z).run().metric[0].value.replace(",", "")) for tau_z in (1.5, 1.0, 0.5)]
-    assert not app.exception and kept == sorted(set(kept))
-
-
 def test_the_rule_can_be_changed_and_gone_back_from():
     run = finished_run(14)
     app = opened(run, PAGE)
@@ -92,13 +67,13 @@ def test_the_rule_can_be_changed_and_gone_back_from():
     assert not app.exception and not app.select_slider
     table = with_z(run.ocs(), "jackknife")
     own = own_thresholds(table, run.settings.replace(parent_rule="jackknife"))
-    assert app.slider[0].value == own[0] and value(app, "Edges") == str(len(select(table, *own)))
+    assert app.slider[0].value == own[0] and numbers(app)["Edges"] == str(len(select(table, *own)))
     z = table.loc[table["fold"] == 1, "z"].to_numpy()
     noise, kept = jackknife.expected_false(jackknife.two_groups(z), z, own[0])
-    assert value(app, "Expected from noise alone") == f"{noise:.1f} of {kept}" and str(kept) == value(app, "Edges")
+    assert numbers(app)["Expected from noise alone"] == f"{noise:.1f} of {kept}" and str(kept) == numbers(app)["Edges"]
     assert 0 < noise < len(z)
     app.slider[0].set_value(4.5).run()
-    assert value(app, "Edges") == str(len(select(table, 4.5, 1.0)))
+    assert numbers(app)["Edges"] == str(len(select(table, 4.5, 1.0)))
     next(button for button in app.button if button.label.startswith("Back to τ_Z")).click().run()
     assert app.slider[0].value == own[0]
     next(box for box in app.selectbox if box.label == "Rule").set_value("iqr").run()

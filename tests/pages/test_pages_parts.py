@@ -16,7 +16,6 @@ from pages.shared.frame import answers, errors, figure, names, table
 from pages.shared.frame.words import bullets
 from pages.shared.table import drafts
 from pages.shared.work.facts import fact
-from pages.train import fit_settings
 
 
 @pytest.mark.parametrize("name", HOSTILE)
@@ -29,15 +28,12 @@ def test_plain_escapes_every_mark(name):
 
 
 def test_code_outgrows_backticks_in_a_name():
-    assert names.code("a") == "`a`"
-    assert names.code("a`b") == "``a`b``"
-    assert names.code("`tick`") == "`` `tick` ``"
+    assert names.code("a") == "`a`" and names.code("a`b") == "``a`b``" and names.code("`tick`") == "`` `tick` ``"
     assert names.code(" \n ") == "`(empty)`"
 
 
 def test_shown_cuts_long_names():
-    assert names.shown("x" * 60, 10) == "x" * 9 + "…"
-    assert names.shown("") == "(empty)"
+    assert names.shown("x" * 60, 10) == "x" * 9 + "…" and names.shown("") == "(empty)"
 
 
 def test_labels_that_agree_are_numbered():
@@ -119,8 +115,7 @@ def test_a_fact_is_computed_once_until_what_it_comes_from_changes():
         return -len(rows)
 
     assert [first("run", 1, [1, 2]), first("run", 1, []), second("run", 1, [1])] == [2, 2, -1]
-    assert first("run", 2, rows=[3]) == 1
-    assert asked == [("first", "run", 1), ("second", "run", 1), ("first", "run", 2)]
+    assert first("run", 2, rows=[3]) == 1 and asked == [("first", "run", 1), ("second", "run", 1), ("first", "run", 2)]
 
 
 def test_lists_say_how_many_more_there_are():
@@ -131,13 +126,9 @@ def test_lists_say_how_many_more_there_are():
 @pytest.mark.parametrize(
     ("points", "name"),
     [
-        ([], None),
-        ([{}], None),
-        ([{"customdata": []}], None),
-        ([{"customdata": [{"a": 1}]}], None),
-        ([{"customdata": 3}], None),
-        ([{"customdata": "a"}], "a"),
-        ([{"customdata": ["a", 1]}], "a"),
+        *(([], None), ([{}], None)),
+        *(([{"customdata": data}], None) for data in ([], [{"a": 1}], 3)),
+        *(([{"customdata": data}], "a") for data in ("a", ["a", 1])),
     ],
 )
 def test_a_click_on_a_figure_is_a_name_or_nothing(monkeypatch, points, name):
@@ -149,15 +140,8 @@ def test_a_click_on_a_figure_is_a_name_or_nothing(monkeypatch, points, name):
 @pytest.mark.parametrize(
     ("seconds", "said"),
     [
-        (0.2, "under 1 s"),
-        (8.4, "8 s"),
-        (200, "3 min 20 s"),
-        (1500, "25 min"),
-        (7500, "2 h 5 min"),
-        (7200, "2 h"),
-        (3 * 86400, "3 days"),
-        (None, "unknown"),
-        (float("nan"), "unknown"),
+        *((0.2, "under 1 s"), (8.4, "8 s"), (200, "3 min 20 s"), (1500, "25 min"), (7500, "2 h 5 min"), (7200, "2 h")),
+        *((3 * 86400, "3 days"), (None, "unknown"), (float("nan"), "unknown")),
     ],
 )
 def test_durations(seconds, said):
@@ -173,10 +157,8 @@ def test_sizes(count, said):
 
 def test_times_ago():
     now = datetime.now(UTC)
-    assert words.ago(now) == "just now"
-    assert words.ago(now - timedelta(minutes=5)) == "5 min ago"
-    assert words.ago("2020-01-02T00:00:00+00:00") == "02 Jan 2020"
-    assert words.ago("nonsense") == ""
+    assert words.ago(now) == "just now" and words.ago(now - timedelta(minutes=5)) == "5 min ago"
+    assert words.ago("2020-01-02T00:00:00+00:00") == "02 Jan 2020" and words.ago("nonsense") == ""
     assert words.clock("2020-01-02T12:00:00+00:00").startswith("02 Jan 2020")
 
 
@@ -184,8 +166,7 @@ def test_drafts_are_bounded_in_number():
     store = drafts.DraftStore()
     for number in range(40):
         store.put(str(number), drafts.Draft(poisson(), "t"))
-    assert store.get("0") is None
-    assert store.get("39") is not None
+    assert store.get("0") is None and store.get("39") is not None
 
 
 def test_drafts_are_bounded_in_bytes(monkeypatch):
@@ -199,20 +180,7 @@ def test_drafts_are_bounded_in_bytes(monkeypatch):
 def test_run_names_and_table_names_are_inverse():
     settings = Settings.of("paper", transform="quantile", levels=6)
     assert drafts.run_name("T", settings) == "T, 6 levels, paper"
-    assert drafts.table_name("T, 6 levels, paper", settings) == "T"
-    assert drafts.table_name("other", settings) == "other"
-
-
-# In sight on Train, or on Preprocess.
-ELSEWHERE = {"preset", "seed", "boundary", "folds", "folds_by", "criterion", "transform", "levels", "min_level_rows"}
-
-
-def test_every_setting_has_its_widget_and_help():
-    listed = [name for fields in fit_settings.GROUPS.values() for name, _, _ in fields]
-    assert len(listed) == len(set(listed))
-    assert set(listed) == set(Settings().to_dict()) - ELSEWHERE
-    assert all(label for fields in fit_settings.GROUPS.values() for _, label, _ in fields)
-    assert all(text.endswith(".") for fields in fit_settings.GROUPS.values() for _, _, text in fields)
+    assert drafts.table_name("T, 6 levels, paper", settings) == "T" and drafts.table_name("other", settings) == "other"
 
 
 def test_menu_is_in_the_order_of_the_work(monkeypatch):

@@ -5,84 +5,52 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from app_world import booted, button, drafted, poisson, texts, written_run
+from app_world import booted, button, draft_of, drafted, frame_with, poisson, texts, written_run
 
 from disco.settings import Settings
 from disco.table.ranks import split_ranks
 
 
-def on_preprocess(table):
-    return drafted("preprocess", table)
-
-
-def chosen(at):
-    return at.session_state["shared_draft"].settings
-
-
-def support_of(at):
-    return next(frame.value for frame in at.dataframe if "kept" in frame.value).set_index("column")
-
-
-def test_empty_state_leads_to_data():
-    at = booted("preprocess")
-    assert "No table is loaded" in texts(at)
-    button(at, "Go to Data").click().run()
-    assert at.title[0].value == "What drives what?"
-
-
-def test_ranks_are_the_default_and_say_what_they_keep():
-    at = on_preprocess(poisson())
-    assert chosen(at).transform == "rank"
-    assert "strictly increasing transform" in texts(at)
-
-
-def test_quantile_levels_say_that_they_compress():
-    at = on_preprocess(poisson())
-    at.button_group(key="set_transform").set_value("quantile").run()
-    assert not at.exception
-    assert chosen(at).transform == "quantile"
-    assert "compresses the support" in texts(at)
-    at.number_input(key="set_levels").set_value(3).run()
-    assert chosen(at).levels == 3
-    assert (support_of(at)["after"] <= 3).all()
-
-
-def test_none_says_that_invariance_is_lost():
-    at = on_preprocess(poisson())
+def test_each_transform_says_what_it_keeps():
+    at = drafted("preprocess", poisson())
+    assert draft_of(at).settings.transform == "rank" and "strictly increasing transform" in texts(at)
     at.button_group(key="set_transform").set_value("none").run()
     assert "invariance is lost" in texts(at)
+    at.button_group(key="set_transform").set_value("quantile").run()
+    assert draft_of(at).settings.transform == "quantile" and "compresses the support" in texts(at)
+    at.number_input(key="set_levels").set_value(3).run()
+    assert draft_of(at).settings.levels == 3 and (frame_with(at, "kept")["after"] <= 3).all() and not at.exception
 
 
 def test_rows_a_level_against_n_min():
     rng = np.random.default_rng(0)
     table = pd.DataFrame({"many": rng.integers(0, 10**6, 300), "few": rng.poisson(1.0, 300)})
-    at = on_preprocess(table)
-    assert support_of(at).loc["many", "kept"] == 0.0
+    at = drafted("preprocess", table)
+    assert frame_with(at, "kept").set_index("column").loc["many", "kept"] == 0.0
     assert any("many" in found.value and "Quantile levels" in found.value for found in at.warning)
     at.button_group(key="set_transform").set_value("quantile").run()
-    assert not at.warning
-    assert support_of(at).loc["many", "kept"] == 1.0
+    assert not at.warning and frame_with(at, "kept").set_index("column").loc["many", "kept"] == 1.0
     at.number_input(key="set_min_level_rows").set_value(60).run()
-    assert support_of(at).loc["many", "kept"] == 0.0
+    assert frame_with(at, "kept").set_index("column").loc["many", "kept"] == 0.0
 
 
 def test_rows_a_level_are_those_of_the_halves_where_counts_are_split():
     table = poisson()[["c", "a", "b"]]  # the fit draws the halves of columns in the order of their names
-    at = on_preprocess(table)
+    at = drafted("preprocess", table)
     settings = Settings(folds=2, folds_by="counts", min_level_rows=9)
-    at.session_state["shared_draft"] = replace(at.session_state["shared_draft"], settings=settings)
+    at.session_state["shared_draft"] = replace(draft_of(at), settings=settings)
     at.run()
     assert not at.exception and "fitted on half of every count" in texts(at)
     folds = split_ranks(table[["a", "b", "c"]].to_numpy(), settings)
     for place, name in enumerate("abc"):
         sizes = [np.bincount(fold.held_out[:, place]) for fold in folds]
         kept = np.mean([rows[rows >= 9].sum() / len(table) for rows in sizes])
-        assert support_of(at).loc[name, "kept"] == pytest.approx(kept) and kept < 1
-        assert support_of(at).loc[name, "before"] == table[name].nunique()
+        assert frame_with(at, "kept").set_index("column").loc[name, "kept"] == pytest.approx(kept) and kept < 1
+        assert frame_with(at, "kept").set_index("column").loc[name, "before"] == table[name].nunique()
 
 
 def test_a_faulty_table_leads_back_to_data():
-    at = on_preprocess(poisson(rows=5))
+    at = drafted("preprocess", poisson(rows=5))
     assert "5 rows" in texts(at)
     button(at, "Back to Data").click().run()
     assert at.title[0].value == "Data"
@@ -95,9 +63,8 @@ def test_with_a_run_its_table_is_shown():
 
 
 def test_choices_survive_a_change_of_page():
-    at = on_preprocess(poisson())
+    at = drafted("preprocess", poisson())
     at.button_group(key="set_transform").set_value("quantile").run()
     at.switch_page("pages/data/page.py").run()
     at.switch_page("pages/preprocess/page.py").run()
-    assert chosen(at).transform == "quantile"
-    assert at.button_group(key="set_transform").value == "quantile"
+    assert draft_of(at).settings.transform == at.button_group(key="set_transform").value == "quantile"

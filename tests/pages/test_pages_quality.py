@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from app_world import HOSTILE, booted, button, csv, poisson, texts, upload
+from app_world import HOSTILE, booted, csv, draft_of, poisson, press, texts, upload
 
 from disco.progress import Event
 from disco.table.quality import quality
@@ -25,16 +25,6 @@ def opened(table):
     return at
 
 
-def draft_of(at):
-    return at.session_state["shared_draft"]
-
-
-def press(at, label):
-    button(at, label).click().run()
-    assert not at.exception, at.exception
-    return at
-
-
 def test_it_is_computed_only_when_it_is_opened(monkeypatch):
     asked = []
     monkeypatch.setattr(section, "quality", lambda *given: asked.append(given) or quality(*given))
@@ -42,8 +32,7 @@ def test_it_is_computed_only_when_it_is_opened(monkeypatch):
     assert "Quality of the counts" in [box.label for box in at.expander] and not asked
     at.session_state["quality_box"] = True
     at.run().run()
-    assert len(asked) == 1 and "Nothing stands out." in texts(at)
-    assert "vary more than Poisson counts" in texts(at)
+    assert len(asked) == 1 and "Nothing stands out." in texts(at) and "vary more than Poisson counts" in texts(at)
     for opened, words in (("zeros", "have more zeros than expected"), ("depth", "of the first component")):
         at.session_state["quality_figure"] = opened
         at.run()

@@ -4,13 +4,23 @@ import json
 from dataclasses import replace
 
 import numpy as np
-import pandas as pd
 import pytest
-from app_world import booted, box, button, csv, poisson, texts, upload, written_when_asked
-from made_up import HOSTILE, finished_run, refine_by_hand
+from app_world import (
+    booted,
+    box,
+    button,
+    csv,
+    frame_with,
+    numbers,
+    poisson,
+    press,
+    texts,
+    upload,
+    written_when_asked,
+)
+from made_up import finished_run, refine_by_hand
 from test_pages_ordering import opened
 
-from disco.errors import InputError
 from disco.refine import Choice
 from disco.runs import REFINE, create_run
 from disco.runs.refined import read_refined, save
@@ -25,17 +35,8 @@ ORDER = ["x1", "x2", "x3", "x4", "x5", "x6"]
 EDGES = [("x1", "x2"), ("x2", "x3"), ("x3", "x4"), ("x1", "x4"), ("x4", "x6")]
 
 
-def numbers(app) -> dict[str, str]:
-    return {metric.label: metric.value for metric in app.metric}
-
-
-def table(app, column: str) -> pd.DataFrame:
-    """The table that has a column."""
-    return next(frame.value for frame in app.dataframe if column in frame.value)
-
-
 def edges_shown(app) -> set[tuple[str, str]]:
-    frame = table(app, "direction_nats")
+    frame = frame_with(app, "direction_nats")
     return set(zip(frame["parent"], frame["child"], strict=True))
 
 
@@ -43,38 +44,15 @@ def refined(**more):
     return refine_by_hand(finished_run(6, **more), ORDER, EDGES)
 
 
-def test_empty_leads_on():
-    app = opened(page=PAGE)
-    assert any(found.key == "empty_lead_on" for found in app.button)
-
-
-def test_a_refinement_without_edges_says_so():
-    app = opened(refine_by_hand(finished_run(4), edges=[]), PAGE)
-    assert "No edge is supported" in app.warning[0].value
-    assert "0 of 0 edges" in texts(app)
-
-
-def test_without_a_refinement_it_is_asked_for(monkeypatch):
-    started = []
-    monkeypatch.setattr(jobs, "start", lambda run, work, choice: started.append((run.id, work, choice)))
+def test_without_a_refinement_it_is_asked_for(started):
     run = finished_run(4)
     app = opened(run, PAGE)
     assert "highest likelihood" in texts(app) and not app.dataframe
     for name, value in (("starts", 7), ("seed", 3), ("bound", 2.0)):
         app.number_input(key=f"refine_{name}_{run.id}").set_value(value)
-    button(app, "Start the refinement").click().run()
-    assert not app.exception
-    assert started == [(run.id, REFINE, Choice(starts=7, seed=3, bound=2.0))]
-
-
-def test_a_refused_start_is_one_sentence(monkeypatch):
-    def refuse(run, work, choice):
-        raise InputError("The run <b> is already queued or running.")
-
-    monkeypatch.setattr(jobs, "start", refuse)
-    app = opened(finished_run(4), PAGE)
-    button(app, "Start the refinement").click().run()
-    assert [error.value for error in app.error] == ["The run \\<b\\> is already queued or running\\."]
+    app.toggle(key=f"refine_redone_{run.id}").set_value(True)
+    press(app, "Start the refinement")
+    assert started == [(run, REFINE, Choice(starts=7, seed=3, bound=2.0, redone=True))]
 
 
 def going_on(run, **state):
@@ -122,16 +100,14 @@ def test_the_place_in_the_queue_is_said(monkeypatch):
 @pytest.mark.parametrize(
     ("state", "words"), [("running", "was interrupted"), ("cancelled", "was cancelled"), ("failed", "failed")]
 )
-def test_what_ended_can_go_on_with_the_same_choice(monkeypatch, state, words):
-    started = []
-    monkeypatch.setattr(jobs, "start", lambda run, work, choice: started.append(choice))
+def test_what_ended_can_go_on_with_the_same_choice(started, state, words):
     run = finished_run(4)
     error = "Out of <memory>." if state == "failed" else None
     going_on(run, state=state, choice={"starts": 2, "seed": 9}, error=error).release()
     app = opened(run, PAGE)
     assert words in texts(app) and ("Out of \\<memory\\>" in texts(app)) == bool(error)
     button(app, "Resume").click().run()
-    assert started == [Choice(starts=2, seed=9)]
+    assert started == [(run, REFINE, Choice(starts=2, seed=9))]
 
 
 def test_what_was_cancelled_can_be_set_aside_and_the_result_stays():
@@ -166,7 +142,7 @@ def test_the_result_beside_the_disco_graph():
     said = texts(app)
     assert "No hidden common causes" in said and "curved function of the sum" in said and "base measure" in said
     assert "2 searches ended within 10 nats of it" in said
-    assert table(app, "direction_nats")["gain_nats"].is_monotonic_decreasing
+    assert frame_with(app, "direction_nats")["gain_nats"].is_monotonic_decreasing
     assert "truth" not in said and not any("truth" in (found.key or "") for found in app.button)
 
 
@@ -184,8 +160,7 @@ def test_present_thresholds_of_the_disco_graph_count():
     run = refined(truth=None)
     app = opened(run, "pages/graph/page.py")
     app.slider[0].set_value(0.2).run()
-    app.switch_page(PAGE)
-    app.run()
+    app.switch_page(PAGE).run()
     kept = len(set(run.graph(0.2, 1.0).edges) & set(EDGES))
     assert int(numbers(app)["Kept"]) == kept and kept != len(set(run.graph().edges) & set(EDGES))
 
@@ -199,8 +174,7 @@ def test_filters_drive_the_table_and_the_graph_and_are_undone(drawn):
     app.select_slider(key=f"refine_least_gain_{run.id}").set_value(100).run()
     assert edges_shown(app) == {*EDGES[:2], EDGES[3]} == set(drawn[-1].edges)
     app.slider(key=f"refine_least_share_{run.id}").set_value(90).run()
-    assert edges_shown(app) == set(EDGES[:2]) == set(drawn[-1].edges)
-    assert "**2 of 5 edges** shown" in texts(app)
+    assert edges_shown(app) == set(EDGES[:2]) == set(drawn[-1].edges) and "**2 of 5 edges** shown" in texts(app)
     assert list(drawn[-1]) == ORDER  # the nodes stay
     app.button(key="refine_show_all").click().run()
     assert edges_shown(app) == set(EDGES) and app.button(key="refine_show_all").disabled
@@ -223,37 +197,26 @@ def test_what_changed_is_drawn(drawn):
     assert set(drawn[-1].edges) == set(EDGES[:4])
 
 
-def test_hostile_names_are_shown_as_text():
-    run = refine_by_hand(finished_run(HOSTILE), HOSTILE[::-1])
-    app = opened(run, PAGE)
-    box(app, "refine_edge").set_value((HOSTILE[2], HOSTILE[1])).run()
-    assert not app.exception
-    for part in [*app.markdown, *app.caption]:
-        assert "<script>" not in part.value.replace("`<script>alert(1)</script>`", "")
-    assert any("`<script>alert(1)</script>`" in part.value for part in app.markdown)
-
-
 def test_a_known_truth_stands_beside_both_graphs_and_the_controls(drawn):
     app = opened(refined(), PAGE)
-    rows = table(app, "A_top").set_index("")
+    rows = frame_with(app, "A_top").set_index("")
     assert rows.index.tolist() == ["Refined", "DISCO", "Sort by mean", "Sort by variance", "Sort by variance − mean"]
     assert rows.loc["Refined", ["A_top", "SHD"]].tolist() == ["1.00", "4"]
     assert float(rows.loc["Refined", "F1"]) == pytest.approx(0.6)
     app.segmented_control(key="refine_lines").set_value("truth").run()
     told = {(u, v): values["verdict"] for u, v, values in drawn[-1].edges(data=True)}
     assert told[("x1", "x2")] == "true" and told[("x1", "x4")] == "extra" and told[("x4", "x5")] == "missing"
-    assert table(app, "direction_nats")["truth"].tolist() == ["true", "true", "true", "extra", "extra"]
+    assert frame_with(app, "direction_nats")["truth"].tolist() == ["true", "true", "true", "extra", "extra"]
 
 
 def test_teaching_hides_the_truth_until_it_is_asked_for(drawn):
     run = refined(teaching=True)
     app = opened(run, PAGE)
     assert "is hidden" in texts(app) and "Against the truth" not in texts(app)
-    assert (
-        "truth" not in table(app, "direction_nats") and "truth" not in app.segmented_control(key="refine_lines").options
-    )
+    options = app.segmented_control(key="refine_lines").options
+    assert "truth" not in frame_with(app, "direction_nats") and "truth" not in options
     app.button(key="truth_reveal").click().run()
-    assert "truth" in table(app, "direction_nats") and not app.exception
+    assert "truth" in frame_with(app, "direction_nats") and not app.exception
 
 
 def test_a_run_that_was_never_fitted_shows_its_refinement_alone():
@@ -263,42 +226,28 @@ def test_a_run_that_was_never_fitted_shows_its_refinement_alone():
     app = opened(run, PAGE)
     assert numbers(app) == {"Edges": "5", "Undecided": "1"}
     assert edges_shown(app) == set(EDGES) and "no causal order to start from" in texts(app)
-    assert not app.segmented_control
-    assert any("Refinement · bare" in option for option in box(app, "run_picker").options)
+    assert not app.segmented_control and any("Refinement · bare" in option for option in box(app, "run_picker").options)
 
 
-def test_without_a_run_no_fit_is_asked_for_and_the_table_can_be_refined(monkeypatch):
+def test_without_a_run_no_fit_is_asked_for_and_the_table_can_be_refined(started):
     app = opened(page=PAGE)
     assert "but no fit" in texts(app) and [found.key for found in app.button if "lead_on" in str(found.key)]
-    started = []
-    monkeypatch.setattr(jobs, "start", lambda run, work, choice: started.append(run))
-    app = upload(booted(), "t.csv", csv(poisson()))
-    app.switch_page(PAGE)
-    app.run()
+    app = upload(booted(), "t.csv", csv(poisson())).switch_page(PAGE).run()
     assert "but no fit" in texts(app) and "`t.csv` · 90 rows × 3 columns" in texts(app)
     app.button(key="quick_look").click().run()
-    assert not app.exception and [run.id for run in started] == [app.query_params["run"]]
+    assert not app.exception and [run.id for run, *_ in started] == [app.query_params["run"]]
     assert "No run is open" not in texts(app)
-
-
-def test_the_graph_page_offers_the_refined_graph():
-    for run, is_offered in ((finished_run(6), False), (refined(), True)):
-        app = opened(run, "pages/graph/page.py")
-        keys = [found.key for found in app.segmented_control]
-        assert not app.exception and (f"graph_view_{run.id}" in keys) == is_offered
 
 
 def test_other_pages_say_that_it_was_not_fitted_and_lead_to_the_refined_graph():
     run = create_run(finished_run(6).table(), Settings(), name="bare")
     refine_by_hand(run, ORDER, EDGES)
     app = opened(run, "pages/ordering/page.py")
-    assert "has not been fitted" in texts(app) and {"empty_to_train", "empty_to_refine"} <= {
-        found.key for found in app.button
-    }
+    assert "has not been fitted" in texts(app)
+    assert {"empty_to_train", "empty_to_refine"} <= {found.key for found in app.button}
     app = opened(run, "pages/train/page.py")
     assert "has not been fitted" in texts(app) and app.button(key="resume_fit").label == "Fit it"
-    assert "use preset tuned" in texts(app)
-    assert not any(found.key == "smoothing" for found in app.slider)
+    assert "use preset tuned" in texts(app) and not any(found.key == "smoothing" for found in app.slider)
 
 
 def test_a_fit_that_is_going_on_comes_first():
@@ -317,14 +266,6 @@ def test_files_hold_the_edges_shown(monkeypatch):
     assert '"method": "likelihood refinement"' in files["json"]
     lines = [line for line in files["csv"].splitlines() if not line.startswith("# DISCO ")]
     assert len(lines) == len(EDGES) + 1 and "gain_nats" in lines[0] and "verdict" not in lines[0]
-
-
-def test_a_refinement_without_any_edge_is_no_error():
-    run = refine_by_hand(finished_run(4), edges=[])
-    app = opened(run, PAGE)
-    assert numbers(app)["Edges"] == "0" and "**0 of 0 edges** shown" in texts(app)
-    app.segmented_control(key="refine_lines").set_value("changes").run()
-    assert not app.exception
 
 
 def test_the_page_tells_the_range_beside_the_button(monkeypatch):

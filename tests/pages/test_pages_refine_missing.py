@@ -5,10 +5,10 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from app_world import box, texts, written_when_asked
+from app_world import box, frame_with, texts, written_when_asked
 from made_up import finished_run, refine_by_hand
 from test_pages_ordering import opened
-from test_pages_refine import EDGES, ORDER, PAGE, edges_shown, table
+from test_pages_refine import EDGES, ORDER, PAGE, edges_shown
 
 from disco.figures import graph as drawing
 from disco.graph import export
@@ -38,7 +38,7 @@ def lacking(column: str, which: list[tuple[str, str]] | None = None) -> Run:
 def test_a_number_that_is_not_available_is_called_so(column, drawn, monkeypatch):
     written = written_when_asked(monkeypatch)
     app = opened(lacking(column), PAGE)
-    shown = table(app, "direction_nats").set_index(["parent", "child"])
+    shown = frame_with(app, "direction_nats").set_index(["parent", "child"])
     assert shown["unavailable"].to_dict() == {edge: NUMBERS[column] if edge == EDGE else "" for edge in EDGES}
     place = -1 if column == "gain_nats" else 1
     assert shown.index[place] == EDGE  # strongest first, those of unknown strength last
@@ -90,7 +90,8 @@ def test_a_filter_keeps_what_it_cannot_judge_and_says_so(drawn, column, kind, ke
 @pytest.mark.parametrize("column", NUMBERS)
 def test_a_number_that_no_edge_has(column):
     app = opened(lacking(column, which=EDGES), PAGE)
-    assert edges_shown(app) == set(EDGES) and NUMBERS[column] in table(app, "direction_nats")["unavailable"].tolist()
+    assert edges_shown(app) == set(EDGES)
+    assert NUMBERS[column] in frame_with(app, "direction_nats")["unavailable"].tolist()
     app.segmented_control(key="refine_lines").set_value("changes")
     for name, pick in (("edge", EDGES[1]), ("edge", EDGES[2]), ("node", "x4")):  # a decided edge, and one that is not
         box(app, f"refine_{name}").set_value(pick).run()
@@ -100,8 +101,7 @@ def test_a_number_that_no_edge_has(column):
 def test_nothing_is_called_missing_that_was_not_asked_for():
     run = refine_by_hand(finished_run(6, truth=None), ORDER, EDGES)
     found = stored.read_refined(run)
-    stored.save(
-        run.path, found.having(edges=found.edges.assign(bootstrap=np.nan, folds=np.nan)), Choice(bootstrap=0, folds=0)
-    )
+    edges = found.edges.assign(bootstrap=np.nan, folds=np.nan)
+    stored.save(run.path, found.having(edges=edges), Choice(bootstrap=0, folds=0))
     app = opened(run, PAGE)
-    assert "unavailable" not in table(app, "direction_nats")
+    assert "unavailable" not in frame_with(app, "direction_nats")

@@ -1,10 +1,10 @@
 """Picking an edge or a node on Refine: by its label, its row or a click, and only ever one that is there."""
 
 import pytest
-from app_world import box, texts
+from app_world import box, frame_with, numbers, texts
 from made_up import finished_run, refine_by_hand
 from test_pages_ordering import opened
-from test_pages_refine import EDGES, ORDER, PAGE, numbers, refined, table
+from test_pages_refine import EDGES, ORDER, PAGE, refined
 
 from pages.refine import edge_list
 from pages.shared.graph import canvas
@@ -19,8 +19,7 @@ def test_an_edge_or_a_node_is_picked_in_turn():
     assert numbers(app)["Edge evidence"] == "128"
     box(app, "refine_node").set_value("x2").run()
     assert "##### `x2`" in texts(app) and box(app, "refine_edge").value is None
-    app.switch_page("pages/graph/page.py")
-    app.run()
+    app.switch_page("pages/graph/page.py").run()
     assert box(app, "graph_search").value == "x2"
 
 
@@ -76,7 +75,7 @@ def test_a_pick_selects_its_row():
     app = opened(refined(), PAGE)
     box(app, "refine_edge").set_value(("x3", "x4")).run()
     (row,) = selected(app)
-    assert tuple(table(app, "direction_nats").iloc[row][["parent", "child"]]) == ("x3", "x4")
+    assert tuple(frame_with(app, "direction_nats").iloc[row][["parent", "child"]]) == ("x3", "x4")
     box(app, "refine_node").set_value("x2").run()
     assert not selected(app)
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from app_world import HOSTILE, TINY, booted, button, csv, poisson, texts, upload
+from app_world import HOSTILE, TINY, booted, button, csv, draft_of, poisson, press, texts, upload
 from made_up import finished_run
 from streamlit.testing.v1 import AppTest
 
@@ -13,16 +13,6 @@ from disco.table.roles import Roles
 from pages.data import columns
 from pages.shared.table import computed
 from pages.shared.work import fit_start
-
-
-def draft_of(at):
-    return at.session_state["shared_draft"]
-
-
-def press(at, label):
-    button(at, label).click().run()
-    assert not at.exception, at.exception
-    return at
 
 
 def grid(at):
@@ -69,8 +59,7 @@ def test_a_number_stays_a_count_until_its_guess_is_taken():
     run = fit_start.new_run(draft_of(at), "as counts", "auto")
     assert run.nodes == ["a", "b", "year"] and run.roles is None
     press(at, "Keep it as a count")
-    assert "not look like counts" not in texts(at) and draft_of(at).columns == (0, 1, 2)
-    assert not any(grid(at)["guess"])
+    assert "not look like counts" not in texts(at) and draft_of(at).columns == (0, 1, 2) and not any(grid(at)["guess"])
 
 
 def test_a_guess_is_declined_by_leaving_the_columns_out():
@@ -145,9 +134,8 @@ def test_an_exposure_is_computed_or_taken_from_a_column():
     assert "the total of the nodes is not a possible cause" not in texts(at)
     box.set_value("total").run()
     assert draft_of(at).roles.exposure == "total" and columns.roles_of(draft_of(at)) == ["count"] * 3 + ["ignore"]
-    assert "the total of the nodes is not a possible cause" in texts(at) and "Exposure total of the counts." in texts(
-        at
-    )
+    said = texts(at)
+    assert "the total of the nodes is not a possible cause" in said and "Exposure total of the counts." in said
     run = fit_start.new_run(draft_of(at), "total", "auto")
     np.testing.assert_array_equal(run.adjustment.exposure, run.table().sum(axis=1))
     (box,) = [found for found in at.selectbox if found.label == "Exposure"]
@@ -207,9 +195,8 @@ def test_roles_that_the_table_cannot_bear_block_with_a_sentence():
 def test_quality_declares_the_row_total():
     rng = np.random.default_rng(0)
     depth = rng.lognormal(0, 0.8, 400)[:, None]
-    table = pd.DataFrame(
-        rng.poisson(depth * rng.uniform(4, 12, 12)) + 1, columns=[f"g{number}" for number in range(12)]
-    )
+    values = rng.poisson(depth * rng.uniform(4, 12, 12)) + 1
+    table = pd.DataFrame(values, columns=[f"g{number}" for number in range(12)])
     at = upload(booted(), "deep.csv", csv(table))
     at.session_state["quality_box"] = True
     at.run()

@@ -107,8 +107,7 @@ def test_a_run_opens_where_its_result_is(tick, what, page):
     tick(run)
     at = booted("runs")
     button(at, "Open").click().run()
-    assert not at.exception and at.query_params["run"] == run.id
-    assert at.title[0].value == page.capitalize()
+    assert not at.exception and at.query_params["run"] == run.id and at.title[0].value == page.capitalize()
 
 
 def test_a_run_is_renamed_and_every_page_says_so(tick):
@@ -293,8 +292,7 @@ def test_two_runs_are_compared(tick, drawn, monkeypatch):
     assert {values["verdict"] for *_, values in drawn[0].edges(data=True)} == {"same"}
     assert "methods" not in drawn[0].graph and all(values["ocs"] > 0 for *_, values in drawn[0].edges(data=True))
     (settings,) = [found.value for found in at.dataframe if "setting" in found.value]
-    assert ["seed", "1", "2"] in settings.to_numpy().tolist()
-    assert any(name.endswith("_edges.csv") for name in written)
+    assert ["seed", "1", "2"] in settings.to_numpy().tolist() and any(name.endswith("_edges.csv") for name in written)
     at.button_group(key=f"compare_Second_{third.id}").set_value("refinement").run()
     (table,) = [found.value for found in at.dataframe if "change" in found.value]
     assert {"Reversed", "Only second"} <= set(table["change"]) and "gain_nats_second" in table

@@ -4,7 +4,7 @@ import time
 
 import pandas as pd
 import pytest
-from app_world import box, texts
+from app_world import box, numbers, texts
 from made_up import HOSTILE, candidates, finished_run, ordering
 from test_pages_ordering import opened
 
@@ -33,10 +33,6 @@ def of_design(settings: Settings | None = None) -> Run:
     names = dict(zip(known.order, ORDER, strict=True))
     truth = [(names[edge.parent], names[edge.child]) for edge in known.truth.itertuples()]
     return finished_run(ORDER, settings=settings, truth=truth, table=known.table.rename(columns=names)[ORDER])
-
-
-def value(app, label: str) -> str:
-    return next(metric.value for metric in app.metric if metric.label == label)
 
 
 def shown(app, run: Run, selector: str):
@@ -71,9 +67,8 @@ def test_ocs_is_shown_at_first_and_the_others_are_offered(run):
     shown(app, run, "cam")
     assert not app.exception and not app.slider and "CAM has not been computed" in texts(app)
     assert "normal errors" in texts(app)
-    assert [button.key for button in app.button if button.key and button.key.startswith("selecting_")] == [
-        "selecting_shown_cam"
-    ]
+    keys = [button.key for button in app.button if button.key and button.key.startswith("selecting_")]
+    assert keys == ["selecting_shown_cam"]
 
 
 @pytest.mark.parametrize("selector", ["cam", "evidence"])
@@ -83,17 +78,17 @@ def test_a_selector_is_computed_kept_and_follows_its_cut(selector, run):
     assert not app.exception
     expected = {"cam": cam.edges, "evidence": evidence.edges}[selector](run.table(), ORDER)
     pd.testing.assert_frame_equal(read_candidates(run, selector), expected, check_dtype=False)
-    assert value(app, "Edges") == str(int(expected["selected"].sum())) != "0"
+    assert numbers(app)["Edges"] == str(int(expected["selected"].sum())) != "0"
     assert len(app.dataframe[0].value) == int(expected["selected"].sum())
     cut = {"cam": 1e-12, "evidence": 20.0}[selector]
     app.select_slider(key=f"cut_{selector}_{run.id}").set_value(cut).run()
     fewer = selectors.kept(expected, selector, cut)["selected"].sum()
-    assert value(app, "Edges") == str(int(fewer)) != str(int(expected["selected"].sum()))
+    assert numbers(app)["Edges"] == str(int(fewer)) != str(int(expected["selected"].sum()))
     assert len(app.dataframe[0].value) == fewer
     app.toggle(key=f"selector_every_{selector}").set_value(True).run()
     assert len(app.dataframe[0].value) == len(expected)
     next(button for button in app.button if button.label.startswith("Back to")).click().run()
-    assert value(app, "Edges") == str(int(expected["selected"].sum()))
+    assert numbers(app)["Edges"] == str(int(expected["selected"].sum()))
 
 
 def test_two_selectors_are_counted_and_scored(run):
@@ -102,17 +97,16 @@ def test_two_selectors_are_counted_and_scored(run):
     by_ocs = selectors.of_ocs(run.ocs(), *run.thresholds())
     for pair in (("ocs", "evidence"), ("cam", "evidence")):
         one, other = (by_ocs if name == "ocs" else found[name] for name in pair)
-        chosen = [
-            set(zip(e["parent"], e["child"], strict=True)) for e in (one[one["selected"]], other[other["selected"]])
-        ]
+        kept = (one[one["selected"]], other[other["selected"]])
+        chosen = [set(zip(edges["parent"], edges["child"], strict=True)) for edges in kept]
         words = [selectors.WORDS[name].name for name in pair]
-        assert value(app, "Both") == str(len(chosen[0] & chosen[1]))
-        assert value(app, f"Only {words[0]}") == str(len(chosen[0] - chosen[1]))
-        assert value(app, f"Only {words[1]}") == str(len(chosen[1] - chosen[0]))
+        assert numbers(app)["Both"] == str(len(chosen[0] & chosen[1]))
+        assert numbers(app)[f"Only {words[0]}"] == str(len(chosen[0] - chosen[1]))
+        assert numbers(app)[f"Only {words[1]}"] == str(len(chosen[1] - chosen[0]))
         true = set(zip(run.truth()["parent"], run.truth()["child"], strict=True))
         for name, edges in zip(words, chosen, strict=True):
             f1 = 2 * len(edges & true) / (len(edges) + len(true))
-            assert float(value(app, f"F1 of {name}")) == pytest.approx(f1, abs=5e-3)
+            assert float(numbers(app)[f"F1 of {name}"]) == pytest.approx(f1, abs=5e-3)
         table = app.dataframe[-1].value
         assert set(zip(table["parent"], table["child"], strict=True)) == chosen[0] | chosen[1]
         assert (table["selected_by"] == "both").sum() == len(chosen[0] & chosen[1])
@@ -121,13 +115,12 @@ def test_two_selectors_are_counted_and_scored(run):
     assert app.selectbox(key=f"compared_1_{run.id}").value == "cam" and not app.exception
     shown(app, run, "cam").select_slider(key=f"cut_cam_{run.id}").set_value(1e-12).run()
     strict = selectors.kept(found["cam"], "cam", 1e-12)["selected"].sum()
-    assert int(value(app, "Both")) + int(value(app, "Only CAM")) == strict
+    assert int(numbers(app)["Both"]) + int(numbers(app)["Only CAM"]) == strict
 
 
 def test_a_selector_can_be_computed_from_side_by_side(run):
     app = compute(part(opened(run, PAGE), "Two selectors"), "evidence", "beside")
-    assert read_candidates(run, "evidence") is not None and value(app, "Both").isdigit()
-    assert SAME_ROWS in texts(app)
+    assert read_candidates(run, "evidence") is not None and numbers(app)["Both"].isdigit() and SAME_ROWS in texts(app)
 
 
 def test_what_a_selector_refuses_is_a_sentence():
@@ -142,21 +135,13 @@ def test_hostile_names_are_data():
     app = shown(opened(run, PAGE), run, "cam")
     assert "None is kept at this cut-off." in texts(app)
     app.select_slider(key=f"cut_cam_{run.id}").set_value(0.2).run()
-    assert not app.exception
-    assert "<script>" not in texts(app).replace("`<script>alert(1)</script>`", "")
+    assert not app.exception and "<script>" not in texts(app).replace("`<script>alert(1)</script>`", "")
 
 
 def test_agreement_stands_in_causal_order_and_tells_by_shape():
     order = ["c", "b", "a", "<b>d</b>"]
-    table = pd.DataFrame(
-        {
-            "parent": ["a", "c", "b"],
-            "child": ["<b>d</b>", "b", "a"],
-            "score_one": [1.0, 2, 3],
-            "score_other": [1.0, 2, 3],
-            "selected_by": ["both", "one", "other"],
-        }
-    )
+    table = pd.DataFrame({"parent": ["a", "c", "b"], "child": ["<b>d</b>", "b", "a"]})
+    table = table.assign(score_one=[1.0, 2, 3], score_other=[1.0, 2, 3], selected_by=["both", "one", "other"])
     truth = pd.DataFrame({"parent": ["c"], "child": ["b"]})
     fig = figures.agreement(table, order, "ocs", "cam", truth)
     marks = [trace for trace in fig.data if trace.name.split(" (")[0] in ("both", "only OCS", "only CAM")]

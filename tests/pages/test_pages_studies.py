@@ -4,7 +4,6 @@ import dataclasses
 
 import numpy as np
 import pandas as pd
-import pytest
 from app_world import button, texts
 from made_up import candidates, ordering, refine_by_hand
 from streamlit.testing.v1 import AppTest
@@ -18,8 +17,6 @@ from disco.studies import group
 from disco.studies.experiment import Experiment
 from disco.studies.study import Study, Wanted
 from disco.table.roles import Roles
-from disco.work import jobs
-from pages.shared.work import machine
 
 # The study
 
@@ -57,14 +54,6 @@ def page() -> None:
 
 
 # Its tests
-
-
-@pytest.fixture
-def started(monkeypatch) -> list:
-    found = []
-    monkeypatch.setattr(jobs, "start", lambda run, work, *asked: found.append((run, work, *asked)))
-    monkeypatch.setattr(machine, "compiled", lambda: True)
-    return found
 
 
 def test_every_section_of_its_page(started):

@@ -4,23 +4,16 @@ from dataclasses import replace
 
 import pandas as pd
 import pytest
-from app_world import booted, box, button, drafted, poisson, texts, written_run
+from app_world import booted, box, button, draft_of, drafted, poisson, press, texts, written_run
 
 from disco import runs
-from disco.errors import InputError
 from disco.knowledge import Knowledge
 from disco.refine import Choice
 from disco.settings import Settings
 from disco.work import jobs
-from disco.work.forecast import Speed
 from pages.shared.frame.names import plain
 
-
-@pytest.fixture(autouse=True)
-def known_speed(monkeypatch):
-    stages = ("joint", "projection", "ordering", "parents")
-    speed = Speed("cpu", dict.fromkeys(stages, 1e10), dict.fromkeys(stages, 1e-3), 1e-8, 0.0)
-    monkeypatch.setattr("disco.work.forecast.calibrate", lambda device: speed)
+pytestmark = pytest.mark.usefixtures("calibrated")
 
 
 def on_train(table=None):
@@ -31,17 +24,6 @@ def on_train(table=None):
         at.run()
     assert not at.exception
     return at
-
-
-def settings(at):
-    return at.session_state["shared_draft"].settings
-
-
-def test_empty_state_leads_to_data():
-    at = booted("train")
-    assert "No table is loaded" in texts(at)
-    button(at, "Go to Data").click().run()
-    assert at.title[0].value == "What drives what?"
 
 
 def test_a_name_that_was_typed_is_there_on_the_way_back():
@@ -65,48 +47,46 @@ def test_a_preset_changes_its_numbers_and_keeps_own_choices():
     at = on_train()
     at.number_input(key="set_seed").set_value(7).run()
     at.button_group(key="set_boundary").set_value("admissible").run()
-    assert settings(at).preset == "tuned" and "are our reading" not in texts(at)
+    assert draft_of(at).settings.preset == "tuned" and "are our reading" not in texts(at)
     at.button_group(key="set_preset").set_value("paper").run()
-    assert (settings(at).seed, settings(at).boundary) == (7, "admissible")
-    assert settings(at).joint_epochs == 800 and "are our reading" in texts(at)
+    assert (draft_of(at).settings.seed, draft_of(at).settings.boundary) == (7, "admissible")
+    assert draft_of(at).settings.joint_epochs == 800 and "are our reading" in texts(at)
     at.button_group(key="set_preset").set_value("tuned").run()
-    assert settings(at) == Settings.of("tuned", seed=7, boundary="admissible")
+    assert draft_of(at).settings == Settings.of("tuned", seed=7, boundary="admissible")
 
 
 def test_the_paper_can_be_taken_at_its_letter():
     at = on_train()
     at.button_group(key="set_preset").set_value("paper").run()
     at.button_group(key="set_joint_schedule").set_value("epochs").run()
-    assert settings(at) == Settings.of("paper", joint_schedule="epochs")
-    assert "1 setting differs" in texts(at)
+    assert draft_of(at).settings == Settings.of("paper", joint_schedule="epochs") and "1 setting differs" in texts(at)
 
 
 def test_every_number_of_the_method_can_be_set():
     at = on_train()
     named = {found.key.removeprefix("set_") for found in [*at.number_input, *at.button_group, *at.toggle] if found.key}
     left_to_preprocess = {"transform", "levels", "min_level_rows"}
-    assert set(settings(at).to_dict()) - left_to_preprocess <= named
+    assert set(draft_of(at).settings.to_dict()) - left_to_preprocess <= named
 
 
 def test_a_refused_value_is_said_and_changes_nothing():
     at = on_train()
     at.number_input(key="set_pi_min").set_value(3.0).run()
-    assert any("pi" in found.value for found in at.error)
-    assert settings(at).pi_min == 1.0
+    assert any("pi" in found.value for found in at.error) and draft_of(at).settings.pi_min == 1.0
     assert at.number_input(key="set_pi_min").value == 1.0
 
 
 def test_folds_by_counts_are_two():
     at = on_train()
     at.button_group(key="set_folds_by").set_value("counts").run()
-    assert settings(at).folds_by == "counts" and settings(at).folds == 2
+    assert draft_of(at).settings.folds_by == "counts" and draft_of(at).settings.folds == 2
     assert at.number_input(key="set_folds").disabled and not at.exception
     at.toggle(key="set_disjoint_rows").set_value(True).run()
-    assert not settings(at).disjoint_rows and any("choose one" in found.value for found in at.error)
+    assert not draft_of(at).settings.disjoint_rows and any("choose one" in found.value for found in at.error)
     at.button_group(key="set_preset").set_value("paper").run()
-    assert settings(at).folds_by == "counts"
+    assert draft_of(at).settings.folds_by == "counts"
     at.button_group(key="set_folds_by").set_value("rows").run()
-    assert settings(at).folds_by == "rows" and not at.number_input(key="set_folds").disabled
+    assert draft_of(at).settings.folds_by == "rows" and not at.number_input(key="set_folds").disabled
 
 
 def test_back_to_the_preset():
@@ -114,63 +94,31 @@ def test_back_to_the_preset():
     at.number_input(key="set_width").set_value(64).run()
     assert "1 setting differs" in texts(at)
     button(at, "Back to the preset").click().run()
-    assert settings(at).width == 256
+    assert draft_of(at).settings.width == 256
 
 
-def test_start_makes_a_run_and_opens_it(monkeypatch):
-    started = []
-    monkeypatch.setattr(jobs, "start", lambda run, work: started.append(run))
-    at = on_train()
-    button(at, "Start the fit").click().run()
-    assert not at.exception
+def test_start_makes_a_run_and_opens_it(started):
+    at = press(on_train(), "Start the fit")
     (run,) = runs.list_runs()
-    assert [found.id for found in started] == [run.id]
-    assert run.name == "t.csv, ranks, tuned"
-    assert run.settings == Settings.of("tuned")
-    assert at.query_params["run"] == run.id
+    assert started == [(run, runs.FIT)] and at.query_params["run"] == run.id
+    assert run.name == "t.csv, ranks, tuned" and run.settings == Settings.of("tuned")
 
 
-def test_a_quick_look_refines_the_table_without_a_fit(monkeypatch):
-    started = []
-    monkeypatch.setattr(jobs, "start", lambda run, work, choice: started.append((run, work, choice)))
-    at = on_train()
-    button(at, "Quick look").click().run()
-    assert not at.exception and at.title[0].value == "Refine"
+def test_a_quick_look_refines_the_table_without_a_fit(started):
+    at = press(on_train(), "Quick look")
+    assert at.title[0].value == "Refine"
     (run,) = runs.list_runs()
     assert started == [(run, runs.REFINE, Choice(bootstrap=0, folds=0))] and run.status().state == "unfitted"
     assert at.query_params["run"] == run.id and list(run.table().columns) == ["a", "b", "c"]
 
 
-def test_a_quick_look_that_is_refused_is_said(monkeypatch):
-    def refuse(run, work, choice):
-        raise InputError("The device is not there.")
-
-    monkeypatch.setattr(jobs, "start", refuse)
-    at = on_train()
-    button(at, "Quick look").click().run()
-    assert any("device is not there" in found.value for found in at.error)
-
-
-def test_a_run_of_a_table_for_teaching_is_for_teaching(monkeypatch):
-    monkeypatch.setattr(jobs, "start", lambda run, work: None)
+def test_a_run_of_a_table_for_teaching_is_for_teaching(started):
     at = on_train()
     truth = pd.DataFrame({"parent": ["a"], "child": ["b"]})
-    at.session_state["shared_draft"] = replace(at.session_state["shared_draft"], truth=truth, teaching=True)
-    at.run()
-    button(at, "Start the fit").click().run()
+    at.session_state["shared_draft"] = replace(draft_of(at), truth=truth, teaching=True)
+    press(at.run(), "Start the fit")
     (run,) = runs.list_runs()
-    assert run.teaching and len(run.truth()) == 1
-    assert booted("train", run=run.id).session_state["shared_draft"].teaching
-
-
-def test_a_start_that_is_refused_is_said(monkeypatch):
-    def refuse(run, work):
-        raise InputError("The device is not there.")
-
-    monkeypatch.setattr(jobs, "start", refuse)
-    at = on_train()
-    button(at, "Start the fit").click().run()
-    assert any("device is not there" in found.value for found in at.error)
+    assert run.teaching and len(run.truth()) == 1 and draft_of(booted("train", run=run.id)).teaching
 
 
 def test_done_run_shows_its_account_and_leads_on():
@@ -178,8 +126,7 @@ def test_done_run_shows_its_account_and_leads_on():
     at = booted("train", run=run.id)
     said = texts(at)
     assert "is done in 1 min 23 s" in said and "90 rows used" in said
-    assert "estimated 1 to 2.5 min, took 1 min 23 s" in said
-    assert "No sign of overfitting" in said
+    assert "estimated 1 to 2.5 min, took 1 min 23 s" in said and "No sign of overfitting" in said
     assert button(at, "See the causal order")
 
 
@@ -204,23 +151,20 @@ def test_running_run_shows_stage_progress_and_time_left(monkeypatch):
         lock.release()
 
 
-def test_a_dead_worker_is_seen_and_can_be_resumed(monkeypatch):
+def test_a_dead_worker_is_seen_and_can_be_resumed(started):
     run = written_run(poisson(), state="running", stage="joint", progress=0.25)
     run.checkpoint_path.write_bytes(b"kept")
-    resumed = []
-    monkeypatch.setattr(jobs, "start", lambda run, work: resumed.append(run))
     at = booted("train", run=run.id)
     assert "was interrupted at 25% and can be resumed from its last checkpoint" in texts(at)
-    button(at, "Resume").click().run()
-    assert [found.id for found in resumed] == [run.id]
+    press(at, "Resume")
+    assert started == [(run, runs.FIT)]
 
 
 @pytest.mark.parametrize(("state", "words"), [("cancelled", "was cancelled"), ("failed", "failed")])
 def test_ended_runs_say_why_and_can_be_started_again(state, words):
     run = written_run(poisson(), state=state, progress=0.0, error="Column <b> is odd." if state == "failed" else None)
     at = booted("train", run=run.id)
-    assert words in texts(at)
-    assert button(at, "Start again")
+    assert words in texts(at) and button(at, "Start again")
     if state == "failed":
         assert any("Column \\<b\\> is odd" in found.value for found in at.error)
 
@@ -246,15 +190,14 @@ def test_the_sidebar_opens_runs():
     assert at.query_params["run"] == first.id
 
 
-def test_knowledge_from_a_file_goes_into_the_run(monkeypatch):
-    monkeypatch.setattr(jobs, "start", lambda run, work: None)
+def test_knowledge_from_a_file_goes_into_the_run(started):
     at, names = on_train(), list(poisson().columns)
     at.file_uploader(key="knowledge_file_0").set_value(("k.json", b'{"tiers": [["<b>"]]}', "application/json")).run()
     (error,) = at.error
     assert error.value == plain('The knowledge names "<b>", which is not a column of the table: correct or remove it.')
     text = f"/knowledge\naddtemporal\n1 {names[0]}\n2 {names[1]}\n"
     at.file_uploader(key="knowledge_file_0").set_value(("k.txt", text.encode(), "text/plain")).run()
-    assert not at.error and at.session_state["shared_draft"].knowledge == Knowledge([[names[0]], [names[1]]])
+    assert not at.error and draft_of(at).knowledge == Knowledge([[names[0]], [names[1]]])
     assert "Knowledge: 2 tiers" in [found.label for found in at.expander]
     button(at, "Start the fit").click().run()
     (run,) = runs.list_runs()
@@ -265,12 +208,12 @@ def test_another_fit_of_a_run_keeps_its_knowledge_unless_it_is_removed():
     knowledge, table = Knowledge(forbidden=[("*", "*")]), poisson()
     run = runs.create_run(table, Settings(), name="r", knowledge=knowledge)
     at = booted("train", run=run.id)
-    assert at.session_state["shared_draft"].knowledge == knowledge
+    assert draft_of(at).knowledge == knowledge
     at.switch_page("pages/data/page.py").run()
     assert "Both follow the knowledge given on Train: 1 forbidden rule." in [found.value for found in at.caption]
     at.switch_page("pages/train/page.py").run()
     at.button(key="knowledge_remove").click().run()
-    assert at.session_state["shared_draft"].knowledge is None and run.knowledge() == knowledge
+    assert draft_of(at).knowledge is None and run.knowledge() == knowledge
 
 
 def typed(at, tiers="", required="", forbidden=""):
@@ -281,10 +224,6 @@ def typed(at, tiers="", required="", forbidden=""):
     return at.button(key="knowledge_apply").click().run()
 
 
-def present(at):
-    return at.session_state["shared_draft"].knowledge
-
-
 def test_typed_knowledge_is_applied_shown_again_removed_and_restored():
     at = on_train()
     at.text_area(key="knowledge_tiers").set_value("a,\n\nb, c").run()
@@ -292,19 +231,19 @@ def test_typed_knowledge_is_applied_shown_again_removed_and_restored():
     at.multiselect(key="knowledge_closed").set_value([2]).run()
     typed(at, "a,\n\nb, c", "a->b", "a -> c")
     rules = Knowledge([["a"], ["b", "c"]], ["a → b"], ["a → c"], [2])
-    assert not at.exception and not at.error and present(at) == rules
+    assert not at.exception and not at.error and draft_of(at).knowledge == rules
     texts = [at.text_area(key=f"knowledge_{kind}").value for kind in ("tiers", "required", "forbidden")]
     assert texts == ["a\nb, c", "a → b", "a → c"] and at.multiselect(key="knowledge_closed").value == [2]
     at.switch_page("pages/data/page.py").run()
     at.switch_page("pages/train/page.py").run()
     assert at.text_area(key="knowledge_tiers").value == "a\nb, c"
     at.button(key="knowledge_remove").click().run()
-    assert present(at) is None and at.text_area(key="knowledge_tiers").value == ""
+    assert draft_of(at).knowledge is None and at.text_area(key="knowledge_tiers").value == ""
     typed(at, forbidden="b -> c")
     assert "knowledge_restore" not in [found.key for found in at.button]  # before these there were none
     typed(at, forbidden="c -> b")
     at.button(key="knowledge_restore").click().run()
-    assert present(at) == Knowledge(forbidden=["b → c"])
+    assert draft_of(at).knowledge == Knowledge(forbidden=["b → c"])
     assert at.text_area(key="knowledge_forbidden").value == "b → c"
 
 
@@ -319,7 +258,7 @@ def test_typed_knowledge_is_applied_shown_again_removed_and_restored():
 )
 def test_typed_knowledge_that_is_wrong_is_said_and_stays_typed(texts, words):
     at = typed(on_train(), *texts)
-    assert not at.exception and present(at) is None
+    assert not at.exception and draft_of(at).knowledge is None
     (error,) = at.error
     assert plain(words) in error.value
     assert texts == tuple(at.text_area(key=f"knowledge_{kind}").value for kind in ("tiers", "required", "forbidden"))
@@ -329,6 +268,6 @@ def test_knowledge_is_saved_as_files_if_their_form_can_hold_it():
     at = typed(on_train(), "a\nb")
     assert {"knowledge_json", "knowledge_tetrad"} <= {found.key for found in at.get("download_button")}
     at = typed(on_train(poisson(names=("a", "b, c"))), forbidden='a -> "b, c"')
-    assert present(at) == Knowledge(forbidden=[("a", "b, c")])
+    assert draft_of(at).knowledge == Knowledge(forbidden=[("a", "b, c")])
     assert "knowledge_tetrad" not in {found.key for found in at.get("download_button")}
     assert any(plain('cannot hold "b, c", because it has a space') in found.value for found in at.caption)

@@ -2,7 +2,7 @@
 
 import pandas as pd
 import pytest
-from app_world import booted, box, texts, written_when_asked
+from app_world import box, numbers, texts, written_when_asked
 from made_up import finished_run
 from test_pages_ordering import opened, section
 
@@ -19,10 +19,6 @@ def page(name: str) -> str:
     return f"pages/{name}/page.py"
 
 
-def numbers(app) -> dict[str, str]:
-    return {metric.label: metric.value for metric in app.metric}
-
-
 def test_the_order_is_held_against_the_truth_beside_the_controls():
     app = opened(finished_run(6, truth=EDGES))
     assert "According to the known graph, this node was a sink" in texts(app)
@@ -31,15 +27,13 @@ def test_the_order_is_held_against_the_truth_beside_the_controls():
     assert shown["A_top of this order"] == "0.667"
     assert {"Sort by mean", "Sort by variance", "Sort by var − mean"} <= set(shown)
     app.button(key="first_wrong").click().run()
-    assert not app.exception
-    assert app.slider[0].value == 2 and numbers(app)["Removed as sink"] == "x5"
+    assert not app.exception and app.slider[0].value == 2 and numbers(app)["Removed as sink"] == "x5"
     assert "its true child was still there, `x2`. It is the first wrong removal" in texts(app)
 
 
 def test_a_right_order_says_so():
     app = section(opened(finished_run(6)), "truth")
-    assert numbers(app)["A_top of this order"] == "1.00"
-    assert "after all its true children" in texts(app)
+    assert numbers(app)["A_top of this order"] == "1.00" and "after all its true children" in texts(app)
     assert not any(button.key == "first_wrong" for button in app.button)
 
 
@@ -75,8 +69,7 @@ def test_edges_are_counted_and_drawn_by_verdict(drawn):
     assert set(drawn[-1].edges) == set(found.edges)
     app.segmented_control(key="graph_lines").set_value("folds").run()
     assert not any("verdict" in values for *_, values in drawn[-1].edges(data=True))
-    app.switch_page(page("parents"))
-    app.run()
+    app.switch_page(page("parents")).run()
     assert not any("verdict" in values for *_, values in drawn[-1].edges(data=True))
 
 
@@ -96,8 +89,7 @@ def test_edges_whose_direction_cannot_be_known_are_right_either_way(drawn):
         section(app.run(), "truth")
         assert numbers(app)["A_top of this order"] == ("1.00" if free else "0.667")
         assert any(button.key == "first_wrong" for button in app.button) != free
-        app.switch_page(page("parents"))
-        app.run()
+        app.switch_page(page("parents")).run()
         assert not app.exception and (said in texts(app)) == free
 
 
@@ -116,8 +108,7 @@ def test_files_hold_the_edges_found_and_the_verdicts_apart(monkeypatch):
     apart = written.pop(next(name for name in written if name.endswith("_verdicts.csv")))
     assert "missing" in apart and "extra" in apart
     files = {name.rsplit(".", 1)[-1]: text for name, text in written.items()}
-    assert files.pop("svg").startswith("<svg ")
-    assert files.pop("html").startswith("<!doctype html>")
+    assert files.pop("svg").startswith("<svg ") and files.pop("html").startswith("<!doctype html>")
     how = {"order": "ccs-clipped", "parent_rule": "iqr", "tau_z": 2.0, "pi_min": 1.0}
     assert files == {kind: export(run.graph(), kind, about(run, "DISCO", **how)) for kind in FORMATS}
 
@@ -173,13 +164,11 @@ def test_revealing_shows_all_pages_and_hiding_takes_it_back():
     app.switch_page(page("ordering"))
     section(app.run(), "truth")
     assert "A_top of this order" in numbers(app)
-    app.switch_page(page("data"))
-    app.run()
+    app.switch_page(page("data")).run()
     assert "3 true edges known" in texts(app)
     app.button(key="truth_hide").click().run()
     assert "true edge" not in texts(app) and "is hidden" in texts(app)
-    app.switch_page(page("parents"))
-    app.run()
+    app.switch_page(page("parents")).run()
     assert "Precision" not in numbers(app)
 
 
@@ -199,11 +188,3 @@ def test_a_truth_once_shown_is_shown_for_a_part_of_its_columns():
     for run, is_shown in ((part, True), (other, False)):
         box(app, "run_picker").set_value(run.id).run()
         assert ("Missing" in numbers(app)) == is_shown
-
-
-def test_the_data_page_hides_how_many_true_edges_there_are():
-    run = finished_run(6, truth=EDGES, teaching=True)
-    app = booted(run=run.id)
-    assert "true edge" not in texts(app)
-    app.button(key="truth_reveal").click().run()
-    assert "3 true edges known" in texts(app)

@@ -134,9 +134,7 @@ def test_every_predecessor_is_a_row_in_causal_order_and_the_table_is_left_as_it_
     before = small_table.copy()
     found = edges(small_table, list("caedb"))
     assert list(found) == ["parent", "child", "score", "p_value", "selected"]
-    assert [parent + child for parent, child in zip(found["parent"], found["child"], strict=True)] == (
-        "ca ce ae cd ad ed cb ab eb db".split()
-    )
+    assert (found["parent"] + found["child"]).tolist() == "ca ce ae cd ad ed cb ab eb db".split()
     assert found["selected"].dtype == bool
     pd.testing.assert_frame_equal(small_table, before)
 
@@ -144,8 +142,7 @@ def test_every_predecessor_is_a_row_in_causal_order_and_the_table_is_left_as_it_
 def test_the_cutoff_is_the_papers_and_strict(small_table, small_truth):
     assert inspect.signature(edges).parameters["cutoff"].default == 0.001
     found = edges(small_table, list("abcde"))
-    assert (found["selected"] == (found["p_value"] < 0.001)).all()
-    assert f1(small_truth, found[found["selected"]]) == 1
+    assert (found["selected"] == (found["p_value"] < 0.001)).all() and f1(small_truth, found[found["selected"]]) == 1
     assert not edges(small_table, list("abcde"), cutoff=0.0)["selected"].any()
     assert edges(small_table, list("abcde"), cutoff=1.0)["selected"].all()
     weakest = found["p_value"].max()
@@ -201,24 +198,10 @@ def test_an_order_of_other_names_is_refused(small_table, order, message):
         edges(small_table, list(order))
 
 
-def test_a_table_that_cannot_be_used_is_refused(small_table):
-    with pytest.raises(InputError, match='2 columns are called "a": 1 and 6'):
-        edges(pd.concat([small_table, small_table[["a"]]], axis=1), list("abcde"))
-    with pytest.raises(InputError, match='Column "b", row 1: "many" is text, not a number'):
-        edges(small_table.assign(b="many"), list("abcde"))
-    for missing, what in ((np.nan, "missing"), (np.inf, "infinite"), (None, "missing"), (pd.NA, "missing")):
-        column = pd.Series([1, 2, missing] * 100, dtype=object)
-        with pytest.raises(InputError, match=f'Column "c", row 3: the value is {what}'):
-            edges(small_table.assign(c=column), list("abcde"))
-    with pytest.raises(InputError, match="The table has 0 columns"):
-        edges(small_table[[]], [])
-
-
 def test_too_few_rows_are_refused_with_what_would_do(rng):
     table = pd.DataFrame(rng.normal(size=(16, 6)), columns=list("abcdef"))
-    message = (
-        'The regression of "f" on 5 nodes has 15 columns, too many for 16 rows: use at least 17 rows, or columns = 2'
-    )
+    where = 'The regression of "f" on 5 nodes has 15 columns, too many for 16 rows'
+    message = f"{where}: use at least 17 rows, or columns = 2"
     with pytest.raises(InputError, match=message):
         edges(table, list("abcdef"))
     assert len(edges(table, list("abcdef"), columns=2)) == 15

@@ -17,8 +17,7 @@ def known(request):
 
 def test_true_order_gives_nearly_the_true_graph(known):
     found = evidence.edges(known.table, known.order)
-    assert f1(known.truth, found[found["selected"]]) > 0.93
-    assert len(found) == 12 * 11 // 2
+    assert f1(known.truth, found[found["selected"]]) > 0.93 and len(found) == 12 * 11 // 2
     place = {name: number for number, name in enumerate(known.order)}
     assert (found["parent"].map(place) < found["child"].map(place)).all()
 

@@ -34,16 +34,8 @@ def test_a_rule_fails_exactly_where_the_direction_is_not_decided(rng):
 
 def test_what_is_asked_beside_misfit_is_what_decides():
     nodes = pd.DataFrame({"node": [*"abcdefghijkl"], "levels": 9, "misfit_nats": [2.0, 0.5, *[0.0] * 10]})
-    row = {
-        "parent": "a",
-        "child": "b",
-        "direction_nats": 17.5,
-        "robust_nats": 17.5,
-        "linear_nats": 0.0,
-        "decided": False,
-    }
-    assert asked(row, nodes, BOUND) == pytest.approx(17.5)
-    assert reason(row, nodes, BOUND) is Reason.ELSEWHERE
+    row = {"parent": "a", "child": "b", "direction_nats": 17.5, "robust_nats": 17.5, "linear_nats": 0, "decided": False}
+    assert asked(row, nodes, BOUND) == pytest.approx(17.5) and reason(row, nodes, BOUND) is Reason.ELSEWHERE
     assert reason({**row, "direction_nats": 17.4}, nodes, BOUND) is Reason.MISSED
     assert reason(row, None, BOUND) is Reason.OLDER
 

@@ -29,14 +29,12 @@ def refined(known):
 
 
 def test_recovers_a_simulated_graph(known, refined):
-    assert a_top(refined.order, known.truth) >= 0.9
-    assert f1(known.truth, refined.edges) >= 0.9
+    assert a_top(refined.order, known.truth) >= 0.9 and f1(known.truth, refined.edges) >= 0.9
 
 
 def test_the_graph_is_acyclic_and_runs_along_the_order(refined):
     graph = refined.graph()
-    assert list(graph) == refined.order
-    assert nx.is_directed_acyclic_graph(graph)
+    assert list(graph) == refined.order and nx.is_directed_acyclic_graph(graph)
     assert set(graph.edges) == set(zip(refined.edges["parent"], refined.edges["child"], strict=True))
 
 
@@ -63,8 +61,7 @@ def test_the_score_is_that_of_its_graph(known):
     fresh = Scores(design, all_pairs(8), odds=PRICE)
     make_fits((fresh, key) for key in enumerate(found.parents))
     again = sum(fresh.fits[node][parents].score for node, parents in enumerate(found.parents))
-    assert found.score == pytest.approx(again, abs=0.2)
-    assert found.sweeps == sorted(found.sweeps)
+    assert found.score == pytest.approx(again, abs=0.2) and found.sweeps == sorted(found.sweeps)
     for node, parents in enumerate(found.parents):
         assert all(found.order.index(parent) < found.order.index(node) for parent in parents)
 
@@ -97,11 +94,8 @@ def test_the_score_is_the_log_posterior():
 
     grid = np.linspace(-1.5, 2.0, 81)
     profiled = [profile(beta) for beta in grid]
-    with_it = (
-        np.array([top + half for top, half in profiled])
-        - prior.linear * grid**2 / 2
-        + np.log(prior.linear / 2 / np.pi) / 2
-    )
+    of_beta = np.log(prior.linear / 2 / np.pi) / 2 - prior.linear * grid**2 / 2
+    with_it = np.array([top + half for top, half in profiled]) + of_beta
     without = sum(profile(0.0))
     evidence_ = np.log(np.exp(with_it - with_it.max()).sum() * (grid[1] - grid[0])) + with_it.max()
     assert gain == pytest.approx(evidence_ - without - PRICE, abs=0.03)
@@ -127,8 +121,7 @@ def test_the_screen_keeps_weak_and_bent_effects():
     others = random.poisson(2.0, (2000, 18))
     table = pd.DataFrame(np.column_stack([x, bent, others]))
     candidates = screen(design_of(table))
-    assert 1 in candidates[0]
-    assert 0 in candidates[1]
+    assert 1 in candidates[0] and 0 in candidates[1]
     assert all(node in candidates[other] for node, nodes in enumerate(candidates) for other in nodes)
     assert np.mean([len(nodes) for nodes in candidates]) < 14
 
@@ -140,15 +133,12 @@ def test_the_screen_lets_given_pairs_through():
     also = np.zeros((30, 30), dtype=bool)
     also[free] = True
     candidates = screen(design, also=also)
-    assert free[1] in candidates[free[0]]
-    assert free[0] in candidates[free[1]]
+    assert free[1] in candidates[free[0]] and free[0] in candidates[free[1]]
 
 
 def test_no_edges_among_independent_columns():
-    tables = [
-        pd.DataFrame(np.random.default_rng(seed).poisson(2.0, (800, 10))).rename(columns=str) for seed in range(3)
-    ]
-    assert sum(len(refine(table, QUICK).edges) for table in tables) <= 1
+    tables = (pd.DataFrame(np.random.default_rng(seed).poisson(2.0, (800, 10))) for seed in range(3))
+    assert sum(len(refine(table.rename(columns=str), QUICK).edges) for table in tables) <= 1
 
 
 def test_a_node_may_have_thirty_parents():
@@ -169,9 +159,7 @@ def test_a_node_with_as_many_parents_as_it_can_have_is_named(known, monkeypatch)
 
 def test_shares_count_directed_edges(refined):
     strong = refined.edges.iloc[0]
-    assert strong["bootstrap"] == 1.0
-    assert strong["folds"] == 1.0
-    assert refined.edges["bootstrap"].between(0, 1).all()
+    assert strong["bootstrap"] == 1.0 and strong["folds"] == 1.0 and refined.edges["bootstrap"].between(0, 1).all()
     assert set(refined.edges["bootstrap"] * 4) <= {0.0, 1.0, 2.0, 3.0, 4.0}
 
 
@@ -209,11 +197,7 @@ def test_restarts_end_once_half_of_the_searches_agree(known):
 def test_restarts_end_with_a_round_that_gains_nothing(known, monkeypatch):
     """Searches that never agree continue while a round gains."""
     gained = iter([0.0, 5.0, 1.0, 2.0, 3.0, 9.0, 8.0, 7.0, 6.0, 9.2, 3.0, 2.0, 1.0, *[99.0] * 8])
-    monkeypatch.setattr(
-        searches,
-        "search",
-        lambda scores, order, *known, **more: scored(search(scores, order, *known, **more), gained),
-    )
+    monkeypatch.setattr(searches, "search", lambda *known, **more: scored(search(*known, **more), gained))
     monkeypatch.setattr(searches, "first_search", no_first_search)
     labels = list(dict.fromkeys(refine(known.table, dataclasses.replace(ALONE, restarts=40)).starts["start"]))
     assert len(labels) == 1 + 4 + 4 + 4

@@ -34,8 +34,7 @@ def test_evidence_is_what_refits_give():
     edge = rows.loc[(a, b)]
     assert edge["gain_nats"] == pytest.approx(score(b, a) - score(b), abs=0.05)
     assert edge["direction_nats"] == pytest.approx(score(b, a) + score(a) - score(b) - score(a, b), abs=0.1)
-    assert edge["direction_nats"] > 20
-    assert edge["p_value"] < 1e-10
+    assert edge["direction_nats"] > 20 and edge["p_value"] < 1e-10
     assert rows.loc[(b, c), "log_likelihood_nats"] > rows.loc[(b, c), "bic_nats"]
 
 
@@ -48,9 +47,7 @@ def test_every_edge_has_direction_evidence_where_no_direction_can_be_known():
     probability = np.exp(energy) / np.exp(energy).sum()
     table = pd.DataFrame(states[random.choice(16, 3000, p=probability)], columns=list("abcd"))
     edges = refine(table, QUICK).edges
-    assert len(edges) == 6
-    assert edges["direction_nats"].abs().max() < 2
-    assert not edges["decided"].any()
+    assert len(edges) == 6 and edges["direction_nats"].abs().max() < 2 and not edges["decided"].any()
 
 
 def test_direction_evidence_is_the_best_graph_with_the_child_first():
@@ -71,22 +68,16 @@ def test_what_decides_a_direction():
     sure = {"parent": [0], "child": [1], "direction_nats": [30.0], "robust_nats": [20.0], "linear_nats": [8.0]}
     fits, missed, many = np.zeros(11), np.array([0.0, 9.0, *[0.0] * 9]), np.full(11, 4)
     cases = [
-        ({}, fits, many, set(), True),
-        ({"robust_nats": [4.9]}, fits, many, set(), False),
-        ({"direction_nats": [9.9]}, fits, many, set(), False),
-        ({"linear_nats": [-1.1]}, fits, many, set(), False),
-        ({"linear_nats": [-0.9]}, fits, many, set(), True),
-        ({"linear_nats": [np.nan]}, fits, many, set(), False),
-        ({}, fits, many, {(0, 1)}, False),
-        ({}, fits, many, {(1, 0)}, True),
-        ({}, missed, many, set(), False),
-        ({"direction_nats": [37.0]}, missed, many, set(), True),
-        ({}, fits, np.array([3, *[9] * 10]), set(), False),
+        ({}, fits, many, set(), True), ({"robust_nats": [4.9]}, fits, many, set(), False),
+        ({"direction_nats": [9.9]}, fits, many, set(), False), ({"linear_nats": [-1.1]}, fits, many, set(), False),
+        ({"linear_nats": [-0.9]}, fits, many, set(), True), ({"linear_nats": [np.nan]}, fits, many, set(), False),
+        ({}, fits, many, {(0, 1)}, False), ({}, fits, many, {(1, 0)}, True), ({}, missed, many, set(), False),
+        ({"direction_nats": [37.0]}, missed, many, set(), True), ({}, fits, np.array([3, *[9] * 10]), set(), False),
         ({}, fits, np.array([9, 9, *[2] * 9]), set(), True),
         ({}, np.array([0, 0, np.nan, *[0] * 8]), many, set(), True),
         ({}, np.array([0, 0, 3.0, 4.0, *[0] * 7]), many, set(), False),
         ({}, np.array([np.nan, *[0] * 10]), many, set(), False),
-    ]
+    ]  # fmt: skip # a table
     for changed, misfit, levels, turned, expected in cases:
         found = decided(pd.DataFrame({**sure, **changed}), misfit, levels, 10.0, turned)
         assert found.tolist() == [expected], (changed, misfit, levels, turned)
@@ -98,9 +89,7 @@ def test_a_linear_pair_has_no_decided_direction():
     x = random.binomial(1, 0.4, 1500)
     y = (random.random(1500) < np.where(x == 1, 0.8, 0.2)).astype(int)
     edges = refine(pd.DataFrame({"x": x, "y": y}), QUICK).edges
-    assert len(edges) == 1
-    assert abs(edges["direction_nats"].iloc[0]) < 0.5
-    assert not edges["decided"].iloc[0]
+    assert len(edges) == 1 and abs(edges["direction_nats"].iloc[0]) < 0.5 and not edges["decided"].iloc[0]
 
 
 def test_separated_levels_have_finite_evidence():

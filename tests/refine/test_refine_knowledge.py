@@ -58,8 +58,7 @@ def test_true_knowledge_changes_no_edge():
     pairs = [set(zip(one.edges["parent"], one.edges["child"], strict=True)) for one in (free, found)]
     assert pairs[0] == pairs[1] == {("a", "b"), ("b", "c")}
     rules = found.edges.set_index(["parent", "child"])["rule"].to_dict()
-    assert rules == {("a", "b"): "required", ("b", "c"): "fixed"}
-    assert found.score == pytest.approx(free.score, abs=0.5)
+    assert rules == {("a", "b"): "required", ("b", "c"): "fixed"} and found.score == pytest.approx(free.score, abs=0.5)
 
 
 def test_the_screen_keeps_required_pairs_and_leaves_out_those_that_nothing_may_join():

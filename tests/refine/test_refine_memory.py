@@ -113,20 +113,15 @@ def test_another_exposure_is_another_refinement(known, tmp_path):
 @pytest.mark.parametrize(
     "damage",
     [
-        lambda kept: kept.update(first=5),
-        lambda kept: kept["first"].update(order=["x"]),
-        lambda kept: kept["first"].update(prior=[None] * 6),
-        lambda kept: kept["first"].update(prior=[1.0] * 5),
+        lambda kept: kept.update(first=5), lambda kept: kept["first"].update(order=["x"]),
+        lambda kept: kept["first"].update(prior=[None] * 6), lambda kept: kept["first"].update(prior=[1.0] * 5),
         lambda kept: kept["first"].update(prior=[*[1.0] * 5, ["x"]]),
         lambda kept: kept["first"].update(candidates=[[99]]),
-        lambda kept: kept["starts"][0].update(parents=[[1], [0], *[[]] * 6]),
-        lambda kept: kept.update(starts={}),
-        lambda kept: kept["starts"][0].update(score="high"),
-        lambda kept: kept.pop("drawn"),
-        lambda kept: kept.update(drawn={"bootstrap 0": [[0, 1, 2]]}),
-        lambda kept: kept.update(made=None),
+        lambda kept: kept["starts"][0].update(parents=[[1], [0], *[[]] * 6]), lambda kept: kept.update(starts={}),
+        lambda kept: kept["starts"][0].update(score="high"), lambda kept: kept.pop("drawn"),
+        lambda kept: kept.update(drawn={"bootstrap 0": [[0, 1, 2]]}), lambda kept: kept.update(made=None),
     ],
-)
+)  # fmt: skip # a table
 def test_a_damaged_memory_counts_as_none(known, tmp_path, remembered, damage):
     text, score = remembered
     kept = json.loads(text)

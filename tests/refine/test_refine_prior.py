@@ -45,8 +45,7 @@ def test_the_precisions_are_those_of_highest_evidence(known):
 
     begun, ended = ([*np.log(prior[:3]), *prior[3:5]] for prior in (BEFORE, found))
     best = minimize(evidence, ended, method="Nelder-Mead", options={"xatol": 0.02, "fatol": 0.01})
-    assert evidence(ended) == pytest.approx(best.fun, abs=1.0)
-    assert evidence(ended) < evidence(begun) - 10
+    assert evidence(ended) == pytest.approx(best.fun, abs=1.0) and evidence(ended) < evidence(begun) - 10
     np.testing.assert_allclose(np.array(ended)[[0, 2]], best.x[[0, 2]], atol=0.4)
     assert found.mean == pytest.approx(best.x[3], abs=0.03)
     assert found.power == pytest.approx(best.x[4], abs=0.1) and 0.2 < found.power < 1
@@ -70,8 +69,7 @@ def test_a_mean_is_fitted_where_effects_have_one_sign():
     for name, signs in (("one", np.ones(6)), ("both", np.array([1, -1, 1, -1, 1, -1]))):
         children = [random.poisson(np.exp(1.5 + 0.08 * (causes - 3) @ (sign * signs))) for sign in (1, 1)]
         means[name] = fitted(design_of(pd.DataFrame(np.column_stack([causes, *children]))), parents)
-    assert means["one"].mean > 0.1 and abs(means["both"].mean) < 0.05
-    assert means["one"].linear > 2 * means["both"].linear
+    assert means["one"].mean > 0.1 and abs(means["both"].mean) < 0.05 and means["one"].linear > 2 * means["both"].linear
 
 
 @pytest.mark.parametrize("power", [0.0, 1.0])
@@ -87,18 +85,15 @@ def test_the_power_is_what_makes_effects_alike(power):
 
 
 def test_the_odds_are_those_of_what_is_joined():
-    assert log_odds(50, 0) == pytest.approx(np.log(1226))
-    assert log_odds(50, 9) == pytest.approx(np.log(1217 / 10))
-    assert log_odds(50, 150) == pytest.approx(np.log(1076 / 151))
-    assert log_odds(50, 1200) == 0.0
+    assert log_odds(50, 0) == pytest.approx(np.log(1226)) and log_odds(50, 9) == pytest.approx(np.log(1217 / 10))
+    assert log_odds(50, 150) == pytest.approx(np.log(1076 / 151)) and log_odds(50, 1200) == 0.0
 
 
 def test_scores_under_the_fitted_prior_charge_edges_anew(known):
     scores = Scores(design_of(known.table), all_pairs(10), odds=log_odds(10, 0))
     found = searched(scores, list(range(10)))
     again = fitted_to(scores, found.order, found.parents)
-    assert again.odds < scores.odds and again.design.prior != BEFORE
-    assert again.design.columns is scores.design.columns
+    assert again.odds < scores.odds and again.design.prior != BEFORE and again.design.columns is scores.design.columns
 
 
 def hidden(rows=3000, seed=0):
@@ -131,8 +126,7 @@ def test_a_search_under_a_wider_screen_is_told_and_finds_what_was_hidden(monkeyp
     found = refine(table, ALONE, order=list(table.columns), callback=told.append)
     wider = [step for step in told if step.start == "wider screen 1"]
     assert wider and {step.stage for step in wider} == {"search"} and (wider[0].done, wider[0].total) == (1, 2)
-    assert [step.progress for step in told] == sorted(step.progress for step in told)
-    assert found.best == "wider screen 1"
+    assert [step.progress for step in told] == sorted(step.progress for step in told) and found.best == "wider screen 1"
     assert found.edges[["parent", "child"]].to_numpy().tolist() == [["x", "y"]]
 
 
@@ -164,8 +158,7 @@ def test_a_turned_edge_takes_the_ancestors_between_along(known):
                 assert order == [*range(parent), *block, *rest, *range(child + 1, 10)]
                 assert set(affected) == set(range(parent, child + 1))
                 taken.append(len(block))
-    assert max(taken) > 1 and min(taken) == 1
-    assert state.tuck((0, 0)) is None
+    assert max(taken) > 1 and min(taken) == 1 and state.tuck((0, 0)) is None
 
 
 def test_turning_is_taken_only_where_it_gains():
@@ -206,8 +199,7 @@ def test_a_direction_that_the_rows_leave_open_follows_the_given_order():
     for order in (["x", "y"], ["y", "x"]):
         found = refine(table, ALONE, order=order)
         edge = found.edges.iloc[0]
-        assert [edge["parent"], edge["child"]] == order == found.order
-        assert not edge["decided"]
+        assert [edge["parent"], edge["child"]] == order == found.order and not edge["decided"]
         same = alone.order == order
         expected = alone.edges["direction_nats"][0] * (1 if same else -1)
         # Only the rows' part, since the prior's mean is fitted to the only effect, in its direction.
@@ -226,18 +218,14 @@ def test_an_order_is_trusted_as_far_as_it_agrees_with_decided_directions(known):
     place = {name: number for number, name in enumerate(known.table.columns)}
     true = [place[name] for name in known.order]
     near = [node for pair in zip(true[1::2], true[::2], strict=True) for node in pair]
-    trusted = [
-        trust(Scores(design, all_pairs(10), odds=1.0, order=order), true, parents) for order in (true, near, true[::-1])
-    ]
+    scores = [Scores(design, all_pairs(10), odds=1.0, order=order) for order in (true, near, true[::-1])]
+    trusted = [trust(one, true, parents) for one in scores]
     assert trusted[0] > 5 and 1 < trusted[1] < trusted[0] and trusted[2] < 0.1, trusted
-    assert trust(Scores(design, all_pairs(10), odds=1.0, order=true), true, [()] * 10) == pytest.approx(
-        AGAINST, abs=0.01
-    )
+    assert trust(scores[0], true, [()] * 10) == pytest.approx(AGAINST, abs=0.01)
 
 
 def test_the_cost_grows_with_what_the_order_has_between():
-    assert cost_against(3, 5, 50, 12.0) == 0.0
-    assert cost_against(10, 5, 50, 12.0) == pytest.approx(1.2)
+    assert cost_against(3, 5, 50, 12.0) == 0.0 and cost_against(10, 5, 50, 12.0) == pytest.approx(1.2)
     assert cost_against(49, 0, 50, 12.0) == MOST_AGAINST
 
 

@@ -44,8 +44,7 @@ def test_a_batch_joins_two_nodes_only_if_it_is_not_told():
     table = batches()
     told = refine(table, ALONE, roles={"batch": "covariate"})
     untold = refine(table, ALONE, roles={"batch": "ignore"})
-    assert joined(told) == {frozenset("ac")}
-    assert frozenset("ab") in joined(untold)
+    assert joined(told) == {frozenset("ac")} and frozenset("ab") in joined(untold)
     order = ["a", "b", "c"]
     counts, batch = table[order], Covariate("batch", "categorical", table["batch"].map(dict(x=0, y=1, z=2)).to_numpy())
     adjustment = Adjustment(len(table), (Covariate("batch", "categorical", batch.values, tuple("xyz")),))
@@ -145,8 +144,7 @@ def test_the_prior_of_a_covariate_is_fitted_to_the_nodes(known):
     ranks = dense_ranks(random.poisson(np.exp(1.5 + shifts[batch])))
     sorts = Covariate("batch", "categorical", batch, tuple("abcd")), Covariate("none", "continuous", none)
     prior = fitted(Design.of(ranks, **around(Adjustment(2000, sorts)), prior=BEFORE), [()] * 8)
-    assert len(prior.beside) == 3
-    assert prior.beside[0] < 3 and min(prior.beside[1:]) > 100
+    assert len(prior.beside) == 3 and prior.beside[0] < 3 and min(prior.beside[1:]) > 100
 
 
 def test_an_effect_of_the_rows_is_outside_the_link():
@@ -157,11 +155,8 @@ def test_an_effect_of_the_rows_is_outside_the_link():
     adjustment = Adjustment(6000, (Covariate("batch", "categorical", batch, ("x", "y")),))
     design = Design.of(dense_ranks(np.column_stack([a, b])), **around(adjustment))
     found = fit(design, Problems.of([(1, (0,))])).theta[0]
-    effect = (
-        design.value[1, 1]
-        * torch.diff(design.columns[2, 0][[int(np.argmin(batch)), int(np.argmax(batch))]])
-        * found[design.bend + 1]
-    )
+    column = torch.diff(design.columns[2, 0][[int(np.argmin(batch)), int(np.argmax(batch))]])
+    effect = design.value[1, 1] * column * found[design.bend + 1]
     assert float(effect) == pytest.approx(np.log(0.5), abs=0.03)
 
 
@@ -234,14 +229,12 @@ def test_covariates_are_told_apart_by_place_not_by_name():
 def test_what_a_part_of_the_rows_lacks_changes_nothing():
     """A covariate that is constant there, a level that is not there, and far values have no effect of their own."""
     codes, far = np.arange(90) % 3, np.linspace(-1, 1, 90)
-    whole = Adjustment(
-        90,
-        (
-            Covariate("flag", "continuous", (np.arange(90) == 89).astype(float)),
-            Covariate("level", "categorical", codes, tuple("xyz")),
-            Covariate("far", "continuous", np.where(np.arange(90) == 89, 1e4, far)),
-        ),
+    sorts = (
+        Covariate("flag", "continuous", (np.arange(90) == 89).astype(float)),
+        Covariate("level", "categorical", codes, tuple("xyz")),
+        Covariate("far", "continuous", np.where(np.arange(90) == 89, 1e4, far)),
     )
+    whole = Adjustment(90, sorts)
     part = bases(whole.take((codes < 2) & (np.arange(90) < 89)))
     assert len(part[0].kinds) == 0 and part[0].at(whole).shape == (90, 0)
     assert not part[1].at(whole)[codes == 2].any() and part[1].at(whole)[codes < 2].all()

@@ -53,6 +53,5 @@ def test_shares_are_those_of_the_draws_that_tell_of_the_edge():
 def test_a_column_that_is_constant_without_one_fold():
     table = pd.DataFrame({"k": (np.arange(12) == 0) * 1, "a": np.arange(12) % 3})
     result = refine(table, Choice(starts=1, restarts=0, bootstrap=0, folds=2))
-    assert np.isfinite(result.score) and any(
-        "in 1 of 2 fits without one part of the rows" in note for note in result.notes
-    )
+    said = "in 1 of 2 fits without one part of the rows"
+    assert np.isfinite(result.score) and any(said in note for note in result.notes)

@@ -53,8 +53,7 @@ def test_edges_are_kept_lost_new_and_reversed():
     assert numbers.loc["kept"].tolist() == [2.0, 2.0] and numbers.loc["reversed"].tolist() == [1.0, 1.0]
     assert math.isnan(numbers.loc["new", "ocs_1"]) and numbers.loc["new", "ocs_2"] == 3.0
     assert numbers.loc["dropped", "ocs_1"] == 3.0 and math.isnan(numbers.loc["dropped", "ocs_2"])
-    assert agreement(found) == 5 / 6 and found.same_rows
-    assert found.settings.to_numpy().tolist() == [["seed", "1", "2"]]
+    assert agreement(found) == 5 / 6 and found.same_rows and found.settings.to_numpy().tolist() == [["seed", "1", "2"]]
 
 
 def test_the_other_way_round_lost_is_new():

@@ -54,8 +54,7 @@ def assert_true_and_tidy(where) -> None:
     for run in list_runs():
         assert not run.status().active and not run.status(REFINE).active
         assert [path.name for path in run.path.rglob("*.tmp")] == []
-    assert find_runs()[1] == []
-    assert not [path for place in (runs_root(), where) for path in place.glob(".making-*")]
+    assert find_runs()[1] == [] and not [path for place in (runs_root(), where) for path in place.glob(".making-*")]
 
 
 @pytest.mark.parametrize("after", [0, 1, 4, 8, 10, 12, 14, 18, 24, 30, 36])
@@ -136,11 +135,7 @@ def test_a_calibration_that_cannot_be_kept_is_used(monkeypatch):
 @pytest.mark.parametrize(
     "kept",
     [
-        b"",
-        b"[" * 200_000,
-        b"[1]",
-        b"{}",
-        b'{"device": "cpu", "pace": 5}',
+        *(b"", b"[" * 200_000, b"[1]", b"{}", b'{"device": "cpu", "pace": 5}'),
         b'{"device": "cpu", "pace": {"joint": "x"}, "cost": {}, "forest": 1, "measured_at": 1}',
         b'{"device": "cpu", "pace": {}, "cost": {}, "forest": 1, "measured_at": 1e999}',
     ],

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from job_world import ENDLESS, PATIENCE, few_threads, wait
+from job_world import ENDLESS, FOREVER, PATIENCE, few_threads, wait
 
 from disco.__main__ import main
 from disco.errors import InputError
@@ -23,8 +23,6 @@ from disco.work import jobs
 assert few_threads  # used by every test here
 
 ROOT = Path(__file__).resolve().parents[2]
-TINY = "--preset paper --set width=8 --set hidden_layers=2 --set noise_levels=2 --set projection_epochs=2".split()
-FOREVER = [*TINY, "--set", "joint_epochs=100000", "--set", "validation_start=100000"]
 KILLED = """
 import os, signal, sys
 import pandas as pd

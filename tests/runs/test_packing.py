@@ -7,6 +7,7 @@ import stat
 import struct
 import zipfile
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -305,14 +306,7 @@ def test_a_full_disk_is_told(monkeypatch):
     assert runs.find_runs() == ([], []) and not list(runs.runs_root().glob(".making-*"))
 
 
-CSV = (
-    "order",
-    "ccs",
-    "criteria",
-    "ocs",
-    "edges",
-    *(f"refined_{name}" for name in ("order", "starts", "orders", "nodes")),
-)
+CSV = (*"order ccs criteria ocs edges".split(), *(f"refined_{name}" for name in "order starts orders nodes".split()))
 
 
 @pytest.mark.parametrize("name", [f"{name}.csv" for name in CSV])
@@ -357,18 +351,16 @@ def test_a_run_is_renamed_while_it_is_worked_on_and_gets_its_name_back(small_tab
         run.rename("x" * 201)
 
 
-@pytest.mark.parametrize("content", [b"\xff\xfe", b"x" * 5000, b"", b" \n", "pipe", "folder", "zero"])
-def test_a_damaged_name_is_none(small_table, content):
+@pytest.mark.parametrize(
+    "damage",
+    [
+        *(lambda path, data=data: path.write_bytes(data) for data in (b"\xff\xfe", b"x" * 5000, b"", b" \n")),
+        *(Path.mkdir, os.mkfifo, lambda path: path.symlink_to("/dev/zero")),
+    ],
+)
+def test_a_damaged_name_is_none(small_table, damage):
     run = create_run(small_table, Settings(), name="first")
-    path = run.path / "name.txt"
-    if isinstance(content, bytes):
-        path.write_bytes(content)
-    elif content == "folder":
-        path.mkdir()
-    elif content == "pipe":
-        os.mkfifo(path)
-    else:
-        path.symlink_to("/dev/zero")
+    damage(run.path / "name.txt")
     assert run.name == "first"
 
 
@@ -411,17 +403,14 @@ def test_a_strange_comparison_is_refused():
     files = files_of(pack(run))
     run.delete()
     order = files["compare/sort-mean/order.csv"]
+    endless = b'{"state": "done", "options": {}, "seconds": 1e300, "limit": 1}'
     for name, data, why in (
         ("compare/sort-mean/order.csv", order.replace(b'"', b'"x', 1), "order.csv is damaged"),
         ("compare/sort-mean/edges.csv", b"parent,child\n", "no column undirected"),
         ("compare/sort-mean/edges.csv", b"parent,child,undirected\n", "it has 0 edges, but result.json says 2"),
         ("compare/sort-mean/order.csv", b"position,node\n", "it has no rows"),
         ("compare/sort-mean/scores.csv", b"parent,child,score\n", "it has no rows"),
-        (
-            "compare/sort-mean/result.json",
-            b'{"state": "done", "options": {}, "seconds": 1e300, "limit": 1}',
-            "seconds is",
-        ),
+        ("compare/sort-mean/result.json", endless, "seconds is"),
         ("compare/../x/result.json", b"{}", "which is not a file of a run"),
         ("compare/magic/result.json", b"{}", "which is not a file of a run"),
         ("compare/sort-mean/run.py", b"1", "which is not a file of a run"),

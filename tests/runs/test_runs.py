@@ -43,8 +43,7 @@ def test_a_run_holds_what_the_estimator_found(small_table, small_truth, tiny):
     run = finished(table, tiny, source="a test")
     model = DISCO(device="cpu", **tiny.to_dict()).fit(table)
     again = open_run(run.id)
-    assert again == run and again.source == "a test" and again.settings == tiny
-    assert again.order() == model.order_
+    assert again == run and again.source == "a test" and again.settings == tiny and again.order() == model.order_
     for stored, found in ((again.ccs(), model.ccs_), (again.criteria(), model.criteria_), (again.ocs(), model.ocs_)):
         pd.testing.assert_frame_equal(stored, found, check_dtype=False, check_exact=True)
     for tau_z, pi_min in ((None, None), (0.5, 1 / 3), (-9.0, 1.0)):
@@ -58,23 +57,9 @@ def test_a_run_holds_what_the_estimator_found(small_table, small_truth, tiny):
 
 def test_its_files_are_those_promised_and_readable(small_table, small_truth, tiny):
     run = finished(small_table, tiny, truth=small_truth)
-    wanted = {
-        "settings.json",
-        "status.json",
-        "artefacts.json",
-        "events.jsonl",
-        "table.parquet",
-        "truth.csv",
-        "order.csv",
-        "ccs.csv",
-        "criteria.csv",
-        "ocs.csv",
-        "edges.csv",
-        "training.json",
-        "networks.safetensors",
-        "lock",
-    }
-    assert {path.name for path in run.path.iterdir()} == wanted
+    wanted = "settings.json status.json artefacts.json training.json events.jsonl table.parquet networks.safetensors lock".split()
+    wanted += "truth.csv order.csv ccs.csv criteria.csv ocs.csv edges.csv".split()
+    assert {path.name for path in run.path.iterdir()} == set(wanted)
     columns = {
         "order": ["position", "node"],
         "ccs": ["step", "remaining", "node", "fold", "score", "chosen"],
@@ -185,12 +170,6 @@ def test_a_done_run_is_not_fitted_again(small_table, tiny):
     assert run.status().state == "done"
 
 
-def test_bad_counts_make_no_run(small_table, tiny):
-    with pytest.raises(InputError, match='Column "b", row 3'):
-        create_run(small_table.assign(b=small_table["b"].where(small_table.index != 2, -1)), tiny, name="bad")
-    assert list_runs() == []
-
-
 def test_variants_are_kept_beside_the_own_result(small_table, tiny):
     run = finished(small_table, tiny)
     model = DISCO(device="cpu", **tiny.to_dict()).fit(small_table)
@@ -200,8 +179,7 @@ def test_variants_are_kept_beside_the_own_result(small_table, tiny):
     variant = model.recover(criterion="constant")
     for _ in range(2):  # a second time replaces the first
         run.save_variant(variant, "constant-clipped")
-    assert run.variants() == ["ccs-clipped", "constant-clipped"]
-    assert run.order("constant-clipped") == variant.order
+    assert run.variants() == ["ccs-clipped", "constant-clipped"] and run.order("constant-clipped") == variant.order
     assert set(run.graph(-9.0, 1.0, "constant-clipped").nodes) == set(small_table)
     with pytest.raises(InputError, match="must be one of"):
         run.order("../../ccs-clipped")
@@ -281,13 +259,6 @@ def test_a_newer_format_is_refused_and_an_older_one_read(small_table, tiny):
     again = open_run(run.id)
     assert again.settings == replace(tiny, monitor_every=20)  # its value at that time, whatever the default is now
     assert again.status().state == "done" and again.order() == run.order()
-
-
-def test_an_own_folder_must_be_empty(small_table, tiny, tmp_path):
-    (tmp_path / "full").mkdir()
-    (tmp_path / "full" / "thesis.txt").write_text("do not touch")
-    with pytest.raises(InputError, match="not empty"):
-        create_run(small_table, tiny, name="x", folder=tmp_path / "full")
 
 
 def test_an_interrupted_writing_leaves_the_old_file(tmp_path, monkeypatch):

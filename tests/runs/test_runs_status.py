@@ -15,46 +15,16 @@ from disco.work import jobs
 from disco.work.recording import Recorder
 
 OLDER_FIT = {
-    "state": "done",
-    "stage": "parents",
-    "done": 5,
-    "total": 5,
-    "progress": 1.0,
-    "eta": 0.0,
-    "message": "",
-    "error": None,
-    "seconds": 83.5,
-    "device": "cpu",
-    "host": "here",
-    "versions": {"disco": "0.9"},
-    "estimate": None,
-    "seconds_off": 1.1,
-    "bytes_off": None,
-    "peak_bytes": 7,
-    "best_epochs": {"joint": [3, 4]},
-    "rows_used": 300,
-    "queued_at": 1.5,
-    "finished_at": 90.0,
-}
+    "state": "done", "stage": "parents", "done": 5, "total": 5, "progress": 1.0, "eta": 0.0, "message": "",
+    "error": None, "seconds": 83.5, "device": "cpu", "host": "here", "versions": {"disco": "0.9"}, "estimate": None,
+    "seconds_off": 1.1, "bytes_off": None, "peak_bytes": 7, "best_epochs": {"joint": [3, 4]}, "rows_used": 300,
+    "queued_at": 1.5, "finished_at": 90.0,
+}  # fmt: skip # a table
 OLDER_REFINEMENT = {
-    "state": "cancelled",
-    "stage": "search",
-    "done": 1,
-    "total": 12,
-    "progress": 0.3,
-    "start": "by mean",
-    "sweep": 2,
-    "score": -119.0,
-    "message": "search",
-    "error": None,
-    "seconds": 75.0,
-    "eta": None,
-    "device": "cpu",
-    "host": "here",
-    "choice": {"starts": 4, "redone": False},
-    "queued_at": 1.5,
-    "finished_at": 90.0,
-}
+    "state": "cancelled", "stage": "search", "done": 1, "total": 12, "progress": 0.3, "start": "by mean", "sweep": 2,
+    "score": -119.0, "message": "search", "error": None, "seconds": 75.0, "eta": None, "device": "cpu", "host": "here",
+    "choice": {"starts": 4, "redone": False}, "queued_at": 1.5, "finished_at": 90.0,
+}  # fmt: skip # a table
 COUNT = Work("count", "counting", "counting_status.json", ("count",))
 
 

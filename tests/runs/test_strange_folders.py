@@ -18,14 +18,10 @@ TINY = Settings.of("paper", width=8, hidden_layers=2, joint_epochs=3, projection
 
 WRONG_SETTINGS = {
     "created": [None, 5, "yesterday", "0001-01-01T00:00:00", "9999-12-31T23:59:59-14:00", [], "2026" * 100_000],
-    "format": [None, "1", True, 0, -1, 1.5, 10**400, float("inf"), [1]],
-    "device": [None, 1, "tpu", "../../x"],
-    "name": [None, 5, ["a"]],
-    "source": [None, 5, {}],
-    "id": [None, 5],
-    "teaching": [None, "yes", 2],
+    "format": [None, "1", True, 0, -1, 1.5, 10**400, float("inf"), [1]], "device": [None, 1, "tpu", "../../x"],
+    "name": [None, 5, ["a"]], "source": [None, 5, {}], "id": [None, 5], "teaching": [None, "yes", 2],
     "settings": [None, 5, [], {"width": "wide"}, {"folds": 10**9}, {"seed": 2**60}, {"tau_z": 10**400}, {"depth": 3}],
-}
+}  # fmt: skip # a table
 
 
 @pytest.mark.parametrize(
@@ -50,18 +46,12 @@ def test_settings_of_a_wrong_type_are_told_and_the_folder_can_be_deleted(small_t
 
 
 WRONG_STATUS = {
-    "state": [5, None, "asleep", ["done"]],
-    "stage": [None, 5, "screen"],
-    "progress": [None, -1, 2, float("inf"), "half"],
-    "eta": ["soon", -1, [1]],
-    "done": [None, 1.5, -1, 10**400],
-    "device": [5, "../../../x"],
-    "error": [5, {}],
-    "versions": [None, [1], {"disco": 5}],
+    "state": [5, None, "asleep", ["done"]], "stage": [None, 5, "screen"],
+    "progress": [None, -1, 2, float("inf"), "half"], "eta": ["soon", -1, [1]], "done": [None, 1.5, -1, 10**400],
+    "device": [5, "../../../x"], "error": [5, {}], "versions": [None, [1], {"disco": 5}],
     "estimate": [5, {"seconds": None}, {"seconds": 0}, {"seconds": 1, "by_stage": {"joint": "x"}}],
-    "best_epochs": [5, {"joint": 5}, {"joint": ["x"]}],
-    "queued_at": [None, "now", -1],
-}
+    "best_epochs": [5, {"joint": 5}, {"joint": ["x"]}], "queued_at": [None, "now", -1],
+}  # fmt: skip # a table
 
 
 @pytest.mark.parametrize(

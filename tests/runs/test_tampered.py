@@ -37,7 +37,8 @@ CSV = (
 )
 JSON = ("settings", "status", "training", "refined", "refined_check", "refining_status")
 BINARY = ("table.parquet", "networks.safetensors", "events.jsonl", "refining.jsonl", "lock", "refining.json")
-VARIANT = tuple(f"variants/constant-clipped/{name}.csv" for name in CSV[:5])
+OTHER = "constant-clipped"
+VARIANT = tuple(f"variants/{OTHER}/{name}.csv" for name in CSV[:5])
 ALL = (*(f"{name}.csv" for name in CSV), *(f"{name}.json" for name in JSON), *BINARY, *VARIANT)
 
 
@@ -116,16 +117,11 @@ def sparse(path: Path) -> None:
 
 
 ANY = {
-    "empty": replace_with(b""),
-    "half": halve,
-    "binary": replace_with(bytes(range(256)) * 8),
-    "folder": in_its_place(Path.mkdir),
-    "pipe": in_its_place(os.mkfifo),
-    "zero": in_its_place(lambda path: path.symlink_to("/dev/zero")),
-    "link": link,
-    "missing": Path.unlink,
+    "empty": replace_with(b""), "half": halve, "binary": replace_with(bytes(range(256)) * 8),
+    "folder": in_its_place(Path.mkdir), "pipe": in_its_place(os.mkfifo),
+    "zero": in_its_place(lambda path: path.symlink_to("/dev/zero")), "link": link, "missing": Path.unlink,
     "endless": sparse,
-}
+}  # fmt: skip # a table
 TABLES = {
     **ANY,
     "no rows": without_rows,
@@ -142,13 +138,10 @@ TABLES = {
     "backwards": cells(lambda frame: frame.rename(columns={"parent": "child", "child": "parent"})),
 }
 RECORDS = {
-    **ANY,
-    "deep": replace_with(b"[" * 200_000),
-    "deep objects": replace_with(b'{"a":' * 200_000),
-    "a list": replace_with(b"[1]"),
-    "nothing in it": replace_with(b"{}"),
+    **ANY, "deep": replace_with(b"[" * 200_000), "deep objects": replace_with(b'{"a":' * 200_000),
+    "a list": replace_with(b"[1]"), "nothing in it": replace_with(b"{}"),
     "half a character": replace_with(b'{"name": "\\ud800", "state": "\\ud800", "best": "\\ud800"}'),
-}
+}  # fmt: skip # a table
 CASES = [
     *((f"{name}.csv", how, damage) for name in CSV for how, damage in TABLES.items()),
     *((f"{name}.json", how, damage) for name in JSON for how, damage in RECORDS.items()),
@@ -157,34 +150,23 @@ CASES = [
 ]
 ORDER = ("order.csv", "edges.csv", "table.parquet")  # edges.csv was written last: where it is, there is a result
 REFINED = ("refined.json", "table.parquet", *(f"{name}.csv" for name in CSV if name.startswith("refined")))
+CAM = ("ocs.csv", "parents_cam.csv")
 READERS = {  # the files that each reads, besides settings.json
-    "order": (lambda run: run.order(), ORDER),
-    "ccs": (lambda run: run.ccs(), (*ORDER, "ccs.csv")),
+    "order": (lambda run: run.order(), ORDER), "ccs": (lambda run: run.ccs(), (*ORDER, "ccs.csv")),
     "criteria": (lambda run: run.criteria(), (*ORDER, "criteria.csv")),
-    "ocs": (lambda run: run.ocs(), (*ORDER, "ocs.csv")),
-    "edges": (lambda run: run.edges(), ORDER),
-    "truth": (lambda run: run.truth(), ("truth.csv",)),
-    "table": (lambda run: run.table(), ("table.parquet",)),
+    "ocs": (lambda run: run.ocs(), (*ORDER, "ocs.csv")), "edges": (lambda run: run.edges(), ORDER),
+    "truth": (lambda run: run.truth(), ("truth.csv",)), "table": (lambda run: run.table(), ("table.parquet",)),
     "training": (lambda run: run.training(), ("training.json",)),
     "events": (lambda run: run.events(), ("events.jsonl",)),
     "graph": (lambda run: (run.graph().edges, run.graph(0.0, 0.3).edges, run.variants()), (*ORDER, "ocs.csv")),
-    "variant": (
-        lambda run: [getattr(run, name)(variant="constant-clipped") for name in CSV[:5]],
-        (*VARIANT, "table.parquet"),
-    ),
+    "variant": (lambda run: [getattr(run, name)(variant=OTHER) for name in CSV[:5]], (*VARIANT, "table.parquet")),
     "status": (lambda run: (run.status(), run.alive, run.works_on(FIT)), ("status.json", "lock")),
-    "refining": (
-        lambda run: (run.status(REFINE), refining.history(run)),
-        ("refining_status.json", "refining.jsonl", "lock"),
-    ),
+    "refining": (lambda run: (run.status(REFINE), refining.history(run)), (REFINE.file, "refining.jsonl", "lock")),
     "refined": (lambda run: (read_refined(run), choice_of(run)), REFINED),
     "check": (lambda run: read_check(run), ("refined_check.json", "table.parquet")),
-    "cam": (
-        lambda run: (read_candidates(run, "cam"), selected_graph(run, "cam").edges),
-        (*ORDER, "ocs.csv", "parents_cam.csv"),
-    ),
+    "cam": (lambda run: (read_candidates(run, "cam"), selected_graph(run, "cam").edges), (*ORDER, *CAM)),
     "networks": (lambda run: serving.fitted(run).tensors(), ("networks.safetensors", "table.parquet")),
-}
+}  # fmt: skip # a table
 COMMANDS = {  # the same of commands
     "graph damaged": (*ORDER, "ocs.csv"),
     "graph damaged --graph refined": REFINED,
@@ -228,8 +210,7 @@ def test_a_command_is_not_harmed_by_files_that_it_does_not_need(run, capsys, com
     assert main(typed(command)) == 0
     before = capsys.readouterr()
     damage_all_but(run, COMMANDS[command])
-    assert main(typed(command)) == 0
-    assert capsys.readouterr() == before
+    assert main(typed(command)) == 0 and capsys.readouterr() == before
 
 
 def damage_all_but(run: Run, needed: tuple[str, ...]) -> None:
@@ -245,8 +226,7 @@ def test_a_damaged_file_is_named_and_harms_no_other(run, capsys, name, how, dama
     try:
         damaged = open_run("damaged")
     except InputError as error:
-        assert name == "settings.json"
-        assert "settings.json" in str(error) and "settings.json" in find_runs()[1][0].reason
+        assert name == "settings.json" and "settings.json" in str(error) and "settings.json" in find_runs()[1][0].reason
         find_runs()[1][0].delete()
         assert not run.path.exists()
         return
@@ -278,21 +258,11 @@ def test_a_damaged_file_is_named_and_harms_no_other(run, capsys, name, how, dama
 
 NOT_SHOWN = ("events.jsonl", "edges.csv")  # pages work without the losses, and take the edges from the OCS
 SAMPLE = [
-    ("order.csv", "words"),
-    ("ccs.csv", "half"),
-    ("ccs.csv", "no rows"),
-    ("criteria.csv", "no rows"),
-    ("refined_starts.csv", "no rows"),
-    ("refined_orders.csv", "no rows"),
-    ("ocs.csv", "missing cells"),
-    ("edges.csv", "pipe"),
-    ("table.parquet", "binary"),
-    ("truth.csv", "folder"),
-    ("refined.json", "a list"),
-    ("refined_edges.csv", "unknown names"),
-    ("events.jsonl", "binary"),
-    ("status.json", "deep"),
-]
+    ("order.csv", "words"), ("ccs.csv", "half"), ("ccs.csv", "no rows"), ("criteria.csv", "no rows"),
+    ("refined_starts.csv", "no rows"), ("refined_orders.csv", "no rows"), ("ocs.csv", "missing cells"),
+    ("edges.csv", "pipe"), ("table.parquet", "binary"), ("truth.csv", "folder"), ("refined.json", "a list"),
+    ("refined_edges.csv", "unknown names"), ("events.jsonl", "binary"), ("status.json", "deep"),
+]  # fmt: skip # a table
 
 
 @pytest.mark.parametrize(("name", "how"), SAMPLE)
@@ -301,8 +271,7 @@ def test_the_pages_of_a_damaged_run_say_what_is_damaged(run, name, how):
     at = booted("data", run="damaged")
     said = []
     for page in ("data", "train", "ordering", "parents", "refine", "graph"):
-        at.switch_page(f"pages/{page}/page.py")
-        at.run()
+        at.switch_page(f"pages/{page}/page.py").run()
         assert not at.exception, at.exception
         assert at.title, f"{page} is empty"
         said += [error.value.replace("\\", "") for error in at.error]
@@ -310,11 +279,8 @@ def test_the_pages_of_a_damaged_run_say_what_is_damaged(run, name, how):
 
 
 def test_a_folder_of_good_and_damaged_runs_is_listed(run, small_table):
-    for number, (how, name) in enumerate(
-        (("deep", "settings.json"), ("pipe", "settings.json"), ("missing", "settings.json"))
-    ):
-        other = create_run(small_table, TINY, name=f"broken {number}")
-        RECORDS[how](other.path / name)
+    for how in ("deep", "pipe", "missing"):
+        RECORDS[how](create_run(small_table, TINY, name=f"broken, {how}").path / "settings.json")
     (runs_root() / "gone").symlink_to("/nowhere")
     assert "4 folders unreadable" in [found.label for found in booted("train").get("page_link")]
     at = booted("runs")
@@ -340,13 +306,6 @@ def test_a_refinement_of_a_damaged_run_works_or_says_why(run, capsys, name, how)
     assert not run.status(REFINE).active and not run.alive
 
 
-def test_deep_links_say_why_a_run_cannot_be_opened(run):
-    (run.path / "settings.json").write_bytes(b"[" * 200_000)
-    for page in ("data", "train", "ordering", "refine"):
-        at = booted("data", run="damaged") if page == "data" else booted(page, run="damaged")
-        assert any("settings.json is nested too deeply" in found.value.replace("\\", "") for found in at.warning), page
-
-
 def frame_with(path: Path, **values: object) -> None:
     """The CSV file with other values in some columns."""
     pd.read_csv(path).assign(**values).to_csv(path, index=False)
@@ -355,21 +314,14 @@ def frame_with(path: Path, **values: object) -> None:
 @pytest.mark.parametrize(
     ("name", "values"),
     [
-        ("edges.csv", {"frequency": -5}),
-        ("edges.csv", {"frequency": 1.5}),
-        ("edges.csv", {"p_value": 1e300}),
-        ("edges.csv", {"ocs": 1e300}),
-        ("ocs.csv", {"z": -1e300}),
-        ("ccs.csv", {"score": 1e300}),
-        ("refined_edges.csv", {"bootstrap": -5}),
-        ("refined_edges.csv", {"folds": 2}),
-        ("refined_edges.csv", {"p_value": 1e300}),
-        ("refined_edges.csv", {"gain_nats": 1e300}),
-        ("refined_nodes.csv", {"misfit_nats": -1e300}),
-        ("refined_starts.csv", {"score": 1e300}),
+        ("edges.csv", {"frequency": -5}), ("edges.csv", {"frequency": 1.5}), ("edges.csv", {"p_value": 1e300}),
+        ("edges.csv", {"ocs": 1e300}), ("ocs.csv", {"z": -1e300}), ("ccs.csv", {"score": 1e300}),
+        ("refined_edges.csv", {"bootstrap": -5}), ("refined_edges.csv", {"folds": 2}),
+        ("refined_edges.csv", {"p_value": 1e300}), ("refined_edges.csv", {"gain_nats": 1e300}),
+        ("refined_nodes.csv", {"misfit_nats": -1e300}), ("refined_starts.csv", {"score": 1e300}),
     ],
     ids=str,
-)
+)  # fmt: skip # a table
 def test_numbers_that_cannot_be_are_refused(run, name, values):
     frame_with(run.path / name, **values)
     reader = "refined" if name.startswith("refined") else name.removesuffix(".csv")
@@ -448,9 +400,7 @@ def test_a_table_has_the_rows_and_columns_that_the_run_says(run):
         other.to_parquet(run.path / "table.parquet", index=False)
         found = Run(run.path)
         for read in (Run.table, lambda run: run.nodes, lambda run: run.shape):
-            with pytest.raises(
-                InputError, match=r"table\.parquet is damaged: it has .*, but settings\.json says (120|3)\."
-            ):
+            with pytest.raises(InputError, match=r"parquet is damaged: it has .*, but settings\.json says (120|3)\."):
                 read(found)
         assert Summary.of(found).shape is None
     settings = json.loads((run.path / "settings.json").read_text())
@@ -495,10 +445,7 @@ def test_another_file_is_not_shown_or_exported_as_a_name(run, capsys, tmp_path):
 
 def test_knowledge_roles_and_columns_are_not_read_behind_a_link(small_table):
     table = small_table.assign(batch=np.arange(len(small_table)) % 2)
-    roles, known = (
-        Roles({"batch": "covariate"}),
-        Knowledge(forbidden=((small_table.columns[0], small_table.columns[1]),)),
-    )
+    roles, known = Roles({"batch": "covariate"}), Knowledge(forbidden=[tuple(small_table.columns[:2])])
     made = create_run(table, TINY, name="roles", roles=roles, knowledge=known)
     for name, read in (
         ("knowledge.json", Run.knowledge),

@@ -37,12 +37,9 @@ def brute_curvature(scores, fold, state, remaining, i, j):
     """H_ij,R at each noise level, by its definition, with shifts clipped to K."""
     shifted = state.copy()
     shifted[i] = min(shifted[i] + 1, scores.top[fold].item())
-    return np.array(
-        [
-            scores.entry(fold, level, shifted, remaining, j) - scores.entry(fold, level, state, remaining, j)
-            for level in range(len(NOISE))
-        ]
-    )
+    levels = range(len(NOISE))
+    after, before = ([scores.entry(fold, level, at, remaining, j) for level in levels] for at in (shifted, state))
+    return np.subtract(after, before)
 
 
 @pytest.mark.parametrize("remaining", [(0, 1, 2), (0, 2)])
@@ -53,15 +50,8 @@ def test_sink_scores_equal_their_definition(random_tables, remaining, boundary):
     found = sink_scores(scores, rows, remaining, SETTINGS)
     for fold, data in enumerate(folds):
         for place, node in enumerate(remaining):
-            frame = pd.DataFrame(
-                {
-                    "level": data.held_out[:, node],
-                    "h": [
-                        brute_curvature(scores, fold, row.astype(float), remaining, node, node).mean()
-                        for row in data.held_out
-                    ],
-                }
-            )
+            h = [brute_curvature(scores, fold, row * 1.0, remaining, node, node).mean() for row in data.held_out]
+            frame = pd.DataFrame({"level": data.held_out[:, node], "h": h})
             if boundary == "admissible":
                 frame = frame[frame["level"] + 2 <= 3]
             groups = [group["h"] for _, group in frame.groupby("level") if len(group) >= 2]
@@ -99,8 +89,7 @@ def test_the_minimum_of_rows_a_level_is_respected(random_tables):
     two = sink_scores(scores, rows, (0, 1, 2), SETTINGS)["ccs", "clipped"][0, 0]
     three = sink_scores(scores, rows, (0, 1, 2), SETTINGS.replace(min_level_rows=3))["ccs", "clipped"][0, 0]
     first, second = curvature[:3].var(ddof=1), curvature[3:].var(ddof=1)
-    assert two == pytest.approx((3 * first + 2 * second) / 5)
-    assert three == pytest.approx(first)
+    assert two == pytest.approx((3 * first + 2 * second) / 5) and three == pytest.approx(first)
 
 
 def test_a_node_without_repeated_levels_is_unavailable(random_tables):
@@ -141,9 +130,8 @@ def test_exact_scores_recover_the_graph():
     scores = ExactScores([table], (0.0,))
     settings = Settings(noise_levels=1, boundary="admissible")
     rows, _ = held_out([table], 400)
-    steps = list(
-        remove_sinks(lambda R: sink_scores(scores, rows, R, settings), 3, "ccs", "admissible", ["a", "b", "c"])
-    )
+    evaluate = lambda R: sink_scores(scores, rows, R, settings)  # noqa: E731
+    steps = list(remove_sinks(evaluate, 3, "ccs", "admissible", ["a", "b", "c"]))
     assert order_of(steps) == [0, 1, 2]
     first = steps[0].scores["ccs", "admissible"][0]
     assert first[2] < 1e-20 and first[0] > 1e-3 and first[1] > 1e-3

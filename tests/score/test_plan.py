@@ -12,22 +12,17 @@ from disco.table.ranks import Folds, fold_of_rows
 @pytest.mark.parametrize(
     "changes",
     [
-        {},
-        {"max_rows": 101},
-        {"disjoint_rows": True},
-        {"folds": 4, "validation_share": 1.0},
-        {"folds": 2, "folds_by": "counts"},
-        {"folds": 2, "folds_by": "counts", "max_rows": 101},
+        {}, {"max_rows": 101}, {"disjoint_rows": True}, {"folds": 4, "validation_share": 1.0},
+        {"folds": 2, "folds_by": "counts"}, {"folds": 2, "folds_by": "counts", "max_rows": 101},
     ],
-)
+)  # fmt: skip # a table
 @pytest.mark.parametrize("rows", [118, 119, 120])
 def test_the_plan_counts_the_rows_of_the_folds(rng, rows, changes):
     settings = Settings(**changes)
     plan, folds = Plan.of(rows, settings), Folds.of(rng.poisson(2.0, (rows, 2)), settings)
     assert plan.rows == len(folds.rows) and plan.used == min(rows, settings.max_rows or rows)
     parts = folds.parent_ranks[:1] if settings.folds_by == "counts" else folds.parent_ranks
-    assert plan.parent_rows == sum(len(fold.rows) for fold in parts)
-    assert plan == Plan.of(rows, settings, folds)
+    assert plan.parent_rows == sum(len(fold.rows) for fold in parts) and plan == Plan.of(rows, settings, folds)
     assert plan.train == min(len(fold.train) for fold in folds.ranks)
     assert plan.evaluated == min(len(fold.held_out) for fold in folds.ranks)
     assert plan.train == plan.projection.rows == plan.joint.rows + plan.holdout and plan.joint.rows >= 1

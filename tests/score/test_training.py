@@ -37,19 +37,9 @@ from disco.table.ranks import fold_of_rows, fold_ranks
 from tests.exact import generator_matrix
 
 SETTINGS = Settings.of(
-    "paper",
-    width=16,
-    hidden_layers=2,
-    batch_size=16,
-    joint_epochs=6,
-    projection_epochs=4,
-    joint_schedule="epochs",
-    projection_schedule="epochs",
-    validation_start=2,
-    validation_every=1,
-    patience=1,
-    monitor_every=1,
-)
+    "paper", width=16, hidden_layers=2, batch_size=16, joint_epochs=6, projection_epochs=4, joint_schedule="epochs",
+    projection_schedule="epochs", validation_start=2, validation_every=1, patience=1, monitor_every=1,
+)  # fmt: skip # a table
 PLAN = Plan.of(100, SETTINGS)
 CPU = torch.device("cpu")
 
@@ -196,8 +186,7 @@ def test_a_resumed_stage_equals_an_uninterrupted_one(folds):
         second, _, _ = start(folds)
         unpack_training("joint", second, tensors, meta)
         rest = [epoch.train for epoch in train_joint(second, rows, PLAN)]
-        assert np.array_equal(losses[stop:], rest, equal_nan=True)
-        assert second.best_epoch == whole.best_epoch
+        assert np.array_equal(losses[stop:], rest, equal_nan=True) and second.best_epoch == whole.best_epoch
         assert all(torch.equal(second.best[name], value) for name, value in whole.best.items())
 
 
@@ -212,8 +201,7 @@ def test_early_stopping_serves_the_best_validated_state(folds):
             training.optimizer.state[parameter] = {"exp_avg": parameter.data.clone(), "exp_avg_sq": parameter.data}
         training.judge([losses[fold] for fold in training.active], settings)
         seen.append(list(training.active))
-    assert seen == [[0, 1, 2], [0, 1, 2], [0, 2], [2]]
-    assert training.best_epoch == [2, 1, 4]
+    assert seen == [[0, 1, 2], [0, 1, 2], [0, 2], [2]] and training.best_epoch == [2, 1, 4]
     assert [training.best["mlp.biases.0"][fold].max().item() for fold in range(3)] == [2, 1, 4]
 
 
@@ -295,9 +283,8 @@ def test_cosine_schedule_runs_from_start_to_end_and_stays():
 @pytest.mark.parametrize("unit", ["epochs", "updates"])
 def test_the_learning_rate_of_every_update(folds, stage, unit, monkeypatch):
     """By epochs, update k has the rate of its epoch; by updates it has its own, and the last from `epochs` on."""
-    settings = SETTINGS.replace(
-        **{f"{stage}_schedule": unit}, joint_epochs=7, projection_epochs=7, validation_start=100, batch_size=16
-    )
+    epochs = {"joint_epochs": 7, "projection_epochs": 7, "validation_start": 100}
+    settings = SETTINGS.replace(**{f"{stage}_schedule": unit}, **epochs)
     plan, (joint, projection, rows) = Plan.of(100, settings), start(folds, settings)
     training = joint if stage == "joint" else projection
     rates, step = [], Training.step
@@ -307,28 +294,21 @@ def test_the_learning_rate_of_every_update(folds, stage, unit, monkeypatch):
         step(self, losses, bound)
 
     monkeypatch.setattr(Training, "step", noted)
-    epochs = (
-        train_joint(joint, rows, plan)
-        if stage == "joint"
-        else train_projection(projection, copy.deepcopy(joint.network), rows, plan)
-    )
-    list(epochs)
+    target = copy.deepcopy(joint.network)
+    list(train_joint(joint, rows, plan) if stage == "joint" else train_projection(projection, target, rows, plan))
     batches = 4 if stage == "joint" else 5  # of 16: 59 rows to train on beside 7 held out, or all 66
     first, last = (1e-3, 1e-5) if stage == "joint" else (1.5e-3, 3e-5)
     done = [min(k if unit == "updates" else k // batches, 7) for k in range(7 * batches)]
     assert training.epoch == 7 and len(rates) == 7 * batches
-    assert rates == pytest.approx(
-        [last + (first - last) * (1 + math.cos(math.pi * k / 7)) / 2 for k in done], rel=1e-12
-    )
-    assert (rates[-1] == last) == (unit == "updates")
+    expected = [last + (first - last) * (1 + math.cos(math.pi * k / 7)) / 2 for k in done]
+    assert rates == pytest.approx(expected, rel=1e-12) and (rates[-1] == last) == (unit == "updates")
 
 
 def test_a_resumed_stage_goes_on_with_the_rates_of_its_updates():
     plan = Plan.of(60, SETTINGS.replace(joint_schedule="updates", joint_epochs=10))
     assert plan.joint.batches == 3  # of 16: 36 of 40 rows, beside 4 held out
     whole = [rate for epoch in range(4) for rate in learning_rates("joint", epoch, plan)]
-    assert whole == [cosine(k, 10, 1e-3, 1e-5) for k in range(12)]
-    assert learning_rates("joint", 2, plan) == whole[6:9]
+    assert whole == [cosine(k, 10, 1e-3, 1e-5) for k in range(12)] and learning_rates("joint", 2, plan) == whole[6:9]
 
 
 def test_the_cosine_may_be_longer_or_shorter_than_the_training():

@@ -83,9 +83,8 @@ def test_age_acts_in_waves_and_sex_as_a_factor_each_on_half_of_the_nodes():
     assert ages.abs().max().max() <= 0.6 and slopes.abs().max().max() < 0.01
     expected = 2 * np.exp(ages.loc[drawn.beside["age"]].to_numpy() + sexes.loc[drawn.beside["sex"]].to_numpy())
     decade = (drawn.beside["age"] // 10).astype(int)
-    seen, told = (
-        table.groupby([decade, drawn.beside["sex"]]).mean() for table in (drawn.table, pd.DataFrame(expected))
-    )
+    cells = [decade, drawn.beside["sex"]]
+    seen, told = (table.groupby(cells).mean() for table in (drawn.table, pd.DataFrame(expected)))
     assert (seen.to_numpy() / told.to_numpy())[:-2] == pytest.approx(np.ones((12, 40)), abs=0.11)
 
 
@@ -270,8 +269,5 @@ def test_the_command_writes_the_columns_and_their_roles(tmp_path, capsys):
     pd.testing.assert_frame_equal(table, simulate(design).whole, check_dtype=False)
     assert read(tmp_path / "lab" / "roles.json") == design.roles()
     printed = capsys.readouterr().out
-    assert (
-        "80 rows × 10 columns" in printed
-        and "design.json, roles.json." in printed
-        and "Without the roles of" in printed
-    )
+    assert "80 rows × 10 columns" in printed and "design.json, roles.json." in printed
+    assert "Without the roles of" in printed

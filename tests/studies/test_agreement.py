@@ -16,12 +16,8 @@ def test_each_label_ends_with_its_mean():
     found = {"first": {"a": Found.of("xyz", [], order=list("xyz")), "b": Found.of("xyz", [], order=list("zyx"))}}
     scores = agreement.scores({**found, "second": {"a": found["first"]["a"]}}, {"R": (("x", "y"), ("z", "y"))})
     assert agreement.with_means(scores).to_numpy().tolist() == [
-        ["first", "a", 0.5],
-        ["first", "b", 0.5],
-        ["first", "mean", 0.5],
-        ["second", "a", 0.5],
-        ["second", "mean", 0.5],
-    ]
+        ["first", "a", 0.5], ["first", "b", 0.5], ["first", "mean", 0.5], ["second", "a", 0.5], ["second", "mean", 0.5],
+    ]  # fmt: skip # a table
     assert agreement.scores({}, REFERENCES).columns.tolist() == ["label", "run", "R7", "R17"]
 
 

@@ -43,10 +43,8 @@ def test_seasons_that_are_not_there_are_named():
 
 
 def test_references():
-    assert len(lahman.R7) == len(set(lahman.R7)) == 7
-    assert len(lahman.R17) == len(set(lahman.R17)) == 17
-    assert lahman.R17[:7] == lahman.R7
-    assert {name for pair in lahman.R17 for name in pair} <= set(lahman.COLUMNS)
+    assert len(lahman.R7) == len(set(lahman.R7)) == 7 and len(lahman.R17) == len(set(lahman.R17)) == 17
+    assert lahman.R17[:7] == lahman.R7 and {name for pair in lahman.R17 for name in pair} <= set(lahman.COLUMNS)
     assert ("AB", "H") in lahman.R7 and ("SB", "CS") in lahman.R17
 
 
@@ -54,8 +52,7 @@ def test_published_figures_are_shares_of_three_orders():
     """Each mean is a whole number of agreements out of 3 x 7 and 3 x 17, as the paper rounds it."""
     assert len(lahman.PUBLISHED) == 6
     for label, (r7, r17) in lahman.PUBLISHED.items():
-        assert round(round(r7 * 21) / 21, 3) == r7
-        assert round(round(r17 * 51) / 51, 3) == r17
+        assert round(round(r7 * 21) / 21, 3) == r7 and round(round(r17 * 51) / 51, 3) == r17
         levels, boundary, years = label.split(", ")
         lahman.parse_years(years)
         lahman.settings(levels.removeprefix("q"), boundary)
@@ -80,9 +77,8 @@ def test_other_years_are_refused(text):
 
 def test_settings():
     assert lahman.settings() == Settings(transform="quantile", levels=4)
-    assert lahman.settings("8", "admissible", 2, "paper") == Settings.of(
-        "paper", transform="quantile", levels=8, boundary="admissible", seed=2
-    )
+    expected = Settings.of("paper", transform="quantile", levels=8, boundary="admissible", seed=2)
+    assert lahman.settings("8", "admissible", 2, "paper") == expected
     assert lahman.settings("raw") == Settings(transform="rank")
     assert lahman.settings(preset="paper", years=(2019, 2025)).projection_epochs == 400
     assert lahman.settings(preset="paper", years=(2012, 2018)).projection_epochs == 800

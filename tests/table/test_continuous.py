@@ -41,8 +41,7 @@ def test_what_cannot_be_used_is_named(table, sentence):
 def test_a_table_is_continuous_if_half_of_its_columns_are_no_counts_and_all_are_numbers():
     assert is_continuous(NUMBERS) and not is_continuous(COUNTS)
     assert is_continuous(NUMBERS.assign(a=COUNTS["a"], b=COUNTS["b"], c=COUNTS["c"]))
-    assert not is_continuous(COUNTS.assign(x=NUMBERS["x"]))
-    assert is_continuous(-1 - COUNTS)
+    assert not is_continuous(COUNTS.assign(x=NUMBERS["x"])) and is_continuous(-1 - COUNTS)
     assert not is_continuous(NUMBERS.assign(word="a")) and not is_continuous(NUMBERS.assign(z=np.nan))
     assert not is_continuous(NUMBERS[["x"]]) and not is_continuous(NUMBERS[[]])
 

@@ -30,51 +30,27 @@ def only_problem(table: pd.DataFrame | np.ndarray, folds: int = 3) -> counts.Pro
 
 
 @pytest.mark.parametrize(
-    ("cells", "row", "message", "remedy"),
+    ("cells", "words", "remedy"),
     [
-        ({"r3": -2}, 3, 'Column "bad", row 3: -2 is negative; a count is 0 or more.', CORRECT),
-        (
-            {"r3": -2, "r4": -1},
-            3,
-            'Column "bad", row 3: -2 is negative; a count is 0 or more. The same holds for 1 more row.',
-            CORRECT,
-        ),
-        ({"r5": 2.5}, 5, 'Column "bad", row 5: 2.5 is not a whole number.', "DISCO never rounds: give the counts."),
-        (
-            {"r12": None},
-            12,
-            'Column "bad", row 12: the value is missing.',
-            "Fill it in, or leave out the row or the column.",
-        ),
-        ({"r1": np.inf}, 1, 'Column "bad", row 1: the value is infinite.', CORRECT),
-        ({"r1": -np.inf}, 1, 'Column "bad", row 1: the value is infinite.', CORRECT),
-        ({"r2": "many"}, 2, 'Column "bad", row 2: "many" is text, not a number.', CORRECT),
-        (
-            {"r2": "1,234"},
-            2,
-            'Column "bad", row 2: "1,234" is text, not a number.',
-            "Write numbers without thousands separators.",
-        ),
-        (
-            {"r2": "3,5"},
-            2,
-            'Column "bad", row 2: "3,5" is text, not a number.',
-            "Write decimals with a point; a count has none.",
-        ),
-        (
-            {"r2": "7"},
-            2,
-            'Column "bad", row 2: "7" is text, not a number.',
-            "Its numbers are kept as text: store them as numbers.",
-        ),
-        ({"r2": [1, 2]}, 2, 'Column "bad", row 2: [1, 2] is not a number.', CORRECT),
-        ({"r2": True}, 2, 'Column "bad", row 2: True is not a number.', CORRECT),
-        ({"r2": 2**53}, 2, 'Column "bad", row 2: 9.0072e+15 is too large for a count.', CORRECT),
-        ({"r2": 10**30}, 2, 'Column "bad", row 2: 1e+30 is too large for a count.', CORRECT),
+        ({"r3": -2}, "-2 is negative; a count is 0 or more.", CORRECT),
+        ({"r3": -2, "r4": -1}, "-2 is negative; a count is 0 or more. The same holds for 1 more row.", CORRECT),
+        ({"r5": 2.5}, "2.5 is not a whole number.", "DISCO never rounds: give the counts."),
+        ({"r12": None}, "the value is missing.", "Fill it in, or leave out the row or the column."),
+        ({"r1": np.inf}, "the value is infinite.", CORRECT),
+        ({"r1": -np.inf}, "the value is infinite.", CORRECT),
+        ({"r2": "many"}, '"many" is text, not a number.', CORRECT),
+        ({"r2": "1,234"}, '"1,234" is text, not a number.', "Write numbers without thousands separators."),
+        ({"r2": "3,5"}, '"3,5" is text, not a number.', "Write decimals with a point; a count has none."),
+        ({"r2": "7"}, '"7" is text, not a number.', "Its numbers are kept as text: store them as numbers."),
+        ({"r2": [1, 2]}, "[1, 2] is not a number.", CORRECT),
+        ({"r2": True}, "True is not a number.", CORRECT),
+        ({"r2": 2**53}, "9.0072e+15 is too large for a count.", CORRECT),
+        ({"r2": 10**30}, "1e+30 is too large for a count.", CORRECT),
     ],
 )
-def test_a_bad_cell_is_named_with_column_and_row(cells, row, message, remedy):
-    table = with_cells(**cells)
+def test_a_bad_cell_is_named_with_column_and_row(cells, words, remedy):
+    table, row = with_cells(**cells), int(next(iter(cells))[1:])
+    message = f'Column "bad", row {row}: {words}'
     assert only_problem(table) == counts.Problem("bad", row, message, remedy)
     with pytest.raises(InputError) as error:
         counts.as_counts(table)
@@ -99,62 +75,34 @@ def test_a_bad_column_is_named(values, message):
     assert any(p.message.startswith(message) and p.blocking and p.column == "bad" for p in problems), problems
 
 
+def called(*names: object, rows: int = 12) -> pd.DataFrame:
+    """The good column once under each of these names; numbered rows where there is none."""
+    cells = [range(rows) if name == "" else GOOD[:rows] for name in names]
+    return pd.DataFrame(zip(*cells, strict=True), columns=names)
+
+
+OWN, FIRST_ROW = "Give every column a name of its own.", "Give it a name in the first row."
+MORE_ROWS = "Give more rows, or use fewer folds."
+SEPARATE = "Separate the columns of a text file by commas, semicolons or tabs."
+NUMBERS = "It only numbers the rows: leave it out, on Data or with --row-names."
+
+
 @pytest.mark.parametrize(
-    ("table", "folds", "message", "remedy"),
+    ("table", "message", "remedy"),
     [
-        (
-            pd.DataFrame({"a": GOOD}),
-            3,
-            "The table has 1 column; at least 2 are needed.",
-            "Separate the columns of a text file by commas, semicolons or tabs.",
-        ),
-        (
-            pd.DataFrame({"a": GOOD[:9], "b": GOOD[:9]}),
-            3,
-            "The table has 9 rows; 3 folds need at least 12.",
-            "Give more rows, or use fewer folds.",
-        ),
-        (
-            pd.DataFrame(zip(GOOD, GOOD, GOOD, strict=True), columns=["a", "b", "a"]),
-            3,
-            '2 columns are called "a": 1 and 3.',
-            "Give every column a name of its own.",
-        ),
-        (
-            pd.DataFrame(zip(GOOD, GOOD, strict=True), columns=[1, "1"]),
-            3,
-            '2 columns are called "1": 1 and 2.',
-            "Give every column a name of its own.",
-        ),
-        (
-            pd.DataFrame(zip(GOOD, GOOD, strict=True), columns=["a", " "]),
-            3,
-            "Column 2 has no name.",
-            "Give it a name in the first row.",
-        ),
-        (
-            pd.DataFrame(zip(GOOD, GOOD, strict=True), columns=["a", None]),
-            3,
-            "Column 2 has no name.",
-            "Give it a name in the first row.",
-        ),
-        (
-            pd.DataFrame(zip(GOOD, range(12), strict=True), columns=["a", ""]),
-            3,
-            "Column 2 has no name.",
-            "It only numbers the rows: leave it out.",
-        ),
-        (
-            pd.DataFrame(zip(range(12), GOOD, strict=True), columns=["", "a"]),
-            3,
-            "Column 1 has no name.",
-            "It only numbers the rows: leave it out, on Data or with --row-names.",
-        ),
-        (pd.DataFrame({"a": [], "b": []}), 3, "The table has no rows.", "Give one row per observation."),
+        (called("a"), "The table has 1 column; at least 2 are needed.", SEPARATE),
+        (called("a", "b", rows=9), "The table has 9 rows; 3 folds need at least 12.", MORE_ROWS),
+        (called("a", "b", "a"), '2 columns are called "a": 1 and 3.', OWN),
+        (called(1, "1"), '2 columns are called "1": 1 and 2.', OWN),
+        (called("a", " "), "Column 2 has no name.", FIRST_ROW),
+        (called("a", None), "Column 2 has no name.", FIRST_ROW),
+        (called("a", ""), "Column 2 has no name.", "It only numbers the rows: leave it out."),
+        (called("", "a"), "Column 1 has no name.", NUMBERS),
+        (called("a", "b", rows=0), "The table has no rows.", "Give one row per observation."),
     ],
 )
-def test_a_bad_table_is_named(table, folds, message, remedy):
-    problem = only_problem(table, folds)
+def test_a_bad_table_is_named(table, message, remedy):
+    problem = only_problem(table)
     assert (problem.message, problem.remedy, problem.row, problem.blocking) == (message, remedy, None, True)
 
 
@@ -168,13 +116,8 @@ def test_all_problems_are_listed_at_once():
     text = "id,a,b,a\n1,-1,2.5,x\n2,3,,4\n3,3,1,4\n4,3,1,4\n"
     found = counts.problems(read_table(io.BytesIO(text.encode()), "t.csv"), folds=1)
     assert [(p.column, p.row, p.blocking) for p in found] == [
-        ("a", None, True),
-        ("id", None, False),
-        ("a", 1, True),
-        ("b", 2, True),
-        ("b", 1, True),
-        ("a", 1, True),
-    ]
+        ("a", None, True), ("id", None, False), ("a", 1, True), ("b", 2, True), ("b", 1, True), ("a", 1, True),
+    ]  # fmt: skip # a table
 
 
 @pytest.mark.parametrize(
@@ -198,9 +141,8 @@ def test_notes_do_not_block(values, message):
 
 
 def test_a_first_row_of_data_taken_for_names_is_noted():
-    table = read_table(
-        io.BytesIO(("5,7\n" + "".join(f"{a},{b}\n" for a, b in zip(GOOD, GOOD, strict=True))).encode()), "t.csv"
-    )
+    text = "5,7\n" + "".join(f"{count},{count}\n" for count in GOOD)
+    table = read_table(io.BytesIO(text.encode()), "t.csv")
     assert only_problem(table).message.startswith("The names of all columns are numbers: the first row of the data")
     assert counts.problems(pd.DataFrame(np.stack([GOOD, GOOD[::-1]], axis=1))) == []
 
@@ -215,15 +157,11 @@ def test_notes_of_the_file_are_passed_on():
 @pytest.mark.parametrize(
     "values",
     [
-        np.array(GOOD, dtype="float32"),
-        np.array(GOOD, dtype="uint8"),
-        pd.array(GOOD, "Int64"),
-        pd.array(GOOD, "int64[pyarrow]"),
-        pd.arrays.SparseArray(GOOD),
-        [decimal.Decimal(value) for value in GOOD],
+        np.array(GOOD, dtype="float32"), np.array(GOOD, dtype="uint8"), pd.array(GOOD, "Int64"),
+        pd.array(GOOD, "int64[pyarrow]"), pd.arrays.SparseArray(GOOD), [decimal.Decimal(value) for value in GOOD],
         pd.Series(GOOD, dtype=object),
     ],
-)
+)  # fmt: skip # a table
 def test_whole_numbers_of_any_type_are_counts(values):
     table = pd.DataFrame({"a": values, "b": GOOD[::-1]})
     assert counts.problems(table) == []

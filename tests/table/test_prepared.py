@@ -135,16 +135,12 @@ NUMBERS_OF_GRAPHS: Entries = {
 # What looks at a table as it was loaded and says what is wrong with it: it refuses only what is no table.
 LOOKING: Entries = {
     "disco.table.cells.columns_of": lambda table: list(counts.columns_of(table)),
-    "disco.table.counts.problems": counts.problems,
-    "disco.table.counts.describe": counts.describe,
-    "disco.table.continuous.is_continuous": is_continuous,
-    "disco.table.continuous.no_counts": no_counts,
-    "disco.table.screening.spreads": screening.spreads,
-    "disco.table.identifiers.identifiers": identifiers.identifiers,
-    "disco.table.guesses.guesses": guesses.guesses,
-    "disco.table.rows.proposal": rows.proposal,
+    "disco.table.counts.problems": counts.problems, "disco.table.counts.describe": counts.describe,
+    "disco.table.continuous.is_continuous": is_continuous, "disco.table.continuous.no_counts": no_counts,
+    "disco.table.screening.spreads": screening.spreads, "disco.table.identifiers.identifiers": identifiers.identifiers,
+    "disco.table.guesses.guesses": guesses.guesses, "disco.table.rows.proposal": rows.proposal,
     "disco.table.cells.as_frame": as_frame,
-}
+}  # fmt: skip # a table
 
 # What only gets a table that one of those has checked, or one that a file's reader has made.
 INSIDE = {
@@ -197,37 +193,18 @@ BAD = {
     "missing": with_column(COUNTS["c"].where(COUNTS.index != 6)),
     "infinite": with_column(COUNTS["c"].where(COUNTS.index != 6, np.inf)),
     "minus infinite": with_column(COUNTS["c"].where(COUNTS.index != 6, -np.inf)),
-    "NA": with_column(COUNTS["c"].astype("Int64").where(COUNTS.index != 6)),
-    "None": with_cell(None),
-    "text": with_cell("many"),
-    "a number as text": with_column(COUNTS["c"].astype(str)),
-    "true": with_cell(True),
-    "a date": with_cell(pd.Timestamp("2020-01-02")),
-    "dates": with_column(pd.date_range("2020-01-02", periods=40)),
-    "a list": with_cell([1, 2]),
-    "a dict": with_cell({"one": 1}),
-    "an array": with_cell(np.array([1, 2])),
-    "one complex": with_cell(1j),
-    "complex": with_column(COUNTS["c"] + 1j),
-    "endless": with_cell(Decimal("1e400")),
-    "duplicate": called("a", "b", "c", "a"),
-    "1 twice": called("a", "b", 1, "1"),
-    "empty name": called("a", "b", "c", ""),
-    "blank name": called("a", " ", "c", "d"),
-    "no name": called("a", "b", None, "d"),
-    "no row": COUNTS.head(0),
-    "no column": COUNTS[[]],
-    "list": COUNTS.to_numpy().tolist(),
-    "tuple": ((1, 2), (3, 4)),
-    "dict": COUNTS.to_dict("list"),
-    "nothing": None,
-    "words": "counts.csv",
-    "series": COUNTS["a"],
-    "number": 3,
-    "0-D": np.array(3),
-    "1-D": np.arange(40),
+    "NA": with_column(COUNTS["c"].astype("Int64").where(COUNTS.index != 6)), "None": with_cell(None),
+    "text": with_cell("many"), "a number as text": with_column(COUNTS["c"].astype(str)), "true": with_cell(True),
+    "a date": with_cell(pd.Timestamp("2020-01-02")), "dates": with_column(pd.date_range("2020-01-02", periods=40)),
+    "a list": with_cell([1, 2]), "a dict": with_cell({"one": 1}), "an array": with_cell(np.array([1, 2])),
+    "one complex": with_cell(1j), "complex": with_column(COUNTS["c"] + 1j), "endless": with_cell(Decimal("1e400")),
+    "duplicate": called("a", "b", "c", "a"), "1 twice": called("a", "b", 1, "1"),
+    "empty name": called("a", "b", "c", ""), "blank name": called("a", " ", "c", "d"),
+    "no name": called("a", "b", None, "d"), "no row": COUNTS.head(0), "no column": COUNTS[[]],
+    "list": COUNTS.to_numpy().tolist(), "tuple": ((1, 2), (3, 4)), "dict": COUNTS.to_dict("list"), "nothing": None,
+    "words": "counts.csv", "series": COUNTS["a"], "number": 3, "0-D": np.array(3), "1-D": np.arange(40),
     "3-D": np.zeros((40, 4, 2), dtype=int),
-}
+}  # fmt: skip # a table
 # What is no count.
 UNCOUNTED = {
     "negative": with_column(COUNTS["c"].where(COUNTS.index != 6, -2)),
@@ -248,18 +225,12 @@ HUGE = {
 # What holds no graph.
 LONE = {"one column": COUNTS[["a"]], "constant": with_column(7)}
 GOOD = {
-    "counts": COUNTS,
-    "array": COUNTS.to_numpy(),
-    "Int64": COUNTS.astype("Int64"),
-    "uint8": COUNTS.astype("uint8"),
-    "float": COUNTS.astype(float),
-    "objects": COUNTS.astype(object),
-    "decimals": COUNTS.map(lambda count: Decimal(int(count))).astype(object),
-    "truths": with_column(COUNTS["c"] > 4),
-    "categories": with_column(COUNTS["c"].astype("category")),
-    "numbers as names": COUNTS.set_axis(range(4), axis=1),
+    "counts": COUNTS, "array": COUNTS.to_numpy(), "Int64": COUNTS.astype("Int64"), "uint8": COUNTS.astype("uint8"),
+    "float": COUNTS.astype(float), "objects": COUNTS.astype(object),
+    "decimals": COUNTS.map(lambda count: Decimal(int(count))).astype(object), "truths": with_column(COUNTS["c"] > 4),
+    "categories": with_column(COUNTS["c"].astype("category")), "numbers as names": COUNTS.set_axis(range(4), axis=1),
     "an index": COUNTS.set_axis([7] * 40),
-}
+}  # fmt: skip # a table
 
 
 def said(call: Callable[[object], object], table: object) -> str | None:
@@ -332,14 +303,9 @@ def test_a_table_in_any_form_is_read_as_the_same_counts(case):
 
 CELLS = st.one_of(
     st.sampled_from([None, np.nan, pd.NA, pd.NaT, True, "", "3", "1e5", b"3", 1j, object(), (), {1}, 2**64, -(2**70)]),
-    st.integers(-(2**70), 2**70),
-    st.floats(),
-    st.decimals(allow_nan=False),
-    st.fractions(),
-    st.text(max_size=5),
-    st.dates(),
-    st.lists(st.integers(), max_size=2),
-)
+    st.integers(-(2**70), 2**70), st.floats(), st.decimals(allow_nan=False), st.fractions(), st.text(max_size=5),
+    st.dates(), st.lists(st.integers(), max_size=2),
+)  # fmt: skip # a table
 
 
 @settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow], database=None)
@@ -430,7 +396,7 @@ def test_what_comes_beside_the_counts():
         (COUNTS, {"d": "batch"}, 'The role of "d" must be one of'),
     ):
         with pytest.raises(InputError, match=words):
-            prepare(table, other)
+            prepare(table, other)  # fmt: skip # a table
 
 
 def test_an_adjustment_of_a_prepared_table_is_the_one_that_is_used():

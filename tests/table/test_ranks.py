@@ -56,8 +56,7 @@ def test_quantile_levels_are_pooled_before_the_folds():
     pooled = np.empty((16, 2), int)
     for fold in folds:
         pooled[fold.rows] = fold.held_out
-    assert pooled[:, 0].tolist() == [0] * 4 + [1] * 4 + [2] * 4 + [3] * 4
-    assert {fold.top for fold in folds} == {3}
+    assert pooled[:, 0].tolist() == [0] * 4 + [1] * 4 + [2] * 4 + [3] * 4 and {fold.top for fold in folds} == {3}
 
 
 def test_without_a_transform_held_out_counts_are_clipped():
@@ -76,8 +75,7 @@ def test_ranks_do_not_change_under_increasing_maps():
 
 def test_folds_partition_the_rows_evenly():
     fold = fold_of_rows(100, 3, 7)
-    assert sorted(np.bincount(fold)) == [33, 33, 34]
-    assert not np.array_equal(fold, fold_of_rows(100, 3, 8))
+    assert sorted(np.bincount(fold)) == [33, 33, 34] and not np.array_equal(fold, fold_of_rows(100, 3, 8))
 
 
 def test_too_few_rows_for_the_folds():

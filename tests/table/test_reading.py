@@ -4,7 +4,7 @@ import io
 
 import pandas as pd
 import pytest
-from test_tables import workbook
+from app_world import workbook
 
 from disco.errors import InputError
 from disco.table.read import NOTES, READING, SHEETS, read_table

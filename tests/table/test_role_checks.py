@@ -13,18 +13,10 @@ from disco.table.roles import Roles
 def table() -> pd.DataFrame:
     """Sixty rows of three counts, and columns beside them."""
     rng = np.random.default_rng(0)
-    return pd.DataFrame(
-        {
-            "a": rng.poisson(3.0, 60),
-            "b": rng.poisson(2.0, 60),
-            "c": rng.poisson(4.0, 60) + 1,
-            "site": ["x", "y", "z"] * 20,
-            "age": rng.permutation(60) + 20.5,
-            "one": "here",
-            "row": [f"r{row}" for row in range(60)],
-            "half": ["m", "f"] * 30,
-        }
-    )
+    counts = {name: rng.poisson(mean, 60) for name, mean in (("a", 3.0), ("b", 2.0), ("c", 4.0))}
+    beside = {"site": ["x", "y", "z"] * 20, "age": rng.permutation(60) + 20.5, "one": "here"}
+    rows = {"row": [f"r{row}" for row in range(60)], "half": ["m", "f"] * 30}
+    return pd.DataFrame({**counts, **beside, **rows}).assign(c=counts["c"] + 1)
 
 
 def counts_with(roles: dict, **columns: object) -> tuple:

@@ -13,16 +13,9 @@ from disco.table.roles import Roles, computed
 
 def table() -> pd.DataFrame:
     """Twelve rows of two counts, and columns for every role."""
-    return pd.DataFrame(
-        {
-            "a": [0, 1, 2, 3] * 3,
-            "b": [5, 1, 0, 2] * 3,
-            "site": ["s10", "s2", "s1"] * 4,
-            "age": np.linspace(20, 42, 12),
-            "depth": np.arange(1, 13) * 100,
-            "id": [f"r{row}" for row in range(12)],
-        }
-    )
+    counts = pd.DataFrame({"a": [0, 1, 2, 3] * 3, "b": [5, 1, 0, 2] * 3, "site": ["s10", "s2", "s1"] * 4})
+    ids = [f"r{row}" for row in range(12)]
+    return counts.assign(age=np.linspace(20, 42, 12), depth=np.arange(1, 13) * 100, id=ids)
 
 
 def test_each_role_goes_where_it_belongs():
@@ -78,8 +71,7 @@ def test_roles_come_back_from_their_file():
 def test_rows_of_a_group_share_a_fold():
     group = np.repeat(np.arange(30), np.arange(30) % 7 + 1)
     fold = fold_of_rows(len(group), 3, 1, group)
-    assert all(len(set(fold[group == one])) == 1 for one in range(30))
-    assert np.ptp(np.bincount(fold)) <= 7
+    assert all(len(set(fold[group == one])) == 1 for one in range(30)) and np.ptp(np.bincount(fold)) <= 7
     assert not np.array_equal(fold, fold_of_rows(len(group), 3, 2, group))
     with pytest.raises(InputError, match="2 groups, too few for 3 folds"):
         fold_of_rows(60, 3, 0, np.arange(60) % 2)

@@ -5,15 +5,8 @@ import pandas as pd
 
 from disco.table.screening import Screen, left_out, nearly_constant, rare, spreads
 
-TABLE = pd.DataFrame(
-    {
-        "usual": np.arange(200) % 5,
-        "rare": [1, 1, 1] + [0] * 197,
-        "same": [3] * 197 + [4, 5, 6],
-        "often 0": [2] * 10 + [0] * 190,
-        "text": ["x"] * 200,
-    }
-)
+TABLE = pd.DataFrame({"usual": np.arange(200) % 5, "rare": [1, 1, 1] + [0] * 197, "same": [3] * 197 + [4, 5, 6]})
+TABLE["often 0"], TABLE["text"] = [2] * 10 + [0] * 190, "x"
 
 
 def test_the_spread_of_each_column_by_hand():

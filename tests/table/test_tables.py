@@ -7,11 +7,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-import openpyxl
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as parquet
 import pytest
+from app_world import workbook
 
 from disco.errors import InputError
 from disco.table.read import NOTES, read_table
@@ -19,18 +19,6 @@ from disco.table.read import NOTES, read_table
 
 def read(text: str | bytes, name: str = "counts.csv") -> pd.DataFrame:
     return read_table(io.BytesIO(text.encode() if isinstance(text, str) else text), name)
-
-
-def workbook(*sheets: tuple[str, list[list[object]]]) -> bytes:
-    book = openpyxl.Workbook()
-    book.remove(book.active)
-    for title, rows in sheets:
-        sheet = book.create_sheet(title)
-        for row in rows:
-            sheet.append(row)
-    out = io.BytesIO()
-    book.save(out)
-    return out.getvalue()
 
 
 def as_parquet(table: pd.DataFrame) -> bytes:
@@ -42,22 +30,17 @@ def as_parquet(table: pd.DataFrame) -> bytes:
 @pytest.mark.parametrize(
     ("text", "name"),
     [
-        ("a,b\n1,20\n0,3\n", "counts.csv"),
-        ("a;b\n1;20\n0;3\n", "counts.csv"),
-        ("a\tb\n1\t20\n0\t3\n", "counts.tsv"),
-        ("a\tb\n1\t20\n0\t3\n", "COUNTS.TXT"),
-        ("\ufeffa,b\r\n1,20\r\n0,3", "counts.csv"),
-        ("a,b\n1,20\n\n0,3\n\n", "counts.csv"),
-        ('"a","b"\n"1","20"\n"0","3"\n', "counts.csv"),
+        ("a,b\n1,20\n0,3\n", "counts.csv"), ("a;b\n1;20\n0;3\n", "counts.csv"), ("a\tb\n1\t20\n0\t3\n", "counts.tsv"),
+        ("a\tb\n1\t20\n0\t3\n", "COUNTS.TXT"), ("\ufeffa,b\r\n1,20\r\n0,3", "counts.csv"),
+        ("a,b\n1,20\n\n0,3\n\n", "counts.csv"), ('"a","b"\n"1","20"\n"0","3"\n', "counts.csv"),
         ("a,b\n1,20\n0,3\n".encode("utf-16"), "counts.csv"),
         (workbook(("counts", [["a", "b"], [1, 20], [0, 3]])), "counts.xlsx"),
         (as_parquet(pd.DataFrame({"a": [1, 0], "b": [20, 3]})), "counts.parquet"),
     ],
-)
+)  # fmt: skip # a table
 def test_every_kind_of_file_gives_the_same_table(text, name):
     table = read(text, name)
-    assert table.columns.tolist() == ["a", "b"]
-    assert table.to_numpy().tolist() == [[1, 20], [0, 3]]
+    assert table.columns.tolist() == ["a", "b"] and table.to_numpy().tolist() == [[1, 20], [0, 3]]
 
 
 def test_a_path_and_an_open_file_are_read_from_the_start(tmp_path, small_table):
@@ -76,8 +59,7 @@ def test_duplicate_and_empty_names_stay(kind):
         table = read("a,,a,a.1\n1,2,3,4\n")
     else:
         table = read(workbook(("s", [["a", None, "a", "a.1"], [1, 2, 3, 4]])), "t.xlsx")
-    assert table.columns.tolist() == ["a", "", "a", "a.1"]
-    assert table.to_numpy().tolist() == [[1, 2, 3, 4]]
+    assert table.columns.tolist() == ["a", "", "a", "a.1"] and table.to_numpy().tolist() == [[1, 2, 3, 4]]
 
 
 @pytest.mark.parametrize(
@@ -117,11 +99,8 @@ def test_names_are_data():
 
 def test_values_are_not_repaired():
     table = read('a,b,c,d,e\n3.0,"12,34,5",-1,x,\n2.5,5,inf,7,NA\n')
-    assert table["a"].tolist() == [3.0, 2.5]
-    assert table["b"].tolist() == ["12,34,5", "5"]
-    assert table["c"].tolist() == [-1, np.inf]
-    assert table["d"].tolist() == ["x", "7"]
-    assert table["e"].isna().all()
+    assert table["a"].tolist() == [3.0, 2.5] and table["b"].tolist() == ["12,34,5", "5"]
+    assert table["c"].tolist() == [-1, np.inf] and table["d"].tolist() == ["x", "7"] and table["e"].isna().all()
 
 
 def test_a_late_bad_cell_does_not_change_the_cells_before_it():
@@ -140,13 +119,11 @@ def test_excel_kinds_of_cells():
 
 def test_other_sheets_and_a_stored_index_are_mentioned():
     sheets = ("empty", []), ("counts", [["a", "b"], [1, 2]]), ("notes", [["x"]])
-    assert read(workbook(*sheets), "t.xlsx").attrs[NOTES] == [
-        'Only the first sheet, "counts", was read; the others are notes.'
-    ]
+    (note,) = read(workbook(*sheets), "t.xlsx").attrs[NOTES]
+    assert note == 'Only the first sheet, "counts", was read; the others are notes.'
     table = pd.DataFrame({"a": [1, 2]}, index=pd.Index(["p", "q"], name="player"))
-    assert read(as_parquet(table), "t.parquet").attrs[NOTES] == [
-        'The file\'s index "player" was left out: an index names rows and is not a column.'
-    ]
+    (note,) = read(as_parquet(table), "t.parquet").attrs[NOTES]
+    assert note == 'The file\'s index "player" was left out: an index names rows and is not a column.'
     assert NOTES not in read(as_parquet(pd.DataFrame({"a": [1, 2]})), "t.parquet").attrs
 
 
@@ -163,10 +140,7 @@ def test_parquet_keeps_nullable_whole_numbers():
             "a.pdf has an unknown format: give a file that ends in "
             ".csv, .tsv, .txt, .xlsx, .ods, .parquet, .dta, .h5ad, .h5, .zip.",
         ),
-        (
-            lambda: read("", "a.csv"),
-            "a.csv is empty: give a file with names in its first row and values below them.",
-        ),
+        (lambda: read("", "a.csv"), "a.csv is empty: give a file with names in its first row and values below them."),
         (lambda: read("a,b\n", "a.csv"), "a.csv has names but no rows: put the counts below the names."),
         (
             lambda: read("a,b\n1,2\n3,4,5\n"),

@@ -99,8 +99,7 @@ def test_a_calibration_finds_the_speed_of_a_machine_even_if_it_is_busy(threads, 
     found = machine.calibrated()
     assert found.pace == pytest.approx({stage: pace * as_fast for stage, pace in SPEED.pace.items()})
     assert found.cost == pytest.approx({stage: cost / as_fast for stage, cost in SPEED.cost.items()})
-    assert found.forest == pytest.approx(SPEED.forest / threads)
-    assert torch.get_num_threads() == threads
+    assert found.forest == pytest.approx(SPEED.forest / threads) and torch.get_num_threads() == threads
     assert (2 in machine.asked) == (threads == 2 and not others)  # on a busy machine it would take minutes
 
 
@@ -156,15 +155,10 @@ def test_the_time_is_a_range_from_early_stopping_to_a_busy_machine(monkeypatch):
 @pytest.mark.parametrize(
     ("low", "high", "words"),
     [
-        (0.1, 0.4, "1 s"),
-        (8, 25, "8 to 25 s"),
-        (30, 30.2, "30 s"),
-        (2, 120, "0.03 to 2 min"),
-        (100, 390, "1.7 to 6.5 min"),
-        (1800, 10800, "0.5 to 3 h"),
-        (86400, 864000, "1 to 10 days"),
+        (0.1, 0.4, "1 s"), (8, 25, "8 to 25 s"), (30, 30.2, "30 s"), (2, 120, "0.03 to 2 min"),
+        (100, 390, "1.7 to 6.5 min"), (1800, 10800, "0.5 to 3 h"), (86400, 864000, "1 to 10 days"),
     ],
-)
+)  # fmt: skip # a table
 def test_a_range_is_said_in_one_unit(low, high, words):
     assert span(low, high) == words
 
@@ -214,8 +208,7 @@ def test_a_calibration_is_kept_for_a_week():
 def test_a_calibration_is_for_a_number_of_threads():
     FakeMachine().calibrated()
     torch.set_num_threads(2)
-    assert known("cpu") is None
-    assert FakeMachine().calibrated().forest == pytest.approx(SPEED.forest / 2)
+    assert known("cpu") is None and FakeMachine().calibrated().forest == pytest.approx(SPEED.forest / 2)
 
 
 @pytest.mark.parametrize(("seconds_off", "is_kept"), [(0.4, False), (0.7, True), (1.5, True), (3.0, False)])

@@ -42,8 +42,7 @@ def test_a_started_refinement_runs_apart_and_leaves_the_fit_alone():
     before = (run.path / "status.json").read_bytes()
     assert run.status(REFINE).state == "none"
     jobs.start(run, REFINE, SHORT)
-    assert run.status(REFINE).active and run.status(REFINE).choice["restarts"] == 1
-    assert run.status().state == "done"
+    assert run.status(REFINE).active and run.status(REFINE).choice["restarts"] == 1 and run.status().state == "done"
     for refused in (lambda: jobs.start(run, REFINE, SHORT), run.delete):
         with pytest.raises(InputError, match="queued or running"):
             refused()
@@ -52,8 +51,7 @@ def test_a_started_refinement_runs_apart_and_leaves_the_fit_alone():
     assert ended(run) == "done" and run.status(REFINE).error is None and run.status(REFINE).progress == 1.0
     assert (run.path / "status.json").read_bytes() == before
     result = read_refined(run)
-    assert choice_of(run)["bootstrap"] == 3
-    assert result.moves["node"].tolist() == result.order
+    assert choice_of(run)["bootstrap"] == 3 and result.moves["node"].tolist() == result.order
     assert not (run.path / "refining.json").exists() and not (run.path / "refining.jsonl").exists()
     wait(lambda: not run.alive)
     run.delete()
@@ -102,8 +100,7 @@ def test_a_refinement_waits_for_its_turn_and_gives_its_place_up(small_table):
     jobs.start(fit, FIT)
     wait(lambda: len(fit.events()) > 0)
     jobs.start(run, REFINE, SHORT)
-    assert jobs.position(run, REFINE) == 1 and run.status(REFINE).state == "queued"
-    assert run.status().state == "unfitted"
+    assert jobs.position(run, REFINE) == 1 and run.status(REFINE).state == "queued" and run.status().state == "unfitted"
     with pytest.raises(InputError, match="queued or running"):
         jobs.cancel(run, FIT)  # does not stop a refinement
     jobs.cancel(run, REFINE)
@@ -172,10 +169,6 @@ def test_another_choice_begins_anew():
 
 def test_time_left_is_told_only_while_tables_are_drawn():
     run, told = tabled(), []
-    refine_run(
-        run,
-        Choice(starts=1, restarts=0, bootstrap=30, folds=0),
-        callback=lambda step: told.append((step.stage, step.done, run.written_status(REFINE).eta)),
-    )
-    assert {eta for stage, *_, eta in told if stage != "bootstrap"} == {None}
-    assert run.written_status(REFINE).eta is None
+    hear = lambda step: told.append((step.stage, run.written_status(REFINE).eta))  # noqa: E731
+    refine_run(run, Choice(starts=1, restarts=0, bootstrap=30, folds=0), callback=hear)
+    assert {eta for stage, eta in told if stage != "bootstrap"} == {None} and run.written_status(REFINE).eta is None
