@@ -20,8 +20,6 @@ from disco.refine.reasons import but_known
 from disco.refine.searches import Searched
 from disco.refine.stepwise import MOST_PARENTS
 from disco.refine.task import Task
-from disco.table.prepared import Prepared
-from disco.table.relations import relations
 from disco.words import how_many, plural
 
 METHOD = "likelihood refinement"
@@ -39,8 +37,8 @@ class Refined:
             in nats, and whether the direction is decided (`disco.refine.evidence`). `folds` and `bootstrap` are the
             shares of draws with the edge in this direction, NaN without draws or if one of its columns is constant in
             all of them. Other missing evidence is NaN too. With knowledge also `rule`, its rule on the edge: required,
-            fixed (only this direction is allowed) or free. The notes name missing evidence, columns determined by
-            others, and poorly fitted nodes. `misfit` has the columns node, levels, misfit_nats and misfit_per_row
+            fixed (only this direction is allowed) or free. The notes name missing evidence
+            and poorly fitted nodes. `misfit` has the columns node, levels, misfit_nats and misfit_per_row
             (`disco.likelihood.misfit`), NaN if not available; None in refinements older than the misfit.
         starts: one row per start and sweep: start, sweep, score.
         best: the start of the search that found this graph.
@@ -117,7 +115,7 @@ def refined(
             "misfit_per_row": judged.misfit / design.rows,
         }
     )
-    notes = _of_table(task.table), _of_draws(names, constant, choice), _missing(named), _crowded(named)
+    notes = _of_draws(names, constant, choice), _missing(named), _crowded(named)
     poor = _missed(nodes, but_known(named)), _alike(judged.left_out)
     found = Found(
         [names[node] for node in best.found.order],
@@ -168,11 +166,6 @@ def _orders(ends: Sequence[End], names: Sequence[str]) -> pd.DataFrame:
     """start, position, node: every search's final order."""
     rows = [(end.start, at, names[node]) for end in ends for at, node in enumerate(end.found.order, start=1)]
     return pd.DataFrame(rows, columns=["start", "position", "node"])
-
-
-def _of_table(table: pd.DataFrame) -> list[str]:
-    """Notes on columns determined by others."""
-    return [relation.sentence for relation in relations(Prepared(table))]
 
 
 def _alike(left_out: int) -> list[str]:

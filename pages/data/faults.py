@@ -34,16 +34,6 @@ def _found(draft: Draft) -> rows.Proposal:
     return replace(found, columns={at: why for at, why in found.columns.items() if draft.columns[at] not in asked})
 
 
-def mended(draft: Draft) -> set[str]:
-    """The names of the columns with cells that are not counts, if something here would mend them."""
-    if not has_cure(draft):
-        return set()
-    found, names = _found(draft), draft.table.columns
-    mended = {str(names[draft.columns[at]]) for at in (*found.columns, *found.texts)}
-    cells = {one.column for one in computed.problems(draft) if one.blocking and one.row and one.column}
-    return mended | (cells if len(found.rows) else set())
-
-
 def panel(draft: Draft) -> None:
     """The columns and rows to leave out, and numbers stored as text; nothing if there are none."""
     if not has_cure(draft):

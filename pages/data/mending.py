@@ -30,13 +30,12 @@ def panel(draft: Draft) -> None:
 def first(draft: Draft) -> None:
     """What to settle before a graph is looked for, worst first: what blocks it, then what would mislead it."""
     reshaping.panel(draft)
-    answered = roles.asked(draft) | faults.mended(draft)
-    found = [problem for problem in computed.problems(draft) if problem.kind not in _ELSEWHERE]
-    problem_list.problem_list([one for one in found if one.column not in answered], _way_out(draft))
-    if answered or computed.unusable(draft):
+    others = {*draft.columns} - {*computed.guesses(draft)}
+    asked = roles.asked(draft) if len(others) > 1 and not reshaping.asks(draft) else set()
+    found = [one for one in computed.problems(draft) if one.kind not in _ELSEWHERE and one.column not in asked]
+    if found or asked or faults.has_cure(draft) or computed.unusable(draft):
         with st.container(border=True, key="settle"):
-            if computed.chosen_counts(draft) is None:
-                st.markdown(":material/error: **To settle before a graph can be found**")
+            problem_list.problem_list(found, _way_out(draft))
             roles.panel(draft)
             faults.panel(draft)
             roles.unusable(draft)

@@ -126,6 +126,7 @@ def _show(table: pd.DataFrame, refinement: Refinement) -> None:
         names.remove("folds")
     names = [name for name in (*names, "p_value") if name in table]
     unavailable = evidence_words.unavailable(table, refinement.choice, refinement.refined.nodes is None)
+    every = table
     if unavailable.any():
         table = table.assign(unavailable=unavailable.to_numpy())
         names.insert(2, "unavailable")  # rare; must be visible without scrolling
@@ -140,7 +141,7 @@ def _show(table: pd.DataFrame, refinement: Refinement) -> None:
         "The edges shown, strongest first",
         _columns(refinement),
         most=420,
-        csv=tables.Csv("Edges shown, CSV", name, "refined_table", table, "Every number of the edges shown."),
+        csv=tables.Csv("Edges shown, CSV", name, "refined_table", every, "Every number of the edges shown."),
         key=key,
         on_select=partial(_row_picked, key, _pairs(table)),
         selection_mode="single-row",

@@ -141,8 +141,15 @@ def test_determined_columns_are_named_and_can_be_left_out(counts, capsys):
     assert main([*given, "--out", str(counts / "whole")]) == 0
     printed = capsys.readouterr()
     sentence = '"total" is the sum of "x1" and "x2".'
-    assert f"Note: {sentence}" in printed.err and "--without" in printed.err and sentence in printed.out
-    assert read_refined(open_run(counts / "whole")).notes[0] == sentence
+    assert f"Warning: {sentence}" in printed.out and "--dismiss relation=REASON" in printed.out
+    found = read_refined(open_run(counts / "whole"))
+    assert found.found.artefacts[0].startswith(sentence) and not found.edges["decided"].any()
+    assert main(["refine", str(counts / "whole"), *FAST, "--dismiss", "relation=a test"]) == 0
+    assert "Dismissed, relation: a test" in capsys.readouterr().out
+    assert main(["refine", str(counts / "whole"), *FAST, "--dismiss", "depth=no"]) == 2
+    assert "no artefact 'depth' to dismiss; it has relation" in capsys.readouterr().err
+    assert main(["refine", str(counts / "whole"), *FAST, "--dismiss", "depth"]) == 2
+    assert "--dismiss needs a kind and a reason" in capsys.readouterr().err
     assert main([*given, "--out", str(counts / "part"), "--without", "total, x3"]) == 0
     printed = capsys.readouterr()
     assert sentence not in printed.err and sentence not in printed.out

@@ -15,7 +15,7 @@ from disco.metrics.several import Comparison
 def test_the_matrix_names_the_two_that_agree_most():
     values = pd.DataFrame([[1, 0.2, 0.9], [0.2, 1, 0.4], [0.9, 0.4, 1]], index=list("abc"), columns=["a", "b", "<c>"])
     figure = compared.agreement(values, "Orders")
-    assert roles.title_of(figure) == "Orders of 3 methods: a and <c> agree most, by 0.90"
+    assert roles.title_of(figure) == "Orders of 3 methods: a and <c> agree most (0.90)"
     np.testing.assert_array_equal(figure.data[0].z, values)
     assert figure.data[0].zmin == 0 and figure.data[0].zmax == 1
     ink = figure.data[0].textfont.color
@@ -65,7 +65,10 @@ def test_an_edge_is_as_wide_as_many_have_it_and_an_open_one_has_no_head():
     assert edges["a"]["words"] == "a → b: 2 of 2 methods" and edges["b"]["words"] == "b — c: 1 of 2 methods"
     heads = {name: {tuple(point.split(",")) for point in edge["head"].split()} for name, edge in edges.items()}
     assert len(heads["a"]) == 3 and len(heads["b"]) == 1
-    assert {key["words"] for key in marks["legend"]} == {"no arrow head: direction open", "thicker line = more methods"}
+    assert {key["words"] for key in marks["legend"]} == {
+        "no arrow head: direction not known",
+        "thicker line = more methods",
+    }
 
 
 def test_the_consensus_can_be_read_by_other_programs():

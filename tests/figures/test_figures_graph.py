@@ -130,12 +130,16 @@ def union() -> tuple[nx.DiGraph, dict[str, tuple[float, float]]]:
     return graph, {"a": (0.0, 0.0), "b": (0.0, 100.0), "c": (0.0, 200.0)}
 
 
-def test_colour_and_tail_say_who_found_an_edge_and_the_dash_that_its_direction_is_undecided():
+def test_colour_and_tail_say_who_found_an_edge_and_a_missing_head_that_its_direction_is_not_known():
     graph, places = union()
     drawn = {edge.found_by: edge for edge in drawing.edges(graph)}
     assert {edge.look[0] for edge in drawn.values()} == {role.colour for role in roles.FOUND_BY.values()}
     assert len({(edge.has_dot, edge.role.is_ring) for edge in drawn.values()}) == 3
-    assert {name for name, edge in drawn.items() if edge.look[1]} == {"likelihood"}
+    assert {name for name, edge in drawn.items() if edge.head == drawing.NONE} == {"likelihood"}
+    graph.graph[drawing.LIKELIER] = True
+    assert {edge.found_by for edge in drawing.edges(graph) if edge.head == drawing.OPEN} == {"likelihood"}
+    assert 'fill="white" stroke="#D98200"' in drawing.svg(graph, places) and "b" in drawn["likelihood"].words()
+    del graph.graph[drawing.LIKELIER]
     assert drawn["both"].width == drawing.THICK and drawn["DISCO"].width == drawing.THIN
     assert drawn["likelihood"].width == pytest.approx(drawing.THIN + 0.6 * (drawing.THICK - drawing.THIN))
     assert drawn["both"].words().startswith("a → b (found by both methods): gain 25.0 nats, direction 9.00 nats")
@@ -144,7 +148,8 @@ def test_colour_and_tail_say_who_found_an_edge_and_the_dash_that_its_direction_i
     text = drawing.svg(graph, places)
     for role in roles.FOUND_BY.values():
         assert f">{role.meaning}</text>" in text and role.colour in text
-    assert ">direction undecided</text>" in text
+    assert ">no arrow head: direction not known</text>" in text and "b -&gt;" not in text
+    assert '"b" -> "c"' in graphs.export(graph, "dot") and graphs.export(graph, "dot").count("dir=none") == 1
 
 
 def test_the_legend_holds_what_is_drawn_and_no_more():
@@ -153,7 +158,8 @@ def test_the_legend_holds_what_is_drawn_and_no_more():
     assert words == ["passed in all folds", "thicker line = higher OCS"]
     words = [key.words for key in drawing.legend(union()[0], drawing.edges(union()[0]))]
     assert words[:3] == [role.meaning for role in roles.FOUND_BY.values()]
-    assert words[3:] == ["direction decided", "direction undecided", "thicker line = stronger evidence"]
+    told = ["arrow: direction decided", "no arrow head: direction not known", "thicker line = stronger evidence"]
+    assert words[3:] == told
 
 
 def test_a_picture_says_what_it_is_of():
@@ -185,7 +191,7 @@ def test_pyvis_gets_every_node_and_edge_in_its_place_and_no_markup_of_names():
     assert "<script>alert(1)" not in found.generate_html()
 
 
-def test_a_truth_has_dashed_lines_where_a_direction_cannot_be_known_and_no_scores():
+def test_a_truth_has_no_heads_where_a_direction_cannot_be_known_and_no_scores():
     drawn = simulate(Design(graph="chain", nodes=3, rows=50, seed=0))
     keys = {}
     for direction in (known.KNOWN, known.UNKNOWN):
@@ -193,9 +199,9 @@ def test_a_truth_has_dashed_lines_where_a_direction_cannot_be_known_and_no_score
         assert truth.positions.keys() == set(truth.order) == set(drawn.table)
         picture = drawing.picture(truth.graph, truth.positions, 1.0)
         keys[direction] = [key["words"] for key in picture["legend"]]
-        assert {bool(edge["dash"]) for edge in picture["edges"]} == {direction == known.UNKNOWN}
+        assert {edge["end"] for edge in picture["edges"]} == {"none" if direction == known.UNKNOWN else "full"}
         assert all(edge["width"] == drawing.THIN for edge in picture["edges"])
-    assert keys == {known.KNOWN: [], known.UNKNOWN: ["direction cannot be known"]}
+    assert keys == {known.KNOWN: [], known.UNKNOWN: ["no arrow head: direction not known"]}
 
 
 def ruled(**more) -> tuple[nx.DiGraph, dict[str, tuple[float, float]]]:

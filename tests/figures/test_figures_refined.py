@@ -74,17 +74,16 @@ def test_nobody_moved():
     assert roles.title_of(fig) == "No node moved"
 
 
-def test_width_is_evidence_and_dash_an_undecided_direction():
+def test_width_is_evidence_and_an_edge_of_unknown_direction_has_no_head():
     order = list("abcde")
     table = evidence([("a", "b"), ("b", "c"), ("c", "d"), ("d", "e")])
     drawn = {(edge.parent, edge.child): edge for edge in drawing.edges(build(order, table))}
     widths = [drawn[pair].width for pair in zip(table["parent"], table["child"], strict=True)]
     assert widths == sorted(widths, reverse=True) and widths[0] == drawing.THICK
-    assert [drawn[pair].is_firm for pair in drawn] == [pair != ("c", "d") for pair in drawn]
-    assert drawn["c", "d"].look[1] and not drawn["a", "b"].look[1]
+    assert [pair for pair in drawn if drawn[pair].head == drawing.NONE] == [("c", "d")]
     assert "direction undecided" in drawn["c", "d"].words() and "robust" in drawn["d", "e"].words()
     text = drawing.svg(build(order, table), figures.positions(order, table))
-    assert ">direction undecided</text>" in text and "OCS" not in text
+    assert ">no arrow head: direction not known</text>" in text and "OCS" not in text
 
 
 def test_changes_differ_by_more_than_colour():

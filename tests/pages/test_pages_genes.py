@@ -18,7 +18,7 @@ def key(at, part):
 def test_fifty_genes_come_first_and_others_can_be_read():
     at = upload(booted(), "t.h5", tenx(COUNTS, genes=NAMES))
     assert not at.exception and draft_of(at).table.shape == (90, 50)
-    assert at.expander[1].label == "Read 50 genes by Pearson residuals, of 90 cells × 60 genes"
+    assert "Read 50 genes by Pearson residuals, of 90 cells × 60 genes" in [one.label for one in at.expander]
     assert not button(at, "Find the graph").disabled and not at.multiselect  # such a file has no obs
     at.number_input(key=key(at, "many")).set_value(4)
     at.button_group(key=key(at, "way")).set_value("variance").run()

@@ -23,14 +23,15 @@ def test_identifiers_are_left_out_and_taken_back_with_one_click():
     table = poisson(names=("a", "b", "c"))
     table.insert(0, "id", np.random.default_rng(0).permutation(len(table)) + 1)
     at = upload(booted(), "ids.csv", csv(table))
-    assert draft_of(at).columns == (1, 2, 3) and "`id` looks like an index, not a count" in texts(at)
-    press(at, "Include it")
-    assert draft_of(at).columns == (0, 1, 2, 3) and "It is included" in texts(at)
+    assert draft_of(at).columns == (1, 2, 3) and "`id` looks like an identifier and is left out" in texts(at)
+    press(at, "All")
+    assert draft_of(at).columns == (0, 1, 2, 3) and "It measures nothing" in texts(at)
     at.switch_page("pages/preprocess/page.py").run()
     said = texts(at)
     assert "`id` looks like an index, not a count. No transform helps" in said and "Quantile levels would" not in said
     at.switch_page("pages/data/page.py").run()
-    press(at, "Leave it out")
+    at.button(key="artefact_cure_identifier").click().run()
+    assert draft_of(at).columns == (1, 2, 3)
     press(at, "All")
     press(at, "Usable")
     assert draft_of(at).columns == (1, 2, 3)
@@ -80,13 +81,14 @@ def test_rows_and_columns_that_are_not_counts_are_left_out_counted_listed_and_un
     assert "8 rows hold cells that are not counts:** 4–6, 11, 21, 31, 41, 119. Cells: 7 blank, 1 negative." in texts(at)
     cells = next(found.value for found in at.dataframe if "why" in found.value)
     assert cells["row"].tolist() == [4, 5, 6, 11, 21, 31, 41, 119]
-    press(at, "Leave out these 2 columns")
+    at.button(key="leave_asked").click().run()
+    at.button(key="leave_out_columns").click().run()
     press(at, "Leave out these 8 rows")
     now = draft_of(at)
     assert not at.error and now.columns == tuple(range(6)) and len(now.table) == 112
     assert now.rows_left_out == ((4, 6), (11, 11), (21, 21), (31, 31), (41, 41), (119, 119))
     run = fit_start.new_run(now, "left", "auto")
-    assert run.rows_left_out == now.rows_left_out and "8 rows left out" in run.source and "site, seen" in run.source
+    assert run.rows_left_out == now.rows_left_out and "8 rows left out" in run.source and "seen" in run.source
     (listed,) = list_runs()
     assert listed.rows_left_out == now.rows_left_out
     fresh = booted(run=run.id)
@@ -129,7 +131,8 @@ def test_rows_keep_their_numbers_in_later_messages():
 
 def test_a_choice_of_columns_survives_undoing_rows():
     at = upload(booted(), "blanks.csv", csv(with_blanks()))
-    press(at, "Leave out these 2 columns")
+    at.button(key="leave_asked").click().run()
+    at.button(key="leave_out_columns").click().run()
     press(at, "Leave out these 8 rows")
     at.text_input(key="column_search").set_value("f").run()
     press(at, "None")

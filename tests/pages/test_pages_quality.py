@@ -44,23 +44,26 @@ def test_columns_and_rows_are_left_out_and_taken_back():
     table = poisson(rows=300, names=tuple("abcd"))
     table.iloc[[2, 9]] = 40
     table["<b>gaps</b>"] = 9 * rng.binomial(1, 0.6, 300)
-    table["near"] = 10 * table["a"] + (rng.random(300) < 0.05)
     at = opened(table)
     assert "far from the others" in texts(at) and "<b>gaps" not in texts(at).replace("\\<b\\>gaps", "")
     press(at, "Leave out 2 rows")
     assert len(draft_of(at).table) == 298 and draft_of(at).rows_left_out == ((3, 3), (10, 10))
     assert "2 rows left out, far from the others\\: 3, 10" in texts(at)
-    at.button(key="quality_out_near").click().run()
-    assert not at.exception and draft_of(at).columns == (0, 1, 2, 3, 4)
+    at.button(key="quality_out_zeros").click().run()
+    assert not at.exception and draft_of(at).columns == (0, 1, 2, 3)
     press(at, "Back to the table as loaded")
-    assert len(draft_of(at).table) == 300 and draft_of(at).columns == tuple(range(6))
+    assert len(draft_of(at).table) == 300 and draft_of(at).columns == tuple(range(5))
 
 
 def test_a_large_table_is_looked_at_in_the_background(monkeypatch):
     begun = {}
     monkeypatch.setattr(section, "_AT_ONCE", 10)
 
+    start = background.begin
+
     def begin(key, work, failure, at_once=False):
+        if key[0] != "quality":
+            return start(key, work, failure, at_once)
         assert not at_once
         begun["job"], begun["work"] = background.keep(key, background.Computation()), work
         return begun["job"]

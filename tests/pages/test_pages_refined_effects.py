@@ -87,7 +87,7 @@ def test_an_edge_has_its_curve_and_evidence():
 
 def test_an_open_direction_is_called_so():
     said = texts(part("edge_details", refined_run(), NAMES[1], NAMES[2]))
-    assert "Undecided" in said and "only 1.50 nats for this direction" in said and "2 of 3 fits" in said
+    assert "**Direction:** not known. Only 1.50 nats for this direction" in said and "2 of 3 fits" in said
     assert "**Not available**: share of bootstrap tables." in said and "of 10 bootstrap" not in said
     app = part("edge_details", refined_run(), NAMES[0], NAMES[2])
     assert "only 2.00 with a straight link" in texts(app)
@@ -96,9 +96,9 @@ def test_an_open_direction_is_called_so():
 @pytest.mark.parametrize(
     ("changes", "missed", "words"),
     [
-        ({"decided": True}, {}, "**Decided:** 30.0 nats for this direction"),
+        ({"decided": True}, {}, "**Direction:** known from the counts. 30.0 nats for this direction"),
         ({}, {}, "another search that ended nearly as high"), ({"direction_nats": np.nan}, {}, "not available"),
-        ({"direction_nats": 3.0, "robust_nats": 3.0}, {"a": 90.0}, "only 3.00 nats for"),
+        ({"direction_nats": 3.0, "robust_nats": 3.0}, {"a": 90.0}, "Only 3.00 nats for"),
         ({"direction_nats": -2.0, "robust_nats": -2.0}, {}, "favours the reversed edge by 2.00 nats"),
         ({"robust_nats": 4.0}, {"a": 90.0}, "only 4.00 with a straight link"),
         ({"linear_nats": -6.0}, {"a": 90.0}, "with every effect linear the reversed edge gains 6.00"),

@@ -19,7 +19,7 @@ def test_edges_are_counted_either_way(monkeypatch):
     found = [["ab", "bc", "cd"], ["ab", "cb", "ad"], []]
     seen = []
 
-    def searched(given, choice, callback):
+    def searched(given, choice, callback, dismissed):
         seen.append(given.counts)
         return SimpleNamespace(found=SimpleNamespace(pairs=[tuple(edge) for edge in found[len(seen) - 1]]))
 
@@ -37,7 +37,7 @@ def test_every_search_is_adjusted_as_the_whole_table_is(monkeypatch):
     table["batch"] = ["x", "y"] * 30
     seen = []
 
-    def searched(given, choice, callback):
+    def searched(given, choice, callback, dismissed):
         seen.append((list(given.counts), given.adjustment))
         return SimpleNamespace(found=SimpleNamespace(pairs=[]))
 
