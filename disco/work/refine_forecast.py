@@ -20,6 +20,8 @@ import pandas as pd
 
 from disco.progress import Callback, Reporter
 from disco.refine import Choice
+from disco.runs import REFINE, Run
+from disco.runs.refined import choice_from
 from disco.settings import Settings
 from disco.work.forecast import crowding, one_thread, torch_threads
 
@@ -87,6 +89,16 @@ def trial(table: pd.DataFrame, settings: Settings, callback: Callback | None = N
     reporter.step("screen", 0, nodes)
     pairs = sum(map(len, screen(task.design, reporter=reporter))) // 2
     return Trial(rows, nodes, pairs, pace, torch_threads())
+
+
+def expected(run: Run, callback: Callback | None = None) -> float:
+    """The seconds of a run's queued refinement, the middle of their range.
+
+    Raises:
+        InputError: its table or its choice cannot be used.
+    """
+    low, high = trial(run.table(), run.settings, callback).seconds(choice_from(run.written_status(REFINE).choice))
+    return math.sqrt(low * high)
 
 
 @cache

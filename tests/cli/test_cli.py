@@ -323,9 +323,9 @@ def test_a_fit_waits_for_the_device_and_can_be_interrupted_there(counts, small_t
     told = tmp_path / "told"
     with told.open("w") as stderr, subprocess.Popen(command, cwd=ROOT, stderr=stderr) as waiting:
         try:
-            wait(lambda: "waiting for the device, in use by another fit" in told.read_text())
+            wait(lambda: "Waits for the fit of busy: next in the queue." in told.read_text())
             run = open_run(Path(out(tmp_path)))
-            assert run.status().state == "queued" and jobs.position(run, FIT) == 1
+            assert run.status().state == "queued" and jobs.wait_of(run, FIT).place == 1
             waiting.send_signal(signal.SIGINT)
             assert waiting.wait(PATIENCE) == 130 and run.status().state == "cancelled"
         finally:

@@ -113,7 +113,7 @@ def test_another_kind_of_work_is_one_registration(run, monkeypatch):
     monkeypatch.setitem(jobs.WORKS, COUNT, jobs.Doing(lambda run, most: run.written_status(COUNT), count))
     before = (run.path / FIT.file).read_bytes()
     lock = jobs.enqueue(run, COUNT, 3, pid=os.getpid())
-    assert run.status(COUNT).state == "queued" and jobs.position(run, COUNT) == 1
+    assert run.status(COUNT).state == "queued" and jobs.wait_of(run, COUNT).place == 1
     assert note(run.lock_path)["work"] == "count" and not run.status().active
     with pytest.raises(InputError, match="already queued or running"):
         jobs.enqueue(run, FIT)
@@ -122,7 +122,7 @@ def test_another_kind_of_work_is_one_registration(run, monkeypatch):
     assert run.status(COUNT).state == "cancelled" and run.status(COUNT).resumable and not run.alive
     with pytest.raises(FitStopped, match="waiting for the device"):
         jobs.work(run, COUNT, jobs.enqueue(run, COUNT, 3), lambda event: False)
-    assert run.status(COUNT).state == "cancelled" and jobs.position(run, COUNT) is None
+    assert run.status(COUNT).state == "cancelled" and jobs.wait_of(run, COUNT) is None
     assert jobs.work(run, COUNT, jobs.enqueue(run, COUNT, 3)) == 3
     assert seen == [(1, "running", 1, 2.0), *((done, "running", done, 2.0) for done in (1, 2, 3))]
     assert run.status(COUNT).state == "done" and run.status(COUNT).progress == 1.0
