@@ -46,7 +46,7 @@ def run(arguments: argparse.Namespace) -> None:
             table, settings, arguments.out, arguments.counts, device, left_out, knowledge=known, roles=roles
         )
     if fitted.status().state != "done":
-        work_here(fitted, FIT, "the same command with --resume continues from here.")
+        work_here(fitted, FIT, "the same command with --resume continues from here.", now=arguments.now)
     print_result(fitted)
 
 

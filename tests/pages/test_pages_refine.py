@@ -19,7 +19,7 @@ from disco.work import jobs, refine_forecast, refining
 from disco.work.refine_forecast import Trial
 from disco.work.turns import Ticket, Wait
 from pages.shared.frame import run_list
-from pages.shared.work import background, machine
+from pages.shared.work import background, machine, waiting
 
 PAGE = "pages/refine/page.py"
 ORDER = ["x1", "x2", "x3", "x4", "x5", "x6"]
@@ -127,7 +127,9 @@ def test_who_waits_reads_for_what_and_can_start_at_once(monkeypatch):
     button(app, "Start it now anyway").click().run()
     assert started == [(run.id, REFINE)] and not app.exception
     assert button(app, "Cancel")
+    assert waiting.words(run, REFINE).endswith("2nd in the queue.")
     monkeypatch.setattr(jobs, "wait_of", lambda run, work: Wait())
+    assert waiting.words(run, REFINE) == "Queued."
     app.run()
     assert not any(found.label == "Start it now anyway" for found in app.button)
     lock.release()

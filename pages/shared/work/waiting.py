@@ -15,7 +15,9 @@ _SECONDS = 1.0
 def words(run: Run, work: Work) -> str:
     """What queued work waits for, after its state."""
     wait = jobs.wait_of(run, work)
-    return " ".join(["Queued.", *([wait.words] if wait is not None and wait.words else [])])
+    if wait is None:
+        return "Queued. It follows the other work of this run."
+    return f"Queued. {wait.words}".rstrip()
 
 
 def start_now(slot: Any, run: Run, work: Work) -> None:
