@@ -8,7 +8,7 @@ relative to the reference machine, a fit of every pair takes about
 A bootstrap table takes about u = √(k / 6) · f, and 20 searches with the evidence about s = (3 + 0.22 k²) · f: where
 more columns are related, each search makes more fits, and more searches end in different graphs. Over 28 refinements
 of 5 to 200 columns and 500 to 8,000 rows, from independent columns to batting counts, a bootstrap table took 0.4 to
-1.8 u. The searches of real tables took 0.4 to 2 s, those of simulated tables 0.2 to 2 s. Hence the range.
+1.8 u. The searches of five real tables took 0.7 to 1.8 s, those of simulated tables 0.2 to 2 s. Hence the range.
 """
 
 import math

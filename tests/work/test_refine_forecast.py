@@ -64,7 +64,7 @@ def test_the_range_holds_what_was_measured(rows, nodes, pairs, choice, seconds):
         (6366, 9, 34, 2.5),  # fair, halves
         (5975, 24, 184, 32.6),  # portal
         (569, 30, 242, 31.2),  # breast cancer, 20 levels
-        (1797, 58, 760, 400.0),  # digits
+        (1797, 58, 760, 544.4),  # digits
     ],
 )
 def test_the_range_holds_real_tables(rows, nodes, pairs, seconds):
