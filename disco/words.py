@@ -35,6 +35,18 @@ def duration(seconds: float | None) -> str:
     return f"{round(hours / 24)} days"
 
 
+def roughly(seconds: float) -> str:
+    """A time span that is only an estimate: 40 s, 4 min, 2 h 5 min."""
+    step = 10 if seconds <= 120 else 60
+    return duration(step * math.ceil(max(seconds, 1.0) / step))
+
+
+def place(number: int) -> str:
+    """A place in a queue: next, 2nd, 3rd, 11th."""
+    last = 0 if number // 10 % 10 == 1 else number % 10
+    return "next" if number == 1 else str(number) + {1: "st", 2: "nd", 3: "rd"}.get(last, "th")
+
+
 def size(count: float | None) -> str:
     """Bytes in a readable unit: 640 MB, 1.3 GB."""
     if count is None or count != count:

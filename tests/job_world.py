@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 import pandas as pd
 import pytest
 
-from disco.runs import Run, create_run, list_runs
+from disco.runs import Run, Work, create_run, list_runs
 from disco.runs.locks import note
 from disco.settings import Settings
 from disco.work import jobs
@@ -50,6 +50,12 @@ def wait(condition: Callable[[], bool]) -> None:
 
 def wait_for(run: Run, *states: str) -> None:
     wait(lambda: run.status().state in states)
+
+
+def place(run: Run, work: Work) -> int | None:
+    """The place of a run in its queue, 1 = next; None if it is not waiting."""
+    wait = jobs.wait_of(run, work)
+    return None if wait is None else wait.place
 
 
 def kill(run: Run) -> None:

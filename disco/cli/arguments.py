@@ -88,8 +88,13 @@ def _fit(command: argparse.ArgumentParser) -> None:
     _roles(command)
     _knowledge(command)
     command.add_argument("--device", metavar="NAME", help="auto (default), cpu or cuda")
+    _now(command)
     command.add_argument("--resume", action="store_true", help="resume the unfinished run in RUN")
     _set(command)
+
+
+def _now(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--now", action="store_true", help="begin beside work that is running, without waiting for it")
 
 
 def _table(command: argparse.ArgumentParser, when: str = "") -> None:
@@ -175,6 +180,7 @@ def _refine(command: argparse.ArgumentParser) -> None:
     command.add_argument("--seed", type=int, help="seed of the random orders and of the bootstrap (0)")
     _knowledge(command)
     command.add_argument("--device", metavar="NAME", help="auto (default), cpu or cuda")
+    _now(command)
 
 
 def _compare(command: argparse.ArgumentParser) -> None:
@@ -191,6 +197,7 @@ def _compare(command: argparse.ArgumentParser) -> None:
     _table(command, "with COUNTS: ")
     _roles(command, "with COUNTS: ")
     _knowledge(command)
+    _now(command)
 
 
 def _simulate(command: argparse.ArgumentParser) -> None:

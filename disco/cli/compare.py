@@ -43,7 +43,8 @@ def run(arguments: argparse.Namespace) -> None:
     if truth is not None:
         _set_truth(target, truth)
     if comparing.left(target, asked):
-        work_here(target, COMPARE, "the same command continues with the remaining methods.", asked, device="cpu")
+        go_on = "the same command continues with the remaining methods."
+        work_here(target, COMPARE, go_on, asked, device="cpu", now=arguments.now)
     ended = {one.method: one for one in compared.read_all(target)}
     found = [ended[name] for name in asked.methods if name in ended]
     known = target.truth()

@@ -49,7 +49,7 @@ def run(arguments: argparse.Namespace) -> None:
     else:
         artefacts.dismiss(fitted, arguments)
     if fitted.status().state != "done":
-        work_here(fitted, FIT, "the same command with --resume continues from here.")
+        work_here(fitted, FIT, "the same command with --resume continues from here.", now=arguments.now)
     print_result(fitted)
 
 

@@ -21,7 +21,9 @@ _STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _AGAIN = 0.1  # seconds between attempts to stop at once
 
 
-def work_here(run: Run, work: Work, go_on: str, *asked: Any, label: str = "", device: str | None = None) -> Any:
+def work_here(
+    run: Run, work: Work, go_on: str, *asked: Any, label: str = "", device: str | None = None, now: bool = False
+) -> Any:
     """Start or resume long work on a run; the app shows it and can cancel it.
 
     Args:
@@ -30,6 +32,7 @@ def work_here(run: Run, work: Work, go_on: str, *asked: Any, label: str = "", de
         asked: the choices, as in `jobs.start`.
         label: text before its progress.
         device: auto, cpu or cuda; by default the run's own.
+        now: whether it begins beside the work that it would wait for.
 
     Returns:
         The result of `jobs.work`.
@@ -47,6 +50,8 @@ def work_here(run: Run, work: Work, go_on: str, *asked: Any, label: str = "", de
 
         lock = jobs.enqueue(run, work, *asked, pid=os.getpid(), device=device)
         try:
+            if now:
+                jobs.start_at_once(run, work)
             return jobs.work(run, work, lock, watch)
         except (FitStopped, KeyboardInterrupt) as stop:
             raise FitStopped(f"stopped; {go_on}") from stop

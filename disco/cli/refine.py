@@ -31,7 +31,7 @@ def run(arguments: argparse.Namespace) -> None:
     device = choose_device(arguments.device or "auto").type
     target = chosen_run(arguments, "RUN", "--counts")
     go_on = "the same command continues after the finished searches."
-    result = work_here(target, REFINE, go_on, choice, device=device)
+    result = work_here(target, REFINE, go_on, choice, device=device, now=arguments.now)
     _print(target, result, choice)
 
 

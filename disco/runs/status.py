@@ -18,6 +18,8 @@ _RESUMABLE = ("unfitted", "queued", "cancelled", "failed", "interrupted")
 _STATES = ("queued", "running", "done", "cancelled", "failed", "interrupted")
 _LONGEST_TEXT = 2000
 
+_SIGNED = ("loss", "score", "best")
+
 
 @dataclass(frozen=True)
 class Work:
@@ -83,7 +85,9 @@ class Status:
         peak_bytes: of a fit: peak memory of the process or the device.
         best_epochs: of a fit: stage → best epoch of each fold.
         rows_used: of a fit: number of rows, when done.
+        loss: of a fit: the stage's validation loss at its last measured epoch, averaged over folds.
         start, sweep, score: of a refinement: its running search; nats.
+        best: of a refinement: the highest score so far; nats.
         choice: of a refinement: the fields of `disco.refine.Choice`.
         method: of a comparison: the current method.
     """
@@ -109,9 +113,11 @@ class Status:
     peak_bytes: int | None = None
     best_epochs: dict[str, list[int]] = field(default_factory=dict)
     rows_used: int | None = None
+    loss: float | None = None
     start: str = ""
     sweep: int = 0
     score: float | None = None
+    best: float | None = None
     choice: dict[str, Any] = field(default_factory=dict)
     method: str = ""
 
@@ -132,8 +138,8 @@ class Status:
 
 
 _OF_ONE = (
-    *("versions", "estimate", "seconds_off", "bytes_off", "peak_bytes", "best_epochs", "rows_used"),
-    *("start", "sweep", "score", "choice", "method"),
+    *("versions", "estimate", "seconds_off", "bytes_off", "peak_bytes", "best_epochs", "rows_used", "loss"),
+    *("start", "sweep", "score", "best", "choice", "method"),
 )
 
 
@@ -193,7 +199,7 @@ def _checked(status: Status, work: Work) -> Status:
         if getattr(status, name) not in values:
             raise ValueError(f"{name} is {printable(getattr(status, name), 40)!r}")
     for name, value in dataclasses.asdict(status).items():
-        if isinstance(value, int | float) and name != "score" and (value < 0 or (name == "progress" and value > 1)):
+        if isinstance(value, int | float) and name not in _SIGNED and (value < 0 or (name == "progress" and value > 1)):
             raise ValueError(f"{name} is {value}")
     _check_estimate(status.estimate)
     if not fits(status.choice, dict[str, float | bool]):

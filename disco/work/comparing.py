@@ -6,6 +6,7 @@ other options.
 
 import dataclasses
 import time
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from disco.errors import InputError
@@ -53,6 +54,17 @@ def queued(run: Run, asked: Asked) -> Status:
     return run.written_status(COMPARE)
 
 
+def expected(run: Run) -> float | None:
+    """The seconds that the remaining methods of the last request take; None if it cannot be read."""
+    asked = compared.asked(run)
+    return None if asked is None else sum(_seconds(run, asked, left(run, asked)))
+
+
+def _seconds(run: Run, asked: Asked, names: Sequence[str]) -> list[float]:
+    """The seconds of each method, roughly."""
+    return [min(max(METHODS[name].seconds(*run.shape), _START), asked.limit) for name in names]
+
+
 def compare_run(run: Run, *, callback: "Callback | None" = None) -> list[Ended]:
     """Run the remaining methods of the last request; the caller holds the run's lock.
 
@@ -66,8 +78,8 @@ def compare_run(run: Run, *, callback: "Callback | None" = None) -> list[Ended]:
     if asked is None:
         raise InputError(f"{run.path / compared.ASKED} is missing or damaged: start the comparison again.")
     remove_leftovers(run.path)
-    names, (rows, nodes) = left(run, asked), run.table().shape
-    foretold = [min(max(METHODS[name].seconds(rows, nodes), _START), asked.limit) for name in names]
+    names = left(run, asked)
+    foretold = _seconds(run, asked, names)
     part = _Methods()
     fresh: dict[str, Any] = {"stage": "", "done": 0, "total": len(names), "progress": 0.0, "method": ""}
     recorder = Recorder(run, COMPARE, part, callback, device=run.written_status(COMPARE).device, **fresh)

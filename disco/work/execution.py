@@ -1,8 +1,10 @@
 """Fit a run in this process: write losses, status and checkpoint during the fit, results at its end."""
 
 import contextlib
+import math
 import os
 import time
+from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 import psutil
@@ -19,6 +21,7 @@ from disco.work.recording import Recorder
 if TYPE_CHECKING:
     from disco.estimator import DISCO
     from disco.progress import Callback, Event
+    from disco.work.forecast import Estimate
 
 _LONG_SECONDS = 5.0  # shorter fits do not measure the machine's speed
 
@@ -33,6 +36,20 @@ def queued(run: Run) -> Status:
     if status.state == "done":
         raise InputError(f"The run {run.name} is done; create a new one to fit again.")
     return status
+
+
+def expected(run: Run) -> float | None:
+    """The seconds that the fit will take on an idle machine; None if its speed is not known."""
+    found = _foretold(run)
+    return None if found is None else found.seconds
+
+
+def _foretold(run: Run) -> "Estimate | None":
+    from disco.devices import choose_device
+    from disco.work.forecast import foretell, known
+
+    speed = known(choose_device(run.device).type)
+    return None if speed is None else foretell(*run.shape, run.settings, speed)
 
 
 def execute(run: Run, *, callback: "Callback | None" = None, lock: Lock | None = None) -> None:
@@ -66,16 +83,12 @@ def execute(run: Run, *, callback: "Callback | None" = None, lock: Lock | None =
 def _fit(run: Run, recorder: Recorder, losses: "_Losses") -> "DISCO":
     from disco.devices import choose_device
     from disco.estimator import DISCO
-    from disco.work.forecast import foretell, known
 
-    table, settings, device = run.table(), run.settings, choose_device(run.device).type
-    speed = known(device)
-    rows, nodes = table.shape
-    foretold = foretell(rows, nodes, settings, speed).to_dict() if speed else None
-    run.update(device=device, estimate=foretold)
-    losses.pace = Pace(foretold["by_stage"] if foretold else None)
+    table, device, foretold = run.table(), choose_device(run.device).type, _foretold(run)
+    run.update(device=device, estimate=None if foretold is None else foretold.to_dict())
+    losses.pace = Pace(None if foretold is None else foretold.by_stage)
     recorder.begun = time.monotonic()  # importing torch is not part of the fit
-    model = DISCO(device=device, **settings.to_dict())
+    model = DISCO(device=device, **run.settings.to_dict())
     rules, checkpoint = run.knowledge(), run.checkpoint_path
     return model.fit(table, roles=run.adjustment, knowledge=rules, callback=recorder, checkpoint=checkpoint)
 
@@ -110,7 +123,8 @@ class _Losses:
         self.best_epochs = dict(before.best_epochs)
         self.peak_bytes = before.peak_bytes or 0
         self.pace = Pace(None)
-        self.is_first = True
+        self.loss: float | None = None
+        self.stage, self.is_first = "", True
 
     def hear(self, event: "Event", now: float, is_late: bool) -> bool:
         if self.is_first:
@@ -118,6 +132,7 @@ class _Losses:
         self.is_first = False
         events.append(self.path, event)
         self.pace.hear(event, now)
+        self._note_loss(event)
         if event.best_epoch is not None:
             self.best_epochs[event.stage] = list(event.best_epoch)
         is_due = is_late or event.done >= event.total
@@ -125,5 +140,12 @@ class _Losses:
             self.peak_bytes = max(self.peak_bytes, psutil.Process().memory_info().rss)
         return is_due
 
+    def _note_loss(self, event: "Event") -> None:
+        measured = [loss for loss in event.validation or () if math.isfinite(loss)]
+        if measured or event.stage != self.stage:
+            self.loss = fmean(measured) if measured else None
+        self.stage = event.stage
+
     def standing(self, now: float) -> dict[str, Any]:
-        return {"eta": self.pace.left(), "best_epochs": self.best_epochs, "peak_bytes": self.peak_bytes}
+        peak = {"peak_bytes": self.peak_bytes}
+        return {"eta": self.pace.left(), "best_epochs": self.best_epochs, "loss": self.loss, **peak}

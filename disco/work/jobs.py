@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from disco import apart
 from disco.errors import FitStopped, InputError, ScoreUnavailable, printable
 from disco.files import open_to_append
+from disco.progress import Event
 from disco.runs import COMPARE, FIT, REFINE, Run, Status, Work, runs_root
 from disco.runs.locks import Lock, note
 from disco.runs.status import host
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 _GRACE_SECONDS = 1.4  # time for a worker to write its checkpoint before it is killed
 _KILL_SECONDS = 0.3
 _BUSY = 0.5  # number of processors in use by other programs above which a worker's threads yield
+_NICE = 5  # of long work; one step of it costs about a fifth of a contested processor
 _SPAWN_SECONDS = 0.2  # between taking a run's lock and starting its process
 
 
@@ -47,10 +49,14 @@ class Doing:
     Attributes:
         queued: (run, request) → the initial status of a queued run; raises an InputError if there is nothing to do.
         do: (run, lock, callback) → the result of the work, returned by `work`.
+        expected: run → the seconds that queued work will take, found at once; None while unknown.
+        measured: (run, callback) → the same from a trial of a second, made before the turn where `expected` is None.
     """
 
     queued: Callable[..., Status]
     do: Callable[[Run, Lock, "Callback | None"], Any]
+    expected: Callable[[Run], float | None] = lambda run: None
+    measured: Callable[[Run, "Callback | None"], float | None] = lambda run, callback: None
 
 
 def _fit(run: Run, lock: Lock, callback: "Callback | None") -> None:
@@ -65,14 +71,20 @@ def _refine(run: Run, lock: Lock, callback: "Callback | None") -> "Refined":
     return refine_run(run, choice_from(status.choice), device=status.device, callback=callback)
 
 
+def _refine_measured(run: Run, callback: "Callback | None") -> float:
+    from disco.work.refine_forecast import expected  # imports torch
+
+    return expected(run, callback)
+
+
 def _compare(run: Run, lock: Lock, callback: "Callback | None") -> "list[Ended]":
     return comparing.compare_run(run, callback=callback)
 
 
 WORKS = {
-    FIT: Doing(execution.queued, _fit),
-    REFINE: Doing(refining.queued, _refine),
-    COMPARE: Doing(comparing.queued, _compare),
+    FIT: Doing(execution.queued, _fit, execution.expected),
+    REFINE: Doing(refining.queued, _refine, measured=_refine_measured),
+    COMPARE: Doing(comparing.queued, _compare, comparing.expected),
 }
 COMPILED = (REFINE, COMPARE)  # they need the likelihood, so they wait while another process compiles it
 
@@ -120,11 +132,19 @@ def enqueue(run: Run, work: Work, *asked: Any, pid: int | None = None, device: s
     kind = choose_device(device or run.device).type
     lock = run.take(_note(pid, work))
     try:
-        turns.add_ticket(run, kind, _queue(run, work, kind, *asked))
+        _enter(run, work, kind, *asked)
     except BaseException:
         lock.release()
         raise
     return lock
+
+
+def _enter(run: Run, work: Work, device: str, *asked: Any) -> None:
+    """Put work on a run, whose lock is held, into the device's queue."""
+    queued_at, expected = _queue(run, work, device, *asked), None
+    with contextlib.suppress(InputError):  # the work itself reports it
+        expected = WORKS[work].expected(run)
+    turns.add_ticket(run, device, queued_at, work, expected)
 
 
 def _queue(run: Run, work: Work, device: str, *asked: Any) -> float:
@@ -155,10 +175,20 @@ def cancel(run: Run, work: Work) -> None:
         lock.release()
 
 
-def position(run: Run, work: Work) -> int | None:
-    """Position in the device's queue, 1 = next; None if it is not waiting."""
+def wait_of(run: Run, work: Work) -> turns.Wait | None:
+    """What queued work waits for; None if it is not in the device's queue."""
     status = run.status(work)
-    return turns.position(run, status.device) if status.state == "queued" else None
+    return turns.wait_of(run, status.device, work) if status.state == "queued" else None
+
+
+def start_at_once(run: Run, work: Work) -> None:
+    """Let queued work begin beside the work that it waits for.
+
+    Raises:
+        InputError: the queue cannot be written.
+    """
+    status = run.status(work)
+    turns.start_at_once(run, status.device, status.queued_at)
 
 
 def work(run: Run, kind: Work, lock: Lock, callback: "Callback | None" = None) -> Any:
@@ -181,18 +211,45 @@ def work(run: Run, kind: Work, lock: Lock, callback: "Callback | None" = None) -
         lock.release()
 
 
-def _in_turn(run: Run, kind: Work, lock: Lock, callback: "Callback | None") -> Any:
+def _in_turn(run: Run, kind: Work, lock: Lock, callback: "Callback | None", gives_way: bool = False) -> Any:
+    """Wait for the turn, then work.
+
+    Args:
+        gives_way: long work lowers the priority of this process.
+    """
     status = run.written_status(kind)
     try:
-        with turns.turn(run, status.device, status.queued_at, callback):
-            if kind in COMPILED:
-                ahead.wait(callback)
+        if kind in COMPILED:
+            ahead.wait(callback)
+        _measure(run, kind, status, callback)
+        with turns.turn(run, status.device, status.queued_at, callback) as is_short:
+            if gives_way and not is_short:
+                _give_way()
             return WORKS[kind].do(run, lock, callback)
     except BaseException as error:
         if run.written_status(kind).active:  # it ended while queued
             with contextlib.suppress(InputError):
                 run.update(kind, eta=None, finished_at=time.time(), **ending(error, kind))
         raise
+
+
+def _measure(run: Run, kind: Work, status: Status, callback: "Callback | None") -> None:
+    """Note in the queue how long work will take, if a trial can tell; the work itself reports what is wrong with it."""
+
+    def heard(event: Event) -> bool | None:
+        return callback(Event("queue", 0, 1, 0.0)) if callback else None
+
+    with contextlib.suppress(InputError, ScoreUnavailable):
+        seconds = WORKS[kind].measured(run, heard)
+        if seconds is not None:
+            turns.add_ticket(run, status.device, status.queued_at, kind, seconds)
+
+
+def _give_way() -> None:
+    """Lower this process's priority for good, so that short work beside it goes first."""
+    os.nice(_NICE)
+    with contextlib.suppress(OSError):  # where Linux weighs sessions instead of processes
+        Path("/proc/self/autogroup").write_text(str(_NICE))
 
 
 def _note(pid: int | None, *kinds: Work) -> dict[str, Any]:
@@ -269,9 +326,8 @@ def _worker(names: list[str], path: Path, handle: int) -> int:
             kind = next(kind for kind in WORKS if kind.name == name)
             try:
                 if index > 0:
-                    device = run.written_status(kind).device
-                    turns.add_ticket(run, device, _queue(run, kind, device))
-                _in_turn(run, kind, lock, lambda event: not stopping.is_set())
+                    _enter(run, kind, run.written_status(kind).device)
+                _in_turn(run, kind, lock, lambda event: not stopping.is_set(), gives_way=True)
             except FitStopped:
                 return 1
             except (InputError, ScoreUnavailable) as error:  # the following work does not need it

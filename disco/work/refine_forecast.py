@@ -1,13 +1,14 @@
 """The time of a refinement, from a screen of its table and a short trial on this machine.
 
 With c candidate pairs that pass the screen, k = 2c / d of them per node, n rows, and p the pace of this machine
-relative to the reference machine, the unit of time is
+relative to the reference machine, a fit of every pair takes about
 
-    u = p · c · √(k / 6) · (0.7 + 0.2 · n / 1000) milliseconds.
+    f = p · c · (0.7 + 0.2 · n / 1000) milliseconds.
 
-A bootstrap table takes about one u; the searches and the evidence together take about ten. Over 28 refinements of 5 to
-200 columns and 500 to 8,000 rows, from independent columns to batting counts, a bootstrap table took 0.4 to 1.8 u. The
-searches took 4 to 15 u, and once, with 13 of them, 50 u. Hence the range.
+A bootstrap table takes about u = √(k / 6) · f, and 20 searches with the evidence about s = (3 + 0.22 k²) · f: where
+more columns are related, each search makes more fits, and more searches end in different graphs. Over 28 refinements
+of 5 to 200 columns and 500 to 8,000 rows, from independent columns to batting counts, a bootstrap table took 0.4 to
+1.8 u. The searches of five real tables took 0.7 to 1.8 s, those of simulated tables 0.2 to 2 s. Hence the range.
 """
 
 import math
@@ -20,6 +21,8 @@ import pandas as pd
 
 from disco.progress import Callback, Reporter
 from disco.refine import Choice
+from disco.runs import REFINE, Run
+from disco.runs.refined import choice_from
 from disco.settings import Settings
 from disco.work.forecast import crowding, one_thread, torch_threads
 
@@ -27,8 +30,9 @@ _MOST_WORK = 5e7  # rows · nodes² of the largest table that is screened comple
 _FEWEST_ROWS = 200
 _REFERENCE = 0.0034  # seconds of the trial on the reference machine
 _DRAW = (0.4, 2.0)  # units per bootstrap table
-_WHOLE = (4.0, 15.0)  # units per bootstrap table that is searched from scratch
-_SEARCHES = 4.0, 1.5  # smallest number of units for all searches, and largest for each
+_FEWEST, _USUAL = 4, 20  # searches: of the shortest refinement with the usual choice, and of the usual choice
+_SEARCHES = 0.2, 2.2  # times s
+_BEGIN = 0.5  # seconds on the reference machine before and after all fits, at most
 
 
 @dataclass(frozen=True)
@@ -48,18 +52,17 @@ class Trial:
     pace: float
     threads: int
 
-    @property
-    def unit(self) -> float:
-        """Approximate seconds per bootstrap table."""
-        crowded = math.sqrt(max(self.pairs, 1) / (3 * self.nodes))
-        return self.pace * max(self.pairs, 1) * crowded * (0.7 + 0.2 * self.rows / 1000) / 1000
-
     def seconds(self, choice: Choice) -> tuple[float, float]:
         """The shortest and the longest time of a refinement; the upper bound allows for the current load."""
-        least, most = _WHOLE if choice.redone else _DRAW
-        draws, searches = choice.bootstrap + choice.folds, choice.starts + choice.restarts
-        low = self.unit * (_SEARCHES[0] + least * draws) / math.sqrt(self.threads)
-        return low, self.unit * (_SEARCHES[1] * searches + most * draws) * crowding("cpu")
+        pairs, draws = max(self.pairs, 1), choice.bootstrap + choice.folds
+        degree, searches = 2 * pairs / self.nodes, choice.starts + choice.restarts
+        fits = self.pace * pairs * (0.7 + 0.2 * self.rows / 1000) / 1000
+        draw, search = math.sqrt(degree / 6) * fits, (3 + 0.22 * degree**2) * fits
+        low = _SEARCHES[0] * search * min(searches / _FEWEST, 1)
+        high = _SEARCHES[1] * search * searches / _USUAL
+        least, most = (low, high) if choice.redone else (_DRAW[0] * draw, _DRAW[1] * draw)
+        longest = high + most * draws + _BEGIN * self.pace
+        return (low + least * draws) / math.sqrt(self.threads), longest * crowding("cpu")
 
 
 def trial(table: pd.DataFrame, settings: Settings, callback: Callback | None = None) -> Trial:
@@ -87,6 +90,16 @@ def trial(table: pd.DataFrame, settings: Settings, callback: Callback | None = N
     reporter.step("screen", 0, nodes)
     pairs = sum(map(len, screen(task.design, reporter=reporter))) // 2
     return Trial(rows, nodes, pairs, pace, torch_threads())
+
+
+def expected(run: Run, callback: Callback | None = None) -> float:
+    """The seconds of a run's queued refinement, the middle of their range.
+
+    Raises:
+        InputError: its table or its choice cannot be used.
+    """
+    low, high = trial(run.table(), run.settings, callback).seconds(choice_from(run.written_status(REFINE).choice))
+    return math.sqrt(low * high)
 
 
 @cache

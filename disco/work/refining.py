@@ -58,7 +58,7 @@ def recorder_of(run: Run, choice: "Choice", device: str, callback: "Callback | N
     is_resumed = _resumes(before, asked)
     remove_leftovers(run.path)
     searches = _Searches(run, _finished(run) if is_resumed else set())
-    fresh = {"stage": "", "done": 0, "total": 0, "progress": 0.0, "start": "", "sweep": 0, "score": None}
+    fresh = {"stage": "", "done": 0, "total": 0, "progress": 0.0, "start": "", "sweep": 0, "score": None, "best": None}
     seconds = before.seconds if is_resumed else 0.0
     return Recorder(run, REFINE, searches, callback, seconds=seconds, device=device, choice=asked, **fresh)
 
@@ -169,11 +169,14 @@ class _Searches:
         self.first: tuple[float, int] | None = None  # time and number of tables at the start of the bootstrap here
         self.last: Event | None = None
         lines = [line for line in _lines(run) if line[0] in kept]
+        self.best = max((line[2] for line in lines if line[2] is not None), default=-math.inf)
         with contextlib.suppress(OSError):  # a refinement does not need its curves
             write_bytes(self.path, "".join(json.dumps(line) + "\n" for line in lines).encode())
 
     def hear(self, event: "Event", now: float, is_late: bool) -> bool:
         last, self.last = self.last, event
+        if event.stage == "search" and event.score > self.best:
+            self.best = event.score
         turned = last is None or (last.stage, last.start, last.sweep) != (event.stage, event.start, event.sweep)
         if turned and last is not None and last.start:
             self._line(last)  # the final score of the sweep
@@ -187,8 +190,9 @@ class _Searches:
     def standing(self, now: float) -> dict[str, Any]:
         event = self.last
         assert event is not None  # the recorder calls this only after an event
-        score = event.score if math.isfinite(event.score) else None
-        return {"start": event.start, "sweep": event.sweep, "score": score, "eta": self._left(event, now)}
+        score, best = (value if math.isfinite(value) else None for value in (event.score, self.best))
+        search = {"start": event.start, "sweep": event.sweep, "score": score, "best": best}
+        return {**search, "eta": self._left(event, now)}
 
     def _left(self, event: "Event", now: float) -> float | None:
         """Remaining seconds of the bootstrap, whose tables take about equal times."""

@@ -1,8 +1,11 @@
-"""The queue of a device: one job at a time, first come, first served.
+"""The queue of a device: one short work beside one long work, each kind first come, first served.
 
-A queued run has a ticket, a small file named after its queue time. A ticket is alive while the run's own lock is held.
-The first living ticket takes the device's lock and keeps it until its job ends. Nothing needs cleaning up after a
-crash: dead tickets are skipped and removed.
+A device has two lanes. Work expected to take less than a minute takes the short lane; longer work, and work of unknown
+length, takes the long one. So neither waits for the other, and at most two run at once.
+
+Queued work has a ticket, a small file named after its queue time. A ticket is alive while its run's own lock is held.
+The first living ticket of a lane takes the lane's lock and keeps it until its work ends. Nothing needs cleaning up
+after a crash: dead tickets are skipped and removed. Work that a user starts at once takes no lane.
 """
 
 import contextlib
@@ -10,20 +13,103 @@ import re
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from disco.errors import FitStopped, InputError
-from disco.files import read_bytes, unwritten
+from disco.files import read_record, unwritten, write_json
 from disco.runs.folder import Run, runs_root
 from disco.runs.locks import Lock, held
-from disco.runs.status import host
+from disco.runs.status import COMPARE, FIT, REFINE, Work, host, read_status
+from disco.schema import record
+from disco.words import place, roughly
 
 if TYPE_CHECKING:
     from disco.progress import Callback
 
+SHORT_SECONDS = 60.0
 _POLL_SECONDS = 0.1
-_TICKET_BYTES = 1 << 14
+_AT_ONCE = "now-"  # before a ticket's name: the mark of work that a user starts at once
+_WORKS = {work.name: work for work in (FIT, REFINE, COMPARE)}
+
+
+@dataclass(frozen=True)
+class Ticket:
+    """Queued work, or the work that holds a lane.
+
+    Attributes:
+        run: the folder of its run.
+        work: the name of the kind of work.
+        expected: seconds that it will take on an idle machine; None while unknown.
+    """
+
+    run: str
+    work: str = FIT.name
+    expected: float | None = None
+
+    @property
+    def is_short(self) -> bool:
+        """Whether it takes the short lane."""
+        return self.expected is not None and self.expected < SHORT_SECONDS
+
+    @property
+    def noun(self) -> str:
+        """Its kind of work and its run, in words."""
+        kind = _WORKS[self.work].noun if self.work in _WORKS else "work"
+        try:
+            return f"the {kind} of {Run(Path(self.run)).name}"
+        except (InputError, OSError):  # deleted meanwhile
+            return f"another {kind}"
+
+    def left(self) -> float | None:
+        """Seconds until it ends, if it runs; None while unknown, or if it takes longer than expected."""
+        if self.work not in _WORKS:
+            return None
+        status = read_status(Path(self.run), _WORKS[self.work])
+        if status.eta is not None or self.expected is None:
+            return status.eta
+        return self.expected - status.seconds if self.expected > status.seconds else None
+
+
+@dataclass(frozen=True)
+class Wait:
+    """What queued work waits for.
+
+    Attributes:
+        running: the work that holds its lane; None if that is free.
+        before: the work that waits in its lane and comes first.
+    """
+
+    running: Ticket | None = None
+    before: tuple[Ticket, ...] = ()
+
+    @property
+    def place(self) -> int:
+        """Its position in the queue of its lane, 1 = next."""
+        return len(self.before) + 1
+
+    @property
+    def ahead(self) -> Ticket | None:
+        """The work that it waits for first."""
+        return self.running or next(iter(self.before), None)
+
+    @property
+    def seconds(self) -> float | None:
+        """Seconds until its turn; None while unknown."""
+        left = [one.expected for one in self.before]
+        if self.running is not None:
+            left.append(self.running.left())
+        known = [one for one in left if one is not None]
+        return sum(known) if len(known) == len(left) else None
+
+    @property
+    def words(self) -> str:
+        """One sentence; empty if it waits for nothing."""
+        if self.ahead is None:
+            return ""
+        about = "" if self.seconds is None else f", about {roughly(self.seconds)}"
+        return f"Waits for {self.ahead.noun}: {place(self.place)} in the queue{about}."
 
 
 def ticket_of(run: Run, device: str, queued_at: float) -> Path:
@@ -31,43 +117,64 @@ def ticket_of(run: Run, device: str, queued_at: float) -> Path:
     return _queue(device) / f"{int(queued_at * 1e6):020d}-{run.id}"
 
 
-def add_ticket(run: Run, device: str, queued_at: float) -> None:
-    """Put a run, whose lock is held, into a device's queue.
+def add_ticket(run: Run, device: str, queued_at: float, work: Work = FIT, expected: float | None = None) -> None:
+    """Put work on a run, whose lock is held, into a device's queue; or note there how long it will take.
+
+    Args:
+        expected: seconds; None if unknown.
 
     Raises:
         InputError: the queue cannot be written.
     """
     try:
-        ticket_of(run, device, queued_at).write_text(str(run.path))
+        write_json(ticket_of(run, device, queued_at), asdict(Ticket(str(run.path), work.name, expected)), durable=False)
     except OSError as error:
         raise unwritten(runs_root(), error) from error
 
 
-def waiting(device: str) -> list[Path]:
-    """The living tickets of a device, next one first."""
+def start_at_once(run: Run, device: str, queued_at: float) -> None:
+    """Let queued work begin beside the work that it waits for; nothing if it has already begun.
+
+    Raises:
+        InputError: the queue cannot be written.
+    """
+    ticket = ticket_of(run, device, queued_at)
+    try:
+        if ticket.exists():
+            _mark(ticket).touch()
+    except OSError as error:
+        raise unwritten(runs_root(), error) from error
+
+
+def waiting(device: str) -> list[Ticket]:
+    """The living tickets of a device, first come first."""
     living = []
     try:
-        tickets = sorted(path for path in _queue(device).iterdir() if path.name[0].isdigit())
+        paths = sorted(path for path in _queue(device).iterdir() if path.name[0].isdigit())
     except (OSError, InputError):  # the queue is not a folder, so it is empty
         return []
-    for ticket in tickets:
-        folder = _read(ticket)
-        if folder is not None and held(folder / "lock"):
+    for path in paths:
+        ticket = _read(path)
+        if ticket is not None and held(Path(ticket.run) / "lock"):
             living.append(ticket)
-        elif folder is not None:
-            _remove(ticket)
+        elif ticket is not None:
+            _remove(path)
     return living
 
 
-def position(run: Run, device: str) -> int | None:
-    """Position of a run in its device's queue, 1 = next; None if it is not queued."""
-    folders = [_read(ticket) for ticket in waiting(device)]
-    return folders.index(run.path) + 1 if run.path in folders else None
+def wait_of(run: Run, device: str, work: Work | None = None) -> Wait | None:
+    """What a run waits for; None if it has no ticket, or only one for other work than `work`."""
+    tickets = waiting(device)
+    own = next((one for one in tickets if one.run == str(run.path) and (work is None or one.work == work.name)), None)
+    if own is None:
+        return None
+    lane, before = _lane(device, own), tickets[: tickets.index(own)]
+    return Wait(_read(lane) if held(lane) else None, tuple(one for one in before if one.is_short == own.is_short))
 
 
 @contextmanager
-def turn(run: Run, device: str, queued_at: float, callback: "Callback | None") -> Iterator[None]:
-    """Wait for a queued run's turn, then hold the device.
+def turn(run: Run, device: str, queued_at: float, callback: "Callback | None") -> Iterator[bool]:
+    """Wait for a queued run's turn, then hold its lane of the device; yields whether it is short.
 
     Args:
         callback: called repeatedly while waiting, with an event of stage `queue`. Its total is the position in the
@@ -77,29 +184,40 @@ def turn(run: Run, device: str, queued_at: float, callback: "Callback | None") -
         FitStopped: the callback gave up before the turn came.
         InputError: the queue cannot be written.
     """
+    ticket = ticket_of(run, device, queued_at)
+    own = _read(ticket) or Ticket(str(run.path))
     try:
-        lock = _wait(run, device, callback)
+        lock = _wait(run, device, own, _mark(ticket), callback)
     finally:
-        _remove(ticket_of(run, device, queued_at))
+        _remove(ticket)
     try:
-        yield
+        yield own.is_short
     finally:
-        lock.release()
+        if lock is not None:
+            lock.release()
 
 
-def _wait(run: Run, device: str, callback: "Callback | None") -> Lock:
+def _wait(run: Run, device: str, own: Ticket, mark: Path, callback: "Callback | None") -> Lock | None:
+    """The lock of the lane; None if a user started the work at once."""
     from disco.progress import Event
 
-    message = ""
+    told, message = None, ""
     while True:
-        ahead = position(run, device) or 1
-        if callback and callback(Event("queue", 0, ahead, 0.0, message=message)) is False:
+        wait = wait_of(run, device) or Wait()
+        if callback and callback(Event("queue", 0, wait.place, 0.0, message=message)) is False:
             raise FitStopped("stopped while waiting for the device")
-        if ahead == 1 and (lock := Lock.take(_queue(device) / "lock", {"run": str(run.path)})):
+        if mark.exists():
+            return None
+        if wait.place == 1 and (lock := Lock.take(_lane(device, own), asdict(own))):
             return lock
-        others = "another fit" if ahead == 1 else f"{ahead} other fits"
-        message = f"waiting for the device, in use by {others}"
+        if told != (told := (wait.place, wait.ahead)):  # not whenever the time left changes
+            message = wait.words
         time.sleep(_POLL_SECONDS)
+
+
+def _lane(device: str, ticket: Ticket) -> Path:
+    """The lock of a ticket's lane."""
+    return _queue(device) / ("short" if ticket.is_short else "lock")
 
 
 def _queue(device: str) -> Path:
@@ -117,16 +235,21 @@ def _queue(device: str) -> Path:
     return folder
 
 
-def _read(ticket: Path) -> Path | None:
-    """A ticket's run; None while it is being written or removed, or if it is not a ticket."""
+def _mark(ticket: Path) -> Path:
+    return ticket.with_name(_AT_ONCE + ticket.name)
+
+
+def _read(path: Path) -> Ticket | None:
+    """A ticket; None while it is being written or removed, or if it is not a ticket."""
     try:
-        text = read_bytes(ticket, _TICKET_BYTES).decode()
+        ticket = record(Ticket, read_record(path))
     except (OSError, ValueError):
         return None
-    return Path(text) if text and "\0" not in text else None
+    return None if "\0" in ticket.run else ticket
 
 
 def _remove(ticket: Path) -> None:
     """Delete a ticket; if that fails, it is dead once its run's lock is free."""
-    with contextlib.suppress(OSError):
-        ticket.unlink()
+    for path in (ticket, _mark(ticket)):
+        with contextlib.suppress(OSError):
+            path.unlink()

@@ -14,7 +14,7 @@ from pages.shared.frame import errors
 from pages.shared.frame.answers import forget, lasting
 from pages.shared.frame.names import code, plain
 from pages.shared.table.drafts import Draft
-from pages.shared.work import fit_start
+from pages.shared.work import fit_start, search_time
 
 _USUAL = ("refined", "boss", "ods-poisson", "search-nb", "sort-mean", "sort-excess")
 _ODS = ("ods-poisson", "ods-nb", "ods-binomial")
@@ -118,6 +118,7 @@ def _tell(chosen: list[str], seconds: list[float]) -> None:
     st.caption(
         f":material/timer: {how_many(len(chosen), 'method')}, about **{duration(sum(seconds))}** plus a few seconds to "
         "start each, one after the other on one core. You can leave the page or close the tab meanwhile."
+        + (" Fewer methods or a lower time limit make it shorter." if sum(seconds) > search_time.LONG_SECONDS else "")
     )
 
 

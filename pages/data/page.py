@@ -40,6 +40,7 @@ ready = computed.chosen_counts(draft) is not None
 with st.container(horizontal=True, vertical_alignment="center"):
     finding.button(draft, ready)
     st.caption("Or go step by step: Preprocess, Train, Ordering, Parents, Refine.")
+finding.times(draft)
 if draft.knowledge is not None:
     st.caption(f"Both follow the knowledge given on Train: {draft.knowledge}.")
 continuous.panel(draft)

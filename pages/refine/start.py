@@ -1,7 +1,6 @@
 """Refine: the settings of a refinement, and its start."""
 
 import contextlib
-from functools import partial
 
 import streamlit as st
 
@@ -10,11 +9,9 @@ from disco.errors import InputError
 from disco.refine import Choice
 from disco.runs.refined import choice_from
 from disco.work import jobs
-from disco.work.forecast import span
-from disco.work.refine_forecast import Trial, trial
 from pages.shared.frame import errors
 from pages.shared.frame.glossary import define
-from pages.shared.work import background, machine
+from pages.shared.work import search_time
 
 _FIELDS = {
     "starts": ("Starts", 1, 40, "Orders to search from: the run's own, the columns sorted, then random ones."),
@@ -64,25 +61,7 @@ def start_box(run: runs.Run, label: str) -> None:
     if row.button(label, type="primary", icon=":material/play_arrow:", key="start_refinement"):
         begin(run, values)
     with row.container(width="stretch"), contextlib.suppress(InputError):  # reported at the start
-        estimate(run, choice_from(values))
-
-
-def estimate(run: runs.Run, choice: Choice) -> None:
-    """One line with the range of times, from one background trial on the run's own table."""
-    key, failure = ("refine_trial", str(run.path)), "The time could not be estimated"
-    if background.find(key) is None:
-        work = machine.once_compiled(lambda hear: trial(run.table(), run.settings, hear))
-        background.begin(key, work, failure)
-    background.panel(
-        key, lambda: None, partial(_takes, choice), lambda stage: "Estimating the time", failure, is_quiet=True
-    )
-
-
-def _takes(choice: Choice, found: Trial) -> None:
-    st.caption(
-        f":material/timer: Takes about **{span(*found.seconds(choice))}** here with the programs now running. "
-        f"{found.pairs:,} pairs of columns may be joined."
-    )
+        search_time.of_run(run, choice_from(values))
 
 
 def begin(run: runs.Run, values: dict[str, float]) -> None:

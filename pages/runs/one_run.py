@@ -17,6 +17,7 @@ from pages.shared.frame import errors
 from pages.shared.frame.names import plain
 from pages.shared.frame.table import Csv
 from pages.shared.graph import downloads
+from pages.shared.work import waiting
 
 if TYPE_CHECKING:
     from disco.refine import Refined
@@ -29,6 +30,7 @@ def section(run: Run) -> None:
     st.subheader(plain(run.name), anchor=False)
     if run.source:
         st.caption(plain(printable(run.source, 300)))
+    waiting.section(run)
     with st.container(horizontal=True, gap="small"):
         _open(run)
         _rename(run)

@@ -15,7 +15,6 @@ from pages.shared.work.facts import fact
 _SEARCH = "runs_search"
 _FIT = {
     "done": "fitted",
-    "queued": "fit queued",
     "running": "fitting",
     "cancelled": "fit cancelled",
     "failed": "fit failed",
@@ -23,7 +22,6 @@ _FIT = {
 }
 _REFINEMENT = {
     "done": "refined",
-    "queued": "refinement queued",
     "running": "refining",
     "cancelled": "refinement cancelled",
     "failed": "refinement failed",
@@ -31,7 +29,6 @@ _REFINEMENT = {
 }
 _COMPARISON = {
     "done": "compared",
-    "queued": "comparison queued",
     "running": "comparing methods",
     "cancelled": "comparison cancelled",
     "failed": "comparison failed",
@@ -88,13 +85,13 @@ def matches(one: Summary, words: str) -> bool:
 
 
 def state(one: Summary) -> str:
-    """The state of the work on a run."""
-    parts = [
-        _FIT.get(one.fit.state, ""),
-        _REFINEMENT.get(one.refinement.state, ""),
-        _COMPARISON.get(one.comparison.state, ""),
-    ]
-    said = ", ".join(part for part in parts if part) or "not fitted"
+    """The state of the work on a run: what is running or queued, otherwise what has ended."""
+    works = [(_FIT, one.fit), (_REFINEMENT, one.refinement), (_COMPARISON, one.comparison)]
+    running = [words["running"] for words, status in works if status.state == "running"]
+    if not running and any(status.state == "queued" for _, status in works):
+        return "Queued"
+    ended = [words[status.state] for words, status in works if status.state in words]
+    said = ", ".join(running or ended) or "not fitted"
     return said[0].upper() + said[1:]
 
 

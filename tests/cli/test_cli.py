@@ -276,19 +276,22 @@ def test_a_fit_waits_for_the_device_and_can_be_interrupted_there(counts, small_t
     endless = parse_assignments([text for text in FOREVER if "=" in text])
     busy = create_run(small_table, Settings.of("paper", **endless), name="busy", device="cpu")
     jobs.start(busy, FIT)
-    command = [sys.executable, "-m", "disco", "fit", counts, "--out", out(tmp_path), *SHORT]
+    command = [sys.executable, "-m", "disco", "fit", counts, "--out", out(tmp_path), *ENDLESS]
     told = tmp_path / "told"
     with told.open("w") as stderr, subprocess.Popen(command, cwd=ROOT, stderr=stderr) as waiting:
         try:
-            wait(lambda: "waiting for the device, in use by another fit" in told.read_text())
+            wait(lambda: "Waits for the fit of busy: next in the queue" in told.read_text())
             run = open_run(Path(out(tmp_path)))
-            assert run.status().state == "queued" and jobs.position(run, FIT) == 1
+            assert run.status().state == "queued" and jobs.wait_of(run, FIT).place == 1
             waiting.send_signal(signal.SIGINT)
             assert waiting.wait(PATIENCE) == 130 and run.status().state == "cancelled"
+            with subprocess.Popen([*command, "--resume", "--now"], cwd=ROOT) as beside:
+                wait(lambda: run.status().state == "running")
+                assert busy.status().state == "running"
+                beside.kill()
         finally:
             waiting.kill()
             jobs.cancel(busy, FIT)
-    assert main(["fit", counts, "--out", out(tmp_path), "--resume"]) == 0
 
 
 def test_a_signal_in_the_middle_of_a_line_says_so_all_the_same(tmp_path):

@@ -25,10 +25,11 @@ from disco.refine import Choice
 from disco.runs import REFINE, create_run
 from disco.runs.refined import read_refined, save
 from disco.settings import Settings
-from disco.work import jobs, refining
+from disco.work import jobs, refine_forecast, refining
 from disco.work.refine_forecast import Trial
+from disco.work.turns import Ticket, Wait
 from pages.shared.frame import run_list
-from pages.shared.work import background
+from pages.shared.work import background, machine, waiting
 
 PAGE = "pages/refine/page.py"
 ORDER = ["x1", "x2", "x3", "x4", "x5", "x6"]
@@ -89,11 +90,34 @@ def test_time_left_is_told_where_it_is_known():
     lock.release()
 
 
-def test_the_place_in_the_queue_is_said(monkeypatch):
-    monkeypatch.setattr(jobs, "position", lambda run, work: 2)
-    run = finished_run(4)
-    lock = going_on(run, state="queued")
-    assert "is queued, number 2" in texts(opened(run, PAGE))
+def test_who_waits_reads_for_what_and_can_start_at_once(monkeypatch):
+    started = []
+    monkeypatch.setattr(machine, "compiled", lambda: True)
+    monkeypatch.setattr(jobs, "start_at_once", lambda run, work: started.append((run.id, work)))
+    busy, run = finished_run(4, "the <b> fit"), finished_run(4)
+    wait = Wait(Ticket(str(busy.path), "fit"), (Ticket(str(busy.path), "compare", 200.0),))
+    monkeypatch.setattr(jobs, "wait_of", lambda run, work: wait)
+    lock = going_on(run, state="queued", stage="", progress=0.0)
+    app = opened(run, PAGE)
+    assert "is queued." in texts(app)
+    (said,) = [found.proto.text for found in app.get("progress") if "Queued" in found.proto.text]
+    assert said.replace("\\", "") == "Queued. Waits for the fit of the <b> fit: 2nd in the queue." and "<b>" not in said
+    button(app, "Start it now anyway").click().run()
+    assert started == [(run.id, REFINE)] and not app.exception
+    assert button(app, "Cancel")
+    assert waiting.words(run, REFINE).endswith("2nd in the queue.")
+    monkeypatch.setattr(jobs, "wait_of", lambda run, work: Wait())
+    assert waiting.words(run, REFINE) == "Queued."
+    app.run()
+    assert not any(found.label == "Start it now anyway" for found in app.button)
+    lock.release()
+
+
+def test_a_running_search_tells_its_best_score():
+    run = refined()
+    lock = going_on(run, score=-150.0, best=-119.0)
+    (said,) = [found.proto.text for found in opened(run, PAGE).get("progress") if "Search" in found.proto.text]
+    assert "Best score so far: -119.0 nats" in said.replace("\\", "")
     lock.release()
 
 
@@ -269,8 +293,11 @@ def test_files_hold_the_edges_shown(monkeypatch):
 
 
 def test_the_page_tells_the_range_beside_the_button(monkeypatch):
-    done = background.Computation(state="done", result=Trial(rows=1000, nodes=10, pairs=20, pace=1.0, threads=1))
-    monkeypatch.setattr(background, "begin", lambda key, work, failure: background.keep(key, done))
-    app = opened(finished_run(4), PAGE)
-    (said,) = [caption.value for caption in app.caption if "Takes about" in caption.value]
-    assert "20 pairs of columns may be joined" in said
+    monkeypatch.setattr(refine_forecast, "crowding", lambda device: 1.0)
+    for pairs, is_long in ((20, False), (5000, True)):
+        done = background.Computation(state="done", result=Trial(1000, 10, pairs, pace=1.0, threads=1))
+        monkeypatch.setattr(background, "begin", lambda key, work, failure, done=done: background.keep(key, done))
+        app = opened(finished_run(4), PAGE)
+        (said,) = [caption.value for caption in app.caption if "The search takes about" in caption.value]
+        assert f"{pairs:,} pairs of columns may be joined" in said
+        assert ("Fewer columns or rows make it shorter. Set Bootstrap tables" in said) == is_long

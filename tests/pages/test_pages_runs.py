@@ -13,10 +13,12 @@ from streamlit.testing.v1 import AppTest
 from disco import runs
 from disco.errors import InputError
 from disco.files import HOMES
-from disco.runs import REFINE
+from disco.runs import COMPARE, FIT, REFINE, Status
 from disco.runs.refined import read_refined
 from disco.runs.summary import Summary
 from disco.settings import Settings
+from disco.work import jobs
+from disco.work.turns import Ticket, Wait
 from pages.runs import run_table
 from pages.shared.result import fit
 
@@ -93,6 +95,39 @@ def test_a_run_that_is_worked_on_says_so():
     lock = run.take()
     at = booted("runs")
     assert listed(at)["state"].tolist() == ["Fitting"] and button(at, "Refresh")
+    lock.release()
+
+
+@pytest.mark.parametrize(
+    ("fit", "refinement", "said"),
+    [
+        ("queued", "queued", "Queued"),
+        ("queued", "running", "Refining"),
+        ("queued", "done", "Queued"),
+        ("failed", "done", "Fit failed, refined"),
+        ("unfitted", "none", "Not fitted"),
+    ],
+)
+def test_a_run_has_one_state(fit, refinement, said):
+    run = written_run(poisson())
+    one = Summary(run, Status(FIT.name, fit), Status(REFINE.name, refinement), Status(COMPARE.name, "none"), None, 0)
+    assert run_table.state(one) == said
+
+
+def test_a_queued_run_can_be_started_at_once_or_cancelled(monkeypatch, tick):
+    busy, run = written_run(poisson(), "busy"), written_run(poisson(), "waits", state="queued")
+    asked = []
+    monkeypatch.setattr(jobs, "start_at_once", lambda run, work: asked.append(("start", run.id, work)))
+    monkeypatch.setattr(jobs, "cancel", lambda run, work: asked.append(("cancel", run.id, work)))
+    wait = Wait(Ticket(str(busy.path), "fit"))
+    monkeypatch.setattr(jobs, "wait_of", lambda run, work: wait if run.status(work).state == "queued" else None)
+    lock = run.take()
+    tick(run)
+    at = booted("runs")
+    assert "Queued. Waits for the fit of busy: next in the queue." in texts(at).replace("\\", "")
+    for label in ("Start it now anyway", "Cancel"):
+        button(at, label).click().run()
+    assert asked == [("start", run.id, FIT), ("cancel", run.id, FIT)] and not at.exception
     lock.release()
 
 

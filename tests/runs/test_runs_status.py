@@ -1,6 +1,7 @@
 """The status of a run's work: one record for every kind, each in a file of its own, those of older versions too."""
 
 import json
+import math
 import os
 from dataclasses import replace
 
@@ -11,7 +12,7 @@ from disco.progress import Event
 from disco.runs import FIT, REFINE, Run, Status, Work, create_run
 from disco.runs.locks import note
 from disco.settings import Settings
-from disco.work import jobs
+from disco.work import execution, jobs, refining
 from disco.work.recording import Recorder
 
 OLDER_FIT = {
@@ -83,7 +84,7 @@ def test_another_kind_of_work_is_one_registration(run, monkeypatch):
     monkeypatch.setitem(jobs.WORKS, COUNT, jobs.Doing(lambda run, most: run.written_status(COUNT), count))
     before = (run.path / FIT.file).read_bytes()
     lock = jobs.enqueue(run, COUNT, 3, pid=os.getpid())
-    assert run.status(COUNT).state == "queued" and jobs.position(run, COUNT) == 1
+    assert run.status(COUNT).state == "queued" and jobs.wait_of(run, COUNT).place == 1
     assert note(run.lock_path)["work"] == "count" and not run.status().active
     with pytest.raises(InputError, match="already queued or running"):
         jobs.enqueue(run, FIT)
@@ -92,8 +93,27 @@ def test_another_kind_of_work_is_one_registration(run, monkeypatch):
     assert run.status(COUNT).state == "cancelled" and run.status(COUNT).resumable and not run.alive
     with pytest.raises(FitStopped, match="waiting for the device"):
         jobs.work(run, COUNT, jobs.enqueue(run, COUNT, 3), lambda event: False)
-    assert run.status(COUNT).state == "cancelled" and jobs.position(run, COUNT) is None
+    assert run.status(COUNT).state == "cancelled" and jobs.wait_of(run, COUNT) is None
     assert jobs.work(run, COUNT, jobs.enqueue(run, COUNT, 3)) == 3
     assert seen == [(1, "running", 1, 2.0), *((done, "running", done, 2.0) for done in (1, 2, 3))]
     assert run.status(COUNT).state == "done" and run.status(COUNT).progress == 1.0
     assert (run.path / FIT.file).read_bytes() == before
+
+
+def test_a_fit_tells_its_last_measured_loss(run):
+    part = execution._Losses(run, run.status())
+    told = []
+    for stage, losses in (("joint", (2.0, 4.0)), ("joint", (math.nan,) * 2), ("projection", (math.nan,) * 2)):
+        part.hear(Event(stage, 1, 2, 0.1, train=(1.0, 1.0), validation=losses), 0.0, False)
+        told.append(part.standing(0.0)["loss"])
+    assert told == [3.0, 3.0, None]
+
+
+def test_a_refinement_tells_its_best_score(run):
+    part = refining._Searches(run, set())
+    for stage, score in (("prior", -1.0), ("search", -10.0), ("search", -5.0), ("search", -7.0)):
+        part.hear(Event(stage, 1, 2, 0.1, start="by mean", sweep=1, score=score), 0.0, False)
+    standing = part.standing(0.0)
+    assert (standing["score"], standing["best"]) == (-7.0, -5.0)
+    run.update(REFINE, state="running", **standing)
+    assert run.written_status(REFINE).best == -5.0

@@ -111,7 +111,7 @@ def test_damaged_tickets_and_locks_hold_up_nobody(small_table):
         (queue / f"{number:020d}-x").write_bytes(content)
     os.mkfifo(queue / "00000000000000000007-pipe")
     (queue / "00000000000000000008-folder").mkdir()
-    assert turns.position(run, "cpu") == 1
+    assert turns.wait_of(run, "cpu") == turns.Wait()
     lock.release()
     assert turns.waiting("cpu") == []
     os.mkfifo(run.path / "pipe")

@@ -10,7 +10,7 @@ from contextlib import AbstractContextManager
 import pandas as pd
 import psutil
 import pytest
-from job_world import ENDLESS, PATIENCE, TINY, few_threads, kill, new, wait, wait_for  # noqa: F401 - a fixture
+from job_world import ENDLESS, PATIENCE, TINY, few_threads, kill, new, place, wait, wait_for  # noqa: F401 - a fixture
 
 from disco.errors import FitStopped, InputError
 from disco.progress import Event
@@ -94,20 +94,20 @@ def test_fits_queue_one_at_a_time_first_come_first_served(small_table):
     for run in (first, second, third):
         jobs.start(run, FIT)
     wait(lambda: len(first.events()) > 0)
-    assert [jobs.position(run, FIT) for run in (first, second, third)] == [None, 1, 2]
+    assert [place(run, FIT) for run in (first, second, third)] == [None, 1, 2]
     reached = len(first.events())
     wait(lambda: len(first.events()) > reached + 100)  # without a queue, the others would have had time to start
     assert [run.status().state for run in (first, second, third)] == ["running", "queued", "queued"]
     jobs.cancel(second, FIT)  # gives up its place
-    assert jobs.position(third, FIT) == 1 and second.status().state == "cancelled"
+    assert place(third, FIT) == 1 and second.status().state == "cancelled"
     jobs.start(second, FIT)
-    assert jobs.position(second, FIT) == 2
+    assert place(second, FIT) == 2
     kill(second)  # a dead fit that waited holds up nobody
-    assert jobs.position(third, FIT) == 1 and second.status().state == "interrupted"
+    assert place(third, FIT) == 1 and second.status().state == "interrupted"
     kill(first)  # a dead fit frees its device
     wait(lambda: len(third.events()) > 0)
     jobs.start(second, FIT)
-    assert jobs.position(second, FIT) == 1
+    assert place(second, FIT) == 1
     jobs.cancel(third, FIT)
     wait(lambda: len(second.events()) > 0)
     jobs.cancel(second, FIT)
@@ -123,7 +123,7 @@ def test_the_turn_comes_when_the_device_is_let_go(small_table):
 
     def gives_up(event: Event) -> bool:
         told.append(event.total)
-        return "in use by another fit" not in event.message  # it has tried to take the device
+        return "Waits for the fit of first" not in event.message  # it has tried to take the device
 
     def turn(run: Run, callback: Callable[[Event], bool] | None) -> AbstractContextManager[None]:
         return turns.turn(run, "cpu", run.status().queued_at, callback)

@@ -7,7 +7,7 @@ import os
 import numpy as np
 import pandas as pd
 import pytest
-from job_world import ENDLESS, few_threads, kill, new, wait
+from job_world import ENDLESS, few_threads, kill, new, place, wait
 from made_up import finished_run
 
 from disco.__main__ import main
@@ -95,19 +95,33 @@ def refined_files(run):
     return {path.name: path.read_bytes() for path in sorted(run.path.glob("refined*"))}
 
 
-def test_a_refinement_waits_for_its_turn_and_gives_its_place_up(small_table):
+def test_a_short_refinement_does_not_wait_for_a_long_fit(small_table):
     fit, run = new(small_table, ENDLESS), tabled()
     jobs.start(fit, FIT)
     wait(lambda: len(fit.events()) > 0)
     jobs.start(run, REFINE, SHORT)
-    assert jobs.position(run, REFINE) == 1 and run.status(REFINE).state == "queued" and run.status().state == "unfitted"
+    assert ended(run) == "done" and fit.status().state == "running"
+    jobs.cancel(fit, FIT)
+
+
+def test_a_long_refinement_waits_for_its_turn_and_gives_its_place_up(small_table):
+    fit, run = new(small_table, ENDLESS), tabled()
+    jobs.start(fit, FIT)
+    wait(lambda: len(fit.events()) > 0)
+    jobs.start(run, REFINE, LONG)
+    assert place(run, REFINE) == 1 and run.status(REFINE).state == "queued"
+    assert run.status().state == "unfitted"
     with pytest.raises(InputError, match="queued or running"):
         jobs.cancel(run, FIT)  # does not stop a refinement
     jobs.cancel(run, REFINE)
-    assert run.status(REFINE).state == "cancelled" and jobs.position(run, REFINE) is None
-    jobs.start(run, REFINE, SHORT)
-    jobs.cancel(fit, FIT)
-    assert ended(run) == "done"
+    assert run.status(REFINE).state == "cancelled" and place(run, REFINE) is None
+    jobs.start(run, REFINE, LONG)
+    wait(lambda: jobs.wait_of(run, REFINE).words.startswith("Waits for the fit of job: next in the queue"))
+    jobs.start_at_once(run, REFINE)
+    wait(lambda: run.status(REFINE).state == "running")
+    assert fit.status().state == "running"
+    for busy, work in ((fit, FIT), (run, REFINE)):
+        jobs.cancel(busy, work)
 
 
 def test_a_failure_is_one_sentence():

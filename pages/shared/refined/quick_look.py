@@ -8,7 +8,7 @@ from disco.work import jobs
 from pages.shared import session
 from pages.shared.frame import errors
 from pages.shared.table.drafts import Draft
-from pages.shared.work import fit_start
+from pages.shared.work import fit_start, search_time
 
 
 def offer(draft: Draft, is_first: bool = False) -> None:
@@ -19,9 +19,10 @@ def offer(draft: Draft, is_first: bool = False) -> None:
         icon=":material/bolt:",
         width="content" if is_first else "stretch",
         key="quick_look",
-        help="Searches for the order and graph of highest likelihood in the paper's model, without networks. Takes "
-        "seconds for some tens of columns. You can fit the same run later.",
+        help="Searches for the order and graph of highest likelihood in the paper's model, without networks. You can "
+        "fit the same run later.",
     )
+    search_time.of_draft(draft)
     if pressed:
         _start(draft)
 

@@ -19,7 +19,7 @@ from pages.shared import session
 from pages.shared.frame import errors, intro
 from pages.shared.frame.names import plain
 from pages.shared.frame.words import standing
-from pages.shared.work import fit_monitor, machine, refine_monitor
+from pages.shared.work import fit_monitor, machine, refine_monitor, waiting
 from pages.shared.work.monitor import Monitored, bar
 
 _OPENS = "study_opens"  # the page that shows the run just opened
@@ -93,8 +93,9 @@ def _line(key: str, label: str, run: Run, kind: Monitored) -> None:
     left, middle, right = st.columns([1, 5, 2], vertical_alignment="center")
     left.markdown(f"**{plain(label[0].upper() + label[1:])}**")
     if status.active:
-        bar(middle, kind, status)
+        bar(middle, run, kind, status)
         right.button("Cancel", key=key.format("cancel"), on_click=_guarded, args=(jobs.cancel, run, work))
+        waiting.start_now(right, run, work)
         return
     took = f" in {duration(status.seconds)}" if status.state == "done" and status.seconds else ""
     middle.caption(f"{standing(run.name, work, status)}{took}. {plain(status.error or '')}")

@@ -9,7 +9,7 @@ from pages.shared import session
 from pages.shared.frame import errors
 from pages.shared.frame.names import plain
 from pages.shared.table.drafts import Draft
-from pages.shared.work import fit_monitor, fit_start, monitor, refine_monitor
+from pages.shared.work import fit_monitor, fit_start, monitor, refine_monitor, search_time, waiting
 
 _SECONDS = 1.0
 _KINDS = {REFINE: (refine_monitor.KIND, "Likelihood search"), FIT: (fit_monitor.KIND, "DISCO fit")}
@@ -23,13 +23,19 @@ def button(draft: Draft, is_ready: bool) -> None:
         icon=":material/hub:",
         key="find_graph",
         disabled=not is_ready,
-        help="Searches for the graph of highest likelihood (seconds for some tens of columns), then fits DISCO's "
-        "networks (minutes). Graph opens now and shows results as they arrive. You can close the tab meanwhile."
+        help="Searches for the graph of highest likelihood, then fits DISCO's networks. Graph opens now and shows "
+        "results as they arrive. You can close the tab meanwhile."
         if is_ready
         else "Fix the problems listed here, or choose other columns.",
     )
     if pressed:
         _start(draft)
+
+
+def times(draft: Draft) -> None:
+    """How long the search and the fit after it will take here."""
+    search_time.of_draft(draft)
+    fit_start.time_of(draft)
 
 
 def _start(draft: Draft) -> None:
@@ -64,7 +70,8 @@ def _live(run: Run, before: dict) -> None:
             part = row.container(width="stretch", gap=None)
             shown_kind, title = _KINDS[kind]
             part.caption(f"**{title}**")
-            monitor.bar(part, shown_kind, status)
+            monitor.bar(part, run, shown_kind, status)
+            waiting.start_now(row, run, kind)
     active = next((kind for kind, status in now.items() if status.active), None)
     if active is not None and row.button(
         "Cancel", icon=":material/stop:", key="cancel_finding", help="Stops within 2 seconds; it can be resumed later."

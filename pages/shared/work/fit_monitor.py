@@ -11,7 +11,7 @@ from disco.figures.theme import plotly_config
 from disco.knowledge import Knowledge
 from disco.runs import FIT, Status
 from disco.table.roles import Roles
-from disco.words import duration, size
+from disco.words import duration, number, size
 from disco.work.forecast import span
 from pages.shared import session
 from pages.shared.frame.names import plain
@@ -23,7 +23,8 @@ _EPOCHS = ("joint", "projection")
 
 def _step(status: Status) -> str:
     unit = "epoch" if status.stage in _EPOCHS else "node"
-    return f"{STAGES[status.stage]}: {unit} {status.done:,} of {status.total:,}"
+    loss = "" if status.loss is None else f", validation loss {number(status.loss)}"
+    return f"{STAGES[status.stage]}: {unit} {status.done:,} of {status.total:,}{loss}"
 
 
 def _kept(run: runs.Run) -> str:

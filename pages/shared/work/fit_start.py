@@ -1,5 +1,6 @@
 """Train: the time and memory a fit will need on this machine, and its start."""
 
+import contextlib
 from collections.abc import Sequence
 from functools import partial
 
@@ -18,15 +19,16 @@ from pages.shared.frame.names import plain, shown
 from pages.shared.frame.words import STAGES
 from pages.shared.table import computed
 from pages.shared.table.drafts import Draft, run_name
-from pages.shared.work import choices, machine
+from pages.shared.work import choices, machine, search_time
+
+_MEASURING = "Measuring this machine's speed (a few seconds, once a week)"
 
 
 def start_box(draft: Draft) -> None:
     """Device, estimate, name and the start button."""
     with st.container(border=True):
         device = _device()
-        waits = "Measuring this machine's speed (a few seconds, once a week)"
-        machine.once(partial(_is_calibrated, device), waits, partial(_estimate, draft, device))
+        machine.once(partial(_is_calibrated, device), _MEASURING, partial(_estimate, draft, device))
         name = st.text_input(
             "Name of the run",
             key=lasting(f"run_name_{draft.key}", ""),
@@ -108,6 +110,21 @@ def _estimate(draft: Draft, device: str) -> None:
         st.warning(plain(error))
 
 
+def time_of(draft: Draft) -> None:
+    """One line with the range of times of the draft's fit; nothing while the table cannot be used."""
+    if computed.chosen_counts(draft) is not None:
+        machine.once(partial(_is_calibrated, "auto"), _MEASURING, partial(_time, draft))
+
+
+def _time(draft: Draft) -> None:
+    with contextlib.suppress(InputError):  # Train reports it
+        found = estimate(len(draft.table), len(draft.columns), draft.settings)
+        st.caption(
+            f":material/timer: The fit after it takes about **{span(found.low, found.high)}**. "
+            "The graph of the search is there meanwhile."
+        )
+
+
 def _show(found: Estimate, others: Sequence[tuple[str, Estimate]]) -> None:
     left, right = st.columns(2)
     stages = ", ".join(f"{STAGES[stage].lower()} {duration(seconds)}" for stage, seconds in found.by_stage.items())
@@ -120,6 +137,8 @@ def _show(found: Estimate, others: Sequence[tuple[str, Estimate]]) -> None:
     right.metric("Memory, about", size(found.bytes), help=f"{size(found.free_bytes)} are free now.")
     for name, other in others:
         st.caption(f"The preset *{name}* would take about {span(other.low, other.high)}.")
+    if found.high > search_time.LONG_SECONDS:
+        st.caption(f"{search_time.SHORTER} A quick look needs no fit.")
     if not found.fits_memory:
         st.error(
             f"This needs about {size(found.bytes)}, but {size(found.free_bytes)} are free. Use fewer columns or rows, "

@@ -17,7 +17,7 @@ from disco.work.forecast import span
 from pages.shared.frame import errors
 from pages.shared.frame.names import plain
 from pages.shared.frame.words import standing
-from pages.shared.work import machine
+from pages.shared.work import machine, waiting
 
 _SECONDS = 1.0
 _LESS, _MORE = 0.8, 1.5  # times the time left at the pace so far; machines slow down more often than they speed up
@@ -65,7 +65,7 @@ def _live(run: Run, kind: Monitored, was_active: bool) -> None:
     with st.container(border=True):
         st.markdown(f"{standing(run.name, kind.work, status)}{_where(run, kind, status)}.")
         if status.active:
-            bar(st, kind, status)
+            bar(st, run, kind, status)
         if status.error:
             st.error(plain(status.error), icon=":material/error:")
         kind.below(run, status)
@@ -74,23 +74,20 @@ def _live(run: Run, kind: Monitored, was_active: bool) -> None:
 
 
 def _where(run: Run, kind: Monitored, status: Status) -> str:
-    if status.state == "queued":
-        position = jobs.position(run, kind.work)
-        return "" if position is None else f", number {position}; fits and refinements take turns on the device"
     if status.active:
-        return f", {duration(status.seconds)} so far" if status.seconds >= 1 else ""
+        return f", {duration(status.seconds)} so far" if status.state == "running" and status.seconds >= 1 else ""
     if status.state == "done":
         return f" in {duration(status.seconds)}"
     return (f" at {status.progress:.0%}" if status.progress > 0 else "") + kind.kept(run)
 
 
-def bar(slot: Any, kind: Monitored, status: Status) -> None:
-    """The bar of queued or running work, in a container: the current step, the share done, the time left."""
+def bar(slot: Any, run: Run, kind: Monitored, status: Status) -> None:
+    """The bar of queued or running work, in a container: what it waits for, or its step, share and time left."""
     left = "" if status.eta is None else f" · {span(_LESS * status.eta, _MORE * status.eta)} left"
     words = f"{kind.step(status)} · {status.progress:.0%}{left}" if status.stage else "Starting"
     if status.state == "queued":
         is_held_up = kind.work in jobs.COMPILED and not machine.compiled()
-        words = "Preparing the search (once on this computer)" if is_held_up else "Queued"
+        words = "Preparing the search (once on this computer)" if is_held_up else waiting.words(run, kind.work)
     slot.progress(min(max(status.progress, 0.0), 1.0), text=plain(words))
 
 
@@ -101,6 +98,7 @@ def _buttons(run: Run, kind: Monitored, status: Status) -> None:
             text = "Stops within 2 seconds. You can resume later."
             if st.button("Cancel", icon=":material/stop:", key=f"cancel_{name}", help=text):
                 act("Stopping …", lambda: jobs.cancel(run, kind.work))
+            waiting.start_now(st, run, kind.work)
         elif status.resumable:
             label = kind.again(run, status)
             if st.button(label, type="primary", icon=":material/play_arrow:", key=f"resume_{name}"):

@@ -20,9 +20,10 @@ _STAGES = {
 
 def _step(status: Status) -> str:
     words = _STAGES[status.stage]
-    return words.format(
+    said = words.format(
         now=status.done + 1, done=status.done, total=status.total, start=status.start, sweep=status.sweep
     )
+    return said if status.best is None else f"{said}. Best score so far: {status.best:,.1f} nats"
 
 
 def _kept(run: Run) -> str:

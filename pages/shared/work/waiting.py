@@ -1,0 +1,50 @@
+"""Queued work: what it waits for, its place, how long, and the button that starts it at once."""
+
+from typing import Any
+
+import streamlit as st
+
+from disco.runs import COMPARE, FIT, REFINE, Run, Work
+from disco.work import jobs
+from pages.shared.frame import errors
+from pages.shared.frame.names import plain
+
+_SECONDS = 1.0
+
+
+def words(run: Run, work: Work) -> str:
+    """What queued work waits for, after its state."""
+    wait = jobs.wait_of(run, work)
+    if wait is None:
+        return "Queued. It follows the other work of this run."
+    return f"Queued. {wait.words}".rstrip()
+
+
+def start_now(slot: Any, run: Run, work: Work) -> None:
+    """The button, in a container; nothing unless the work waits for other work."""
+    wait = jobs.wait_of(run, work) if run.status(work).state == "queued" else None
+    if wait is None or wait.ahead is None:
+        return
+    help = "It runs beside the other work. Both take longer."
+    if slot.button("Start it now anyway", icon=":material/fast_forward:", key=f"now_{work.name}_{run.id}", help=help):
+        with errors.said():
+            jobs.start_at_once(run, work)
+
+
+def section(run: Run) -> None:
+    """What the run waits for, and the buttons to start it or cancel it; nothing unless it is queued."""
+    queued = [work for work in (FIT, REFINE, COMPARE) if jobs.wait_of(run, work) is not None]
+    if queued:
+        st.fragment(_queued, run_every=_SECONDS)(run, queued[0])
+
+
+def _queued(run: Run, work: Work) -> None:
+    if run.status(work).state != "queued":
+        st.rerun()
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown(f":material/hourglass_top: {plain(words(run, work))}", width="content")
+        start_now(st, run, work)
+        if st.button("Cancel", icon=":material/stop:", key=f"cancel_queued_{run.id}"):
+            with errors.said():
+                jobs.cancel(run, work)
+                st.rerun()

@@ -1,0 +1,141 @@
+"""The queue of a device: what runs beside what, whose turn comes first, and what whoever waits is told."""
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+
+import pandas as pd
+import pytest
+from job_world import TINY, new
+
+from disco.errors import FitStopped
+from disco.progress import Event
+from disco.runs import COMPARE, FIT, REFINE, Run, Work
+from disco.runs.locks import Lock
+from disco.settings import Settings
+from disco.work import turns
+from disco.work.turns import SHORT_SECONDS
+
+SETTINGS = Settings.of("paper", **TINY)
+LONG, SHORT = 10 * SHORT_SECONDS, 0.2 * SHORT_SECONDS
+Queue = Callable[..., Run]
+
+
+@pytest.fixture
+def queue(small_table: pd.DataFrame) -> Iterator[Queue]:
+    """Puts a new run into the queue, with an injected expectation; its lock is held, as by a living process."""
+    locks: dict[Run, Lock] = {}
+
+    def enter(name: str, expected: float | None = None, work: Work = FIT) -> Run:
+        run = new(small_table, SETTINGS, name)
+        locks[run] = run.take({"pid": os.getpid()})
+        run.update(work, state="queued", device="cpu", queued_at=float(len(locks)))
+        turns.add_ticket(run, "cpu", float(len(locks)), work, expected)
+        return run
+
+    enter.locks = locks
+    yield enter
+    for lock in locks.values():
+        lock.release()
+
+
+def turn(run: Run, work: Work = FIT, callback: Callable[[Event], bool] | None = None) -> AbstractContextManager[bool]:
+    return turns.turn(run, "cpu", run.written_status(work).queued_at, callback)
+
+
+def waits(run: Run, work: Work = FIT) -> bool:
+    """Whether the turn of a run has not come: it is told so, and gives up."""
+    said: list[str] = []
+
+    def hear(event: Event) -> bool:
+        said.append(event.message)
+        return not event.message
+
+    queued_at = run.written_status(work).queued_at
+    ticket = turns.ticket_of(run, "cpu", queued_at)
+    content = ticket.read_bytes()
+    try:
+        with turn(run, work, hear):
+            return False
+    except FitStopped:
+        return True
+    finally:
+        ticket.write_bytes(content)  # it keeps its place
+
+
+def test_short_work_runs_beside_long_work_and_only_one_of_each(queue):
+    long, later, unknown = queue("long", LONG), queue("later", LONG), queue("unknown")
+    short, next_short = queue("short", SHORT, REFINE), queue("next", SHORT, COMPARE)
+    with turn(long) as is_short:
+        assert not is_short and waits(later) and waits(unknown)
+        with turn(short, REFINE) as is_short:
+            assert is_short and waits(next_short, COMPARE) and waits(later)
+        with turn(next_short, COMPARE):
+            pass
+    with turn(later):
+        assert waits(unknown)
+    with turn(unknown):
+        assert turns.waiting("cpu") == []
+
+
+def test_long_work_begins_although_short_work_runs(queue):
+    short, long = queue("short", SHORT), queue("long", LONG)
+    with turn(short), turn(long):
+        assert turns.waiting("cpu") == []
+
+
+def test_the_place_of_a_dead_process_is_skipped(queue):
+    dead, alive = queue("dead", LONG), queue("alive", LONG)
+    assert turns.wait_of(alive, "cpu").place == 2 and waits(alive)
+    queue.locks.pop(dead).release()
+    assert turns.wait_of(alive, "cpu") == turns.Wait()
+    assert turns.wait_of(dead, "cpu") is None
+    with turn(alive):
+        pass
+
+
+def test_a_lane_let_go_by_a_dead_process_is_free(queue):
+    dead, alive = queue("dead", SHORT), queue("alive", SHORT)
+    lane = turns.ticket_of(dead, "cpu", 1.0).with_name("short")
+    queue.locks.pop(dead).release()
+    Lock.take(lane, {"run": str(dead.path)}).release()  # its note stays
+    assert turns.wait_of(alive, "cpu").words == ""
+    with turn(alive):
+        pass
+
+
+def test_work_started_at_once_runs_beside_all_other(queue):
+    running, first, second = queue("running", LONG), queue("first", LONG), queue("second", LONG)
+    with turn(running):
+        turns.start_at_once(second, "cpu", second.written_status().queued_at)
+        assert waits(first)
+        with turn(second):
+            assert waits(first)
+        turns.start_at_once(second, "cpu", second.written_status().queued_at)  # too late: nothing is left behind
+    assert sorted(path.name for path in turns.ticket_of(first, "cpu", 2.0).parent.iterdir()) == [
+        turns.ticket_of(first, "cpu", 2.0).name,
+        "lock",
+    ]
+
+
+def test_who_waits_is_told_for_what_its_place_and_how_long(queue):
+    running, second, third = queue("big", LONG), queue("second", 240.0, REFINE), queue("third", None, COMPARE)
+    assert turns.wait_of(running, "cpu").words == ""
+    assert turns.wait_of(second, "cpu", REFINE).words == "Waits for the fit of big: 2nd in the queue, about 10 min."
+    with turn(running):
+        running.update(state="running", eta=None, seconds=500.0)
+        assert turns.wait_of(second, "cpu").words == "Waits for the fit of big: next in the queue, about 1 min 40 s."
+        running.update(eta=95.0)
+        assert turns.wait_of(third, "cpu").words == "Waits for the fit of big: 2nd in the queue, about 6 min."
+        running.update(eta=None, seconds=LONG + 1)  # nobody knows
+        assert turns.wait_of(third, "cpu").words == "Waits for the fit of big: 2nd in the queue."
+        assert turns.wait_of(second, "cpu", COMPARE) is None  # it waits to refine
+    fourth = queue("fourth", LONG)
+    assert turns.wait_of(fourth, "cpu").words == "Waits for the refinement of second: 3rd in the queue."
+
+
+def test_a_deleted_run_ahead_is_named_by_its_work(queue):
+    running, second = queue("big", LONG), queue("second", LONG)
+    with turn(running):
+        (running.path / "settings.json").unlink()
+        assert turns.wait_of(second, "cpu").words.startswith("Waits for another fit: next in the queue")
