@@ -276,7 +276,7 @@ def test_a_fit_waits_for_the_device_and_can_be_interrupted_there(counts, small_t
     endless = parse_assignments([text for text in FOREVER if "=" in text])
     busy = create_run(small_table, Settings.of("paper", **endless), name="busy", device="cpu")
     jobs.start(busy, FIT)
-    command = [sys.executable, "-m", "disco", "fit", counts, "--out", out(tmp_path), *ENDLESS]
+    command = [sys.executable, "-m", "disco", "fit", counts, "--out", out(tmp_path), *FOREVER]
     told = tmp_path / "told"
     with told.open("w") as stderr, subprocess.Popen(command, cwd=ROOT, stderr=stderr) as waiting:
         try:
