@@ -159,7 +159,7 @@ def _numbers(decided: removals.Decision, result: Result) -> None:
     agree = share(decided.folds_agreeing, decided.folds).capitalize()
     figure.metrics(
         ("Removed as sink", plain(decided.sink), f"Takes position {decided.remaining} of the causal order."),
-        ("Its score", f"{of_median:.2g} × median", f"{name}, as a share of the median of the nodes left. {meaning}"),
+        ("Score / median", f"{of_median:.2g}", f"Its {name} as a share of the median of the nodes left. {meaning}"),
         ("Margin", f"× {number(decided.ratio)}", f"{define('margin')} {margin}"),
         ("Folds that agree", agree, "Folds in which only this node has the smallest score."),
     )
