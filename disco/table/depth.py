@@ -27,6 +27,7 @@ EXPLAINED, RISING, TOGETHER = 0.5, 0.5, 0.75  # minimum shares for a depth to st
 FALLING = 0.2  # largest
 APART, APART_OF_FEW, FEW = 0.05, 0.01, 20  # largest; with fewer columns, which a dense graph joins more easily
 _MOST_ROWS = 1000  # looked at; a random part of more
+_LEAST = 1e-12  # of the variance of a product, against the largest: that of two levels may be 0
 _SMALL = 30  # columns or rows
 _MOST_SHUFFLED = 250  # columns, evenly spread; with more, chance explains even less
 _MOST_PAIRED = 1000  # columns whose pairs are looked at, evenly spread
@@ -135,6 +136,7 @@ def _apart(values: np.ndarray) -> float:
     covariances = relative.T @ relative / rows
     pairs = np.triu_indices(columns, k=1)
     squares = ((relative**2).T @ (relative**2) / rows - covariances**2)[pairs]
-    errors, found = np.sqrt(np.maximum(squares, np.finfo(float).tiny) / rows), covariances[pairs]
-    common = max(np.average(found, weights=errors**-2), 0.0)
+    least = max(_LEAST * squares.max(), np.finfo(float).tiny)
+    errors, found = np.sqrt(np.maximum(squares, least) / rows), covariances[pairs]
+    common = max(np.average(found, weights=(errors / errors.max()) ** -2), 0.0)
     return float((found < errors).mean() - ndtr(1 - common / errors).mean())

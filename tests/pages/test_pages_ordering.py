@@ -46,7 +46,12 @@ def test_the_order_is_a_file():
 
 def test_a_run_shows_its_steps():
     app = opened(finished_run(6, truth=None))
-    assert [metric.label for metric in app.metric] == ["Removed as sink", "Score / median", "Margin", "Folds that agree"]
+    assert [metric.label for metric in app.metric] == [
+        "Removed as sink",
+        "Score / median",
+        "Margin",
+        "Folds that agree",
+    ]
     assert app.metric[0].value == "x6"
     app.slider[0].set_value(3).run()
     assert not app.exception and app.metric[0].value == "x4"
