@@ -149,30 +149,19 @@ class Design:
         Args:
             ranks: whole numbers 0 … K_j, every level present, (n, d).
             offset: added to the canonical parameter, for instance log library size, (n,).
-            beside: the rows' own columns.
+            beside, prior: the rows' own columns, and the normal prior.
             positions: nonnegative numbers on which the effects of parents depend, (n, d); the ranks unless given.
-            prior: the normal prior.
             dtype: type of the columns at the rows; everything on the levels is double.
             device, names: the device, and column names for errors.
 
         Raises:
-            InputError: there is no row or column, a column is constant, skips a level or is not a rank, or the offset
-                does not match the table.
+            InputError: a column is constant, skips a level or is not a rank, there is none, or the offset does not fit.
         """
-        rows, nodes = ranks.shape
-        if not ranks.size:
-            raise InputError(f"The table has {rows} rows and {nodes} columns; the likelihood needs both.")
-        names = tuple(names) if names is not None else tuple(f"column {node + 1}" for node in range(nodes))
-        if (ranks < 0).any():
-            raise InputError(f'"{names[int(np.argmax((ranks < 0).any(0)))]}" has a negative rank; ranks begin at 0.')
-        parts = [_node(ranks[:, node], names[node]) for node in range(nodes)]
+        names, (rows, nodes) = _named(ranks, names), ranks.shape
+        along, parts = ranks if positions is None else positions, [_node(ranks[:, k], names[k]) for k in range(nodes)]
         value, exists, measure = _padded(parts)
-        effects = _parents(ranks if positions is None else positions)
+        effects = _parents(along)
         own, kinds = _blocks(beside, rows)
-        columns = torch.empty((nodes + len(own), WIDTH, rows), dtype=dtype, device=device)
-        for node in range(nodes):
-            columns[node] = torch.as_tensor(effects.basis[node][effects.ranks[:, node]].T).to(columns)
-        columns[nodes:] = torch.as_tensor(own).to(columns)
         widths = np.array([shape.shape[1] for _, shape in parts])
         return cls(
             _by_node(ranks, device),
@@ -182,13 +171,13 @@ class Design:
             torch.as_tensor(measure).to(device),
             widths,
             _by_node(effects.ranks, device),
-            columns,
+            _columns(effects, own, rows, dtype, device),
             torch.as_tensor(effects.basis).to(device),
             np.concatenate([effects.width, (kinds >= 0).sum(1)]),
             torch.as_tensor(kinds).to(device),
             prior,
             torch.as_tensor(np.log(ranks.std(axis=0))).to(device),
-            torch.as_tensor(_log_spread(ranks if positions is None else positions)).to(device),
+            torch.as_tensor(_log_spread(along)).to(device),
             torch.as_tensor(np.where(np.arange(measure.shape[2]) < widths[:, None], RIDGE, 1.0)).to(device),
             None if offset is None else _offset(offset, rows).to(device),
         )
@@ -280,6 +269,29 @@ def _log_spread(positions: np.ndarray) -> np.ndarray:
 def _by_node(ranks: np.ndarray, device: torch.device | str) -> Tensor:
     """Ranks, (n, d), with each node's ranks contiguous in memory."""
     return torch.tensor(np.ascontiguousarray(ranks.T), dtype=torch.int64).to(device).T
+
+
+def _columns(
+    effects: "_Effects", own: np.ndarray, rows: int, dtype: torch.dtype, device: torch.device | str
+) -> torch.Tensor:
+    """The columns of the nodes' effects at the rows, then the rows' own, (nodes + own, WIDTH, rows)."""
+    nodes = len(effects.basis)
+    columns = torch.empty((nodes + len(own), WIDTH, rows), dtype=dtype, device=device)
+    columns[nodes:] = torch.as_tensor(own).to(columns)
+    for node in range(nodes):
+        columns[node] = torch.as_tensor(effects.basis[node][effects.ranks[:, node]].T).to(columns)
+    return columns
+
+
+def _named(ranks: np.ndarray, names: Sequence[str] | None) -> tuple[str, ...]:
+    """The names of the columns of a table of ranks, which must have rows and columns, and no negative rank."""
+    rows, nodes = ranks.shape
+    if not ranks.size:
+        raise InputError(f"The table has {rows} rows and {nodes} columns; the likelihood needs both.")
+    names = tuple(names) if names is not None else tuple(f"column {node + 1}" for node in range(nodes))
+    if (ranks < 0).any():
+        raise InputError(f'"{names[int(np.argmax((ranks < 0).any(0)))]}" has a negative rank; ranks begin at 0.')
+    return names
 
 
 def _node(ranks: np.ndarray, name: str) -> tuple[np.ndarray, np.ndarray]:

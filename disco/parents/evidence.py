@@ -56,8 +56,7 @@ def edges(
         InputError: the table does not contain counts, the order does not match its columns, or a column is constant.
     """
     counts = prepare(table, adjustment, folds=None).counts
-    check_order(order, counts.columns)
-    names = list(counts.columns)
+    check_order(order, names := list(counts.columns))
     as_rates = rates(counts.to_numpy(), adjustment)
     design = Design.of(
         dense_ranks(counts.to_numpy()),

@@ -81,8 +81,7 @@ def candidates(
     require_types(settings=(settings, Settings), knowledge=(knowledge, Knowledge | None))
     given = prepare(table, adjustment, folds=None)
     engine, (rows, adjustment) = _engine(selector), rows_of(selector, given.counts, settings, given.adjustment)
-    names = list(rows.columns)
-    rules = None if knowledge is None else knowledge.resolve(names)
+    rules = None if knowledge is None else knowledge.resolve(list(rows.columns))
     arguments: dict[str, dict[str, Any]] = {
         "evidence": {"rules": rules, "device": device},
         "cam": {"cutoff": CUTS["cam"]},
@@ -91,7 +90,7 @@ def candidates(
     found = engine.edges(Prepared(rows), order, adjustment=adjustment, callback=callback, **arguments[selector])
     if rules is None:
         return found
-    found["rule"] = rules.of_edges(found, names)
+    found["rule"] = rules.of_edges(found, list(rows.columns))
     return found.assign(selected=allowed(found["selected"], found))
 
 

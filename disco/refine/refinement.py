@@ -50,41 +50,36 @@ def refine(
 
     Args:
         table: counts, one column per node, and the columns with other roles.
-        choice: the extent of the search.
-        settings: their transform defines the levels; ranks by default.
-        order: an initial causal order, usually the CCS order. An edge against it costs more, so that directions that
-            the rows leave open follow it (`prior.trust`).
+        choice, settings: the extent of the search; their transform defines the levels, ranks by default.
+        order: an initial causal order, usually the CCS order; an edge against it costs more (`prior.trust`).
         edges: edges that must pass the screen.
         roles: roles of the columns that are not counts: covariates, exposure, group (`disco.table.roles`).
         knowledge: rules that every order and graph obeys, including those on drawn rows.
-        device: auto, cpu or cuda.
-        callback: receives the events; returning False stops.
+        device, callback: auto, cpu or cuda; receives the events, and stops by returning False.
         memory: a file for finished searches, so that the same call continues after an interruption.
-        dismissed: kinds of artefacts (`disco.table.artefacts.ARTEFACTS`) that are known to be none in this table. Any
-            other that is found stands in the notes, and leaves every direction undecided.
+        dismissed: kinds of artefacts (`disco.table.artefacts`) not to look for; any other leaves directions undecided.
 
     Raises:
-        InputError: the table, its roles, the knowledge or another argument cannot be used, or the order or edges have
-            other columns.
+        InputError: an argument cannot be used, or the order or the edges have other columns than the table.
     """
-    require_types(
-        choice=(choice, Choice | None),
-        settings=(settings, Settings | None),
-        knowledge=(knowledge, Knowledge | None),
-        memory=(memory, Path | str | None),
-    )
-    reporter, on = Reporter(callback, WEIGHTS, STOPPED), choose_device(device).type
-    given = prepare(table, roles)
+    require_types(choice=(choice, Choice | None), settings=(settings, Settings | None))
+    require_types(knowledge=(knowledge, Knowledge | None), memory=(memory, Path | str | None))
+    reporter, on, given = Reporter(callback, WEIGHTS, STOPPED), choose_device(device).type, prepare(table, roles)
     adjustment, spoilt = given.adjustment, artefacts(given, aside=ignored(table, roles), dismissed=dismissed)
     task = Task.of(given.counts, choice or Choice(), settings or Settings(), order, edges, adjustment, on, knowledge)
     candidates = _candidates(task, reporter)
     key = key_of(task.design.ranks.cpu().numpy(), task.choice, order, candidates, adjustment, knowledge)
     kept = Memory.of(None if memory is None else Path(memory), key, task.names)
     searched = search_everywhere(task, candidates, reporter, kept)
-    found = searched.best.found
     judged = judge(searched, task.choice, reporter, task.group)
-    moved = None if task.order is None else moves(searched.scores, found.order, found.parents, task.order)
-    drawn = draw(task.design.rows, task.group, task.choice, reporter, kept, _again(task, found, judged, reporter))
+    moved = (
+        None
+        if task.order is None
+        else moves(searched.scores, searched.best.found.order, searched.best.found.parents, task.order)
+    )
+    drawn = draw(
+        task.design.rows, task.group, task.choice, reporter, kept, _again(task, searched.best.found, judged, reporter)
+    )
     result = withheld(refined(task, searched, judged, moved, drawn), spoilt)
     return result.having(notes=(*result.found.artefacts, *result.notes))
 

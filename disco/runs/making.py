@@ -72,20 +72,8 @@ def create_run(
     """
     check_kept(settings.to_dict())
     counts = _checked(table, settings, knowledge, roles)
-    head = {
-        "format": FORMAT,
-        "id": id_of(name),
-        "name": name,
-        "source": source,
-        "created": datetime.now().astimezone().isoformat(timespec="seconds"),
-        "device": device,
-        "teaching": teaching,
-        "rows_left_out": [list(stretch) for stretch in rows_left_out],
-        "rows": len(counts),
-        "nodes": counts.shape[1],
-        "settings": settings.to_dict(),
-    }
-
+    own = {"source": source, "device": device, "teaching": teaching, "settings": settings.to_dict()}
+    head = {**_head(name, counts, rows_left_out), **own}
     spoilt = artefacts.checked(look(table, roles or Roles(), aside), dismissed or {})
 
     def fill(apart: Path) -> dict[str, Any]:
@@ -99,6 +87,19 @@ def create_run(
         return head
 
     return make(fill, folder)
+
+
+def _head(name: str, counts: pd.DataFrame, rows_left_out: Stretches) -> dict[str, Any]:
+    """The part of settings.json that says which run it is, of which table."""
+    return {
+        "format": FORMAT,
+        "id": id_of(name),
+        "name": name,
+        "created": datetime.now().astimezone().isoformat(timespec="seconds"),
+        "rows_left_out": [list(stretch) for stretch in rows_left_out],
+        "rows": len(counts),
+        "nodes": counts.shape[1],
+    }
 
 
 def _write_known(apart: Path, truth: pd.DataFrame | None, knowledge: "Knowledge | None") -> None:

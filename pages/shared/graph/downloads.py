@@ -79,8 +79,7 @@ def files(
 
     Args:
         result: has the positions of the nodes.
-        found: the graph in the files for other programs.
-        drawn: the same as drawn.
+        found, drawn: the graph in the files for other programs, and as drawn.
         title: of the picture.
         facts: returns what every file says about the graph (`disco.runs.about`).
         strength: of the widest line.

@@ -28,8 +28,7 @@ def sliders(result: Result, where: str) -> tuple[float, float]:
     own, folds = result.thresholds, result.folds
     tau_z, pi_min = session.shown.thresholds.now(result.rule) or own
     options = [k / folds for k in range(1, folds + 1)]
-    suffix = f"{where}_{result.rule}_{result.run.id}"
-    tau_key, pi_key = f"tau_z_{suffix}", f"pi_min_{suffix}"
+    tau_key, pi_key = (f"{name}_{where}_{result.rule}_{result.run.id}" for name in ("tau_z", "pi_min"))
     st.session_state[tau_key] = float(tau_z)
 
     def keep() -> None:
@@ -48,7 +47,7 @@ def sliders(result: Result, where: str) -> tuple[float, float]:
         # Always there, so nothing moves; the other threshold does not change.
         st.button(
             f"Back to τ_Z = {own[0]:.3g}",
-            key=f"own_{suffix}",
+            key=f"own_{tau_key}",
             type="tertiary",
             icon=":material/undo:",
             disabled=tau_z == own[0],
