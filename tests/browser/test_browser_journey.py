@@ -78,5 +78,5 @@ def test_from_landing_to_a_shared_link(page, address, tmp_path):
 
 def _pick_an_edge(page: Page) -> None:
     page.locator(".canvas [data-edge] .line").first.click(force=True)
-    expect(page.get_by_text("Edge evidence")).to_be_visible()
-    expect(page.get_by_text("if the parent had this count in every row")).to_be_visible()
+    expect(page.get_by_text("Joined:")).to_be_visible()
+    expect(page.locator(".st-key-graph_rail .js-plotly-plot")).to_be_visible()

@@ -21,14 +21,14 @@ def present(result: Result) -> tuple[float, float]:
 
 def sliders(result: Result, where: str) -> tuple[float, float]:
     """Draw the rule and its thresholds; return (τ_Z, π_min), which start at the rule's defaults."""
-    row = st.container(key=f"beside_thresholds_{where}")  # wraps on a narrow screen
-    rule_box, left, right = row.columns([3, 4, 3], gap="medium")
+    rule_box, left, right = st.container(key=f"beside_thresholds_{where}").columns([3, 4, 3], gap="medium")
     with rule_box:
         _rule(result, where)
     own, folds = result.thresholds, result.folds
     tau_z, pi_min = session.shown.thresholds.now(result.rule) or own
     options = [k / folds for k in range(1, folds + 1)]
-    tau_key, pi_key = (f"{name}_{where}_{result.rule}_{result.run.id}" for name in ("tau_z", "pi_min"))
+    names = ("tau_z", "pi_min", "own")
+    tau_key, pi_key, own_key = (f"{name}_{where}_{result.rule}_{result.run.id}" for name in names)
     st.session_state[tau_key] = float(tau_z)
 
     def keep() -> None:
@@ -47,7 +47,7 @@ def sliders(result: Result, where: str) -> tuple[float, float]:
         # Always there, so nothing moves; the other threshold does not change.
         st.button(
             f"Back to τ_Z = {own[0]:.3g}",
-            key=f"own_{tau_key}",
+            key=own_key,
             type="tertiary",
             icon=":material/undo:",
             disabled=tau_z == own[0],
