@@ -23,9 +23,10 @@ from disco.progress import SILENT, Reporter
 
 SHUFFLES = 19  # the largest of them is exceeded by chance once in 20 tables
 LEAST_COLUMNS = 5  # with fewer, a depth cannot be distinguished from a cause
-EXPLAINED, RISING, TOGETHER = 0.5, 0.5, 0.75  # minimum shares for a depth to stand out
-FALLING = 0.2  # largest
-APART, APART_OF_FEW, FEW = 0.05, 0.01, 20  # largest; with fewer columns, which a dense graph joins more easily
+EXPLAINED, RISING, FALLING = 0.5, 0.5, 0.2  # shares for a depth to stand out: at least, at least, at most
+FEW = 20  # columns; a dense graph joins fewer of them more easily, so more is asked
+TOGETHER, TOGETHER_OF_FEW = 0.75, 0.9  # at least
+APART, APART_OF_FEW = 0.05, 0.01  # at most
 _MOST_ROWS = 1000  # looked at; a random part of more
 _LEAST = 1e-12  # of the variance of a product, against the largest: that of two levels may be 0
 _SMALL = 30  # columns or rows
@@ -64,8 +65,9 @@ class Depth:
     def stands_out(self) -> bool:
         """Whether most columns rise together in pairs, and the total explains this better than in shuffled tables."""
         is_explained = self.by_chance <= self.explained >= EXPLAINED
-        is_common = self.rising >= RISING and self.falling <= FALLING and self.together >= TOGETHER
-        return is_explained and is_common and self.apart <= (APART if self.columns >= FEW else APART_OF_FEW)
+        together, apart = (TOGETHER_OF_FEW, APART_OF_FEW) if self.columns < FEW else (TOGETHER, APART)
+        is_common = self.rising >= RISING and self.falling <= FALLING and self.together >= together
+        return is_explained and is_common and self.apart <= apart
 
 
 def depth(values: np.ndarray, reporter: Reporter = SILENT, stage: str = "") -> Depth:

@@ -104,7 +104,7 @@ def test_the_stress_test_runs_in_the_background_and_tells_what_it_found(monkeypa
         return pd.DataFrame([{"share": 0.5, "edges": 9, "again": 7, "reversed": 1, "new": 2, "constant": 0}])
 
     def begin(key, work, failure, at_once=False):
-        if at_once:
+        if key[0] != "stress":
             return begun(key, work, failure, at_once)
         jobs.append((background.keep(key, background.Computation()), work))
         return jobs[-1][0]

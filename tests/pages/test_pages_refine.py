@@ -292,6 +292,7 @@ def test_files_hold_the_edges_shown(monkeypatch):
     assert len(lines) == len(EDGES) + 1 and "gain_nats" in lines[0] and "verdict" not in lines[0]
 
 
+@pytest.mark.timed
 def test_the_page_tells_the_range_beside_the_button(monkeypatch):
     monkeypatch.setattr(refine_forecast, "crowding", lambda device: 1.0)
     for pairs, is_long in ((20, False), (5000, True)):

@@ -34,7 +34,7 @@ def only_problem(table: pd.DataFrame | np.ndarray, folds: int = 3) -> counts.Pro
     [
         ({"r3": -2}, "-2 is negative; a count is 0 or more.", CORRECT),
         ({"r3": -2, "r4": -1}, "-2 is negative; a count is 0 or more. The same holds for 1 more row.", CORRECT),
-        ({"r5": 2.5}, "2.5 is not a whole number.", "DISCO never rounds: give the counts."),
+        ({"r5": 2.5}, "2.5 is not a whole number.", "Whole numbers only."),
         ({"r12": None}, "the value is missing.", "Fill it in, or leave out the row or the column."),
         ({"r1": np.inf}, "the value is infinite.", CORRECT),
         ({"r1": -np.inf}, "the value is infinite.", CORRECT),
