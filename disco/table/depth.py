@@ -24,9 +24,8 @@ from disco.progress import SILENT, Reporter
 SHUFFLES = 19  # the largest of them is exceeded by chance once in 20 tables
 LEAST_COLUMNS = 5  # with fewer, a depth cannot be distinguished from a cause
 EXPLAINED, RISING, FALLING = 0.5, 0.5, 0.2  # shares for a depth to stand out: at least, at least, at most
-FEW = 20  # columns; a dense graph joins fewer of them more easily, so more is asked
-TOGETHER, TOGETHER_OF_FEW = 0.75, 0.9  # at least
-APART, APART_OF_FEW = 0.05, 0.01  # at most
+TOGETHER = 0.75  # at least
+APART, APART_OF_FEW, FEW = 0.05, 0.01, 20  # at most; fewer columns are more easily joined by a dense graph
 _MOST_ROWS = 1000  # looked at; a random part of more
 _LEAST = 1e-12  # of the variance of a product, against the largest: that of two levels may be 0
 _SMALL = 30  # columns or rows
@@ -65,9 +64,8 @@ class Depth:
     def stands_out(self) -> bool:
         """Whether most columns rise together in pairs, and the total explains this better than in shuffled tables."""
         is_explained = self.by_chance <= self.explained >= EXPLAINED
-        together, apart = (TOGETHER_OF_FEW, APART_OF_FEW) if self.columns < FEW else (TOGETHER, APART)
-        is_common = self.rising >= RISING and self.falling <= FALLING and self.together >= together
-        return is_explained and is_common and self.apart <= apart
+        is_common = self.rising >= RISING and self.falling <= FALLING and self.together >= TOGETHER
+        return is_explained and is_common and self.apart <= (APART_OF_FEW if self.columns < FEW else APART)
 
 
 def depth(values: np.ndarray, reporter: Reporter = SILENT, stage: str = "") -> Depth:
