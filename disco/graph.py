@@ -13,6 +13,7 @@ import json
 import math
 import re
 from collections.abc import Hashable, Iterable, Mapping, Sequence
+from typing import Any
 
 import networkx as nx
 import numpy as np
@@ -100,6 +101,11 @@ def union(refined: nx.DiGraph, fitted: nx.DiGraph) -> nx.DiGraph:
             is_known = numbers.get("rule", FREE) != FREE
             found.add_edge(parent, child, **numbers, found_by=DISCO, decided=float(is_known))
     return found
+
+
+def has_direction(edge: Mapping[str, Any]) -> bool:
+    """Whether the direction of an edge is known, by its numbers in a graph; a missing or NaN number tells nothing."""
+    return edge.get("is_open") != 1 and edge.get("decided") != 0
 
 
 def positions(names: Sequence[str], where: str = "order") -> dict[str, int]:
@@ -278,7 +284,7 @@ def _dot(graph: nx.DiGraph, about: About) -> str:
         told = [f"{name}={_quoted(row[name])}" for name in EDGE_WORDS if row.get(name)]
         numbers = [name for name in EDGE_NUMBERS if math.isfinite(row.get(name, math.nan))]
         told += [f"{name}={_quoted(format(row[name], '.9g'))}" for name in numbers]
-        told += ["dir=none"] if row.get("is_open") or row.get("decided", 1.0) == 0 else []
+        told += [] if has_direction(row) else ["dir=none"]
         more = f" [{', '.join(told)}]" if told else ""
         lines.append(f"  {_quoted(row['parent'])} -> {_quoted(row['child'])}{more};")
     return "\n".join([*lines, "}"]) + "\n"

@@ -20,6 +20,7 @@ import pandas as pd
 from disco.figures import roles, routing
 from disco.figures.placing import HEIGHT, Positions, node_width, short
 from disco.figures.svg import DASHED, document
+from disco.graph import has_direction
 from disco.knowledge.resolved import FIXED, REQUIRED
 from disco.likelihood.misfit import MISFIT
 from disco.parents.ocs import reaches
@@ -163,16 +164,10 @@ def _is_absent(verdict: str | None) -> bool:
 
 def _head(values: Mapping[str, Any], is_likelier: bool) -> str:
     """The head of an edge; where verdicts on directions are shown, the likelier end too."""
-    if values.get("is_open", False):
-        return NONE
-    if is_decided(values) or _is_absent(values.get("verdict")):
+    if has_direction(values) or _is_absent(values.get("verdict")):
         return FULL
-    return OPEN if is_likelier or "verdict" in values else NONE
-
-
-def is_decided(values: Mapping[str, Any]) -> bool:
-    """Whether the direction of an edge is known, as far as its graph says."""
-    return values.get("rule") == REQUIRED or bool(values.get("decided", True))
+    has_end = (is_likelier or "verdict" in values) and not values.get("is_open", False)
+    return OPEN if has_end else NONE
 
 
 def _is_firm(values: Mapping[str, Any]) -> bool:

@@ -158,7 +158,8 @@ class Design:
             InputError: a column is constant, skips a level or is not a rank, there is none, or the offset does not fit.
         """
         names, (rows, nodes) = _named(ranks, names), ranks.shape
-        along, parts = ranks if positions is None else positions, [_node(ranks[:, k], names[k]) for k in range(nodes)]
+        along = ranks if positions is None else positions
+        parts = [_node(ranks[:, node], names[node]) for node in range(nodes)]
         value, exists, measure = _padded(parts)
         effects = _parents(along)
         own, kinds = _blocks(beside, rows)

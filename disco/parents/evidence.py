@@ -44,8 +44,7 @@ def edges(
         rules: rules that the parents and the order obey, by the table's columns.
         adjustment: covariates and exposure of the rows.
         device: auto, cpu or cuda.
-        callback: receives the events; each node has three steps: screen, parents, and parents under the fitted prior.
-            Returning False stops.
+        callback: receives the events, three per node (screen, parents, fitted prior); returning False stops.
 
     Returns:
         One row per candidate edge, in causal order of the child, then of the parent: parent, child, score, selected.
@@ -56,7 +55,8 @@ def edges(
         InputError: the table does not contain counts, the order does not match its columns, or a column is constant.
     """
     counts = prepare(table, adjustment, folds=None).counts
-    check_order(order, names := list(counts.columns))
+    names = list(counts.columns)
+    check_order(order, names)
     as_rates = rates(counts.to_numpy(), adjustment)
     design = Design.of(
         dense_ranks(counts.to_numpy()),

@@ -64,24 +64,25 @@ def refine(
     """
     require_types(choice=(choice, Choice | None), settings=(settings, Settings | None))
     require_types(knowledge=(knowledge, Knowledge | None), memory=(memory, Path | str | None))
-    reporter, on, given = Reporter(callback, WEIGHTS, STOPPED), choose_device(device).type, prepare(table, roles)
-    adjustment, spoilt = given.adjustment, artefacts(given, aside=ignored(table, roles), dismissed=dismissed)
-    task = Task.of(given.counts, choice or Choice(), settings or Settings(), order, edges, adjustment, on, knowledge)
+    reporter, on = Reporter(callback, WEIGHTS, STOPPED), choose_device(device).type
+    given = prepare(table, roles)
+    found = artefacts(given, aside=ignored(table, roles), dismissed=dismissed)
+    choice, settings, adjustment = choice or Choice(), settings or Settings(), given.adjustment
+    task = Task.of(given.counts, choice, settings, order, edges, adjustment, on, knowledge)
     candidates = _candidates(task, reporter)
-    key = key_of(task.design.ranks.cpu().numpy(), task.choice, order, candidates, adjustment, knowledge)
-    kept = Memory.of(None if memory is None else Path(memory), key, task.names)
+    key = key_of(task.design.ranks.cpu().numpy(), choice, order, candidates, adjustment, knowledge)
+    result = _searched(task, candidates, Memory.of(None if memory is None else Path(memory), key, task.names), reporter)
+    return withheld(result.having(notes=(*map(str, found), *result.notes)), found)
+
+
+def _searched(task: Task, candidates: list[tuple[int, ...]], kept: Memory, reporter: Reporter) -> Refined:
+    """The best graph of all searches, with the evidence on its edges and their shares of drawn rows."""
     searched = search_everywhere(task, candidates, reporter, kept)
+    found = searched.best.found
     judged = judge(searched, task.choice, reporter, task.group)
-    moved = (
-        None
-        if task.order is None
-        else moves(searched.scores, searched.best.found.order, searched.best.found.parents, task.order)
-    )
-    drawn = draw(
-        task.design.rows, task.group, task.choice, reporter, kept, _again(task, searched.best.found, judged, reporter)
-    )
-    result = withheld(refined(task, searched, judged, moved, drawn), spoilt)
-    return result.having(notes=(*result.found.artefacts, *result.notes))
+    moved = None if task.order is None else moves(searched.scores, found.order, found.parents, task.order)
+    drawn = draw(task.design.rows, task.group, task.choice, reporter, kept, _again(task, found, judged, reporter))
+    return refined(task, searched, judged, moved, drawn)
 
 
 def _candidates(task: Task, reporter: Reporter) -> list[tuple[int, ...]]:

@@ -20,6 +20,7 @@ from disco.refine.reasons import but_known
 from disco.refine.searches import Searched
 from disco.refine.stepwise import MOST_PARENTS
 from disco.refine.task import Task
+from disco.table.artefacts import Finding
 from disco.words import how_many, plural
 
 METHOD = "likelihood refinement"
@@ -37,9 +38,9 @@ class Refined:
             in nats, and whether the direction is decided (`disco.refine.evidence`). `folds` and `bootstrap` are the
             shares of draws with the edge in this direction, NaN without draws or if one of its columns is constant in
             all of them. Other missing evidence is NaN too. With knowledge also `rule`, its rule on the edge: required,
-            fixed (only this direction is allowed) or free. The notes name missing evidence
-            and poorly fitted nodes. `misfit` has the columns node, levels, misfit_nats and misfit_per_row
-            (`disco.likelihood.misfit`), NaN if not available; None in refinements older than the misfit.
+            fixed (only this direction is allowed) or free. The notes name missing evidence and poorly fitted nodes.
+            `misfit` has the columns node, levels, misfit_nats and misfit_per_row (`disco.likelihood.misfit`), NaN if
+            not available; None in refinements older than the misfit.
         starts: one row per start and sweep: start, sweep, score.
         best: the start of the search that found this graph.
         score: the graph's log posterior in nats, up to a constant (`disco.refine.scores`).
@@ -137,11 +138,11 @@ def refined(
     )
 
 
-def withheld(result: Refined, artefacts: Sequence[object]) -> Refined:
+def withheld(result: Refined, artefacts: Sequence[Finding]) -> Refined:
     """The result without directions decided by the model class, if the table has artefacts; knowledge still decides.
 
     Args:
-        artefacts: from `disco.table.artefacts`, or a sentence each.
+        artefacts: those neither cured nor dismissed.
     """
     if not artefacts:
         return result

@@ -7,15 +7,18 @@ Results are stored without regard to it, and read with it: while an artefact sta
 """
 
 import contextlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+
+import pandas as pd
 
 from disco.errors import InputError, printable
 from disco.files import read_record, unwritten, write_json
 from disco.runs.folder import Run
 from disco.schema import record
 from disco.table.artefacts import ARTEFACTS, Finding, artefacts
+from disco.table.roles import Given
 
 FILE = "artefacts.json"
 LONGEST_REASON = 300  # characters
@@ -49,6 +52,25 @@ class _File:
     dismissed: dict[str, str]
 
 
+def looked_for(
+    table: pd.DataFrame,
+    roles: Given | None,
+    aside: pd.DataFrame | None = None,
+    reasons: Mapping[str, str] | None = None,
+) -> Artefacts:
+    """The artefacts of a table, and why some are none; a reason for what is not found has no effect.
+
+    Args:
+        table, roles, aside: as for `disco.table.artefacts.artefacts`.
+        reasons: by kind.
+
+    Raises:
+        InputError: the table or its roles cannot be used.
+    """
+    found = artefacts(table, roles, aside)
+    return Artefacts(found, {one.kind: why for one in found if (why := (reasons or {}).get(one.kind))})
+
+
 def write(folder: Path, told: Artefacts) -> None:
     """Write them into a run's folder.
 
@@ -71,7 +93,7 @@ def of(run: Run) -> Artefacts:
         dismissed = {kind: printable(why, LONGEST_REASON) for kind, why in told.dismissed.items() if kind in ARTEFACTS}
         return Artefacts(found, dismissed)
     except (OSError, ValueError, KeyError):
-        now = Artefacts(artefacts(run.table(), run.adjustment))
+        now = looked_for(run.table(), run.adjustment)
     with contextlib.suppress(OSError):
         write(run.path, now)
     return now
@@ -107,8 +129,3 @@ def dismiss(run: Run, reasons: Mapping[str, str]) -> None:
         write(run.path, replace(told, dismissed=dismissed))
     except OSError as error:
         raise unwritten(run.path, error) from error
-
-
-def checked(found: Sequence[Finding], reasons: Mapping[str, str]) -> Artefacts:
-    """The artefacts of a new run; a reason for what was not found has no effect."""
-    return Artefacts(tuple(found), {one.kind: reasons[one.kind] for one in found if reasons.get(one.kind)})

@@ -29,7 +29,6 @@ from disco.runs.locks import Lock, held
 from disco.runs.status import FIT, unasked, write_status
 from disco.schema import TRUTH, check_kept
 from disco.settings import Settings
-from disco.table.artefacts import artefacts as look
 from disco.table.roles import Roles
 from disco.table.rows import Stretches
 
@@ -74,7 +73,7 @@ def create_run(
     counts = _checked(table, settings, knowledge, roles)
     own = {"source": source, "device": device, "teaching": teaching, "settings": settings.to_dict()}
     head = {**_head(name, counts, rows_left_out), **own}
-    spoilt = artefacts.checked(look(table, roles or Roles(), aside), dismissed or {})
+    spoilt = artefacts.looked_for(table, roles or Roles(), aside, dismissed)
 
     def fill(apart: Path) -> dict[str, Any]:
         write_counts(apart / "table.parquet", counts)

@@ -104,7 +104,7 @@ def _first(logs: np.ndarray, total: np.ndarray) -> tuple[float, float, np.ndarra
     if len(gram) < _SMALL:  # ARPACK needs a larger matrix
         (largest,), vectors = eigh(gram, subset_by_index=[len(gram) - 1] * 2)
     else:
-        (largest,), vectors = eigsh(gram, k=1, which="LA", v0=gram.sum(axis=1))
+        (largest,), vectors = eigsh(gram, k=1, which="LA", v0=np.linspace(1, 2, len(gram)))
     scores = vectors[:, 0] * np.sqrt(max(largest, 0.0)) if is_wide else centred @ vectors[:, 0]
     log_total = np.log1p(total) - np.log1p(total).mean()
     both, sizes = float(scores @ log_total), float(scores @ scores) * float(log_total @ log_total)

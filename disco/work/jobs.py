@@ -247,7 +247,8 @@ def _measure(run: Run, kind: Work, status: Status, callback: "Callback | None") 
 
 def _give_way() -> None:
     """Lower this process's priority for good, so that short work beside it goes first."""
-    os.nice(_NICE)
+    if hasattr(os, "nice"):  # Windows has none
+        os.nice(_NICE)
     with contextlib.suppress(OSError):  # where Linux weighs sessions instead of processes
         Path("/proc/self/autogroup").write_text(str(_NICE))
 

@@ -57,21 +57,19 @@ def _show(draft: Draft, found: tuple[Finding, ...]) -> None:
 def _cure(draft: Draft, one: Finding) -> None:
     """The button that cures an artefact."""
     if one.kind == "depth":
-        label, act = "Adjust for the row totals", partial(session.draft.set_exposure, TOTAL)
+        label, act = "Adjust for the row totals", _adjust_for_totals
     elif one.aside:
         label, act = f"Adjust for {how_many(len(one.aside), 'column')}", partial(_adjust, draft, one)
     else:
         label = f"Leave out {how_many(len(one.columns), 'column')}"
-        positions = [draft.columns[index] for index in one.columns]
-        words = f"{how_many(len(positions), 'column')} left out: {one.message}"
-        act = partial(session.draft.leave_out_columns, positions, words)
+        act = partial(columns.leave_out, [draft.columns[index] for index in one.columns], one.message)
     is_off = bool(one.columns) and len(draft.columns) - len(one.columns) < 2
     help = "Fewer than 2 columns would remain." if is_off else None
-    st.button(label, key=f"artefact_cure_{one.kind}", on_click=_done, args=(act,), disabled=is_off, help=help)
+    st.button(label, key=f"artefact_cure_{one.kind}", on_click=act, disabled=is_off, help=help)
 
 
-def _done(act: partial) -> None:
-    act()
+def _adjust_for_totals() -> None:
+    session.draft.set_exposure(TOTAL)
     columns.taken_anew()
 
 
@@ -81,3 +79,4 @@ def _adjust(draft: Draft, one: Finding) -> None:
         at: guess.given for at, guess in computed.aside(draft).items() if str(draft.table.columns[at]) in one.aside
     }
     session.draft.set_roles(given, f"Adjusted for {listed(one.aside, _NAMED)}.")
+    columns.taken_anew()

@@ -1,6 +1,6 @@
 """The table of columns: facts, search, and the role of each. Owns the keys `columns_…`."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import pandas as pd
 import streamlit as st
@@ -8,6 +8,7 @@ import streamlit as st
 from disco.table.adjustment import KINDS
 from disco.table.cells import names_of
 from disco.table.roles import kind_of
+from disco.words import how_many
 from pages.shared import session
 from pages.shared.frame import errors
 from pages.shared.frame.glossary import define
@@ -62,6 +63,16 @@ def _button(label: str, before: tuple[int, ...], after: set[int], text: str) -> 
 def taken_anew() -> None:
     """Make the table show roles that were set elsewhere."""
     st.session_state[_VERSION] = st.session_state.get(_VERSION, 0) + 1
+
+
+def leave_out(positions: Sequence[int], why: str) -> None:
+    """Leave columns out, as a step that can be undone.
+
+    Args:
+        why: ends the step's words.
+    """
+    session.draft.leave_out_columns(positions, f"{how_many(len(positions), 'column')} left out: {why}")
+    taken_anew()
 
 
 def _table(draft: Draft, view: list[int]) -> None:

@@ -110,4 +110,4 @@ def _left_out(draft: Draft) -> None:
     if found:
         names = listed([code(draft.table.columns[at]) for at in found], _MOST_SAID)
         looks = plural(len(found), "looks like an identifier and is", "look like identifiers and are")
-        st.caption(f"{names} {looks} left out. In the table below you can make it a count all the same.")
+        st.caption(f"{names} {looks} left out. To include one, give it the role count in the table below.")

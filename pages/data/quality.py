@@ -84,7 +84,7 @@ def _button(draft: Draft, found: Quality, finding: Finding) -> None:
     if finding.columns:
         is_off = len(draft.columns) - len(finding.columns) < 2
         label, key = f"Leave out {how_many(len(finding.columns), 'column')}", f"quality_out_{finding.kind}"
-        act = partial(_without_columns, [draft.columns[index] for index in finding.columns], finding.message)
+        act = partial(columns.leave_out, [draft.columns[index] for index in finding.columns], finding.message)
         help = "Fewer than 2 columns would remain." if is_off else None
     else:
         indices = np.flatnonzero(found.rows["is_out"])
@@ -92,11 +92,6 @@ def _button(draft: Draft, found: Quality, finding: Finding) -> None:
         label, key = f"Leave out {how_many(len(indices), 'row')}", "quality_out_rows"
         act, help = partial(_without_rows, draft, indices), "Too few rows would remain." if is_off else None
     st.button(label, key=key, on_click=act, disabled=is_off, help=help)
-
-
-def _without_columns(positions: list[int], why: str) -> None:
-    session.draft.leave_out_columns(positions, f"{how_many(len(positions), 'column')} left out: {why}")
-    columns.taken_anew()
 
 
 def _without_rows(draft: Draft, indices: np.ndarray) -> None:

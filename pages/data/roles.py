@@ -58,7 +58,10 @@ def panel(draft: Draft) -> None:
             label = plural(len(found), "Keep it as a count", "Keep the numbers as counts")
             st.button(label, key="keep_counts", on_click=_keep, args=(numbers,))
         if chosen := [position for position in found if position in draft.columns]:
-            st.button(faults.label(len(chosen), "column"), key="leave_asked", on_click=_leave, args=(draft, chosen))
+            names = f"{listed([str(draft.table.columns[position]) for position in chosen], _MOST)}."
+            st.button(
+                faults.label(len(chosen), "column"), key="leave_asked", on_click=columns.leave_out, args=(chosen, names)
+            )
 
 
 def _take(found: dict[int, Guess], names: list[str]) -> None:
@@ -70,12 +73,6 @@ def _take(found: dict[int, Guess], names: list[str]) -> None:
 
 def _keep(positions: list[int]) -> None:
     session.draft.set_roles(dict.fromkeys(positions, "count"))
-    columns.taken_anew()
-
-
-def _leave(draft: Draft, positions: list[int]) -> None:
-    names = listed([str(draft.table.columns[position]) for position in positions], _MOST)
-    session.draft.leave_out_columns(positions, f"{how_many(len(positions), 'column')} left out: {names}.")
     columns.taken_anew()
 
 

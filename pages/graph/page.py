@@ -29,12 +29,12 @@ if found is None and result is None:
 slot = st.container()  # not empty(): that would clear the verdict until the script comes back to it
 left, right = st.container(key="beside_graph").columns([5, 3], gap="medium")
 with right, st.container(height=side_panel.HEIGHT, key="graph_rail", border=False):
-    told = st.container()
+    top = st.container()
     view = views.chosen(found, result)
     known = truth.shown(view.placed)
     if known:
         against_truth.choose()
-    drawn = side_panel.panel(view, known, told)
+    drawn = side_panel.panel(view, known, top)
 with slot:
     intro.verdict(*views.verdict(view))
 with left:

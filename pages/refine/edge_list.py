@@ -218,9 +218,8 @@ def _edge_box(edges: pd.DataFrame, every: pd.DataFrame) -> tuple[str, str] | Non
     pairs = _pairs(edges)
     now = picked.picked_edge(pairs)
     # Numbered among all edges: labels are distinct and no filter changes one, since the browser returns a label.
-    arrows = [" → " if decided else " — " for decided in every["decided"]]
-    told = enumerate(zip(_pairs(every), arrows, strict=True), start=1)
-    labels = {(u, v): f"{k}. {shown(u, 24)}{arrow}{shown(v, 24)}" for k, ((u, v), arrow) in told}
+    told = enumerate(zip(_pairs(every), every["decided"], strict=True), start=1)
+    labels = {(u, v): f"{k}. {shown(u, 24)} {'→' if sure else '—'} {shown(v, 24)}" for k, ((u, v), sure) in told}
     key = agreeing(_BOX, now)
     st.selectbox(
         "Edge, strongest first",

@@ -61,3 +61,10 @@ def test_columns_that_fabricate_edges_come_worst_first_with_their_positions(rng)
 def test_an_unknown_kind_cannot_be_dismissed(rng):
     with pytest.raises(InputError, match="no artefact 'deep'; the kinds are relation, depth"):
         artefacts(rng.poisson(3, (50, 3)), dismissed=("deep",))
+
+
+def test_a_depth_is_seen_in_a_wide_table(rng):
+    means = rng.gamma(2, 5, 300)
+    for sd, expected in ((0.6, ["depth"]), (0.0, [])):
+        counts = rng.poisson(np.exp(sd * rng.standard_normal((60, 1))) * means)
+        assert kinds(pd.DataFrame(counts).add_prefix("g")) == expected

@@ -12,11 +12,11 @@ _MEANING = (
     "Until this is cured or dismissed, the graph's pages warn of it, and no direction is decided. The reason is kept "
     "with the run and stands in every export."
 )
-NAMES = {
+_NAMES = {
     "relation": "sums of columns",
     "depth": "depth",
-    "identifier": "an identifier",
-    "covariate": "a column left aside",
+    "identifier": "identifier",
+    "covariate": "column left aside",
     "near": "near copies",
 }
 
@@ -43,9 +43,7 @@ def _reason(kind: str, key: str, dismiss: Callable[[str, str], None]) -> None:
     """The form that asks for the reason."""
     with st.form(f"{key}_form_{kind}", border=False):
         why = st.text_input(
-            f"Why is it no {NAMES[kind]}?" if kind == "depth" else "Why does it not matter?",
-            max_chars=LONGEST_REASON,
-            placeholder="The rows are of equal effort.",
+            "Why does this not matter here?", max_chars=LONGEST_REASON, placeholder="For example: all plots are equal."
         )
         if st.form_submit_button("Dismiss it", icon=":material/done:"):
             if why.strip():
@@ -58,5 +56,5 @@ def dismissed(reasons: Mapping[str, str], key: str, dismiss: Callable[[str, str]
     """A line for each that was dismissed, with its reason and *Undo*."""
     for kind, why in reasons.items():
         with st.container(horizontal=True, vertical_alignment="center"):
-            st.caption(f"Dismissed, {NAMES[kind]}: {code(why)}", width="content")
+            st.caption(f"Dismissed, {_NAMES[kind]}: {code(why)}", width="content")
             st.button("Undo", key=f"{key}_undo_{kind}", type="tertiary", on_click=dismiss, args=(kind, ""))

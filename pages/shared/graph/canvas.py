@@ -14,6 +14,7 @@ import streamlit as st
 
 from disco.figures import graph as drawing
 from disco.figures import roles
+from disco.graph import has_direction
 from disco.parents.ocs import means
 from disco.words import how_many
 from pages.shared.frame.names import code
@@ -97,7 +98,7 @@ def with_heads(graph: nx.DiGraph, key: str) -> nx.DiGraph:
     Args:
         key: of the switch, which is there only if an edge's direction is not known.
     """
-    if all(drawing.is_decided(values) for *_, values in graph.edges(data=True)):
+    if all(has_direction(values) for *_, values in graph.edges(data=True)):
         return graph
     help = "An edge whose direction is not known has no head. This shows an open one at the end that fits better."
     if not st.toggle("Show the likelier ends", key=key, help=help):
@@ -110,7 +111,7 @@ def with_heads(graph: nx.DiGraph, key: str) -> nx.DiGraph:
 def edge_words(graph: nx.DiGraph, parent: str, child: str) -> str:
     """An edge in Markdown: an arrow if its direction is known, otherwise a line."""
     values = graph.get_edge_data(parent, child, {})
-    return f"{code(parent)} {'→' if drawing.is_decided(values) else '—'} {code(child)}"
+    return f"{code(parent)} {'→' if has_direction(values) else '—'} {code(child)}"
 
 
 def _node_of(answer: object, order: Sequence[str]) -> str | None:
