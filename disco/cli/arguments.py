@@ -39,6 +39,7 @@ def parse(argv: Sequence[str] | None = None) -> argparse.Namespace:
         ("simulate", "simulate a table with a known graph", _simulate),
         ("evaluate", "compare a run or an edge list with the true edges", _evaluate),
         ("lahman", "the paper's case study on batting counts", _lahman),
+        ("script", "print the Python, or the command lines, that give a run's results again", _script),
         ("pack", "save a run as a ZIP", _pack),
         ("unpack", "open a run's ZIP", _unpack),
         ("app", "open the app in the browser", _app),
@@ -116,10 +117,15 @@ def _table(command: argparse.ArgumentParser, when: str = "") -> None:
     )
     command.add_argument("--obs", metavar="A,B", help=f"{when}h5ad: columns of obs to include, each with a role")
     command.add_argument("--transpose", action="store_true", help=f"{when}rows are variables, columns are observations")
+    command.add_argument(
+        "--most-varied", type=int, metavar="1000", help=f"{when}with --transpose: only the rows that vary most"
+    )
     command.add_argument("--row-names", action="store_true", help=f"{when}the first column has row names")
     command.add_argument(
         "--complete-rows", action="store_true", help=f"{when}leave out rows with a cell that is not a count"
     )
+    command.add_argument("--leave-out-rows", metavar="3,17-19", help=f"{when}leave out these rows, counted from 1")
+    command.add_argument("--as-numbers", metavar="A,B", help=f"{when}read numbers that these columns store as text")
 
 
 def _roles(command: argparse.ArgumentParser, when: str = "") -> None:
@@ -173,9 +179,13 @@ def _refine(command: argparse.ArgumentParser) -> None:
     command.add_argument("--out", type=Path, metavar="RUN", help="with --counts: folder of the run, new or empty")
     _table(command, "with --counts: ")
     _roles(command, "with --counts: ")
+    command.add_argument("--transform", metavar="NAME", help="with --counts: rank (default), quantile or none")
+    command.add_argument("--levels", type=int, help="with --counts: levels per column, with --transform quantile (4)")
     command.add_argument("--starts", type=int, help="number of orders to search from (4)")
     command.add_argument("--restarts", type=int, help="most searches restarted near the best order so far (16)")
     command.add_argument("--bootstrap", type=int, help="number of bootstrap tables (50); 0 for none")
+    command.add_argument("--folds", type=int, help="number of parts of the rows, left out in turn (3); 0 for none")
+    command.add_argument("--bound", type=float, metavar="NATS", help="least evidence of a decided direction (10)")
     command.add_argument("--redone", action="store_true", help="repeat the whole search on each bootstrap table (slow)")
     command.add_argument("--seed", type=int, help="seed of the random orders and of the bootstrap (0)")
     _knowledge(command)
@@ -281,6 +291,11 @@ def _lahman(command: argparse.ArgumentParser) -> None:
     command.add_argument("--out", type=Path, required=True, metavar="DIR", help="folder of the runs")
     command.add_argument("--device", default="auto", metavar="NAME", help="auto (default), cpu or cuda")
     _set(command)
+
+
+def _script(command: argparse.ArgumentParser) -> None:
+    command.add_argument("run", metavar="RUN", help="folder or id of a run")
+    command.add_argument("--shell", action="store_true", help="command lines instead of Python")
 
 
 def _pack(command: argparse.ArgumentParser) -> None:

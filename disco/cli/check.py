@@ -34,7 +34,8 @@ def run(arguments: argparse.Namespace) -> None:
         InputError: the file cannot be read; or, after printing, the table cannot be fitted as it is.
         FitStopped: the stress test was interrupted.
     """
-    whole, left_out, roles = read_part(arguments.counts, arguments)
+    chosen = read_part(arguments.counts, arguments)
+    whole, left_out, roles = chosen.table, chosen.rows_left_out, chosen.roles
     table = whole if roles is None else roles.counts(whole)
     found = problems(table, left_out=left_out)
     found += _of_roles(whole, roles, is_counts=not any(problem.blocking for problem in found))

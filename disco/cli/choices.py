@@ -1,8 +1,11 @@
 """From command-line arguments to settings and columns."""
 
 import argparse
+import contextlib
 import dataclasses
+import hashlib
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,15 +17,16 @@ from disco.cli.roles import given_roles, listed, split
 from disco.cli.saying import say, sentence
 from disco.errors import InputError
 from disco.runs import Run, stamps
+from disco.runs.origin import FromFile, Origin
 from disco.settings import Settings
 from disco.table.cells import names_of
 from disco.table.counts import problems
+from disco.table.edits import AsNumbers, Edit, LeaveOut, RowNames, Transpose, applied, choice, positions
 from disco.table.formats.reading import Reading
 from disco.table.read import MATRIX, read_table
-from disco.table.reshape import transposed, with_row_names
 from disco.table.role_checks import unusable_rows
 from disco.table.roles import Roles
-from disco.table.rows import Stretches, in_words, proposal, stretches, without_rows
+from disco.table.rows import Stretches, in_words, numbered, proposal, row_numbers, stretches, with_more
 from disco.words import how_many
 
 _MOST_NOTES = 10
@@ -150,10 +154,27 @@ def _told(graph: nx.DiGraph, **how: float | str) -> nx.DiGraph:
     return graph
 
 
-def read_counts(path: Path, arguments: argparse.Namespace) -> tuple[pd.DataFrame, Stretches, Roles | None]:
-    """The chosen part of a table's file, the omitted rows, and the columns' roles.
+@dataclass(frozen=True)
+class Part:
+    """The chosen part of a file.
 
-    Notes on usable counts go to stderr.
+    Attributes:
+        table: the columns with a role and the counts.
+        rows_left_out: of the file.
+        roles: of the columns that are not counts.
+        source: the path of the file.
+        origin: how it came to be.
+    """
+
+    table: pd.DataFrame
+    rows_left_out: Stretches
+    roles: Roles | None
+    source: str
+    origin: Origin
+
+
+def read_counts(path: Path, arguments: argparse.Namespace) -> Part:
+    """The chosen part of a table's file; notes on usable counts go to stderr.
 
     Args:
         arguments: those of `_table` and `_roles` in disco/cli/arguments.py.
@@ -161,14 +182,14 @@ def read_counts(path: Path, arguments: argparse.Namespace) -> tuple[pd.DataFrame
     Raises:
         InputError: the file or the roles cannot be read as asked, or a column is not in the file.
     """
-    table, left_out, roles = read_part(path, arguments)
+    part = read_part(path, arguments)
     for name in listed(arguments.obs):
-        if name not in (roles or Roles()).columns:
+        if name not in (part.roles or Roles()).columns:
             raise InputError(
                 f'"{name}" of obs has no role: name it in --covariates, --exposure, --group or --ignore, or in the '
                 "file of --roles."
             )
-    counts = table if roles is None else roles.counts(table)
+    counts = part.table if part.roles is None else part.roles.counts(part.table)
     found = problems(counts)
     if not any(problem.blocking for problem in found):
         notes = [f"{problem.message} {problem.remedy}" for problem in found]
@@ -176,20 +197,49 @@ def read_counts(path: Path, arguments: argparse.Namespace) -> tuple[pd.DataFrame
             say(sentence(f"Note: {note}"), to=sys.stderr)
         if len(notes) > _MOST_NOTES:
             say(f"Note: {len(notes) - _MOST_NOTES} more such notes; the app lists them.", to=sys.stderr)
-    return table, left_out, roles
+    return part
 
 
-def read_part(path: Path, arguments: argparse.Namespace) -> tuple[pd.DataFrame, Stretches, Roles | None]:
+def read_part(path: Path, arguments: argparse.Namespace) -> Part:
     """The same unchecked, without notes; arguments and errors as `read_counts`."""
-    table = read_table(path, **_reading(arguments))
-    categories = table.attrs.get(MATRIX, {}).get("categories", ())
-    if arguments.row_names:
-        table = with_row_names(table)
-    if arguments.transpose:
-        table = transposed(table)
+    reading = _reading(arguments)
+    whole = read_table(path, **reading)
+    categories = whole.attrs.get(MATRIX, {}).get("categories", ())
+    edits = _edits(arguments)
+    table = applied(whole, edits)
     roles = given_roles(arguments, names_of(table), categories)
-    table = _chosen(table, arguments, roles)
-    return (*(_complete(table, roles) if arguments.complete_rows else (table, ())), roles)
+    chosen = _chosen(table, arguments, roles)
+    left_out = next((edit.rows for edit in edits if isinstance(edit, LeaveOut)), ())
+    if arguments.complete_rows and (more := _incomplete(chosen, roles, left_out)):
+        chosen = applied(chosen, (LeaveOut(more),))
+        edits, left_out = (*edits, LeaveOut(more)), _with_more(left_out, len(table), more)
+    edits = (*edits, *choice(names_of(table), names_of(chosen)))
+    return Part(chosen, left_out, roles, str(path), Origin(FromFile(str(path), _digest(path), reading), edits))
+
+
+def _edits(arguments: argparse.Namespace) -> tuple[Edit, ...]:
+    """The changes of the table that flags ask for, in the order in which they are made."""
+    edits: list[Edit] = [RowNames()] if arguments.row_names else []
+    if arguments.transpose:
+        edits.append(Transpose(arguments.most_varied))
+    elif arguments.most_varied is not None:
+        raise InputError("--most-varied chooses rows that become columns: add --transpose.")
+    if arguments.leave_out_rows is not None:
+        edits.append(LeaveOut(numbered(arguments.leave_out_rows)))
+    if arguments.as_numbers is not None:
+        edits.append(AsNumbers(tuple(listed(arguments.as_numbers))))
+    return tuple(edits)
+
+
+def _digest(path: Path) -> str:
+    """The SHA-256 of a file; empty for a folder."""
+    with contextlib.suppress(OSError), open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+    return ""
+
+
+def _with_more(left_out: Stretches, rows: int, more: Stretches) -> Stretches:
+    return with_more(left_out, rows, positions(more, rows))
 
 
 def _chosen(table: pd.DataFrame, arguments: argparse.Namespace, roles: Roles | None) -> pd.DataFrame:
@@ -222,8 +272,8 @@ def _reading(arguments: argparse.Namespace) -> dict[str, Any]:
     return found
 
 
-def _complete(table: pd.DataFrame, roles: Roles | None) -> tuple[pd.DataFrame, Stretches]:
-    """The table without rows whose cells are not counts or do not fit a column's role, and those rows.
+def _incomplete(table: pd.DataFrame, roles: Roles | None, left_out: Stretches) -> Stretches:
+    """The rows with cells that are not counts or do not fit a column's role; says which they are in the file.
 
     Columns in which most cells are not counts are kept.
     """
@@ -231,13 +281,12 @@ def _complete(table: pd.DataFrame, roles: Roles | None) -> tuple[pd.DataFrame, S
     bad[proposal(counts).rows] = True
     if roles is not None:
         bad = np.logical_or.reduce([bad, *unusable_rows(table, roles).values()])
-    indices = np.flatnonzero(bad)
-    left_out = stretches(indices + 1)
-    if len(indices):
-        count = how_many(len(indices), "row")
+    if bad.any():
+        count = how_many(int(bad.sum()), "row")
         what = "not counts" if roles is None else "not counts, or not what their role needs"
-        say(f"Left out {count} with cells that are {what}: {in_words(left_out)}.", to=sys.stderr)
-    return without_rows(table, indices), left_out
+        numbers = row_numbers(len(table), left_out)[bad]
+        say(f"Left out {count} with cells that are {what}: {in_words(stretches(numbers))}.", to=sys.stderr)
+    return stretches(np.flatnonzero(bad) + 1)
 
 
 def chosen_columns(table: pd.DataFrame, names: str | None, without: str | None = None) -> pd.DataFrame:

@@ -1,9 +1,9 @@
 """The run of a command: an existing one, or a new one for a table."""
 
 import argparse
-from typing import Any
 
-from disco.cli.artefacts import dismiss, reasons
+from disco.cli.artefacts import dismiss
+from disco.cli.artefacts import reasons as reasons_of
 from disco.cli.choices import read_counts
 from disco.cli.fit import check_knowledge, new_run, resumed
 from disco.cli.roles import check_roles, given_roles
@@ -37,10 +37,11 @@ def chosen_run(arguments: argparse.Namespace, run: str, counts: str) -> Run:
         return found
     if arguments.out is None:
         raise InputError(f"{counts} needs --out, the folder of the new run.")
-    table, left_out, roles = read_counts(arguments.counts, arguments)
+    part = read_counts(arguments.counts, arguments)
     device = getattr(arguments, "device", None) or "auto"
-    if (before := resumed(arguments.out, table, {}, None, known, roles)) is not None:
+    if (before := resumed(arguments.out, part.table, {}, None, known, part.roles)) is not None:
         dismiss(before, arguments)
         return before
-    own: dict[str, Any] = {"knowledge": known, "roles": roles, "dismissed": reasons(arguments), "fits": False}
-    return new_run(table, Settings(), arguments.out, arguments.counts, device, left_out, **own)
+    given = {name: value for name in ("transform", "levels") if (value := getattr(arguments, name, None)) is not None}
+    reasons = reasons_of(arguments)
+    return new_run(part, Settings.of(**given), arguments.out, device, knowledge=known, dismissed=reasons, fits=False)

@@ -10,7 +10,7 @@ import pandas as pd
 
 from disco.cli import artefacts
 from disco.cli.advice import advice
-from disco.cli.choices import given_settings, read_counts
+from disco.cli.choices import Part, given_settings, read_counts
 from disco.cli.foreground import work_here
 from disco.cli.roles import check_roles
 from disco.cli.saying import say, sentence, short
@@ -22,7 +22,6 @@ from disco.runs import FIT, Run, create_run, open_run
 from disco.settings import Settings
 from disco.table.prepared import prepare
 from disco.table.roles import Roles
-from disco.table.rows import Stretches
 from disco.words import how_many
 
 
@@ -33,9 +32,11 @@ def run(arguments: argparse.Namespace) -> None:
         InputError, ScoreUnavailable, FitStopped: as `work_here`.
     """
     given = given_settings(arguments)
-    table, left_out, roles = read_counts(arguments.counts, arguments)
+    part = read_counts(arguments.counts, arguments)
     known = None if arguments.knowledge is None else read(arguments.knowledge)
-    fitted = resumed(arguments.out, table, given, arguments.device, known, roles) if arguments.resume else None
+    fitted = None
+    if arguments.resume:
+        fitted = resumed(arguments.out, part.table, given, arguments.device, known, part.roles)
     if fitted is None:
         settings = Settings.of(**given)
         if "tau_z" in given and settings.parent_rule == "jackknife":
@@ -44,8 +45,8 @@ def run(arguments: argparse.Namespace) -> None:
                 "fewer edges, or --set parent_rule=iqr for the paper's rule."
             )
         device = arguments.device or "auto"
-        own: dict[str, Any] = {"knowledge": known, "roles": roles, "dismissed": artefacts.reasons(arguments)}
-        fitted = new_run(table, settings, arguments.out, arguments.counts, device, left_out, **own)
+        reasons = artefacts.reasons(arguments)
+        fitted = new_run(part, settings, arguments.out, device, knowledge=known, dismissed=reasons)
     else:
         artefacts.dismiss(fitted, arguments)
     if fitted.status().state != "done":
@@ -54,24 +55,20 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def new_run(
-    table: pd.DataFrame,
+    part: Part,
     settings: Settings,
     folder: Path,
-    source: Path,
     device: str,
-    left_out: Stretches = (),
     *,
     knowledge: Knowledge | None = None,
-    roles: Roles | None = None,
     dismissed: Mapping[str, str] | None = None,
     fits: bool = True,
 ) -> Run:
-    """A run for a checked table, in a new or empty folder.
+    """A run for a table, in a new or empty folder.
 
     Args:
-        left_out: rows of the file that are not in the table.
+        part: of a file.
         knowledge: rules that its results obey.
-        roles: roles of the columns that are not counts.
         dismissed: why kinds of artefacts are none in this table.
         fits: whether it will be fitted; if so, print the expected time, and refuse a table that needs too much memory.
 
@@ -81,23 +78,23 @@ def new_run(
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         way = "; add --resume to resume the run in it, or" if (folder / "settings.json").exists() else ":"
         raise InputError(f"{folder} is not empty{way} choose another folder.")
-    counts = prepare(table, roles, settings.folds).counts
+    counts = prepare(part.table, part.roles, settings.folds).counts
     if knowledge is not None:
-        knowledge.resolve(list(counts.columns), roles)
+        knowledge.resolve(list(counts.columns), part.roles)
     if fits:
         tell_estimate(counts, settings, device)
-    name = folder.resolve().name
     return create_run(
-        table,
+        part.table,
         settings,
-        name=name,
+        name=folder.resolve().name,
         folder=folder,
-        source=str(source),
+        source=part.source,
         device=device,
-        rows_left_out=left_out,
+        rows_left_out=part.rows_left_out,
         knowledge=knowledge,
-        roles=roles,
+        roles=part.roles,
         dismissed=dismissed,
+        origin=part.origin,
     )
 
 

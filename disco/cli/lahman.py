@@ -3,6 +3,7 @@
 import argparse
 import sys
 from pathlib import Path
+from typing import Any
 
 from disco.cli.advice import advice
 from disco.cli.choices import parse_assignments
@@ -74,4 +75,5 @@ def _run(folder: Path, wanted: Wanted, changes: dict[str, object], device: str) 
         return found
     tell_estimate(wanted.table, settings, device)
     name = f"Lahman {folder.name}"
-    return create_run(wanted.table, settings, name=name, folder=folder, source=wanted.source, device=device)
+    own: dict[str, Any] = {"source": wanted.source, "origin": wanted.origin}
+    return create_run(wanted.table, settings, name=name, folder=folder, device=device, **own)

@@ -13,6 +13,7 @@ import shutil
 import time
 import unicodedata
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,13 +23,17 @@ import pandas as pd
 from disco.errors import InputError
 from disco.files import unwritten, write_frame, write_json
 from disco.runs import artefacts, beside
+from disco.runs import origin as origins
 from disco.runs.counts import write_counts
 from disco.runs.folder import Run, runs_root
 from disco.runs.head import FORMAT
 from disco.runs.locks import Lock, held
+from disco.runs.origin import Origin
 from disco.runs.status import FIT, unasked, write_status
 from disco.schema import TRUTH, check_kept
 from disco.settings import Settings
+from disco.table.artefacts import ignored
+from disco.table.cells import names_of
 from disco.table.roles import Roles
 from disco.table.rows import Stretches
 
@@ -54,6 +59,7 @@ def create_run(
     roles: Roles | None = None,
     aside: pd.DataFrame | None = None,
     dismissed: Mapping[str, str] | None = None,
+    origin: Origin | None = None,
 ) -> Run:
     """A new run, not yet started, in the folder of runs, or in `folder` with a link in the folder of runs.
 
@@ -64,6 +70,7 @@ def create_run(
         roles: roles of the columns that are not counts.
         aside: columns of the loaded table that are neither counts nor adjusted for.
         dismissed: why kinds of artefacts (`disco.table.artefacts`) are none in this table.
+        origin: how the table came to be, if known; what is left aside is added to it.
 
     Raises:
         InputError: a column does not contain counts or does not suit its role, the rows are too few, the knowledge does
@@ -81,6 +88,9 @@ def create_run(
         if roles is not None:
             beside.write(apart, table, roles)
         artefacts.write(apart, spoilt)
+        if origin is not None:
+            beside_it = ignored(table, roles) if aside is None else aside
+            origins.write(apart, replace(origin, ignored=tuple(names_of(beside_it))))
         write_status(apart, FIT, unasked(FIT))
         write_json(apart / "settings.json", head)
         return head

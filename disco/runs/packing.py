@@ -24,7 +24,7 @@ from typing import Any, BinaryIO
 from disco.errors import InputError, printable
 from disco.files import linked, read_record, write_json
 from disco.methods import METHODS
-from disco.runs import artefacts, compared
+from disco.runs import artefacts, compared, origin
 from disco.runs.folder import Run
 from disco.runs.head import Head, read_head
 from disco.runs.making import id_of, make
@@ -45,6 +45,7 @@ _HEAD = (
     *("settings.json", "name.txt", "table.parquet", "roles.json", "beside.parquet", "knowledge.json", "truth.csv"),
     "status.json",
     artefacts.FILE,
+    origin.FILE,
 )
 _SELECTORS = tuple(name for name in CHOICES["selector"] if name != "ocs")
 _PARENTS = tuple(f"parents_{name}.csv" for name in _SELECTORS)

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 from disco.errors import InputError
 from disco.runs import FIT, REFINE, Run, Work, create_run, list_runs
@@ -54,7 +55,8 @@ def start(wanted: Wanted, run: Run | None = None) -> Run:
         InputError: it cannot be started.
     """
     if run is None:
-        run = create_run(wanted.table, wanted.settings, name=wanted.name, source=wanted.source, roles=wanted.roles)
+        own: dict[str, Any] = {"source": wanted.source, "roles": wanted.roles, "origin": wanted.origin}
+        run = create_run(wanted.table, wanted.settings, name=wanted.name, **own)
     jobs.start(run, work(wanted), *(() if wanted.choice is None else (wanted.choice,)))
     return run
 

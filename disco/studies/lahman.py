@@ -9,11 +9,13 @@ import re
 from collections.abc import Sequence
 from functools import cache
 from importlib import metadata
+from typing import Any
 
 import pandas as pd
 
 from disco.checks import require, whole_from
 from disco.errors import InputError
+from disco.runs.origin import FromLahman, Origin
 from disco.settings import Settings
 from disco.studies.study import Study, Wanted
 
@@ -157,10 +159,15 @@ def group(
 ) -> list[Wanted]:
     """A fit of a cohort per seed. Boundary and thresholds are applied to fitted networks, so a run may have others."""
     name = f"Lahman {years[0]}-{years[1]} {representation(levels)} {preset} seed"
-    free, found = ("boundary", "tau_z", "pi_min"), []
+    own: dict[str, Any] = {
+        "source": CREDIT,
+        "origin": Origin(FromLahman(*years)),
+        "free": ("boundary", "tau_z", "pi_min"),
+    }
+    found = []
     for seed in seeds:
         made = settings(levels, boundary, seed, preset, years)
-        found.append(Wanted(f"seed {seed}", f"{name} {seed}", table, made, source=CREDIT, free=free))
+        found.append(Wanted(f"seed {seed}", f"{name} {seed}", table, made, **own))
     return found
 
 

@@ -7,12 +7,14 @@ come with the program (`datasets/README.md`).
 
 from collections.abc import Sequence
 from functools import cache
+from typing import Any
 
 import pandas as pd
 
 from disco.errors import InputError
 from disco.files import HOMES
 from disco.refine import QUICK
+from disco.runs.origin import FromPortal, Origin
 from disco.settings import Settings
 from disco.studies.experiment import Experiment
 from disco.studies.study import Study, Wanted
@@ -90,7 +92,9 @@ def group(table: pd.DataFrame, plots: Sequence[str], roles: Roles) -> list[Wante
     """Two searches: on the counts alone and, if the roles leave a covariate, adjusted."""
     wanted = {ALONE: UNADJUSTED, **({} if roles.needed() is None else {ADJUSTED: roles})}
     name = f"Portal, {', '.join(plots)}, "
-    return [Wanted(label, f"{name}{one}", table, Settings(), one, CREDIT, QUICK) for label, one in wanted.items()]
+    species = tuple(one for one in table if one not in PLACE_AND_TIME)
+    own: dict[str, Any] = {"source": CREDIT, "origin": Origin(FromPortal(tuple(plots), species)), "choice": QUICK}
+    return [Wanted(label, f"{name}{one}", table, Settings(), one, **own) for label, one in wanted.items()]
 
 
 def compared(species: Sequence[str], comparison: str) -> tuple[pd.DataFrame, str]:

@@ -14,6 +14,7 @@ from disco.settings import Settings
 
 if TYPE_CHECKING:
     from disco.refine import Choice
+    from disco.runs.origin import Origin
     from disco.studies.experiment import Experiment
     from disco.table.roles import Roles
 
@@ -63,6 +64,7 @@ class Wanted:
         settings: of its fit.
         roles: of the columns that are not counts.
         source: of the table, in words.
+        origin: of the table, for a script.
         choice: of its refinement; None if the run is to be fitted.
         free: settings that the run may have otherwise, because they are applied to what was fitted.
     """
@@ -73,6 +75,7 @@ class Wanted:
     settings: Settings
     roles: "Roles | None" = None
     source: str = ""
+    origin: "Origin | None" = None
     choice: "Choice | None" = None
     free: tuple[str, ...] = ()
 

@@ -5,17 +5,20 @@ otherwise the rows with such cells. Rows keep their numbers, from 1, in the tabl
 (first, last).
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
-from disco.table.cells import TOO_LARGE, as_frame, columns_of, is_count, is_numeric_text, numbers_of
+from disco.errors import InputError
+from disco.table.cells import TOO_LARGE, as_frame, columns_of, is_count, is_numeric_text, names_of, numbers_of
 from disco.table.formats.header import MISSING_WORDS
 
 MOST_FAULTY = 0.2  # with a larger share of faulty cells, leave out the column, not the rows
 MOST_STRETCHES = 10_000  # of rows left out; a run records each
+
+_DIGITS = 10  # of a row's number
 
 Stretches = tuple[tuple[int, int], ...]
 
@@ -65,12 +68,12 @@ def readable(column: pd.Series) -> np.ndarray:
     return values
 
 
-def read_as_numbers(table: pd.DataFrame, positions: Sequence[int]) -> pd.DataFrame:
-    """The table with numbers that some columns store as text as numbers; other text there becomes missing."""
+def read_as_numbers(table: pd.DataFrame, columns: Collection[str]) -> pd.DataFrame:
+    """The table with counts that columns of these names store as text as numbers; a column with other text stays."""
     changed = table.copy()
-    for position in positions:
-        values = readable(table.iloc[:, position])
-        changed.isetitem(position, values.astype(np.int64) if is_count(values).all() else values)
+    for position, name in enumerate(names_of(table)):
+        if name in columns and is_count(values := readable(table.iloc[:, position])).all():
+            changed.isetitem(position, values.astype(np.int64))
     return changed
 
 
@@ -82,7 +85,8 @@ def without_rows(table: pd.DataFrame, rows: np.ndarray) -> pd.DataFrame:
     left = table.iloc[np.delete(np.arange(len(table)), rows)]
     if isinstance(table.index, pd.RangeIndex):
         left = left.reset_index(drop=True)
-    return read_as_numbers(left, proposal(left).texts)
+    names = names_of(left)
+    return read_as_numbers(left, {names[position] for position in proposal(left).texts})
 
 
 def listed(table: pd.DataFrame, rows: np.ndarray, left_out: Stretches = (), but: Sequence[int] = ()) -> pd.DataFrame:
@@ -137,6 +141,33 @@ def with_more(left_out: Stretches, rows: int, more: np.ndarray) -> Stretches:
     """The ranges left out when more rows of the present table, given by position, are removed."""
     before = [np.arange(first, last + 1) for first, last in left_out]
     return stretches(np.concatenate([*before, row_numbers(rows, left_out)[more]]))
+
+
+def numbered(text: str) -> Stretches:
+    """The ranges in a text such as 3, 17-19.
+
+    Raises:
+        InputError: it is not made of row numbers, from 1.
+    """
+    numbers = []
+    for part in filter(None, map(str.strip, text.split(","))):
+        first, _, last = part.replace("–", "-").partition("-")
+        ends = first.strip(), last.strip() or first.strip()
+        if not all(end.isdecimal() and len(end) < _DIGITS for end in ends) or not 1 <= int(ends[0]) <= int(ends[1]):
+            raise InputError(f"Rows are given by their numbers, from 1, as in 3,17-19; got {part[:40]!r}.")
+        numbers.append((int(ends[0]), int(ends[1])))
+    return _joined(numbers)
+
+
+def _joined(ranges: Sequence[tuple[int, int]]) -> Stretches:
+    """Ranges in order, those that overlap or touch as one."""
+    found: list[tuple[int, int]] = []
+    for first, last in sorted(ranges):
+        if found and first <= found[-1][1] + 1:
+            found[-1] = (found[-1][0], max(last, found[-1][1]))
+        else:
+            found.append((first, last))
+    return tuple(found)
 
 
 def in_words(left_out: Stretches, most: int = 12) -> str:

@@ -1,14 +1,15 @@
 """Cells that are not counts: lists the rows or columns to leave out before anything is done."""
 
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 import pandas as pd
 import streamlit as st
 
 from disco.table import reshape, rows
+from disco.table.cells import names_of
 from disco.table.counts import least_rows
+from disco.table.edits import AsNumbers
 from disco.words import how_many, listed, plural
 from pages.data import columns
 from pages.shared import session
@@ -118,10 +119,6 @@ def _texts(draft: Draft, found: rows.Proposal) -> None:
     count = how_many(len(positions), "column")
     st.markdown(f"**{count} {plural(len(positions), 'stores', 'store')} numbers as text:** {names}.")
     if st.button("Read them as numbers", key="read_texts", icon=":material/123:"):
-        words = f"Text read as numbers in {count}."
-        session.draft.edit(words, partial(_numbers, positions), draft.rows_left_out, is_of_rows=True)
+        words, texts = f"Text read as numbers in {count}.", [names_of(draft.table)[position] for position in positions]
+        session.draft.edit(words, AsNumbers(tuple(texts)), draft.rows_left_out, is_of_rows=True)
         st.rerun()
-
-
-def _numbers(positions: list[int], table: pd.DataFrame) -> pd.DataFrame:
-    return rows.read_as_numbers(table, positions)

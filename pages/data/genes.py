@@ -34,7 +34,7 @@ def panel(draft: Draft) -> None:
         choices = _form(facts, f"genes_{draft.key}")
     if choices is not None and draft.file is not None:
         with st.spinner("Reading the chosen genes …"):
-            rereading.take(f"Read {_chosen({**facts, **choices})}.", draft.file, choices)
+            rereading.take(f"Read {_chosen({**facts, **choices})}.", choices)
 
 
 def _chosen(facts: dict[str, Any]) -> str:

@@ -79,7 +79,7 @@ def _reading(draft: Draft) -> None:
         choices = rereading.form(how, sheets, f"reading_{draft.key}") if can_choose else None
         reshaping.menu(draft)
     if choices is not None:
-        rereading.again(draft.file, choices)
+        rereading.again(choices)
 
 
 def _history(draft: Draft) -> None:

@@ -1,19 +1,17 @@
 """How a file is read: the choices, and reading it again with them."""
 
-import io
-from functools import partial
 from typing import Any
 
-import pandas as pd
 import streamlit as st
 
+from disco.table.edits import ReadAgain
 from disco.table.formats.reading import DECIMALS, ENCODINGS, MOST_LINES, SEPARATORS, THOUSANDS
-from disco.table.read import OTHER, READING, guessed, read_table
+from disco.table.read import OTHER, READING, guessed
 from pages.data import columns
 from pages.shared import session
 from pages.shared.frame import errors
 from pages.shared.frame.names import shown
-from pages.shared.table.drafts import Draft, File
+from pages.shared.table.drafts import Draft
 
 PROBLEM = "reading_problem"
 _TEXT = {"encoding": ENCODINGS, "separator": SEPARATORS, "decimal": DECIMALS, "thousands": THOUSANDS}
@@ -70,22 +68,18 @@ def after_failure(name: str, data: bytes) -> dict[str, Any] | None:
         return form(guessed(data), [], f"reading_failed_{name}")
 
 
-def again(file: File, choices: dict[str, Any]) -> None:
+def again(choices: dict[str, Any]) -> None:
     """Read the file of the draft with these choices, as a step."""
     words = in_words({"sheet": None, "encoding": None, **choices}).replace("Read as", "Read again as")
-    take(f"{words}.", file, choices)
+    take(f"{words}.", choices)
 
 
-def take(words: str, file: File, choices: dict[str, Any]) -> None:
-    """Read a file with these choices, as a step in these words."""
+def take(words: str, choices: dict[str, Any]) -> None:
+    """Read the file of the draft with these choices, as a step in these words."""
     with errors.kept(PROBLEM):
-        session.draft.edit(words, partial(_read, file, choices))
+        session.draft.edit(words, ReadAgain(choices))
         columns.taken_anew()
     st.rerun()
-
-
-def _read(file: File, choices: dict[str, Any], _before: pd.DataFrame) -> pd.DataFrame:
-    return read_table(io.BytesIO(file.data), file.name, **choices)
 
 
 def without_names(draft: Draft) -> None:
@@ -104,4 +98,4 @@ def as_else_meant(draft: Draft) -> None:
 def _button(draft: Draft, label: str, changes: dict[str, Any]) -> None:
     how = draft.table.attrs.get(READING)
     if draft.file is not None and how is not None and st.button(label, key=f"read_{label}", icon=":material/refresh:"):
-        again(draft.file, {name: value for name, value in {**how, **changes}.items() if value is not None})
+        again({name: value for name, value in {**how, **changes}.items() if value is not None})

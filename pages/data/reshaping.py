@@ -1,11 +1,10 @@
 """Rows that may be variables, a column that may name the rows, and a first row that may be data."""
 
-from collections.abc import Callable
-
 import pandas as pd
 import streamlit as st
 
 from disco.table import reshape
+from disco.table.edits import Edit, RowNames, Transpose
 from disco.table.formats.limits import MOST_COLUMNS
 from disco.table.rows import Stretches
 from pages.data import columns, rereading
@@ -62,17 +61,13 @@ def _buttons(draft: Draft) -> None:
         if len(draft.table) > MOST_COLUMNS:
             label = f"Transpose the {_MOST_VARIED:,} rows that vary most"
             words = f"The {_MOST_VARIED:,} rows that vary most, of {len(draft.table):,}, transposed{with_names}."
-            _button(label, "transpose", icon, words, _most_varied)
+            _button(label, "transpose", icon, words, Transpose(_MOST_VARIED))
         else:
-            _button("Transpose", "transpose", icon, f"Transposed{with_names}.", reshape.transposed)
+            _button("Transpose", "transpose", icon, f"Transposed{with_names}.", Transpose())
         refused = draft.table.shape[1] < 2 or not isinstance(draft.table.index, pd.RangeIndex)
         words = f"Row names taken from {first}."
         label = "The first column holds row names"
-        _button(label, "row_names", ":material/label:", words, reshape.with_row_names, refused, draft.rows_left_out)
-
-
-def _most_varied(table: pd.DataFrame) -> pd.DataFrame:
-    return reshape.transposed(reshape.most_varied(table, _MOST_VARIED))
+        _button(label, "row_names", ":material/label:", words, RowNames(), refused, draft.rows_left_out)
 
 
 def _button(
@@ -80,7 +75,7 @@ def _button(
     key: str,
     icon: str,
     words: str,
-    change: Callable[[pd.DataFrame], pd.DataFrame],
+    change: Edit,
     refused: bool = False,
     left_out: Stretches = (),
 ) -> None:
@@ -92,7 +87,7 @@ def _button(
     st.button(label, key=key, icon=icon, disabled=refused, on_click=_change, args=(words, change, left_out))
 
 
-def _change(words: str, change: Callable[[pd.DataFrame], pd.DataFrame], left_out: Stretches) -> None:
+def _change(words: str, change: Edit, left_out: Stretches) -> None:
     with errors.kept(_PROBLEM):
         session.draft.edit(words, change, left_out)
         columns.taken_anew()

@@ -5,8 +5,9 @@ from typing import Any
 
 import streamlit as st
 
-from disco import simulate
 from disco.errors import InputError
+from disco.runs.origin import FromDesign, FromLahman
+from disco.simulate import Design, simulate
 from disco.studies import lahman
 from disco.table.read import SUFFIXES, read_table
 from pages.data import rereading
@@ -49,7 +50,9 @@ def _load_lahman(seasons: str) -> None:
     with st.spinner("Reading the batting table …"):
         table = lahman.cohort(*_COHORTS[seasons])
     settings = session.draft.settings().replace(transform="quantile", levels=4)
-    session.draft.load(table, f"Lahman {seasons}", lahman.CREDIT, settings=settings)
+    session.draft.load(
+        table, f"Lahman {seasons}", lahman.CREDIT, settings=settings, origin=FromLahman(*_COHORTS[seasons])
+    )
 
 
 def _poisson() -> None:
@@ -69,9 +72,11 @@ def _poisson() -> None:
 
 
 def _load_poisson() -> None:
-    table, edges = simulate.poisson_er(nodes=20, rows=2000, k=3, seed=0)
-    settings = session.draft.settings().replace(transform="rank")
-    session.draft.load(table, "Poisson 20", "Simulated: Erdős–Rényi graph, Poisson counts, seed 0.", edges, settings)
+    design = Design(nodes=20, rows=2000, k=3, seed=0)
+    drawn = simulate(design)
+    edges, settings = drawn.truth[["parent", "child"]], session.draft.settings().replace(transform="rank")
+    source, origin = "Simulated: Erdős–Rényi graph, Poisson counts, seed 0.", FromDesign(design.to_dict())
+    session.draft.load(drawn.table, "Poisson 20", source, edges, settings, origin=origin)
 
 
 def _upload() -> None:
@@ -98,7 +103,8 @@ def _load_file(file: st.runtime.uploaded_file_manager.UploadedFile, **choices: A
     table = read_table(file, file.name, **choices)
     settings = session.draft.settings().replace(transform="rank")
     kept = File(file.name, file.getvalue())
-    session.draft.load(table, file.name, f"Uploaded file {file.name}.", settings=settings, file=kept)
+    source, origin = f"Uploaded file {file.name}.", kept.source(**choices)
+    session.draft.load(table, file.name, source, settings=settings, file=kept, origin=origin)
 
 
 def _guarded(load: Callable[[], None], rerun: bool = True) -> None:

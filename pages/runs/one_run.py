@@ -17,6 +17,7 @@ from pages.shared.frame import errors
 from pages.shared.frame.names import plain
 from pages.shared.frame.table import Csv
 from pages.shared.graph import downloads
+from pages.shared.result import script
 from pages.shared.work import waiting
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ def section(run: Run) -> None:
         _open(run)
         _rename(run)
         _zip(run)
+        script.button({run.name: run}, f"runs_{run.id}")
     _tables(run)
     with st.expander("Known truth", icon=":material/rule:"):
         attach_truth.section(run)

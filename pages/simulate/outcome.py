@@ -9,6 +9,7 @@ import streamlit as st
 from disco import metrics
 from disco.errors import InputError
 from disco.figures import simulated as figures
+from disco.runs.origin import FromDesign
 from disco.simulate import FAMILIES, Design, Simulated, known
 from disco.table.spreadsheets import NOTE, to_csv
 from disco.words import how_many, listed
@@ -72,7 +73,10 @@ def _use(result: Simulated, teaching: bool) -> None:
     source = "Simulated." if teaching else f"Simulated: {WORDS[design.graph]}, {families}, seed {design.seed}."
     settings = session.draft.settings().replace(transform="rank")
     roles = design.roles() if design.beside() else None
-    session.draft.load(result.whole, name, source, result.truth, settings, teaching=teaching, roles=roles)
+    origin = FromDesign(design.to_dict())
+    session.draft.load(
+        result.whole, name, source, result.truth, settings, teaching=teaching, roles=roles, origin=origin
+    )
     session.address.go("data" if _continuous(result) else "preprocess")
 
 

@@ -234,7 +234,7 @@ def test_rare_columns_are_counted_and_the_filter_shows_what_it_leaves_out():
     assert button(at, "Leave out these 31 columns").disabled
     at.number_input(key=f"screen_mean_{key}").set_value(0.0).run()
     press(at, "Leave out these 21 columns")
-    assert draft_of(at).columns == tuple(range(10)) and "above 0 in under 2 % of rows" in draft_of(at).origin
+    assert draft_of(at).columns == tuple(range(10)) and "above 0 in under 2 % of rows" in draft_of(at).told
     press(at, "Undo the last step")
     assert draft_of(at).columns == tuple(range(31))
 

@@ -12,6 +12,7 @@ from pages.shared import session
 from pages.shared.frame import errors
 from pages.shared.frame.answers import agreeing, is_left
 from pages.shared.frame.names import distinct, shown
+from pages.shared.result import script
 
 _NAME = "run_picker"
 
@@ -22,6 +23,8 @@ def picker() -> None:
         readable, unreadable = runs.find_runs()
         if readable:
             _choose({run.id: run for run in readable})
+            if (run := session.run.current()) is not None:
+                script.button({run.name: run}, "open_run")
         else:
             st.caption("No runs yet.")
         if unreadable:

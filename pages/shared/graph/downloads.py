@@ -9,6 +9,7 @@ from functools import partial
 
 import networkx as nx
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from disco import graph as graphs
 from disco.errors import InputError
@@ -20,6 +21,7 @@ from disco.table import spreadsheets
 from pages.shared.frame.table import Csv
 from pages.shared.graph import canvas, layout, picked, standalone
 from pages.shared.graph.layout import Placed
+from pages.shared.result import script
 from pages.shared.result.fit import Result
 from pages.shared.result.known import Known
 
@@ -45,7 +47,7 @@ def row(
     chosen: dict[str, float | str],
     key: str = "graph",
 ) -> None:
-    """Eight buttons in a row: PNG, PDF, SVG, HTML, CSV, GraphML, DOT, JSON of the graph shown.
+    """Nine buttons in a row: PNG, PDF, SVG, HTML, CSV, GraphML, DOT, JSON of the graph shown, and the script.
 
     The pictures are as shown, with the verdicts of a truth; the other files hold the edges found.
 
@@ -62,7 +64,8 @@ def row(
     facts = partial(about, placed.run, method, **chosen)
     st.caption("Download the graph shown:")
     name = file_name(placed.run) + ("" if key == "graph" else f"_{key}")
-    files(placed, _found(graph), graph, title, facts, strength, name, key)
+    with files(placed, _found(graph), graph, title, facts, strength, name, key):
+        script.button({placed.run.name: placed.run}, key, chosen)
 
 
 def files(
@@ -74,8 +77,8 @@ def files(
     strength: float,
     name: str,
     key: str,
-) -> None:
-    """The buttons for the picture, and for the graph in the formats of other programs.
+) -> DeltaGenerator:
+    """The row of buttons for the picture, and for the graph in the formats of other programs.
 
     Args:
         result: has the positions of the nodes.
@@ -115,6 +118,7 @@ def files(
             buttons.button(label, disabled=True, help=str(error), key=f"{key}_{kind}")
             continue
         save(label, partial(written, kind), f"{name}.{kind}", mime, key=f"{key}_{kind}", help=help)
+    return buttons
 
 
 def order(result: Result) -> None:

@@ -143,6 +143,7 @@ def _start(run: Run, rules: Knowledge) -> None:
             knowledge=rules if rules.to_dict() else None,
             roles=run.roles,
             dismissed=runs.artefacts.of(run).dismissed,
+            origin=runs.origin.of_table(run),
         )
         jobs.start(other, REFINE, QUICK)
         session.run.select(other)

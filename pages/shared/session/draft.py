@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,11 +12,13 @@ import streamlit as st
 from disco import runs
 from disco.errors import InputError
 from disco.knowledge import Knowledge
+from disco.runs.origin import Origin, Source
 from disco.settings import Settings
 from disco.table.cells import names_of
+from disco.table.edits import Edit, LeaveOut, applied
 from disco.table.identifiers import identifiers
 from disco.table.roles import Roles
-from disco.table.rows import Stretches, with_more, without_rows
+from disco.table.rows import Stretches, stretches, with_more
 from pages.shared.frame.names import plain
 from pages.shared.session import address, run
 from pages.shared.table import drafts
@@ -66,6 +67,7 @@ def _of_run(opened: runs.Run) -> Draft:
         table,
         name,
         opened.source,
+        runs.origin.of_table(opened),
         opened.truth(),
         tuple(range(len(opened.nodes))),
         opened.settings,
@@ -109,6 +111,7 @@ def load(
     teaching: bool = False,
     file: File | None = None,
     roles: Roles | None = None,
+    origin: Source | None = None,
 ) -> None:
     """Load a table: all columns except identifiers are chosen, settings are given or kept, and no run is open.
 
@@ -118,6 +121,7 @@ def load(
         teaching: the truth stays hidden, here and in runs of this table, until the reader reveals it.
         file: the upload it was read from.
         roles: the known roles of its columns.
+        origin: where the table came from, for a script.
     """
     before = st.session_state.get(_DRAFT)
     if before is not None and not before.is_of_run:
@@ -125,7 +129,8 @@ def load(
     kept = settings or (Settings() if before is None else before.settings)
     columns = _usual_columns(table) if truth is None else _every_column(table)
     given = {"teaching": teaching, "file": file, "roles": roles or Roles()}
-    _keep(Draft(table, name, source, truth, columns, kept, **given), drafts.new_token())
+    made = None if origin is None else Origin(origin)
+    _keep(Draft(table, name, source, made, truth, columns, kept, **given), drafts.new_token())
     run.select(None)
 
 
@@ -154,13 +159,11 @@ def choose_columns(positions: tuple[int, ...]) -> None:
     _change(lambda now: {"columns": tuple(sorted({*positions} - {*now.beside}))})
 
 
-def edit(
-    words: str, change: Callable[[pd.DataFrame], pd.DataFrame], rows_left_out: Stretches = (), is_of_rows: bool = False
-) -> None:
-    """Change the loaded table by a function; `undo` takes it back.
+def edit(words: str, change: Edit, rows_left_out: Stretches = (), is_of_rows: bool = False) -> None:
+    """Change the loaded table; `undo` takes it back.
 
     Args:
-        words: what it does, one sentence.
+        words: what the change does, one sentence.
         rows_left_out: of the loaded table, afterwards.
         is_of_rows: the columns, and the choice of them, do not change.
 
@@ -169,7 +172,7 @@ def edit(
     """
 
     def edited(now: Draft) -> dict[str, Any]:
-        table = change(now.table)
+        table = applied(now.table, (change,), _reader(now))
         roles = now.roles if is_of_rows else now.roles.among(names_of(table))
         taken = {} if is_of_rows else {name for name in roles.columns if roles.role(name) != "count"}
         columns = now.columns if is_of_rows else tuple({*_usual_columns(table)} - {*with_names(table, taken)})
@@ -184,11 +187,7 @@ def leave_out_rows(indices: np.ndarray, words: str) -> None:
     now = current()
     if now is not None:
         left_out = with_more(now.rows_left_out, len(now.table), indices)
-        edit(words, partial(_without, indices), left_out, is_of_rows=True)
-
-
-def _without(indices: np.ndarray, table: pd.DataFrame) -> pd.DataFrame:
-    return without_rows(table, indices)
+        edit(words, LeaveOut(stretches(indices + 1)), left_out, is_of_rows=True)
 
 
 def leave_out_columns(positions: Collection[int], words: str) -> None:
@@ -196,7 +195,11 @@ def leave_out_columns(positions: Collection[int], words: str) -> None:
     _change(lambda now: {"columns": tuple(sorted({*now.columns} - {*positions})), **_step(now, words)})
 
 
-def _step(now: Draft, words: str, change: Callable[[pd.DataFrame], pd.DataFrame] | None = None) -> dict[str, Any]:
+def _reader(now: Draft) -> Callable[..., pd.DataFrame] | None:
+    return None if now.file is None else now.file.read
+
+
+def _step(now: Draft, words: str, change: Edit | None = None) -> dict[str, Any]:
     """The draft's fields after a step."""
     done = Step(words, change, now.columns, now.rows_left_out, now.roles)
     return {"loaded": now.table if now.loaded is None else now.loaded, "steps": (*now.steps, done)}
@@ -244,9 +247,7 @@ def undo(steps: int = 1) -> None:
     if all(step.edit is None for step in undone):
         _change(lambda now: {"columns": undone[0].columns, "roles": undone[0].roles, "steps": kept})
         return
-    table = now.loaded
-    for step in kept:
-        table = table if step.edit is None else step.edit(table)
+    table = applied(now.loaded, [step.edit for step in kept if step.edit is not None], _reader(now))
     is_of_rows = all(step.edit is not None for step in undone) and list(table.columns) == list(now.table.columns)
     before = now if is_of_rows else undone[0]
     more = {"key": drafts.new_token(), "steps": kept, "rows_left_out": undone[0].rows_left_out}

@@ -19,6 +19,7 @@ from pages.shared import session
 from pages.shared.frame import errors, intro
 from pages.shared.frame.names import plain
 from pages.shared.frame.words import standing
+from pages.shared.result import script
 from pages.shared.work import fit_monitor, machine, refine_monitor, waiting
 from pages.shared.work.monitor import Monitored, bar
 
@@ -67,7 +68,9 @@ def section(
             for one in missing:
                 groups.start(one, runs.get(one.label))
             st.rerun()
-    return {label: run for label, run in begun.items() if run.status(kind.work).state == "done"}
+    done = {label: run for label, run in begun.items() if run.status(kind.work).state == "done"}
+    script.button(done, key)
+    return done
 
 
 def _foretold(missing: list[Wanted]) -> None:

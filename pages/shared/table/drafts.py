@@ -4,18 +4,24 @@ A session holds its own draft; a copy is kept under a random token in the page's
 are dropped first when there are too many or they take too much memory.
 """
 
+import hashlib
+import io
 import secrets
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import pandas as pd
 import streamlit as st
 
 from disco.knowledge import Knowledge
+from disco.runs.origin import FromFile, Origin
 from disco.settings import Settings
 from disco.table.cells import names_of
+from disco.table.edits import Edit, choice
+from disco.table.read import read_table
 from disco.table.roles import Roles
 from disco.table.rows import Stretches
 
@@ -30,6 +36,14 @@ class File:
     name: str
     data: bytes
 
+    def read(self, **choices: Any) -> pd.DataFrame:
+        """Its table; arguments and errors as `read_table`."""
+        return read_table(io.BytesIO(self.data), self.name, **choices)
+
+    def source(self, **choices: Any) -> FromFile:
+        """The file as the source of a table that was read with these choices."""
+        return FromFile(self.name, hashlib.sha256(self.data).hexdigest(), choices)
+
 
 @dataclass(frozen=True)
 class Step:
@@ -37,12 +51,12 @@ class Step:
 
     Attributes:
         words: what was done, one sentence.
-        edit: makes the new table from the one before; None if only the choice or the roles of columns changed.
+        edit: makes the new table of the one before; None if only the choice or the roles of columns changed.
         columns, rows_left_out, roles: of the draft before it.
     """
 
     words: str
-    edit: Callable[[pd.DataFrame], pd.DataFrame] | None
+    edit: Edit | None
     columns: tuple[int, ...]
     rows_left_out: Stretches
     roles: Roles
@@ -56,6 +70,7 @@ class Draft:
         table: as loaded, and changed by `steps`; an index other than a range holds row names.
         name: the table's name for the user.
         source: where it came from, one sentence.
+        origin: the same for a script, before `steps`; None if it is not known.
         truth: the known edges (parent, child, and possibly direction), for simulated tables.
         columns: positions of the chosen columns, which are counts; names may repeat in a faulty table.
         settings: of the fit to come.
@@ -75,6 +90,7 @@ class Draft:
     table: pd.DataFrame
     name: str
     source: str = ""
+    origin: Origin | None = None
     truth: pd.DataFrame | None = None
     columns: tuple[int, ...] = ()
     settings: Settings = field(default_factory=Settings)
@@ -97,9 +113,22 @@ class Draft:
         return () if needed is None else with_names(self.table, needed.columns)
 
     @property
-    def origin(self) -> str:
-        """Where the table came from and how it was changed, for its runs."""
+    def told(self) -> str:
+        """Where the table came from and how it was changed, in words, for its runs."""
         return " ".join([self.source, *(step.words for step in self.steps)])
+
+    def made(self, kept: Collection[int]) -> Origin | None:
+        """The same for a script, of the columns kept; None if it is not known.
+
+        Args:
+            kept: positions of the columns.
+        """
+        names = names_of(self.table)
+        wanted = {names[position] for position in kept}
+        if self.origin is None or sum(name in wanted for name in names) > len({*kept}):  # a name that is kept and not
+            return None
+        edits = [step.edit for step in self.steps if step.edit is not None]
+        return replace(self.origin, edits=(*self.origin.edits, *edits, *choice(names, wanted)))
 
 
 def with_names(table: pd.DataFrame, names: Collection[str]) -> tuple[int, ...]:

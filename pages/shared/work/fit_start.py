@@ -56,22 +56,23 @@ def new_run(draft: Draft, name: str = "", device: str = "auto") -> runs.Run:
     Raises:
         InputError: the run cannot be made.
     """
-    table, truth = computed.whole(draft), draft.truth
+    table, truth, aside = computed.whole(draft), draft.truth, list(computed.aside(draft))
     if truth is not None:
         truth = truth[truth["parent"].isin(table.columns) & truth["child"].isin(table.columns)]
     return runs.create_run(
         table,
         draft.settings,
         name=name or _usual(draft),
-        source=draft.origin,
+        source=draft.told,
         truth=truth,
         device=device,
         teaching=draft.teaching,
         rows_left_out=draft.rows_left_out,
         knowledge=draft.knowledge,
         roles=draft.roles.needed(),
-        aside=draft.table.iloc[:, list(computed.aside(draft))],
+        aside=draft.table.iloc[:, aside],
         dismissed=draft.dismissed,
+        origin=draft.made({*draft.columns, *draft.beside, *aside}),
     )
 
 

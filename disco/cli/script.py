@@ -1,0 +1,20 @@
+"""disco script RUN: the Python, or the command lines, that give a run's results again."""
+
+import argparse
+import sys
+
+from disco.cli.saying import say, write
+from disco.runs import open_run
+from disco.runs.script import TABLE, Facts, python, shell
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Print the script.
+
+    Raises:
+        InputError: there is no such run, or it cannot be read.
+    """
+    text = (shell if arguments.shell else python)(Facts.of(open_run(arguments.run)))
+    write(text)
+    if TABLE in text:
+        say(f"Save the table of this run from the page Runs as {TABLE}, beside the script.", to=sys.stderr)

@@ -1,0 +1,125 @@
+"""origin.json: how a run's table came to be, so that a script can make it again (`disco.runs.script`).
+
+{"source": {"from": "FromFile", "name": "counts.csv", "sha256": "9f86…", "reading": {"decimal": ","}},
+ "edits": [{"edit": "LeaveOut", "rows": [[3, 3]]}, {"edit": "Columns", "without": ["date"]}],
+ "ignored": ["plot_type"]}
+"""
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from disco.files import read_record, write_json
+from disco.runs.folder import Run
+from disco.schema import record
+from disco.table.edits import EDITS, Columns, Edit, ReadAgain
+
+FILE = "origin.json"
+
+
+@dataclass(frozen=True)
+class FromFile:
+    """A file, read by `disco.table.read.read_table`.
+
+    Attributes:
+        name: its name, or its path as it was given.
+        sha256: of its content; empty for a folder.
+        reading: the choices given; the others were detected.
+    """
+
+    name: str
+    sha256: str = ""
+    reading: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        ReadAgain(self.reading)
+
+
+@dataclass(frozen=True)
+class FromLahman:
+    """The batting counts of `disco.studies.lahman.cohort`."""
+
+    first: int
+    last: int
+
+
+@dataclass(frozen=True)
+class FromPortal:
+    """The captures of `disco.studies.portal.table`."""
+
+    plots: tuple[str, ...]
+    species: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class FromDesign:
+    """A simulated table, by its design (`disco.simulate.Design`)."""
+
+    design: dict[str, Any]
+
+
+Source: TypeAlias = FromFile | FromLahman | FromPortal | FromDesign
+_SOURCES = (FromFile, FromLahman, FromPortal, FromDesign)
+
+
+@dataclass(frozen=True)
+class Origin:
+    """How a table came to be.
+
+    Attributes:
+        source: where its cells come from.
+        edits: its changes, in turn; the last one chooses the columns.
+        ignored: columns left aside that may drive the counts (`disco.table.artefacts`).
+    """
+
+    source: Source
+    edits: tuple[Edit, ...] = ()
+    ignored: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class _File:
+    """The content of origin.json."""
+
+    source: dict[str, Any]
+    edits: list[dict[str, Any]]
+    ignored: list[str]
+
+
+def write(folder: Path, origin: Origin) -> None:
+    """Write an origin into a run's folder.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    source = {"from": type(origin.source).__name__, **dataclasses.asdict(origin.source)}
+    edits = [{"edit": type(edit).__name__, **dataclasses.asdict(edit)} for edit in origin.edits]
+    write_json(folder / FILE, {"source": source, "edits": edits, "ignored": list(origin.ignored)})
+
+
+def of(run: Run) -> Origin | None:
+    """How a run's table came to be; None if that is not known, as for a run of an older version."""
+    try:
+        told = record(_File, read_record(run.path / FILE))
+        source: Source = _of_kind(_SOURCES, "from", told.source)
+        return Origin(source, tuple(_of_kind(EDITS, "edit", edit) for edit in told.edits), tuple(told.ignored))
+    except (OSError, ValueError):
+        return None
+
+
+def of_table(run: Run) -> Origin | None:
+    """How the counts of a run and its columns with a role came to be, without what was left aside."""
+    found = of(run)
+    if found is None or not found.ignored:
+        return found
+    return dataclasses.replace(found, edits=(*found.edits, Columns(without=found.ignored)), ignored=())
+
+
+def _of_kind(kinds: tuple[type, ...], field: str, values: Mapping[str, Any]) -> Any:
+    """The source or change that JSON describes; ValueError if it is none."""
+    kind = next((one for one in kinds if one.__name__ == values.get(field)), None)
+    if kind is None:
+        raise ValueError(f"there is no {field} {values.get(field)!r}")
+    return record(kind, values)

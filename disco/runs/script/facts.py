@@ -1,0 +1,129 @@
+"""What a script of a run has to say, in whatever language."""
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from disco.knowledge import Knowledge
+from disco.runs import artefacts, compared, origin, stamps
+from disco.runs.compared import Ended
+from disco.runs.folder import Run
+from disco.runs.origin import FromFile, Origin
+from disco.runs.status import FIT, REFINE
+from disco.table.edits import Edit, ReadAgain
+from disco.table.roles import Roles
+
+TABLE = "table.csv"  # of the run itself, for a run whose origin is not known
+_READING = {"encoding": "utf-8", "separator": ",", "decimal": ".", "thousands": "", "above": 0, "names": 1, "below": 0}
+_OWN = Origin(FromFile(TABLE, reading=_READING))
+
+
+@dataclass(frozen=True)
+class Facts:
+    """A run as its script tells it.
+
+    Attributes:
+        run: the run.
+        origin: of its table; the run's own table as a CSV file, if how it came to be is not known.
+        chosen: the rule and the thresholds of the graph shown, if they are the reader's.
+    """
+
+    run: Run
+    origin: Origin
+    chosen: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, run: Run, graph: Mapping[str, Any] | None = None) -> "Facts":
+        """The facts of a run. A truth that pages hide stays hidden: the design of such a table is not told.
+
+        Args:
+            graph: the choices that define the graph shown, by name.
+        """
+        found, graph = None if run.teaching else origin.of(run), graph or {}
+        is_of_own_order = graph.get("order") == run.own_variant
+        chosen = {name: graph[name] for name in ("parent_rule", "tau_z", "pi_min") if name in graph}
+        return cls(run, found or _OWN, chosen if is_of_own_order else {})
+
+    @property
+    def on_own_table(self) -> "Facts":
+        """The same facts, from the run's own table."""
+        return dataclasses.replace(self, origin=_OWN)
+
+    @property
+    def needs_table(self) -> bool:
+        """Whether the script reads the run's own table."""
+        return self.origin == _OWN
+
+    @cached_property
+    def reading(self) -> tuple[dict[str, Any], tuple[Edit, ...]]:
+        """The choices with which the file was last read, and the changes since."""
+        choices = self.origin.source.reading if isinstance(self.origin.source, FromFile) else {}
+        since: tuple[Edit, ...] = ()
+        for edit in self.origin.edits:
+            choices, since = (edit.choices, ()) if isinstance(edit, ReadAgain) else (choices, (*since, edit))
+        return choices, since
+
+    @cached_property
+    def roles(self) -> Roles | None:
+        """The roles of all columns that are not counts, every covariate with its kind; None without any."""
+        given, adjustment = self.run.roles or Roles(), self.run.adjustment
+        kinds = {} if adjustment is None else {one.name: one.kind for one in adjustment.covariates}
+        columns = {
+            name: ("covariate", kinds[name]) if given.role(name) == "covariate" else role
+            for name, role in given.columns.items()
+        }
+        ignored = dict.fromkeys((name for name in self.origin.ignored if name not in columns), "ignore")
+        roles = Roles({**columns, **ignored}, given.exposure, given.group_effects)
+        return None if roles == Roles() else roles
+
+    @cached_property
+    def knowledge(self) -> Knowledge | None:
+        """The rules that all results obey."""
+        return self.run.knowledge()
+
+    @cached_property
+    def dismissed(self) -> Mapping[str, str]:
+        """Why kinds of artefacts are none."""
+        return artefacts.of(self.run).dismissed
+
+    @property
+    def is_fitted(self) -> bool:
+        """Whether the run has a fit."""
+        return self.run.status(FIT).state == "done"
+
+    @property
+    def levels(self) -> dict[str, Any]:
+        """The settings on which a refinement without a fit depends, unless they are the usual ones."""
+        settings = self.run.settings
+        told = {"transform": settings.transform, "levels": settings.levels}
+        names = {"rank": (), "none": ("transform",), "quantile": ("transform", "levels")}[settings.transform]
+        return {name: told[name] for name in names}
+
+    @cached_property
+    def choice(self) -> dict[str, Any] | None:
+        """What is not usual in the choice of its refinement; None without one."""
+        if not stamps.refinement(self.run):
+            return None
+        from disco.refine import Choice  # imports torch
+        from disco.runs.refined import choice_from, choice_of
+
+        usual = dataclasses.asdict(Choice())
+        chosen = dataclasses.asdict(choice_from(choice_of(self.run)))
+        return {name: value for name, value in chosen.items() if usual[name] != value}
+
+    @property
+    def device(self) -> str:
+        """Where the refinement was computed."""
+        return self.run.status(REFINE).device or "cpu"
+
+    @cached_property
+    def methods(self) -> dict[str, Ended]:
+        """The compared methods that ended well, by name."""
+        return {one.method: one for one in compared.read_all(self.run) if one.state == "done"}
+
+    def options(self, method: str) -> dict[str, Any]:
+        """What is not usual in the options of a compared method."""
+        usual = compared.Asked({method: {}}).options(method)
+        return {name: value for name, value in self.methods[method].options.items() if usual.get(name) != value}

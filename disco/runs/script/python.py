@@ -1,0 +1,192 @@
+"""The script of a run in Python. Names and cells of a table enter it as literals, whatever they contain."""
+
+from collections.abc import Mapping
+from dataclasses import fields
+from pprint import pformat
+from typing import Any
+
+from disco import __version__
+from disco.runs.folder import Run
+from disco.runs.origin import FromDesign, FromFile, FromLahman, FromPortal, Source
+from disco.runs.script.facts import Facts
+from disco.table.edits import Edit
+
+_WIDTH = 100
+_WHERE = {  # how a name begins in the script → the module that has it
+    "DISCO": "disco",
+    "Settings": "disco",
+    "Knowledge": "disco.knowledge",
+    "find": "disco.methods",
+    "candidates": "disco.parents.selectors",
+    "Choice": "disco.refine",
+    "refine": "disco.refine",
+    "Design": "disco.simulate",
+    "simulate": "disco.simulate",
+    "lahman": "disco.studies",
+    "portal": "disco.studies",
+    "read_table": "disco.table.read",
+    "Roles": "disco.table.roles",
+    **dict.fromkeys(("applied", "AsNumbers", "Columns", "LeaveOut", "RowNames", "Transpose"), "disco.table.edits"),
+}
+
+
+def python(facts: Facts) -> str:
+    """The script: the table, then the fit, the refinement and the other methods that the run has."""
+    script = _Script()
+    _table(facts, script)
+    own = _arguments(facts, script)
+    if facts.is_fitted:
+        _fit(facts, script, own)
+    if (choice := facts.choice) is not None:
+        _refinement(facts, script, own, choice)
+    for method in facts.methods:
+        _method(facts, script, method)
+    return script.text(f"{facts.run.name!r} with DISCO {__version__}.")
+
+
+class _Script:
+    """Lines of Python, and the names that they import."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+        self.names: set[str] = set()
+
+    def add(self, *lines: str, uses: str = "") -> None:
+        """Add lines, which use some names of `_WHERE`."""
+        self.lines += lines
+        self.names |= {*uses.split()}
+
+    def text(self, title: str) -> str:
+        """The whole script."""
+        modules: dict[str, list[str]] = {}
+        for name in sorted(self.names):
+            modules.setdefault(_WHERE[name], []).append(name)
+        imports = [f"from {module} import {', '.join(names)}" for module, names in sorted(modules.items())]
+        return "\n".join([f"# {title}", "", *imports, "", *self.lines, ""])
+
+
+def _table(facts: Facts, script: _Script) -> None:
+    """How the table came to be."""
+    choices, edits = facts.reading
+    source, uses, note = _source(facts.origin.source, choices)
+    script.add(*note, f"table = {source}", uses=uses)
+    if edits:
+        kinds = " ".join({type(edit).__name__ for edit in edits})
+        script.add(f"table = applied(table, [{', '.join(map(_edit, edits))}])", uses=f"applied {kinds}")
+
+
+def _edit(edit: Edit) -> str:
+    """A change of the table, without what is as usual."""
+    given = {one.name: getattr(edit, one.name) for one in fields(edit) if getattr(edit, one.name) != one.default}
+    return f"{type(edit).__name__}({_call(**given)})"
+
+
+def _source(source: Source, choices: Mapping[str, Any]) -> tuple[str, str, list[str]]:
+    """The table as it was first, the names that this uses, and a comment."""
+    match source:
+        case FromFile(name, digest):
+            note = [f"# The file has the SHA-256 {digest}."] if digest.isalnum() else []
+            return f"read_table({_call(name, **choices)})", "read_table", note
+        case FromLahman(first, last):
+            return f"lahman.cohort({first}, {last})", "lahman", []
+        case FromPortal(plots, species):
+            return f"portal.table({_call(list(plots), list(species))})", "portal", []
+        case FromDesign(design):
+            return f"simulate(Design.from_dict({_literal(design)})).whole", "simulate Design", []
+
+
+def _arguments(facts: Facts, script: _Script) -> str:
+    """Lines for the roles and the knowledge, and the arguments that hand them on."""
+    given = []
+    if (roles := facts.roles) is not None:
+        more = {"exposure": roles.exposure, "group_effects": roles.group_effects}
+        told = {name: value for name, value in more.items() if value}
+        script.add(f"roles = Roles({_call(dict(roles.columns), **told)})", uses="Roles")
+        given.append("roles=roles")
+    if (known := facts.knowledge) is not None:
+        script.add(f"knowledge = Knowledge.from_dict({_literal(known.to_dict())})", uses="Knowledge")
+        given.append("knowledge=knowledge")
+    return ", ".join(given)
+
+
+def _fit(facts: Facts, script: _Script, own: str) -> None:
+    """The fit, its other orders, and the parents by other selectors."""
+    run, settings = facts.run, facts.run.settings
+    told = {"seed": settings.seed, **settings.changed()}
+    device = {} if run.device == "auto" else {"device": run.device}
+    arguments = ", ".join(filter(None, ["table", own]))
+    script.add(
+        "",
+        "# The fit",
+        f"model = DISCO({_call(settings.preset, **device, **told)}).fit({arguments})",
+        "print(*model.order_)",
+        'model.edges_.to_csv("edges.csv", index=False)',
+        uses="DISCO",
+    )
+    if facts.chosen and facts.chosen["parent_rule"] == settings.parent_rule:
+        thresholds = {name: facts.chosen[name] for name in ("tau_z", "pi_min")}
+        script.add(f"graph = model.graph({_call(**thresholds)})", "print(*graph.edges)")
+    for variant in run.variants()[1:]:
+        criterion, boundary = variant.split("-")
+        script.add(f"other = model.recover({boundary!r}, {criterion!r})", "print(*other.order)")
+    for selector in _computed(run):
+        with_roles = "knowledge=knowledge, " if facts.knowledge is not None else ""
+        with_roles += "adjustment=roles, " if facts.roles is not None else ""
+        call = f'"{selector}", table, model.order_, model.settings_, {with_roles}'.rstrip(", ")
+        script.add(
+            f"parents = candidates({call})",
+            f'parents[parents["selected"]].to_csv("parents_{selector}.csv", index=False)',
+            uses="candidates",
+        )
+
+
+def _computed(run: Run) -> list[str]:
+    """The selectors whose candidates were computed after the fit."""
+    from disco.parents.selectors import CUTS
+    from disco.runs.parents import read_candidates
+
+    return [name for name in CUTS if name != run.settings.selector and read_candidates(run, name) is not None]
+
+
+def _refinement(facts: Facts, script: _Script, own: str, choice: Mapping[str, Any]) -> None:
+    given = ["table", f"Choice({_call(**choice)})"]
+    uses = "refine Choice"
+    if facts.is_fitted:
+        given += ["settings=model.settings_", "order=model.order_", "edges=model.edges_"]
+    elif facts.levels:
+        given.append(f"settings=Settings({_call(**facts.levels)})")
+        uses += " Settings"
+    given += [own] if own else []
+    given += [f"dismissed={list(facts.dismissed)!r}"] if facts.dismissed else []
+    given += [f"device={facts.device!r}"] if facts.device != "cpu" else []
+    script.add(
+        "",
+        "# The refinement",
+        f"found = refine({', '.join(given)})",
+        "print(*found.order)",
+        'found.edges.to_csv("refined_edges.csv", index=False)',
+        uses=uses,
+    )
+
+
+def _method(facts: Facts, script: _Script, method: str) -> None:
+    own = ["roles=roles"] if facts.roles is not None else []
+    own += ["knowledge=knowledge"] if facts.knowledge is not None else []
+    changed = facts.options(method)
+    given = [repr(method), "table", *([_literal(changed)] if changed else []), *own]
+    script.add(
+        "",
+        f"# {facts.methods[method].method}",
+        f"found = find({', '.join(given)})",
+        f'found.edges.to_csv("{method}_edges.csv", index=False)',
+        uses="find",
+    )
+
+
+def _call(*given: Any, **named: Any) -> str:
+    """The arguments of a call."""
+    return ", ".join([*map(_literal, given), *(f"{name}={_literal(value)}" for name, value in named.items())])
+
+
+def _literal(value: Any) -> str:
+    return pformat(value, width=_WIDTH, sort_dicts=False)

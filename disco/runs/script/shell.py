@@ -1,0 +1,187 @@
+"""The script of a run as command lines. Names and cells of a table enter it as quoted words, whatever they contain."""
+
+import json
+import shlex
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from disco import __version__
+from disco.runs.origin import FromDesign, FromFile, FromLahman, FromPortal, Source
+from disco.runs.script.facts import Facts
+from disco.table.edits import AsNumbers, Columns, Edit, LeaveOut, RowNames, Transpose
+from disco.table.rows import Stretches
+
+_OUT = "again"
+_TAB = "\\t"  # as the option takes it
+_FLAGS = {"selector": "parents"}  # settings with another name as a flag
+_OWN_FLAGS = ("seed", "folds", "folds_by", "transform", "levels", "boundary", "criterion", "selector", "pi_min")
+
+
+def shell(facts: Facts) -> str:
+    """The command lines: the table, then the fit, the refinement and the other methods that the run has."""
+    facts = facts if _in_turn(facts.reading[1]) else facts.on_own_table
+    lines = [f"# {facts.run.name!r} with DISCO {__version__}."]
+    counts, made = _source(facts.origin.source)
+    lines += made
+    table = [*_table(facts), *_files(facts, lines)]
+    target: list[str] = []
+    if facts.is_fitted:
+        lines.append(_command("fit", counts, *table, *_settings(facts), "--out", _OUT))
+        lines += [_command("graph", _OUT, *_graph(facts), "--out", "graph.csv")] if facts.chosen else []
+        target = [_OUT]
+    if facts.choice is not None:
+        new = ["--counts", counts, *table, *_levels(facts), "--out", _OUT]
+        lines.append(_command("refine", *(target or new), *_choice(facts)))
+        target = [_OUT]
+    if facts.methods:
+        new = [counts, *table, "--out", _OUT]
+        options = [word for name in facts.methods for word in _options(facts, name)]
+        methods = ["--methods", ",".join(facts.methods)]
+        lines.append(_command("compare", *(["--run", _OUT] if target else new), *methods, *options))
+    if not all(map(str.isprintable, lines)):  # pasted into a shell, such a sign may be a key that does something
+        lines = ["# A name or a value has control characters: use the Python script."]
+    return "\n".join([*lines, ""])
+
+
+def _in_turn(edits: Iterable[Edit]) -> bool:
+    """Whether the command line makes changes in this order: it exchanges rows and columns first, and once."""
+    kinds = [isinstance(edit, RowNames | Transpose) for edit in edits]
+    exchanged = [edit for edit in edits if isinstance(edit, Transpose)]
+    return sorted(kinds, reverse=True) == kinds and len(exchanged) < 2
+
+
+def _source(source: Source) -> tuple[str, list[str]]:
+    """The file of the counts, and the lines that make it."""
+    match source:
+        case FromFile(name, digest):
+            told = [f"# The file {name!r} has the SHA-256 {digest}."] if digest.isalnum() else []
+            return (f"./{name}" if name.startswith("-") else name), told
+        case FromLahman(first, last):
+            return "counts.csv", _python(f"lahman.cohort({first}, {last})", "lahman")
+        case FromPortal(plots, species):
+            return "counts.csv", _python(f"portal.table({list(plots)!r}, {list(species)!r})", "portal")
+        case FromDesign(design):
+            made = [
+                *_file("design.json", design),
+                _command("simulate", "--design", "design.json", "--out", "simulated"),
+            ]
+            return "simulated/counts.csv", made
+
+
+def _python(table: str, module: str) -> list[str]:
+    lines = [f"from disco.studies import {module}", f'{table}.to_csv("counts.csv", index=False)']
+    return ["python - <<'END'", *lines, "END"]
+
+
+def _file(name: str, values: Mapping[str, Any]) -> list[str]:
+    """Lines that write JSON, which is one line of ASCII, to a file."""
+    return [f"cat > {name} <<'END'", json.dumps(values), "END"]
+
+
+def _table(facts: Facts) -> list[str]:
+    """How the file is read and what of it is used."""
+    choices, edits = facts.reading
+    words = [word for name, value in choices.items() if value is not None for word in _read(name, value)]
+    for edit in edits:
+        match edit:
+            case RowNames():
+                words.append("--row-names")
+            case Transpose(most):
+                words += ["--transpose"] if most is None else ["--transpose", "--most-varied", str(most)]
+    rows = facts.run.rows_left_out if any(isinstance(edit, LeaveOut) for edit in edits) else ()
+    texts = [name for edit in edits if isinstance(edit, AsNumbers) for name in edit.columns]
+    words += ["--leave-out-rows", _numbers(rows)] if rows else []
+    words += _list("--as-numbers", texts)
+    return words + _kept(facts, [edit for edit in edits if isinstance(edit, Columns)])
+
+
+def _numbers(rows: Stretches) -> str:
+    return ",".join(str(first) if first == last else f"{first}-{last}" for first, last in rows)
+
+
+def _kept(facts: Facts, chosen: list[Columns]) -> list[str]:
+    """Which columns are kept: the nodes if one choice names what it keeps, else all but those left out."""
+    if any(edit.only is not None for edit in chosen):
+        return _list("--columns", facts.run.nodes)
+    return _list("--without", [name for edit in chosen for name in edit.without])
+
+
+def _read(name: str, value: Any) -> list[str]:
+    if name == "genes":
+        return _option("--genes", value)
+    if name == "obs":
+        return _list("--obs", value)
+    return ["--read", f"{name}={_TAB if value == chr(9) else value}"]
+
+
+def _files(facts: Facts, lines: list[str]) -> list[str]:
+    """Options for the roles, the knowledge and what was dismissed; their files are written by more lines."""
+    words = []
+    for name, given in (("roles", facts.roles), ("knowledge", facts.knowledge)):
+        if given is not None:
+            lines += _file(f"{name}.json", given.to_dict())
+            words += [f"--{name}", f"{name}.json"]
+    return words + [word for kind, why in facts.dismissed.items() for word in ("--dismiss", f"{kind}={why}")]
+
+
+def _settings(facts: Facts) -> list[str]:
+    settings = facts.run.settings
+    words = ["--preset", settings.preset, "--seed", str(settings.seed)]
+    for name, value in settings.changed().items():
+        if name == "disjoint_rows":
+            words += ["--disjoint-rows"] if value else []
+        elif name in _OWN_FLAGS:
+            words += _option(f"--{_FLAGS.get(name, name).replace('_', '-')}", value)
+        else:
+            words += ["--set", f"{name}={'none' if value is None else value}"]
+    return words + ([] if facts.run.device == "auto" else ["--device", facts.run.device])
+
+
+def _graph(facts: Facts) -> list[str]:
+    """The rule and the thresholds of the graph shown."""
+    flags = {"parent_rule": "--rule", "tau_z": "--tau-z", "pi_min": "--pi-min"}
+    return [word for name, value in facts.chosen.items() for word in _option(flags[name], value)]
+
+
+def _levels(facts: Facts) -> list[str]:
+    return [word for name, value in facts.levels.items() for word in (f"--{name}", str(value))]
+
+
+def _choice(facts: Facts) -> list[str]:
+    words = []
+    for name, value in (facts.choice or {}).items():
+        words += ["--redone"] if value is True else [f"--{name}", str(value)]
+    return words + (["--device", facts.device] if facts.device != "cpu" else [])
+
+
+def _options(facts: Facts, method: str) -> list[str]:
+    changed = facts.options(method).items()
+    return [word for name, value in changed for word in ("--set", f"{method}.{name}={_json(value)}")]
+
+
+def _json(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def _list(flag: str, names: Iterable[str]) -> list[str]:
+    """An option with a list of names; nothing without names."""
+    quoted = [_quoted(name) for name in names]
+    return _option(flag, ",".join(quoted)) if quoted else []
+
+
+def _quoted(name: str) -> str:
+    """A name in a list separated by commas."""
+    return '"' + name.replace('"', '""') + '"' if _is_odd(name) else name
+
+
+def _is_odd(name: str) -> bool:
+    return not name or name != name.strip() or any(sign in name for sign in ',"\r\n')
+
+
+def _option(flag: str, value: Any) -> list[str]:
+    """A flag and its value, which may begin like a flag."""
+    return [f"{flag}={value}"] if str(value).startswith("-") else [flag, str(value)]
+
+
+def _command(*words: str) -> str:
+    return shlex.join(["disco", *words])

@@ -1,0 +1,139 @@
+"""Changes of a loaded table, as data: each can be applied again, stored with a run, and written into a script.
+
+[ReadAgain({"decimal": ","}), LeaveOut(((3, 3), (17, 20))), Columns(without=("date",))]
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, fields
+from typing import Any, TypeAlias
+
+import numpy as np
+import pandas as pd
+
+from disco.errors import InputError
+from disco.table.cells import names_of
+from disco.table.formats.reading import Reading
+from disco.table.reshape import most_varied, transposed, with_row_names
+from disco.table.rows import Stretches, read_as_numbers, without_rows
+
+
+@dataclass(frozen=True)
+class ReadAgain:
+    """Read the file with these choices (`disco.table.formats.reading.Reading`); the others are detected.
+
+    Raises:
+        ValueError: there is no such choice.
+    """
+
+    choices: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        known = {one.name for one in fields(Reading)}
+        if not known >= self.choices.keys():
+            raise ValueError(f"a file is read by {', '.join(sorted(known))}, not by {sorted(self.choices)}")
+
+
+@dataclass(frozen=True)
+class RowNames:
+    """Take the names of the rows from the first column."""
+
+
+@dataclass(frozen=True)
+class Transpose:
+    """Exchange rows and columns; of the `most` rows that vary most, if given."""
+
+    most: int | None = None
+
+
+@dataclass(frozen=True)
+class LeaveOut:
+    """Leave out rows: stretches of their numbers, from 1, in the table at hand.
+
+    Raises:
+        ValueError: a stretch is not a first and a last row.
+    """
+
+    rows: Stretches
+
+    def __post_init__(self) -> None:
+        if any(len(stretch) != 2 or not 1 <= stretch[0] <= stretch[1] for stretch in self.rows):
+            raise ValueError("a stretch of rows needs its first and last number")
+
+
+@dataclass(frozen=True)
+class AsNumbers:
+    """Read numbers that these columns store as text."""
+
+    columns: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Keep only some columns, in the table's order: `only` these, or all `without` those."""
+
+    only: tuple[str, ...] | None = None
+    without: tuple[str, ...] = ()
+
+
+Edit: TypeAlias = ReadAgain | RowNames | Transpose | LeaveOut | AsNumbers | Columns
+EDITS = (ReadAgain, RowNames, Transpose, LeaveOut, AsNumbers, Columns)
+
+
+def applied(
+    table: pd.DataFrame, edits: Iterable[Edit], read: Callable[..., pd.DataFrame] | None = None
+) -> pd.DataFrame:
+    """The table after some changes, one after the other.
+
+    Args:
+        read: reads the file again, by the choices of `Reading`.
+
+    Raises:
+        InputError: a change cannot be made to this table.
+    """
+    for edit in edits:
+        table = _after(table, edit, read)
+    return table
+
+
+def _after(table: pd.DataFrame, edit: Edit, read: Callable[..., pd.DataFrame] | None) -> pd.DataFrame:
+    match edit:
+        case ReadAgain(choices):
+            if read is None:
+                raise InputError("The file of this table is not at hand: load it again.")
+            return read(**choices)
+        case RowNames():
+            return with_row_names(table)
+        case Transpose(most):
+            return transposed(table if most is None else most_varied(table, most))
+        case LeaveOut(rows):
+            return without_rows(table, positions(rows, len(table)))
+        case AsNumbers(columns):
+            return read_as_numbers(table, columns)
+        case Columns(only, without):
+            names = names_of(table)
+            kept = {*names} - {*without} if only is None else {*only}
+            return table.loc[:, [name in kept for name in names]]
+
+
+def positions(rows: Stretches, count: int) -> np.ndarray:
+    """Stretches of row numbers, from 1, as positions from 0.
+
+    Raises:
+        InputError: a row is not among the `count` of the table.
+    """
+    if rows and max(last for _, last in rows) > count:
+        raise InputError(f"Row {max(last for _, last in rows):,} cannot be left out: the table has {count:,}.")
+    return np.concatenate([np.arange(0), *(np.arange(first - 1, last) for first, last in rows)])
+
+
+def choice(before: Iterable[str], kept: Iterable[str]) -> tuple[Columns, ...]:
+    """The shorter way to keep some columns; none if all are kept.
+
+    Args:
+        before, kept: the names of all columns, and of those to keep.
+    """
+    before, kept = list(before), set(kept)
+    left_out = tuple(name for name in before if name not in kept)
+    if len(left_out) > len(kept):
+        return (Columns(only=tuple(name for name in before if name in kept)),)
+    return (Columns(without=left_out),) if left_out else ()
