@@ -68,8 +68,9 @@ def test_chosen_columns_are_nodes_and_rows_that_no_role_can_use_are_left_out(wor
     table.loc[[4, 7], "age"] = None
     table.to_csv(folder / "t.csv", index=False)
     words = ["check", "t.csv", "--columns", "b,a", "--covariates", "age", "--complete-rows"]
-    found, left_out, kept = choices.read_part(folder / "t.csv", parse(words))
-    assert list(found) == ["b", "a", "age"] and left_out == ((5, 5), (8, 8)) and kept.columns == {"age": "covariate"}
+    part = choices.read_part(folder / "t.csv", parse(words))
+    assert list(part.table) == ["b", "a", "age"] and part.roles.columns == {"age": "covariate"}
+    assert part.rows_left_out == ((5, 5), (8, 8))
     assert "Left out 2 rows with cells that are not counts, or not what their role needs" in capsys.readouterr().err
 
 

@@ -160,6 +160,7 @@ INSIDE = {
     "disco.methods.general": {"standardised"},
     "disco.table.artefacts": {"ignored"},
     "disco.table.cells": {"names_of"},
+    "disco.table.edits": {"applied"},
     "disco.table.continuous": {"is_skewed"},
     "disco.table.counts": {"as_they_are"},
     "disco.table.ranks": {"check_split"},

@@ -4,10 +4,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from disco.errors import InputError
 from disco.table.counts import as_counts
 from disco.table.rows import (
     in_words,
     listed,
+    numbered,
     proposal,
     read_as_numbers,
     row_numbers,
@@ -62,7 +64,8 @@ def test_every_cell_is_listed_with_its_reason_and_first_number(table):
 
 
 def test_numbers_kept_as_text_are_read(table):
-    assert read_as_numbers(table, [5])["text"].tolist() == [row % 7 for row in range(60)]
+    assert read_as_numbers(table, ["text"])["text"].tolist() == [row % 7 for row in range(60)]
+    assert read_as_numbers(table, ["site"]).equals(table)  # with other text, a column stays
 
 
 def test_row_names_stay():
@@ -84,3 +87,10 @@ def test_rows_keep_their_numbers_however_often_some_are_left_out():
 def test_stretches_in_numbers_and_words():
     assert stretches(np.array([7, 1, 2, 3])) == ((1, 3), (7, 7)) and stretches(np.array([], int)) == ()
     assert in_words(((1, 3), (7, 7))) == "1–3, 7" and in_words(((1, 1), (3, 3)), most=1) == "1, …"
+
+
+def test_rows_given_by_their_numbers():
+    assert numbered("3, 17-19,4,18–20") == ((3, 4), (17, 20)) and numbered(" ") == ()
+    for wrong in ("0", "a", "5-3", "3-4-5", "-2", "9" * 12):
+        with pytest.raises(InputError, match="as in 3,17-19"):
+            numbered(wrong)
