@@ -18,6 +18,7 @@ from disco.methods import METHODS, find, options_of
 from disco.metrics import Edges, a_top, edge_jaccard, evaluate, order_agreement, shd
 from disco.simulate import Design, Simulated, simulate
 from disco.studies.lahman import R7, R17
+from disco.table.artefacts import ARTEFACTS
 from disco.words import duration
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ def read_rival(row: "Row", method: "Method", known: Known, seed: int) -> dict[st
     names = row.rivals if method.is_own else (method.rival,)
     if (seconds := max(METHODS[name].seconds(*table.shape) for name in names)) > LIMIT:
         raise ScoreUnavailable(f"about {duration(seconds)} on one core by its estimate, above the limit of 4 h")
-    found = [find(name, table, options_for(name, row, seed)) for name in names]
+    found = [find(name, table, options_for(name, row, seed), dismissed=ARTEFACTS) for name in names]
     if len(found) == 2:
         return {**compared(*found), "controls": None}
     if isinstance(row.source, Cohort):

@@ -1,6 +1,6 @@
 """DISCO as a scikit-learn estimator: `fit` a table, then read order, edges and graph."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any, Self
 
@@ -17,7 +17,8 @@ from disco.knowledge import Knowledge
 from disco.parents import ocs
 from disco.progress import Callback
 from disco.settings import Settings
-from disco.table.prepared import Table
+from disco.table.artefacts import artefacts, ignored
+from disco.table.prepared import Table, prepare
 from disco.table.roles import Given
 
 
@@ -34,6 +35,7 @@ class DISCO:
         ccs_, criteria_, ocs_: see `Variant`.
         edges_, candidates_, training_: see `disco.fit.fitting.FitResult`.
         adjacency_: 0 or 1; rows are parents, columns children, in the table's column order.
+        notes_: what in the table creates edges that no cause explains (`disco.table.artefacts`), as sentences.
         feature_names_in_, n_features_in_: the table's columns.
         rows_used_: number of rows used.
         settings_: the `Settings`.
@@ -66,6 +68,7 @@ class DISCO:
         knowledge: Knowledge | None = None,
         callback: Callback | None = None,
         checkpoint: Path | str | None = None,
+        dismissed: Collection[str] = (),
     ) -> Self:
         """Train the networks, find the order, select the parents.
 
@@ -77,6 +80,7 @@ class DISCO:
             knowledge: rules that order and edges obey.
             callback: receives every `Event`; returning False stops the fit.
             checkpoint: a file that keeps the state of an unfinished fit; the fit resumes from it if it exists.
+            dismissed: kinds of artefacts (`disco.table.artefacts`) not to look for.
 
         Raises:
             InputError: the table, a role, a setting or the knowledge cannot be used, training diverged, or the fit
@@ -85,7 +89,9 @@ class DISCO:
             ScoreUnavailable: a node or edge has no admissible observation.
         """
         settings, device = Settings.of(self.preset, **self._changes), choose_device(self.device)
-        found = fit(table, settings, device, roles=roles, knowledge=knowledge, callback=callback, checkpoint=checkpoint)
+        given = prepare(table, roles, settings.folds)
+        self.notes_ = tuple(map(str, artefacts(given, aside=ignored(table, roles), dismissed=dismissed)))
+        found = fit(given, settings, device, knowledge=knowledge, callback=callback, checkpoint=checkpoint)
         self.fitted_, self.settings_, self.device_ = found.fitted, settings, device
         self.feature_names_in_ = np.asarray(found.fitted.table.columns, dtype=object)
         self.n_features_in_, self.rows_used_ = len(self.feature_names_in_), found.fitted.plan.used

@@ -68,6 +68,7 @@ def _found(folder: Path, teller: _Teller) -> dict[str, Any]:
     from disco.found import write
     from disco.knowledge import Knowledge
     from disco.methods import find
+    from disco.table.artefacts import ARTEFACTS
     from disco.table.roles import Roles
 
     request = read_json(folder / "request.json")
@@ -79,6 +80,7 @@ def _found(folder: Path, teller: _Teller) -> dict[str, Any]:
         roles=None if roles is None else Roles.from_dict(roles),
         knowledge=None if knowledge is None else Knowledge.from_dict(knowledge),
         callback=teller,
+        dismissed=ARTEFACTS,  # the caller looks once for all methods
     )
     write(folder, result)
     return {"seconds": float(result.seconds), "notes": plain(result.notes)}

@@ -2,7 +2,7 @@
 
 import dataclasses
 import time
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from difflib import get_close_matches
 from importlib import import_module
 from typing import Any
@@ -17,9 +17,10 @@ from disco.knowledge import Knowledge
 from disco.methods.registry import INSTALL, METHODS, Method
 from disco.progress import Callback
 from disco.table.adjustment import Adjustment
+from disco.table.artefacts import artefacts, ignored
 from disco.table.cells import as_frame
 from disco.table.continuous import is_continuous, no_counts
-from disco.table.prepared import Table, prepare
+from disco.table.prepared import Prepared, Table, prepare
 from disco.table.roles import Given, Roles
 
 _LEAST_ROWS = 12  # for counts, as for a fit of three folds
@@ -64,6 +65,7 @@ def find(
     roles: Given | None = None,
     knowledge: Knowledge | None = None,
     callback: Callback | None = None,
+    dismissed: Collection[str] = (),
 ) -> Found:
     """Run a method.
 
@@ -74,6 +76,8 @@ def find(
         roles: roles of the columns that are not counts; a method that cannot use them says so in its notes.
         knowledge: rules on order and edges; likewise.
         callback: receives the events; returning False stops.
+        dismissed: kinds of artefacts (`disco.table.artefacts`) not to look for; the notes name those of a table of
+            counts.
 
     Raises:
         InputError: the table, a role, an option or the knowledge cannot be used, or a package is not installed.
@@ -94,8 +98,17 @@ def find(
     began = time.perf_counter()
     found = import_module(f"disco.methods.{chosen.module}").find(given, options, callback=callback, **more)
     seconds = time.perf_counter() - began
-    choices, notes = dataclasses.asdict(options), (*found.notes, *unused)
-    return dataclasses.replace(found, method=chosen.label, choices=choices, seconds=seconds, notes=notes)
+    aside = ignored(table, roles)
+    told = artefacts(given, aside=aside, dismissed=dismissed) if isinstance(given, Prepared) else ()
+    sentences = tuple(map(str, told))
+    return dataclasses.replace(
+        found,
+        method=chosen.label,
+        choices=dataclasses.asdict(options),
+        seconds=seconds,
+        notes=(*sentences, *found.notes, *unused),
+        artefacts=sentences,
+    )
 
 
 def _nodes(chosen: Method, table: pd.DataFrame | np.ndarray, roles: Given | None) -> tuple[Table, Adjustment | None]:

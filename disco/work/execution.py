@@ -15,6 +15,7 @@ from disco.runs import events, results
 from disco.runs.folder import Run
 from disco.runs.locks import Lock
 from disco.runs.status import FIT, Status, host, versions
+from disco.table.artefacts import ARTEFACTS
 from disco.work.pace import Pace
 from disco.work.recording import Recorder
 
@@ -89,8 +90,14 @@ def _fit(run: Run, recorder: Recorder, losses: "_Losses") -> "DISCO":
     losses.pace = Pace(None if foretold is None else foretold.by_stage)
     recorder.begun = time.monotonic()  # importing torch is not part of the fit
     model = DISCO(device=device, **run.settings.to_dict())
-    rules, checkpoint = run.knowledge(), run.checkpoint_path
-    return model.fit(table, roles=run.adjustment, knowledge=rules, callback=recorder, checkpoint=checkpoint)
+    return model.fit(
+        table,
+        roles=run.adjustment,
+        knowledge=run.knowledge(),
+        callback=recorder,
+        checkpoint=run.checkpoint_path,
+        dismissed=ARTEFACTS,  # the run keeps them
+    )
 
 
 def _measured(run: Run, model: "DISCO", seconds: float, peak: int) -> dict[str, Any]:

@@ -4,7 +4,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from disco import DISCO
 from disco.errors import InputError
+from disco.methods import find
+from disco.refine import QUICK, refine
 from disco.simulate import Design, simulate
 from disco.table.artefacts import ARTEFACTS, artefacts
 
@@ -68,3 +71,18 @@ def test_a_depth_is_seen_in_a_wide_table(rng):
     for sd, expected in ((0.6, ["depth"]), (0.0, [])):
         counts = rng.poisson(np.exp(sd * rng.standard_normal((60, 1))) * means)
         assert kinds(pd.DataFrame(counts).add_prefix("g")) == expected
+
+
+def test_python_names_them_in_its_notes_whatever_looks_for_a_graph(rng):
+    table = pd.DataFrame(rng.poisson(2.0, (120, 3)), columns=["a", "b", "c"])
+    table["d"] = table["a"] + table["b"]
+    short = {"width": 8, "hidden_layers": 1, "noise_levels": 2, "joint_epochs": 2, "projection_epochs": 2}
+    told = {
+        "DISCO": lambda **more: DISCO("paper", device="cpu", **short).fit(table, **more).notes_,
+        "find": lambda **more: find("sort-mean", table, **more).notes,
+        "refine": lambda **more: refine(table, QUICK, **more).notes,
+    }
+    for name, notes in told.items():
+        (said,) = [note for note in notes() if "arithmetic, not cause" in note]
+        assert said in map(str, artefacts(table)), name
+        assert not [note for note in notes(dismissed=["relation"]) if "arithmetic" in note], name
