@@ -3,6 +3,8 @@
 import argparse
 import socket
 import sys
+import threading
+from importlib import import_module
 from pathlib import Path
 
 from disco.cli.saying import say
@@ -42,6 +44,8 @@ def run(arguments: argparse.Namespace) -> None:
     bootstrap.load_config_options(options)
     say(f"DISCO runs at http://{ADDRESS}:{port}. Press Ctrl-C to stop it.")
     sys.stdout.flush()
+    # The browser takes a second to open; meanwhile the imports of the first page are read.
+    threading.Thread(target=import_module, args=("disco.runs",), name="disco-imports", daemon=True).start()
     bootstrap.run(str(script), False, [], options)
 
 

@@ -5,7 +5,6 @@ from typing import Any
 
 import streamlit as st
 
-from disco import simulate
 from disco.errors import InputError
 from disco.studies import lahman
 from disco.table.read import SUFFIXES, read_table
@@ -69,6 +68,8 @@ def _poisson() -> None:
 
 
 def _load_poisson() -> None:
+    from disco import simulate  # imported here because it takes half a second, and the first page shows this card
+
     table, edges = simulate.poisson_er(nodes=20, rows=2000, k=3, seed=0)
     settings = session.draft.settings().replace(transform="rank")
     session.draft.load(table, "Poisson 20", "Simulated: Erdős–Rényi graph, Poisson counts, seed 0.", edges, settings)
