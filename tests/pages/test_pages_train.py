@@ -206,6 +206,16 @@ def test_the_sidebar_opens_runs():
     assert at.query_params["run"] == first.id
 
 
+@pytest.mark.parametrize(("state", "word"), [("queued", "Queued"), ("running", "Fitting")])
+def test_the_sidebar_tells_a_run_that_waits_from_one_that_is_fitted(state, word):
+    run = written_run(poisson(), "first", state=state, stage="joint" if state == "running" else "")
+    lock = run.take()
+    try:
+        assert box(booted("runs"), "run_picker").options == [f"{word} · first · paper, seed 0"]
+    finally:
+        lock.release()
+
+
 def test_knowledge_from_a_file_goes_into_the_run(started):
     at, names = on_train(), list(poisson().columns)
     at.file_uploader(key="knowledge_file_0").set_value(("k.json", b'{"tiers": [["<b>"]]}', "application/json")).run()
