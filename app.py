@@ -15,6 +15,7 @@ from disco.errors import InputError  # noqa: E402
 from pages.shared import session  # noqa: E402
 from pages.shared.frame import sidebar, steps, tour  # noqa: E402
 from pages.shared.frame.names import plain  # noqa: E402
+from pages.shared.work import machine  # noqa: E402
 
 PAGES = {
     "": (
@@ -56,6 +57,7 @@ def main() -> None:
     except InputError as error:  # for example a damaged file of the open run; the other pages still work
         st.error(plain(error), icon=":material/error:")
     finally:
+        machine.begin()
         _keep(len(sys.modules))
 
 

@@ -75,6 +75,15 @@ def press(at: AppTest, label: str) -> AppTest:
     return at
 
 
+def unfold(at: AppTest, *keys: str) -> AppTest:
+    """Open boxes that draw their widgets only while they are open."""
+    for key in keys:
+        at.session_state[key] = True
+    at.run()
+    assert not at.exception, at.exception
+    return at
+
+
 def draft_of(at: AppTest) -> Draft:
     """The table that is loaded."""
     return at.session_state["shared_draft"]

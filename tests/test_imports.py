@@ -1,6 +1,8 @@
 """Imports go one way: pages use the engine, never the reverse, and a folder uses only the folders below it."""
 
 import ast
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -100,6 +102,21 @@ def test_no_script_of_a_page_is_imported():
     assert len(scripts) >= 9 and 'f"pages/{name}/page.py"' in (ROOT / "app.py").read_text(encoding="utf-8")
     for name, others in (arrows("disco") | arrows("pages")).items():
         assert not others & scripts, name
+
+
+FIRST_PAGE = """
+import sys
+from streamlit.testing.v1 import AppTest
+from pages.shared.work import machine
+machine.begin, machine.begun, machine.engine_ready = (lambda: None), (lambda: True), (lambda: False)
+print(AppTest.from_file("app.py").run(timeout=120).title[0].value)
+print(*{"torch", "numba", "scipy.stats", "sklearn"} & {*sys.modules})
+"""
+
+
+def test_the_first_page_of_a_cold_app_waits_for_no_slow_package():
+    ended = subprocess.run([sys.executable, "-c", FIRST_PAGE], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert ended.stdout.splitlines() == ["What drives what?", ""]
 
 
 def test_no_modules_import_in_a_circle():

@@ -3,6 +3,8 @@
 import argparse
 import socket
 import sys
+import threading
+from importlib import import_module
 from pathlib import Path
 
 from disco.cli.saying import say
@@ -11,6 +13,8 @@ from disco.files import HOMES
 
 ADDRESS = "127.0.0.1"
 FIRST_PORT, PORTS = 8501, 50
+# All pages lie in one folder, from which index.html also takes its scripts.
+_HEAD = '<head><script>window.__streamlit = {BACKEND_BASE_URL: new URL(".", location.href).href}</script>'
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -30,6 +34,7 @@ def run(arguments: argparse.Namespace) -> None:
     # old automatic menu until st.navigation has run once.
     PagesManager.uses_pages_directory = False
     refuse_other_origins()
+    tell_the_root(script)
     config._main_script_path = str(script)  # reads the .streamlit/config.toml beside it, whatever the current folder
     options = {
         "server.address": ADDRESS,
@@ -42,6 +47,8 @@ def run(arguments: argparse.Namespace) -> None:
     bootstrap.load_config_options(options)
     say(f"DISCO runs at http://{ADDRESS}:{port}. Press Ctrl-C to stop it.")
     sys.stdout.flush()
+    # The browser takes a second to open; meanwhile the imports of the first page are read.
+    threading.Thread(target=import_module, args=("disco.runs",), name="disco-imports", daemon=True).start()
     bootstrap.run(str(script), False, [], options)
 
 
@@ -56,6 +63,32 @@ def refuse_other_origins() -> None:
 
     # Only the name of the argument differs.
     starlette_websocket.is_url_from_allowed_origins = server_util.is_allowed_origin  # type: ignore[assignment]
+
+
+def tell_the_root(script: Path) -> None:
+    """Serve a page's address with the address of the app's root in it.
+
+    Otherwise the browser does not know whether /graph is a page or an app mounted there: it asks for
+    /graph/_stcore/health and /graph/_stcore/host-config first, and each such link ends in two 404s.
+    """
+    from starlette.applications import Starlette
+    from starlette.responses import HTMLResponse
+    from starlette.routing import Route
+    from streamlit import file_util
+    from streamlit.runtime import Runtime
+    from streamlit.web.server.starlette import starlette_server
+
+    index = Path(file_util.get_static_dir(), "index.html").read_text(encoding="utf-8").replace("<head>", _HEAD, 1)
+    plain = starlette_server.create_starlette_app
+
+    def create(runtime: Runtime) -> Starlette:
+        app = plain(runtime)
+        for page in script.parent.glob("pages/*/page.py"):
+            answer = HTMLResponse(index, headers={"Cache-Control": "no-cache"})
+            app.router.routes.insert(0, Route(f"/{page.parent.name}", answer, methods=["GET"]))
+        return app
+
+    starlette_server.create_starlette_app = create
 
 
 def find_app() -> Path:

@@ -7,7 +7,6 @@ import streamlit as st
 
 from disco.errors import InputError
 from disco.runs.origin import FromDesign, FromLahman
-from disco.simulate import Design, simulate
 from disco.studies import lahman
 from disco.table.read import SUFFIXES, read_table
 from pages.data import rereading
@@ -72,6 +71,8 @@ def _poisson() -> None:
 
 
 def _load_poisson() -> None:
+    from disco.simulate import Design, simulate  # imported here because it takes half a second, for the first page
+
     design = Design(nodes=20, rows=2000, k=3, seed=0)
     drawn = simulate(design)
     edges, settings = drawn.truth[["parent", "child"]], session.draft.settings().replace(transform="rank")

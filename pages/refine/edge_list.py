@@ -192,8 +192,11 @@ def _dropped(changes: pd.DataFrame | None, disco: pd.DataFrame | None) -> None:
     if changes is None or not (changes["verdict"] == "dropped").any():
         return
     gone = changes[changes["verdict"] == "dropped"].merge(disco, on=["parent", "child"])
-    with st.expander(f"{how_many(len(gone), 'edge')} of the DISCO graph dropped"):
-        tables.show(gone[["parent", "child", "ocs", "z"]], "Edges of the DISCO graph dropped", key="refine_dropped")
+    box = st.expander(f"{how_many(len(gone), 'edge')} of the DISCO graph dropped", key="dropped_box", on_change="rerun")
+    if box.open:
+        columns = ["parent", "child", "ocs", "z"]
+        with box:
+            tables.show(gone[columns], "Edges of the DISCO graph dropped", key="refine_dropped")
 
 
 def _picked(refinement: Refinement, edges: pd.DataFrame) -> None:

@@ -182,6 +182,8 @@ def without(refinement_exists: bool, run: object, is_fitted: bool) -> None:
         st.caption(f"{first} You can leave the page or close the tab while it runs.")
         start.start_box(run, "Start the refinement")
         return
-    with st.expander("Refine again with other settings"):
-        st.caption("The present refinement stays until the new one is done.")
-        start.start_box(run, "Refine again")
+    box = st.expander("Refine again with other settings", key="refine_again", on_change="rerun")
+    if box.open:
+        with box:
+            st.caption("The present refinement stays until the new one is done.")
+            start.start_box(run, "Refine again")

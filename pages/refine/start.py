@@ -54,6 +54,7 @@ def start_box(run: runs.Run, label: str) -> None:
     values["redone"] = st.toggle(
         "Search every bootstrap table from scratch (seven to eight times slower)",
         key=f"refine_redone_{run.id}",
+        persist_state="session",
         help="On: each gets its own screen, prior and starts, like the whole table. Off: a short search from the graph "
         "found measures the edges' local stability, which is higher than the share of full searches.",
     )
@@ -76,5 +77,13 @@ def _number(slot: object, run: runs.Run, name: str) -> float:
     usual = getattr(Choice(), name)
     kind = type(low)
     return slot.number_input(
-        label, low, high, kind(usual), step=kind(1), key=f"refine_{name}_{run.id}", help=help, width=200
+        label,
+        low,
+        high,
+        kind(usual),
+        step=kind(1),
+        key=f"refine_{name}_{run.id}",
+        help=help,
+        width=200,
+        persist_state="session",
     )

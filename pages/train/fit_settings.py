@@ -1,4 +1,4 @@
-"""Train: the preset, the settings always in sight, and all others in an expander."""
+"""Train: the preset, the settings always in sight, and all others in two boxes."""
 
 import streamlit as st
 
@@ -98,6 +98,11 @@ GROUPS: dict[str, tuple[tuple[str, str, str], ...]] = {
     ),
 }
 
+_BOXES = (
+    ("More settings", ":material/settings:", "more_settings", ("Rows", "Parents and monitoring")),
+    ("Expert", ":material/experiment:", "expert", ("Networks", "Joint network", "Projection network", "Noise")),
+)
+
 
 def preset() -> None:
     """The preset and its meaning."""
@@ -159,21 +164,29 @@ def _folds() -> None:
     )
 
 
-def every_number() -> None:
-    """All other settings, grouped."""
-    with st.expander("All settings", icon=":material/settings:"):
-        for title, fields in GROUPS.items():
-            st.markdown(f"**{title}**")
-            columns = st.columns(3)
-            for index, (name, label, text) in enumerate(fields):
-                with columns[index % 3]:
-                    if isinstance(getattr(Settings(), name), bool):
-                        choices.switch(name, label, text)
-                    elif name in CHOICES:
-                        choices.segments(name, label, list(CHOICES[name]), _CHOICE_WORDS.__getitem__, text)
-                    else:
-                        choices.number(name, label, text, **_format(name))
-        st.button("Back to the preset", on_click=_reset, disabled=not _differences(session.draft.settings()))
+def others() -> None:
+    """All other settings, in two boxes whose widgets are drawn while the box is open."""
+    for label, icon, key, titles in _BOXES:
+        box = st.expander(label, icon=icon, key=key, on_change="rerun")
+        if box.open:
+            with box:
+                for title in titles:
+                    _group(title)
+    if _differences(session.draft.settings()):
+        st.button("Back to the preset", on_click=_reset)
+
+
+def _group(title: str) -> None:
+    st.markdown(f"**{title}**")
+    columns = st.columns(3)
+    for index, (name, label, text) in enumerate(GROUPS[title]):
+        with columns[index % 3]:
+            if isinstance(getattr(Settings(), name), bool):
+                choices.switch(name, label, text)
+            elif name in CHOICES:
+                choices.segments(name, label, list(CHOICES[name]), _CHOICE_WORDS.__getitem__, text)
+            else:
+                choices.number(name, label, text, **_format(name))
 
 
 def _format(name: str) -> dict[str, object]:
@@ -195,3 +208,4 @@ def _reset() -> None:
 
 
 assert set(_PRESET_WORDS) == set(PRESETS), "every preset needs its word here"
+assert {title for *_, titles in _BOXES for title in titles} == set(GROUPS), "every group needs its box"

@@ -24,7 +24,12 @@ if draft is None:
     empty.no_table()
 
 is_new = run is None or draft.run != run.id
-with st.container() if run is None else st.expander("Set up another fit", expanded=is_new):
+box = st.container()
+if run is not None:
+    box = st.expander("Set up another fit", expanded=is_new, key="another_fit", on_change="rerun")
+    if not box.open:
+        st.stop()
+with box:
     intro.run_caption(draft.name, len(draft.table), len(draft.columns))
     intro.adjustment(draft.roles.needed())
     if computed.chosen_counts(draft) is None:
@@ -40,4 +45,4 @@ with st.container() if run is None else st.expander("Set up another fit", expand
     with right:
         fit_start.start_box(draft)
         quick_look.offer(draft)
-    fit_settings.every_number()
+    fit_settings.others()

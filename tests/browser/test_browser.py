@@ -60,7 +60,7 @@ def test_from_a_file_to_a_graph(page, address, tmp_path):
 
 def _ask_for_few_steps(page: Page) -> None:
     """Give the joint network the fewest epochs, and the projection enough to see its curve grow."""
-    page.get_by_text("All settings").click()
+    page.get_by_text("Expert").click()
     for place, steps in enumerate(("0", "80")):
         box = page.get_by_role("spinbutton", name="Steps at least").nth(place)
         box.fill(steps)

@@ -1,7 +1,8 @@
-"""Which pages in a browser may use the app, and that it asks nobody outside for that."""
+"""Which pages in a browser may use the app, whom it asks for that, and where a browser finds the root of the app."""
 
 import socket
 import threading
+import urllib.request
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from urllib.parse import urlsplit
@@ -66,3 +67,11 @@ def test_the_app_s_own_pages_may_use_it(port, host):
 )
 def test_other_pages_may_not_and_nobody_outside_is_asked(port, host, origin):
     assert status(port, host, origin) == 403 and _Proxy.asked == []
+
+
+@pytest.mark.parametrize("page", ["graph", "train", "data"])
+def test_a_link_to_a_page_says_where_the_root_is_so_that_the_browser_need_not_guess(port, page):
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}/{page}?run=some") as answer:
+        said = answer.read().decode()
+    assert 'BACKEND_BASE_URL: new URL(".", location.href).href' in said and 'id="root"' in said
+    assert answer.headers["Cache-Control"] == "no-cache" and answer.headers["Content-Type"].startswith("text/html")

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from app_world import booted, button, csv, draft_of, poisson, press, texts, upload, workbook
+from app_world import booted, button, csv, draft_of, poisson, press, texts, unfold, upload, workbook
 
 from disco.runs import list_runs
 from pages.data import faults
@@ -72,6 +72,7 @@ def test_a_first_column_of_names_names_the_rows():
     press(at, "The first column holds row names")
     now = draft_of(at)
     assert now.table.index.tolist()[:2] == ["s0", "s1"] and now.columns == (0, 1, 2)
+    unfold(at, "first_rows")
     shown = next(found.value for found in at.dataframe if "levels" not in found.value)
     assert shown.index.tolist()[:2] == ["s0", "s1"]
 
@@ -108,6 +109,7 @@ def test_rows_can_be_left_out_before_the_question_of_row_names_is_answered():
     press(at, "Leave out these 8 rows")
     press(at, "The first column holds row names")
     assert len(draft_of(at).table) == 112 and len(draft_of(at).rows_left_out) == 6 and not at.error
+    unfold(at, "first_rows")
     shown = next(found.value for found in at.dataframe if "levels" not in found.value)
     assert shown.index.tolist()[:4] == ["s0", "s1", "s2", "s6"]
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from app_world import HOSTILE, TINY, booted, button, csv, draft_of, poisson, press, texts, upload
+from app_world import HOSTILE, TINY, booted, button, csv, draft_of, poisson, press, texts, unfold, upload
 from made_up import finished_run
 from streamlit.testing.v1 import AppTest
 
@@ -216,7 +216,7 @@ def test_roles_survive_a_changed_table_as_far_as_their_columns_do():
 def test_a_run_shows_its_roles_and_a_second_fit_has_them_too():
     given = Roles({"site": ("covariate", "categorical"), "plot_id": "group"})
     run = runs.create_run(mixed()[["a", "b", "c", "site", "plot_id"]], TINY, name="r", roles=given)
-    at = booted("train", run=run.id)
+    at = unfold(booted("train", run=run.id), "another_fit")
     assert texts(at).count("Adjusted for site; groups by plot\\_id.") == 1
     assert fit_start.new_run(draft_of(at), "again", "auto").adjustment.equals(run.adjustment)
     assert draft_of(at).columns == (0, 1, 2)

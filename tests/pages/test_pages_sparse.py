@@ -6,7 +6,7 @@ No edge in the fit, the refinement or the truth; one edge; two nodes; a refineme
 from copy import deepcopy
 
 import pytest
-from app_world import texts
+from app_world import texts, unfold
 from made_up import finished_run, refine_by_hand
 from streamlit.proto.WidgetStates_pb2 import WidgetStates
 from streamlit.testing.v1 import AppTest
@@ -154,7 +154,7 @@ def test_a_fit_of_next_to_nothing(page, given):
     ],
 )
 def test_a_refinement_of_next_to_nothing(given, changes):
-    app, edges = opened(made(**given), "pages/refine/page.py"), given["refined"]
+    app, edges = unfold(opened(made(**given), "pages/refine/page.py"), "refine_again"), given["refined"]
     assert ("No edge is supported" in texts(app)) == (edges == 0)
     assert ("Against the truth" in texts(app)) == ("truth" in given)
     numbers = {"Edges": edges, "Kept": 0, "New": 0, "Dropped": 0, "Reversed": 0, **changes}

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pandas as pd
 import pytest
-from app_world import booted, box, button, draft_of, drafted, poisson, press, texts, written_run
+from app_world import booted, box, button, draft_of, drafted, poisson, press, texts, unfold, written_run
 
 from disco import runs
 from disco.knowledge import Knowledge
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.usefixtures("calibrated")
 
 
 def on_train(table=None):
-    at = drafted("train", poisson() if table is None else table)
+    at = unfold(drafted("train", poisson() if table is None else table), "more_settings", "expert")
     for _ in range(50):  # the engine is loaded in the background
         if at.metric:
             break
@@ -67,6 +67,22 @@ def test_every_number_of_the_method_can_be_set():
     named = {found.key.removeprefix("set_") for found in [*at.number_input, *at.button_group, *at.toggle] if found.key}
     left_to_preprocess = {"transform", "levels", "min_level_rows"}
     assert set(draft_of(at).settings.to_dict()) - left_to_preprocess <= named
+
+
+def test_closed_boxes_draw_no_widget_and_a_choice_made_in_them_stays():
+    at = drafted("train", poisson())
+    assert not any((found.key or "") in ("set_width", "set_tau_z") for found in at.number_input)
+    at = unfold(at, "expert")
+    at.number_input(key="set_width").set_value(64).run()
+    assert not any(found.key == "set_tau_z" for found in at.number_input)
+    at.session_state["expert"] = False
+    assert draft_of(at.run()).settings.width == 64 and "1 setting differs" in texts(at)
+
+
+def test_a_finished_run_shows_settings_of_another_fit_when_asked():
+    at = booted("train", run=written_run(poisson()).id)
+    assert not any(found.key == "start_fit" for found in at.button)
+    assert button(unfold(at, "another_fit"), "Start the fit")
 
 
 def test_a_refused_value_is_said_and_changes_nothing():
@@ -190,6 +206,16 @@ def test_the_sidebar_opens_runs():
     assert at.query_params["run"] == first.id
 
 
+@pytest.mark.parametrize(("state", "word"), [("queued", "Queued"), ("running", "Fitting")])
+def test_the_sidebar_tells_a_run_that_waits_from_one_that_is_fitted(state, word):
+    run = written_run(poisson(), "first", state=state, stage="joint" if state == "running" else "")
+    lock = run.take()
+    try:
+        assert box(booted("runs"), "run_picker").options == [f"{word} · first · paper, seed 0"]
+    finally:
+        lock.release()
+
+
 def test_knowledge_from_a_file_goes_into_the_run(started):
     at, names = on_train(), list(poisson().columns)
     at.file_uploader(key="knowledge_file_0").set_value(("k.json", b'{"tiers": [["<b>"]]}', "application/json")).run()
@@ -211,7 +237,7 @@ def test_another_fit_of_a_run_keeps_its_knowledge_unless_it_is_removed():
     assert draft_of(at).knowledge == knowledge
     at.switch_page("pages/data/page.py").run()
     assert "Both follow the knowledge given on Train: 1 forbidden rule." in [found.value for found in at.caption]
-    at.switch_page("pages/train/page.py").run()
+    unfold(at.switch_page("pages/train/page.py").run(), "another_fit")
     at.button(key="knowledge_remove").click().run()
     assert draft_of(at).knowledge is None and run.knowledge() == knowledge
 

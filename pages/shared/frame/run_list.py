@@ -64,8 +64,8 @@ def _labels(found: list[runs.Run]) -> dict[str, str]:
 def _label(run: runs.Run) -> str:
     """The label of a run, its distinguishing part first: a narrow sidebar cuts off the end."""
     status = run.status()
-    # One word for queued and running, so the sidebar need not be redrawn when the fit starts.
-    state = "Fitting" if status.active else clock(run.created) if status.state == "done" else status.state.capitalize()
+    words = {"running": "Fitting", "done": clock(run.created)}
+    state = words.get(status.state, status.state.capitalize())
     if status.state == "unfitted":
         others = {REFINE: "Refinement", COMPARE: "Comparison"}
         state = next((word for work, word in others.items() if run.status(work).state != "none"), state)

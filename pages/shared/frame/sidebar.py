@@ -25,7 +25,7 @@ def _device() -> None:
     """Device, its memory, and the fitted networks held on it."""
     slot = st.empty()
     for _ in range(_MOST_LOOKS):
-        if machine.engine_ready():
+        if machine.begun() and machine.engine_ready():
             break
         slot.caption("Device: checking …")
     with slot.container():

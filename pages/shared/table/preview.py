@@ -51,16 +51,23 @@ def columns_in_sight(draft: Draft) -> None:
 
 
 def first_rows(draft: Draft) -> None:
-    """The first rows of the table, with their names or their numbers in the file."""
-    with st.expander("First rows"):
-        positions = [*draft.beside, *draft.columns]
-        part = draft.table.iloc[:_ROWS, positions[:_COLUMNS]].copy()
-        part.columns = distinct([shown(name) for name in part.columns])
-        if isinstance(part.index, pd.RangeIndex):
-            part.index = row_numbers(len(draft.table), draft.rows_left_out)[: len(part)]
-        else:
-            part.index = pd.Index([shown(name) for name in part.index])
-        part = part.astype({name: str for name, kind in part.dtypes.items() if is_object_dtype(kind)})
-        table.show(part, "The first rows", hide_index=False, height=320)
-        if len(positions) > _COLUMNS:
-            st.caption(f"The first {_COLUMNS} of {len(positions):,} columns used.")
+    """The first rows of the table, in a box drawn while it is open."""
+    box = st.expander("First rows", key="first_rows", on_change="rerun")
+    if box.open:
+        with box:
+            _first_rows(draft)
+
+
+def _first_rows(draft: Draft) -> None:
+    """The rows with their names or their numbers in the file."""
+    positions = [*draft.beside, *draft.columns]
+    part = draft.table.iloc[:_ROWS, positions[:_COLUMNS]].copy()
+    part.columns = distinct([shown(name) for name in part.columns])
+    if isinstance(part.index, pd.RangeIndex):
+        part.index = row_numbers(len(draft.table), draft.rows_left_out)[: len(part)]
+    else:
+        part.index = pd.Index([shown(name) for name in part.index])
+    part = part.astype({name: str for name, kind in part.dtypes.items() if is_object_dtype(kind)})
+    table.show(part, "The first rows", hide_index=False, height=320)
+    if len(positions) > _COLUMNS:
+        st.caption(f"The first {_COLUMNS} of {len(positions):,} columns used.")

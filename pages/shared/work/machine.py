@@ -17,6 +17,8 @@ from disco.progress import Callback, Event
 
 _PATIENCE = 0.05  # seconds a page waits for an answer that may be almost ready
 _SECONDS = 0.5  # between two checks
+# Slow to import beyond the engine: without these, the first visit of Data would wait for them.
+_SLOW = ("disco.table.quality", "disco.refine.again", "disco.methods.cont")
 PREPARING = "Preparing curves (once on this computer)"
 
 T = TypeVar("T")
@@ -30,6 +32,11 @@ def _thread() -> ThreadPoolExecutor:
 @st.cache_resource(show_spinner=False)
 def _engine() -> Future:
     return _thread().submit(import_module, "disco.estimator")
+
+
+@st.cache_resource(show_spinner=False)
+def _rest() -> Future:
+    return _thread().submit(lambda: [import_module(name) for name in _SLOW])
 
 
 @st.cache_resource(show_spinner=False)
@@ -58,6 +65,26 @@ def _compile(engine: Future, is_over: threading.Event) -> None:
         import_module("disco.work.ahead").ensure()
     finally:
         is_over.set()
+
+
+@st.cache_resource(show_spinner=False)
+def _drawn() -> threading.Event:
+    return threading.Event()
+
+
+def begin() -> None:
+    """Start loading the engine, if it has not begun; called when a page is drawn.
+
+    Imports in two threads share one interpreter: a first page drawn meanwhile would take three times as long.
+    """
+    _compilation()
+    _rest()
+    _drawn().set()
+
+
+def begun() -> bool:
+    """Whether a page has been drawn since the start of the app; waits a little if not."""
+    return _drawn().wait(_PATIENCE)
 
 
 def engine_ready() -> bool:

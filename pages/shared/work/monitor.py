@@ -54,13 +54,13 @@ class Monitored:
 
 def monitor(run: Run, kind: Monitored) -> None:
     """The state and curves of a run's work, updated while it runs."""
-    is_active = run.status(kind.work).active
-    st.fragment(_live, run_every=_SECONDS if is_active else None)(run, kind, is_active)
-
-
-def _live(run: Run, kind: Monitored, was_active: bool) -> None:
     status = run.status(kind.work)
-    if status.active != was_active:
+    st.fragment(_live, run_every=_SECONDS if status.active else None)(run, kind, status.state)
+
+
+def _live(run: Run, kind: Monitored, before: str) -> None:
+    status = run.status(kind.work)
+    if status.state != before:
         st.rerun()  # the whole page, since the sidebar and the next steps change too
     with st.container(border=True):
         st.markdown(f"{standing(run.name, kind.work, status)}{_where(run, kind, status)}.")

@@ -1,0 +1,54 @@
+"""The loaded table on Data: its name, the way on, what must be mended, its columns, their roles, what stands out."""
+
+import streamlit as st
+
+from disco.words import how_many
+from pages.data import columns, continuous, mending, quality, roles, truth_file
+from pages.shared import session
+from pages.shared.frame import intro
+from pages.shared.frame.names import plain
+from pages.shared.result import truth
+from pages.shared.table import computed, preview
+from pages.shared.table.drafts import Draft
+from pages.shared.work import finding
+
+
+def draw(draft: Draft) -> None:
+    """The whole page below the cards that load a table."""
+    _heading(draft)
+    mending.first(draft)
+    _onward(draft)
+    continuous.panel(draft)
+    mending.panel(draft)
+    columns.choose(draft)
+    roles.exposure(draft)
+    preview.columns_in_sight(draft)
+    quality.panel(draft)
+    preview.first_rows(draft)
+    truth_file.attach(draft)
+
+
+def _heading(draft: Draft) -> None:
+    """The table's name, size, source and adjustment, and the way back to the one before it."""
+    st.subheader(plain(draft.name), anchor=False)
+    st.caption(
+        f"{how_many(len(draft.table), 'row')} × {how_many(draft.table.shape[1], 'column')}, "
+        f"{len(draft.columns):,} chosen{truth.words_of(draft)}. {plain(draft.source)}"
+    )
+    intro.adjustment(draft.roles.needed())
+    truth.draft_curtain(draft)
+    earlier = session.draft.previous()
+    if earlier is not None:
+        back = f"Back to {plain(earlier.name)}"
+        st.button(back, icon=":material/undo:", type="tertiary", on_click=session.draft.go_back, key="go_back")
+
+
+def _onward(draft: Draft) -> None:
+    """The button that finds the graph, its times, and what it follows."""
+    ready = computed.chosen_counts(draft) is not None
+    with st.container(horizontal=True, vertical_alignment="center"):
+        finding.button(draft, ready)
+        st.caption("Or go step by step: Preprocess, Train, Ordering, Parents, Refine.")
+    finding.times(draft)
+    if draft.knowledge is not None:
+        st.caption(f"Both follow the knowledge given on Train: {draft.knowledge}.")
