@@ -15,6 +15,7 @@ from disco.work import jobs
 from pages.shared import session
 from pages.shared.frame import errors
 from pages.shared.frame.names import code, distinct, plain, shown
+from pages.shared.work import search_time
 
 _RULES = "rules_next"  # by the run's id: all rules of the run to come
 _MOST_LISTED = 30
@@ -117,6 +118,8 @@ def _search(run: Run, own: Knowledge, rules: Knowledge) -> None:
         with errors.said():
             rules.resolve(run.nodes, run.roles)
             is_fine = True
+    if is_fine:
+        search_time.of_run(run, QUICK)
     if st.button(
         "Search again with these rules",
         type="primary",
