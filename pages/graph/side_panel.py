@@ -10,7 +10,7 @@ from disco import graph as graphs
 from disco.figures import graph as drawing
 from disco.graph import BOTH, DISCO
 from disco.runs import REFINE, Run
-from disco.words import how_many, number, share
+from disco.words import how_many, number, plural, share
 from pages.graph.view import View
 from pages.shared.frame import empty, figure, table
 from pages.shared.frame.glossary import define
@@ -54,15 +54,22 @@ def panel(view: View, known: Known | None, slot: DeltaGenerator) -> nx.DiGraph:
         with slot:
             _node(view, judged, node)
     else:
-        alone = sum(1 for one in view.graph if view.graph.degree(one) == 0)
         st.caption("Click a node or an edge, or search for a node above.")
-        st.caption(
-            f"{how_many(len(graphs.sources(view.graph)) - alone, 'source')}, "
-            f"{how_many(len(graphs.sinks(view.graph)) - alone, 'sink')}, "
-            f"{how_many(alone, 'node')} without edges."
-        )
+        st.caption(_ends(view.graph))
     next_rules.section(view.placed.run, view.placed.order, edge)
     return canvas.with_heads(part, "graph_heads")
+
+
+def _ends(graph: nx.DiGraph) -> str:
+    """The numbers of sources, of sinks, and of nodes without edges, which are neither here."""
+    alone = sum(1 for node in graph if graph.degree(node) == 0)
+    counts = f"{how_many(len(graphs.sources(graph)) - alone, 'source')}, "
+    counts += f"{how_many(len(graphs.sinks(graph)) - alone, 'sink')}, {how_many(alone, 'node')} without edges."
+    unknown = graph.number_of_edges() - graphs.directed(graph).number_of_edges()
+    if unknown:
+        edges = plural(unknown, "an edge", "edges")
+        counts += f" Nodes with {edges} of unknown direction count as neither source nor sink."
+    return counts
 
 
 def _neighbourhood(graph: nx.DiGraph, node: str | None) -> nx.DiGraph:
@@ -129,7 +136,8 @@ def _node(view: View, judged: nx.DiGraph, node: str) -> None:
     """The picked node: its position, its parents and children with their scores, and how well the model fits it."""
     st.markdown(f"##### {code(node)}")
     graph = view.graph
-    above, below = len(graphs.ancestors(graph, node)), len(graphs.descendants(graph, node))
+    known = graphs.directed(graph)
+    above, below = len(graphs.ancestors(known, node)), len(graphs.descendants(known, node))
     st.caption(
         f"Position {graph.nodes[node]['position']} of {len(graph)} in the causal order; "
         f"{how_many(above, 'ancestor')}, {how_many(below, 'descendant')}."

@@ -14,7 +14,7 @@ import streamlit as st
 
 from disco.figures import graph as drawing
 from disco.figures import roles
-from disco.graph import has_direction
+from disco.graph import has_direction, joined
 from disco.parents.ocs import means
 from disco.words import how_many
 from pages.shared.frame.names import code
@@ -210,11 +210,13 @@ def _data(
 def _node(mark: dict, number: dict[str, str], graph: nx.DiGraph) -> dict:
     node = mark["name"]
     parents, children = (
-        sum(values.get("verdict") not in ("missing", "dropped") for *_, values in ends)
+        sum(values.get("verdict") not in ("missing", "dropped") and has_direction(values) for *_, values in ends)
         for ends in (graph.in_edges(node, data=True), graph.out_edges(node, data=True))
     )
     title = f"{node} (position {int(number[node]) + 1} of {len(number)})"
     title += f": {how_many(parents, 'parent')}, {how_many(children, 'child', 'children')}"
+    if unknown := len(joined(graph, node)):
+        title += f", {how_many(unknown, 'edge')} of unknown direction"
     if mark["missed"]:
         title += f"; {drawing.node_words(graph, node)}"
     return {**{name: mark[name] for name in _OF_NODE}, "id": number[node], "title": title}
