@@ -119,26 +119,30 @@ function drawKey(key) {
   return entry;
 }
 
-// Classes that say what is picked, its parents and children, and what is beside them.
+// Classes that say what is picked, its parents and children, what is joined to it in unknown direction, and the rest.
 function mark(view) {
   const { data, picked } = view;
   const known = view.byId.has(picked);
   const touches = data.edges.filter((edge) => known && (edge.from === picked || edge.to === picked));
-  const parents = new Set(touches.map((edge) => edge.from)), children = new Set(touches.map((edge) => edge.to));
+  const sure = touches.filter((edge) => edge.end === "full");
+  const parents = new Set(sure.map((edge) => edge.from)), children = new Set(sure.map((edge) => edge.to));
+  const joined = new Set(touches.flatMap((edge) => [edge.from, edge.to]));
   const chosen = data.edges.find((edge) => edge.id === view.pickedEdge);
-  view.told = new Set([picked, view.cursor, ...parents, ...children, ...(chosen ? [chosen.from, chosen.to] : [])]);
+  view.told = new Set([picked, view.cursor, ...joined, ...(chosen ? [chosen.from, chosen.to] : [])]);
   for (const node of data.nodes) {
     const is = { picked: node.id === picked || node.id === chosen?.from || node.id === chosen?.to, cursor: node.id === view.cursor };
     is.parent = !is.picked && parents.has(node.id);
     is.child = !is.picked && !is.parent && children.has(node.id);
-    is.faint = known && !is.picked && !is.parent && !is.child;
+    is.joined = !is.picked && !is.parent && !is.child && joined.has(node.id);
+    is.faint = known && !is.picked && !joined.has(node.id);
     for (const [name, on] of Object.entries(is)) node.drawn.classList.toggle(name, on);
   }
   for (const edge of data.edges) {
     const near = touches.includes(edge);
     edge.drawn.classList.toggle("picked", edge === chosen);
-    edge.drawn.classList.toggle("in", near && edge.to === picked);
-    edge.drawn.classList.toggle("out", near && edge.from === picked);
+    edge.drawn.classList.toggle("in", sure.includes(edge) && edge.to === picked);
+    edge.drawn.classList.toggle("out", sure.includes(edge) && edge.from === picked);
+    edge.drawn.classList.toggle("open", near && !sure.includes(edge));
     edge.drawn.classList.toggle("faint", known && !near);
   }
   label(view);
