@@ -32,6 +32,7 @@ MANY_NODES = 40
 UNSURE = (7, 5)  # pixels on and off of a dashed edge
 FULL, OPEN, NONE = "full", "open", "none"  # heads
 LIKELIER = "likelier"  # of a graph: whether an edge of unknown direction has an open head at its likelier end
+FULL_NAME = "full_name"  # of a node whose name is a code
 _EDGE = "#5B6B78"
 _MISSED = "the model does not fit this node: its arrows are hypotheses"
 _BY_RULE = {REQUIRED: "required by knowledge", FIXED: "direction fixed by knowledge"}

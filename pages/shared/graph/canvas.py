@@ -213,7 +213,8 @@ def _node(mark: dict, number: dict[str, str], graph: nx.DiGraph) -> dict:
         sum(values.get("verdict") not in ("missing", "dropped") and has_direction(values) for *_, values in ends)
         for ends in (graph.in_edges(node, data=True), graph.out_edges(node, data=True))
     )
-    title = f"{node} (position {int(number[node]) + 1} of {len(number)})"
+    full = graph.nodes[node].get(drawing.FULL_NAME)
+    title = f"{node}{f', {full}' if full else ''} (position {int(number[node]) + 1} of {len(number)})"
     title += f": {how_many(parents, 'parent')}, {how_many(children, 'child', 'children')}"
     if unknown := len(joined(graph, node)):
         title += f", {how_many(unknown, 'edge')} of unknown direction"
