@@ -19,7 +19,7 @@ function makeView(place) {
   const view = {
     find, frame: find(".frame"), canvas: find(".canvas"), data: { nodes: [], edges: [], legend: [] },
     picked: null, pickedEdge: null, cursor: null, camera: { x: 0, y: 0, scale: 1 }, byId: new Map(), scope: null,
-    pick() {}, pickEdge() {}, move() {}, reset() {}, showAlone() {},
+    selected: new Set(), pick() {}, pickEdge() {}, move() {}, reset() {}, showAlone() {}, change() {},
   };
   view.layers = Object.fromEntries(["edges", "nodes", "labels"].map((name) => [name, part("g", { class: name })]));
   view.stage = part("g", {}, ...Object.values(view.layers));
@@ -30,6 +30,7 @@ function makeView(place) {
   listen(view);
   listenToKeys(view);
   listenToTools(view);
+  listenToArranging(view);
   // The first draw may happen in a page part that is not yet laid out.
   let width = 0;
   new ResizeObserver(() => {
@@ -49,6 +50,7 @@ function show(view, data) {
   view.pickedEdge = data.pickedEdge;
   view.byId = new Map(data.nodes.map((node) => [node.id, node]));
   if (!view.byId.has(view.cursor)) view.cursor = null;
+  for (const id of view.selected) if (!view.byId.has(id)) view.selected.delete(id);
   view.canvas.style.height = `${data.height}px`;
   view.canvas.setAttribute("aria-label", data.label);
   for (const role of ["parent", "child"]) view.frame.style.setProperty(`--${role}`, data.roles[role] ?? "");
@@ -79,6 +81,7 @@ function drawNode(node) {
   const box = part("rect", { x: -node.width / 2, y: -node.height / 2, width: node.width, height: node.height, rx: 7 });
   const group = part("g", { class: "node", "data-node": node.id, transform: `translate(${node.x} ${node.y})` }, box);
   group.classList.toggle("missed", node.missed);
+  group.classList.toggle("box", node.folded);
   return group;
 }
 
@@ -135,6 +138,7 @@ function mark(view) {
     is.child = !is.picked && !is.parent && children.has(node.id);
     is.joined = !is.picked && !is.parent && !is.child && joined.has(node.id);
     is.faint = known && !is.picked && !joined.has(node.id);
+    is.selected = view.selected.has(node.id);
     for (const [name, on] of Object.entries(is)) node.drawn.classList.toggle(name, on);
   }
   for (const edge of data.edges) {
@@ -145,6 +149,7 @@ function mark(view) {
     edge.drawn.classList.toggle("open", near && !sure.includes(edge));
     edge.drawn.classList.toggle("faint", known && !near);
   }
+  arrange(view);
   label(view);
 }
 
@@ -255,7 +260,7 @@ function listen(view) {
     const done = press;
     press = view.dragged = null;
     if (!done) return;
-    if (!done.moved && event.type === "pointerup") choose(view, done.node, done.edge);
+    if (!done.moved && event.type === "pointerup") event.shiftKey && done.node ? select(view, done.node) : choose(view, done.node, done.edge);
     if (done.moved && done.node) view.move(done.node.id, Math.round(done.node.x), Math.round(done.node.y));
     if (view.waiting) view.show(view.waiting);
     view.waiting = null;
@@ -303,7 +308,8 @@ function border(box, other) {
 }
 
 function choose(view, node, edge) {
-  const id = node?.id ?? null, line = !node && view.data.picksEdges && edge && !edge.absent ? edge.id : null;
+  if (node?.folded && view.data.folds) return view.change(`unfold:${node.id}`);
+  const id = node?.id ?? null, line = !node && view.data.picksEdges && edge?.picks ? edge.id : null;
   if (node) view.cursor = id;
   const is = (found) => found.picked === id && found.pickedEdge === line;
   if (is(view) && is(view.data)) return mark(view); // a pick that the app has not confirmed may be lost: it is sent again
@@ -327,12 +333,15 @@ function say(view, event, { node, edge }) {
 
 function listenToKeys(view) {
   view.canvas.addEventListener("keydown", (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (takesBack(view, event) || event.ctrlKey || event.metaKey || event.altKey) return;
     view.rest();
     const { key } = event, node = view.byId.get(view.cursor);
     if (ARROWS[key]) step(view, ...ARROWS[key]);
     else if (key === "Enter" || key === " ") node && choose(view, node);
-    else if (key === "Escape") choose(view, null, null);
+    else if (key === "Escape") view.selected.clear(), choose(view, null, null);
+    else if (key === "s") node && select(view, node);
+    else if (key === "h") hide(view);
+    else if (key === "f") fold(view);
     else if (key === "/") view.find(".search").focus();
     else if (key === "+" || key === "=") zoom(view, 1.35);
     else if (key === "-") zoom(view, 1 / 1.35);
@@ -360,46 +369,4 @@ function point(view, node) {
   view.find(".spoken").textContent = node.title;
   mark(view);
   reveal(view, node);
-}
-
-// Search and buttons -------------------------------------------------------------------------------------------------
-
-function listenToTools(view) {
-  const search = view.find(".search"), count = view.find(".count");
-  const found = () => {
-    const word = search.value.trim().toLowerCase();
-    const all = [...view.data.nodes, ...view.data.hidden].filter((node) => word && node.name.toLowerCase().includes(word));
-    const rank = (node) => {
-      const name = node.name.toLowerCase();
-      return (name === word ? 0 : name.startsWith(word) ? 1 : 2) + (view.byId.has(node.id) ? 0 : 3);
-    };
-    return all.sort((one, other) => rank(one) - rank(other));
-  };
-  search.addEventListener("input", () => {
-    view.rest();
-    const all = found();
-    search.next = 0;
-    count.textContent = search.value.trim() ? `${all.length} found` : "";
-    if (all.length && view.byId.has(all[0].id)) point(view, all[0]);
-  });
-  search.addEventListener("keydown", (event) => {
-    event.stopPropagation();
-    if (event.key === "Escape") {
-      search.value = count.textContent = "";
-      view.canvas.focus();
-    }
-    const all = event.key === "Enter" ? found() : [];
-    if (!all.length) return;
-    const node = all[(search.next ?? 0) % all.length];
-    search.next = (search.next ?? 0) + 1;
-    count.textContent = `${((search.next - 1) % all.length) + 1} of ${all.length}`;
-    choose(view, node);
-    if (view.byId.has(node.id)) centre(view, node.id);
-    else view.sought = node.id; // it is hidden until the page draws it as the picked one
-  });
-  view.find(".fit").addEventListener("click", () => fit(view));
-  view.find(".zoom-in").addEventListener("click", () => zoom(view, 1.35));
-  view.find(".zoom-out").addEventListener("click", () => zoom(view, 1 / 1.35));
-  view.find(".reset").addEventListener("click", () => view.reset());
-  view.find(".alone").addEventListener("click", () => view.showAlone(!view.data.alone.shown));
 }
