@@ -2,6 +2,7 @@
 // from disco.figures.graph. Names are only ever set as text.
 
 const FONT = 14, WANTED = 11, SMALLEST = 8.5; // pixels of a name in its box; on the screen, better and at least
+const FEWEST = 6; // letters of a name that say something
 const NEAREST = 1.4, CLOSEST = 4, FARTHEST = 0.05; // zoom that fits a small graph, and the limits of zoom
 const SLACK = 4; // pixels that a pressed pointer may move and still click
 const ARROWS = { ArrowUp: [0, -1], ArrowDown: [0, 1], ArrowLeft: [-1, 0], ArrowRight: [1, 0] };
@@ -153,8 +154,8 @@ function mark(view) {
   label(view);
 }
 
-// Names: in their boxes where they can be read there; else only where they cover nothing, but always the picked node's
-// and its neighbours'.
+// Names: in their boxes, shortened in the middle where the whole name cannot be read there; if even that is too little,
+// outside where they cover nothing, but always the picked node's and its neighbours'.
 function label(view) {
   const { scale } = view.camera, wanted = Math.max(FONT, WANTED / scale);
   view.measure.font = `${FONT}px ${getComputedStyle(view.frame).fontFamily}`;
@@ -166,7 +167,7 @@ function label(view) {
   const order = view.data.nodes.map((node, place) => [node, place]).sort(([a], [b]) => rank(b) - rank(a));
   for (const [node, place] of order) {
     node.textWidth ??= view.measure.measureText(node.label).width;
-    const fitting = Math.min(wanted, node.height - 6, (FONT * (node.width - 6)) / node.textWidth);
+    const [name, fitting] = inside(node, scale, wanted);
     const inBox = fitting * scale >= SMALLEST, size = inBox ? fitting : wanted;
     const wide = (node.textWidth * size) / FONT;
     const spots = [0, -1, 1, -2, 2, -3, 3].map((row) => around(node.x, node.y + row * size * 1.2, wide, size * 1.15));
@@ -175,13 +176,22 @@ function label(view) {
     const spot = inBox ? spots[0] : view.told.has(node.id) ? spots.find(free) : spots.slice(0, 1).find((one) => free(one) && clear(one));
     if (!spot) continue;
     said.push(spot);
-    const text = part("text", { x: node.x, y: (spot[1] + spot[3]) / 2 + size * 0.36, "font-size": size }, node.label);
+    const text = part("text", { x: node.x, y: (spot[1] + spot[3]) / 2 + size * 0.36, "font-size": size }, inBox ? name : node.label);
     text.classList.toggle("outside", !inBox);
     text.classList.toggle("faint", node.drawn.classList.contains("faint"));
     node.text = text;
     texts.push(text);
   }
   view.layers.labels.replaceChildren(...texts);
+}
+
+// As much of a name as can be read in its box, and its size there; the whole name is under the pointer.
+function inside(node, scale, wanted) {
+  const room = (FONT * (node.width - 6)) / node.textWidth, high = Math.min(wanted, node.height - 6);
+  const letters = [...node.label], kept = Math.floor((letters.length * room * scale) / SMALLEST) - 1; // letters differ in width
+  if (kept >= letters.length || kept < FEWEST || (node.height - 4) * scale < SMALLEST) return [node.label, Math.min(high, room)];
+  const end = Math.floor(((kept - 1) * 7) / 17);
+  return [`${letters.slice(0, kept - 1 - end).join("")}…${letters.slice(letters.length - end).join("")}`, SMALLEST / scale];
 }
 
 function around(x, y, width, height) {

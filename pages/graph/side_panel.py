@@ -19,7 +19,7 @@ from pages.shared.result.known import Known
 
 REACH = {"All": None, "1 step": 1, "2 steps": 2}
 READABLE = 60  # edges; more are a hairball
-_NUMBERS = {BOTH: ("found_by", "gain_nats", "ocs"), DISCO: ("ocs", "z", "frequency")}  # of the picked node's edges
+_NUMBERS = {BOTH: ("gain_nats", "ocs", "found_by"), DISCO: ("ocs", "z", "frequency")}  # of the picked node's edges
 CANVAS, HEIGHT = 560, 690  # pixels of the canvas, and of the panel beside the canvas and its key
 
 

@@ -153,6 +153,23 @@ def test_nodes_are_hidden_folded_and_taken_back(page, address, tmp_path):
     expect(undo).to_be_hidden()
 
 
+def test_long_names_on_a_phone_stay_in_their_boxes(page, address):
+    names = [f"number_of_hospital_admissions_before_year_{k}" for k in range(20)]
+    run = finished_run(names, truth=None)
+    page.set_viewport_size({"width": 500, "height": 900})
+    page.goto(f"{address}/graph?run={run.id}")
+    node(page, 0).wait_for()
+    page.locator(".canvas").scroll_into_view_if_needed()
+    until(page, lambda: page.locator(".labels text").count() == 20, "a name is missing")
+    for text in page.locator(".labels text").all():
+        word, own = text.text_content(), text.bounding_box()
+        boxes = [box.bounding_box() for box in page.locator(".canvas .node rect").all()]
+        assert re.fullmatch(r"numb\w*…\w*_\d+", word), word
+        assert any(box["x"] <= own["x"] and own["x"] + own["width"] <= box["x"] + box["width"] for box in boxes), word
+    node(page, 3).hover()
+    expect(page.locator(".hover")).to_contain_text("number_of_hospital_admissions_before_year_")
+
+
 def test_keys_walk_pick_and_search_and_a_bare_wheel_scrolls_the_page(page, address):
     run = finished_run(6, truth=None)
     page.goto(f"{address}/graph?run={run.id}")

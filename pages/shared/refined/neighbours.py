@@ -53,14 +53,14 @@ def details(judged: nx.DiGraph, node: str, numbers: Sequence[str]) -> None:
     rows = [{"node": other, "is": is_, **values} for other, is_, values in _edges(judged, node)]
     if not rows:
         return
-    shown = ["node", "is", *(["verdict"] if any("verdict" in row for row in rows) else []), *numbers]
+    shown = ["node", "is", *numbers, *(["verdict"] if any("verdict" in row for row in rows) else [])]
     column = st.column_config
     columns = {
-        "node": column.TextColumn("Column", width=84),
-        "is": column.TextColumn("Is its", width=74, help="Cause or effect, if the direction of the edge is known."),
+        "node": column.TextColumn("Column", width=76),
+        "is": column.TextColumn("Is its", width=72, help="Cause or effect, if the direction of the edge is known."),
         "verdict": column.TextColumn("Truth", width=74, help="According to the known truth of this table."),
         "found_by": column.TextColumn("Found by", width=74),
-        "gain_nats": column.NumberColumn("Evidence", format="%.1f", width=74, help=define("edge gain")),
+        "gain_nats": column.NumberColumn("Evidence", format="%.1f", width=70, help=define("edge gain")),
         "ocs": column.NumberColumn("OCS", format="%.3g", width=60, help=define("OCS")),
         "z": column.NumberColumn("Z", format="%.2f", width=56, help=define("Z")),
         "frequency": column.NumberColumn(
