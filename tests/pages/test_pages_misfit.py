@@ -125,7 +125,7 @@ def test_the_canvas_is_told_which_nodes_are_missed():
     number = {node: str(place) for place, node in enumerate(found.order)}
 
     marks = drawing.picture(found.graph(), {node: (0.0, 100.0 * k) for k, node in enumerate(found.order)})["nodes"]
-    told = {mark["name"]: canvas._node(mark, number, found.graph()) for mark in marks}
+    told = {mark["name"]: canvas._node(mark, number, found.graph(), len(number)) for mark in marks}
     assert [node for node in told if told[node]["missed"]] == ["x2"]
     assert "its arrows are hypotheses" in told["x2"]["title"] and "hypotheses" not in told["x1"]["title"]
 

@@ -67,6 +67,8 @@ def details(judged: nx.DiGraph, node: str, numbers: Sequence[str]) -> None:
             "Folds", format="percent", width=56, help="Share of folds in which the edge passes τ_Z."
         ),
     }
+    if missing := sum(row.get("verdict") == "missing" for row in rows):
+        st.caption(f"{missing} missing: joined to it according to the truth, but not in this graph.")
     with st.expander("Details: the numbers"):
         found = pd.DataFrame(rows).reindex(columns=shown)
         table.show(found, "The columns joined to the node", columns, most=260, placeholder="–")
