@@ -2,6 +2,7 @@
 // from disco.figures.graph. Names are only ever set as text.
 
 const FONT = 14, WANTED = 11, SMALLEST = 8.5; // pixels of a name in its box; on the screen, better and at least
+const FEWEST = 6; // letters of a name that say something
 const NEAREST = 1.4, CLOSEST = 4, FARTHEST = 0.05; // zoom that fits a small graph, and the limits of zoom
 const SLACK = 4; // pixels that a pressed pointer may move and still click
 const ARROWS = { ArrowUp: [0, -1], ArrowDown: [0, 1], ArrowLeft: [-1, 0], ArrowRight: [1, 0] };
@@ -19,7 +20,7 @@ function makeView(place) {
   const view = {
     find, frame: find(".frame"), canvas: find(".canvas"), data: { nodes: [], edges: [], legend: [] },
     picked: null, pickedEdge: null, cursor: null, camera: { x: 0, y: 0, scale: 1 }, byId: new Map(), scope: null,
-    pick() {}, pickEdge() {}, move() {}, reset() {}, showAlone() {},
+    selected: new Set(), pick() {}, pickEdge() {}, move() {}, reset() {}, showAlone() {}, change() {},
   };
   view.layers = Object.fromEntries(["edges", "nodes", "labels"].map((name) => [name, part("g", { class: name })]));
   view.stage = part("g", {}, ...Object.values(view.layers));
@@ -30,6 +31,7 @@ function makeView(place) {
   listen(view);
   listenToKeys(view);
   listenToTools(view);
+  listenToArranging(view);
   // The first draw may happen in a page part that is not yet laid out.
   let width = 0;
   new ResizeObserver(() => {
@@ -49,6 +51,7 @@ function show(view, data) {
   view.pickedEdge = data.pickedEdge;
   view.byId = new Map(data.nodes.map((node) => [node.id, node]));
   if (!view.byId.has(view.cursor)) view.cursor = null;
+  for (const id of view.selected) if (!view.byId.has(id)) view.selected.delete(id);
   view.canvas.style.height = `${data.height}px`;
   view.canvas.setAttribute("aria-label", data.label);
   for (const role of ["parent", "child"]) view.frame.style.setProperty(`--${role}`, data.roles[role] ?? "");
@@ -79,6 +82,7 @@ function drawNode(node) {
   const box = part("rect", { x: -node.width / 2, y: -node.height / 2, width: node.width, height: node.height, rx: 7 });
   const group = part("g", { class: "node", "data-node": node.id, transform: `translate(${node.x} ${node.y})` }, box);
   group.classList.toggle("missed", node.missed);
+  group.classList.toggle("box", node.folded);
   return group;
 }
 
@@ -119,33 +123,39 @@ function drawKey(key) {
   return entry;
 }
 
-// Classes that say what is picked, its parents and children, and what is beside them.
+// Classes that say what is picked, its parents and children, what is joined to it in unknown direction, and the rest.
 function mark(view) {
   const { data, picked } = view;
   const known = view.byId.has(picked);
   const touches = data.edges.filter((edge) => known && (edge.from === picked || edge.to === picked));
-  const parents = new Set(touches.map((edge) => edge.from)), children = new Set(touches.map((edge) => edge.to));
+  const sure = touches.filter((edge) => edge.end === "full");
+  const parents = new Set(sure.map((edge) => edge.from)), children = new Set(sure.map((edge) => edge.to));
+  const joined = new Set(touches.flatMap((edge) => [edge.from, edge.to]));
   const chosen = data.edges.find((edge) => edge.id === view.pickedEdge);
-  view.told = new Set([picked, view.cursor, ...parents, ...children, ...(chosen ? [chosen.from, chosen.to] : [])]);
+  view.told = new Set([picked, view.cursor, ...joined, ...(chosen ? [chosen.from, chosen.to] : [])]);
   for (const node of data.nodes) {
     const is = { picked: node.id === picked || node.id === chosen?.from || node.id === chosen?.to, cursor: node.id === view.cursor };
     is.parent = !is.picked && parents.has(node.id);
     is.child = !is.picked && !is.parent && children.has(node.id);
-    is.faint = known && !is.picked && !is.parent && !is.child;
+    is.joined = !is.picked && !is.parent && !is.child && joined.has(node.id);
+    is.faint = known && !is.picked && !joined.has(node.id);
+    is.selected = view.selected.has(node.id);
     for (const [name, on] of Object.entries(is)) node.drawn.classList.toggle(name, on);
   }
   for (const edge of data.edges) {
     const near = touches.includes(edge);
     edge.drawn.classList.toggle("picked", edge === chosen);
-    edge.drawn.classList.toggle("in", near && edge.to === picked);
-    edge.drawn.classList.toggle("out", near && edge.from === picked);
+    edge.drawn.classList.toggle("in", sure.includes(edge) && edge.to === picked);
+    edge.drawn.classList.toggle("out", sure.includes(edge) && edge.from === picked);
+    edge.drawn.classList.toggle("open", near && !sure.includes(edge));
     edge.drawn.classList.toggle("faint", known && !near);
   }
+  arrange(view);
   label(view);
 }
 
-// Names: in their boxes where they can be read there; else only where they cover nothing, but always the picked node's
-// and its neighbours'.
+// Names: in their boxes, shortened in the middle where the whole name cannot be read there; if even that is too little,
+// outside where they cover nothing, but always the picked node's and its neighbours'.
 function label(view) {
   const { scale } = view.camera, wanted = Math.max(FONT, WANTED / scale);
   view.measure.font = `${FONT}px ${getComputedStyle(view.frame).fontFamily}`;
@@ -157,7 +167,7 @@ function label(view) {
   const order = view.data.nodes.map((node, place) => [node, place]).sort(([a], [b]) => rank(b) - rank(a));
   for (const [node, place] of order) {
     node.textWidth ??= view.measure.measureText(node.label).width;
-    const fitting = Math.min(wanted, node.height - 6, (FONT * (node.width - 6)) / node.textWidth);
+    const [name, fitting] = inside(node, scale, wanted);
     const inBox = fitting * scale >= SMALLEST, size = inBox ? fitting : wanted;
     const wide = (node.textWidth * size) / FONT;
     const spots = [0, -1, 1, -2, 2, -3, 3].map((row) => around(node.x, node.y + row * size * 1.2, wide, size * 1.15));
@@ -166,13 +176,22 @@ function label(view) {
     const spot = inBox ? spots[0] : view.told.has(node.id) ? spots.find(free) : spots.slice(0, 1).find((one) => free(one) && clear(one));
     if (!spot) continue;
     said.push(spot);
-    const text = part("text", { x: node.x, y: (spot[1] + spot[3]) / 2 + size * 0.36, "font-size": size }, node.label);
+    const text = part("text", { x: node.x, y: (spot[1] + spot[3]) / 2 + size * 0.36, "font-size": size }, inBox ? name : node.label);
     text.classList.toggle("outside", !inBox);
     text.classList.toggle("faint", node.drawn.classList.contains("faint"));
     node.text = text;
     texts.push(text);
   }
   view.layers.labels.replaceChildren(...texts);
+}
+
+// As much of a name as can be read in its box, and its size there; the whole name is under the pointer.
+function inside(node, scale, wanted) {
+  const room = (FONT * (node.width - 6)) / node.textWidth, high = Math.min(wanted, node.height - 6);
+  const letters = [...node.label], kept = Math.floor((letters.length * room * scale) / SMALLEST) - 1; // letters differ in width
+  if (kept >= letters.length || kept < FEWEST || (node.height - 4) * scale < SMALLEST) return [node.label, Math.min(high, room)];
+  const end = Math.floor(((kept - 1) * 7) / 17);
+  return [`${letters.slice(0, kept - 1 - end).join("")}…${letters.slice(letters.length - end).join("")}`, SMALLEST / scale];
 }
 
 function around(x, y, width, height) {
@@ -251,7 +270,7 @@ function listen(view) {
     const done = press;
     press = view.dragged = null;
     if (!done) return;
-    if (!done.moved && event.type === "pointerup") choose(view, done.node, done.edge);
+    if (!done.moved && event.type === "pointerup") event.shiftKey && done.node ? select(view, done.node) : choose(view, done.node, done.edge);
     if (done.moved && done.node) view.move(done.node.id, Math.round(done.node.x), Math.round(done.node.y));
     if (view.waiting) view.show(view.waiting);
     view.waiting = null;
@@ -299,7 +318,8 @@ function border(box, other) {
 }
 
 function choose(view, node, edge) {
-  const id = node?.id ?? null, line = !node && view.data.picksEdges && edge && !edge.absent ? edge.id : null;
+  if (node?.folded && view.data.folds) return view.change(`unfold:${node.id}`);
+  const id = node?.id ?? null, line = !node && view.data.picksEdges && edge?.picks ? edge.id : null;
   if (node) view.cursor = id;
   const is = (found) => found.picked === id && found.pickedEdge === line;
   if (is(view) && is(view.data)) return mark(view); // a pick that the app has not confirmed may be lost: it is sent again
@@ -323,12 +343,15 @@ function say(view, event, { node, edge }) {
 
 function listenToKeys(view) {
   view.canvas.addEventListener("keydown", (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (takesBack(view, event) || event.ctrlKey || event.metaKey || event.altKey) return;
     view.rest();
     const { key } = event, node = view.byId.get(view.cursor);
     if (ARROWS[key]) step(view, ...ARROWS[key]);
     else if (key === "Enter" || key === " ") node && choose(view, node);
-    else if (key === "Escape") choose(view, null, null);
+    else if (key === "Escape") view.selected.clear(), choose(view, null, null);
+    else if (key === "s") node && select(view, node);
+    else if (key === "h") hide(view);
+    else if (key === "f") fold(view);
     else if (key === "/") view.find(".search").focus();
     else if (key === "+" || key === "=") zoom(view, 1.35);
     else if (key === "-") zoom(view, 1 / 1.35);
@@ -356,46 +379,4 @@ function point(view, node) {
   view.find(".spoken").textContent = node.title;
   mark(view);
   reveal(view, node);
-}
-
-// Search and buttons -------------------------------------------------------------------------------------------------
-
-function listenToTools(view) {
-  const search = view.find(".search"), count = view.find(".count");
-  const found = () => {
-    const word = search.value.trim().toLowerCase();
-    const all = [...view.data.nodes, ...view.data.hidden].filter((node) => word && node.name.toLowerCase().includes(word));
-    const rank = (node) => {
-      const name = node.name.toLowerCase();
-      return (name === word ? 0 : name.startsWith(word) ? 1 : 2) + (view.byId.has(node.id) ? 0 : 3);
-    };
-    return all.sort((one, other) => rank(one) - rank(other));
-  };
-  search.addEventListener("input", () => {
-    view.rest();
-    const all = found();
-    search.next = 0;
-    count.textContent = search.value.trim() ? `${all.length} found` : "";
-    if (all.length && view.byId.has(all[0].id)) point(view, all[0]);
-  });
-  search.addEventListener("keydown", (event) => {
-    event.stopPropagation();
-    if (event.key === "Escape") {
-      search.value = count.textContent = "";
-      view.canvas.focus();
-    }
-    const all = event.key === "Enter" ? found() : [];
-    if (!all.length) return;
-    const node = all[(search.next ?? 0) % all.length];
-    search.next = (search.next ?? 0) + 1;
-    count.textContent = `${((search.next - 1) % all.length) + 1} of ${all.length}`;
-    choose(view, node);
-    if (view.byId.has(node.id)) centre(view, node.id);
-    else view.sought = node.id; // it is hidden until the page draws it as the picked one
-  });
-  view.find(".fit").addEventListener("click", () => fit(view));
-  view.find(".zoom-in").addEventListener("click", () => zoom(view, 1.35));
-  view.find(".zoom-out").addEventListener("click", () => zoom(view, 1 / 1.35));
-  view.find(".reset").addEventListener("click", () => view.reset());
-  view.find(".alone").addEventListener("click", () => view.showAlone(!view.data.alone.shown));
 }

@@ -9,6 +9,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   view.pickEdge = (id) => setTriggerValue("picked_edge", id);
   view.move = (id, x, y) => setTriggerValue("moved", `${id}:${x}:${y}`);
   view.reset = () => setTriggerValue("moved", "none");
+  view.change = (words) => setTriggerValue("changed", words);
   view.showAlone = (shown) => setTriggerValue("alone", shown ? "shown" : "hidden");
   view.show(data);
   return () => view.rest();

@@ -1,9 +1,13 @@
-// The drawn graph in a file of its own: nothing is asked of anyone; dragged nodes stay until the file is opened again.
+// The drawn graph in a file of its own: nothing is asked of anyone; what is dragged or hidden stays so until the file is
+// opened again.
 
 const CLEAR = 7, MARGIN = 13; // pixels between a line and the boxes that it passes, and where it turns
 const held = JSON.parse(document.getElementById("graph").textContent).data;
 const view = makeView(document.body);
 const height = () => Math.max(320, innerHeight - 190);
+
+let full = asWritten(), gone = []; // all nodes and lines as arranged, and the nodes that are hidden
+const states = [written()]; // after every step, the present one last
 
 // After a drag every line is drawn anew that ends at the node or runs behind it: straight, or with one or two turns.
 view.move = (id) => {
@@ -16,11 +20,38 @@ view.move = (id) => {
     const behind = from !== node && to !== node && along.some((at) => meet([at.x, at.y, at.x, at.y], box));
     if (from === node || to === node || behind) lead(edge, from, to, data.nodes);
   }
-  data.moved = true;
-  const { picked, pickedEdge } = view;
-  view.show({ ...data, picked, pickedEdge });
+  full.moved = true;
+  step();
 };
-view.reset = () => view.show({ ...asWritten(), picked: view.picked, pickedEdge: view.pickedEdge });
+view.reset = () => {
+  full = asWritten();
+  step();
+};
+view.change = (words) => {
+  const [what, ids] = words.split(":");
+  if (what === "hide") gone = [...gone, ...ids.split(",")];
+  if (what === "all") gone = [];
+  if (what !== "undo") return step();
+  states.pop();
+  ({ full, gone } = JSON.parse(states.at(-1)));
+  redraw();
+};
+
+function step() {
+  states.push(written());
+  redraw();
+}
+
+function written() {
+  return JSON.stringify({ full, gone }, (key, value) => (key === "drawn" || key === "text" ? undefined : value));
+}
+
+function redraw() {
+  const nodes = full.nodes.filter((node) => !gone.includes(node.id));
+  const edges = full.edges.filter((edge) => !gone.includes(edge.from) && !gone.includes(edge.to));
+  const { picked, pickedEdge } = view, more = { undo: states.length > 1, away: gone.length };
+  view.show({ ...full, height: height(), nodes, edges, picked: gone.includes(picked) ? null : picked, pickedEdge, ...more });
+}
 
 function asWritten() {
   return { ...structuredClone(held), height: height() };
@@ -62,5 +93,5 @@ function crosses([x, y], [toX, toY], [left, top, right, bottom]) {
   return Math.max(0, Math.min(one, two), Math.min(three, four)) < Math.min(1, Math.max(one, two), Math.max(three, four));
 }
 
-view.show(asWritten());
+redraw();
 addEventListener("resize", () => (view.canvas.style.height = `${height()}px`));

@@ -164,14 +164,26 @@ def descendants(graph: nx.DiGraph, node: str) -> list[str]:
     return _in_order(graph, nx.descendants(graph, node))
 
 
+def directed(graph: nx.DiGraph) -> nx.DiGraph:
+    """A view of the graph with all its nodes and only the edges whose direction is known."""
+    return nx.subgraph_view(graph, filter_edge=lambda parent, child: has_direction(graph.edges[parent, child]))
+
+
+def joined(graph: nx.DiGraph, node: str) -> list[str]:
+    """The nodes at the other end of the node's edges of unknown direction, in causal order."""
+    unknown = {parent for parent, _, edge in graph.in_edges(node, data=True) if not has_direction(edge)}
+    unknown |= {child for _, child, edge in graph.out_edges(node, data=True) if not has_direction(edge)}
+    return _in_order(graph, unknown)
+
+
 def sources(graph: nx.DiGraph) -> list[str]:
-    """The nodes without parents, in causal order."""
-    return [node for node in graph if graph.in_degree(node) == 0]
+    """The nodes without parents, in causal order; none with an edge of unknown direction, which may hide a parent."""
+    return [node for node in graph if graph.in_degree(node) == 0 and not joined(graph, node)]
 
 
 def sinks(graph: nx.DiGraph) -> list[str]:
-    """The nodes without children, in causal order."""
-    return [node for node in graph if graph.out_degree(node) == 0]
+    """The nodes without children, in causal order; none with an edge of unknown direction, which may hide a child."""
+    return [node for node in graph if graph.out_degree(node) == 0 and not joined(graph, node)]
 
 
 def find_cycle(graph: nx.DiGraph) -> list:

@@ -107,6 +107,15 @@ def share(part: int, whole: int) -> str:
     return f"all {whole}" if part == whole and whole > 1 else f"{part} of {whole}"
 
 
+def shortened(name: object, longest: int) -> str:
+    """A name on one line, with an ellipsis in the middle if it is long: similar names often differ at their ends."""
+    text = " ".join(str(name).split()) or "(empty)"
+    if len(text) <= longest:
+        return text
+    end = (longest - 1) * 7 // 17
+    return f"{text[: longest - 1 - end].rstrip()}…{text[len(text) - end :].lstrip()}"
+
+
 def listed(parts: Sequence[str], most: int, joint: str = ", ") -> str:
     """The first parts and the number of others: `a, b and 3 more`."""
     more = len(parts) - most

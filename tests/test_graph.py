@@ -49,6 +49,20 @@ def test_vocabulary(small):
     assert small.edges["b", "a"] == {"ocs": 0.5, "z": 2.5, "frequency": 1.0}
 
 
+def test_an_edge_of_unknown_direction_makes_no_source_and_no_sink():
+    """a — b, c → d, c → e — f: only c is a source, and only d is a sink."""
+    edges = pd.DataFrame(
+        [("a", "b", 0.0), ("c", "d", 1.0), ("c", "e", 1.0), ("e", "f", 0.0)], columns=["parent", "child", "decided"]
+    )
+    graph = graphs.build(list("abcdef"), edges)
+    assert graphs.sources(graph) == ["c"] and graphs.sinks(graph) == ["d"]
+    assert graphs.joined(graph, "b") == ["a"] and graphs.joined(graph, "e") == ["f"] and not graphs.joined(graph, "c")
+    known = graphs.directed(graph)
+    assert list(known.edges) == [("c", "d"), ("c", "e")] and list(known) == [*"abcdef"]
+    graph.edges["a", "b"].update(decided=1.0, is_open=True)
+    assert "a" not in graphs.sources(graph) and "b" not in graphs.sinks(graph)
+
+
 def test_edges_return_the_table_the_graph_was_built_from(small):
     again = graphs.build(graphs.order(small), graphs.edges(small))
     assert nx.utils.graphs_equal(again, small) and graphs.edges(chain(["a"])).columns.tolist() == ["parent", "child"]

@@ -1,12 +1,12 @@
-"""Several methods side by side: agreement of every pair, and time against accuracy."""
+"""Several methods side by side: agreement of every pair, and the accuracy and time of each."""
 
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
-from numpy.typing import ArrayLike
+from plotly.subplots import make_subplots
 
 from disco.figures import roles, theme
-from disco.figures.axes import log_ticks
+from disco.figures.axes import log_ticks, named_rows
 from disco.figures.parents import different
 from disco.words import duration, how_many
 
@@ -15,19 +15,8 @@ _MOST_WRITTEN = 14  # most methods for which cells show numbers
 # Opaque and never dark, so that one ink is readable on every cell, on light and dark pages.
 _BLUES, _INK = [[0.0, "#E8F1F7"], [1.0, "#5BA3CF"]], "#14202B"
 _FIRST = 1e-3  # seconds; a logarithmic axis has no 0
-_TOP = 1.08  # top of the F1 axis, with room for a name
-_WIDTH, _HEIGHT = 760.0, 280.0  # pixels of the plot on a screen of common width
-_LETTER, _LINE, _AWAY = 7.0, 16.0, 9.0  # pixels: width and height of a letter, and distance from a mark to its name
-_SIDES = {
-    "top center": (0.0, 1.0),
-    "bottom center": (0.0, -1.0),
-    "middle right": (1.0, 0.0),
-    "middle left": (-1.0, 0.0),
-    "top right": (1.0, 1.0),
-    "top left": (-1.0, 1.0),
-    "bottom right": (1.0, -1.0),
-    "bottom left": (-1.0, -1.0),
-}  # positions of a name; the first free one is used
+_ON_AXIS = 25  # characters of a name beside its row, so that it leaves room for both panels on a phone
+_ROW = 26  # pixels
 _FULLY = 0.995  # agreement that is shown as 1.00
 
 
@@ -75,76 +64,58 @@ def _title(values: pd.DataFrame, what: str) -> str:
 
 
 def time_and_f1(rows: pd.DataFrame) -> go.Figure:
-    """F1 of every method against its time, on a logarithmic axis; controls are hollow.
+    """F1 and time of every method, one row each, the best on top; controls are hollow.
+
+    Names stand on the axis, so they cannot overlap, whatever the width and however many values are equal.
 
     Args:
         rows: columns name, seconds, f1, is_control; NaN if a method has no F1.
     """
-    fig = go.Figure()
-    rated = rows[rows["f1"].notna()].sort_values("seconds", kind="stable")
+    rated = rows[rows["f1"].notna()].sort_values(["f1", "seconds"], ascending=[False, True], kind="stable")
+    fig = make_subplots(1, 2, shared_yaxes=True, horizontal_spacing=0.08)
     seconds = rated["seconds"].clip(lower=_FIRST)
-    across = (seconds.min() / 5, seconds.max() * 5) if len(rated) else (0.1, 10.0)  # room for the names
-    least = max(0.0, rated["f1"].min() - 0.2) - 0.05 if len(rated) else -0.05
-    names = rated["name"].map(lambda name: theme.label(name, _LONGEST))
-    positions = np.log10(seconds / across[0]) / np.log10(across[1] / across[0]), (rated["f1"] - least) / (_TOP - least)
-    sides = pd.Series(_free_sides(names, positions[0] * _WIDTH, positions[1] * _HEIGHT), index=rated.index)
+    place = pd.Series(range(len(rated)), index=rated.index)
     for is_control, name in ((False, "methods"), (True, "controls (nothing is fitted)")):
         part = rated[rated["is_control"] == is_control]
-        if part.empty:
-            continue
-        fig.add_scatter(
-            x=seconds[part.index],
-            y=part["f1"],
-            mode="markers+text",
-            name=name,
-            text=names[part.index],
-            textposition=sides[part.index],
-            customdata=[duration(seconds) for seconds in part["seconds"]],
-            marker={
-                "size": 11,
-                "color": roles.MUTED if is_control else roles.PICKED,
-                "symbol": "circle-open" if is_control else "circle",
-                "line": {"width": 2},
-            },
-            hovertemplate="%{text}: F1 %{y:.3f} in %{customdata}<extra></extra>",
-        )
+        said = list(zip(part["name"].map(theme.label), part["f1"], part["seconds"].map(duration), strict=True))
+        for column, x in enumerate((part["f1"], seconds[part.index]), start=1):
+            if len(part):
+                marks = _marks(is_control, name, x, place[part.index], said, column == 1)
+                fig.add_trace(marks, row=1, col=column)
+    across = (seconds.min() / 2, seconds.max() * 2) if len(rated) else (0.1, 10.0)
     ticks, words = log_ticks(*across)
-    fig.update_xaxes(range=list(np.log10(across)), tickvals=ticks, ticktext=words)
-    fig.update_xaxes(title="seconds", type="log")
-    fig.layout.yaxis = dict(title="F1 of directed edges", range=[least, _TOP])
+    fig.update_yaxes(**named_rows(rated["name"], _ON_AXIS))
+    least = max(0.0, np.floor(10 * rated["f1"].min()) / 10) if len(rated) else 0.0
+    room = 0.04 * (1 - least) + 0.01
+    fig.update_xaxes(title="F1 of directed edges", range=[least - room, 1 + room], nticks=4, row=1, col=1)
+    fig.update_xaxes(
+        title="seconds", type="log", range=list(np.log10(across)), tickvals=ticks, ticktext=words, row=1, col=2
+    )
     title = "No method has an F1 yet"
     if len(rated):
-        best = rated.loc[rated["f1"].idxmax()]
+        best = rated.iloc[0]
         name = theme.label(best["name"], _LONGEST)
         title = f"Most accurate: {name} (F1 {best['f1']:.2f}, {duration(best['seconds'])})"
-    return roles.titled(fig, title, height=400)
+    return roles.titled(fig, title, height=130 + _ROW * max(len(rated), 2))
 
 
-def _free_sides(names: pd.Series, across: pd.Series, up: pd.Series) -> list[str]:
-    """The side of each mark on which its name overlaps least with marks and earlier names.
-
-    Args:
-        names: as displayed.
-        across, up: the marks' positions, in pixels.
-    """
-    marks = np.column_stack([across, up])
-    outside = [_box((-_WIDTH / 2, 0), (_WIDTH, 9 * _HEIGHT)), _box((1.5 * _WIDTH, 0), (_WIDTH, 9 * _HEIGHT))]
-    taken = [*outside, *(_box(mark, (2 * _AWAY, 2 * _AWAY)) for mark in marks)]
-    found = []
-    for name, mark in zip(names, marks, strict=True):
-        size = np.array([_LETTER * len(name), _LINE])
-        boxes = {side: _box(mark + np.multiply(way, size / 2 + _AWAY), size) for side, way in _SIDES.items()}
-        side = min(boxes, key=lambda side: sum(_common(boxes[side], other) for other in taken))
-        taken.append(boxes[side])
-        found.append(side)
-    return found
-
-
-def _box(middle: ArrayLike, size: ArrayLike) -> np.ndarray:
-    """The lower left and upper right corners of a rectangle, (2, 2)."""
-    return np.add(middle, np.multiply(size, [[-0.5], [0.5]]))
-
-
-def _common(one: np.ndarray, other: np.ndarray) -> float:
-    """The common area of two rectangles."""
-    return float(np.prod(np.maximum(np.minimum(one[1], other[1]) - np.maximum(one[0], other[0]), 0.0)))
+def _marks(
+    is_control: bool, name: str, x: pd.Series, rows: pd.Series, said: list[tuple[str, float, str]], in_legend: bool
+) -> go.Scatter:
+    """The marks of the methods or of the controls in one panel."""
+    return go.Scatter(
+        x=x,
+        y=rows,
+        mode="markers",
+        name=name,
+        legendgroup=name,
+        showlegend=in_legend,
+        customdata=said,
+        marker={
+            "size": 11,
+            "color": roles.MUTED if is_control else roles.PICKED,
+            "symbol": "circle-open" if is_control else "circle",
+            "line": {"width": 2},
+        },
+        hovertemplate="%{customdata[0]}: F1 %{customdata[1]:.3f} in %{customdata[2]}<extra></extra>",
+    )

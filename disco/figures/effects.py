@@ -4,6 +4,8 @@ The curves and bands come from `disco.likelihood.model`, the shapes from `disco.
 from `disco.likelihood.check`.
 """
 
+from collections.abc import Callable
+
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
@@ -91,17 +93,28 @@ def response(curve: pd.DataFrame, observed: pd.DataFrame, parent: str, child: st
     )
     figure.layout.xaxis = dict(title=f"{theme.label(parent)} ({unit})")
     figure.layout.yaxis = dict(title=f"mean {'level' if unit == 'level' else 'count'} of {theme.label(child, 24)}")
-    return roles.titled(figure, _response_title(curve, parent, child), height=260, legend=False)
+    return roles.titled(figure, response_words(curve, parent, child), height=260, legend=False)
 
 
-def _response_title(curve: pd.DataFrame, parent: str, child: str) -> str:
-    """How the child's mean changes over the middle 90 % of the rows."""
-    share = curve["rows"].cumsum() / curve["rows"].sum()
-    first, last = (curve.iloc[int(np.searchsorted(share, cut))] for cut in (0.05, 0.95))
+def response_words(curve: pd.DataFrame, parent: str, child: str, say: Callable[[str], str] = theme.label) -> str:
+    """How the child's mean changes over the middle 90 % of the rows.
+
+    Args:
+        curve: from `Model.curve`.
+        say: writes a name, escaped for where the sentence is shown.
+    """
+    ends = middle(curve)
+    (first, last), (low, high) = ends["count"], ends["mean"]
     return (
-        f"Where {theme.label(parent)} goes from {first['count']:.3g} to {last['count']:.3g}, the mean of "
-        f"{theme.label(child)} goes from {number(first['mean'])} to {number(last['mean'])}."
+        f"Where {say(parent)} goes from {first:.3g} to {last:.3g}, the mean of {say(child)} goes from {number(low)} "
+        f"to {number(high)}."
     )
+
+
+def middle(curve: pd.DataFrame) -> pd.DataFrame:
+    """The two points of a response curve between which the middle 90 % of the rows lie."""
+    share = curve["rows"].cumsum() / curve["rows"].sum()
+    return curve.iloc[[int(np.searchsorted(share, cut)) for cut in (0.05, 0.95)]]
 
 
 def kind(kind: Kind) -> go.Figure:

@@ -1,5 +1,7 @@
 """The effects of an experiment: means without the causes over those on controls, with intervals and single units."""
 
+from collections.abc import Mapping
+
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
@@ -10,10 +12,17 @@ from disco.studies.experiment import Experiment
 from disco.words import listed
 
 _LONGEST = 4  # names in a title
+_HOVERED = 100  # characters of a name under the pointer
 _WIDEST = (0.01, 100.0)  # of the axis
 
 
-def effects(found: pd.DataFrame, means: pd.DataFrame, words: str, experiment: Experiment) -> go.Figure:
+def effects(
+    found: pd.DataFrame,
+    means: pd.DataFrame,
+    words: str,
+    experiment: Experiment,
+    names: Mapping[str, str] | None = None,
+) -> go.Figure:
     """The ratio of every column with its interval, and of every single unit.
 
     Args:
@@ -21,6 +30,7 @@ def effects(found: pd.DataFrame, means: pd.DataFrame, words: str, experiment: Ex
         means: of the units, from which it was found.
         words: which units are compared with the controls.
         experiment: its other words.
+        names: the full names of columns, shown under the pointer.
     """
     fig, row = go.Figure(), {name: index for index, name in enumerate(found["node"])}
     shown, single = found.dropna(subset=["low", "high"]), _single(found, means)
@@ -31,8 +41,8 @@ def effects(found: pd.DataFrame, means: pd.DataFrame, words: str, experiment: Ex
         mode="markers",
         name=f"one {experiment.unit}",
         marker={"symbol": "circle-open", "size": 8, "color": roles.ACCENT, "line": {"width": 1.5}},
-        customdata=single["unit"],
-        hovertemplate=f"{experiment.unit} %{{customdata}}: %{{x:.2f}}<extra></extra>",
+        customdata=single[["unit"]].assign(name=_full(single["node"], names)),
+        hovertemplate=f"%{{customdata[1]}}, {experiment.unit} %{{customdata[0]}}: %{{x:.2f}}<extra></extra>",
     )
     for part, name, colour in (
         (shown[is_sure], f"all {experiment.unit}s; 1 is outside", roles.PICKED),
@@ -46,8 +56,8 @@ def effects(found: pd.DataFrame, means: pd.DataFrame, words: str, experiment: Ex
             name=name,
             marker={"symbol": "diamond", "size": 12, "color": colour},
             error_x={"type": "data", "symmetric": False, **spread, "color": colour, "thickness": 2.5, "width": 5},
-            customdata=part[["low", "high", "control", "treated"]],
-            hovertemplate="%{x:.2f} (%{customdata[0]:.2f} to %{customdata[1]:.2f}); mean "
+            customdata=part[["low", "high", "control", "treated"]].assign(name=_full(part["node"], names)),
+            hovertemplate="%{customdata[4]}: %{x:.2f} (%{customdata[0]:.2f} to %{customdata[1]:.2f}); mean "
             f"{experiment.measured} %{{customdata[3]:.2f}}, on controls %{{customdata[2]:.2f}}<extra></extra>",
         )
     fig.add_vline(x=1, line={"color": roles.MUTED, "dash": "dot", "width": 1.5})
@@ -58,6 +68,11 @@ def effects(found: pd.DataFrame, means: pd.DataFrame, words: str, experiment: Ex
     fig.layout.xaxis.title = f"{experiment.measured} over those on controls"
     fig.layout.yaxis = named_rows(row)
     return roles.titled(fig, _title(shown, words, experiment), height=170 + 30 * len(row))
+
+
+def _full(nodes: pd.Series, names: Mapping[str, str] | None) -> pd.Series:
+    """The columns with their full names, where they have one."""
+    return nodes.map(lambda node: theme.label(f"{node} {names[node]}" if names and node in names else node, _HOVERED))
 
 
 def _single(found: pd.DataFrame, means: pd.DataFrame) -> pd.DataFrame:

@@ -32,6 +32,8 @@ MANY_NODES = 40
 UNSURE = (7, 5)  # pixels on and off of a dashed edge
 FULL, OPEN, NONE = "full", "open", "none"  # heads
 LIKELIER = "likelier"  # of a graph: whether an edge of unknown direction has an open head at its likelier end
+MEMBERS, MERGED = "members", "merged"  # of a box of folded nodes, and of an edge that stands for several
+FULL_NAME = "full_name"  # of a node whose name is a code
 _EDGE = "#5B6B78"
 _MISSED = "the model does not fit this node: its arrows are hypotheses"
 _BY_RULE = {REQUIRED: "required by knowledge", FIXED: "direction fixed by knowledge"}
@@ -176,7 +178,7 @@ def _is_firm(values: Mapping[str, Any]) -> bool:
 
 def _scores(graph: nx.DiGraph, parent: str, child: str) -> str:
     values, nodes = graph.edges[parent, child], graph.nodes
-    said = []
+    said = [f"the strongest of {values[MERGED]} edges"] if MERGED in values else []
     if "gain_nats" in values and not ("found_by" in values and np.isnan(values["gain_nats"])):
         said.append(_evidence(values))
     if "ocs" in values and (not said or "found_by" in values) and not np.isnan(values["ocs"]):

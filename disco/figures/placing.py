@@ -12,6 +12,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
+from disco.words import shortened
+
 Positions = Mapping[str, tuple[float, float]]
 COLUMN, ROW = 150, 130  # pixels between columns and between rows of a manually drawn graph
 HEIGHT, PAD = 30, 22  # pixels: height of a node's box, and its padding beside the name
@@ -24,9 +26,8 @@ STRONG = 6.0  # a larger Z does not pull harder
 
 
 def short(name: str) -> str:
-    """A name as shown on its node, shortened in the middle because similar names often differ at their ends."""
-    text = " ".join(str(name).split()) or "(empty)"
-    return text if len(text) <= LONGEST else f"{text[: LONGEST - 8]}…{text[-7:]}"
+    """A name as shown on its node."""
+    return shortened(name, LONGEST)
 
 
 def node_width(name: str) -> float:

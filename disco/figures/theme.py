@@ -9,6 +9,8 @@ from typing import Any
 
 import plotly.graph_objects as go
 
+from disco.words import shortened
+
 BLUE, VERMILLION, GREEN, PURPLE, GREY = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#8A8A8A"
 FOLD_COLOURS = (BLUE, VERMILLION, GREEN, PURPLE, GREY)
 FOLD_DASHES = ("solid", "dash", "dot")
@@ -43,10 +45,7 @@ def fold_dash(fold: int) -> str:
 
 def label(name: object, longest: int = 40) -> str:
     """A column's name as Plotly text: literal, never markup, a link or mathematics."""
-    text = " ".join(str(name).split())
-    if len(text) > longest:
-        text = text[: longest - 1] + "…"
-    return html.escape(text, quote=False).replace("$", "&#36;") or "(empty)"
+    return html.escape(shortened(name, longest), quote=False).replace("$", "&#36;")
 
 
 def layout(

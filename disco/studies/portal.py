@@ -40,6 +40,7 @@ SPECIES = {
     "RM": "Reithrodontomys megalotis", "SF": "Sigmodon fulviventer", "SH": "Sigmodon hispidus",
     "SO": "Sigmodon ochrognathus", "SS": "Spermophilus spilosoma",
 }  # fmt: skip # a table
+NAMES = SPECIES | {name: ", ".join(f"{one} {SPECIES[one]}" for one in parts) for name, parts in GROUPS.items()}
 USUAL = (KANGAROO_RATS, POCKET_MICE, "NL", "OL", "OT", "PE", "PM", "RM")
 UNADJUSTED = Roles(dict.fromkeys(PLACE_AND_TIME, "ignore"))
 ALONE, ADJUSTED = "alone", "adjusted"
@@ -139,6 +140,7 @@ STUDY = Study(
     "of the species from the control plots, with and without plot, year and month as covariates. Then see what the "
     "experiment next door says of the same species.",
     CREDIT,
+    names=NAMES,
     experiment=EXPERIMENT,
     lesson="**Observation alone does not recover the suppression here.** With kangaroo rats kept out, pocket mice are "
     "caught about twice as often. On the controls the counts alone give an arrow with an effect of that sign, but its "

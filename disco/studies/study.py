@@ -36,6 +36,7 @@ class Study:
         published: the agreement that a paper reports with each reference, by what its orders were found from.
         positions: (x, y) of columns in the figure of a reference, y downwards; computed if there are none.
         numbers: where along the arrow of a direction its number stands, if not at 0.6.
+        names: what columns with a code for a name are called in full.
         experiment: that the graphs are held against.
         lesson: what it teaches.
     """
@@ -49,6 +50,7 @@ class Study:
     published: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
     positions: Positions = field(default_factory=dict)
     numbers: Mapping[tuple[str, str], float] = field(default_factory=dict)
+    names: Mapping[str, str] = field(default_factory=dict)
     experiment: "Experiment | None" = None
     lesson: str = ""
 

@@ -1,4 +1,4 @@
-"""One row per method, with its metrics if the truth is known; time against F1."""
+"""One row per method, with its metrics if the truth is known; the accuracy and time of each."""
 
 import pandas as pd
 import streamlit as st
@@ -40,7 +40,7 @@ def truth_of(found: Compared) -> Known | None:
 
 
 def section(found: Compared, known: Known | None) -> None:
-    """The table of methods and, with a known truth, time against F1; without one, why nothing is ranked."""
+    """The table of methods and, with a known truth, accuracy and time; without one, why nothing is ranked."""
     st.subheader("The methods", anchor=False)
     rows = found.rows(known is not None)
     metrics = [name for name in compared.METRICS if rows[name].notna().any()]

@@ -1,8 +1,6 @@
 """Beside the graph: a search, how much of the graph to show, and the picked node or edge with scores and evidence."""
 
 import networkx as nx
-import numpy as np
-import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
@@ -10,17 +8,18 @@ from disco import graph as graphs
 from disco.figures import graph as drawing
 from disco.graph import BOTH, DISCO
 from disco.runs import REFINE, Run
-from disco.words import how_many, number, share
+from disco.words import how_many, number, plural, share
 from pages.graph.view import View
-from pages.shared.frame import empty, figure, table
+from pages.shared.frame import empty, figure
 from pages.shared.frame.glossary import define
 from pages.shared.frame.names import code
 from pages.shared.graph import against_truth, canvas, picked
-from pages.shared.refined import evidence_panel, misfit, next_rules
+from pages.shared.refined import evidence_panel, misfit, neighbours, next_rules
 from pages.shared.result.known import Known
 
 REACH = {"All": None, "1 step": 1, "2 steps": 2}
 READABLE = 60  # edges; more are a hairball
+_NUMBERS = {BOTH: ("gain_nats", "ocs", "found_by"), DISCO: ("ocs", "z", "frequency")}  # of the picked node's edges
 CANVAS, HEIGHT = 560, 690  # pixels of the canvas, and of the panel beside the canvas and its key
 
 
@@ -54,15 +53,22 @@ def panel(view: View, known: Known | None, slot: DeltaGenerator) -> nx.DiGraph:
         with slot:
             _node(view, judged, node)
     else:
-        alone = sum(1 for one in view.graph if view.graph.degree(one) == 0)
         st.caption("Click a node or an edge, or search for a node above.")
-        st.caption(
-            f"{how_many(len(graphs.sources(view.graph)) - alone, 'source')}, "
-            f"{how_many(len(graphs.sinks(view.graph)) - alone, 'sink')}, "
-            f"{how_many(alone, 'node')} without edges."
-        )
+        st.caption(_ends(view.graph))
     next_rules.section(view.placed.run, view.placed.order, edge)
     return canvas.with_heads(part, "graph_heads")
+
+
+def _ends(graph: nx.DiGraph) -> str:
+    """The numbers of sources, of sinks, and of nodes without edges, which are neither here."""
+    alone = sum(1 for node in graph if graph.degree(node) == 0)
+    counts = f"{how_many(len(graphs.sources(graph)) - alone, 'source')}, "
+    counts += f"{how_many(len(graphs.sinks(graph)) - alone, 'sink')}, {how_many(alone, 'node')} without edges."
+    unknown = graph.number_of_edges() - graphs.directed(graph).number_of_edges()
+    if unknown:
+        edges = plural(unknown, "an edge", "edges")
+        counts += f" Nodes with {edges} of unknown direction count as neither source nor sink."
+    return counts
 
 
 def _neighbourhood(graph: nx.DiGraph, node: str | None) -> nx.DiGraph:
@@ -126,52 +132,19 @@ def _edge(view: View, edge: tuple[str, str]) -> None:
 
 
 def _node(view: View, judged: nx.DiGraph, node: str) -> None:
-    """The picked node: its position, its parents and children with their scores, and how well the model fits it."""
+    """The picked node: its position, its causes and effects, their numbers, and how well the model fits it."""
     st.markdown(f"##### {code(node)}")
     graph = view.graph
-    above, below = len(graphs.ancestors(graph, node)), len(graphs.descendants(graph, node))
+    known = graphs.directed(graph)
+    above, below = len(graphs.ancestors(known, node)), len(graphs.descendants(known, node))
     st.caption(
         f"Position {graph.nodes[node]['position']} of {len(graph)} in the causal order; "
         f"{how_many(above, 'ancestor')}, {how_many(below, 'descendant')}."
     )
-    _table("Parents", [(parent, judged.edges[parent, node]) for parent in graphs.parents(judged, node)], view)
-    _table("Children", [(child, judged.edges[node, child]) for child in graphs.children(judged, node)], view)
+    run, refined = view.placed.run, view.refinement.refined if view.refinement is not None else None
+    neighbours.section(graph, node, run, None if view.name == DISCO else refined)
+    neighbours.details(judged, node, _NUMBERS.get(view.name, neighbours.OF_REFINED))
     if view.name != DISCO:
-        evidence_panel.kind_details(view.placed.run, view.refinement.refined, node)
-    elif view.refinement is not None:
-        misfit.of_node(view.refinement.refined, node, of_refined=True)
-
-
-def _table(title: str, edges: list[tuple[str, dict]], view: View) -> None:
-    missing = sum(numbers.get("verdict") == "missing" for _, numbers in edges)
-    st.markdown(f"**{title}** ({len(edges) - missing}{f', {missing} missing' if missing else ''})")
-    if not edges:
-        st.caption("None in this graph.")
-        return
-    empty_row = {"ocs": np.nan, "z": np.nan, "frequency": np.nan, "gain_nats": np.nan, "decided": 0.0, "found_by": ""}
-    rows = pd.DataFrame([{"node": node, **empty_row, **numbers} for node, numbers in edges])
-    rows = rows.sort_values("ocs" if view.name == DISCO else "gain_nats", ascending=False)
-    if view.result is not None:
-        folds = view.result.folds
-        rows["folds"] = ["–" if value != value else f"{round(value * folds)}/{folds}" for value in rows["frequency"]]
-    names = {"both": ["found_by", "gain_nats", "ocs"], "likelihood": ["gain_nats", "decided"]}
-    shown = ["node", *(["verdict"] if "verdict" in rows else []), *names.get(view.name, ["ocs", "z", "folds"])]
-    column = st.column_config
-    table.show(
-        rows.assign(decided=rows["decided"].astype(bool))[shown],
-        f"{title} of the node",
-        {
-            "node": column.TextColumn("Node", width=96),
-            "verdict": column.TextColumn("Truth", width=74, help="According to the known truth of this table."),
-            "found_by": column.TextColumn("Found by", width=74),
-            "gain_nats": column.NumberColumn(
-                "Evidence for this link", format="%.1f", width=140, help=define("edge gain")
-            ),
-            "decided": column.CheckboxColumn("Decided", width=64),
-            "ocs": column.NumberColumn("OCS", format="%.3g", width=60),
-            "z": column.NumberColumn("Z", format="%.2f", width=56),
-            "folds": column.TextColumn("Folds", width=44, help="Folds in which the edge passes τ_Z."),
-        },
-        most=260,
-        placeholder="–",
-    )
+        evidence_panel.kind_details(run, refined, node)
+    elif refined is not None:
+        misfit.of_node(refined, node, of_refined=True)

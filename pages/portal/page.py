@@ -27,5 +27,5 @@ if table is not None:
         st.subheader("The graph with and without place and time", anchor=False)
         if len(wanted) == 1:
             st.caption("No adjustment is chosen above, so there is one graph only.")
-        graphs.section("portal", runs, ("of the counts alone", str(roles)), _CHANGES)
+        graphs.section(portal.STUDY, runs, ("of the counts alone", str(roles)), _CHANGES)
     experiment.section(portal.STUDY, species, runs if is_done else {})

@@ -113,6 +113,63 @@ def _printed(page: Page, run: Run) -> None:
     assert page.evaluate("window.times") == 1
 
 
+def test_nodes_are_hidden_folded_and_taken_back(page, address, tmp_path):
+    run = finished_run(6, truth=None)
+    page.goto(f"{address}/graph?run={run.id}")
+    node(page, 0).wait_for()
+    nodes, undo = page.locator(".canvas .node"), page.get_by_role("button", name="Undo")
+    expect(undo).to_be_hidden()
+    node(page, 1).locator("rect").click(modifiers=["Shift"])
+    node(page, 2).locator("rect").click(modifiers=["Shift"])
+    page.get_by_role("button", name="Fold 2").click()
+    expect(nodes).to_have_count(5)
+    node(page, 5).locator("rect").click()
+    expect(page.locator("h5")).to_have_text("x6")
+    page.get_by_role("button", name="Hide", exact=True).click()
+    expect(nodes).to_have_count(4)
+    alone = saved(page, "HTML", tmp_path)
+    page.get_by_role("button", name="Show all (3 more)").click()
+    expect(nodes).to_have_count(6)
+    for left in (4, 5, 6):
+        page.locator(".canvas").focus()
+        page.keyboard.press("Control+z")
+        expect(nodes).to_have_count(left)
+    expect(undo).to_be_hidden()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("s")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("s")
+    page.keyboard.press("f")
+    expect(nodes).to_have_count(5)
+    page.locator(".node.box rect").click()
+    expect(nodes).to_have_count(6)
+    page.goto(alone.as_uri())
+    expect(nodes).to_have_count(4)
+    node(page, 0).locator("rect").click()
+    page.keyboard.press("h")
+    expect(nodes).to_have_count(3)
+    page.keyboard.press("Control+z")
+    expect(nodes).to_have_count(4)
+    expect(undo).to_be_hidden()
+
+
+def test_long_names_on_a_phone_stay_in_their_boxes(page, address):
+    names = [f"number_of_hospital_admissions_before_year_{k}" for k in range(20)]
+    run = finished_run(names, truth=None)
+    page.set_viewport_size({"width": 500, "height": 900})
+    page.goto(f"{address}/graph?run={run.id}")
+    node(page, 0).wait_for()
+    page.locator(".canvas").scroll_into_view_if_needed()
+    until(page, lambda: page.locator(".labels text").count() == 20, "a name is missing")
+    for text in page.locator(".labels text").all():
+        word, own = text.text_content(), text.bounding_box()
+        boxes = [box.bounding_box() for box in page.locator(".canvas .node rect").all()]
+        assert re.fullmatch(r"numb\w*…\w*_\d+", word), word
+        assert any(box["x"] <= own["x"] and own["x"] + own["width"] <= box["x"] + box["width"] for box in boxes), word
+    node(page, 3).hover()
+    expect(page.locator(".hover")).to_contain_text("number_of_hospital_admissions_before_year_")
+
+
 def test_keys_walk_pick_and_search_and_a_bare_wheel_scrolls_the_page(page, address):
     run = finished_run(6, truth=None)
     page.goto(f"{address}/graph?run={run.id}")

@@ -37,6 +37,22 @@ def test_an_edge_picked_and_filtered_against_a_fit_without_edges(page, address):
     assert page.locator(FAULT).count() == 0, page.locator(FAULT).all_inner_texts()
 
 
+def test_a_line_of_unknown_direction_makes_no_parent_and_no_child(page, address):
+    run = refine_by_hand(finished_run(12, truth=None), edges=EDGES, misfit={"x2": 152.0})
+    refined = read_refined(run)
+    sure = {(row.parent, row.child): row.decided for row in refined.edges.itertuples()}
+    assert not sure["x1", "x2"] and not sure["x2", "x3"] and sure["x1", "x4"]
+    page.goto(f"{address}/refine?run={run.id}")
+    page.locator(f".canvas [data-node='{refined.order.index('x2')}'] rect").click()
+    expect(page.locator("h5")).to_have_text("x2")
+    expect(page.locator(".canvas .node.joined")).to_have_count(2)
+    expect(page.locator(".canvas .node.parent, .canvas .node.child")).to_have_count(0)
+    expect(page.get_by_text("Joined to it, direction not known")).to_be_visible()
+    page.locator(f".canvas [data-node='{refined.order.index('x1')}'] rect").click()
+    expect(page.locator(".canvas .node.child")).to_have_count(1)
+    expect(page.locator(".canvas .node.joined")).to_have_count(1)
+
+
 def _outlines_tell_the_models_kind(page: Page) -> None:
     """Nodes that are not of the model's kind have a dashed outline."""
     expect(page.locator(".key").get_by_text("the model does not fit this node")).to_be_visible()

@@ -37,17 +37,20 @@ def test_time_and_f1_tell_controls_from_methods():
     rows["is_control"] = [False, True, False]
     figure = compared.time_and_f1(rows)
     assert roles.title_of(figure) == "Most accurate: one (F1 0.90, 20 s)"
-    assert [list(part.text) for part in figure.data] == [["one"], ["sorted"]]
-    assert figure.data[1].marker.symbol == "circle-open" and all(part.x[0] > 0 for part in figure.data)
+    assert list(figure.layout.yaxis.ticktext) == ["one", "sorted"]
+    f1, time, *controls = figure.data
+    assert (f1.x[0], time.x[0], f1.y[0], time.y[0]) == (0.9, 20.0, 0, 0) and f1.customdata[0][0] == "one"
+    assert [part.marker.symbol for part in controls] == ["circle-open"] * 2 and controls[1].x[0] > 0
+    assert [part.showlegend for part in figure.data] == [True, False, True, False]
     assert roles.title_of(compared.time_and_f1(rows.assign(f1=np.nan))) == "No method has an F1 yet"
 
 
-def test_names_of_marks_that_stand_close_are_on_different_sides():
-    near = pd.DataFrame({"name": ["boss", "grasp", "pc"], "seconds": [1.0, 1.0, 1.0], "f1": [0.9, 0.9, 0.9]})
-    far = pd.DataFrame({"name": ["slow"], "seconds": [1e4], "f1": [0.5]})
-    drawn = compared.time_and_f1(pd.concat([near, far], ignore_index=True).assign(is_control=False)).data[0]
-    sides = dict(zip(drawn.text, drawn.textposition, strict=True))
-    assert len({sides[name] for name in near["name"]}) == 3 and sides["slow"] == "top center"
+def test_methods_with_the_same_numbers_have_a_row_each():
+    names = [f"method {number}" for number in range(20)]
+    rows = pd.DataFrame({"name": names, "seconds": 1.0, "f1": 0.9, "is_control": False})
+    figure = compared.time_and_f1(rows)
+    assert list(figure.layout.yaxis.ticktext) == names and list(figure.data[0].y) == list(range(20))
+    assert figure.layout.height / 20 >= 26  # pixels, so that names of consecutive rows do not meet
 
 
 def consensus() -> nx.DiGraph:

@@ -21,7 +21,7 @@ def drawn(found, means, words):
 def test_every_plot_and_interval_is_where_it_is():
     fig = drawn(FOUND, PLOTS, "all exclosures")
     single, sure, open_ = fig.data
-    assert list(zip(single.customdata, single.y, strict=True)) == [(2, 0), (2, 1), (3, 1)]
+    assert [(unit, y) for (unit, _), y in zip(single.customdata, single.y, strict=True)] == [(2, 0), (2, 1), (3, 1)]
     assert list(single.x) == pytest.approx([0.1, 1.5, 2.5])
     assert list(sure.x) == [0.05, 2.0] and list(sure.y) == [0, 1] and len(open_.x) == 0
     assert list(sure.error_x.array) == pytest.approx([0.05, 1.5])
@@ -35,6 +35,16 @@ def test_the_title_names_what_is_sure():
     assert roles.title_of(drawn(FOUND, PLOTS, "all exclosures")) == said
     unsure = drawn(FOUND.assign(low=0.5, high=2.0), PLOTS, "all")
     assert roles.title_of(unsure) == "All, against controls: no species caught more or less often for sure"
+
+
+def test_a_code_has_its_full_name_under_the_pointer():
+    fig = figures.effects(FOUND, PLOTS, "all", EXPERIMENT, {"rats": "Rattus & <i>co</i>"})
+    single, sure, _ = fig.data
+    assert [name for _, name in single.customdata][:2] == [
+        "rats Rattus &amp; &lt;i&gt;co&lt;/i&gt;",
+        "&lt;b&gt;mice&lt;/b&gt;",
+    ]
+    assert sure.customdata[0][4].startswith("rats Rattus") and "customdata[4]" in sure.hovertemplate
 
 
 def test_many_names_are_counted():

@@ -126,6 +126,7 @@ def test_the_drawn_path_is_the_line_that_is_held_against_the_boxes():
 
 def test_long_names_are_cut_in_the_middle_and_wide_letters_have_room():
     assert placing.short("ENSG00000000001234567") == "ENSG000000…1234567"
+    assert placing.short("weekday visits of site 12") == "weekday vi…site 12"
     assert placing.short("ENSG00000000001234568") != placing.short("ENSG00000000001234567")
     assert placing.short("a" * 18) == "a" * 18 and placing.short(" \n") == "(empty)"
     assert node_width("数数数数数数") > node_width("llllll") and node_width("a") == 44

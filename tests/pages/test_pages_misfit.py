@@ -1,5 +1,8 @@
 """How far to trust arrows, on the pages: misfit at the top, per node and in the graph, and words on directions."""
 
+import re
+from pathlib import Path
+
 import numpy as np
 import pytest
 from app_world import box, frame_with, numbers, texts
@@ -33,6 +36,8 @@ def test_a_table_that_the_model_does_not_fit_is_warned_of_on_top(drawn):
     app = opened(run, PAGE)
     said = warned(app)
     assert "no direction is called decided" in said and "2 of 6 nodes" in said
+    log = re.search(r"were wrong \(`(benchmarks/log/[\w-]+\.md)`\)", said)[1]
+    assert (Path(__file__).parents[2] / log).is_file()  # the claim names what it stands on
     assert said.index("`x2` (152 nats)") < said.index("`x5` (31.0 nats)")
     assert numbers(app)["Undecided"] == "5" and not frame_with(app, "robust_nats")["decided"].any()
     box(app, "refine_edge").set_value(EDGES[3]).run()
@@ -120,7 +125,7 @@ def test_the_canvas_is_told_which_nodes_are_missed():
     number = {node: str(place) for place, node in enumerate(found.order)}
 
     marks = drawing.picture(found.graph(), {node: (0.0, 100.0 * k) for k, node in enumerate(found.order)})["nodes"]
-    told = {mark["name"]: canvas._node(mark, number, found.graph()) for mark in marks}
+    told = {mark["name"]: canvas._node(mark, number, found.graph(), len(number)) for mark in marks}
     assert [node for node in told if told[node]["missed"]] == ["x2"]
     assert "its arrows are hypotheses" in told["x2"]["title"] and "hypotheses" not in told["x1"]["title"]
 

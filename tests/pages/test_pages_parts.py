@@ -33,7 +33,7 @@ def test_code_outgrows_backticks_in_a_name():
 
 
 def test_shown_cuts_long_names():
-    assert names.shown("x" * 60, 10) == "x" * 9 + "…" and names.shown("") == "(empty)"
+    assert names.shown("x" * 60, 10) == "x" * 6 + "…" + "x" * 3 and names.shown("") == "(empty)"
 
 
 def test_labels_that_agree_are_numbered():

@@ -68,6 +68,8 @@ def test_empty_shows_the_experiment_and_offers_the_search():
 
 def test_both_graphs_and_the_verdict_on_every_pair(by_hand):
     at = search(booted("portal"))
+    assert texts(at).count("**OL** Onychomys leucogaster") == 2  # beside the graphs and beside the experiment
+    assert "**kangaroo rats** DM Dipodomys merriami, DO Dipodomys ordii" in texts(at)
     numbers = {one.label: one.value for one in at.metric}
     assert [numbers[label] for label in ("Only alone", "Only adjusted", "Reversed", "In both")] == ["1"] * 4
     edges, pairs = (one.value for one in at.dataframe)

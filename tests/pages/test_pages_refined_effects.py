@@ -1,6 +1,7 @@
 """The parts of the Refine page that show the fitted model, each on a separate page."""
 
 import os
+import re
 import time
 
 import numpy as np
@@ -17,6 +18,7 @@ from disco.refine.result import EDGE_COLUMNS
 from disco.runs import refined as stored
 from disco.runs import stamps
 from disco.settings import Settings
+from pages.shared.frame.names import code
 from pages.shared.refined import evidence_words
 
 NAMES = ("a", HOSTILE[1], HOSTILE[2], "d")
@@ -178,10 +180,32 @@ def test_a_node_in_words_with_its_neighbours():
     run = refined_run()
     app = part("node_details", run, NAMES[2])
     assert "Over\\-dispersed" in texts(app) and "Given its parents" in texts(app)
-    assert app.dataframe[0].value["node"].tolist() == [NAMES[0], NAMES[1]]
-    assert app.dataframe[0].value["direction"].tolist() == ["undecided", "undecided"] and figures(app) == 1
+    assert app.dataframe[0].value["node"].tolist() == [NAMES[1], NAMES[0]]  # strongest first
+    assert app.dataframe[0].value["is"].tolist() == ["not known"] * 2 and figures(app) == 1
+    assert f"{code(NAMES[1])}: higher where {code(NAMES[2])} is higher." in texts(app)
+    assert "**Causes**" not in texts(app) and "**Effects**" not in texts(app)
     two = part("node_details", run, "d")
     assert "Two values only" in texts(two) and figures(two) == 0 and "no parents" in texts(two)
+
+
+def test_causes_and_effects_are_told_in_the_units_of_the_table():
+    run = refined_run()
+    said = texts(part("node_details", run, NAMES[1]))
+    assert "**Causes** (1 column)" in said and "**Effects**" not in said and "**Joined to it" in said
+    told = f"Where {code('a')} goes from 0 to 5, the mean of {code(NAMES[1])} goes from "
+    low, high = re.search(re.escape(told) + r"([\d.]+) to ([\d.]+)\.(?:\s|$)", said).groups()
+    assert 0 < float(low) < 1 and 4 < float(high) < 6  # 0.4 + 0.9 a
+    other = part("node_details", run, "a")
+    assert f"- Where {code('a')} goes from" in texts(other) and "**Effects** (1 column)" in texts(other)
+    alone = part("node_details", run, "d")
+    assert "No column is joined to it" in texts(alone) and not alone.dataframe
+
+
+def test_a_negative_effect_of_unknown_direction_is_lower():
+    frame = table()
+    frame[NAMES[2]] = np.random.default_rng(1).poisson(8 / (1 + frame[NAMES[1]]))
+    said = texts(part("node_details", refined_run(frame=frame), NAMES[1]))
+    assert f"{code(NAMES[2])}: lower where {code(NAMES[1])} is higher." in said
 
 
 def test_levels_are_called_levels():
@@ -207,12 +231,14 @@ def test_only_the_node_is_fitted_and_only_once(monkeypatch):
     part("edge_details", run, NAMES[0], NAMES[1])
     part("edge_details", run, NAMES[0], NAMES[1])
     part("node_details", run, NAMES[1])
-    assert asked == [[NAMES[1], NAMES[0]]]
+    part("node_details", run, NAMES[1])
+    own, effect = [NAMES[1], NAMES[0]], [NAMES[2], NAMES[1], NAMES[0]]
+    assert asked == [own, effect]
     before = stamps.refinement(run)
     stored.save(run.path, stored.read_refined(run), Choice(bootstrap=10))  # refined again
     os.utime(run.path / "refined.json", ns=(before + 10**9, before + 10**9))  # later, on a coarse clock too
     part("edge_details", run, NAMES[0], NAMES[1])
-    assert len(asked) == 2
+    assert asked == [own, effect, own]
 
 
 @pytest.fixture

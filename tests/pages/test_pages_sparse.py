@@ -122,13 +122,13 @@ AFTER = {  # what it shows after a choice
         "graph_lines: the scores": "without edges",
         "graph_reach: 1 step": "without edges",
         "pi_min_graph_iqr: 1 of 3": "without edges",
-        "graph_search: x1": "**Children** (0",
+        "graph_search: x1": "No column is joined to it",
     },
 }  # fmt: skip # a table
 WITH_A_TRUTH = {
     "ordering": {"ordering_section: Against the truth": "figure order_arcs\n"},
     "parents": {"parents_section: Against the truth": "figure truth_f1\n"},
-    "graph": {"graph_search: x1": "**Children** (0, 1 missing)"},
+    "graph": {"graph_search: x1": "1 missing: joined to it according to the truth"},
 }
 
 

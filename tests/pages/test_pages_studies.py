@@ -48,7 +48,7 @@ def page() -> None:
     done = group.section("ponds", WANTED, "Search", "Seconds.")
     found = {label: refinement.of(run).refined.found for label, run in done.items()}
     if len(found) == len(WANTED):
-        graphs.section("ponds", done, list(found), {})
+        graphs.section(STUDY, done, list(found), {})
         agreement.section(STUDY, {"refined": found}, TABLE.drop(columns="day"))
     experiment.section(STUDY, ["fish", "fly", "frog"], done)
 

@@ -6,6 +6,8 @@ Streamlit reads markdown, LaTeX, colour directives and icon codes in text and in
 import re
 from collections.abc import Iterable
 
+from disco.words import shortened
+
 _SPECIAL = re.compile(r"([\\`*_{}\[\]()#+\-.!|<>$~:&@/=])")
 # Bare addresses become links after escapes are processed; an invisible joiner keeps them text.
 _LINK = re.compile(r"https?(?=://)|www(?=\.)|(?<=\w)(?=@)", re.IGNORECASE)
@@ -26,8 +28,7 @@ def code(name: object) -> str:
 
 def shown(name: object, longest: int = 48) -> str:
     """A name as plain text, for example for the options of a select box."""
-    text = " ".join(str(name).split()) or "(empty)"
-    return text if len(text) <= longest else text[: longest - 1] + "…"
+    return shortened(name, longest)
 
 
 def distinct(labels: Iterable[str]) -> list[str]:

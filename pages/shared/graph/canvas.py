@@ -14,11 +14,11 @@ import streamlit as st
 
 from disco.figures import graph as drawing
 from disco.figures import roles
-from disco.graph import has_direction
+from disco.graph import has_direction, joined
 from disco.parents.ocs import means
-from disco.words import how_many
+from disco.words import how_many, listed
 from pages.shared.frame.names import code
-from pages.shared.graph import layout, picked
+from pages.shared.graph import arranging, layout, picked
 from pages.shared.graph.layout import Placed
 from pages.shared.result.fit import Result
 
@@ -34,7 +34,7 @@ _graph = st.components.v2.component(
     "disco_graph",
     html=_text("graph_view.html"),
     css=_text("graph_view.css"),
-    js=_text("graph_draw.js") + _text("graph_view.js"),
+    js=_text("graph_draw.js") + _text("graph_tools.js") + _text("graph_view.js"),
 )
 _picture = st.components.v2.component(
     "disco_picture",
@@ -82,13 +82,17 @@ def graph_view(
         answer = st.session_state[key].get("moved")
         if answer == "none":
             layout.reset(result)
-        elif found := position_of(answer, result.order):
+        elif found := position_of(answer, layout.names(result)):
             layout.move(result, *found)
 
     def alone() -> None:
         layout.show_alone(result, st.session_state[key].get("alone") == "shown")
 
-    answers = {"picked": clicked, "picked_edge": clicked_edge, "moved": dragged, "alone": alone}
+    def changed() -> None:
+        if arranging.change(result, st.session_state[key].get("changed")):
+            picked.pick(None)  # the picked node is always drawn
+
+    answers = {"picked": clicked, "picked_edge": clicked_edge, "moved": dragged, "alone": alone, "changed": changed}
     _graph(key=key, data=data, **{f"on_{name}_change": heard for name, heard in answers.items()})
 
 
@@ -165,7 +169,11 @@ _PICTURE_HELP = {
 
 
 def shown_data(
-    order: Sequence[str], graph: nx.DiGraph, positions: Mapping[str, tuple[float, float]], widest: float
+    order: Sequence[str],
+    graph: nx.DiGraph,
+    positions: Mapping[str, tuple[float, float]],
+    widest: float,
+    boxes: Sequence[str] = (),
 ) -> dict[str, object]:
     """What a browser needs to draw a graph, without the session.
 
@@ -173,20 +181,28 @@ def shown_data(
         order: all nodes; the graph may have only some of them.
         positions: of the nodes.
         widest: the strength of the widest line.
+        boxes: the names of all folded groups of nodes.
     """
-    number = {name: str(index) for index, name in enumerate(order)}
+    number = {name: str(index) for index, name in enumerate([*order, *boxes])}
     marks = drawing.picture(graph, positions, widest)
     is_coloured = any(line["colour"] for line in marks["edges"])
     said = f"{how_many(len(graph), 'node')} and {how_many(graph.number_of_edges(), 'edge')}"
     return {
-        "nodes": [_node(mark, number, graph) for mark in marks["nodes"]],
-        "edges": [_edge(mark, number) for mark in marks["edges"]],
+        "nodes": [_node(mark, number, graph, len(order)) for mark in marks["nodes"]],
+        "edges": [_edge(mark, number, {*boxes}) for mark in marks["edges"]],
         "legend": marks["legend"],
         # Colours then show the truth or who found an edge, so parents and children are marked without colours.
         "roles": {} if is_coloured else {"parent": roles.PARENT, "child": roles.CHILD},
         "label": f"The causal graph: {said}.",
         **{"picked": None, "pickedEdge": None, "picksEdges": True, "focus": None, "hidden": [], "moved": False},
-        **{"alone": {"count": 0, "shown": True}, "scope": "all"},
+        **{
+            "alone": {"count": 0, "shown": True},
+            "scope": "all",
+            "undo": False,
+            "away": 0,
+            "groups": [],
+            "folds": False,
+        },
     }
 
 
@@ -196,7 +212,9 @@ def _data(
     """The same, with what the reader did."""
     number = {name: str(index) for index, name in enumerate(result.order)}
     seen, shows_alone = layout.drawn(result, graph, [node]), layout.shows_alone(result)
-    return shown_data(result.order, seen, layout.positions(result), widest) | {
+    boxes = [*layout.now(result).groups]
+    return shown_data(result.order, seen, layout.positions(result), widest, boxes) | {
+        **arranging.told(result, list(graph)),
         "hidden": [{"id": number[name], "name": name} for name in graph if name not in seen],
         "picked": number.get(node),
         "pickedEdge": None if edge is None else "-".join(number[end] for end in edge),
@@ -207,24 +225,32 @@ def _data(
     }
 
 
-def _node(mark: dict, number: dict[str, str], graph: nx.DiGraph) -> dict:
+def _node(mark: dict, number: dict[str, str], graph: nx.DiGraph, many: int) -> dict:
     node = mark["name"]
+    if members := graph.nodes[node].get(drawing.MEMBERS):
+        title = f"{how_many(len(members), 'node')} folded into one: {listed(members, _MOST_NAMED)}"
+        return {**{name: mark[name] for name in _OF_NODE}, "id": number[node], "title": title, "folded": True}
     parents, children = (
-        sum(values.get("verdict") not in ("missing", "dropped") for *_, values in ends)
+        sum(values.get("verdict") not in ("missing", "dropped") and has_direction(values) for *_, values in ends)
         for ends in (graph.in_edges(node, data=True), graph.out_edges(node, data=True))
     )
-    title = f"{node} (position {int(number[node]) + 1} of {len(number)})"
+    full = graph.nodes[node].get(drawing.FULL_NAME)
+    title = f"{node}{f', {full}' if full else ''} (position {int(number[node]) + 1} of {many})"
     title += f": {how_many(parents, 'parent')}, {how_many(children, 'child', 'children')}"
+    if unknown := len(joined(graph, node)):
+        title += f", {how_many(unknown, 'edge')} of unknown direction"
     if mark["missed"]:
         title += f"; {drawing.node_words(graph, node)}"
-    return {**{name: mark[name] for name in _OF_NODE}, "id": number[node], "title": title}
+    return {**{name: mark[name] for name in _OF_NODE}, "id": number[node], "title": title, "folded": False}
 
 
+_MOST_NAMED = 8
 _OF_NODE = ("name", "label", "x", "y", "width", "height", "missed")
-_OF_EDGE = ("path", "head", "end", "dot", "square", "is_ring", "colour", "dash", "width", "firm", "absent")
+_OF_EDGE = ("path", "head", "end", "dot", "square", "is_ring", "colour", "dash", "width", "firm")
 
 
-def _edge(mark: dict, number: dict[str, str]) -> dict:
+def _edge(mark: dict, number: dict[str, str], boxes: set[str]) -> dict:
     ends = {"from": number[mark["parent"]], "to": number[mark["child"]]}
     joined = {**ends, "id": "-".join(ends.values()), "title": mark["words"]}
-    return {**{name: mark[name] for name in _OF_EDGE}, **joined}
+    picks = not mark["absent"] and boxes.isdisjoint((mark["parent"], mark["child"]))
+    return {**{name: mark[name] for name in _OF_EDGE}, **joined, "picks": picks}

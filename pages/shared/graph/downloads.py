@@ -92,13 +92,13 @@ def files(
 
     # A file is written outside the page's script, where there is no session.
     positions = layout.positions(result)
-    seen = layout.drawn(result, drawn, [picked.picked(result.order)])
+    seen, boxes = layout.drawn(result, drawn, [picked.picked(result.order)]), [*layout.now(result).groups]
 
     def picture() -> str:
         return drawing.svg(seen, positions, strength, title, facts())
 
     def interactive() -> str:
-        return standalone.page(canvas.shown_data(result.order, seen, positions, strength), title, facts())
+        return standalone.page(canvas.shown_data(result.order, seen, positions, strength, boxes), title, facts())
 
     def written(kind: str) -> str:
         return graphs.export(found, kind, facts())

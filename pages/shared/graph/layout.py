@@ -1,18 +1,23 @@
-"""The positions of a graph's nodes and which of them are drawn, as the reader left them.
+"""How the reader arranged a graph: nodes dragged, hidden or folded into one box, and the steps back.
 
-Owns the keys `graph_moved` and `graph_alone`. A layout is identified by its positions: pages that draw the same result
-share what was dragged, and another order or run starts with its own layout.
+Owns the keys `graph_arranged` and `graph_alone`. An arrangement belongs to a layout, which is identified by its
+positions: pages that draw the same result share it, and another order or run starts with its own.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 import networkx as nx
+import numpy as np
 import streamlit as st
 
-_MOVED, _ALONE = "graph_moved", "graph_alone"
+from disco.figures.folding import folded
+
+_ARRANGED, _ALONE = "graph_arranged", "graph_alone"
 MANY_NODES = 64  # from here on nodes without edges are hidden at first
 _FARTHEST = 100_000.0  # pixels from the middle that a node can be dragged
+_STEPS = 100  # that can be undone
 
 
 class Placed(Protocol):
@@ -22,26 +27,106 @@ class Placed(Protocol):
     positions: dict[str, tuple[float, float]]
 
 
+@dataclass(frozen=True)
+class Arrangement:
+    """What the reader did.
+
+    Attributes:
+        moved: the positions of dragged nodes and boxes.
+        hidden: nodes.
+        groups: the nodes folded into one box, by the name of the box.
+    """
+
+    moved: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    hidden: frozenset[str] = frozenset()
+    groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+def now(result: Placed) -> Arrangement:
+    """The present arrangement."""
+    return _steps(result)[-1]
+
+
+def can_undo(result: Placed) -> bool:
+    """Whether there is a step to take back."""
+    return len(_steps(result)) > 1
+
+
+def undo(result: Placed) -> None:
+    """Take the last step back."""
+    _keep(result, _steps(result)[:-1] or [Arrangement()])
+
+
+def names(result: Placed) -> list[str]:
+    """The nodes in causal order, then the folded boxes."""
+    return [*result.order, *now(result).groups]
+
+
 def positions(result: Placed) -> dict[str, tuple[float, float]]:
-    """The positions of the nodes, dragged or as laid out."""
-    return result.positions | st.session_state.get(_MOVED, {}).get(_layout(result), {})
+    """The positions of nodes and boxes, dragged or as laid out.
+
+    A box stands in the place of the node nearest to the middle of its nodes, where it covers no other node.
+    """
+    arranged = now(result)
+    found = result.positions | dict(arranged.moved)
+    for name, members in arranged.groups.items():
+        places = np.array([found[node] for node in members])
+        nearest = int(((places - places.mean(axis=0)) ** 2).sum(axis=1).argmin())
+        found.setdefault(name, found[members[nearest]])
+    return found
 
 
 def is_moved(result: Placed) -> bool:
     """Whether a node was dragged."""
-    return bool(st.session_state.get(_MOVED, {}).get(_layout(result)))
+    return bool(now(result).moved)
 
 
 def move(result: Placed, node: str, x: float, y: float) -> None:
-    """Keep the position of a dragged node."""
-    moved = st.session_state.setdefault(_MOVED, {})
+    """Keep the position of a dragged node or box."""
     position = tuple(max(-_FARTHEST, min(_FARTHEST, value)) for value in (x, y))
-    moved[_layout(result)] = {**moved.get(_layout(result), {}), node: position}
+    _step(result, replace(now(result), moved={**now(result).moved, node: position}))
 
 
 def reset(result: Placed) -> None:
     """Put every node back in its place in the layout."""
-    st.session_state.get(_MOVED, {}).pop(_layout(result), None)
+    _step(result, replace(now(result), moved={}))
+
+
+def hide(result: Placed, chosen: Iterable[str]) -> None:
+    """Hide nodes; of a box, all its nodes."""
+    _step(result, replace(now(result), hidden=now(result).hidden | {*_nodes(result, chosen)}))
+
+
+def fold(result: Placed, chosen: Iterable[str], label: str | None = None) -> None:
+    """Fold nodes, and those in boxes among them, into one box; fewer than two make none.
+
+    Args:
+        label: what the nodes have in common; by default the box is called after its first node.
+    """
+    nodes = tuple(_nodes(result, chosen))
+    if len(nodes) < 2:
+        return
+    others = {name: tuple(n for n in members if n not in nodes) for name, members in now(result).groups.items()}
+    kept = {name: members for name, members in others.items() if len(members) > 1}
+    name = f"{label or nodes[0]} … ({len(nodes)})"
+    while name in result.positions or name in kept:  # a column may have this name
+        name += "′"
+    _step(result, replace(now(result), groups={**kept, name: nodes}))
+
+
+def unfold(result: Placed, name: str) -> None:
+    """Draw the nodes of a box again."""
+    arranged = now(result)
+    moved, groups = (
+        {key: value for key, value in one.items() if key != name} for one in (arranged.moved, arranged.groups)
+    )
+    _step(result, replace(arranged, moved=moved, groups=groups))
+
+
+def show_all(result: Placed) -> None:
+    """Draw every hidden and folded node again."""
+    moved = {name: place for name, place in now(result).moved.items() if name in result.positions}
+    _step(result, Arrangement(moved))
 
 
 def alone(graph: nx.DiGraph) -> int:
@@ -61,16 +146,42 @@ def show_alone(result: Placed, shown: bool) -> None:
 
 
 def drawn(result: Placed, graph: nx.DiGraph, always: Iterable[str | None] = ()) -> nx.DiGraph:
-    """The part of a graph that is drawn: if there are many nodes, only those with edges, unless the reader wants all.
+    """The part of a graph that is drawn, with folded nodes as boxes.
+
+    Left out are hidden nodes and, if there are many nodes and the reader does not want all, those without edges.
 
     Args:
-        always: nodes that are drawn in any case.
+        always: nodes that are drawn in any case, even if hidden; their boxes are drawn unfolded.
     """
-    if not alone(graph) or shows_alone(result):
-        return graph
-    part = graph.copy()
-    part.remove_nodes_from([node for node, degree in graph.degree() if degree == 0 and node not in always])
-    return part
+    always, arranged = {*always}, now(result)
+    is_bare = alone(graph) and not shows_alone(result)
+    gone = [node for node, degree in graph.degree() if node in arranged.hidden or (is_bare and degree == 0)]
+    part = graph
+    if gone := [node for node in gone if node not in always]:
+        part = graph.copy()
+        part.remove_nodes_from(gone)
+    groups = {name: members for name, members in arranged.groups.items() if always.isdisjoint(members)}
+    return folded(part, groups) if groups else part
+
+
+def _nodes(result: Placed, chosen: Iterable[str]) -> list[str]:
+    """The nodes chosen and those in the boxes chosen, in causal order."""
+    groups = now(result).groups
+    nodes = {node for name in chosen for node in groups.get(name, (name,))}
+    return [node for node in result.order if node in nodes]
+
+
+def _steps(result: Placed) -> list[Arrangement]:
+    return st.session_state.get(_ARRANGED, {}).get(_layout(result), [Arrangement()])
+
+
+def _step(result: Placed, arranged: Arrangement) -> None:
+    if arranged != now(result):
+        _keep(result, [*_steps(result), arranged][-_STEPS:])
+
+
+def _keep(result: Placed, steps: list[Arrangement]) -> None:
+    st.session_state.setdefault(_ARRANGED, {})[_layout(result)] = steps
 
 
 def _layout(result: Placed) -> int:

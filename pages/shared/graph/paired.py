@@ -93,6 +93,7 @@ def graphs(
     by_methods: bool = False,
     caption: str = _PLACED,
     height: int = 460,
+    names: Mapping[str, str] | None = None,
 ) -> None:
     """Draw both.
 
@@ -102,6 +103,7 @@ def graphs(
         by_methods: nodes follow the mean of all orders, and a line is wider if more results have the edge. Otherwise
             nodes follow the first order, and lines show the edges' own numbers.
         caption: what the positions of the nodes mean.
+        names: the full names of nodes, shown under the pointer.
     """
     changes, results = pair.changes, pair.results
     order = results.order if by_methods else results.nodes
@@ -111,6 +113,7 @@ def graphs(
     for index, (name, title, box) in enumerate(sides):
         with box:
             graph = results.weighed(name) if by_methods else results.found[name].drawn(order)
+            nx.set_node_attributes(graph, dict(names or {}), drawing.FULL_NAME)
             picks_edges = not by_methods and "gain_nats" in results.found[name].edges
             st.markdown(f"**{how_many(graph.number_of_edges(), 'edge')}** {title}")
             widest = max((drawing.strength(values) for *_, values in graph.edges(data=True)), default=1.0)

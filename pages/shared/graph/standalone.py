@@ -31,7 +31,7 @@ def page(data: Mapping[str, object], title: str, about: Mapping[str, object]) ->
             _text("graph_view.html"),
             f"<details><summary>How this graph was found</summary><dl>{facts}</dl></details>",
             f'<script type="application/json" id="graph">{held}</script>',
-            f"<script>\n{_text('graph_draw.js')}{_text('standalone.js')}</script>\n</body>\n</html>\n",
+            f"<script>\n{_text('graph_draw.js')}{_text('graph_tools.js')}{_text('standalone.js')}</script>\n</body>\n</html>\n",
         ]
     )
 

@@ -5,7 +5,6 @@ Numbers and sentences come first. Parts that need a fitted node follow once the 
 
 from functools import partial
 
-import pandas as pd
 import streamlit as st
 
 from disco.figures import effects
@@ -17,7 +16,7 @@ from disco.words import number
 from pages.shared.frame import errors, figure, table
 from pages.shared.frame.glossary import define
 from pages.shared.frame.names import code, plain
-from pages.shared.refined import evidence_words, misfit, modelled
+from pages.shared.refined import evidence_words, misfit, modelled, neighbours
 from pages.shared.work import machine
 
 
@@ -87,17 +86,14 @@ def _breakdown(run: Run, refined: Refined, row: dict, choice: Choice) -> None:
 
 
 def node_details(run: Run, refined: Refined, node: str) -> None:
-    """How well the model fits a node, what kind of count it is, and its parents and children."""
+    """A node's causes and effects, how well the model fits it, and what kind of count it is."""
     if node not in refined.order:
         st.info(f"The refined graph has no node {code(node)}.")
         return
+    graph = refined.graph()
+    neighbours.section(graph, node, run, refined)
+    neighbours.details(graph, node, neighbours.OF_REFINED)
     kind_details(run, refined, node)
-    parents, children = modelled.neighbours(refined, node)
-    left, right = st.columns(2)
-    with left:
-        _neighbours("Parents", [(name, evidence_words.row_of(refined, name, node)) for name in parents])
-    with right:
-        _neighbours("Children", [(name, evidence_words.row_of(refined, node, name)) for name in children])
 
 
 def kind_details(run: Run, refined: Refined, node: str) -> None:
@@ -112,7 +108,7 @@ def _kind(run: Run, refined: Refined, node: str) -> None:
 
 
 def _show_kind(refined: Refined, node: str, kind: Kind) -> None:
-    parents, _ = modelled.neighbours(refined, node)
+    parents = modelled.parents_of(refined.edges).get(node)
     st.markdown(f"{'Given its parents' if parents else 'It has no parents'}. {plain(kind.sentence())}")
     if not kind.is_level and len(kind.counts) > 2:
         figure.show(effects.kind(kind), "refined_kind")
@@ -121,20 +117,3 @@ def _show_kind(refined: Refined, node: str, kind: Kind) -> None:
             "Distance: the divergence in nats, averaged over all rows. From "
             f"0.01 on, the node is said to have none of these shapes. {evidence_words.ASSUMED}"
         )
-
-
-def _neighbours(title: str, edges: list[tuple[str, dict]]) -> None:
-    st.markdown(f"**{title}** ({len(edges)})")
-    if not edges:
-        st.caption("None.")
-        return
-    rows = pd.DataFrame(
-        [(name, row["gain_nats"], "decided" if row["decided"] else "undecided") for name, row in edges],
-        columns=["node", "gain", "direction"],
-    )
-    columns = {
-        "node": st.column_config.TextColumn("Node"),
-        "gain": st.column_config.NumberColumn("Edge evidence", format="%.1f", help=define("edge gain")),
-        "direction": st.column_config.TextColumn("Direction"),
-    }
-    table.show(rows, f"{title} with their evidence", columns, most=260, placeholder="not available")

@@ -3,7 +3,6 @@
 A node's fit needs only its own column and those of its parents, so a click fits at most one node.
 """
 
-import networkx as nx
 import pandas as pd
 
 from disco.figures import effects
@@ -98,10 +97,3 @@ def reversed_misfits(run: Run, refined: Refined, parent: str, child: str) -> pd.
         ]
         found[name] = misfits(design, pairs, group=group)
     return found
-
-
-def neighbours(refined: Refined, node: str) -> tuple[list[str], list[str]]:
-    """Its parents and its children, in causal order."""
-    graph: nx.DiGraph = refined.graph()
-    index = {name: number for number, name in enumerate(refined.order)}
-    return sorted(graph.predecessors(node), key=index.get), sorted(graph.successors(node), key=index.get)

@@ -13,6 +13,7 @@ from disco.studies import agreement
 from disco.studies.study import Study
 from pages.shared.frame import answers, figure, table
 from pages.shared.frame.glossary import define, entries
+from pages.shared.frame.names import plain
 from pages.shared.refined.evidence_words import decided_means
 
 _OPEN = "Of the reference's pairs that the refined graph joins, those whose direction is undecided. "
@@ -26,6 +27,7 @@ def section(study: Study, results: Results, counts: pd.DataFrame) -> None:
         counts: whose columns are sorted.
     """
     st.subheader("Agreement with the references", anchor=False)
+    _references(study)
     scores = agreement.scores(results, study.references)
     if len(scores):
         _table(study, results, agreement.with_means(scores))
@@ -34,6 +36,17 @@ def section(study: Study, results: Results, counts: pd.DataFrame) -> None:
     st.caption("Controls sort the columns of the chosen table and fit nothing: compare every method with them.")
     if len(scores):
         _arrows(study, results)
+
+
+def _references(study: Study) -> None:
+    """What each reference is, and its directions; those of an earlier one are not listed again."""
+    told, listed = [], set()
+    for name, pairs in study.references.items():
+        new = ", ".join(f"{plain(first)} → {plain(second)}" for first, second in pairs if (first, second) not in listed)
+        more = "Those not listed above" if listed else "They are"
+        told.append(f"**{plain(name)}**: {entries().get(name, '')} {more}: {new}.")
+        listed.update(pairs)
+    st.caption("  \n".join(told))
 
 
 def _table(study: Study, results: Results, scores: pd.DataFrame) -> None:

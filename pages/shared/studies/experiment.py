@@ -14,6 +14,7 @@ from disco.studies.study import Study
 from pages.shared.frame import answers, figure, table
 from pages.shared.frame.names import plain
 from pages.shared.refined import refinement
+from pages.shared.studies import group
 from pages.shared.work import machine
 from pages.shared.work.facts import fact
 
@@ -43,7 +44,9 @@ def section(study: Study, columns: Sequence[str], runs: Mapping[str, Run]) -> No
     words = {name: name[0].upper() + name[1:] for name in experiment.comparisons}
     chosen = answers.segments(label, words, "study_comparison", help=help)
     means, note = _units(experiment, tuple(columns), chosen)
-    figure.show(figures.effects(experiments.effects(means, columns), means, chosen, experiment), "study_effects")
+    effects = experiments.effects(means, columns)
+    figure.show(figures.effects(effects, means, chosen, experiment, study.names), "study_effects")
+    group.names(study, columns)
     st.caption(
         f"{note} Intervals: 95 %, Welch's t of the log ratio with {experiment.unit}s as units. Few "
         f"{experiment.unit}s make them wide."

@@ -6,16 +6,18 @@ import streamlit as st
 
 from disco.metrics.several import Comparison
 from disco.runs import Run
+from disco.studies.study import Study
 from pages.shared.frame.names import plain
 from pages.shared.graph import paired
 from pages.shared.refined import refinement
+from pages.shared.studies import group
 
 
-def section(key: str, runs: Mapping[str, Run], titles: Sequence[str], helps: Mapping[str, str]) -> None:
+def section(study: Study, runs: Mapping[str, Run], titles: Sequence[str], helps: Mapping[str, str]) -> None:
     """The number of edges of either and of both, both graphs, and a table; of a single one the same twice.
 
     Args:
-        key: of the elements.
+        study: whose name is the key of the elements, and which knows the columns' full names.
         runs: two refined ones by label, or one.
         titles: what each graph is, in Markdown; the number of edges is put before it, and that of decided ones behind.
         helps: what a change of an edge means.
@@ -27,8 +29,10 @@ def section(key: str, runs: Mapping[str, Run], titles: Sequence[str], helps: Map
     pair = paired.Pair(Comparison.of(found), *found, tuple(found), helps)
     paired.numbers(pair)
     decided = [int(one.edges["decided"].sum()) for one in found.values()]
-    paired.graphs(pair, key, [f"{one}, {sure} decided" for one, sure in zip(titles, decided, strict=True)], height=360)
-    paired.edges(pair, key, f"{key}_edges.csv")
+    said = [f"{one}, {sure} decided" for one, sure in zip(titles, decided, strict=True)]
+    paired.graphs(pair, study.name, said, height=360, names=study.names)
+    group.names(study, pair.results.nodes)
+    paired.edges(pair, study.name, f"{study.name}_edges.csv")
     for label, one in read.items():
         for note in one.notes:
             st.caption(f"{label.capitalize()}: {plain(note)}")

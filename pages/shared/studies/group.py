@@ -36,6 +36,13 @@ def head(study: Study) -> None:
         st.warning(study.caution, icon=":material/gavel:")
 
 
+def names(study: Study, columns: Sequence[str]) -> None:
+    """The full names of the columns shown, beside the figures that show their codes."""
+    told = [f"**{plain(name)}** {plain(study.names[name])}" for name in columns if name in study.names]
+    if told:
+        st.caption(" · ".join(told))
+
+
 def section(
     key: str, group: Sequence[Wanted], offer: str, help: str, runs: Mapping[str, Run] | None = None
 ) -> dict[str, Run]:

@@ -1,0 +1,62 @@
+"""Groups of nodes drawn as one box, so that a large graph can be read: which groups names offer, and the folded graph.
+
+A folded graph is only for drawing. An edge between two boxes stands for all edges between their nodes in that direction
+and has the numbers of the strongest, first of those whose direction is known.
+"""
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+
+import networkx as nx
+
+from disco.figures.graph import MEMBERS, MERGED, strength
+from disco.graph import has_direction
+
+FEWEST = 3  # nodes of a group that is offered
+_START = re.compile(r"(.*?[^\W_])(?:[\s_.:/-]+|(?<=\D)(?=\d))")  # up to the first separator, or to the first number
+
+
+def prefixes(names: Sequence[str]) -> dict[str, list[str]]:
+    """The names that share a beginning, by that beginning; a group of all would say nothing."""
+    groups: dict[str, list[str]] = {}
+    for name in names:
+        if start := _START.match(name):
+            groups.setdefault(start[1], []).append(name)
+    return {start: group for start, group in groups.items() if FEWEST <= len(group) < len(names)}
+
+
+def folded(graph: nx.DiGraph, groups: Mapping[str, Collection[str]]) -> nx.DiGraph:
+    """The graph with each group drawn as one node, in the place of its first; edges within a group are not drawn.
+
+    Args:
+        groups: members by the name of the box, which no node has; no node is in two groups.
+    """
+    box = {node: name for name, members in groups.items() for node in members if node in graph}
+    inside = {name: [node for node in graph if box.get(node) == name] for name in groups}
+    box = {node: name for node, name in box.items() if len(inside[name]) > 1}  # one node alone stays itself
+    found = nx.DiGraph(**graph.graph)
+    for node, values in graph.nodes(data=True):
+        if node not in box:
+            found.add_node(node, **values)
+        elif box[node] not in found:
+            found.add_node(box[node], **values, **{MEMBERS: tuple(inside[box[node]])})
+            if "misfit_nats" in values:  # the worst, so that no box hides a node that the model does not fit
+                worst = max((graph.nodes[one]["misfit_nats"] for one in inside[box[node]]), key=_nan_last)
+                found.nodes[box[node]]["misfit_nats"] = worst
+    for parent, child, values in sorted(graph.edges(data=True), key=_rank, reverse=True):
+        ends = box.get(parent, parent), box.get(child, child)
+        if ends[0] == ends[1]:
+            continue
+        if ends in found.edges:
+            found.edges[ends][MERGED] = found.edges[ends].get(MERGED, 1) + 1
+        else:
+            found.add_edge(*ends, **values)
+    return found
+
+
+def _rank(edge: tuple[str, str, dict]) -> tuple[bool, float]:
+    return has_direction(edge[2]), strength(edge[2])
+
+
+def _nan_last(value: float) -> float:
+    return float("inf") if value != value else value

@@ -1,0 +1,118 @@
+"""The columns joined to the picked node, in sentences: its causes, its effects, and those of unknown direction."""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+
+import networkx as nx
+import pandas as pd
+import streamlit as st
+
+from disco.figures import effects
+from disco.figures import graph as drawing
+from disco.graph import has_direction
+from disco.refine import Refined
+from disco.runs import Run
+from disco.words import how_many
+from pages.shared.frame import errors, table
+from pages.shared.frame.glossary import define
+from pages.shared.frame.names import code
+from pages.shared.frame.words import bullets
+from pages.shared.refined import modelled
+from pages.shared.work import machine
+
+_MOST = 6  # columns in each group of sentences; each may need a fitted node
+_NONE = "No column is joined to it in this graph."
+_ONLY_DISCO = "only DISCO found this link."
+_CAUSE, _EFFECT, _JOINED = "cause", "effect", "not known"
+_TITLES = {_CAUSE: "Causes", _EFFECT: "Effects", _JOINED: "Joined to it, direction not known"}
+OF_REFINED = ("gain_nats",)  # the numbers of a refined graph's edges
+
+
+def section(graph: nx.DiGraph, node: str, run: Run, refined: Refined | None) -> None:
+    """The node's causes, its effects and the columns joined to it, each group strongest first.
+
+    Args:
+        refined: the refinement whose model predicts the sizes of the effects; None if the graph is not its graph.
+    """
+    groups = {is_: names for is_, names in _groups(graph, node).items() if names}
+    if not groups:
+        st.caption(_NONE)
+    elif refined is None:
+        _write(groups, lambda _, other: code(other))
+    else:
+        words = partial(_words, run, refined, node)
+        machine.once(machine.compiled, machine.PREPARING, partial(_write, groups, words))
+
+
+def details(judged: nx.DiGraph, node: str, numbers: Sequence[str]) -> None:
+    """The numbers of its edges, and their verdicts if the lines show a truth.
+
+    Args:
+        numbers: the names of the edges' values to show.
+    """
+    rows = [{"node": other, "is": is_, **values} for other, is_, values in _edges(judged, node)]
+    if not rows:
+        return
+    shown = ["node", "is", *numbers, *(["verdict"] if any("verdict" in row for row in rows) else [])]
+    column = st.column_config
+    columns = {
+        "node": column.TextColumn("Column", width=76),
+        "is": column.TextColumn("Is its", width=72, help="Cause or effect, if the direction of the edge is known."),
+        "verdict": column.TextColumn("Truth", width=74, help="According to the known truth of this table."),
+        "found_by": column.TextColumn("Found by", width=74),
+        "gain_nats": column.NumberColumn("Evidence", format="%.1f", width=70, help=define("edge gain")),
+        "ocs": column.NumberColumn("OCS", format="%.3g", width=60, help=define("OCS")),
+        "z": column.NumberColumn("Z", format="%.2f", width=56, help=define("Z")),
+        "frequency": column.NumberColumn(
+            "Folds", format="percent", width=56, help="Share of folds in which the edge passes τ_Z."
+        ),
+    }
+    if missing := sum(row.get("verdict") == "missing" for row in rows):
+        st.caption(f"{missing} missing: joined to it according to the truth, but not in this graph.")
+    with st.expander("Details: the numbers"):
+        found = pd.DataFrame(rows).reindex(columns=shown)
+        table.show(found, "The columns joined to the node", columns, most=260, placeholder="–")
+
+
+def _groups(graph: nx.DiGraph, node: str) -> dict[str, list[str]]:
+    """The columns of each group, strongest first."""
+    groups: dict[str, list[str]] = {is_: [] for is_ in _TITLES}
+    for other, is_, _ in _edges(graph, node):
+        groups[is_].append(other)
+    return groups
+
+
+def _edges(graph: nx.DiGraph, node: str) -> list[tuple[str, str, dict]]:
+    """The node's edges, strongest first: the column at the other end, what it is, and the values of the edge."""
+    found = [(parent, _CAUSE, values) for parent, _, values in graph.in_edges(node, data=True)]
+    found += [(child, _EFFECT, values) for _, child, values in graph.out_edges(node, data=True)]
+    found.sort(key=lambda edge: -drawing.strength(edge[2]))
+    return [(other, is_ if has_direction(values) else _JOINED, values) for other, is_, values in found]
+
+
+def _write(groups: dict[str, list[str]], words: Callable[[str, str], str]) -> None:
+    with errors.said():
+        for is_, names in groups.items():
+            more = how_many(len(names), "column")
+            lines = [words(is_, other) for other in names[:_MOST]]
+            lines += [f"and {len(names) - _MOST:,} more, under Details."] if len(names) > _MOST else []
+            order = ", strongest first" if len(names) > 1 else ""
+            st.markdown(f"**{_TITLES[is_]}** ({more}{order})\n\n{bullets(lines)}")
+
+
+def _words(run: Run, refined: Refined, node: str, is_: str, other: str) -> str:
+    """What happens to one column where the other changes; of an unknown direction, only whether they rise together."""
+    parents = modelled.parents_of(refined.edges)
+    if other in parents.get(node, []):
+        parent, child = other, node
+    elif node in parents.get(other, []):
+        parent, child = node, other
+    else:
+        return f"{code(other)}: {_ONLY_DISCO}"
+    curve, _ = modelled.curve(run, refined, parent, child)
+    if is_ != _JOINED:
+        return effects.response_words(curve, parent, child, code)
+    rises = effects.middle(curve)["mean"].diff().iloc[-1]
+    if rises == 0:
+        return f"{code(other)}: neither higher nor lower where {code(node)} is higher."
+    return f"{code(other)}: {'higher' if rises > 0 else 'lower'} where {code(node)} is higher."
