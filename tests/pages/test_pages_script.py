@@ -109,6 +109,23 @@ def test_a_fit_with_its_parents_its_refinement_and_other_methods(tmp_path, monke
     assert "refine again --starts 2 --bootstrap 2 --folds 0 --seed 5" in in_shell
 
 
+def test_a_search_before_the_fit_does_not_know_its_order(tmp_path, monkeypatch):
+    """As *Find the graph* does it."""
+    table = poisson(rows=120, names=("a", "b", "c", "d"))
+    made_by = Origin(FromFile("t.csv"))
+    made = refined(create_run(table, Settings.of("paper", **SHORT), name="found", device="cpu", origin=made_by))
+    work_here(made, FIT, "")
+    monkeypatch.chdir(tmp_path)
+    Path("t.csv").write_bytes(csv(table))
+    facts = Facts.of(made)
+    exec(compile(python(facts), "script.py", "exec"), {})
+    typed(shell(facts))
+    assert "order=" not in python(facts)
+    for name, folder in (("edges.csv", "again"), ("refined_edges.csv", "again-refined")):
+        pd.testing.assert_frame_equal(pd.read_csv(name), pd.read_csv(made.path / name), check_like=True)
+        assert (Path(folder) / name).read_bytes() == (made.path / name).read_bytes()
+
+
 def test_the_samples_say_where_they_come_from():
     at = booted()
     press(at, "Load Poisson")

@@ -1,6 +1,7 @@
 """What a script of a run has to say, in whatever language."""
 
 import dataclasses
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -112,6 +113,11 @@ class Facts:
         usual = dataclasses.asdict(Choice())
         chosen = dataclasses.asdict(choice_from(choice_of(self.run)))
         return {name: value for name, value in chosen.items() if usual[name] != value}
+
+    @property
+    def follows_fit(self) -> bool:
+        """Whether the refinement began with the order and edges of the fit; one before the fit did not know them."""
+        return self.is_fitted and os.path.exists(self.run.path / "refined_moves.csv")
 
     @property
     def device(self) -> str:

@@ -35,10 +35,11 @@ def python(facts: Facts) -> str:
     script = _Script()
     _table(facts, script)
     own = _arguments(facts, script)
-    if facts.is_fitted:
-        _fit(facts, script, own)
+    steps = [lambda: _fit(facts, script, own)] if facts.is_fitted else []
     if (choice := facts.choice) is not None:
-        _refinement(facts, script, own, choice)
+        steps.insert(int(facts.follows_fit), lambda: _refinement(facts, script, own, choice))
+    for step in steps:
+        step()
     for method in facts.methods:
         _method(facts, script, method)
     return script.text(f"{facts.run.name!r} with DISCO {__version__}.")
@@ -151,7 +152,7 @@ def _computed(run: Run) -> list[str]:
 def _refinement(facts: Facts, script: _Script, own: str, choice: Mapping[str, Any]) -> None:
     given = ["table", f"Choice({_call(**choice)})"]
     uses = "refine Choice"
-    if facts.is_fitted:
+    if facts.follows_fit:
         given += ["settings=model.settings_", "order=model.order_", "edges=model.edges_"]
     elif facts.levels:
         given.append(f"settings=Settings({_call(**facts.levels)})")

@@ -30,8 +30,9 @@ def shell(facts: Facts) -> str:
         lines += [_command("graph", _OUT, *_graph(facts), "--out", "graph.csv")] if facts.chosen else []
         target = [_OUT]
     if facts.choice is not None:
-        new = ["--counts", counts, *table, *_levels(facts), "--out", _OUT]
-        lines.append(_command("refine", *(target or new), *_choice(facts)))
+        # Without the order of the fit, in a run of its own.
+        new = ["--counts", counts, *table, *_levels(facts), "--out", f"{_OUT}-refined" if target else _OUT]
+        lines.append(_command("refine", *([_OUT] if facts.follows_fit else new), *_choice(facts)))
         target = [_OUT]
     if facts.methods:
         new = [counts, *table, "--out", _OUT]
