@@ -184,7 +184,7 @@ def of_refinement(refined: Refined, bound: float) -> Verdict:
         poor = len(missed(nodes))
         poorly = f"{share(poor, len(nodes))} nodes {plural(poor, 'is', 'are')} poorly fitted"
         text = f"The model does not fit this table: {poorly}."
-        advice = "Lines show related columns. Arrows are hypotheses: none is decided"
+        advice = "Lines show related columns. No direction is decided"
         return Verdict("poor", text, f"{advice}{but_known(edges)}.")
     many = len(edges)
     open_ = int((~edges["decided"]).sum())
@@ -200,7 +200,7 @@ def of_refinement(refined: Refined, bound: float) -> Verdict:
 _REFINED_ADVICE = {
     "sure": "The model fits these columns and the evidence is strong. Hidden common causes would change that.",
     "guess": "Use the decided directions. An edge without a head joins two columns in a direction that is not known.",
-    "poor": "Lines show related columns. Arrows are hypotheses.",
+    "poor": "Lines show related columns. Few directions are certain, or none.",
 }
 
 

@@ -8,7 +8,7 @@ import pandas as pd
 
 from disco import __version__
 from disco.errors import printable
-from disco.runs import artefacts
+from disco.runs import artefacts, stamps
 from disco.runs.folder import Run
 
 _MOST = 10_000  # characters
@@ -28,7 +28,8 @@ def about(run: Run, method: str, *, seed: int | None = None, **chosen: float | s
     """
     table, told = run.table(), artefacts.of(run)
     standing = " ".join(map(str, told.standing))
-    dismissed = "; ".join(f"{kind}: {why}" for kind, why in told.dismissed.items())
+    gone = [(one.message, told.dismissed[one.kind]) for one in told.found if one.kind in told.dismissed]
+    dismissed = " ".join(f"{message} Dismissed: {why}" for message, why in gone)
     return {
         **{"program": "DISCO", "version": __version__, "run": run.name, "run_id": run.id, "method": method},
         **chosen,
@@ -36,10 +37,22 @@ def about(run: Run, method: str, *, seed: int | None = None, **chosen: float | s
         **({"dismissed": printable(dismissed, _MOST)} if dismissed else {}),
         **({} if run.roles is None else {"roles": printable(str(run.roles), _MOST)}),
         **({} if (knowledge := run.knowledge()) is None else {"knowledge": str(knowledge)}),
+        **_verdict(run, method),
         **{"seed": run.settings.seed if seed is None else seed, "rows": len(table), "columns": table.shape[1]},
         "table_sha256": table_digest(table),
         **({} if run.adjustment is None else {"adjustment_sha256": run.adjustment.digest()}),
     }
+
+
+def _verdict(run: Run, method: str) -> dict[str, str]:
+    """How sure the directions of a refinement are, if the method is one."""
+    if "likelihood" not in method or not stamps.refinement(run):
+        return {}
+    from disco.runs.refined import choice_from, choice_of, read_refined  # imports torch
+    from disco.verdicts import of_refinement
+
+    found = of_refinement(read_refined(run), choice_from(choice_of(run)).bound)
+    return {"verdict": f"{found.text} {found.advice}"}
 
 
 def table_digest(table: pd.DataFrame) -> str:

@@ -1,11 +1,14 @@
 """One row per method, with its metrics if the truth is known; the accuracy and time of each."""
 
+from functools import partial
+
 import pandas as pd
 import streamlit as st
 
 from disco.errors import InputError
 from disco.figures import compared as figures
 from disco.runs import compared, stamps
+from disco.runs.about import about
 from disco.words import number
 from pages.compare.comparison import Compared, group, label
 from pages.compare.monitoring import WORDS
@@ -50,12 +53,13 @@ def section(found: Compared, known: Known | None) -> None:
         state=rows["state"].map(WORDS),
     )[["method", "group", "state", "seconds", "edges", "undirected", *metrics, "note"]]
     name, said = f"{downloads.file_name(found.run)}_methods.csv", "Every method with its numbers and notes."
+    facts = partial(about, found.run, "comparison")
     table.show(
         told.drop(columns="note"),
         "Methods with their time, edges and metrics",
         _config(),
         most=420,
-        csv=table.Csv("The table, CSV", name, "compare_methods_csv", told, said),
+        csv=table.Csv("The table, CSV", name, "compare_methods_csv", told, said, facts),
         key="compare_methods",
         placeholder="–",
     )

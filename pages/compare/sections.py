@@ -82,7 +82,14 @@ def edges(found: Compared) -> None:
         },
         most=460,
         empty="None of the methods shown has an edge.",
-        csv=table.Csv(f"{how_many(len(rows), 'edge')}, CSV", name, "compare_edges_csv", rows, said),
+        csv=table.Csv(
+            f"{how_many(len(rows), 'edge')}, CSV",
+            name,
+            "compare_edges_csv",
+            rows,
+            said,
+            partial(about, found.run, "comparison"),
+        ),
         key="compare_edge_table",
     )
 

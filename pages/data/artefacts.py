@@ -50,8 +50,7 @@ def _show(draft: Draft, found: tuple[Finding, ...]) -> None:
     if standing:
         with st.container(border=True, key="artefacts"):
             shown.lines(standing, "artefact", partial(_cure, draft), session.draft.dismiss)
-    reasons = {one.kind: draft.dismissed[one.kind] for one in found if one.kind in draft.dismissed}
-    shown.dismissed(reasons, "artefact", session.draft.dismiss)
+    shown.dismissed(found, draft.dismissed, "artefact", session.draft.dismiss)
 
 
 def _cure(draft: Draft, one: Finding) -> None:
@@ -69,7 +68,7 @@ def _cure(draft: Draft, one: Finding) -> None:
 
 
 def _adjust_for_totals() -> None:
-    session.draft.set_exposure(TOTAL)
+    session.draft.set_exposure(TOTAL, "Adjusted for the row totals.")
     columns.taken_anew()
 
 

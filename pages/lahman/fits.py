@@ -73,8 +73,8 @@ def refine(wanted: list[Wanted], done: dict[str, Run], refined: dict[str, Refine
     st.subheader("Refined by the likelihood", anchor=False)
     st.caption(
         "Beyond the paper: a search over orders by the likelihood of the paper's own class, from DISCO's order, sorted "
-        "and random ones. DISCO's result stays as it is. Batting counts lie outside that class, because many follow "
-        f"from each other by accounting, so a higher likelihood does not mean better causal directions. {SAME_ROWS}"
+        "and random ones. DISCO's result stays as it is. "
+        f"{lahman.OUTSIDE} {SAME_ROWS}"
     )
     refining = [replace(one, choice=CHOICE) for one in wanted if one.label in done]
     group.section("lahman_refine", refining, "Refine", _REFINE, done)

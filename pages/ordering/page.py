@@ -25,7 +25,7 @@ arrows = verdicts.directions(result.ccs, result.edges(*thresholds.present(result
 intro.verdict(*verdicts.of_order(result.steps, arrows))
 sections.worth()
 sections.knowledge(result)
-st.markdown("Causal order, source first: " + " → ".join(code(node) for node in result.order[:24]))
+st.markdown("Causal order, source first: " + ", ".join(code(node) for node in result.order[:24]))
 if len(result.order) > 24:
     with st.expander(f"All {how_many(len(result.order), 'node')}"):
         st.markdown(" → ".join(code(node) for node in result.order))

@@ -6,6 +6,7 @@ import networkx as nx
 import pandas as pd
 import streamlit as st
 
+from disco.runs.about import about
 from disco.words import how_many
 from pages.refine import filters
 from pages.shared.frame import table as tables
@@ -136,12 +137,14 @@ def _show(table: pd.DataFrame, refinement: Refinement) -> None:
     told = {name: (100 * table[name]).round() for name in ("bootstrap", "folds")}
     told |= {name: table[name].round(1) + 0.0 for name in ("direction_nats", "robust_nats")}  # −0 is 0
     name = f"{downloads.file_name(refinement.run)}_refined_edges.csv"
+    shares = {"edges_shown": f"{len(every)} of {len(refinement.edges)}"}
+    facts = partial(about, refinement.run, "likelihood refinement", **refinement.choices, **shares)
     tables.show(
         table.assign(**told)[names],
         "The edges shown, strongest first",
         _columns(refinement),
         most=420,
-        csv=tables.Csv("Edges shown, CSV", name, "refined_table", every, "Every number of the edges shown."),
+        csv=tables.Csv("Edges shown, CSV", name, "refined_table", every, "Every number of the edges shown.", facts),
         key=key,
         on_select=partial(_row_picked, key, _pairs(table)),
         selection_mode="single-row",

@@ -33,7 +33,7 @@ def summary(refinement: Refinement, changes: pd.DataFrame | None) -> None:
     misfit.banner(refinement.refined)
     _notes(refinement.refined.notes)
     more = " …" if len(refinement.order) > 24 else ""
-    st.markdown("Refined order, source first: " + " → ".join(code(node) for node in refinement.order[:24]) + more)
+    st.markdown("Refined order, source first: " + ", ".join(code(node) for node in refinement.order[:24]) + more)
     _assumptions()
 
 

@@ -9,6 +9,7 @@ import streamlit as st
 
 from disco.errors import printable
 from disco.runs import Run, stamps
+from disco.runs.about import about
 from disco.runs.packing import pack
 from disco.words import size
 from pages.runs import attach_truth
@@ -110,9 +111,10 @@ def _tables(run: Run) -> None:
     for result, tables in files.items():
         with st.container(horizontal=True, gap="small", vertical_alignment="center"):
             st.markdown(f"CSV of the {result}:", width="content")
+            facts = partial(about, run, "likelihood refinement" if result == "refinement" else "DISCO")
             for what, frame in tables.items():
                 name = f"{run.id}_{result}_{what.replace(' ', '_')}.csv"
-                Csv(what.capitalize(), name, f"runs_{result}_{what}_{run.id}", frame, _HELP[what]).button()
+                Csv(what.capitalize(), name, f"runs_{result}_{what}_{run.id}", frame, _HELP[what], facts).button()
 
 
 _HELP = {

@@ -12,6 +12,7 @@ from disco import words
 from disco.errors import InputError
 from disco.settings import Settings
 from disco.table import spreadsheets
+from disco.table.roles import Roles
 from pages.shared.frame import answers, errors, figure, names, table
 from pages.shared.frame.words import bullets
 from pages.shared.table import drafts
@@ -181,6 +182,9 @@ def test_run_names_and_table_names_are_inverse():
     settings = Settings.of("paper", transform="quantile", levels=6)
     assert drafts.run_name("T", settings) == "T, 6 levels, paper"
     assert drafts.table_name("T, 6 levels, paper", settings) == "T" and drafts.table_name("other", settings) == "other"
+    other, roles = settings.replace(joint_epochs=3, seed=7), Roles(exposure="total")
+    assert drafts.run_name("T", other, roles) == "T, adjusted, 6 levels, paper, changed"
+    assert drafts.table_name("T, adjusted, 6 levels, paper, changed", other) == "T"
 
 
 def test_menu_is_in_the_order_of_the_work(monkeypatch):

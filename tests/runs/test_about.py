@@ -2,10 +2,15 @@
 
 import numpy as np
 import pandas as pd
-from made_up import finished_run
+from made_up import finished_run, refine_by_hand
 
 import disco
+from disco.runs import artefacts
 from disco.runs.about import about, table_digest
+from disco.runs.artefacts import Artefacts
+from disco.runs.refined import read_refined
+from disco.table.artefacts import Finding
+from disco.verdicts import of_refinement
 
 
 def test_the_digest_is_of_names_and_counts_whatever_the_order_of_columns():
@@ -23,3 +28,21 @@ def test_every_fact_is_one_value():
         "table_sha256": table_digest(run.table()),
     }
     assert about(run, "likelihood refinement", seed=7)["seed"] == 7
+
+
+def test_what_was_dismissed_stands_with_what_was_found():
+    run = finished_run(3)
+    found = Finding("depth", "Totals explain 97 % of it.", "Adjust for it.")
+    artefacts.write(run.path, Artefacts((found,)))
+    assert about(run, "DISCO")["artefacts"] == "Totals explain 97 % of it. Adjust for it."
+    artefacts.dismiss(run, {"depth": "All plots are equal."})
+    told = about(run, "DISCO")
+    assert told["dismissed"] == "Totals explain 97 % of it. Dismissed: All plots are equal." and "artefacts" not in told
+
+
+def test_a_refinement_says_how_sure_its_directions_are():
+    run = finished_run(6)
+    refine_by_hand(run)
+    found = of_refinement(read_refined(run), 10.0)
+    assert about(run, "likelihood refinement")["verdict"] == f"{found.text} {found.advice}"
+    assert "verdict" not in about(run, "DISCO")

@@ -12,13 +12,6 @@ _MEANING = (
     "Until this is cured or dismissed, the graph's pages warn of it, and no direction is decided. The reason is kept "
     "with the run and stands in every export."
 )
-_NAMES = {
-    "relation": "sums of columns",
-    "depth": "depth",
-    "identifier": "identifier",
-    "covariate": "column left aside",
-    "near": "near copies",
-}
 
 
 def lines(
@@ -52,9 +45,13 @@ def _reason(kind: str, key: str, dismiss: Callable[[str, str], None]) -> None:
             st.caption("Give a reason: it stands in every export.")
 
 
-def dismissed(reasons: Mapping[str, str], key: str, dismiss: Callable[[str, str], None]) -> None:
+def dismissed(
+    found: Iterable[Finding], reasons: Mapping[str, str], key: str, dismiss: Callable[[str, str], None]
+) -> None:
     """A line for each that was dismissed, with its reason and *Undo*."""
-    for kind, why in reasons.items():
-        with st.container(horizontal=True, vertical_alignment="center"):
-            st.caption(f"Dismissed, {_NAMES[kind]}: {code(why)}", width="content")
-            st.button("Undo", key=f"{key}_undo_{kind}", type="tertiary", on_click=dismiss, args=(kind, ""))
+    for one in found:
+        if one.kind in reasons:
+            with st.container(horizontal=True, vertical_alignment="center"):
+                words = f"{plain(one.message)} Dismissed: {code(reasons[one.kind])}"
+                st.caption(f":material/warning: {words}", width="content")
+                st.button("Undo", key=f"{key}_undo_{one.kind}", type="tertiary", on_click=dismiss, args=(one.kind, ""))

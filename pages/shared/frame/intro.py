@@ -4,6 +4,7 @@ import streamlit as st
 
 from disco import runs
 from disco.runs import Run
+from disco.studies.lahman import OUTSIDE
 from disco.table.roles import Roles
 from disco.words import how_many
 from pages.shared import session
@@ -54,7 +55,7 @@ def artefacts(run: Run) -> bool:
             lines(told.standing, "run_artefact", lambda one: None, dismiss)
             if st.button("Change the table on Data", icon=":material/arrow_back:", key="artefacts_to_data"):
                 session.address.go("data")
-    dismissed(told.dismissed, "run_artefact", dismiss)
+    dismissed(told.found, told.dismissed, "run_artefact", dismiss)
     return bool(told.standing)
 
 
@@ -76,7 +77,16 @@ def verdict(level: str, text: str, advice: str, about: str) -> None:
             st.caption(text)
         else:
             box(f"**{about.capitalize()}: {_WORDS[about][level]}.** {text} {advice}", icon=icon)
-        adjustment(None if run is None else run.roles)
+        if run is not None:
+            adjustment(run.roles)
+            _outside(run)
+
+
+def _outside(run: Run) -> None:
+    """A word on a sample that the model does not describe; nothing for other tables."""
+    found = runs.origin.of(run)
+    if found is not None and isinstance(found.source, runs.origin.FromLahman):
+        st.caption(f":material/gavel: {OUTSIDE}")
 
 
 _BY_LIKELIHOOD = (

@@ -21,6 +21,7 @@ class Csv(NamedTuple):
         key: of the button.
         rows: the table, or a function that makes it.
         help: what is in the file.
+        about: returns the facts above its header (`disco.runs.about`), by name.
     """
 
     label: str
@@ -28,6 +29,7 @@ class Csv(NamedTuple):
     key: str
     rows: pd.DataFrame | Callable[[], pd.DataFrame]
     help: str = ""
+    about: Callable[[], Mapping[str, object]] | None = None
 
     def button(self) -> None:
         """Draw the button."""
@@ -42,7 +44,8 @@ class Csv(NamedTuple):
         )
 
     def _text(self) -> str:
-        return spreadsheets.to_csv(self.rows() if callable(self.rows) else self.rows)
+        text = spreadsheets.to_csv(self.rows() if callable(self.rows) else self.rows)
+        return text if self.about is None else spreadsheets.with_notes(text, self.about())
 
 
 def show(

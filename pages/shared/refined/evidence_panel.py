@@ -27,7 +27,7 @@ def edge_details(run: Run, refined: Refined, parent: str, child: str) -> None:
         st.info(f"The refined graph has no edge from {code(parent)} to {code(child)}.")
         return
     machine.once(machine.compiled, machine.PREPARING, partial(_curve, run, refined, parent, child))
-    st.markdown(f"{evidence_words.joined(row)}  \n{evidence_words.direction(run, refined, row)}")
+    st.markdown(f"{evidence_words.joined(refined, row)}  \n{evidence_words.direction(run, refined, row)}")
     with st.expander("Details: the numbers, and why the direction is known or not"):
         _details(run, refined, row, choice_from(choice_of(run)))
 

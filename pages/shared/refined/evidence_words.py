@@ -8,7 +8,7 @@ import pandas as pd
 from disco.parents.ocs import passes
 from disco.refine import Choice, Refined
 from disco.refine.evidence import AGAINST, FEW, HALF, MOST_MISFIT, TIMES
-from disco.refine.reasons import Reason, asked, but_known, missed, reason
+from disco.refine.reasons import Reason, asked, but_known, is_of_kind, missed, reason
 from disco.runs import Run, stamps
 from disco.runs.refined import choice_of
 from disco.words import number, plural
@@ -102,20 +102,26 @@ def lacking(run: Run, refined: Refined, row: dict[str, Any]) -> str:
     return f"**Not available**: {told}." if told else ""
 
 
-def joined(row: dict[str, Any]) -> str:
-    """How strong the evidence is that an edge's two columns are joined."""
+def joined(refined: Refined, row: dict[str, Any]) -> str:
+    """How strong the evidence is that an edge's two columns are joined, and what speaks against it."""
     gain = row["gain_nats"]
     if math.isnan(gain):
         return "**Joined:** the evidence is not available."
     strength = next(word for least, word in STRENGTHS.items() if gain >= least)
-    return f"**Joined:** {strength} evidence."
+    doubt = ""
+    if refined.found.artefacts:
+        doubt = " Something else than a cause may join them: see the warning on top of the page."
+    elif refined.nodes is not None and not is_of_kind(refined.nodes):
+        doubt = " It comes from a model that does not fit this table."
+    return f"**Joined:** {strength} evidence.{doubt}"
 
 
 def direction(run: Run, refined: Refined, row: dict[str, Any]) -> str:
     """Whether the direction is decided and, if not, the first rule that it fails."""
     bound, nodes = Choice(**choice_of(run)).bound, refined.nodes
     nats, least = (or_not(float(row[name])) for name in ("direction_nats", "robust_nats"))
-    costs = f"{nats[0].upper()}{nats[1:]} nats for this direction"
+    arrow = f"{code(row['parent'])} → {code(row['child'])}"
+    costs = f"{nats[0].upper()}{nats[1:]} nats for {arrow}"
     if nodes is None:
         is_sure = "known" if row["decided"] else "not known"
         return f"**Direction:** {is_sure} by the fewer rules of an older version. Refine again."
@@ -125,7 +131,7 @@ def direction(run: Run, refined: Refined, row: dict[str, Any]) -> str:
         Reason.KNOWN: "It allows only this direction.",
         Reason.ARTEFACT: "Something in the table creates edges: the warning on top of the page says what to do.",
         Reason.UNAVAILABLE: "The direction evidence is not available.",
-        Reason.WEAK: f"Only {nats} nats for this direction (needs {bound:g}).",
+        Reason.WEAK: f"Only {nats} nats for {arrow} (needs {bound:g}).",
         Reason.FRAGILE: f"{costs}, but only {least} with a straight link (needs {HALF * bound:g}).",
         Reason.FEW_LEVELS: f"{costs}, but the model fits any column of {FEW} levels or fewer, whatever its parents "
         "do, so its fit says nothing about a direction.",

@@ -228,9 +228,13 @@ def set_roles(given: Mapping[int, str | tuple[str, str]], words: str = "") -> No
     _change(changed)
 
 
-def set_exposure(which: str | None) -> None:
-    """Compute the exposure from the counts, or not; a former exposure column is ignored from now on."""
-    _change(lambda now: {"roles": now.roles.computing(which)})
+def set_exposure(which: str | None, words: str = "") -> None:
+    """Compute the exposure from the counts, or not; a former exposure column is ignored from now on.
+
+    Args:
+        words: what is done, one sentence, if `undo` can take it back.
+    """
+    _change(lambda now: {"roles": now.roles.computing(which), **(_step(now, words) if words else {})})
 
 
 def set_group_effects(are_wanted: bool) -> None:

@@ -136,19 +136,25 @@ def with_names(table: pd.DataFrame, names: Collection[str]) -> tuple[int, ...]:
     return tuple(position for position, name in enumerate(names_of(table)) if name in names)
 
 
-def run_name(name: str, settings: Settings) -> str:
-    """The default name of a run of a table."""
-    return name + _suffix(settings)
+def run_name(name: str, settings: Settings, roles: Roles | None = None) -> str:
+    """The default name of a run of a table; one that is adjusted says so."""
+    return name + (", adjusted" if roles is not None and roles.needed() else "") + _suffix(settings)
 
 
 def table_name(run_name: str, settings: Settings) -> str:
     """The table's name within a run's name."""
-    return run_name.removesuffix(_suffix(settings)) or run_name
+    return run_name.removesuffix(_suffix(settings)).removesuffix(", adjusted") or run_name
 
 
 def _suffix(settings: Settings) -> str:
     levels = {"rank": "ranks", "none": "counts"}.get(settings.transform, f"{settings.levels} levels")
-    return f", {levels}, {settings.preset}"
+    return f", {levels}, {settings.preset}{', changed' if own_settings(settings) else ''}"
+
+
+def own_settings(settings: Settings) -> dict[str, Any]:
+    """The settings of the networks and their training that the reader changed from the preset's."""
+    usual = ("transform", "levels", "folds", "folds_by", "boundary", "criterion", "min_level_rows", "selector")
+    return {name: value for name, value in settings.changed().items() if name not in usual}
 
 
 class DraftStore:

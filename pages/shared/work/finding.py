@@ -7,8 +7,8 @@ from disco.runs import FIT, REFINE, Run
 from disco.work import jobs
 from pages.shared import session
 from pages.shared.frame import errors
-from pages.shared.frame.names import plain
-from pages.shared.table.drafts import Draft
+from pages.shared.frame.names import code, plain
+from pages.shared.table.drafts import Draft, own_settings
 from pages.shared.work import fit_monitor, fit_start, monitor, refine_monitor, search_time, waiting
 
 _SECONDS = 1.0
@@ -36,6 +36,9 @@ def times(draft: Draft) -> None:
     """How long the search and the fit after it will take here."""
     search_time.of_draft(draft)
     fit_start.time_of(draft)
+    if own := own_settings(draft.settings):
+        told = ", ".join(f"{name} {value}" for name, value in own.items())
+        st.caption(f":material/tune: The fit uses what you set on Train: {code(told)}")
 
 
 def _start(draft: Draft) -> None:

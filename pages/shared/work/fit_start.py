@@ -44,7 +44,7 @@ def start_box(draft: Draft) -> None:
 
 
 def _usual(draft: Draft) -> str:
-    return run_name(shown(draft.name, 40), draft.settings)
+    return run_name(shown(draft.name, 40), draft.settings, draft.roles)
 
 
 def new_run(draft: Draft, name: str = "", device: str = "auto") -> runs.Run:
