@@ -9,6 +9,7 @@ from pages.shared.frame import empty, intro
 from pages.shared.frame.names import code
 from pages.shared.graph import downloads
 from pages.shared.parents import thresholds
+from pages.shared.refined import misfit, refinement
 from pages.shared.result import fit, truth
 
 intro.page_intro(
@@ -23,6 +24,7 @@ fit.variant_picker(result)
 known = truth.shown(result)
 arrows = verdicts.directions(result.ccs, result.edges(*thresholds.present(result)))
 intro.verdict(*verdicts.of_order(result.steps, arrows))
+misfit.note(refinement.readable(run))
 sections.worth()
 sections.knowledge(result)
 st.markdown("Causal order, source first: " + ", ".join(code(node) for node in result.order[:24]))

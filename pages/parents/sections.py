@@ -20,6 +20,7 @@ from pages.shared.frame.table import Csv, show
 from pages.shared.graph import against_truth, canvas, picked
 from pages.shared.parents import selectors, sparse
 from pages.shared.parents.selectors import Selection
+from pages.shared.refined import misfit, refinement
 from pages.shared.result import truth
 from pages.shared.result.fit import Result
 from pages.shared.result.known import Known
@@ -43,6 +44,7 @@ def verdict_on(chosen: Selection) -> None:
         intro.verdict(*verdicts.of_parents(result.ocs, result.rule, chosen.tau_z, chosen.pi_min))
     else:
         intro.verdict(*verdicts.of_graph(result.ccs, chosen.edges, len(result.order)))
+    misfit.note(refinement.readable(result.run))
 
 
 def graph(chosen: Selection, known: Known | None) -> None:

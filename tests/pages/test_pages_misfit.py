@@ -45,6 +45,13 @@ def test_a_table_that_the_model_does_not_fit_is_warned_of_on_top(drawn):
     assert [node for node in drawn[-1] if drawing.is_missed(drawn[-1], node)] == ["x2", "x5"]
 
 
+def test_the_pages_of_the_fit_say_so_too():
+    run = refined(misfit=BAD)
+    for page in ("ordering", "parents"):
+        assert "does not fit 2 of 6 nodes" in texts(opened(run, f"pages/{page}/page.py"))
+    assert "does not fit" not in texts(opened(refined(), "pages/parents/page.py"))
+
+
 def test_directions_that_knowledge_fixes_are_excepted():
     run = refined(misfit=BAD)
     found = read_refined(run)

@@ -16,6 +16,7 @@ from pages.shared.frame import errors, figure, table
 from pages.shared.frame.glossary import define
 from pages.shared.frame.names import code
 from pages.shared.refined import modelled
+from pages.shared.refined.refinement import Refinement
 from pages.shared.work import machine
 
 _MOST_NAMED = 6
@@ -25,6 +26,16 @@ _WRONG = (
     "(`benchmarks/log/2026-11-22-honest-directions.md`)."
 )
 _KEPT = "reversed_misfit"  # session key: the measured misfits by run, refinement and edge
+
+
+def note(refinement: Refinement | None) -> None:
+    """One line on the pages of the fit if the refinement's model does not fit the table; nothing otherwise."""
+    nodes = None if refinement is None else refinement.refined.nodes
+    if nodes is not None and not is_of_kind(nodes):
+        st.caption(
+            f":material/warning: The refinement found that its model does not fit {len(missed(nodes))} of "
+            f"{how_many(len(nodes), 'node')}. An edge says that two columns are related; its arrow is a hypothesis."
+        )
 
 
 def banner(refined: Refined) -> None:
