@@ -52,6 +52,13 @@ def test_the_pages_of_the_fit_say_so_too():
     assert "does not fit" not in texts(opened(refined(), "pages/parents/page.py"))
 
 
+def test_heads_that_verdicts_show_are_not_offered_again():
+    for truth in (None, EDGES[:2]):
+        run = refine_by_hand(finished_run(6, truth=truth), ORDER, EDGES, misfit=BAD)
+        offered = [one.key for one in opened(run, GRAPH).toggle]
+        assert ("graph_heads" in offered) is (truth is None)
+
+
 def test_directions_that_knowledge_fixes_are_excepted():
     run = refined(misfit=BAD)
     found = read_refined(run)

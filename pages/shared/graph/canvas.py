@@ -100,9 +100,9 @@ def with_heads(graph: nx.DiGraph, key: str) -> nx.DiGraph:
     """The graph to draw, with open heads at the likelier ends of its edges if the reader asks for them.
 
     Args:
-        key: of the switch, which is there only if an edge's direction is not known.
+        key: of the switch, which is there only if an edge's direction is not known and no verdict on it is shown.
     """
-    if all(has_direction(values) for *_, values in graph.edges(data=True)):
+    if all(has_direction(values) or "verdict" in values for *_, values in graph.edges(data=True)):
         return graph
     help = "An edge whose direction is not known has no head. This shows an open one at the end that fits better."
     if not st.toggle("Show the likelier ends", key=key, help=help):
