@@ -143,7 +143,7 @@ STUDY = Study(
     names=NAMES,
     experiment=EXPERIMENT,
     lesson="**Observation alone does not recover the suppression here.** With kangaroo rats kept out, pocket mice are "
-    "caught about twice as often. On the controls the counts alone give an arrow with an effect of that sign, but its "
+    "caught about twice as often. On the controls the counts alone give a link with an effect of that sign, but its "
     "direction stays open. Adjusted for plot, year and month the effect is gone: these drive both. Little is left for "
     "observation, because on the controls kangaroo rats are never away for long: 2 % of the plot-months are without "
     "them, and no plot has a year with fewer than one per session.",

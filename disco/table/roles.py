@@ -39,7 +39,7 @@ from disco.words import how_many
 ROLES = ("count", "covariate", "exposure", "group", "ignore")
 TOTAL, RATIOS = "total", "median of ratios"
 COMPUTED = (TOTAL, RATIOS)  # exposures computed from the counts
-_COMPUTED_WORDS = {TOTAL: "total of the counts", RATIOS: "median of ratios"}
+_COMPUTED_WORDS = {TOTAL: "the row totals", RATIOS: "the median of ratios"}
 MOST_BYTES = 1 << 20
 
 
@@ -87,12 +87,12 @@ class Roles:
 
     def __str__(self) -> str:
         """What results are adjusted for, as: adjusted for batch, age; exposure depth; groups by site."""
-        exposure = self.named("exposure")[0] if self.named("exposure") else _COMPUTED_WORDS.get(self.exposure or "")
-        group = self.named("group")
+        exposure, group = self.named("exposure"), self.named("group")
+        adjusted = [*self.named("covariate"), *([] if self.exposure is None else [_COMPUTED_WORDS[self.exposure]])]
         effects = ", each with its effect" if self.group_effects else ""
         parts = [
-            f"adjusted for {', '.join(covariates)}" if (covariates := self.named("covariate")) else "",
-            f"exposure {exposure}" if exposure else "",
+            f"adjusted for {', '.join(adjusted)}" if adjusted else "",
+            f"exposure {exposure[0]}" if exposure else "",
             f"groups by {group[0]}{effects}" if group else "",
         ]
         return "; ".join(filter(None, parts)) or "no adjustment"

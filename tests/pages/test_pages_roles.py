@@ -134,7 +134,7 @@ def test_an_exposure_is_computed_or_taken_from_a_column():
     box.set_value("total").run()
     assert draft_of(at).roles.exposure == "total" and columns.roles_of(draft_of(at)) == ["count"] * 3 + ["ignore"]
     said = texts(at)
-    assert "the total of the nodes is not a possible cause" in said and "Exposure total of the counts." in said
+    assert "the total of the nodes is not a possible cause" in said and "Adjusted for the row totals." in said
     run = fit_start.new_run(draft_of(at), "total", "auto")
     np.testing.assert_array_equal(run.adjustment.exposure, run.table().sum(axis=1))
     (box,) = [found for found in at.selectbox if found.label == "Exposure"]

@@ -63,7 +63,7 @@ def banner(refined: Refined) -> None:
         return
     st.warning(
         f"**The model does not fit this table: no direction is called decided{but_known(refined.edges)}.** "
-        f"{share} {are} poorly fitted, {MOST_MISFIT:.0%} or more. {said} An edge still says that two columns are "
+        f"{share} {are} poorly fitted (the limit is {MOST_MISFIT:.0%}). {said} An edge still says that two columns are "
         f"related. Its arrow is a hypothesis: {_WRONG}",
         icon=":material/warning:",
     )

@@ -59,7 +59,7 @@ def section(study: Study, columns: Sequence[str], runs: Mapping[str, Run]) -> No
         )
     else:
         machine.once(machine.compiled, machine.PREPARING, lambda: _verdicts(experiment, runs))
-    if study.lesson:
+    if study.lesson and runs:
         st.info(study.lesson, icon=":material/school:")
     st.caption(plain(study.credit))
 

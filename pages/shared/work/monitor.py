@@ -20,6 +20,7 @@ from pages.shared.frame.words import standing
 from pages.shared.work import machine, waiting
 
 _SECONDS = 1.0
+_NEARLY = 0.99  # from here on, the time left says nothing
 _LESS, _MORE = 0.8, 1.5  # times the time left at the pace so far; machines slow down more often than they speed up
 
 
@@ -83,7 +84,11 @@ def _where(run: Run, kind: Monitored, status: Status) -> str:
 
 def bar(slot: Any, run: Run, kind: Monitored, status: Status) -> None:
     """The bar of queued or running work, in a container: what it waits for, or its step, share and time left."""
-    left = "" if status.eta is None else f" · {span(_LESS * status.eta, _MORE * status.eta)} left"
+    left = (
+        ""
+        if status.eta is None or status.progress > _NEARLY
+        else f" · {span(_LESS * status.eta, _MORE * status.eta)} left"
+    )
     words = f"{kind.step(status)} · {status.progress:.0%}{left}" if status.stage else "Starting"
     if status.state == "queued":
         is_held_up = kind.work in jobs.COMPILED and not machine.compiled()
