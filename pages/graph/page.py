@@ -46,7 +46,8 @@ with left:
     canvas.graph_view(
         view.placed, drawn, "graph_canvas", strength=view.strength, picks_edges=True, height=side_panel.CANVAS
     )
-downloads.row(view.placed, drawn, view.strength, view.method, view.rule, view.choices)
+shares = {"edges_shown": f"{shown:,} of {edges:,}"} if shown < edges else {}
+downloads.row(view.placed, drawn, view.strength, view.method, view.rule, {**view.choices, **shares})
 views.tell_address(view)
 if known:
     against_truth.numbers(view.graph, known)

@@ -1,8 +1,8 @@
 """The Graph page, booted through app.py."""
 
 import pytest
-from app_world import box
-from made_up import finished_run
+from app_world import booted, box, texts, written_when_asked
+from made_up import finished_run, refine_by_hand
 from test_pages_ordering import opened
 
 PAGE = "pages/graph/page.py"
@@ -33,3 +33,15 @@ def test_search_shows_parents_children_and_scores():
     assert not app.exception
     app.switch_page("pages/parents/page.py").run()
     assert box(app, "parents_child").value == node
+
+
+def test_a_file_says_that_it_holds_the_strongest_edges_only(monkeypatch):
+    written = written_when_asked(monkeypatch)
+    names = [f"x{k}" for k in range(1, 14)]
+    pairs = [(one, other) for at, one in enumerate(names) for other in names[at + 1 :]][:70]
+    run = refine_by_hand(finished_run(13, truth=None), names, pairs)
+    at = booted("graph", run=run.id, edges="likelihood")
+    assert "Strongest 60 of 70 edges" in texts(at)
+    text = next(text for name, text in written.items() if name.endswith(".csv") and "gain_nats" in text)
+    assert '# DISCO edges_shown: "60 of 70"' in text
+    assert len([line for line in text.splitlines() if not line.startswith("# ")]) == 61
