@@ -94,14 +94,14 @@ function drawEdge(edge) {
   const line = part("path", { class: "line", d: edge.path, stroke: ink, "stroke-dasharray": edge.dash.join(" ") });
   line.style.setProperty("--width", `${edge.width}px`);
   group.append(part("path", { class: "near", d: edge.path }), line);
-  if (edge.dot) group.append(drawDot(edge.dot, ink, edge.is_ring));
+  if (edge.dot) group.append(drawDot(edge.dot, ink));
   if (edge.square) group.append(drawSquare(edge.square, ink));
   group.append(part("polygon", { class: `head ${edge.end}`, points: edge.head, fill: ink, stroke: ink }));
   return group;
 }
 
-function drawDot([x, y, radius], ink, isRing) {
-  return part("circle", { cx: x, cy: y, r: radius, fill: ink, stroke: ink, "stroke-width": 2, class: isRing ? "ring" : null });
+function drawDot([x, y, radius], ink) {
+  return part("circle", { cx: x, cy: y, r: radius, fill: ink });
 }
 
 function drawSquare([x, y, half], ink) {
@@ -115,7 +115,7 @@ function drawKey(key) {
   if (key.width) {
     const sample = part("svg", { width: 36, height: 14, "aria-hidden": "true" });
     sample.append(key.outline ? part("rect", { ...line, x: 2, y: 2, width: 30, height: 10, rx: 3 }) : part("path", { ...line, d: "M0 7H36" }));
-    if (key.has_dot) sample.append(drawDot([6, 7, 4.5], ink, key.is_ring));
+    if (key.has_dot) sample.append(drawDot([6, 7, 4.5], ink));
     if (key.has_square) sample.append(drawSquare([6, 7, 4.5], ink));
     entry.append(sample);
   }

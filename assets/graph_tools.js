@@ -39,19 +39,31 @@ function listenToTools(view) {
   view.find(".fit").addEventListener("click", () => fit(view));
   view.find(".zoom-in").addEventListener("click", () => zoom(view, 1.35));
   view.find(".zoom-out").addEventListener("click", () => zoom(view, 1 / 1.35));
-  view.find(".reset").addEventListener("click", () => view.reset());
-  view.find(".alone").addEventListener("click", () => view.showAlone(!view.data.alone.shown));
+  press(view, ".reset", () => view.reset());
+  press(view, ".alone", () => view.showAlone(!view.data.alone.shown));
+  view.find(".tools").addEventListener("keydown", (event) => takesBack(view, event));
 }
 
 // Hide, fold, undo ----------------------------------------------------------------------------------------------------
 
 function listenToArranging(view) {
-  const press = (name, act) => view.find(name).addEventListener("click", act);
-  press(".undo", () => view.change("undo"));
-  press(".all", () => view.change("all"));
-  press(".hide", () => hide(view));
-  press(".fold", () => fold(view));
-  view.find(".groups").addEventListener("change", (event) => event.target.value && view.change(`group:${event.target.value}`));
+  press(view, ".undo", () => view.change("undo"));
+  press(view, ".all", () => view.change("all"));
+  press(view, ".hide", () => hide(view));
+  press(view, ".fold", () => fold(view));
+  view.find(".groups").addEventListener("change", (event) => {
+    if (!event.target.value) return;
+    view.change(`group:${event.target.value}`);
+    view.canvas.focus({ preventScroll: true });
+  });
+}
+
+// A button that may disappear when it is pressed gives the focus to the canvas, so that the keys still work.
+function press(view, name, act) {
+  view.find(name).addEventListener("click", () => {
+    act();
+    view.canvas.focus({ preventScroll: true });
+  });
 }
 
 function chosen(view) {

@@ -72,6 +72,7 @@ def tell_the_root(script: Path) -> None:
     /graph/_stcore/health and /graph/_stcore/host-config first, and each such link ends in two 404s.
     """
     from starlette.applications import Starlette
+    from starlette.requests import Request
     from starlette.responses import HTMLResponse
     from starlette.routing import Route
     from streamlit import file_util
@@ -81,10 +82,13 @@ def tell_the_root(script: Path) -> None:
     index = Path(file_util.get_static_dir(), "index.html").read_text(encoding="utf-8").replace("<head>", _HEAD, 1)
     plain = starlette_server.create_starlette_app
 
+    # A new response for every request: compression changes the headers of the one that it sends.
+    async def answer(_: Request) -> HTMLResponse:
+        return HTMLResponse(index, headers={"Cache-Control": "no-cache"})
+
     def create(runtime: Runtime) -> Starlette:
         app = plain(runtime)
         for page in script.parent.glob("pages/*/page.py"):
-            answer = HTMLResponse(index, headers={"Cache-Control": "no-cache"})
             app.router.routes.insert(0, Route(f"/{page.parent.name}", answer, methods=["GET"]))
         return app
 

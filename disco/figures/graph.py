@@ -2,7 +2,7 @@
 
 An edge whose direction is not known has no head, or an open one at its likelier end if the graph asks for it. An edge's
 width shows its OCS; it is dashed if it did not pass in all folds. In a refined graph the width shows the edge gain, the
-loss of its child's score without it. The same holds in a union of both methods' graphs, where an edge's colour and tail
+loss of its child's score without it. The same holds in a union of both methods' graphs, where an edge's colour and dash
 show which method found it. In a graph compared with a truth or another graph, colour, dash and ends of an edge show its
 verdict instead. In a graph of several methods the width shows how many have the edge. A square at the tail marks an
 edge required by knowledge. A dashed outline marks a node that the model does not fit. `placing` positions the nodes,
@@ -79,9 +79,7 @@ class Edge:
     @property
     def look(self) -> tuple[str, tuple[int, ...]]:
         """Its colour, and its dash in pixels on and off."""
-        if self.verdict:
-            return roles.LOOKS[self.verdict][:2]
-        return self.role.colour if self.role else _EDGE, () if self.is_firm else UNSURE
+        return self.role[:2] if self.role else (_EDGE, () if self.is_firm else UNSURE)
 
     @property
     def has_dot(self) -> bool:
@@ -116,7 +114,6 @@ class Key:
     colour: str | None = None
     dash: tuple[int, ...] = ()
     has_dot: bool = False
-    is_ring: bool = False
     has_square: bool = False
     outline: bool = False
 
@@ -261,7 +258,7 @@ def legend(graph: nx.DiGraph, drawn: list[Edge]) -> list[Key]:
     present = {edge.verdict or edge.found_by for edge in drawn if edge.role}
     for name, role in (roles.LOOKS | roles.FOUND_BY).items():
         if name in present:
-            keys.append(Key(role.meaning, 3, role.colour, role.dash, role.has_dot, role.is_ring))
+            keys.append(Key(role.meaning, 3, role.colour, role.dash, role.has_dot))
     plain = [edge for edge in drawn if not edge.verdict]
     numbers = {name for *_, values in graph.edges(data=True) for name in values}
     by_evidence, by_ocs = not numbers.isdisjoint({"gain_nats", "found_by"}), "ocs" in numbers
@@ -327,7 +324,6 @@ def _line(edge: Edge, way: routing.Route) -> dict:
         "dot": [round(float(v), 1) for v in (*dot, radius)] if edge.has_dot else None,
         "square": [round(float(v), 1) for v in (*square, radius)] if edge.is_required else None,
         "end": edge.head,
-        "is_ring": edge.role is not None and edge.role.is_ring,
         "colour": colour if edge.role else None,
         **{"dash": list(dash), "width": round(edge.width, 2), "firm": edge.is_firm, "absent": edge.is_absent},
     }

@@ -23,15 +23,13 @@ WRONG = "#D62839"  # against a known truth
 
 class Verdict(NamedTuple):
     """The look of an edge compared with a truth or another graph: its colour, its dash (pixels on and off), its
-    meaning, whether it has a dot at its tail, whether only the truth or the other graph has it, and whether the dot
-    is a ring."""
+    meaning, whether it has a dot at its tail, and whether only the truth or the other graph has it."""
 
     colour: str
     dash: tuple[int, ...]
     meaning: str
     has_dot: bool = False
     is_absent: bool = False
-    is_ring: bool = False
 
 
 VERDICTS = {
@@ -48,11 +46,11 @@ CHANGES = {
     "reversed": VERDICTS["reversed"],
     "dropped": Verdict(ACCENT, (2, 5), "only in the DISCO graph", is_absent=True),
 }
-# The union of both methods' graphs; the dash shows whether the direction is decided.
+# The union of both methods' graphs. Nothing at an end: a dot or a ring there reads as the end mark of a PAG.
 FOUND_BY = {
     "both": Verdict("#0072B2", (), "found by both methods"),
-    "likelihood": Verdict("#D98200", (), "by the likelihood alone", has_dot=True),
-    "DISCO": Verdict("#B5489A", (), "by DISCO alone", has_dot=True, is_ring=True),
+    "likelihood": Verdict("#D98200", (12, 5), "by the likelihood alone"),
+    "DISCO": Verdict("#B5489A", (3, 4), "by DISCO alone"),
 }
 # Two graphs side by side.
 SIDES = {

@@ -83,7 +83,7 @@ def _svg_legend(keys: list[dict], x: float, y: float) -> tuple[list[str], float]
                 f'stroke-width="{key["width"]}"{dash}/>'
             )
         if key["has_dot"]:
-            parts.append(_svg_dot([x + 4, y - 4, 4.5], ink, key["is_ring"]))
+            parts.append(_svg_dot([x + 4, y - 4, 4.5], ink))
         if key["has_square"]:
             parts.append(_svg_square([x + 4, y - 4, 4.5], ink))
         x += 40 if key["width"] else 0
@@ -119,7 +119,7 @@ def _svg_node(node: dict) -> str:
 
 def _svg_edge(edge: dict) -> str:
     ink = edge["colour"] or _EDGE
-    tail = _svg_dot(edge["dot"], ink, edge["is_ring"]) if edge["dot"] else ""
+    tail = _svg_dot(edge["dot"], ink) if edge["dot"] else ""
     tail += _svg_square(edge["square"], ink) if edge["square"] else ""
     return (
         f'<g opacity="0.8"><title>{_xml(edge["words"])}</title>'
@@ -132,10 +132,9 @@ def _svg_head(end: str, ink: str) -> str:
     return f'fill="white" stroke="{ink}" stroke-width="1.2"' if end == "open" else f'fill="{ink}"'
 
 
-def _svg_dot(dot: list[float], ink: str, is_ring: bool) -> str:
+def _svg_dot(dot: list[float], ink: str) -> str:
     x, y, radius = dot
-    inside = f'fill="white" stroke="{ink}" stroke-width="2"' if is_ring else f'fill="{ink}"'
-    return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius:.1f}" {inside}/>'
+    return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius:.1f}" fill="{ink}"/>'
 
 
 def _svg_square(square: list[float], ink: str) -> str:

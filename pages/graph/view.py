@@ -20,7 +20,7 @@ from pages.shared.result import fit
 from pages.shared.result.fit import VARIANT_WORDS, Result
 from pages.shared.result.known import Known
 
-_WORDS = {BOTH: "Both", LIKELIHOOD: "Likelihood", DISCO: "DISCO"}
+_WORDS = {BOTH: "Either", LIKELIHOOD: "Likelihood", DISCO: "DISCO"}
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class View:
     """A graph of the open run.
 
     Attributes:
-        name: both, likelihood or DISCO.
+        name: both (an edge found by either method), likelihood or DISCO.
         graph: the edges.
         refinement: the run's refinement; None if it has none.
         result: the run's fit; None if it has none.
@@ -109,7 +109,8 @@ def _view(refinement: Refinement | None, result: Result | None) -> str:
         required=True,
         on_change=lambda: session.shown.view.keep(st.session_state[key]),
         help="Likelihood: the search for the order and graph of highest likelihood, with evidence on every edge. "
-        "DISCO: the order and the scores of the fitted networks. Both: the edges of either, marked by their finder.",
+        "DISCO: the order and the scores of the fitted networks. Either: the edges found by one method or by both; the "
+        "colour and the dash of a line say which.",
     )
     return name or BOTH
 

@@ -46,6 +46,7 @@ def explore(
         canvas.graph_view(
             refinement, drawn, "refine_canvas", height=_CANVAS, strength=refinement.strength, picks_edges=True
         )
+    with slot[0], st.container(key="refine_below"):  # on a phone below the panel (assets/app.css)
         downloads.row(
             refinement, drawn, refinement.strength, "likelihood refinement", "", refinement.choices, "refined"
         )
@@ -57,7 +58,7 @@ def _choices(
     refinement: Refinement, changes: pd.DataFrame | None, known: Known | None
 ) -> tuple[pd.DataFrame, int, str, bool]:
     """The edges that pass, how many no filter could judge, what the lines show, and whether absent edges are drawn."""
-    with st.expander("Filter and colour the edges", icon=":material/filter_alt:"):
+    with st.container(key="refine_filters"), st.expander("Filter and colour the edges", icon=":material/filter_alt:"):
         lines, absent = _lines(changes, known)
         edges, unjudged = filters.kept(refinement.edges, filters.chosen(refinement))
     return edges, unjudged, lines, absent
@@ -153,28 +154,38 @@ def _show(table: pd.DataFrame, refinement: Refinement) -> None:
 
 
 def _columns(refinement: Refinement) -> dict[str, object]:
+    """The columns, as wide as their heads; those in sight fit beside the panel in a window 1,400 pixels wide.
+
+    The others are hidden until the reader shows them by the menu above the table; the file and the picked edge's
+    details have their numbers too.
+    """
     stable, stable_help = evidence_words.stability(refinement.choice)
     column = st.column_config
-    evidence = partial(column.NumberColumn, format="%.1f", width="small")
+    evidence = partial(column.NumberColumn, format="%.1f")
+    hidden = {"hidden": True}
     return {
-        "parent": column.TextColumn("Parent", width=70),
-        "child": column.TextColumn("Child", width=70),
-        "gain_nats": evidence("Evidence for this link", help=define("edge gain")),
-        "direction_nats": evidence("Evidence for this direction", help=evidence_words.DIRECTION),
-        "robust_nats": evidence("Direction, worst case", help=evidence_words.ROBUST),
-        "decided": column.CheckboxColumn(
-            "Decided", width=64, help=evidence_words.decided_means(refinement.choice.bound)
+        "parent": column.TextColumn("Parent", width=66),
+        "child": column.TextColumn("Child", width=66),
+        "gain_nats": evidence("Evidence", width=74, help=f"Evidence for this link: {define('edge gain')}"),
+        "direction_nats": evidence(
+            "Direction", width=76, help=f"Evidence for this direction: {evidence_words.DIRECTION}"
         ),
-        "bootstrap": column.NumberColumn(stable, format="%d %%", width=92, help=stable_help),
-        "folds": column.NumberColumn(
+        "robust_nats": hidden
+        | evidence("Worst case", width=86, help=f"Direction, worst case: {evidence_words.ROBUST}"),
+        "decided": column.CheckboxColumn(
+            "Decided", width=68, help=evidence_words.decided_means(refinement.choice.bound)
+        ),
+        "bootstrap": column.NumberColumn("Stability", format="%d %%", width=72, help=f"{stable}: {stable_help}"),
+        "folds": hidden
+        | column.NumberColumn(
             "Folds",
             format="%d %%",
             width=58,
             help="Share of fits without one part of the rows that have the edge, searched like bootstrap tables.",
         ),
-        "disco": column.TextColumn("DISCO", width=62, help="Compared with the DISCO graph: kept, new or reversed."),
-        "truth": column.TextColumn("Truth", width=74, help="According to the known truth of this table."),
-        "p_value": column.NumberColumn("p", format="%.1e", width=70, help=evidence_words.P_VALUE),
+        "disco": column.TextColumn("DISCO", width=58, help="Compared with the DISCO graph: kept, new or reversed."),
+        "truth": column.TextColumn("Truth", width=56, help="According to the known truth of this table."),
+        "p_value": hidden | column.NumberColumn("p", format="%.0e", width=64, help=evidence_words.P_VALUE),
         "unavailable": column.TextColumn(
             "Not available", width=96, help="Numbers that could not be computed for this edge."
         ),
@@ -204,7 +215,8 @@ def _dropped(changes: pd.DataFrame | None, disco: pd.DataFrame | None) -> None:
 
 def _picked(refinement: Refinement, edges: pd.DataFrame) -> None:
     """A box for an edge and one for a node, and the details of the picked one."""
-    left, right = st.columns(2, gap="small", vertical_alignment="bottom")
+    boxes = st.container(key="refine_boxes")
+    left, right = boxes.columns(2, gap="small", vertical_alignment="bottom")
     with left:
         edge = _edge_box(edges, refinement.edges)
     with right:

@@ -153,6 +153,39 @@ def test_nodes_are_hidden_folded_and_taken_back(page, address, tmp_path):
     expect(undo).to_be_hidden()
 
 
+def test_after_a_tool_is_pressed_control_z_takes_it_back(page, address, tmp_path):
+    run = finished_run(6, truth=None)
+    page.goto(f"{address}/graph?run={run.id}")
+    node(page, 0).wait_for()
+    alone = saved(page, "HTML", tmp_path)
+    _pressed_and_taken_back(page)
+    page.goto(alone.as_uri())
+    _pressed_and_taken_back(page, folds=False)
+
+
+def _pressed_and_taken_back(page: Page, folds: bool = True) -> None:
+    """Every step is taken back by the keys alone, wherever the pressed button has gone."""
+    nodes, canvas = page.locator(".canvas .node"), page.locator(".canvas")
+    for tool, left in (("Fold 2", 5), ("Hide 2", 4)) if folds else (("Hide 2", 4),):
+        for number in (1, 2):
+            node(page, number).locator("rect").click(modifiers=["Shift"])
+        page.get_by_role("button", name=tool).click()
+        expect(nodes).to_have_count(left)
+        expect(canvas).to_be_focused()
+        page.keyboard.press("Control+z")
+        expect(nodes).to_have_count(6)
+        expect(canvas).to_be_focused()
+        page.keyboard.press("Escape")  # nothing stays selected
+    node(page, 5).locator("rect").click()
+    page.get_by_role("button", name="Hide", exact=True).click()
+    expect(nodes).to_have_count(5)
+    page.get_by_role("button", name="Show all (1 more)").click()
+    expect(nodes).to_have_count(6)
+    for left in (5, 6):
+        page.keyboard.press("Control+z")
+        expect(nodes).to_have_count(left)
+
+
 def test_long_names_on_a_phone_stay_in_their_boxes(page, address):
     names = [f"number_of_hospital_admissions_before_year_{k}" for k in range(20)]
     run = finished_run(names, truth=None)

@@ -53,6 +53,19 @@ def test_a_line_of_unknown_direction_makes_no_parent_and_no_child(page, address)
     expect(page.locator(".canvas .node.joined")).to_have_count(1)
 
 
+@pytest.mark.parametrize("name", ["graph", "refine"])
+def test_on_a_phone_what_is_picked_comes_right_under_the_graph(page, address, name):
+    run = refine_by_hand(finished_run(6, truth=None), ORDER, EDGES)
+    page.set_viewport_size({"width": 500, "height": 900})
+    page.goto(f"{address}/{name}?run={run.id}")
+    page.locator(".canvas [data-node='3'] rect").click()
+    expect(page.locator("h5")).to_have_text("x4")
+    graph, panel = page.locator(".frame").bounding_box(), page.locator("h5").bounding_box()
+    files = page.get_by_role("button", name="SVG", exact=True).bounding_box()
+    assert graph["y"] + graph["height"] <= panel["y"] < graph["y"] + graph["height"] + 60
+    assert panel["y"] < 900 < files["y"]
+
+
 def _outlines_tell_the_models_kind(page: Page) -> None:
     """Nodes that are not of the model's kind have a dashed outline."""
     expect(page.locator(".key").get_by_text("the model does not fit this node")).to_be_visible()

@@ -130,11 +130,12 @@ def union() -> tuple[nx.DiGraph, dict[str, tuple[float, float]]]:
     return graph, {"a": (0.0, 0.0), "b": (0.0, 100.0), "c": (0.0, 200.0)}
 
 
-def test_colour_and_tail_say_who_found_an_edge_and_a_missing_head_that_its_direction_is_not_known():
+def test_colour_and_dash_say_who_found_an_edge_and_a_missing_head_that_its_direction_is_not_known():
     graph, places = union()
     drawn = {edge.found_by: edge for edge in drawing.edges(graph)}
     assert {edge.look[0] for edge in drawn.values()} == {role.colour for role in roles.FOUND_BY.values()}
-    assert len({(edge.has_dot, edge.role.is_ring) for edge in drawn.values()}) == 3
+    assert len({edge.look[1] for edge in drawn.values()}) == 3 and not any(edge.has_dot for edge in drawn.values())
+    assert "<circle" not in drawing.svg(graph, places)  # a mark at an end reads as a PAG's uncertain end
     assert {name for name, edge in drawn.items() if edge.head == drawing.NONE} == {"likelihood"}
     graph.graph[drawing.LIKELIER] = True
     assert {edge.found_by for edge in drawing.edges(graph) if edge.head == drawing.OPEN} == {"likelihood"}
@@ -233,8 +234,9 @@ def test_without_required_edges_there_is_no_square():
     assert not any(line["square"] for line in drawing.picture(graph, places)["edges"])
 
 
-def test_the_square_stands_beyond_the_dot_that_says_who_found_the_edge():
-    graph, places = ruled(found_by="likelihood", gain_nats=4.0)
+def test_the_square_stands_beyond_the_dot_of_a_verdict():
+    graph, places = ruled(gain_nats=4.0)
+    graph.edges["a", "b"]["verdict"] = "reversed"
     (line,) = [line for line in drawing.picture(graph, places)["edges"] if line["square"]]
     (x, y, radius), (left, top, half) = line["dot"], line["square"]
     assert radius == half and ((x - left) ** 2 + (y - top) ** 2) ** 0.5 == pytest.approx(2 * radius, abs=0.2)

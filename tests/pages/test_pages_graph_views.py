@@ -42,6 +42,8 @@ def test_the_edges_of_both_say_who_found_them(drawn):
         is_fitted = pair in fitted or pair[::-1] in fitted
         assert who == ("both" if pair in refined and is_fitted else "likelihood" if pair in refined else "DISCO")
     assert "both" in told.values() and {frozenset(pair) for pair in told} == {frozenset(p) for p in fitted | refined}
+    choice = app.segmented_control(key=f"graph_view_{run.id}")
+    assert choice.value == "both" and choice.options == ["Either", "Likelihood", "DISCO"]
     assert any("Both methods found" in box.value for box in (*app.success, *app.info, *app.warning))
 
 
