@@ -25,7 +25,7 @@ def test_an_undirected_edge_counts_in_both_directions():
 
 
 def test_it_is_a_method_of_the_paper_s_tables_without_a_fit(bench, monkeypatch):  # noqa: F811
-    def asked(name, table, changes):
+    def asked(name, table, changes, dismissed):
         assert name == "boss" and changes == {"seed": 0}
         return Found.of(list(table.columns), [(table.columns[0], table.columns[1])])
 
@@ -79,7 +79,7 @@ def test_the_oracle_is_told_the_family_of_every_node():
 def test_two_methods_of_a_row_are_compared_on_the_levels_that_it_names(monkeypatch):
     seen = []
 
-    def asked(name, table, changes):
+    def asked(name, table, changes, dismissed):
         seen.append((name, changes["parents"], changes["seed"], int(table.to_numpy().max())))
         pairs = [("AB", "H"), ("G", "H")][: len(seen)]
         return Found.of(list(table.columns), pairs, order=list(table.columns)[:: 1 if len(seen) == 1 else -1])

@@ -122,6 +122,8 @@ def test_a_refinement_is_as_sure_as_its_directions_and_its_model():
     assert level(alone.having(edges=found.edges[:0])) == "guess" and level(alone.having(misfit=None)) == "guess"
     missed = alone.having(misfit=found.nodes.assign(misfit_nats=5.0))
     assert level(missed) == "poor" and "all 7 nodes are poorly fitted" in verdicts.of_refinement(missed, BOUND).text
-    assert verdicts.of_refinement(missed, BOUND).advice.endswith("none is decided.")
+    assert verdicts.of_refinement(missed, BOUND).advice.endswith("No direction is decided.")
     ruled = missed.having(edges=found.edges.assign(rule=["required", "fixed", *["free"] * 4]))
-    assert verdicts.of_refinement(ruled, BOUND).advice.endswith("none is decided, except 2 that knowledge fixes.")
+    assert verdicts.of_refinement(ruled, BOUND).advice.endswith(
+        "No direction is decided, except 2 that knowledge fixes."
+    )

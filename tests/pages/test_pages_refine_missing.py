@@ -45,7 +45,7 @@ def test_a_number_that_is_not_available_is_called_so(column, drawn, monkeypatch)
     box(app, "refine_edge").set_value(EDGE).run()
     assert not app.exception and f"**Not available**: {NUMBERS[column]}." in texts(app)
     assert not any("nan" in part.value.lower() for part in [*app.markdown, *app.caption, *app.metric])
-    rows = pd.read_csv(pd.io.common.StringIO(written["made_up_refined_edges.csv"]))
+    rows = pd.read_csv(pd.io.common.StringIO(written["made_up_refined_edges.csv"]), comment="#")
     assert rows[column].isna().sum() == 1
     assert "unavailable" not in rows and "nan" not in written["made_up_refined_edges.csv"]
     _in_every_file(drawn[-1])

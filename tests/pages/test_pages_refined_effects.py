@@ -82,14 +82,14 @@ def figures(app: AppTest) -> int:
 def test_an_edge_has_its_curve_and_evidence():
     app = part("edge_details", refined_run(), NAMES[0], NAMES[1])
     said = texts(app)
-    assert "30.0 nats for this direction" in said and "9 of 10 bootstrap tables" in said and "3 of 3 fits" in said
+    assert "30.0 nats for `a` → `" in said and "9 of 10 bootstrap tables" in said and "3 of 3 fits" in said
     assert "DISCO" not in said and "no hidden common causes" in said
     assert [metric.value for metric in app.metric] == ["120", "30.0", "12.0", "90%", "1.00e-50"] and figures(app) == 1
 
 
 def test_an_open_direction_is_called_so():
     said = texts(part("edge_details", refined_run(), NAMES[1], NAMES[2]))
-    assert "**Direction:** not known. Only 1.50 nats for this direction" in said and "2 of 3 fits" in said
+    assert "**Direction:** not known. Only 1.50 nats for `" in said and "2 of 3 fits" in said
     assert "**Not available**: share of bootstrap tables." in said and "of 10 bootstrap" not in said
     app = part("edge_details", refined_run(), NAMES[0], NAMES[2])
     assert "only 2.00 with a straight link" in texts(app)
@@ -98,7 +98,7 @@ def test_an_open_direction_is_called_so():
 @pytest.mark.parametrize(
     ("changes", "missed", "words"),
     [
-        ({"decided": True}, {}, "**Direction:** known from the counts. 30.0 nats for this direction"),
+        ({"decided": True}, {}, "**Direction:** known from the counts. 30.0 nats for `a` → `"),
         ({}, {}, "another search that ended nearly as high"), ({"direction_nats": np.nan}, {}, "not available"),
         ({"direction_nats": 3.0, "robust_nats": 3.0}, {"a": 90.0}, "Only 3.00 nats for"),
         ({"direction_nats": -2.0, "robust_nats": -2.0}, {}, "favours the reversed edge by 2.00 nats"),

@@ -202,7 +202,7 @@ def test_order_scores_and_edges_are_files(tick, monkeypatch):
     written = written_when_asked(monkeypatch)
     booted("runs")
     tables = {name.removeprefix(f"{run.id}_"): text for name, text in written.items() if name.endswith(".csv")}
-    read = {name: pd.read_csv(io.StringIO(text)) for name, text in tables.items()}
+    read = {name: pd.read_csv(io.StringIO(text), comment="#") for name, text in tables.items()}
     assert read["fit_order.csv"]["node"].tolist() == run.order()
     assert len(read["fit_edges.csv"]) == len(run.edges()) and len(read["fit_edge_scores.csv"]) == len(run.ocs())
     assert read["fit_node_scores.csv"]["score"].to_numpy() == pytest.approx(run.ccs()["score"].to_numpy())

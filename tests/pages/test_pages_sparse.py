@@ -98,7 +98,7 @@ def assert_always(seen: dict[str, str], expected: list[str]) -> None:
 
 # What a page shows as long as no edge is kept: the result, what to try instead, and the page to its end.
 EMPTY = {
-    "ordering": ["`x1` → `x2`", "Causal order"],
+    "ordering": ["`x1`, `x2`", "Causal order"],
     "parents": ["Edges: 0\n", "button sparse_jackknife\n", "figure sensitivity\n", "**It does not mean**"],
     "graph": ["**0 edges** among", "button sparse_jackknife\n", "**It does not mean**"],
 }

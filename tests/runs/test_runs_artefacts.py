@@ -45,7 +45,8 @@ def test_nothing_is_decided_while_a_depth_stands(deep, raw):
     artefacts.dismiss(run, {"depth": " plots of\n one size "})
     assert stamps.refinement(run) > before
     assert read_refined(run).edges["decided"].equals(raw.edges["decided"])
-    assert about(run, "a method")["dismissed"] == "depth: plots of one size" and "artefacts" not in about(run, "m")
+    gone = about(run, "a method")
+    assert gone["dismissed"] == f"{told.message} Dismissed: plots of one size" and "artefacts" not in gone
     artefacts.dismiss(run, {"depth": ""})
     assert not read_refined(run).edges["decided"].any()
 
