@@ -212,7 +212,7 @@ def read_part(path: Path, arguments: argparse.Namespace) -> Part:
     left_out = next((edit.rows for edit in edits if isinstance(edit, LeaveOut)), ())
     if arguments.complete_rows and (more := _incomplete(chosen, roles, left_out)):
         chosen = applied(chosen, (LeaveOut(more),))
-        edits, left_out = (*edits, LeaveOut(more)), _with_more(left_out, len(table), more)
+        edits, left_out = (*edits, LeaveOut(more)), with_more(left_out, len(table), positions(more, len(table)))
     edits = (*edits, *choice(names_of(table), names_of(chosen)))
     return Part(chosen, left_out, roles, str(path), Origin(FromFile(str(path), _digest(path), reading), edits))
 
@@ -236,10 +236,6 @@ def _digest(path: Path) -> str:
     with contextlib.suppress(OSError), open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
     return ""
-
-
-def _with_more(left_out: Stretches, rows: int, more: Stretches) -> Stretches:
-    return with_more(left_out, rows, positions(more, rows))
 
 
 def _chosen(table: pd.DataFrame, arguments: argparse.Namespace, roles: Roles | None) -> pd.DataFrame:

@@ -14,7 +14,7 @@ def run(arguments: argparse.Namespace) -> None:
     Raises:
         InputError: there is no such run, or it cannot be read.
     """
-    text = (shell if arguments.shell else python)(Facts.of(open_run(arguments.run)))
-    write(text)
-    if TABLE in text:
+    facts = Facts.of(open_run(arguments.run))
+    write((shell if arguments.shell else python)(facts))
+    if (facts.for_shell if arguments.shell else facts).needs_table:
         say(f"Save the table of this run from the page Runs as {TABLE}, beside the script.", to=sys.stderr)

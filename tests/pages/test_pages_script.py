@@ -129,8 +129,8 @@ def test_a_search_before_the_fit_does_not_know_its_order(tmp_path, monkeypatch):
 def test_the_samples_say_where_they_come_from():
     at = booted()
     press(at, "Load Poisson")
-    (source, edits), table = (draft_of(at).made({*draft_of(at).columns}).source, ()), draft_of(at).table
-    assert simulate(Design.from_dict(source.design)).table.equals(table) and not edits
+    made = draft_of(at).made(draft_of(at).columns)
+    assert simulate(Design.from_dict(made.source.design)).table.equals(draft_of(at).table) and not made.edits
     press(at, "Load Lahman")
     assert draft_of(at).origin == Origin(FromLahman(2012, 2018))
 
@@ -257,6 +257,14 @@ def test_a_hidden_truth_stays_hidden():
     made_by = Origin(FromDesign(design.to_dict()))
     run = create_run(simulate(design).table, Settings(), name="t", origin=made_by, teaching=True)
     assert "71" not in python(Facts.of(run)) and origin.of(run) == made_by
+
+
+def test_a_file_with_a_like_name_is_not_the_table_of_the_run(capsys):
+    run = create_run(poisson(rows=60), Settings(), name="t", origin=Origin(FromFile("my table.csv")))
+    for words in (["script", run.id], ["script", run.id, "--shell"]):
+        arguments = parse(words)
+        arguments.run_command(arguments)
+    assert not capsys.readouterr().err
 
 
 @pytest.mark.parametrize("name", ["a'; touch stolen; '", '"quoted", twice', "-x", " b ", "$(touch stolen)", *HOSTILE])

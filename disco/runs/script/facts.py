@@ -1,7 +1,6 @@
 """What a script of a run has to say, in whatever language."""
 
 import dataclasses
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -13,7 +12,7 @@ from disco.runs.compared import Ended
 from disco.runs.folder import Run
 from disco.runs.origin import FromFile, Origin
 from disco.runs.status import FIT, REFINE
-from disco.table.edits import Edit, ReadAgain
+from disco.table.edits import Edit, ReadAgain, RowNames, Transpose
 from disco.table.roles import Roles
 
 TABLE = "table.csv"  # of the run itself, for a run whose origin is not known
@@ -48,9 +47,15 @@ class Facts:
         return cls(run, found or _OWN, chosen if is_of_own_order else {})
 
     @property
-    def on_own_table(self) -> "Facts":
-        """The same facts, from the run's own table."""
-        return dataclasses.replace(self, origin=_OWN)
+    def for_shell(self) -> "Facts":
+        """The same facts, from the run's own table if the command line cannot make the changes in their order.
+
+        It exchanges rows and columns first, and once.
+        """
+        kinds = [isinstance(edit, RowNames | Transpose) for edit in self.reading[1]]
+        exchanges = sum(isinstance(edit, Transpose) for edit in self.reading[1])
+        is_in_turn = sorted(kinds, reverse=True) == kinds and exchanges < 2
+        return self if is_in_turn else dataclasses.replace(self, origin=_OWN)
 
     @property
     def needs_table(self) -> bool:
@@ -117,7 +122,7 @@ class Facts:
     @property
     def follows_fit(self) -> bool:
         """Whether the refinement began with the order and edges of the fit; one before the fit did not know them."""
-        return self.is_fitted and os.path.exists(self.run.path / "refined_moves.csv")
+        return self.is_fitted and (self.run.path / "refined_moves.csv").exists()
 
     @property
     def device(self) -> str:

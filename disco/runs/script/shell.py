@@ -8,7 +8,7 @@ from typing import Any
 from disco import __version__
 from disco.runs.origin import FromDesign, FromFile, FromLahman, FromPortal, Source
 from disco.runs.script.facts import Facts
-from disco.table.edits import AsNumbers, Columns, Edit, LeaveOut, RowNames, Transpose
+from disco.table.edits import AsNumbers, Columns, LeaveOut, RowNames, Transpose
 from disco.table.rows import Stretches
 
 _OUT = "again"
@@ -19,7 +19,7 @@ _OWN_FLAGS = ("seed", "folds", "folds_by", "transform", "levels", "boundary", "c
 
 def shell(facts: Facts) -> str:
     """The command lines: the table, then the fit, the refinement and the other methods that the run has."""
-    facts = facts if _in_turn(facts.reading[1]) else facts.on_own_table
+    facts = facts.for_shell
     lines = [f"# {facts.run.name!r} with DISCO {__version__}."]
     counts, made = _source(facts.origin.source)
     lines += made
@@ -42,13 +42,6 @@ def shell(facts: Facts) -> str:
     if not all(map(str.isprintable, lines)):  # pasted into a shell, such a sign may be a key that does something
         lines = ["# A name or a value has control characters: use the Python script."]
     return "\n".join([*lines, ""])
-
-
-def _in_turn(edits: Iterable[Edit]) -> bool:
-    """Whether the command line makes changes in this order: it exchanges rows and columns first, and once."""
-    kinds = [isinstance(edit, RowNames | Transpose) for edit in edits]
-    exchanged = [edit for edit in edits if isinstance(edit, Transpose)]
-    return sorted(kinds, reverse=True) == kinds and len(exchanged) < 2
 
 
 def _source(source: Source) -> tuple[str, list[str]]:

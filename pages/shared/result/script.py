@@ -47,7 +47,7 @@ def _opened(runs: Mapping[str, Run], key: str, graph: Mapping[str, Any] | None) 
             st.code(text, language=language, wrap_lines=True)
             name = f"{run.id}.{ending}"
             st.download_button(name, text, name, key=f"{key}_{ending}", on_click="ignore", icon=":material/download:")
-    if any(TABLE in text for text, *_ in texts.values()):
+    if facts.needs_table or facts.for_shell.needs_table:
         st.caption(f"How this table came to be is not known to the script. It reads {TABLE}: save that beside it.")
         data, icon = lambda: to_csv(run.with_roles()), ":material/download:"
         st.download_button(TABLE, data, TABLE, "text/csv", key=f"{key}_table", on_click="ignore", icon=icon)
