@@ -49,7 +49,8 @@ def _choose(run: Run, found: Compared) -> None:
         width=200,
         help="A method that takes longer is stopped, and the next one starts.",
     )
-    if row.button(
+    start = row.container(horizontal=True, vertical_alignment="center", width="content")  # the time stays beside it
+    if start.button(
         "Run methods",
         type="primary",
         icon=":material/play_arrow:",
@@ -59,7 +60,7 @@ def _choose(run: Run, found: Compared) -> None:
         begin(run, {name: changed[name] for name in chosen}, limit)
     seconds = sum(min(METHODS[name].seconds(*run.shape), limit) for name in chosen)
     if chosen:
-        row.markdown(f":material/timer: about **{duration(seconds)}**", width="content")
+        start.markdown(f":material/timer: about **{duration(seconds)}**", width="content")
     if all(name in METHODS for name in _ODS) and row.button(
         "ODS under three families",
         icon=":material/compare_arrows:",
