@@ -10,7 +10,7 @@ from disco.found import Found
 from disco.parents.ocs import select, tidy
 from disco.refine import Choice, Refined
 from disco.refine.evidence import decided
-from disco.refine.reversal import BOUND
+from disco.refine.limits import BOUND
 from disco.runs import refined, results
 from disco.settings import Settings
 

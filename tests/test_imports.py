@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import networkx as nx
+import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 STARTS_THE_APP = {"disco.cli.app"}  # the one module of the engine that may import Streamlit
@@ -107,16 +108,33 @@ def test_no_script_of_a_page_is_imported():
 FIRST_PAGE = """
 import sys
 from streamlit.testing.v1 import AppTest
+from streamlit.util import calc_hash
 from pages.shared.work import machine
 machine.begin, machine.begun, machine.engine_ready = (lambda: None), (lambda: True), (lambda: False)
-print(AppTest.from_file("app.py").run(timeout=120).title[0].value)
+app = AppTest.from_file("app.py")
+if sys.argv[1:]:
+    app._page_hash, app.query_params["run"] = calc_hash(sys.argv[1]), sys.argv[2]
+print(app.run(timeout=120).title[0].value, *app.exception)
 print(*{"torch", "numba", "scipy.stats", "sklearn"} & {*sys.modules})
 """
 
 
+def first_page(*page: str) -> list[str]:
+    """The title of the first page of a cold app, and the slow packages that it imported."""
+    command = [sys.executable, "-c", FIRST_PAGE, *page]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.splitlines()
+
+
 def test_the_first_page_of_a_cold_app_waits_for_no_slow_package():
-    ended = subprocess.run([sys.executable, "-c", FIRST_PAGE], cwd=ROOT, capture_output=True, text=True, check=True)
-    assert ended.stdout.splitlines() == ["What drives what?", ""]
+    assert first_page() == ["What drives what?", ""]
+
+
+@pytest.mark.parametrize("title", ["Graph", "Ordering", "Parents"])
+def test_a_link_to_a_result_waits_for_no_slow_package(title):
+    from made_up import finished_run, refine_by_hand  # here, since `tests/tree.py` reads the layers from this file
+
+    run = refine_by_hand(finished_run(6))
+    assert first_page(title.lower(), run.id) == [title, ""]
 
 
 def test_no_modules_import_in_a_circle():

@@ -11,7 +11,7 @@ from disco.cli.saying import say, sentence, short
 from disco.devices import choose_device
 from disco.knowledge.resolved import FIXED, FREE, REQUIRED
 from disco.refine import Choice, Refined
-from disco.refine.evidence import FEW, MOST_MISFIT, TIMES
+from disco.refine.limits import FEW, MOST_MISFIT, TIMES
 from disco.runs import REFINE, Run
 from disco.words import how_many
 

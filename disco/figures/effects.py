@@ -5,6 +5,7 @@ from `disco.likelihood.check`.
 """
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -12,9 +13,11 @@ import plotly.graph_objects as go
 
 from disco.figures import roles, theme
 from disco.figures.axes import evenly
-from disco.likelihood.check import Check
-from disco.likelihood.kinds import Kind, Shape
 from disco.words import number
+
+if TYPE_CHECKING:  # these import torch, which drawing does not need
+    from disco.likelihood.check import Check
+    from disco.likelihood.kinds import Kind, Shape
 
 STATISTIC_WORDS = {"mean": "mean", "ratio": "variance / mean", "zeros": "share of zeros"}
 BAND = "rgba(43,131,186,0.22)"
@@ -117,7 +120,7 @@ def middle(curve: pd.DataFrame) -> pd.DataFrame:
     return curve.iloc[[int(np.searchsorted(share, cut)) for cut in (0.05, 0.95)]]
 
 
-def kind(kind: Kind) -> go.Figure:
+def kind(kind: "Kind") -> go.Figure:
     """A node's fitted distribution at the median canonical parameter, beside the nearest shapes and a Poisson.
 
     There, every shape has the fitted distribution's mean.
@@ -152,7 +155,7 @@ def kind(kind: Kind) -> go.Figure:
     return roles.titled(figure, title, height=380)
 
 
-def _drawn(kind: Kind) -> list[Shape]:
+def _drawn(kind: "Kind") -> "list[Shape]":
     """The nearest shape, the next one of another name, and the Poisson."""
     nearest = kind.nearest
     others = [shape for shape in kind.shapes[1:] if shape.name not in (nearest.name, "Poisson")]
@@ -160,7 +163,7 @@ def _drawn(kind: Kind) -> list[Shape]:
     return list(dict.fromkeys([nearest, *others[:1], poisson]))
 
 
-def columns(check: Check, statistic: str) -> go.Figure:
+def columns(check: "Check", statistic: str) -> go.Figure:
     """One statistic of every column, observed against simulated; the bar is its range over the simulated tables.
 
     Args:
@@ -211,13 +214,13 @@ def columns(check: Check, statistic: str) -> go.Figure:
 _LOOKS = ((False, roles.PICKED, "circle", "inside the band"), (True, roles.ACCENT, "x", "outside"))
 
 
-def _outside_title(check: Check, statistic: str, noun: str) -> str:
+def _outside_title(check: "Check", statistic: str, noun: str) -> str:
     found, of = check.outside(statistic)
     what = "Correlations" if statistic == "pairs" else STATISTIC_WORDS[statistic].capitalize()
     return f"{what}: {found:,} of {of:,} {noun} outside the band; {number(check.chance * of)} expected by chance"
 
 
-def pairs(check: Check) -> go.Figure:
+def pairs(check: "Check") -> go.Figure:
     """Spearman's correlation of every pair of columns, observed against the median of the simulated tables.
 
     At most a few thousand pairs inside their bands are drawn, and as many outside.
@@ -255,7 +258,7 @@ def pairs(check: Check) -> go.Figure:
     return roles.titled(figure, _outside_title(check, "pairs", "pairs"), height=420)
 
 
-def held_out(check: Check) -> go.Figure:
+def held_out(check: "Check") -> go.Figure:
     """Gain of each graph over the first on held-out rows, in nats per row ± one standard error."""
     first = check.scores["graph"].iloc[0]
     rows = check.differences[check.differences["against"] == first]
@@ -277,7 +280,7 @@ def held_out(check: Check) -> go.Figure:
     return roles.titled(figure, held_out_words(check), height=170 + 50 * len(rows), legend=False)
 
 
-def held_out_words(check: Check) -> str:
+def held_out_words(check: "Check") -> str:
     """Which of the last two graphs predicts held-out rows better, if they differ by over two standard errors."""
     last = check.differences.iloc[-1]
     one, other = theme.label(last["graph"]), theme.label(last["against"])
@@ -288,7 +291,7 @@ def held_out_words(check: Check) -> str:
     return f"The {one} graph predicts held-out rows {better} than the {other} graph, by {size}"
 
 
-def margin(check: Check, node: str) -> go.Figure:
+def margin(check: "Check", node: str) -> go.Figure:
     """Number of rows at each count of one column: bars for the observed table, ranges for the simulated tables."""
     part = check.margins[check.margins["node"] == node]
     figure = go.Figure(

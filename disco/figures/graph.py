@@ -22,8 +22,8 @@ from disco.figures.placing import HEIGHT, Positions, node_width, short
 from disco.figures.svg import DASHED, document
 from disco.graph import has_direction
 from disco.knowledge.resolved import FIXED, REQUIRED
-from disco.likelihood.misfit import MISFIT
 from disco.parents.ocs import reaches
+from disco.refine.limits import MISFIT
 from disco.words import number
 
 THIN, THICK = 1.0, 7.0  # pixels of the weakest and the strongest edge; the latter is halved with many nodes

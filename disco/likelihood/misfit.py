@@ -24,7 +24,6 @@ from disco.likelihood.newton import fit
 from disco.progress import SILENT, Reporter
 from disco.table.ranks import fold_of_rows
 
-MISFIT = 3.0  # smallest misfit of a poorly fitted node, nats
 _GROUPS = 6
 _COLUMNS = 60  # largest number of functions of the parents
 _OWN = 24  # largest number of the rows' own columns among them

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from disco.checks import check, flag, number, whole
 from disco.errors import InputError
-from disco.refine.reversal import BOUND
+from disco.refine.limits import BOUND
 
 _MOST = 100_000
 

@@ -36,10 +36,11 @@ from scipy.special import chdtrc
 
 from disco.knowledge.resolved import FREE
 from disco.likelihood.design import STRAIGHT, Prior
-from disco.likelihood.misfit import MISFIT, misfits
+from disco.likelihood.misfit import misfits
 from disco.progress import Reporter
 from disco.refine.alike import design_effects, shared_out
 from disco.refine.choice import Choice
+from disco.refine.limits import AGAINST, COLUMNS, FEW, HALF, MISFIT, MOST_MISFIT, TIMES
 from disco.refine.prior import BEFORE
 from disco.refine.reversal import Reversal, reversals
 from disco.refine.scores import SEARCHING, Scores, fit_alone, make_fits
@@ -47,17 +48,8 @@ from disco.refine.search import Optimum
 from disco.refine.searches import Searched
 from disco.refine.walks import Parents, Wanted
 
-COLUMNS = (
-    *("parent", "child", "gain_nats", "log_likelihood_nats", "bic_nats"),
-    *("direction_nats", "robust_nats", "linear_nats", "spread_nats", "p_value"),
-)
 CLASSES = (BEFORE, BEFORE._replace(link=STRAIGHT), Prior(BEFORE.linear, 1e7, STRAIGHT))  # bent, straight, linear
-AGAINST = 1.0  # nats of linear evidence against a direction that may be due to chance
-HALF = 0.5  # share of the bound that a direction needs with a straight link
-FEW = 3  # with at most this many levels, the class fits a node in any case
-TIMES = 3.0  # multiple of its nodes' misfit that a direction's evidence must exceed
 _FINAL = 1e-4  # largest predicted gain, in nats, of the last step of a fit with reported evidence
-MOST_MISFIT = 0.1  # if this share of the nodes is poorly fitted, no direction is decided
 
 Alone = dict[Wanted, tuple[float, float]]  # score and log-likelihood by fit
 

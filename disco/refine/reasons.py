@@ -8,8 +8,7 @@ from typing import Any
 import pandas as pd
 
 from disco.knowledge.resolved import FREE
-from disco.likelihood.misfit import MISFIT
-from disco.refine.evidence import AGAINST, FEW, HALF, MOST_MISFIT, TIMES
+from disco.refine.limits import AGAINST, FEW, HALF, MISFIT, MOST_MISFIT, TIMES
 
 
 class Reason(Enum):

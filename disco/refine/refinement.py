@@ -15,9 +15,10 @@ from disco.metrics import Edges
 from disco.progress import Callback, Reporter
 from disco.refine.choice import Choice
 from disco.refine.evidence import Judged, judge
+from disco.refine.finished import refined
 from disco.refine.memory import Drawn, Memory, key_of
 from disco.refine.moves import moves
-from disco.refine.result import Refined, refined, withheld
+from disco.refine.result import Refined, withheld
 from disco.refine.screen import screen
 from disco.refine.search import STOPPED, Optimum
 from disco.refine.searches import search_everywhere

@@ -21,8 +21,6 @@ from disco.knowledge import Resolved
 from disco.refine.scores import Scores, resolve
 from disco.refine.walks import Parents, Walk, bits_of, together
 
-BOUND = 10.0  # smallest evidence that decides a direction, nats: the reversed edge is e¹⁰ ≈ 22,000 times less likely
-
 
 @dataclass(frozen=True)
 class Reversal:

@@ -14,7 +14,6 @@ from disco.refine.scores import SEARCHING, Scores, resolve
 from disco.refine.search import Optimum, search
 from disco.table.ranks import fold_of_rows
 
-KINDS = ("folds", "bootstrap")
 _SWEEPS = 3
 _SIDE_BY_SIDE = 4  # searches with shared batches of fits
 

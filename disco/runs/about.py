@@ -10,6 +10,8 @@ from disco import __version__
 from disco.errors import printable
 from disco.runs import artefacts, stamps
 from disco.runs.folder import Run
+from disco.runs.refined import choice_from, choice_of, read_refined
+from disco.verdicts import of_refinement
 
 _MOST = 10_000  # characters
 
@@ -48,9 +50,6 @@ def _verdict(run: Run, method: str) -> dict[str, str]:
     """How sure the directions of a refinement are, if the method is one."""
     if "likelihood" not in method or not stamps.refinement(run):
         return {}
-    from disco.runs.refined import choice_from, choice_of, read_refined  # imports torch
-    from disco.verdicts import of_refinement
-
     found = of_refinement(read_refined(run), choice_from(choice_of(run)).bound)
     return {"verdict": f"{found.text} {found.advice}"}
 

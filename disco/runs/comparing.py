@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from disco.metrics.several import Comparison
+from disco.refine import Choice
 from disco.runs import found
 from disco.runs.folder import Run
 
@@ -58,8 +59,6 @@ def _settings(first: tuple[Run, str], second: tuple[Run, str], results: Comparis
         {**run.settings.to_dict(), "roles": _roles(run), "knowledge": _knowledge(run)} for run, _ in (first, second)
     ]
     if first[1] == second[1] == found.REFINED:
-        from disco.refine import Choice  # imports torch
-
         usual = dataclasses.asdict(Choice())
         for values, side in zip(sides, (FIRST, SECOND), strict=True):
             chosen = {**usual, **results.found[side].choices}

@@ -6,6 +6,7 @@ from disco.errors import InputError
 from disco.found import Found
 from disco.runs import artefacts, compared, stamps
 from disco.runs.folder import Run
+from disco.runs.refined import read_refined
 from disco.runs.status import FIT, REFINE
 
 FITTED, REFINED = "fit", "refinement"
@@ -26,8 +27,6 @@ def read(run: Run, name: str) -> Found:
     if name == FITTED:
         return replace(run.found(), seconds=run.status(FIT).seconds, artefacts=artefacts.sentences(run))
     if name == REFINED:
-        from disco.runs.refined import read_refined  # imports torch
-
         return replace(read_refined(run).found, seconds=run.status(REFINE).seconds)
     ended = compared.read_one(run, name)
     if ended.found is None:

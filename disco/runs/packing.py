@@ -28,6 +28,7 @@ from disco.runs import artefacts, compared, origin
 from disco.runs.folder import Run
 from disco.runs.head import Head, read_head
 from disco.runs.making import id_of, make
+from disco.runs.refined import read_check, read_refined
 from disco.runs.results import VARIANTS
 from disco.runs.status import COMPARE, FIT, REFINE, unasked
 from disco.settings import CHOICES
@@ -279,8 +280,6 @@ def _check(folder: Path) -> None:
     Raises:
         InputError: it is not a run, has an unfinished fit, or a file is damaged.
     """
-    from disco.runs.refined import read_check, read_refined  # imports torch
-
     run = Run(folder)
     run.table(), run.adjustment, run.knowledge(), run.truth()
     for work in (FIT, REFINE, COMPARE):

@@ -17,19 +17,21 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
 from disco import found, schema
 from disco.errors import InputError, printable
 from disco.files import read_json, read_record, unwritten, write_frame, write_json
-from disco.likelihood.check import STATISTICS, Check
 from disco.refine import Choice, Refined
 from disco.refine.result import EDGE_COLUMNS, METHOD, withheld
 from disco.runs import artefacts
 from disco.runs.folder import Run
 from disco.schema import REFINE, Schema, check_order, damaged, fits, read, record, shown
+
+if TYPE_CHECKING:
+    from disco.likelihood.check import Check
 
 PREFIX = "refined_"
 _MOST_SWEEPS, _MOST_SEARCHES = 1_000_000, 10_000
@@ -158,7 +160,7 @@ def choice_from(values: dict[str, Any]) -> Choice:
     return Choice(**values)
 
 
-def save_check(run: Run, check: Check) -> None:
+def save_check(run: Run, check: "Check") -> None:
     """Save the model check of a run's refinement, until the next refinement.
 
     Raises:
@@ -172,8 +174,10 @@ def save_check(run: Run, check: Check) -> None:
         raise unwritten(run.path, error) from error
 
 
-def read_check(run: Run) -> Check | None:
+def read_check(run: Run) -> "Check | None":
     """The model check of a run's refinement; None if there is none or it is unreadable."""
+    from disco.likelihood.check import Check  # imports torch
+
     try:
         told = read_json(run.path / "refined_check.json", _CHECK_BYTES)
         frames = {name: _frame_of(told[name], columns, set(run.nodes)) for name, columns in _CHECKED.items()}
@@ -188,8 +192,10 @@ def read_check(run: Run) -> Check | None:
     return check if _is_whole(check, len(run.nodes)) else None
 
 
-def _is_whole(check: Check, nodes: int) -> bool:
+def _is_whole(check: "Check", nodes: int) -> bool:
     """Whether a check covers every column and pair, and held-out rows or the reason for none."""
+    from disco.likelihood.check import STATISTICS
+
     is_told = fits(check.unseen, float) and fits(check.simulations, int) and isinstance(check.note, str)
     seen = set(zip(check.columns["statistic"], check.columns["node"], strict=True))
     is_full = len(seen) == len(check.columns) == len(STATISTICS) * nodes

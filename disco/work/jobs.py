@@ -26,6 +26,7 @@ from disco.files import open_to_append
 from disco.progress import Event
 from disco.runs import COMPARE, FIT, REFINE, Run, Status, Work, runs_root
 from disco.runs.locks import Lock, note
+from disco.runs.refined import choice_from
 from disco.runs.status import host
 from disco.work import ahead, comparing, execution, refining, turns
 from disco.work.recording import ending
@@ -64,7 +65,6 @@ def _fit(run: Run, lock: Lock, callback: "Callback | None") -> None:
 
 
 def _refine(run: Run, lock: Lock, callback: "Callback | None") -> "Refined":
-    from disco.runs.refined import choice_from  # imports torch
     from disco.work.refining import refine_run  # imports torch
 
     status = run.written_status(REFINE)

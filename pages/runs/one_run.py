@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING
 
 import pandas as pd
 import streamlit as st
@@ -11,6 +10,7 @@ from disco.errors import printable
 from disco.runs import Run, stamps
 from disco.runs.about import about
 from disco.runs.packing import pack
+from disco.runs.refined import read_refined
 from disco.words import size
 from pages.runs import attach_truth
 from pages.shared import session
@@ -20,9 +20,6 @@ from pages.shared.frame.table import Csv
 from pages.shared.graph import downloads
 from pages.shared.result import script
 from pages.shared.work import waiting
-
-if TYPE_CHECKING:
-    from disco.refine import Refined
 
 _LONGEST = 200
 
@@ -105,8 +102,8 @@ def _tables(run: Run) -> None:
         }
     if stamps.refinement(run):
         files["refinement"] = {
-            "order": lambda: downloads.placed(_refined(run).order),
-            "edges": lambda: _refined(run).edges,
+            "order": lambda: downloads.placed(read_refined(run).order),
+            "edges": lambda: read_refined(run).edges,
         }
     for result, tables in files.items():
         with st.container(horizontal=True, gap="small", vertical_alignment="center"):
@@ -123,9 +120,3 @@ _HELP = {
     "node scores": "The CCS of every node left at every step, per fold.",
     "edge scores": "The OCS and Z of every candidate, per fold.",
 }
-
-
-def _refined(run: Run) -> "Refined":
-    from disco.runs.refined import read_refined  # loads torch
-
-    return read_refined(run)

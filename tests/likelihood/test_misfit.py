@@ -12,10 +12,11 @@ from disco.errors import FitStopped
 from disco.likelihood.batch import Problems
 from disco.likelihood.departures import _fitted, departures
 from disco.likelihood.design import Design
-from disco.likelihood.misfit import MISFIT, _information, misfits
+from disco.likelihood.misfit import _information, misfits
 from disco.likelihood.newton import fit
 from disco.progress import Reporter
 from disco.refine import Choice, refine
+from disco.refine.limits import MISFIT
 from disco.refine.prior import BEFORE
 
 

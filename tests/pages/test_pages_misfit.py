@@ -12,7 +12,7 @@ from test_pages_refine import EDGES, ORDER, PAGE
 
 from disco.figures import graph as drawing
 from disco.refine import Choice
-from disco.refine.result import _missed
+from disco.refine.finished import _missed
 from disco.runs.refined import read_refined, save
 from pages.shared.graph import canvas
 from pages.shared.refined import evidence_words

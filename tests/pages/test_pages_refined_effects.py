@@ -130,15 +130,15 @@ def test_the_evidence_on_a_direction_part_by_part():
 
 
 def test_misfit_forwards_and_turned_is_measured_once_when_asked(monkeypatch):
-    from pages.shared.refined import modelled
+    from disco.likelihood import misfit
 
-    asked, original = [], modelled.misfits
+    asked, original = [], misfit.misfits
 
     def counted(design, pairs, **more):  # noqa: ANN001, ANN202
         asked.append(pairs)
         return original(design, pairs, **more)
 
-    monkeypatch.setattr(modelled, "misfits", counted)
+    monkeypatch.setattr(misfit, "misfits", counted)
     app = part("edge_details", refined_run(), NAMES[1], NAMES[2])
     assert not asked
     app.button(key="refined_reversed_misfit").click().run()
@@ -217,16 +217,16 @@ def test_levels_are_called_levels():
 
 
 def test_only_the_node_is_fitted_and_only_once(monkeypatch):
-    from pages.shared.refined import modelled
+    from disco.likelihood.model import Model
 
     asked = []
-    original = modelled.Model.of
+    original = Model.of
 
     def counted(part, parents, **more):  # noqa: ANN001, ANN202
         asked.append(list(part.columns))
         return original(part, parents, **more)
 
-    monkeypatch.setattr(modelled.Model, "of", counted)
+    monkeypatch.setattr(Model, "of", counted)
     run = refined_run()
     part("edge_details", run, NAMES[0], NAMES[1])
     part("edge_details", run, NAMES[0], NAMES[1])

@@ -7,10 +7,12 @@ from functools import cached_property
 from typing import Any
 
 from disco.knowledge import Knowledge
+from disco.refine import Choice
 from disco.runs import artefacts, compared, origin, stamps
 from disco.runs.compared import Ended
 from disco.runs.folder import Run
 from disco.runs.origin import FromFile, Origin
+from disco.runs.refined import choice_from, choice_of
 from disco.runs.status import FIT, REFINE
 from disco.table.edits import Edit, ReadAgain, RowNames, Transpose
 from disco.table.roles import Roles
@@ -112,9 +114,6 @@ class Facts:
         """What is not usual in the choice of its refinement; None without one."""
         if not stamps.refinement(self.run):
             return None
-        from disco.refine import Choice  # imports torch
-        from disco.runs.refined import choice_from, choice_of
-
         usual = dataclasses.asdict(Choice())
         chosen = dataclasses.asdict(choice_from(choice_of(self.run)))
         return {name: value for name, value in chosen.items() if usual[name] != value}

@@ -1,21 +1,17 @@
 """The opening of a page: its title, its table, how sure its result is; and what an edge means."""
 
-from typing import TYPE_CHECKING
-
 import streamlit as st
 
 from disco import runs
 from disco.runs import Run
 from disco.studies.lahman import OUTSIDE
 from disco.table.roles import Roles
+from disco.verdicts import Verdict
 from disco.words import how_many
 from pages.shared import session
 from pages.shared.frame.artefacts import dismissed, lines
 from pages.shared.frame.glossary import define
 from pages.shared.frame.names import code, plain
-
-if TYPE_CHECKING:
-    from disco.verdicts import Verdict  # it imports torch, which few pages need
 
 # Red is left for errors: a direction that cannot be known is no fault of the table.
 _LOOKS = {
@@ -73,7 +69,7 @@ def artefacts(run: Run) -> bool:
     return bool(told.standing)
 
 
-def verdict(level: str, text: str, advice: str, about: str, on_graph: "Verdict | None" = None) -> None:
+def verdict(level: str, text: str, advice: str, about: str, on_graph: Verdict | None = None) -> None:
     """Draw a verdict, such as one from `disco.verdicts`, and below it what the open run is adjusted for.
 
     While the run's table has artefacts, they stand in place of the level and the advice.

@@ -4,11 +4,11 @@ Numbers and sentences come first. Parts that need a fitted node follow once the 
 """
 
 from functools import partial
+from typing import TYPE_CHECKING
 
 import streamlit as st
 
 from disco.figures import effects
-from disco.likelihood.kinds import Kind
 from disco.refine import Choice, Refined
 from disco.runs import Run
 from disco.runs.refined import choice_from, choice_of
@@ -18,6 +18,9 @@ from pages.shared.frame.glossary import define
 from pages.shared.frame.names import code, plain
 from pages.shared.refined import evidence_words, misfit, modelled, neighbours
 from pages.shared.work import machine
+
+if TYPE_CHECKING:
+    from disco.likelihood.kinds import Kind
 
 
 def edge_details(run: Run, refined: Refined, parent: str, child: str) -> None:
@@ -107,7 +110,7 @@ def _kind(run: Run, refined: Refined, node: str) -> None:
         _show_kind(refined, node, modelled.kind(run, refined, node))
 
 
-def _show_kind(refined: Refined, node: str, kind: Kind) -> None:
+def _show_kind(refined: Refined, node: str, kind: "Kind") -> None:
     parents = modelled.parents_of(refined.edges).get(node)
     st.markdown(f"{'Given its parents' if parents else 'It has no parents'}. {plain(kind.sentence())}")
     if not kind.is_level and len(kind.counts) > 2:

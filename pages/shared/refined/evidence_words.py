@@ -7,7 +7,7 @@ import pandas as pd
 
 from disco.parents.ocs import passes
 from disco.refine import Choice, Refined
-from disco.refine.evidence import AGAINST, FEW, HALF, MOST_MISFIT, TIMES
+from disco.refine.limits import AGAINST, FEW, HALF, MOST_MISFIT, TIMES
 from disco.refine.reasons import Reason, asked, but_known, is_of_kind, missed, reason
 from disco.runs import Run, stamps
 from disco.runs.refined import choice_of

@@ -6,9 +6,8 @@ import networkx as nx
 import pandas as pd
 import streamlit as st
 
-from disco.likelihood.misfit import MISFIT
 from disco.refine import Refined
-from disco.refine.evidence import MOST_MISFIT
+from disco.refine.limits import MISFIT, MOST_MISFIT
 from disco.refine.reasons import but_known, is_of_kind, missed
 from disco.runs import Run, stamps
 from disco.words import how_many, listed, number, plural

@@ -1,20 +1,22 @@
 """A refinement as a fitted model, for the pages: fitted node by node on request, and cached; read only.
 
-A node's fit needs only its own column and those of its parents, so a click fits at most one node.
+A node's fit needs only its own column and those of its parents, so a click fits at most one node. What fits imports
+torch, so it is imported by the first click.
 """
+
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
 from disco.figures import effects
-from disco.likelihood.covariates import rates, seen
-from disco.likelihood.kinds import Kind, describe
-from disco.likelihood.misfit import misfits
-from disco.likelihood.model import Model
 from disco.refine import Refined
-from disco.refine.prior import BEFORE
 from disco.runs import Run, stamps
 from disco.table.adjustment import Adjustment
 from pages.shared.work.facts import fact
+
+if TYPE_CHECKING:
+    from disco.likelihood.kinds import Kind
+    from disco.likelihood.model import Model
 
 
 def _node(run: Run, refined: Refined, *names: str) -> tuple:
@@ -24,6 +26,8 @@ def _node(run: Run, refined: Refined, *names: str) -> tuple:
 
 @fact(lambda run: str(run.path), 4)
 def _seen(run: Run) -> tuple[pd.DataFrame, Adjustment | None]:
+    from disco.likelihood.covariates import seen
+
     return seen(run.table(), run.adjustment, run.settings)
 
 
@@ -55,7 +59,10 @@ def parents_of(edges: pd.DataFrame) -> dict[str, list[str]]:
 
 
 @fact(_node, 128)
-def _model(run: Run, refined: Refined, node: str) -> Model:
+def _model(run: Run, refined: Refined, node: str) -> "Model":
+    from disco.likelihood.model import Model
+    from disco.refine.prior import BEFORE
+
     rows, around = _seen(run)
     parents = parents_of(refined.edges).get(node, [])
     return Model.of(rows[[node, *parents]], {node: parents} if parents else {}, adjustment=around, prior=BEFORE)
@@ -64,6 +71,8 @@ def _model(run: Run, refined: Refined, node: str) -> Model:
 @fact(_node, 256)
 def curve(run: Run, refined: Refined, parent: str, child: str) -> tuple[pd.DataFrame, pd.DataFrame]:
     """The response curve of an edge, and the observed means beside it."""
+    from disco.likelihood.covariates import rates
+
     rows, around = _seen(run)
     as_rates = rates(rows[[parent]].to_numpy(), around)
     along = rows[parent] if as_rates is None else pd.Series(as_rates[:, 0], rows.index)
@@ -71,8 +80,10 @@ def curve(run: Run, refined: Refined, parent: str, child: str) -> tuple[pd.DataF
 
 
 @fact(_node, 128)
-def kind(run: Run, refined: Refined, node: str) -> Kind:
+def kind(run: Run, refined: Refined, node: str) -> "Kind":
     """What kind of count a node is."""
+    from disco.likelihood.kinds import describe
+
     return describe(_model(run, refined, node), node, is_level=is_level(run))
 
 
@@ -82,6 +93,10 @@ def reversed_misfits(run: Run, refined: Refined, parent: str, child: str) -> pd.
     Raises:
         InputError: the refinement's graph and table do not fit.
     """
+    from disco.likelihood.misfit import misfits
+    from disco.likelihood.model import Model
+    from disco.refine.prior import BEFORE
+
     parents = parents_of(refined.edges)
     above, beside = parents.get(parent, []), [name for name in parents[child] if name != parent]
     names = list(dict.fromkeys([parent, child, *above, *beside]))

@@ -8,7 +8,7 @@ import streamlit as st
 from disco.figures import agreement as figures
 from disco.found import Found
 from disco.refine import Refined
-from disco.refine.reversal import BOUND
+from disco.refine.limits import BOUND
 from disco.studies import agreement
 from disco.studies.study import Study
 from pages.shared.frame import answers, figure, table

@@ -1,0 +1,17 @@
+"""The numbers that a direction must pass to be called decided, and the columns of the evidence.
+
+They stand apart from the computation, so that whatever only reads or shows a refinement does not import torch.
+"""
+
+BOUND = 10.0  # smallest evidence that decides a direction, nats: the reversed edge is e¹⁰ ≈ 22,000 times less likely
+MISFIT = 3.0  # smallest misfit of a poorly fitted node, nats
+MOST_MISFIT = 0.1  # if this share of the nodes is poorly fitted, no direction is decided
+AGAINST = 1.0  # nats of linear evidence against a direction that may be due to chance
+HALF = 0.5  # share of the bound that a direction needs with a straight link
+FEW = 3  # with at most this many levels, the class fits a node in any case
+TIMES = 3.0  # multiple of its nodes' misfit that a direction's evidence must exceed
+COLUMNS = (  # of the evidence for an edge
+    *("parent", "child", "gain_nats", "log_likelihood_nats", "bic_nats"),
+    *("direction_nats", "robust_nats", "linear_nats", "spread_nats", "p_value"),
+)
+KINDS = ("folds", "bootstrap")  # of draws of the rows
