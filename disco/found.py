@@ -87,7 +87,7 @@ class Found:
         index = {name: k for k, name in enumerate(names)}
         if order is not None:
             position = {name: k for k, name in enumerate(order)}
-            undirected = [tuple(sorted(pair, key=position.__getitem__)) for pair in undirected]
+            undirected = [(u, v) if position[u] < position[v] else (v, u) for u, v in undirected]
         rows = [(*pair, False) for pair in pairs] + [(*pair, True) for pair in undirected]
         rows.sort(key=lambda row: (row[2], index[row[0]], index[row[1]]))
         edges = pd.DataFrame(rows, columns=["parent", "child", "is_open"]).astype({"is_open": bool})
