@@ -7,6 +7,7 @@ from disco.runs import COMPARE, Run
 from disco.runs.compared import Asked, asked
 from disco.words import duration, how_many
 from disco.work import comparing, jobs
+from disco.work.forecast import about, crowding
 from pages.compare import options
 from pages.compare.comparison import Compared
 from pages.shared import session
@@ -47,7 +48,7 @@ def _choose(run: Run, found: Compared) -> None:
             columns = st.container(key=f"beside_compare_{group.replace(' ', '_')}").columns(2, gap="medium")
             for index, (name, one) in enumerate(those.items()):
                 with columns[index % 2], st.container(gap=None):
-                    if _is_picked(found, name, one.seconds(rows, nodes)):
+                    if _is_picked(found, name, comparing.seconds(name, rows, nodes)):
                         chosen.append(name)
                     done = " Already done." if name in found.done else ""
                     st.caption(f"{plain(one.about)}{_missing(one, told)}{done}")
@@ -79,7 +80,8 @@ def _choose(run: Run, found: Compared) -> None:
         "order depends on the family.",
     ):
         begin(run, {name: changed[name] for name in _ODS}, limit)
-    _tell(chosen, [min(METHODS[name].seconds(rows, nodes), limit) for name in chosen])
+    load = crowding("cpu", threads=1)
+    _tell(chosen, [min(comparing.seconds(name, rows, nodes) * load, limit) for name in chosen])
 
 
 def _is_picked(found: Compared, name: str, seconds: float) -> bool:
@@ -116,8 +118,9 @@ def _tell(chosen: list[str], seconds: list[float]) -> None:
         st.caption("Choose at least one method.")
         return
     st.caption(
-        f":material/timer: {how_many(len(chosen), 'method')}, about **{duration(sum(seconds))}** plus a few seconds to "
-        "start each, one after the other on one core. You can leave the page or close the tab meanwhile."
+        f":material/timer: {how_many(len(chosen), 'method')}, about **{about(sum(seconds) / 2, sum(seconds) * 2)}** "
+        "with the programs now running, one after the other on one core. You can leave the page or close the tab "
+        "meanwhile."
         + (" Fewer methods or a lower time limit make it shorter." if sum(seconds) > search_time.LONG_SECONDS else "")
     )
 
