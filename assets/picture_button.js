@@ -10,7 +10,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   const button = parentElement.querySelector("button");
   const slot = kept.get(parentElement) ?? { awaited: null, busy: false };
   kept.set(parentElement, slot);
-  button.textContent = data.kind;
+  button.textContent = data.label;
   button.title = data.help;
   button.disabled = slot.busy;
   button.onclick = () => {

@@ -2,8 +2,8 @@
 
 A verdict says how well a result would repeat on other rows. Whether the model fits the table is measured only by a
 refinement. On 13 simulated tables of 50 nodes whose folds agreed on at most 5 of 49 removals, the orders had A_top
-between .84 and .97. Of the joined pairs that all folds ordered clearly, 96 % had the right direction. So the verdict
-judges edges rather than single removals.
+between .84 and .97. Of the joined pairs that all folds ordered clearly, 96 % had the right direction. So a step of an
+order is as clear as the edges into the node it removes.
 
 | level | an order, a graph | a refinement |
 |---|---|---|
@@ -39,7 +39,8 @@ class Verdict(NamedTuple):
         level: sure, guess or poor.
         text: what was found, one sentence.
         advice: what to do about it, one or two sentences.
-        about: what it judges: the order, the edges (given the order) or the directions of the edges.
+        about: what it judges: the order, the threshold (given the order), the directions of the edges or, if there are
+            almost none, the edges.
     """
 
     level: str
@@ -49,38 +50,40 @@ class Verdict(NamedTuple):
 
 
 def of_order(steps: pd.DataFrame, arrows: pd.DataFrame) -> Verdict:
-    """How sure a causal order is: the removals judge single positions, the edges judge the positions that matter.
+    """How sure a causal order is: the share of the steps that are clear.
 
-    With many nodes most removals are narrow, since several sinks are left. Which is removed first affects no edge.
+    A step is clear if all edges into the node it removes are: which of several sinks is removed first affects no edge.
+    In a graph with almost no edges, a step is clear if all folds remove the same node by at least 10 %. What knowledge
+    decides is clear.
 
     Args:
         steps: from `disco.score.removals.all_steps`.
         arrows: from `directions`, of the edges kept along the order.
     """
     by_knowledge = steps["ratio"] < 1  # knowledge overruled the scores: only this removal was allowed
-    many, close = len(steps), int((~by_knowledge & (steps["ratio"] < CLOSE)).sum())
-    agreed = steps["folds_agreeing"] == steps["folds"]
-    text = f"{share(int(agreed.sum()), many).capitalize()} {plural(many, 'step agrees', 'steps agree')} across folds"
-    won = f"; {how_many(close, 'step')} {plural(close, 'was', 'were')} decided by less than 10 %"
-    text += f"{won if close else ''}."
-    positions = _level(many - int((by_knowledge | agreed & (steps["ratio"] >= CLOSE)).sum()), many)
+    many = len(steps)
     if is_sparse(len(arrows), many + 1):
-        return Verdict(positions, text, _ORDER_ADVICE[positions], "order")
-    ends = _level(int((~arrows["is_clear"]).sum()), len(arrows))
-    level = "guess" if ends == "sure" and positions != "sure" else ends
-    advice = _ORDER_ADVICE[level] if level != "guess" else "Trust the edges more than single positions."
-    return Verdict(level, f"{text} {_clear(arrows)}", advice, "order")
+        is_clear = (steps["folds_agreeing"] == steps["folds"]) & (steps["ratio"] >= CLOSE)
+        why = "all folds remove the same node, by at least 10 %"
+    else:
+        is_clear = ~steps["sink"].isin(arrows.loc[~arrows["is_clear"], "child"])
+        why = "all folds clearly put every parent before the node removed"
+    clear = int((by_knowledge | is_clear).sum())
+    level = _level(many - clear, many)
+    text = f"Clear at {share(clear, many)} {plural(many, 'step', 'steps')}: {why}."
+    return Verdict(level, text, _ORDER_ADVICE[level], "order")
 
 
 _ORDER_ADVICE = {
-    "sure": "Other rows would probably give the same order. Whether it is causal depends only on the model.",
+    "sure": "Other rows would probably put joined nodes in the same order. Whether it is causal depends only on the "
+    "model.",
     "guess": "Neighbouring positions may be swapped. Trust the order only for nodes that are far apart.",
     "poor": "Treat this order as a guess. More rows or fewer columns help. Refine weighs each direction separately.",
 }
 
 
 def of_parents(ocs: pd.DataFrame, rule: str, tau_z: float, pi_min: float) -> Verdict:
-    """How sure the edges are, given the order: expected false edges (jackknife), or the effect of a small shift of τ_Z.
+    """How well τ_Z separates edges from noise, given the order: expected false edges (jackknife), or edges near τ_Z.
 
     Args:
         ocs: every candidate: fold, parent, child, ocs, z.
@@ -89,27 +92,37 @@ def of_parents(ocs: pd.DataFrame, rule: str, tau_z: float, pi_min: float) -> Ver
     """
     kept, nodes = _kept(ocs, tau_z, pi_min), ocs["child"].nunique() + 1
     if is_sparse(len(kept), nodes):
-        text = f"Very few edges: {len(kept)} among {nodes} nodes."
-        return Verdict("poor", text, "The rule may be the reason, not the table: try one that keeps more.", "edges")
+        return _few(len(kept), nodes, "one that keeps more")
     if rule == "jackknife":
         return _by_noise(ocs.loc[ocs["fold"] == 1, "z"].to_numpy(), tau_z)
     fewer, more = (_kept(ocs, tau_z + move, pi_min) for move in (MOVED, -MOVED))
     lost, new = len(kept) - len(fewer), len(more) - len(kept)
     text = f"Of {how_many(len(kept), 'edge')}, {lost} would be removed if τ_Z were {MOVED:g} higher; "
     text += f"{new} would be added if it were lower."
-    return Verdict(_level(lost + new, len(kept)), text, _PARENTS_ADVICE[_level(lost + new, len(kept))], "edges")
+    return _of_threshold(lost + new, len(kept), text)
 
 
 def _by_noise(z: np.ndarray, tau_z: float) -> Verdict:
     false, kept = jackknife.expected_false(jackknife.two_groups(z), z, tau_z)
     text = f"Of {how_many(kept, 'edge')}, {false:.1f} are expected from noise alone."
-    return Verdict(_level(false, kept), text, _PARENTS_ADVICE[_level(false, kept)], "edges")
+    return _of_threshold(false, kept, text)
+
+
+def _of_threshold(doubtful: float, kept: int, text: str) -> Verdict:
+    level = _level(doubtful, kept)
+    return Verdict(level, text, _PARENTS_ADVICE[level], "threshold")
+
+
+def _few(edges: int, nodes: int, what: str) -> Verdict:
+    """The verdict on a graph with almost no edges; what: the rule to try."""
+    text = f"{how_many(edges, 'edge')} among {how_many(nodes, 'node')}."
+    return Verdict("poor", text, f"The rule may be the reason, not the table: try {what}.", "edges")
 
 
 _PARENTS_ADVICE = {
-    "sure": "Most of these pairs of columns are related. Which comes first depends only on the order.",
+    "sure": "The scores measure which columns are related, not which comes first.",
     "guess": "Edges near the threshold are doubtful. Check the scores of those that matter to you.",
-    "poor": "This graph depends on the threshold. Compare another selector before you rely on an edge.",
+    "poor": "The edges depend on the threshold. Compare another selector before you rely on one.",
 }
 
 
@@ -122,8 +135,7 @@ def of_graph(ccs: pd.DataFrame, edges: pd.DataFrame, nodes: int) -> Verdict:
         nodes: how many nodes there are.
     """
     if is_sparse(len(edges), nodes):
-        text = f"Very few edges: {len(edges)} among {nodes} nodes."
-        return Verdict("poor", text, "The rule may be the reason, not the table: try another on Parents.", "edges")
+        return _few(len(edges), nodes, "another on Parents")
     arrows = directions(ccs, edges)
     level = _level(int((~arrows["is_clear"]).sum()), len(arrows))
     return Verdict(level, _clear(arrows), _GRAPH_ADVICE[level])

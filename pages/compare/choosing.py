@@ -38,20 +38,7 @@ def section(run: Run, found: Compared) -> None:
 
 
 def _choose(run: Run, found: Compared) -> None:
-    rows, nodes = run.shape
-    told = {"roles": run.roles is not None, "knowledge": run.knowledge() is not None}
-    chosen = []
-    for group in GROUPS:
-        those = {name: one for name, one in METHODS.items() if one.group == group}
-        if those:
-            st.markdown(f"**{group[0].upper()}{group[1:]}**", help=_ABOUT[group])
-            columns = st.container(key=f"beside_compare_{group.replace(' ', '_')}").columns(2, gap="medium")
-            for index, (name, one) in enumerate(those.items()):
-                with columns[index % 2], st.container(gap=None):
-                    if _is_picked(found, name, comparing.seconds(name, rows, nodes)):
-                        chosen.append(name)
-                    done = " Already done." if name in found.done else ""
-                    st.caption(f"{plain(one.about)}{_missing(one, told)}{done}")
+    chosen = _picked(run, found)
     last = asked(run)
     changed = options.section(run, chosen, last)
     row = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
@@ -71,6 +58,10 @@ def _choose(run: Run, found: Compared) -> None:
         disabled=not chosen or changed is None,
     ):
         begin(run, {name: changed[name] for name in chosen}, limit)
+    load = crowding("cpu", threads=1)
+    seconds = sum(min(comparing.seconds(name, *run.shape) * load, limit) for name in chosen)
+    if chosen:
+        row.markdown(f":material/timer: about **{about(seconds / 2, seconds * 2)}**", width="content")
     if all(name in METHODS for name in _ODS) and row.button(
         "ODS under three families",
         icon=":material/compare_arrows:",
@@ -80,8 +71,27 @@ def _choose(run: Run, found: Compared) -> None:
         "order depends on the family.",
     ):
         begin(run, {name: changed[name] for name in _ODS}, limit)
-    load = crowding("cpu", threads=1)
-    _tell(chosen, [min(comparing.seconds(name, rows, nodes) * load, limit) for name in chosen])
+    _tell(chosen, seconds)
+
+
+def _picked(run: Run, found: Compared) -> list[str]:
+    """Draw all methods, group by group, folded so that the button below is in sight; return those ticked."""
+    told = {"roles": run.roles is not None, "knowledge": run.knowledge() is not None}
+    chosen = []
+    for group in GROUPS:
+        those = {name: one for name, one in METHODS.items() if one.group == group}
+        if not those:
+            continue
+        with st.expander(f"**{group[0].upper()}{group[1:]}** · {how_many(len(those), 'method')}"):
+            st.caption(_ABOUT[group])
+            columns = st.container(key=f"beside_compare_{group.replace(' ', '_')}").columns(2, gap="medium")
+            for index, (name, one) in enumerate(those.items()):
+                with columns[index % 2], st.container(gap=None):
+                    if _is_picked(found, name, comparing.seconds(name, *run.shape)):
+                        chosen.append(name)
+                    done = " Already done." if name in found.done else ""
+                    st.caption(f"{plain(one.about)}{_missing(one, told)}{done}")
+    return chosen
 
 
 def _is_picked(found: Compared, name: str, seconds: float) -> bool:
@@ -112,16 +122,16 @@ def _missing(one: Method, told: dict[str, bool]) -> str:
     return f" It does not use this run's {' and '.join(unused)}." if unused else ""
 
 
-def _tell(chosen: list[str], seconds: list[float]) -> None:
-    """How long all chosen methods take."""
+def _tell(chosen: list[str], seconds: float) -> None:
+    """Which methods are chosen, and how they run."""
     if not chosen:
         st.caption("Choose at least one method.")
         return
+    names = " · ".join(plain(METHODS[name].label) for name in chosen)
     st.caption(
-        f":material/timer: {how_many(len(chosen), 'method')}, about **{about(sum(seconds) / 2, sum(seconds) * 2)}** "
-        "with the programs now running, one after the other on one core. You can leave the page or close the tab "
-        "meanwhile."
-        + (" Fewer methods or a lower time limit make it shorter." if sum(seconds) > search_time.LONG_SECONDS else "")
+        f"{how_many(len(chosen), 'method')} chosen: **{names}**. They run one after the other on one core, with a few "
+        "seconds to start each. You can leave the page or close the tab meanwhile."
+        + (" Fewer methods or a lower time limit make it shorter." if seconds > search_time.LONG_SECONDS else "")
     )
 
 

@@ -24,7 +24,7 @@ def cards() -> None:
     """Three cards, side by side or stacked on a small screen; collapsed once a table is loaded."""
     is_loaded = session.draft.current() is not None
     with st.expander("Load another table", icon=":material/upload_file:") if is_loaded else st.container():
-        for column, card in zip(st.columns(3), (_lahman, _poisson, _upload), strict=True):
+        for column, card in zip(st.container(key="beside_cards").columns(3), (_lahman, _poisson, _upload), strict=True):
             with column.container(border=True, height="stretch"):
                 card()
     if problem := st.session_state.get(_PROBLEM):

@@ -4,7 +4,7 @@ import streamlit as st
 
 from disco.graph import DISCO
 from disco.words import how_many
-from pages.graph import side_panel
+from pages.graph import notice, side_panel
 from pages.graph import view as views
 from pages.shared import session
 from pages.shared.frame import empty, intro
@@ -31,14 +31,15 @@ left, right = st.container(key="beside_graph").columns([5, 3], gap="medium")
 with right, st.container(height=side_panel.HEIGHT, key="graph_rail", border=False):
     top = st.container()
     view = views.chosen(found, result)
+    notice.changed(view)
     known = truth.shown(view.placed)
     if known:
         against_truth.choose()
     drawn = side_panel.panel(view, known, top)
 with slot:
-    intro.verdict(*views.verdict(view))
+    intro.verdict(*views.verdict(view, drawn))
 with left:
-    edges, shown = view.graph.number_of_edges(), sum(pair in view.graph.edges for pair in drawn.edges)
+    edges, shown = view.graph.number_of_edges(), views.edges_drawn(view, drawn)
     strongest = f"Strongest {shown:,} of " if shown < edges and len(drawn) == len(view.graph) else ""
     named = f"**{strongest}{how_many(edges, 'edge')}** among {how_many(len(view.graph), 'node')}"
     part = "" if len(drawn) == len(view.graph) else f", {how_many(len(drawn), 'node')} shown"

@@ -132,12 +132,25 @@ def tell_address(view: View) -> None:
     session.address.tell({"edges": view.name if both else None, **told})
 
 
-def verdict(view: View) -> Verdict:
-    """How far to trust the arrows of a graph."""
+def verdict(view: View, drawn: nx.DiGraph) -> Verdict:
+    """How far to trust the arrows of a graph, of which only a part may be drawn."""
+    found, edges = _verdict(view), view.graph.number_of_edges()
+    shown = edges_drawn(view, drawn)
+    if shown == edges:
+        return found
+    return found._replace(text=f"{found.text} This is about all {edges:,} edges, not only the {shown:,} shown.")
+
+
+def edges_drawn(view: View, drawn: nx.DiGraph) -> int:
+    """How many of the edges found are drawn; true edges that were not found do not count."""
+    return sum(pair in view.graph.edges for pair in drawn.edges)
+
+
+def _verdict(view: View) -> Verdict:
     if view.name == DISCO:
         edges = pd.DataFrame(view.graph.edges, columns=["parent", "child"])
         return verdicts.of_graph(view.result.ccs, edges, len(view.graph))
-    found = verdicts.of_refinement(view.refinement.refined, view.refinement.choice.bound)
+    found = view.refinement.verdict
     if view.name == LIKELIHOOD:
         return found
     agreed = sum(values["found_by"] == BOTH for *_, values in view.graph.edges(data=True))

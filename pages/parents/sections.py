@@ -11,8 +11,10 @@ from disco import verdicts
 from disco.figures import accuracy
 from disco.figures import parents as figures
 from disco.figures import selectors as cut_figures
+from disco.graph import DISCO
 from disco.parents.selectors import WORDS
 from disco.words import how_many
+from pages.shared import session
 from pages.shared.frame import answers, figure, intro
 from pages.shared.frame.glossary import define
 from pages.shared.frame.names import code
@@ -38,13 +40,17 @@ _SCALES = {
 
 
 def verdict_on(chosen: Selection) -> None:
-    """How sure the edges kept are."""
-    result = chosen.result
-    if chosen.is_ocs:
-        intro.verdict(*verdicts.of_parents(result.ocs, result.rule, chosen.tau_z, chosen.pi_min))
+    """How well the threshold of the OCS separates its scores; and Graph's verdict on the run, in Graph's words."""
+    result, refined = chosen.result, refinement.readable(chosen.result.run)
+    if refined is None or session.shown.view.now() == DISCO:
+        on_graph = verdicts.of_graph(result.ccs, selectors.of_run(result).edges, len(result.order))
     else:
-        intro.verdict(*verdicts.of_graph(result.ccs, chosen.edges, len(result.order)))
-    misfit.note(refinement.readable(result.run))
+        on_graph = refined.verdict
+    if chosen.is_ocs:
+        intro.verdict(*verdicts.of_parents(result.ocs, result.rule, chosen.tau_z, chosen.pi_min), on_graph)
+    else:
+        intro.verdict(*on_graph)
+    misfit.note(refined)
 
 
 def graph(chosen: Selection, known: Known | None) -> None:

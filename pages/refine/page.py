@@ -4,7 +4,7 @@ from functools import partial
 
 import streamlit as st
 
-from disco import metrics, runs, verdicts
+from disco import metrics, runs
 from pages.refine import adjustments, edge_list, model_check, rule_costs, sections
 from pages.shared import session
 from pages.shared.frame import empty, intro
@@ -37,7 +37,7 @@ present = thresholds.present(result) if result else ()
 graph = result.graph(*present) if result else None
 changes = metrics.changes(graph, found.graph).rename(columns={"change": "verdict"}) if result else None
 known = truth.shown(found)
-intro.verdict(*verdicts.of_refinement(found.refined, found.choice.bound))
+intro.verdict(*found.verdict)
 st.fragment(edge_list.explore)(found, changes, result.edges(*present) if result else None, known)
 sections.summary(found, changes)
 if known:

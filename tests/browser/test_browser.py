@@ -38,6 +38,20 @@ def test_a_deep_link_opened_first_after_a_start(page, tmp_path):
             assert page.get_by_role("dialog").count() == 0 and "Page not found" not in page.inner_text("body")
 
 
+@pytest.mark.parametrize(("name", "width"), [("data", 800), ("portal", 500)])
+def test_nothing_is_cut_in_a_small_window(page, address, name, width):
+    page.set_viewport_size({"width": width, "height": 900})
+    page.goto(f"{address}/{name}")
+    part = {"data": ".st-key-beside_cards", "portal": "[data-testid=stMultiSelectTagsContainer]"}[name]
+    expect(page.locator(part).first).to_be_visible()
+    settled(page)
+    script = """part => [...document.querySelectorAll(part)].flatMap(one => [one, ...one.querySelectorAll("*")]).filter(
+        one => getComputedStyle(one).overflow !== "visible" && !one.closest("svg") && one.clientWidth &&
+            (one.scrollWidth > one.clientWidth + 1 || one.scrollHeight > one.clientHeight + 1)
+    ).map(one => one.innerText)"""
+    assert page.evaluate(script, part) == []
+
+
 def test_from_a_file_to_a_graph(page, address, tmp_path):
     page.goto(address)
     page.locator("input[type=file]").set_input_files(counts(tmp_path))

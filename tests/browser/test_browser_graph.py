@@ -106,7 +106,9 @@ def test_files_are_the_picture_on_the_screen_dragged_nodes_included(page, addres
 
 def _printed(page: Page, run: Run) -> None:
     """The PDF is a page that holds the picture and what it says of itself, and no more."""
-    page.get_by_role("button", name="PDF", exact=True).click()
+    pdf = page.get_by_role("button", name="PDF …", exact=True)
+    assert pdf.get_attribute("title").startswith("Print or save as PDF")  # since a dialog opens
+    pdf.click()
     until(page, lambda: page.evaluate("Boolean(window.printed)"), "nothing is printed")
     title, said, width, sheet = page.evaluate("window.printed")
     assert title == "six" and table_digest(run.table()) in said and width > 300 and f"size: {width}px" in sheet

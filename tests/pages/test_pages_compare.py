@@ -81,9 +81,18 @@ def test_methods_are_chosen_with_their_words_and_started(started, monkeypatch):
     assert f"compare_pick_sort-mean_{run.id}" in usual and f"compare_pick_absent_{run.id}" not in usual
     nothing_ticked(app).checkbox(key=f"compare_pick_good_{run.id}").check()
     app.number_input(key=f"compare_limit_{run.id}").set_value(30).run()
-    assert "1 method, about **1.1 s (1 to 2.2 s)**" in texts(app)
+    assert "1 method chosen: **the good one**" in texts(app)
+    assert ":material/timer: about **1.1 s (1 to 2.2 s)**" in texts(app)
     button(app, "Run methods").click().run()
     assert not app.exception and started == [(run, COMPARE, Asked({"good": {}}, 30))]
+
+
+def test_the_methods_are_folded_so_that_the_button_is_in_sight():
+    app = opened(finished_run(4), PAGE)
+    folded = [one for one in app.expander if one.checkbox]
+    assert {box.key for one in folded for box in one.checkbox} == {box.key for box in app.checkbox}
+    assert not any(one.proto.expanded or "start_comparison" in [found.key for found in one.button] for one in folded)
+    assert "sorted by mean" in texts(app).split("chosen: **")[1].split("**")[0]
 
 
 def test_options_are_written_in_words_and_listed(started):

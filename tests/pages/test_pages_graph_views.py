@@ -44,7 +44,19 @@ def test_the_edges_of_both_say_who_found_them(drawn):
     assert "both" in told.values() and {frozenset(pair) for pair in told} == {frozenset(p) for p in fitted | refined}
     choice = app.segmented_control(key=f"graph_view_{run.id}")
     assert choice.value == "both" and choice.options == ["Either", "Likelihood", "DISCO"]
-    assert any("Both methods found" in box.value for box in (*app.success, *app.info, *app.warning))
+    (said,) = [box.value for box in (*app.success, *app.info, *app.warning) if "Both methods found" in box.value]
+    assert "not only" not in said
+
+
+def test_the_verdict_says_that_it_is_about_edges_not_drawn_too(drawn):
+    run = both()
+    app = opened(run, PAGE)
+    many = len(drawn[-1].edges)
+    box(app, "graph_search").set_value("x1").run()
+    app.segmented_control(key="graph_reach").set_value("1 step").run()
+    shown = len(drawn[-1].edges)
+    said = "".join(box.value for box in (*app.success, *app.info, *app.warning))
+    assert shown < many and f"This is about all {many} edges, not only the {shown} shown." in said
 
 
 @pytest.mark.parametrize(("name", "expected"), [("likelihood", set(EDGES)), ("DISCO", None)])
@@ -108,6 +120,24 @@ def test_a_turned_edge_is_undecided_and_says_so(drawn):
     app.session_state["shared_picked_edge"] = {run.id: turned[0]}
     app.run()
     assert "DISCO has this edge reversed" in texts(app)
+
+
+def test_a_notice_says_that_work_has_ended_and_what_it_changed(drawn):
+    run = finished_run(6, truth=None)
+    lock = run.take({"work": "refine"})
+    try:
+        run.update(REFINE, state="running", stage="search", progress=0.4)
+        app = opened(run, PAGE)
+        before = set(drawn[-1].edges)
+        assert not app.run().toast
+        refine_by_hand(run, ORDER, EDGES)
+        run.update(REFINE, state="done")
+    finally:
+        lock.release()
+    (said,) = [one.value for one in app.run().toast]
+    many = len({frozenset(pair) for pair in before ^ set(drawn[-1].edges)})
+    assert many and f"The likelihood search has ended: {many} edges changed. Shown now: the edges found by" in said
+    assert not app.run().toast  # once
 
 
 def test_find_the_graph_starts_a_search_and_a_fit_behind_it(monkeypatch):

@@ -1,7 +1,8 @@
 """The Parents page, booted through app.py."""
 
-from app_world import box, numbers
-from made_up import finished_run
+import pytest
+from app_world import booted, box, numbers
+from made_up import finished_run, refine_by_hand
 from test_pages_ordering import opened
 
 from disco.parents import jackknife
@@ -35,9 +36,22 @@ def test_going_back_to_the_own_threshold_moves_nothing_else():
 
 def test_a_verdict_comes_first_and_follows_the_threshold():
     app = opened(finished_run(8), PAGE)
-    assert "Very few edges" not in app.success[0].value
+    assert "The threshold separates the scores clearly." in app.success[0].value
     app.slider[0].set_value(5.0).run()
-    assert not app.success or "Weak" in app.error[0].value
+    assert not app.success and "Very few edges." in app.warning[0].value
+
+
+@pytest.mark.parametrize("edges", ["likelihood", "DISCO"])
+def test_the_verdict_of_graph_is_said_in_its_own_words(edges):
+    run = refine_by_hand(finished_run(6, truth=None))
+    app = booted("graph", run=run.id, edges=edges)
+    (said,) = [one.value for one in (*app.success, *app.info, *app.warning) if "Directions: " in one.value]
+    head = said[: said.index("**", 2)]
+    app.switch_page(PAGE).run()
+    (line,) = [one.value for one in app.caption if "On Graph: " in one.value]
+    assert f"On Graph: {head}**" in line and line.split("**")[2].strip() in said
+    boxes = "".join(one.value for one in (*app.success, *app.info, *app.warning))
+    assert "The threshold" in boxes and "Directions: " not in boxes
 
 
 def test_thresholds_follow_to_the_graph_page():

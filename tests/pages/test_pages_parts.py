@@ -10,6 +10,7 @@ from app_world import HOSTILE, booted, box, poisson, written_run
 
 from disco import words
 from disco.errors import InputError
+from disco.knowledge import Knowledge
 from disco.settings import Settings
 from disco.table import spreadsheets
 from disco.table.roles import Roles
@@ -183,8 +184,19 @@ def test_run_names_and_table_names_are_inverse():
     assert drafts.run_name("T", settings) == "T, 6 levels, paper"
     assert drafts.table_name("T, 6 levels, paper", settings) == "T" and drafts.table_name("other", settings) == "other"
     other, roles = settings.replace(joint_epochs=3, seed=7), Roles(exposure="total")
-    assert drafts.run_name("T", other, roles) == "T, adjusted, 6 levels, paper, changed"
-    assert drafts.table_name("T, adjusted, 6 levels, paper, changed", other) == "T"
+    name = drafts.run_name("T", other, roles, Knowledge(), 3)
+    assert name == "T · 3, adjusted, with rules, 6 levels, paper, joint epochs 3, seed 7"
+    assert drafts.table_name(name, other) == "T"
+    many = settings.replace(joint_epochs=3, folds=4, width=8)
+    assert drafts.run_name("T", many) == "T, 6 levels, paper, 3 settings changed"
+
+
+def test_a_second_run_of_a_table_has_the_next_number_whatever_its_settings():
+    settings, other = Settings.of("paper"), Settings.of("tuned", seed=4)
+    named = [(drafts.run_name("T", settings), settings), (drafts.run_name("U", other, number=7), other)]
+    assert [drafts.next_number(name, named) for name in ("T", "U", "V")] == [2, 8, 1]
+    named.append((drafts.run_name("T", other, number=5), other))  # those between were deleted
+    assert drafts.next_number("T", named) == 6 and drafts.next_number("T", [("my own name", settings)]) == 1
 
 
 def test_menu_is_in_the_order_of_the_work(monkeypatch):

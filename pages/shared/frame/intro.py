@@ -1,5 +1,7 @@
 """The opening of a page: its title, its table, how sure its result is; and what an edge means."""
 
+from typing import TYPE_CHECKING
+
 import streamlit as st
 
 from disco import runs
@@ -12,16 +14,28 @@ from pages.shared.frame.artefacts import dismissed, lines
 from pages.shared.frame.glossary import define
 from pages.shared.frame.names import code, plain
 
+if TYPE_CHECKING:
+    from disco.verdicts import Verdict  # it imports torch, which few pages need
+
 # Red is left for errors: a direction that cannot be known is no fault of the table.
 _LOOKS = {
     "sure": (st.success, ":material/check_circle:"),
     "guess": (st.info, ":material/info:"),
     "poor": (st.warning, ":material/help:"),
 }
-_WORDS = {
-    "order": {"sure": "clear", "guess": "partly clear", "poor": "unclear"},
-    "edges": {"sure": "clear", "guess": "partly clear", "poor": "unclear"},
-    "directions": {"sure": "mostly known", "guess": "partly known", "poor": "hardly known"},
+_HEADS = {
+    "order": {"sure": "Order: clear", "guess": "Order: partly clear", "poor": "Order: unclear"},
+    "threshold": {
+        "sure": "The threshold separates the scores clearly",
+        "guess": "The threshold separates most of the scores",
+        "poor": "The threshold hardly separates the scores",
+    },
+    "directions": {
+        "sure": "Directions: mostly known",
+        "guess": "Directions: partly known",
+        "poor": "Directions: hardly known",
+    },
+    "edges": {"poor": "Very few edges"},
 }
 
 
@@ -59,7 +73,7 @@ def artefacts(run: Run) -> bool:
     return bool(told.standing)
 
 
-def verdict(level: str, text: str, advice: str, about: str) -> None:
+def verdict(level: str, text: str, advice: str, about: str, on_graph: "Verdict | None" = None) -> None:
     """Draw a verdict, such as one from `disco.verdicts`, and below it what the open run is adjusted for.
 
     While the run's table has artefacts, they stand in place of the level and the advice.
@@ -68,7 +82,8 @@ def verdict(level: str, text: str, advice: str, about: str) -> None:
         level: sure, guess or poor.
         text: what was found, as Markdown.
         advice: what to do about it, as Markdown.
-        about: what is judged: order, edges or directions.
+        about: what is judged: order, threshold, directions or edges.
+        on_graph: Graph's verdict on the run, below that of a page which judges something else.
     """
     box, icon = _LOOKS[level]
     run = session.run.current()
@@ -76,7 +91,10 @@ def verdict(level: str, text: str, advice: str, about: str) -> None:
         if run is not None and artefacts(run):
             st.caption(text)
         else:
-            box(f"**{about.capitalize()}: {_WORDS[about][level]}.** {text} {advice}", icon=icon)
+            box(f"**{_HEADS[about][level]}.** {text} {advice}", icon=icon)
+            if on_graph is not None and on_graph.about != about:
+                head, icon = _HEADS[on_graph.about][on_graph.level], _LOOKS[on_graph.level][1]
+                st.caption(f"{icon} On Graph: **{head}.** {on_graph.text}")
         if run is not None:
             adjustment(run.roles)
             _outside(run)

@@ -158,13 +158,15 @@ def picture_button(kind: str, picture: Callable[[], str], file: str, key: str) -
         key: of the element.
     """
     press = st.session_state.get(key, {}).get("press")  # only in the script run that follows the press
-    data = {"svg": picture() if press else "", "press": press, "file": file, "kind": kind, "help": _PICTURE_HELP[kind]}
+    label, help = _PICTURES[kind]
+    pressed = {"svg": picture() if press else "", "press": press, "file": file}
+    data = {**pressed, "kind": kind, "label": label, "help": help}
     _picture(key=key, data=data, on_press_change=lambda: None, width=76)
 
 
-_PICTURE_HELP = {
-    "PNG": "An image at twice the size shown.",
-    "PDF": "Opens the print dialog: choose to save as PDF. The page has the size of the picture.",
+_PICTURES = {  # label and help; the dots announce a dialog
+    "PNG": ("PNG", "An image at twice the size shown."),
+    "PDF": ("PDF …", "Print or save as PDF: opens the browser's print dialog, with a page of the size of the picture."),
 }
 
 

@@ -187,11 +187,15 @@ def controls(result: Result, selector: str, where: str) -> Selection | None:
     return selection(result, selector)
 
 
+def of_run(result: Result) -> Selection:
+    """What the run's own selector keeps; the OCS if that selector has not been computed along this order."""
+    return selection(result, result.run.settings.selector) or _by_ocs(result, *thresholds.present(result))
+
+
 def on_graph(result: Result) -> Selection:
-    """For Graph: what the run's own selector keeps; the OCS if that selector has not been computed here."""
-    selector = result.run.settings.selector
-    found = None if selector == "ocs" else selection(result, selector)
-    if found is not None:
+    """Draw the controls of what Graph shows of the fit, and return it (`of_run`)."""
+    selector, found = result.run.settings.selector, of_run(result)
+    if not found.is_ocs:
         said = f"Shown: the edges by {found.words}, as this run was fitted."
         st.caption(f"{said} {found.lines} Parents shows other selectors.")
         return found

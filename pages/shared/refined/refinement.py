@@ -13,6 +13,7 @@ from disco.figures import refined as figures
 from disco.refine import Choice, Refined
 from disco.runs import Run, stamps
 from disco.runs.refined import choice_from, choice_of, read_refined
+from disco.verdicts import Verdict, of_refinement
 from pages.shared.frame.figure import Ready, ready
 from pages.shared.frame.names import plain
 from pages.shared.result.known import Known
@@ -56,6 +57,11 @@ class Refinement:
     def strength(self) -> float:
         """The strength of the widest line, so that widths do not change with the filters."""
         return max((drawing.strength(values) for *_, values in self.graph.edges(data=True)), default=1.0)
+
+    @cached_property
+    def verdict(self) -> Verdict:
+        """How sure its directions are."""
+        return of_refinement(self.refined, self.choice.bound)
 
     @property
     def choices(self) -> dict[str, float | str]:

@@ -6,10 +6,11 @@ are dropped first when there are too many or they take too much memory.
 
 import hashlib
 import io
+import re
 import secrets
 import threading
 from collections import OrderedDict
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -27,6 +28,9 @@ from disco.table.rows import Stretches
 
 _MOST_DRAFTS = 32
 _MOST_BYTES = 1 << 30
+_ADJUSTED, _RULES = ", adjusted", ", with rules"  # in the default name of a run
+_NUMBER = re.compile(r" · (\d{1,6})$")
+_MOST_TOLD = 2  # changed settings in a name; the list of runs cuts long names
 
 
 @dataclass(frozen=True)
@@ -136,19 +140,44 @@ def with_names(table: pd.DataFrame, names: Collection[str]) -> tuple[int, ...]:
     return tuple(position for position, name in enumerate(names_of(table)) if name in names)
 
 
-def run_name(name: str, settings: Settings, roles: Roles | None = None) -> str:
-    """The default name of a run of a table; one that is adjusted says so."""
-    return name + (", adjusted" if roles is not None and roles.needed() else "") + _suffix(settings)
+def run_name(
+    name: str, settings: Settings, roles: Roles | None = None, knowledge: Knowledge | None = None, number: int = 1
+) -> str:
+    """The default name of a run of a table: which one it is, and what sets it apart from other runs of the table."""
+    marks = f" · {number}" if number > 1 else ""
+    marks += _ADJUSTED if roles is not None and roles.needed() else ""
+    return name + marks + (_RULES if knowledge is not None else "") + _suffix(settings)
 
 
 def table_name(run_name: str, settings: Settings) -> str:
     """The table's name within a run's name."""
-    return run_name.removesuffix(_suffix(settings)).removesuffix(", adjusted") or run_name
+    return _parts(run_name, settings)[0]
+
+
+def next_number(name: str, named: Iterable[tuple[str, Settings]]) -> int:
+    """The number of a table's next run.
+
+    Args:
+        name: of the table.
+        named: the names and settings of all runs.
+    """
+    parts = [_parts(*one) for one in named]
+    return max((number + 1 for table, number in parts if table == name), default=1)
+
+
+def _parts(run_name: str, settings: Settings) -> tuple[str, int]:
+    """The table's name and the number within a run's name."""
+    text = run_name.removesuffix(_suffix(settings)).removesuffix(_RULES).removesuffix(_ADJUSTED)
+    found = _NUMBER.search(text)
+    return (text[: found.start()], int(found[1])) if found else (text or run_name, 1)
 
 
 def _suffix(settings: Settings) -> str:
     levels = {"rank": "ranks", "none": "counts"}.get(settings.transform, f"{settings.levels} levels")
-    return f", {levels}, {settings.preset}{', changed' if own_settings(settings) else ''}"
+    changed = {name: value for name, value in settings.changed().items() if name not in ("transform", "levels")}
+    told = [f"{name.replace('_', ' ')} {value}" for name, value in changed.items()]
+    told = told if len(told) <= _MOST_TOLD else [f"{len(told)} settings changed"]
+    return ", ".join(["", levels, settings.preset, *told, *([f"seed {settings.seed}"] if settings.seed else [])])
 
 
 def own_settings(settings: Settings) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from pages.shared.frame.answers import lasting
 from pages.shared.frame.names import plain, shown
 from pages.shared.frame.words import STAGES
 from pages.shared.table import computed
-from pages.shared.table.drafts import Draft, run_name
+from pages.shared.table.drafts import Draft, next_number, run_name
 from pages.shared.work import choices, machine, search_time
 
 _MEASURING = "Measuring this machine's speed (a few seconds, once a week)"
@@ -34,7 +34,7 @@ def start_box(draft: Draft) -> None:
             key=lasting(f"run_name_{draft.key}", ""),
             placeholder=_usual(draft),
             max_chars=80,
-            help="Shown in the list of runs. Leave empty to use the suggested name. Two runs may share a name.",
+            help="Shown in the list of runs. Leave empty to use the suggested name, which says what differs.",
         )
         refused = choices.problem()
         if refused:
@@ -44,7 +44,9 @@ def start_box(draft: Draft) -> None:
 
 
 def _usual(draft: Draft) -> str:
-    return run_name(shown(draft.name, 40), draft.settings, draft.roles)
+    name = shown(draft.name, 40)
+    number = next_number(name, ((run.name, run.settings) for run in runs.list_runs()))
+    return run_name(name, draft.settings, draft.roles, draft.knowledge, number)
 
 
 def new_run(draft: Draft, name: str = "", device: str = "auto") -> runs.Run:
