@@ -80,7 +80,7 @@ def read_rival(row: "Row", method: "Method", known: Known, seed: int) -> dict[st
 
 def measured(found: Found, truth: Edges, table: pd.DataFrame) -> dict[str, Any]:
     """A result compared with the truth; `undirected` is the number of edges without direction."""
-    values = evaluate(truth, order=found.order, edges=found.pairs, table=table)
+    values = evaluate(truth, order=found.order, edges=found.likelier, table=table)
     return {**values, "undirected": len(found.undirected)}
 
 

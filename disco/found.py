@@ -35,8 +35,9 @@ class Found:
 
     Attributes:
         nodes: all nodes, sources first if there is an order, otherwise as in the table.
-        edges: one row per edge: parent, child, and any of `disco.graph.EDGE_NUMBERS` and `EDGE_WORDS`. `is_open`: the
-            method leaves the direction open; the edge then stands once, either way.
+        edges: one row per edge: parent, child, and any of `disco.graph.EDGE_NUMBERS` and `EDGE_WORDS`. `is_open`, or
+            `decided` of 0: the method leaves the direction open; the edge then stands once, along the order if there
+            is one.
         is_ordered: whether the nodes are in causal order.
         scores: parent, child, score of candidate edges, and p_value if the method has one. The method defines the
             score. Empty if it has none.
@@ -84,6 +85,9 @@ class Found:
         if order is not None and sorted(order) != sorted(names):
             raise InputError("The order must contain every node exactly once.")
         index = {name: k for k, name in enumerate(names)}
+        if order is not None:
+            position = {name: k for k, name in enumerate(order)}
+            undirected = [(u, v) if position[u] < position[v] else (v, u) for u, v in undirected]
         rows = [(*pair, False) for pair in pairs] + [(*pair, True) for pair in undirected]
         rows.sort(key=lambda row: (row[2], index[row[0]], index[row[1]]))
         edges = pd.DataFrame(rows, columns=["parent", "child", "is_open"]).astype({"is_open": bool})
@@ -97,8 +101,12 @@ class Found:
     @cached_property
     def pairs(self) -> Pairs:
         """(parent, child) of every edge; both directions of an open edge."""
-        ends = zip(self.edges["parent"], self.edges["child"], self._open, strict=True)
-        return [pair for u, v, is_open in ends for pair in ((u, v), (v, u))[: 1 + is_open]]
+        return self._pairs(self._open)
+
+    @property
+    def likelier(self) -> Pairs:
+        """(parent, child) of every edge, an open one along the order; in both directions if there is no order."""
+        return self.pairs if not self.is_ordered else self._pairs(np.zeros(len(self.edges), dtype=bool))
 
     @property
     def directed(self) -> Pairs:
@@ -113,15 +121,19 @@ class Found:
     @property
     def _open(self) -> np.ndarray:
         """Whether each edge's direction is open, (edges)."""
-        if "is_open" not in self.edges:
-            return np.zeros(len(self.edges), dtype=bool)
-        return self.edges["is_open"].to_numpy(dtype=bool)
+        told = self.edges[[name for name in ("is_open", "decided") if name in self.edges]].to_dict("records")
+        return np.array([not graphs.has_direction(edge) for edge in told], dtype=bool)
+
+    def _pairs(self, both: np.ndarray) -> Pairs:
+        """(parent, child) of every edge, and (child, parent) of those marked in `both`, (edges)."""
+        ends = zip(self.edges["parent"], self.edges["child"], both, strict=True)
+        return [pair for u, v, is_both in ends for pair in ((u, v), (v, u))[: 1 + is_both]]
 
     def adjacency(self, names: Sequence[str] | None = None) -> pd.DataFrame:
-        """0 and 1, (nodes, nodes), rows are parents; 1 in both directions for an open edge."""
+        """0 and 1, (nodes, nodes), rows are parents: `likelier` as a matrix."""
         names = self.nodes if names is None else names
         matrix = pd.DataFrame(np.zeros((len(names),) * 2, dtype=np.int64), index=list(names), columns=list(names))
-        for parent, child in self.pairs:
+        for parent, child in self.likelier:
             matrix.loc[parent, child] = 1
         return matrix
 

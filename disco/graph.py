@@ -28,6 +28,7 @@ EDGE_NUMBERS = (
     *("decided", "p_value", "folds", "bootstrap"),
     *("methods", "is_open"),
 )
+_FLAGS = ("decided", "is_open")
 # In a union of both methods' graphs: both, likelihood or DISCO. With knowledge, its rule on the edge.
 EDGE_WORDS = ("found_by", "rule")
 BOTH, LIKELIHOOD, DISCO = FOUND_BY = ("both", "likelihood", "DISCO")
@@ -216,7 +217,10 @@ def adjacency(graph: nx.DiGraph) -> pd.DataFrame:
 
 
 def edges(graph: nx.DiGraph) -> pd.DataFrame:
-    """One row per edge: parent, child, and the edge's words and numbers; children in causal order."""
+    """One row per edge: parent, child, and the edge's words and numbers; children in causal order.
+
+    `decided` and `is_open` are true, false, or NaN where they tell nothing.
+    """
     empty = dict.fromkeys(EDGE_WORDS, "") | dict.fromkeys(EDGE_NUMBERS, math.nan)
     names = [name for name in empty if any(name in data for *_, data in graph.edges(data=True))]
     rows = [
@@ -224,7 +228,10 @@ def edges(graph: nx.DiGraph) -> pd.DataFrame:
         for child in graph
         for parent in parents(graph, child)
     ]
-    return pd.DataFrame(rows, columns=["parent", "child", *names])
+    found = pd.DataFrame(rows, columns=["parent", "child", *names])
+    for name in found.columns.intersection(_FLAGS):
+        found[name] = found[name].map({1.0: True, 0.0: False})
+    return found
 
 
 def export(graph: nx.DiGraph, format: str, about: About | None = None) -> str:

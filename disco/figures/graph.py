@@ -27,6 +27,7 @@ from disco.refine.limits import MISFIT
 from disco.words import number
 
 THIN, THICK = 1.0, 7.0  # pixels of the weakest and the strongest edge; the latter is halved with many nodes
+FULL_WIDTH = 20.0  # nats: an edge of less evidence is thinner than the widest line, even if no edge has more
 MISSING = 1.8  # pixels of a missing true edge, whatever its OCS
 MANY_NODES = 40
 UNSURE = (7, 5)  # pixels on and off of a dashed edge
@@ -122,12 +123,15 @@ def edges(graph: nx.DiGraph, strongest: float | None = None) -> list[Edge]:
     """The edges to draw, weakest first so that strong ones are on top.
 
     Args:
-        strongest: the `strength` of the widest line; by default that of the graph's strongest edge.
+        strongest: the `strength` of the widest line; by default that of the graph's strongest edge. A line of evidence
+            is as wide only from `FULL_WIDTH` on.
     """
     data = sorted(graph.edges(data=True), key=lambda edge: strength(edge[2]))
     # Most edges may be shared by all methods, and many thick lines hide each other.
     thick = THICK if graph.number_of_nodes() <= MANY_NODES and "methods" not in graph.graph else THICK / 2
     top = strongest or max((strength(values) for *_, values in data), default=0.0) or 1.0
+    if any(_by_evidence(values) for *_, values in data):
+        top = max(top, np.sqrt(FULL_WIDTH))
 
     def width(values: dict) -> float:
         if _is_absent(values.get("verdict")):
@@ -151,10 +155,15 @@ def strength(values: Mapping[str, float]) -> float:
 
     Gains span orders of magnitude.
     """
-    if "gain_nats" in values or "found_by" in values:
+    if _by_evidence(values):
         gain = values.get("gain_nats", np.nan)
         return float(np.sqrt(gain)) if gain > 0 else 0.0  # also 0 if not available
     return values.get("ocs", values.get("methods", 0.0))
+
+
+def _by_evidence(values: Mapping[str, Any]) -> bool:
+    """Whether an edge belongs to a refined graph, or to the union of one with a fit's."""
+    return "gain_nats" in values or "found_by" in values
 
 
 def _is_absent(verdict: str | None) -> bool:

@@ -110,9 +110,8 @@ def _refined(
     device = "cpu" if options.device == "auto" else options.device
     found = refine(given, choice, knowledge=knowledge, device=device, callback=callback, dismissed=ARTEFACTS)
     scores = found.edges[["parent", "child"]].assign(score=found.edges["gain_nats"])
-    open_ = len(found.edges) - int(found.edges["decided"].sum())
-    notes = [f"Undecided directions: {open_} of {len(found.edges)}.", *found.notes]
-    return Found.of(list(given.counts.columns), _pairs(found.edges), order=found.order, scores=scores, notes=notes)
+    names, parts = list(given.counts.columns), (found.found.directed, found.found.undirected)
+    return Found.of(names, parts[0], undirected=parts[1], order=found.order, scores=scores, notes=found.notes)
 
 
 def _pairs(edges: pd.DataFrame) -> list[tuple[str, str]]:

@@ -141,7 +141,7 @@ class Comparison:
     def weighed(self, name: str) -> nx.DiGraph:
         """The edges of one result as a graph along `order`, each with `methods` instead of its own numbers."""
         one = self.found[name]
-        ends = one.edges[[column for column in ("parent", "child", "is_open") if column in one.edges]]
+        ends = one.edges[[column for column in ("parent", "child", "is_open", "decided") if column in one.edges]]
         return self._weighed(replace(one, edges=ends).drawn(self.order))
 
     def consensus(self, least: int) -> nx.DiGraph:

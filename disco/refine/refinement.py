@@ -65,10 +65,11 @@ def refine(
     """
     require_types(choice=(choice, Choice | None), settings=(settings, Settings | None))
     require_types(knowledge=(knowledge, Knowledge | None), memory=(memory, Path | str | None))
-    reporter, on = Reporter(callback, WEIGHTS, STOPPED), choose_device(device).type
+    choice, settings, on = choice or Choice(), settings or Settings(), choose_device(device).type
+    draws = {} if choice.bootstrap or choice.folds else {"bootstrap": 0.0}
+    reporter = Reporter(callback, {**WEIGHTS, **draws}, STOPPED)
     given = prepare(table, roles)
-    found = artefacts(given, aside=ignored(table, roles), dismissed=dismissed)
-    choice, settings, adjustment = choice or Choice(), settings or Settings(), given.adjustment
+    found, adjustment = artefacts(given, aside=ignored(table, roles), dismissed=dismissed), given.adjustment
     task = Task.of(given.counts, choice, settings, order, edges, adjustment, on, knowledge)
     candidates = _candidates(task, reporter)
     key = key_of(task.design.ranks.cpu().numpy(), choice, order, candidates, adjustment, knowledge)

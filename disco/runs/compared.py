@@ -244,7 +244,7 @@ def table(run: Run, ended: list[Ended], truth: pd.DataFrame | None) -> pd.DataFr
         told: dict[str, Any] = {"method": one.method, "state": one.state, "seconds": one.seconds, "note": one.note}
         if (found := one.found) is not None:
             told |= {"edges": len(found.edges), "undirected": len(found.undirected)}
-            told |= {} if truth is None else evaluate(truth, found.order, found.pairs) | told
+            told |= {} if truth is None else evaluate(truth, found.order, found.likelier) | told
         rows.append(told)
     columns = ["method", "state", "seconds", "edges", "undirected", *METRICS, "note"]
     kinds = {**dict.fromkeys(("seconds", *METRICS), "float64"), **dict.fromkeys(WHOLE, "Int64")}

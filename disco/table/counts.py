@@ -27,13 +27,14 @@ from disco.table.cells import (
 )
 from disco.table.identifiers import identifier
 from disco.table.read import NOTES, read_table
-from disco.table.rows import Stretches, row_numbers
+from disco.table.rows import MOST_FAULTY, Stretches, row_numbers, whys
 from disco.words import how_many
 
 __all__ = ["Problem", "as_counts", "describe", "problems", "read_table"]
 
 _ROWS_PER_FOLD = 4
 _LEAVE_OUT = "Correct the table, or leave the column out."
+_FILL_IN = "Fill in the blank cells, or leave out the row or the column."
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,7 @@ class Problem:
         blocking: whether it must be solved before the table can be used; otherwise it is a note.
         kind: "identifier"; "name", missing or repeated; "names", the first row may have been read as names; "columns",
             too few of them; "file", how it was read; or "".
+        fault: what several columns with this problem have, such as "blank cells"; "" if each is described alone.
     """
 
     column: str | None
@@ -56,6 +58,7 @@ class Problem:
     remedy: str
     blocking: bool = True
     kind: str = ""
+    fault: str = ""
 
 
 def least_rows(folds: int) -> int:
@@ -123,7 +126,8 @@ def as_they_are(table: pd.DataFrame | np.ndarray, kind: type) -> pd.DataFrame:
 def describe(table: pd.DataFrame | np.ndarray) -> pd.DataFrame:
     """Summary statistics, one row per column.
 
-    Columns: `column` (name), `type` ("counts", "0/1", "constant" or "not counts"), `levels` (distinct values),
+    Columns: `column` (name), `type` ("counts", "0/1", "constant", "not counts", or counts with the number of cells
+    that are not, such as "counts, 4 blank"), `levels` (distinct values),
     `zeros` (share of rows), `mean`, `variance` (n - 1), `dispersion` (variance / mean: 1 for Poisson), `ties`
     (the probability that two different random rows have the same value), `minimum`, `maximum`.
     A column that is not counts has no numbers.
@@ -140,7 +144,7 @@ def _describe(column: pd.Series, name: str) -> dict[str, object]:
     """The row of `describe` for one column."""
     values = numbers_of(column)[0]
     if not len(values) or not is_count(values).all():
-        return {"column": name, "type": "not counts"}
+        return {"column": name, "type": _type_with_faults(column)}
     levels, rows = np.unique(values, return_counts=True)
     total, mean = len(values), values.mean()
     variance = values.var(ddof=1) if total > 1 else np.nan
@@ -157,6 +161,16 @@ def _describe(column: pd.Series, name: str) -> dict[str, object]:
         "minimum": levels[0],
         "maximum": levels[-1],
     }
+
+
+def _type_with_faults(column: pd.Series) -> str:
+    """`counts, 4 blank`, or `not counts` if too many of the cells that are not blank are not counts."""
+    faults = Counter(whys(column))
+    filled = len(column) - faults["blank"]
+    if not filled or faults.total() - faults["blank"] > MOST_FAULTY * filled:
+        return "not counts"
+    told = [f"{count:,} {'not numbers' if why == 'text' else why}" for why, count in faults.items()]
+    return ", ".join(["counts", *(told or ["stored as text"])])
 
 
 def _shape_problems(table: pd.DataFrame, folds: int | None) -> Iterator[Problem]:
@@ -208,18 +222,18 @@ def _cell_problems(
     """
     finite = np.isfinite(values) & whole
     kinds = [
-        (np.isnan(values) & ~other, "the value is missing", "Fill it in, or leave out the row or the column."),
-        (np.isinf(values), "the value is infinite", _LEAVE_OUT),
-        (finite & (values < 0), "{} is negative; a count is 0 or more", _LEAVE_OUT),
-        (finite & (values != np.floor(values)), "{} is not a whole number", "Whole numbers only."),
-        (finite & (values >= TOO_LARGE), "{} is too large for a count", _LEAVE_OUT),
+        (np.isnan(values) & ~other, "the value is missing", _FILL_IN, "blank cells"),
+        (np.isinf(values), "the value is infinite", _LEAVE_OUT, "infinite numbers"),
+        (finite & (values < 0), "{} is negative; a count is 0 or more", _LEAVE_OUT, "negative numbers"),
+        (finite & (values != np.floor(values)), "{} is not a whole number", "Whole numbers only.", "decimals"),
+        (finite & (values >= TOO_LARGE), "{} is too large for a count", _LEAVE_OUT, "numbers too large for counts"),
     ]
     found = [_text_problem(column, name, other, numbers)] if other.any() else []
-    for where, what, remedy in kinds:
+    for where, what, remedy, fault in kinds:
         if where.any():
             row = int(np.argmax(where))
             sentence = _sentence(name, numbers[row], what.format(_number(values[row])), int(where.sum()))
-            found.append(Problem(name, int(numbers[row]), sentence, remedy))
+            found.append(Problem(name, int(numbers[row]), sentence, remedy, fault=fault))
     return found
 
 
@@ -237,7 +251,9 @@ def _text_problem(column: pd.Series, name: str, other: np.ndarray, numbers: np.n
     row = int(np.argmax(where))
     cell = column.iloc[row]
     what = f'"{cell[:40]}" is text, not a number' if isinstance(cell, str) else f"{str(cell)[:40]} is not a number"
-    return Problem(name, int(numbers[row]), _sentence(name, numbers[row], what, int(where.sum())), _text_remedy(cell))
+    fault = "text" if isinstance(cell, str) else "cells that are not numbers"
+    sentence = _sentence(name, numbers[row], what, int(where.sum()))
+    return Problem(name, int(numbers[row]), sentence, _text_remedy(cell), fault=fault)
 
 
 def _text_remedy(cell: object) -> str:
@@ -259,7 +275,8 @@ def _column_notes(column: pd.Series, values: np.ndarray, name: str) -> list[Prob
     """The problem of a constant column, or notes on a column whose cells are all counts."""
     if len(values) and np.all(values == values[0]):
         message = f'Column "{name}" is constant: every row is {_number(values[0])}.'
-        return [Problem(name, None, message, "Leave it out: a column that never changes has no place in the graph.")]
+        remedy = "Leave it out: a column that never changes has no place in the graph."
+        return [Problem(name, None, message, remedy, fault="the same value in every row")]
     notes = []
     if pd.api.types.is_bool_dtype(column):
         message = f'Column "{name}" holds true and false: they are read as 1 and 0.'

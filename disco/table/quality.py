@@ -25,6 +25,8 @@ from disco.words import plural
 
 LEVEL = 0.05  # of the tests of dispersion, for all columns together
 MANY_ERRORS, MANY_ZEROS = 5.0, 0.02  # standard errors, and share of the rows, by which zeros exceed what is expected
+CEILING, CLIFF = 0.05, 2.0  # least share of the rows at the largest count, and that share over the next lower count's
+FEW_ROWS = 10  # at the largest count, by chance
 FEW_LEVELS = 3  # a refinement decides no direction at a column with so few
 SHARED = 3.0  # fewer rows that share a row's value are few for levels
 _NAMED = 6
@@ -38,7 +40,8 @@ class Quality:
     Attributes:
         columns: one line per column: column (name), levels, ties, mean, variance, commonest, prevalence, dispersion,
             over, under (p-values for the column alone), varies (more, less or as, against Poisson counts, by these
-            tests for all columns together), zeros, zeros_poisson, zeros_nb, excess, has_gaps (too many zeros).
+            tests for all columns together), zeros, zeros_poisson, zeros_nb, excess, has_gaps (too many zeros),
+            maximum, at_maximum (share of the rows), has_ceiling (too many rows there).
         depth: how much of the columns' common variation the row totals explain.
         rows: one line per row, from `disco.table.outlying.outlying`.
         relations: columns determined exactly by others.
@@ -86,6 +89,7 @@ def quality(table: Table, left_out: Stretches = (), callback: Callback | None = 
         *_of_rows(rows),
         *_of_zeros(columns),
         *_of_dispersion(columns),
+        *_of_ceilings(columns),
         *_of_levels(columns, len(counts)),
     )
     return Quality(columns, deep, rows, exact, copies, found)
@@ -95,12 +99,26 @@ def _columns(counts: pd.DataFrame) -> pd.DataFrame:
     """The line of every column."""
     described = describe(counts)[["column", "levels", "ties", "mean", "variance"]]
     spread = screening.spreads(counts)[["commonest", "prevalence"]]
-    found = pd.concat([described, spread, dispersion(counts.to_numpy()), zeros(counts.to_numpy())], axis=1)
+    values = counts.to_numpy()
+    found = pd.concat([described, spread, dispersion(values), zeros(values), _tops(values)], axis=1)
     found = found.astype(dict.fromkeys(found.columns.drop("column"), float))
     more, less = np.split(corrected(np.concatenate([found["over"], found["under"]])) < LEVEL, 2)
     less &= (found["levels"] > 2).to_numpy()  # two values vary little by their nature
     too_many = (found["excess"] > MANY_ERRORS) & (found["zeros"] - found["zeros_nb"] > MANY_ZEROS)
+    has_ceiling = (found["levels"] > FEW_LEVELS) & (found["at_maximum"] >= max(CEILING, FEW_ROWS / len(counts)))
+    has_ceiling &= found["at_maximum"] >= CLIFF * found["below"]
+    found = found.drop(columns="below").assign(has_ceiling=has_ceiling)
     return found.assign(varies=np.select([more, less], ["more", "less"], "as"), has_gaps=too_many)
+
+
+def _tops(values: np.ndarray) -> pd.DataFrame:
+    """The largest count of every column, and the shares of the rows at it and at the next lower count."""
+    found = []
+    for column in values.T:
+        counts, rows = np.unique(column, return_counts=True)
+        shares = [0.0, *rows / len(column)]
+        found.append((counts[-1], shares[-1], shares[-2]))
+    return pd.DataFrame(found, columns=["maximum", "at_maximum", "below"])
 
 
 def _hardly_varying(columns: pd.DataFrame) -> Iterator[Finding]:
@@ -181,6 +199,21 @@ def _of_dispersion(columns: pd.DataFrame) -> Iterator[Finding]:
             f"{_many(under, columns)} {plural(len(under), 'varies', 'vary')} less than Poisson counts"
             f"{_most(under, least)} its variance is {least['dispersion']:.2g} times its mean.",
             "Nothing to do if the counts have an upper limit; otherwise check whether they were averaged or rounded.",
+        )
+
+
+def _of_ceilings(columns: pd.DataFrame) -> Iterator[Finding]:
+    ended = np.flatnonzero(columns["has_ceiling"])
+    if len(ended):
+        part = columns.iloc[ended]
+        top, is_one = part["maximum"].iloc[0], part["maximum"].nunique() == 1
+        where = f"at {top:,.0f}" if is_one else f"at {plural(len(ended), 'its', 'their')} largest count"
+        yield Finding(
+            "ceiling",
+            f"{_many(ended, columns)} {plural(len(ended), 'ends', 'end')} {where}, where "
+            f"{part['at_maximum'].mean():.0%} of {plural(len(ended), 'its', 'their')} cells lie.",
+            "Counts above may have been cut off, and effects look weaker there: use counts without this limit if there "
+            "are any.",
         )
 
 

@@ -101,12 +101,22 @@ def listed(table: pd.DataFrame, rows: np.ndarray, left_out: Stretches = (), but:
     found = []
     for position in sorted({*range(table.shape[1])} - {*but}):
         column = table.iloc[rows, position]
-        values = readable(column)
-        for index in np.flatnonzero(~is_count(values)):
-            cell = column.iloc[index]
-            shown = "" if pd.isna(cell) else str(cell)[:40]
-            found.append((numbers[rows[index]], str(table.columns[position]), shown, _why(values[index], shown)))
+        bad = np.flatnonzero(~is_count(readable(column)))
+        for index, why in zip(bad, whys(column), strict=True):
+            cell = _shown(column.iloc[index])
+            found.append((numbers[rows[index]], str(table.columns[position]), cell, why))
     return pd.DataFrame(found, columns=["row", "column", "cell", "why"]).sort_values("row", kind="stable")
+
+
+def whys(column: pd.Series) -> list[str]:
+    """Why cells of a column are not counts, one word or two for each that is not."""
+    values = readable(column)
+    bad = np.flatnonzero(~is_count(values))
+    return [_why(values[index], _shown(column.iloc[index])) for index in bad]
+
+
+def _shown(cell: object) -> str:
+    return "" if pd.isna(cell) else str(cell)[:40]
 
 
 def _why(value: float, cell: str) -> str:

@@ -1,7 +1,24 @@
-"""The number of rows available to the CCS at the levels of each column."""
+"""The levels of each column: which counts share one, and the number of rows available to the CCS."""
 
 import numpy as np
 import pandas as pd
+
+
+def merged_counts(before: pd.DataFrame, after: pd.DataFrame) -> list[str]:
+    """For each column the counts of every level, such as `0; 1–3; 4–9`; empty if no two counts share one.
+
+    Args:
+        before, after: counts and their levels, (rows, nodes).
+    """
+    return [_merged(before[name].to_numpy(), after[name].to_numpy()) for name in before]
+
+
+def _merged(counts: np.ndarray, levels: np.ndarray) -> str:
+    found = pd.Series(counts).groupby(levels).agg(["min", "max", "nunique"])
+    if (found["nunique"] < 2).all():
+        return ""
+    ends = zip(found["min"], found["max"], strict=True)
+    return "; ".join(f"{low:,}" if low == high else f"{low:,}–{high:,}" for low, high in ends)
 
 
 def level_support(before: pd.DataFrame, after: pd.DataFrame, fold_of_row: np.ndarray, n_min: int) -> pd.DataFrame:

@@ -62,7 +62,12 @@ def expected(run: Run) -> float | None:
 
 def _seconds(run: Run, asked: Asked, names: Sequence[str]) -> list[float]:
     """The seconds of each method, roughly."""
-    return [min(max(METHODS[name].seconds(*run.shape), _START), asked.limit) for name in names]
+    return [min(seconds(name, *run.shape), asked.limit) for name in names]
+
+
+def seconds(name: str, rows: int, nodes: int) -> float:
+    """The seconds of a method on one idle core, roughly, with the start of its process."""
+    return METHODS[name].seconds(rows, nodes) + _START
 
 
 def compare_run(run: Run, *, callback: "Callback | None" = None) -> list[Ended]:

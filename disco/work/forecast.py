@@ -7,8 +7,8 @@ pace, in floating-point operations per second, and a fixed cost per step (an opt
 
 This is the time of the whole schedule on an idle machine, even if the calibration ran on a busy one: on a CPU it
 measures the processor time of one thread, which other programs do not change. The estimate is a range for two reasons:
-the joint network may stop early, and other programs slow the fit down. Its upper end allows for the current load, and
-adds one half for unknown causes.
+the joint network may stop early, and its upper end adds one half for unknown causes. Both ends allow for the current
+load.
 """
 
 import contextlib
@@ -75,7 +75,7 @@ class Estimate:
 
     Attributes:
         seconds: the whole fit on an idle machine.
-        low: seconds if the joint network stops as early as possible.
+        low: seconds at the current load if the joint network stops as early as possible.
         high: seconds at the current load, plus one half.
         bytes: peak memory on the device, roughly.
         by_stage: stage → seconds.
@@ -121,8 +121,9 @@ def foretell(rows: int, nodes: int, settings: Settings, speed: Speed) -> Estimat
     needed = peak_bytes(plan, nodes, speed.device) + _LIBRARY_BYTES[speed.device]
     free = free_bytes(speed.device)
     seconds = sum(by_stage.values())
-    low = seconds - by_stage["joint"] * (1 - _shortest_share(plan))
-    high = seconds * _SPREAD * crowding(speed.device)
+    load = crowding(speed.device)
+    low = (seconds - by_stage["joint"] * (1 - _shortest_share(plan))) * load
+    high = seconds * _SPREAD * load
     return Estimate(seconds, low, high, needed, by_stage, needed <= free, free, speed.device)
 
 
@@ -133,14 +134,18 @@ def _shortest_share(plan: Plan) -> float:
     return min(1.0, first / plan.joint.epochs)
 
 
-def crowding(device: str) -> float:
-    """The factor by which the current load slows a fit; 1 on a CUDA device, which other programs do not use."""
+def crowding(device: str, threads: int | None = None) -> float:
+    """The factor by which the current load slows work; 1 on a CUDA device, which other programs do not use.
+
+    Args:
+        threads: of the work; as many as a fit has by default.
+    """
     if device != "cpu":
         return 1.0
     import psutil
 
     cores = psutil.cpu_count() or 1
-    return max(1.0, (psutil.getloadavg()[0] + min(torch_threads(), cores)) / cores)
+    return max(1.0, (psutil.getloadavg()[0] + min(threads or torch_threads(), cores)) / cores)
 
 
 def span(low: float, high: float) -> str:
@@ -148,6 +153,12 @@ def span(low: float, high: float) -> str:
     size, unit = next((size, unit) for most, size, unit in _UNITS if high < most)
     first, last = (_digits(max(seconds, 1.0) / size) for seconds in (low, high))
     return f"{last} {unit}" if first == last else f"{first} to {last} {unit}"
+
+
+def about(low: float, high: float) -> str:
+    """The middle of a range of seconds, and the range: 6 min (3 to 12 min)."""
+    middle, whole = math.sqrt(low * high), span(low, high)
+    return whole if " to " not in whole else f"{span(middle, middle)} ({whole})"
 
 
 def _digits(number: float) -> str:

@@ -5,10 +5,12 @@ relative to the reference machine, a fit of every pair takes about
 
     f = p · c · (0.7 + 0.2 · n / 1000) milliseconds.
 
-A bootstrap table takes about u = √(k / 6) · f, and 20 searches with the evidence about s = (3 + 0.22 k²) · f: where
-more columns are related, each search makes more fits, and more searches end in different graphs. Over 28 refinements
-of 5 to 200 columns and 500 to 8,000 rows, from independent columns to batting counts, a bootstrap table took 0.4 to
-1.8 u. The searches of five real tables took 0.7 to 1.8 s, those of simulated tables 0.2 to 2 s. Hence the range.
+A bootstrap table takes about u = 0.9 · √(k / 6) · f, and 20 searches with the evidence about s = (3 + 0.06 k^2.5) · f:
+where more columns are related, each search makes more fits, and more searches end in different graphs. About half of s
+is needed by any number of searches: the first search, the prior and the evidence.
+
+Nine real tables of 8 to 61 columns took 0.6 to 2 times that long, on an idle and on a busy machine; tables simulated
+from a clear graph took 0.2 to 2 times. Hence a number and a range of a factor of two to either side.
 """
 
 import math
@@ -29,10 +31,9 @@ from disco.work.forecast import crowding, one_thread, torch_threads
 _MOST_WORK = 5e7  # rows · nodes² of the largest table that is screened completely, in about a second
 _FEWEST_ROWS = 200
 _REFERENCE = 0.0034  # seconds of the trial on the reference machine
-_DRAW = (0.4, 2.0)  # units per bootstrap table
-_FEWEST, _USUAL = 4, 20  # searches: of the shortest refinement with the usual choice, and of the usual choice
-_SEARCHES = 0.2, 2.2  # times s
-_BEGIN = 0.5  # seconds on the reference machine before and after all fits, at most
+_SPREAD = 2.0  # factor to either side
+_USUAL = 20  # searches of the usual choice
+_BEGIN = 0.25  # seconds on the reference machine before and after all fits
 
 
 @dataclass(frozen=True)
@@ -52,17 +53,19 @@ class Trial:
     pace: float
     threads: int
 
-    def seconds(self, choice: Choice) -> tuple[float, float]:
-        """The shortest and the longest time of a refinement; the upper bound allows for the current load."""
+    def range(self, choice: Choice) -> tuple[float, float]:
+        """The shortest and the longest time of a refinement at the current load."""
+        seconds = self.seconds(choice) * crowding("cpu")
+        return seconds / _SPREAD, seconds * _SPREAD
+
+    def seconds(self, choice: Choice) -> float:
+        """About the time of a refinement on an idle machine."""
         pairs, draws = max(self.pairs, 1), choice.bootstrap + choice.folds
         degree, searches = 2 * pairs / self.nodes, choice.starts + choice.restarts
         fits = self.pace * pairs * (0.7 + 0.2 * self.rows / 1000) / 1000
-        draw, search = math.sqrt(degree / 6) * fits, (3 + 0.22 * degree**2) * fits
-        low = _SEARCHES[0] * search * min(searches / _FEWEST, 1)
-        high = _SEARCHES[1] * search * searches / _USUAL
-        least, most = (low, high) if choice.redone else (_DRAW[0] * draw, _DRAW[1] * draw)
-        longest = high + most * draws + _BEGIN * self.pace
-        return (low + least * draws) / math.sqrt(self.threads), longest * crowding("cpu")
+        search = (3 + 0.06 * degree**2.5) * fits * (1 + searches / _USUAL) / 2
+        draw = search if choice.redone else 0.9 * math.sqrt(degree / 6) * fits
+        return (search + draw * draws + _BEGIN * self.pace) / math.sqrt(self.threads)
 
 
 def trial(table: pd.DataFrame, settings: Settings, callback: Callback | None = None) -> Trial:
@@ -93,13 +96,12 @@ def trial(table: pd.DataFrame, settings: Settings, callback: Callback | None = N
 
 
 def expected(run: Run, callback: Callback | None = None) -> float:
-    """The seconds of a run's queued refinement, the middle of their range.
+    """About the seconds of a run's queued refinement on an idle machine.
 
     Raises:
         InputError: its table or its choice cannot be used.
     """
-    low, high = trial(run.table(), run.settings, callback).seconds(choice_from(run.written_status(REFINE).choice))
-    return math.sqrt(low * high)
+    return trial(run.table(), run.settings, callback).seconds(choice_from(run.written_status(REFINE).choice))
 
 
 @cache

@@ -7,6 +7,7 @@ from disco.runs import COMPARE, Run
 from disco.runs.compared import Asked, asked
 from disco.words import duration, how_many
 from disco.work import comparing, jobs
+from disco.work.forecast import about, crowding
 from pages.compare import options
 from pages.compare.comparison import Compared
 from pages.shared import session
@@ -58,9 +59,10 @@ def _choose(run: Run, found: Compared) -> None:
         disabled=not chosen or changed is None,
     ):
         begin(run, {name: changed[name] for name in chosen}, limit)
-    seconds = sum(min(METHODS[name].seconds(*run.shape), limit) for name in chosen)
+    load = crowding("cpu", threads=1)
+    seconds = sum(min(comparing.seconds(name, *run.shape) * load, limit) for name in chosen)
     if chosen:
-        start.markdown(f":material/timer: about **{duration(seconds)}**", width="content")
+        start.markdown(f":material/timer: about **{about(seconds / 2, seconds * 2)}**", width="content")
     if all(name in METHODS for name in _ODS) and row.button(
         "ODS under three families",
         icon=":material/compare_arrows:",
@@ -86,7 +88,7 @@ def _picked(run: Run, found: Compared) -> list[str]:
             columns = st.container(key=f"beside_compare_{group.replace(' ', '_')}").columns(2, gap="medium")
             for index, (name, one) in enumerate(those.items()):
                 with columns[index % 2], st.container(gap=None):
-                    if _is_picked(found, name, one.seconds(*run.shape)):
+                    if _is_picked(found, name, comparing.seconds(name, *run.shape)):
                         chosen.append(name)
                     done = " Already done." if name in found.done else ""
                     st.caption(f"{plain(one.about)}{_missing(one, told)}{done}")

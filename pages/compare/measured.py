@@ -114,7 +114,11 @@ def _config() -> dict[str, object]:
         "state": column.TextColumn("State"),
         "seconds": column.NumberColumn("Seconds", format="%.3g", help="On one core, without the start-up."),
         "edges": column.NumberColumn("Edges"),
-        "undirected": column.NumberColumn("Undirected", help="Edges without a direction."),
+        "undirected": column.NumberColumn(
+            "Undirected",
+            help="Edges whose direction the method leaves open. The metrics take them along the method's order, or in "
+            "both directions if it has none.",
+        ),
     }
     for name, (words, format, term) in _METRICS.items():
         found[name] = column.NumberColumn(words, format=format, help=define(term))

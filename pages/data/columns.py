@@ -151,7 +151,7 @@ def _config() -> dict[str, object]:
         "column": st.column_config.TextColumn("Column", pinned=True, width="medium"),
         "role": st.column_config.SelectboxColumn("Role", options=list(_ROLES), required=True, width=170, help=_HELP),
         "guess": st.column_config.TextColumn("Guess", width=160, help="Our guess at the role. You decide."),
-        "type": st.column_config.TextColumn("Type", width="small", help="Counts keep their order; 0/1 is a count."),
+        "type": st.column_config.TextColumn("Type", width=120, help="Counts keep their order; 0/1 is a count."),
         "levels": number("Levels", format="localized", help="Distinct values."),
         "zeros": share("Zeros", format="percent", min_value=0, max_value=1, help="Share of rows that are 0."),
         "mean": number("Mean", format="%.3g"),

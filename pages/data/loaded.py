@@ -45,10 +45,10 @@ def _heading(draft: Draft) -> None:
 
 def _onward(draft: Draft) -> None:
     """The button that finds the graph, its times, and what it follows."""
-    ready = computed.chosen_counts(draft) is not None
+    why_not = "" if computed.chosen_counts(draft) is not None else mending.why_not(draft)
     with st.container(horizontal=True, vertical_alignment="center"):
-        finding.button(draft, ready)
-        st.caption("Or go step by step: Preprocess, Train, Ordering, Parents, Refine.")
+        finding.button(draft, why_not)
+        st.caption(why_not or "Or go step by step: Preprocess, Train, Ordering, Parents, Refine.")
     finding.times(draft)
     if draft.knowledge is not None:
         st.caption(f"Both follow the knowledge given on Train: {draft.knowledge}.")

@@ -5,6 +5,7 @@ This module covers how the file was read and what was done to the table; larger 
 
 import streamlit as st
 
+from disco.table.cells import names_of
 from disco.table.read import MATRIX, NOTES, READING, SHEETS
 from disco.words import how_many, listed, plural
 from pages.data import artefacts, columns, faults, genes, rereading, reshaping, roles, screening
@@ -30,29 +31,47 @@ def panel(draft: Draft) -> None:
 def first(draft: Draft) -> None:
     """What to settle before a graph is looked for, worst first: what blocks it, then what would mislead it."""
     reshaping.panel(draft)
-    others = {*draft.columns} - {*computed.guesses(draft)}
-    asked = roles.asked(draft) if len(others) > 1 and not reshaping.asks(draft) else set()
+    asked = _asked(draft)
     found = [one for one in computed.problems(draft) if one.kind not in _ELSEWHERE and one.column not in asked]
-    if found or asked or faults.has_cure(draft) or computed.unusable(draft):
+    if found or roles.asked(draft) or faults.has_cure(draft) or computed.unusable(draft):
         with st.container(border=True, key="settle"):
             problem_list.problem_list(found, _way_out(draft))
-            roles.panel(draft)
             faults.panel(draft)
+            roles.panel(draft)
             roles.unusable(draft)
     artefacts.panel(draft)
     _left_out(draft)
 
 
+def _asked(draft: Draft) -> set[str]:
+    """The names of the columns that a question is about, unless nothing else would be left."""
+    asked = roles.asked(draft) if len({*draft.columns} - {*computed.guesses(draft)}) > 1 else set()
+    return asked | ({names_of(draft.table)[0]} if reshaping.asks_names(draft) else set())
+
+
+def why_not(draft: Draft) -> str:
+    """What to do before a graph can be found, one sentence."""
+    blocking = [problem for problem in computed.problems(draft) if problem.blocking]
+    if computed.chosen_numbers(draft) is not None:
+        return "These columns hold numbers that are not counts: see below."
+    if reshaping.stops(draft):
+        return "First answer the question above."
+    open_questions = {problem.column for problem in blocking} & _asked(draft)
+    rest = [problem for problem in blocking if problem.column not in open_questions]
+    what = list(dict.fromkeys(problem.fault for problem in rest if problem.row is not None and problem.fault))
+    if len(what) < len({problem.fault for problem in rest}):
+        return "First fix the problems above."
+    what += ["columns that are not counts"] if open_questions else []
+    return f"First say what to do with the {' and the '.join(what)} above."
+
+
 def _way_out(draft: Draft) -> str:
     """Which box fixes what blocks."""
     ways, kinds = [], {problem.kind for problem in computed.problems(draft)}
-    if reshaping.asks(draft) or "names" in kinds:
+    if "names" in kinds:
         ways.append("Answer the question above first.")
-    else:
-        if len({*draft.columns} - {*computed.guesses(draft)}) > 1 and computed.guesses(draft):
-            ways.append("Below, give columns that are not counts a role.")
-        if faults.has_cure(draft):
-            ways.append("Or leave out what is not counts." if ways else "Below, leave out what is not counts.")
+    elif faults.has_cure(draft):
+        ways.append("Below, leave out what is not counts.")
     if (not ways or "name" in kinds) and len(computed.usable(draft)) > 1:
         ways.append("**Usable**, below, chooses the columns without problems and leaves out the others.")
     if not ways and computed.chosen_numbers(draft) is None:

@@ -4,6 +4,7 @@ import pandas as pd
 import streamlit as st
 
 from disco.table import reshape
+from disco.table.cells import names_of
 from disco.table.edits import Edit, RowNames, Transpose
 from disco.table.formats.limits import MOST_COLUMNS
 from disco.table.rows import Stretches
@@ -11,16 +12,34 @@ from pages.data import columns, rereading
 from pages.shared import session
 from pages.shared.frame import errors
 from pages.shared.frame.names import code, shown
+from pages.shared.frame.words import STOPS, WARNS
 from pages.shared.table import computed
 from pages.shared.table.drafts import Draft
 
 _PROBLEM = "reshaping_problem"
+_TURN, _NAMES = "transposed", "row names"  # the questions, among what a draft's reader dismissed
 _MOST_VARIED = 1000  # rows of a table with too many to become columns
 
 
 def asks(draft: Draft) -> bool:
-    """Whether rows look like variables, or the first column like their names."""
-    return reshape.seems_transposed(draft.table) or reshape.has_row_names(draft.table)
+    """Whether it is open if rows are variables, or if the first column names them."""
+    return _asks_turn(draft) or asks_names(draft)
+
+
+def asks_names(draft: Draft) -> bool:
+    """Whether the first column looks like row names, and the reader has not said what it is."""
+    if _NAMES in draft.dismissed or not reshape.has_row_names(draft.table):
+        return False
+    return names_of(draft.table)[0] not in draft.roles.columns
+
+
+def stops(draft: Draft) -> bool:
+    """Whether nothing can be found before the question is answered: the first column is not counts."""
+    return asks_names(draft) and 0 in draft.columns and computed.faulty(draft)[0][0]
+
+
+def _asks_turn(draft: Draft) -> bool:
+    return _TURN not in draft.dismissed and reshape.seems_transposed(draft.table)
 
 
 def panel(draft: Draft) -> None:
@@ -28,7 +47,7 @@ def panel(draft: Draft) -> None:
     errors.tell(_PROBLEM)
     if asks(draft):
         with st.container(border=True):
-            st.markdown(_question(draft))
+            st.markdown(f"{STOPS if stops(draft) else WARNS} {_question(draft)}")
             _buttons(draft)
     if any(problem.kind == "names" for problem in computed.problems(draft)):
         _first_row(draft)
@@ -44,12 +63,13 @@ def _question(draft: Draft) -> str:
     (rows, there), first = draft.table.shape, code(draft.table.columns[0])
     is_named = reshape.has_row_names(draft.table)
     turn = "If each row is a variable (such as a gene) and each column an observation, transpose the table."
-    if reshape.seems_transposed(draft.table):
+    if _asks_turn(draft):
         text = (
             f"**More columns than rows: are variables in rows?** There are {rows:,} rows and {there:,} columns. Every "
             f"column becomes a node of the graph. {turn}"
         )
         return text + (f" The first column, {first}, then holds the names." if is_named else "")
+    turn = "" if _TURN in draft.dismissed else turn
     return f"**Does the first column, {first}, hold row names?** If so, it is not a node. {turn}"
 
 
@@ -64,10 +84,19 @@ def _buttons(draft: Draft) -> None:
             _button(label, "transpose", icon, words, Transpose(_MOST_VARIED))
         else:
             _button("Transpose", "transpose", icon, f"Transposed{with_names}.", Transpose())
+        if _asks_turn(draft):
+            _no("No, rows are samples", _TURN)
         refused = draft.table.shape[1] < 2 or not isinstance(draft.table.index, pd.RangeIndex)
         words = f"Row names taken from {first}."
         label = "The first column holds row names"
         _button(label, "row_names", ":material/label:", words, RowNames(), refused, draft.rows_left_out)
+        if asks_names(draft) and not _asks_turn(draft):
+            _no("No, it is a column like the others", _NAMES)
+
+
+def _no(label: str, question: str) -> None:
+    """A button that answers a question with no, for this table."""
+    st.button(label, key=f"no_{question}", on_click=session.draft.dismiss, args=(question, label))
 
 
 def _button(

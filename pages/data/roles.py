@@ -6,10 +6,10 @@ import streamlit as st
 from disco.table.guesses import Guess
 from disco.table.roles import RATIOS, TOTAL
 from disco.words import how_many, listed, plural
-from pages.data import columns, faults
+from pages.data import columns, faults, reshaping
 from pages.shared import session
 from pages.shared.frame.names import code, plain, shown
-from pages.shared.frame.words import bullets
+from pages.shared.frame.words import STOPS, WARNS, bullets
 from pages.shared.table import computed
 from pages.shared.table.drafts import Draft
 
@@ -30,21 +30,28 @@ _HELP = (
 
 def asked(draft: Draft) -> set[str]:
     """The names of the columns that the reader is asked about."""
-    return {str(draft.table.columns[at]) for at in computed.guesses(draft)}
+    return {str(draft.table.columns[at]) for at in _open(draft)}
+
+
+def _open(draft: Draft) -> dict[int, Guess]:
+    """The guesses not yet answered; the first column has a question of its own while it may name the rows."""
+    elsewhere = {0} if reshaping.asks_names(draft) else set()
+    return {at: guess for at, guess in computed.guesses(draft).items() if at not in elsewhere}
 
 
 def panel(draft: Draft) -> None:
     """The guesses that the reader has not yet answered, if any."""
-    found = computed.guesses(draft)
+    found = _open(draft)
     if not found:
         return
     faulty = computed.faulty(draft)
+    mark = STOPS if any(faulty[position][0] for position in found if position in draft.columns) else WARNS
     numbers = [position for position in found if position in draft.columns and not faulty[position][0]]
     lines = [f"{code(draft.table.columns[at])} {plain(guess.why)}: **{guess}**?" for at, guess in found.items()]
     asked = bullets(lines, _MOST, "more: see the table below.")
     waits = " Until you decide, columns of whole numbers are counts." if numbers else ""
     are = plural(len(found), "One column does", f"{len(found):,} columns do")
-    st.markdown(f"**{are} not look like counts.**{waits}\n\n{asked}")
+    st.markdown(f"{mark} **{are} not look like counts.**{waits}\n\n{asked}")
     with st.container(horizontal=True):
         st.button(
             plural(len(found), "Accept this guess", "Accept all guesses"),

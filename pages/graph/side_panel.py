@@ -51,10 +51,11 @@ def panel(view: View, known: Known | None, slot: DeltaGenerator) -> nx.DiGraph:
             _edge(view, edge)
     elif node is not None:
         with slot:
-            _node(view, judged, node)
+            _node(view, judged, part, node)
     else:
         st.caption("Click a node or an edge, or search for a node above.")
-        st.caption(_ends(view.graph))
+        whole = "In the whole graph: " if part.number_of_edges() < view.graph.number_of_edges() else ""
+        st.caption(whole + _ends(view.graph))
     next_rules.section(view.placed.run, view.placed.order, edge)
     return canvas.with_heads(part, "graph_heads")
 
@@ -131,8 +132,13 @@ def _edge(view: View, edge: tuple[str, str]) -> None:
     slot.metric("Folds above τ_Z", passed, width=140, help=define("π_min"))
 
 
-def _node(view: View, judged: nx.DiGraph, node: str) -> None:
-    """The picked node: its position, its causes and effects, their numbers, and how well the model fits it."""
+def _node(view: View, judged: nx.DiGraph, part: nx.DiGraph, node: str) -> None:
+    """The picked node: its position, its causes and effects, their numbers, and how well the model fits it.
+
+    Args:
+        judged: the graph with a truth's verdicts, if they are shown.
+        part: what is drawn of it.
+    """
     st.markdown(f"##### {code(node)}")
     graph = view.graph
     known = graphs.directed(graph)
@@ -141,6 +147,8 @@ def _node(view: View, judged: nx.DiGraph, node: str) -> None:
         f"Position {graph.nodes[node]['position']} of {len(graph)} in the causal order; "
         f"{how_many(above, 'ancestor')}, {how_many(below, 'descendant')}."
     )
+    if part.degree(node) < judged.degree(node):
+        st.caption(f"Drawn are {part.degree(node)} of its {how_many(judged.degree(node), 'edge')}, the strongest.")
     run, refined = view.placed.run, view.refinement.refined if view.refinement is not None else None
     neighbours.section(graph, node, run, None if view.name == DISCO else refined)
     neighbours.details(judged, node, _NUMBERS.get(view.name, neighbours.OF_REFINED))

@@ -1,5 +1,6 @@
 """Preprocess: the choice of the transform, what it means, and its effect on the columns."""
 
+import pandas as pd
 import streamlit as st
 
 from disco.figures import counts as figures
@@ -7,11 +8,13 @@ from disco.figures.theme import plotly_config
 from disco.words import plural
 from pages.shared.frame import table
 from pages.shared.frame.glossary import define
-from pages.shared.frame.names import code
+from pages.shared.frame.names import code, plain
+from pages.shared.frame.words import bullets
 from pages.shared.table import computed, preview
 from pages.shared.table.drafts import Draft
 from pages.shared.work import choices
 
+_MOST_LOST = 5
 _WORDS = {"rank": "Ranks", "quantile": "Quantile levels", "none": "None"}
 _MEANING = {
     "rank": "**Ranks.** Each distinct value becomes its rank, 0 to K. A column keeps its order and every tie, and "
@@ -77,6 +80,7 @@ def all_columns(draft: Draft) -> None:
         st.plotly_chart(figures.levels_per_column(support), key="levels", config=plotly_config("levels"))
         if (all_of_them := len(support)) > (most := figures.MOST_COLUMNS):
             st.caption(f"The {most} of {all_of_them:,} columns that lose most rows; the table below has all.")
+        _lost(support)
     with right:
         st.subheader("Rows per level against n_min", anchor=False)
         figure = figures.rows_per_level(support, n_min)
@@ -88,6 +92,20 @@ def all_columns(draft: Draft) -> None:
     _verdict(draft)
     with st.expander("As a table"):
         table.show(support, "Levels, and rows per level", _config(n_min))
+
+
+def _lost(support: pd.DataFrame) -> None:
+    """What the levels lose, in counts: which of them share a level."""
+    lost = support[support["merged"] != ""]
+    if lost.empty:
+        st.caption("Every count keeps a level of its own.")
+        return
+    lines = [
+        f"{code(line.column)}: {line.before:,} counts became {line.merged.count(';') + 1} levels: {plain(line.merged)}."
+        for line in lost.sort_values("before", ascending=False).itertuples()
+    ]
+    said = bullets(lines, _MOST_LOST, "more: see the table below.")
+    st.caption(f"Counts that share a level are no longer told apart.\n\n{said}")
 
 
 def _verdict(draft: Draft) -> None:
@@ -121,6 +139,7 @@ def _config(n_min: int) -> dict[str, object]:
         "column": st.column_config.TextColumn("Column", pinned=True),
         "before": number("Values before"),
         "after": number("Values after"),
+        "merged": st.column_config.TextColumn("Counts of each level", help="Empty: no two counts share a level."),
         "fewest_rows": number("Fewest rows per level", help="Of the levels of a held-out fold."),
         "median_rows": number("Median", format="%g"),
         "most_rows": number("Most"),

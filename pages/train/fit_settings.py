@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from disco.score.plan import Plan
 from disco.settings import CHOICES, PRESETS, Settings
 from disco.words import how_many
 from pages.shared import session
@@ -187,6 +188,20 @@ def _group(title: str) -> None:
                 choices.segments(name, label, list(CHOICES[name]), _CHOICE_WORDS.__getitem__, text)
             else:
                 choices.number(name, label, text, **_format(name))
+                _made(name)
+
+
+def _made(name: str) -> None:
+    """Below a number of epochs, how many a table with few rows gets, to reach the least number of steps."""
+    network, _, what = name.partition("_")
+    draft = session.draft.current()
+    if what != "epochs" or draft is None:
+        return
+    asked, made = getattr(draft.settings, name), getattr(Plan.of(len(draft.table), draft.settings), network).epochs
+    if made > asked:
+        steps = getattr(draft.settings, f"{network}_steps")
+        most = "at most " if network == "joint" else ""
+        st.caption(f"{asked:,} asked; {most}{made:,} will be made here, for {steps:,} steps.")
 
 
 def _format(name: str) -> dict[str, object]:

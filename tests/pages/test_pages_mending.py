@@ -43,7 +43,7 @@ def test_genes_in_rows_are_transposed_and_turned_back():
     table.insert(0, "<b>gene</b>", [f"G{row}" for row in range(20)])
     at = upload(booted(), "genes.csv", csv(table))
     assert "More columns than rows: are variables in rows?" in texts(at)
-    assert "Answer the question above first" in at.error[0].value
+    assert not at.error and "First answer the question above." in texts(at)
     press(at, "Transpose")
     now = draft_of(at)
     assert now.table.shape == (45, 20) and now.table.columns[0] == "G0" and len(now.columns) == 20 and not at.error
@@ -63,6 +63,33 @@ def test_of_very_many_genes_those_that_vary_most_are_transposed(monkeypatch):
     at = upload(booted(), "genes.csv", csv(table))
     press(at, "Transpose the 10 rows that vary most")
     assert draft_of(at).table.shape == (20, 10) and "of 30, transposed, with names from gene" in texts(at)
+
+
+def test_a_table_with_many_columns_may_be_upright():
+    table = pd.DataFrame(np.random.default_rng(0).poisson(2.0, (20, 30))).add_prefix("x")
+    at = upload(booted(), "wide.csv", csv(table.assign(x0=[f"s{row}" for row in range(20)])))
+    press(at, "No, rows are samples")
+    assert "are variables in rows" not in texts(at) and "hold row names?" in texts(at)
+    press(at, "No, it is a column like the others")
+    assert "hold row names?" not in texts(at) and "One column does not look like counts" in texts(at)
+    upload(at, "other.csv", csv(table))
+    assert "are variables in rows" in texts(at)  # another table
+    press(at, "No, rows are samples")
+    assert not button(at, "Find the graph").disabled and fit_start.new_run(draft_of(at), "r").shape == (20, 30)
+
+
+def test_a_fault_of_several_columns_is_one_line_with_the_reason_beside_the_button():
+    table = with_blanks().drop(columns=["seen"]).assign(d=poisson(rows=120)["a"])
+    at = upload(booted(), "field.csv", csv(table))
+    assert "**One problem must be fixed first.**" in at.error[0].value
+    assert "5 columns have blank cells: `a`, `b`, `c`, `e` and `f`." in at.error[0].value
+    assert "`site`" not in at.error[0].value and ":red[:material/error:] **One column does not look" in texts(at)
+    why = "First say what to do with the blank cells and the columns that are not counts above."
+    assert button(at, "Find the graph").disabled and why in texts(at)
+    press(at, "Accept this guess")
+    assert "First say what to do with the blank cells above." in texts(at)
+    press(at, "Leave out these 7 rows")
+    assert not button(at, "Find the graph").disabled and not at.error and "First say" not in texts(at)
 
 
 def test_a_first_column_of_names_names_the_rows():

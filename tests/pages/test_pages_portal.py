@@ -30,7 +30,7 @@ def graph_of(*edges: tuple[str, str, float, bool]) -> Refined:
 
 
 ALONE = graph_of(("kangaroo rats", "pocket mice", 14.6, False), ("NL", "OT", 20.0, True), ("OL", "PM", 3.0, False))
-ADJUSTED = graph_of(("kangaroo rats", "pocket mice", 3.2, True), ("OL", "NL", 2.0, False), ("PM", "OL", 1.0, False))
+ADJUSTED = graph_of(("kangaroo rats", "pocket mice", 3.2, True), ("OL", "NL", 2.0, False), ("PM", "OL", 1.0, True))
 
 
 @pytest.fixture
@@ -71,11 +71,12 @@ def test_both_graphs_and_the_verdict_on_every_pair(by_hand):
     assert texts(at).count("**OL** Onychomys leucogaster") == 2  # beside the graphs and beside the experiment
     assert "**kangaroo rats** DM Dipodomys merriami, DO Dipodomys ordii" in texts(at)
     numbers = {one.label: one.value for one in at.metric}
-    assert [numbers[label] for label in ("Only alone", "Only adjusted", "Reversed", "In both")] == ["1"] * 4
+    labels = ("Only alone", "Only adjusted", "One open", "Reversed", "In both")
+    assert [numbers[label] for label in labels] == ["1", "1", "2", "0", "0"]
     edges, pairs = (one.value for one in at.dataframe)
-    assert edges["change"].tolist() == ["Only alone", "Only adjusted", "Reversed", "In both"]
-    reversed_ = edges.iloc[2][["parent", "child", "gain_nats_alone", "gain_nats_adjusted"]]
-    assert reversed_.tolist() == ["PM", "OL", 3.0, 1.0]
+    assert edges["change"].tolist() == [*labels[:3], "One open"]
+    opened = edges[edges["child"] == "OL"].iloc[0][["parent", "child", "gain_nats_alone", "gain_nats_adjusted"]]
+    assert opened.tolist() == ["PM", "OL", 3.0, 1.0]
     pairs = pairs.set_index("node")
     mice = pairs.loc["pocket mice"]
     assert mice["experiment"] == "× 1.90 (1.40 to 2.56)"

@@ -22,6 +22,15 @@ def test_each_transform_says_what_it_keeps():
     assert draft_of(at).settings.levels == 3 and (frame_with(at, "kept")["after"] <= 3).all() and not at.exception
 
 
+def test_what_levels_lose_is_said_in_counts():
+    table = poisson().assign(a=np.arange(len(poisson())) % 8, b=lambda table: table["a"] % 2)
+    at = drafted("preprocess", table)
+    assert "Every count keeps a level of its own." in texts(at) and (frame_with(at, "kept")["merged"] == "").all()
+    at.button_group(key="set_transform").set_value("quantile").run()
+    assert "`a`: 8 counts became 4 levels: 0–1; 2–3; 4–5; 6–7." in texts(at) and "`b`:" not in texts(at)
+    assert frame_with(at, "kept").set_index("column").loc["a", "merged"] == "0–1; 2–3; 4–5; 6–7"
+
+
 def test_rows_a_level_against_n_min():
     rng = np.random.default_rng(0)
     table = pd.DataFrame({"many": rng.integers(0, 10**6, 300), "few": rng.poisson(1.0, 300)})

@@ -205,7 +205,8 @@ def test_a_depth_stands_on_top_and_is_cured_by_the_row_total():
 def test_roles_survive_a_changed_table_as_far_as_their_columns_do():
     table = mixed()[["a", "b", "c", "site"]]
     table.insert(0, "sample", [f"s{row}" for row in range(len(table))])
-    at = press(upload(booted(), "named.csv", csv(table)), "Accept all guesses")
+    at = press(upload(booted(), "named.csv", csv(table)), "No, it is a column like the others")
+    press(at, "Accept all guesses")
     assert columns.roles_of(draft_of(at)) == ["ignore", "count", "count", "count", "covariate, categorical"]
     press(at, "The first column holds row names")
     assert columns.roles_of(draft_of(at)) == ["count", "count", "count", "covariate, categorical"] and not at.error

@@ -9,6 +9,7 @@ from app_world import booted, box, button, draft_of, drafted, poisson, press, te
 from disco import runs
 from disco.knowledge import Knowledge
 from disco.refine import Choice
+from disco.score.plan import Plan
 from disco.settings import Settings
 from disco.work import jobs
 from pages.shared.frame.names import plain
@@ -67,6 +68,16 @@ def test_every_number_of_the_method_can_be_set():
     named = {found.key.removeprefix("set_") for found in [*at.number_input, *at.button_group, *at.toggle] if found.key}
     left_to_preprocess = {"transform", "levels", "min_level_rows"}
     assert set(draft_of(at).settings.to_dict()) - left_to_preprocess <= named
+
+
+def test_the_epochs_that_a_small_table_gets_are_said_below_those_asked_for():
+    at = on_train()
+    plan = Plan.of(len(poisson()), draft_of(at).settings)
+    assert plan.projection.epochs > 40
+    assert f"40 asked; {plan.projection.epochs:,} will be made here, for 1,000 steps." in texts(at)
+    assert f"30 asked; at most {plan.joint.epochs:,} will be made here, for 500 steps." in texts(at)
+    at.number_input(key="set_projection_steps").set_value(0).run()
+    assert "for 1,000 steps" not in texts(at) and "for 500 steps" in texts(at)
 
 
 def test_closed_boxes_draw_no_widget_and_a_choice_made_in_them_stays():
@@ -159,7 +170,7 @@ def test_running_run_shows_stage_progress_and_time_left(monkeypatch):
     try:
         at = booted("train", run=run.id)
         progress = [found.proto.text.replace("\\", "") for found in at.get("progress")]
-        said = ("epoch 12 of 40", "25%", "1.3 to 2.4 min left")
+        said = ("epoch 12 of 40", "25% in all", "1.3 to 2.4 min left")
         assert any(all(part in words for part in said) for words in progress)
         button(at, "Cancel").click().run()
         assert [found.id for found in cancelled] == [run.id]

@@ -2,6 +2,7 @@
 
 import decimal
 import io
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -35,7 +36,7 @@ def only_problem(table: pd.DataFrame | np.ndarray, folds: int = 3) -> counts.Pro
         ({"r3": -2}, "-2 is negative; a count is 0 or more.", CORRECT),
         ({"r3": -2, "r4": -1}, "-2 is negative; a count is 0 or more. The same holds for 1 more row.", CORRECT),
         ({"r5": 2.5}, "2.5 is not a whole number.", "Whole numbers only."),
-        ({"r12": None}, "the value is missing.", "Fill it in, or leave out the row or the column."),
+        ({"r12": None}, "the value is missing.", "Fill in the blank cells, or leave out the row or the column."),
         ({"r1": np.inf}, "the value is infinite.", CORRECT),
         ({"r1": -np.inf}, "the value is infinite.", CORRECT),
         ({"r2": "many"}, '"many" is text, not a number.', CORRECT),
@@ -51,7 +52,7 @@ def only_problem(table: pd.DataFrame | np.ndarray, folds: int = 3) -> counts.Pro
 def test_a_bad_cell_is_named_with_column_and_row(cells, words, remedy):
     table, row = with_cells(**cells), int(next(iter(cells))[1:])
     message = f'Column "bad", row {row}: {words}'
-    assert only_problem(table) == counts.Problem("bad", row, message, remedy)
+    assert replace(only_problem(table), fault="") == counts.Problem("bad", row, message, remedy)
     with pytest.raises(InputError) as error:
         counts.as_counts(table)
     assert str(error.value) == f"{message} {remedy}"
@@ -202,6 +203,26 @@ def test_describe_by_hand():
     assert a["ties"] == pytest.approx(1 / 6)  # one of the six pairs of rows has equal values
     assert found.loc["c", "ties"] == 1.0 and found.loc["d":"e", "levels":].isna().all(axis=None)
     assert counts.describe(pd.DataFrame({"z": [0, 0]})).loc[0, "dispersion"] is not None
+
+
+def test_the_type_of_counts_with_faults_numbers_them():
+    table = pd.DataFrame(
+        {
+            "blank": [None, None, None, 3, 1],
+            "text": ["1", "2", "?", "3", "4"],
+            "many": ["1", "2", "?", "!", None],
+            "stored": list("12345"),
+            "several": [None, -1, 2, 3, 4.0],
+        }
+    )
+    assert counts.describe(pd.concat([table] * 2))["type"].tolist() == [
+        "counts, 6 blank",
+        "counts, 2 not numbers",
+        "not counts",
+        "counts, stored as text",
+        "not counts",
+    ]
+    assert counts.describe(pd.concat([table, *[table.iloc[[3]]] * 9]))["type"].iloc[-1] == "counts, 1 blank, 1 negative"
 
 
 def test_describe_of_poisson_counts(rng):

@@ -49,6 +49,17 @@ def test_everything_that_was_put_in_is_found():
         assert finding.message.endswith(".") and finding.advice.endswith(".")
 
 
+def test_counts_cut_off_at_a_ceiling_are_named_and_counts_that_thin_out_are_not():
+    table = poisson().assign(cut=lambda table: table["x0"].clip(upper=4))
+    told = found(quality(table))["ceiling"]
+    share = (table["cut"] == 4).mean()
+    assert told.message == f'Column "cut" ends at 4, where {share:.0%} of its cells lie.' and not told.columns
+    both = found(quality(table.assign(other=2 * table["cut"])))["ceiling"]
+    assert both.message.startswith('2 columns ("cut", "other") end at their largest count, where')
+    calm = pd.DataFrame({"b": np.random.default_rng(0).binomial(20, 0.9, 300), "few": [0, 1, 2] * 100})
+    assert "ceiling" not in found(quality(calm))
+
+
 def test_a_row_far_away_is_found_and_others_are_not():
     table = poisson(200, 8)
     table.iloc[17] = 25

@@ -21,6 +21,7 @@ from disco.work.execution import execute
 from disco.work.forecast import (
     Machine,
     Speed,
+    about,
     calibrate,
     check_memory,
     crowding,
@@ -149,6 +150,7 @@ def test_the_time_is_a_range_from_early_stopping_to_a_busy_machine(monkeypatch):
     loaded(monkeypatch, 5.0)
     busy = foretell(1400, 17, Settings.of("paper"), SPEED)
     assert busy.seconds == idle.seconds and busy.high == pytest.approx(1.5 * 3 * idle.seconds)  # 6 on 2 cores
+    assert busy.low == pytest.approx(3 * idle.low)
     assert crowding("cuda") == 1.0
 
 
@@ -161,6 +163,10 @@ def test_the_time_is_a_range_from_early_stopping_to_a_busy_machine(monkeypatch):
 )  # fmt: skip # a table
 def test_a_range_is_said_in_one_unit(low, high, words):
     assert span(low, high) == words
+
+
+def test_a_time_is_said_as_its_middle_with_its_range():
+    assert about(180, 720) == "6 min (3 to 12 min)" and about(0.1, 0.4) == "1 s"
 
 
 def test_the_time_left_follows_the_pace():

@@ -7,6 +7,7 @@ import streamlit as st
 from disco.runs.artefacts import LONGEST_REASON
 from disco.table.artefacts import Finding
 from pages.shared.frame.names import code, plain
+from pages.shared.frame.words import WARNS
 
 _MEANING = (
     "Until this is cured or dismissed, the graph's pages warn of it, and no direction is decided. The reason is kept "
@@ -26,7 +27,7 @@ def lines(
     """
     for one in found:
         with st.container(horizontal=True, vertical_alignment="center", key=f"{key}_{one.kind}"):
-            st.markdown(f":orange[:material/warning:] **{plain(one.message)}** {plain(one.advice)}", width="stretch")
+            st.markdown(f"{WARNS} **{plain(one.message)}** {plain(one.advice)}", width="stretch")
             cure(one)
             with st.popover("Dismiss", key=f"{key}_dismiss_{one.kind}", help=_MEANING):
                 _reason(one.kind, key, dismiss)

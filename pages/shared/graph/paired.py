@@ -74,7 +74,7 @@ def numbers(pair: Pair) -> None:
         "opened": "In both graphs; one of them leaves the direction open.",
         **(pair.helps or {}),
     }
-    may_be_open = any("is_open" in pair.results.found[name].edges for name in (pair.one, pair.other))
+    may_be_open = any(pair.results.found[name].undirected for name in (pair.one, pair.other))
     for change, label in pair.labels.items():
         if change != "opened" or may_be_open:
             row.metric(label, int((changes == change).sum()), width=_NUMBER, help=helps.get(change))

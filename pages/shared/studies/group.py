@@ -14,7 +14,7 @@ from disco.studies import group as groups
 from disco.studies.study import Study, Wanted
 from disco.words import duration, size
 from disco.work import jobs
-from disco.work.forecast import estimate, span
+from disco.work.forecast import about, estimate
 from pages.shared import session
 from pages.shared.frame import errors, intro
 from pages.shared.frame.names import plain
@@ -83,8 +83,8 @@ def section(
 def _foretold(missing: list[Wanted]) -> None:
     """Time and memory of the fits to come."""
     fits, found = len(missing), estimate(*missing[0].table.shape, missing[0].settings, "auto")
-    each = "" if fits == 1 else f", {span(fits * found.low, fits * found.high)} for all {fits}"
-    st.caption(f"A fit takes about {span(found.low, found.high)} here{each}, and {size(found.bytes)} of memory.")
+    each = "" if fits == 1 else f", {about(fits * found.low, fits * found.high)} for all {fits}"
+    st.caption(f"A fit takes about {about(found.low, found.high)} here{each}, and {size(found.bytes)} of memory.")
 
 
 def _busy(runs: Mapping[str, Run], kind: Monitored) -> int:

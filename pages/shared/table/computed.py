@@ -15,7 +15,7 @@ from disco.table.guesses import guesses as guess_roles
 from disco.table.identifiers import identifiers
 from disco.table.prepared import prepare
 from disco.table.role_checks import unusable_rows
-from disco.table.support import level_support
+from disco.table.support import level_support, merged_counts
 from disco.words import how_many, plural
 from pages.shared.table.drafts import Draft
 from pages.shared.work.facts import fact
@@ -216,11 +216,12 @@ def coded(draft: Draft) -> tuple[pd.DataFrame, pd.DataFrame, np.ndarray]:
 
 @fact(lambda draft: (*_with_roles(draft), draft.settings), words="Counting rows per level …")
 def support(draft: Draft) -> pd.DataFrame:
-    """`level_support` of the chosen columns."""
+    """`level_support` and `merged_counts` of the chosen columns."""
     before, after, fold = coded(draft)
+    merged = merged_counts(before, after)
     if draft.settings.folds_by == "counts":
         names = sorted(before.columns)
         parts = ranks.split_ranks(before[names].to_numpy(), draft.settings)
         after = pd.DataFrame(np.concatenate([part.held_out for part in parts]), columns=names)[before.columns]
         fold = np.repeat([0, 1], len(before))
-    return level_support(before, after, fold, draft.settings.min_level_rows)
+    return level_support(before, after, fold, draft.settings.min_level_rows).assign(merged=merged)

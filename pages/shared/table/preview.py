@@ -32,7 +32,7 @@ def pick_column(draft: Draft, key: str) -> int | None:
 def columns_in_sight(draft: Draft) -> None:
     """Variance against mean of all columns beside the distribution of a picked one."""
     facts = computed.described(draft).iloc[list(draft.columns)]
-    good = facts[facts["type"] != "not counts"]
+    good = facts[facts["levels"].notna()]
     if good.empty:
         return
     left, right = st.columns(2)

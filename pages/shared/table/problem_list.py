@@ -5,47 +5,61 @@ from collections.abc import Sequence
 import streamlit as st
 
 from disco.table.counts import Problem
-from disco.words import how_many, plural
-from pages.shared.frame.names import plain
+from disco.words import how_many, listed, plural
+from pages.shared.frame.names import code, plain
 from pages.shared.frame.words import bullets
 
-_IN_SIGHT, _MOST = 5, 200
+_IN_SIGHT, _MOST, _NAMED = 5, 200, 8
 
 
 def problem_list(found: Sequence[Problem], hint: str = "") -> None:
-    """Blocking problems in a red box, notes in a blue one.
+    """Blocking problems in a red box, notes in a blue one; one line for all columns with the same problem.
 
     Args:
         hint: what to do on this page about columns that cannot be used.
     """
-    blocking = [problem for problem in found if problem.blocking]
-    notes = [problem for problem in found if not problem.blocking]
+    blocking = _lines([problem for problem in found if problem.blocking])
+    notes = _lines([problem for problem in found if not problem.blocking])
     if blocking:
+        is_of_column = any(problem.blocking and problem.column is not None for problem in found)
+        way_out = f"\n\n{hint}" if is_of_column and hint else ""
         count = plural(len(blocking), "One problem", f"{len(blocking)} problems")
-        way_out = f"\n\n{hint}" if any(problem.column is not None for problem in blocking) else ""
-        text = f"**{count} must be fixed first.**\n\n{_bullets(blocking)}{way_out}"
+        text = f"**{count} must be fixed first.**\n\n{bullets(blocking, _IN_SIGHT, 'more below.')}{way_out}"
         st.error(text, icon=":material/error:")
         _all(f"All {len(blocking)} problems", blocking)
     if notes:
-        st.info(_bullets(notes), icon=":material/info:")
+        st.info(bullets(notes, _IN_SIGHT, "more below."), icon=":material/info:")
         _all(f"All {len(notes)} notes", notes)
 
 
-def _bullets(found: Sequence[Problem], most: int = _IN_SIGHT, is_short: bool = True) -> str:
-    """The problems as a list; a short one merges those that differ only in the column."""
+def _lines(found: Sequence[Problem]) -> list[str]:
+    """One line for all problems that differ only in the column."""
     alike: dict[tuple[str, str], list[Problem]] = {}
-    for number, problem in enumerate(found):
-        words = problem.message.replace(f'"{problem.column}"', "", 1) if is_short else str(number)
+    for problem in found:
+        words = problem.fault or problem.message.replace(f'"{problem.column}"', "", 1)
         alike.setdefault((words, problem.remedy), []).append(problem)
-    lines = []
-    for those in list(alike.values()):
-        more = f" The same holds for {how_many(len(those) - 1, 'more column')}." if len(those) > 1 else ""
-        lines.append(f"{plain(those[0].message)}{more} {plain(those[0].remedy)}")
-    return bullets(lines, most, "more below." if is_short else "more.")
+    return [f"{_said(those)} {plain(those[0].remedy)}" for those in alike.values()]
 
 
-def _all(title: str, found: Sequence[Problem]) -> None:
+def _said(those: Sequence[Problem]) -> str:
+    """Problems with the same fault in a sentence: one as it is, several by the names of their columns."""
+    first, count = those[0], len(those)
+    if count > 1 and first.fault:
+        return f"{how_many(count, 'column')} have {first.fault}: {named([str(one.column) for one in those])}."
+    more = f" The same holds for {how_many(count - 1, 'more column')}." if count > 1 else ""
+    return f"{plain(first.message)}{more}"
+
+
+def named(names: Sequence[str]) -> str:
+    """The names of columns in a sentence: `a`, `b` and `c`; only the first if there are many."""
+    shown = [code(name) for name in names]
+    if 1 < len(shown) <= _NAMED:
+        return f"{', '.join(shown[:-1])} and {shown[-1]}"
+    return listed(shown, _NAMED)
+
+
+def _all(title: str, lines: Sequence[str]) -> None:
     """All of them, if the box above shows only the first; as text, which wraps."""
-    if len(found) > _IN_SIGHT:
+    if len(lines) > _IN_SIGHT:
         with st.expander(title):
-            st.markdown(_bullets(found, _MOST, is_short=False))
+            st.markdown(bullets(lines, _MOST))

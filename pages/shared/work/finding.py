@@ -15,18 +15,20 @@ _SECONDS = 1.0
 _KINDS = {REFINE: (refine_monitor.KIND, "Likelihood search"), FIT: (fit_monitor.KIND, "DISCO fit")}
 
 
-def button(draft: Draft, is_ready: bool) -> None:
-    """The button that starts both on the loaded table and opens Graph."""
+def button(draft: Draft, why_not: str = "") -> None:
+    """The button that starts both on the loaded table and opens Graph.
+
+    Args:
+        why_not: why it cannot be pressed yet, one sentence.
+    """
     pressed = st.button(
         "Find the graph",
         type="primary",
         icon=":material/hub:",
         key="find_graph",
-        disabled=not is_ready,
+        disabled=bool(why_not),
         help="Searches for the graph of highest likelihood, then fits DISCO's networks. Graph opens now and shows "
-        "results as they arrive. You can close the tab meanwhile."
-        if is_ready
-        else "Fix the problems listed here, or choose other columns.",
+        "results as they arrive. You can close the tab meanwhile.",
     )
     if pressed:
         _start(draft)

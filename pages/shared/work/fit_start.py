@@ -11,7 +11,7 @@ from disco.errors import InputError
 from disco.settings import PRESETS, Settings
 from disco.words import duration, size
 from disco.work import jobs, serving
-from disco.work.forecast import Estimate, estimate, span
+from disco.work.forecast import Estimate, about, estimate
 from pages.shared import session
 from pages.shared.frame import errors
 from pages.shared.frame.answers import lasting
@@ -123,7 +123,7 @@ def _time(draft: Draft) -> None:
     with contextlib.suppress(InputError):  # Train reports it
         found = estimate(len(draft.table), len(draft.columns), draft.settings)
         st.caption(
-            f":material/timer: The fit after it takes about **{span(found.low, found.high)}**. "
+            f":material/timer: The fit after it takes about **{about(found.low, found.high)}**. "
             "The graph of the search is there meanwhile."
         )
 
@@ -133,13 +133,13 @@ def _show(found: Estimate, others: Sequence[tuple[str, Estimate]]) -> None:
     stages = ", ".join(f"{STAGES[stage].lower()} {duration(seconds)}" for stage, seconds in found.by_stage.items())
     left.metric(
         "Time, about",
-        span(found.low, found.high),
+        about(found.low, found.high),
         help="Based on a short calibration and on how busy this machine is "
         f"now. With no other load and no early stopping: {stages}. During the fit, the time left follows its pace.",
     )
     right.metric("Memory, about", size(found.bytes), help=f"{size(found.free_bytes)} are free now.")
     for name, other in others:
-        st.caption(f"The preset *{name}* would take about {span(other.low, other.high)}.")
+        st.caption(f"The preset *{name}* would take about {about(other.low, other.high)}.")
     if found.high > search_time.LONG_SECONDS:
         st.caption(f"{search_time.SHORTER} A quick look needs no fit.")
     if not found.fits_memory:

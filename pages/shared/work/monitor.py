@@ -89,7 +89,7 @@ def bar(slot: Any, run: Run, kind: Monitored, status: Status) -> None:
         if status.eta is None or status.progress > _NEARLY
         else f" · {span(_LESS * status.eta, _MORE * status.eta)} left"
     )
-    words = f"{kind.step(status)} · {status.progress:.0%}{left}" if status.stage else "Starting"
+    words = f"{kind.step(status)} · {status.progress:.0%} in all{left}" if status.stage else "Starting"
     if status.state == "queued":
         is_held_up = kind.work in jobs.COMPILED and not machine.compiled()
         words = "Preparing the search (once on this computer)" if is_held_up else waiting.words(run, kind.work)

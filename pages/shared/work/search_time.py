@@ -10,7 +10,7 @@ from disco.refine import QUICK, Choice
 from disco.runs import Run
 from disco.settings import Settings
 from disco.words import how_many
-from disco.work.forecast import span
+from disco.work.forecast import about
 from disco.work.refine_forecast import Trial, trial
 from pages.shared.table import computed
 from pages.shared.table.drafts import Draft
@@ -46,9 +46,9 @@ def _line(table: background.Key, counts: Callable[[], pd.DataFrame], settings: S
 
 
 def _takes(choice: Choice, found: Trial) -> None:
-    low, high = found.seconds(choice)
+    low, high = found.range(choice)
     words = [
-        f":material/timer: The search takes about **{span(low, high)}** here with the programs now running.",
+        f":material/timer: The search takes about **{about(low, high)}** here with the programs now running.",
         f"{how_many(found.pairs, 'pair')} of columns may be joined.",
     ]
     if high > LONG_SECONDS:
