@@ -157,8 +157,14 @@ def span(low: float, high: float) -> str:
 
 def about(low: float, high: float) -> str:
     """The middle of a range of seconds, and the range: 6 min (3 to 12 min)."""
-    middle, whole = math.sqrt(low * high), span(low, high)
-    return whole if " to " not in whole else f"{span(middle, middle)} ({whole})"
+    whole = span(low, high)
+    return f"{middle(low, high)} ({whole})" if " to " in whole else whole
+
+
+def middle(low: float, high: float) -> str:
+    """The middle of a range of seconds: 6 min."""
+    seconds = math.sqrt(low * high)
+    return span(seconds, seconds)
 
 
 def _digits(number: float) -> str:
