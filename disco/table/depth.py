@@ -23,7 +23,6 @@ from scipy.sparse.linalg import eigsh
 from scipy.special import ndtr
 
 from disco.progress import SILENT, Reporter
-from disco.table.dispersion import has_gaps, zeros
 
 SHUFFLES = 19  # the largest of them is exceeded by chance once in 20 tables
 LEAST_COLUMNS = 5  # with fewer, a depth cannot be distinguished from a cause
@@ -82,11 +81,13 @@ def depth(values: np.ndarray, reporter: Reporter = SILENT, stage: str = "") -> D
         values: counts, (rows, columns).
         reporter, stage: receive every shuffle.
     """
+    from disco.table.dispersion import has_gaps, zeros  # imported here because it takes a second
+
     found = _depth(values, reporter, stage)
     if found.stands_out or not len(values) or not has_gaps(zeros(values)).any():
         return found
     above = values > 0
-    means = values.sum(axis=0) / np.maximum(above.sum(axis=0), 1)
+    means = values.sum(axis=0, dtype=float) / np.maximum(above.sum(axis=0), 1)
     of_above = replace(_depth(np.where(above, values, means), reporter, stage), is_above=True)
     return of_above if of_above.stands_out else found
 
