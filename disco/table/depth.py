@@ -9,9 +9,12 @@ In a dense graph of positive effects most columns rise together too. But a facto
 the relative covariance, cov(x, y) / (mean(x) mean(y)), is at least var(D) / mean(D)² in every pair of columns that
 share nothing else. Noise alone puts a known share of the pairs below one standard error. More pairs there than that
 speak against a depth.
+
+Where a column is 0 more often than its mean and variance predict, being 0 or not may hide a depth that scales only the
+counts above 0. Such a table is looked at once more, with the mean of a column's counts above 0 in place of its zeros.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -24,7 +27,7 @@ from disco.progress import SILENT, Reporter
 SHUFFLES = 19  # the largest of them is exceeded by chance once in 20 tables
 LEAST_COLUMNS = 5  # with fewer, a depth cannot be distinguished from a cause
 EXPLAINED, RISING, FALLING = 0.5, 0.5, 0.2  # shares for a depth to stand out: at least, at least, at most
-TOGETHER = 0.75  # at least
+TOGETHER, TOGETHER_ABOVE = 0.75, 0.85  # at least; of the counts above 0
 APART, APART_OF_FEW, FEW = 0.05, 0.01, 20  # at most; fewer columns are more easily joined by a dense graph
 _MOST_ROWS = 1000  # looked at; a random part of more
 _LEAST = 1e-12  # of the variance of a product, against the largest: that of two levels may be 0
@@ -48,6 +51,7 @@ class Depth:
         apart: share of the pairs whose relative covariance is below its standard error, minus the share that noise
             puts there if all pairs have the same one.
         rows: row (from 1), total, component (the position along it), one line per row looked at.
+        is_above: whether all this is of the counts above 0.
     """
 
     columns: int
@@ -59,12 +63,14 @@ class Depth:
     together: float
     apart: float
     rows: pd.DataFrame
+    is_above: bool = False
 
     @property
     def stands_out(self) -> bool:
         """Whether most columns rise together in pairs, and the total explains this better than in shuffled tables."""
+        together = TOGETHER_ABOVE if self.is_above else TOGETHER
         is_explained = self.by_chance <= self.explained >= EXPLAINED
-        is_common = self.rising >= RISING and self.falling <= FALLING and self.together >= TOGETHER
+        is_common = self.rising >= RISING and self.falling <= FALLING and self.together >= together
         return is_explained and is_common and self.apart <= (APART_OF_FEW if self.columns < FEW else APART)
 
 
@@ -75,6 +81,19 @@ def depth(values: np.ndarray, reporter: Reporter = SILENT, stage: str = "") -> D
         values: counts, (rows, columns).
         reporter, stage: receive every shuffle.
     """
+    from disco.table.dispersion import has_gaps, zeros  # imported here because it takes a second
+
+    found = _depth(values, reporter, stage)
+    if found.stands_out or not len(values) or not has_gaps(zeros(values)).any():
+        return found
+    above = values > 0
+    means = values.sum(axis=0, dtype=float) / np.maximum(above.sum(axis=0), 1)
+    of_above = replace(_depth(np.where(above, values, means), reporter, stage), is_above=True)
+    return of_above if of_above.stands_out else found
+
+
+def _depth(values: np.ndarray, reporter: Reporter, stage: str) -> Depth:
+    """The same of the values as they are."""
     rng = np.random.default_rng(0)
     rows = np.sort(rng.permutation(len(values))[:_MOST_ROWS])
     part = values[rows]

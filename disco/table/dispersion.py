@@ -19,6 +19,7 @@ from scipy.stats import gamma, poisson
 
 _SMALL = 30  # the largest total with an exact law
 _NEARLY_POISSON = 1e-3  # an excess of the variance below this share of the mean counts as none
+_MANY_ERRORS, _MANY_ZEROS = 5.0, 0.02  # standard errors, and share of the rows, by which zeros exceed what is expected
 
 
 def dispersion(values: np.ndarray) -> pd.DataFrame:
@@ -97,6 +98,11 @@ def zeros(values: np.ndarray) -> pd.DataFrame:
     """
     lines = [_zeros(values[:, column]) for column in range(values.shape[1] if len(values) else 0)]
     return pd.DataFrame(lines, columns=["zeros", "zeros_poisson", "zeros_nb", "excess"], dtype=float)
+
+
+def has_gaps(found: pd.DataFrame) -> pd.Series:
+    """Whether columns are 0 more often than their mean and variance predict, beyond noise; `found` is of `zeros`."""
+    return (found["excess"] > _MANY_ERRORS) & (found["zeros"] - found["zeros_nb"] > _MANY_ZEROS)
 
 
 def _zeros(column: np.ndarray) -> tuple[float, float, float, float]:

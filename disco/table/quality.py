@@ -16,7 +16,7 @@ from disco.table import screening
 from disco.table.artefacts import Finding, near, of_depth, of_near, of_relations
 from disco.table.counts import describe
 from disco.table.depth import Depth, depth
-from disco.table.dispersion import corrected, dispersion, zeros
+from disco.table.dispersion import corrected, dispersion, has_gaps, zeros
 from disco.table.outlying import outlying
 from disco.table.prepared import Prepared, Table, prepare
 from disco.table.relations import Relation, relations
@@ -24,7 +24,6 @@ from disco.table.rows import Stretches, in_words, row_numbers, stretches
 from disco.words import plural
 
 LEVEL = 0.05  # of the tests of dispersion, for all columns together
-MANY_ERRORS, MANY_ZEROS = 5.0, 0.02  # standard errors, and share of the rows, by which zeros exceed what is expected
 CEILING, CLIFF = 0.05, 2.0  # least share of the rows at the largest count, and that share over the next lower count's
 FEW_ROWS = 10  # at the largest count, by chance
 FEW_LEVELS = 3  # a refinement decides no direction at a column with so few
@@ -104,11 +103,10 @@ def _columns(counts: pd.DataFrame) -> pd.DataFrame:
     found = found.astype(dict.fromkeys(found.columns.drop("column"), float))
     more, less = np.split(corrected(np.concatenate([found["over"], found["under"]])) < LEVEL, 2)
     less &= (found["levels"] > 2).to_numpy()  # two values vary little by their nature
-    too_many = (found["excess"] > MANY_ERRORS) & (found["zeros"] - found["zeros_nb"] > MANY_ZEROS)
     has_ceiling = (found["levels"] > FEW_LEVELS) & (found["at_maximum"] >= max(CEILING, FEW_ROWS / len(counts)))
     has_ceiling &= found["at_maximum"] >= CLIFF * found["below"]
     found = found.drop(columns="below").assign(has_ceiling=has_ceiling)
-    return found.assign(varies=np.select([more, less], ["more", "less"], "as"), has_gaps=too_many)
+    return found.assign(varies=np.select([more, less], ["more", "less"], "as"), has_gaps=has_gaps(found))
 
 
 def _tops(values: np.ndarray) -> pd.DataFrame:

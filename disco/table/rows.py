@@ -116,7 +116,7 @@ def whys(column: pd.Series) -> list[str]:
 
 
 def _shown(cell: object) -> str:
-    return "" if pd.isna(cell) else str(cell)[:40]
+    return "" if pd.api.types.is_scalar(cell) and pd.isna(cell) else str(cell)[:40]
 
 
 def _why(value: float, cell: str) -> str:

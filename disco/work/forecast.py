@@ -7,8 +7,8 @@ pace, in floating-point operations per second, and a fixed cost per step (an opt
 
 This is the time of the whole schedule on an idle machine, even if the calibration ran on a busy one: on a CPU it
 measures the processor time of one thread, which other programs do not change. The estimate is a range for two reasons:
-the joint network may stop early, and its upper end adds one half for unknown causes. Both ends allow for the current
-load.
+the joint network may stop early, and for unknown causes a fit may be twice as fast or take one half longer. Both ends
+allow for the current load.
 """
 
 import contextlib
@@ -44,7 +44,7 @@ _LIBRARY_BYTES = {"cpu": 480 << 20, "cuda": 0}  # used by Python, torch and pand
 _VALID_SECONDS = 7 * 86400.0
 _CALM = 1.25  # largest ratio of a thread's time to its processor time on an idle machine
 _TOLERATED = 2.0  # factor by which an estimate may be off before the calibration is discarded
-_SPREAD = 1.5  # factor by which a fit may take longer for unknown causes
+_FASTER, _SLOWER = 2.0, 1.5  # factors by which a fit may be, for unknown causes such as a load that changes
 _UNITS = ((90.0, 1, "s"), (5400.0, 60, "min"), (172800.0, 3600, "h"), (math.inf, 86400, "days"))
 _calibrating = threading.Lock()
 _measured: dict[tuple[str, int], "Speed"] = {}  # by device and threads, for all folders of runs in this process
@@ -75,7 +75,7 @@ class Estimate:
 
     Attributes:
         seconds: the whole fit on an idle machine.
-        low: seconds at the current load if the joint network stops as early as possible.
+        low: seconds at the current load if the joint network stops as early as possible, halved.
         high: seconds at the current load, plus one half.
         bytes: peak memory on the device, roughly.
         by_stage: stage → seconds.
@@ -122,8 +122,8 @@ def foretell(rows: int, nodes: int, settings: Settings, speed: Speed) -> Estimat
     free = free_bytes(speed.device)
     seconds = sum(by_stage.values())
     load = crowding(speed.device)
-    low = (seconds - by_stage["joint"] * (1 - _shortest_share(plan))) * load
-    high = seconds * _SPREAD * load
+    low = (seconds - by_stage["joint"] * (1 - _shortest_share(plan))) * load / _FASTER
+    high = seconds * _SLOWER * load
     return Estimate(seconds, low, high, needed, by_stage, needed <= free, free, speed.device)
 
 
@@ -157,8 +157,14 @@ def span(low: float, high: float) -> str:
 
 def about(low: float, high: float) -> str:
     """The middle of a range of seconds, and the range: 6 min (3 to 12 min)."""
-    middle, whole = math.sqrt(low * high), span(low, high)
-    return whole if " to " not in whole else f"{span(middle, middle)} ({whole})"
+    whole = span(low, high)
+    return f"{middle(low, high)} ({whole})" if " to " in whole else whole
+
+
+def middle(low: float, high: float) -> str:
+    """The middle of a range of seconds: 6 min."""
+    seconds = math.sqrt(low * high)
+    return span(seconds, seconds)
 
 
 def _digits(number: float) -> str:

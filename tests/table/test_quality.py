@@ -105,6 +105,19 @@ def test_a_depth_stands_out_and_causes_of_both_signs_do_not():
     assert np.isnan(few.by_chance) and not few.stands_out
 
 
+def test_a_depth_of_the_counts_above_0_stands_out_and_zeros_alone_do_not():
+    rng = np.random.default_rng(0)
+    rates, is_there = rng.lognormal(0, 0.5, (1000, 1)), rng.random((1000, 12)) < 0.5
+    deep = depth(np.maximum(rng.poisson(15 * rates * np.ones(12)), 1) * is_there)
+    assert deep.stands_out and deep.is_above and deep.together > 0.9
+    table = pd.DataFrame(np.maximum(rng.poisson(15 * rates * np.ones(12)), 1) * is_there).add_prefix("x")
+    assert "Totals of the counts above 0 explain" in found(quality(table))["depth"].message
+    calm = depth(np.maximum(rng.poisson(15, (1000, 12)), 1) * is_there)
+    assert not calm.stands_out and not calm.is_above
+    occurring = depth(rng.poisson(15, (1000, 12)) * (rng.random((1000, 12)) < rng.beta(1, 1, (1000, 1))))
+    assert not occurring.is_above
+
+
 def test_the_share_explained_is_the_squared_correlation_with_the_component():
     counts = np.random.default_rng(0).poisson(3, (60, 7))
     for table in (counts, counts.T[:, :9]):

@@ -145,7 +145,7 @@ def test_the_time_is_a_range_from_early_stopping_to_a_busy_machine(monkeypatch):
     loaded(monkeypatch, 0.0)
     idle = foretell(1400, 17, Settings.of("paper"), SPEED)
     # 300 epochs to the first validation, 2 more of 100 without a better loss, of 800
-    assert idle.low == pytest.approx(idle.seconds - idle.by_stage["joint"] * 300 / 800)
+    assert idle.low == pytest.approx((idle.seconds - idle.by_stage["joint"] * 300 / 800) / 2)
     assert idle.high == pytest.approx(1.5 * idle.seconds)
     loaded(monkeypatch, 5.0)
     busy = foretell(1400, 17, Settings.of("paper"), SPEED)

@@ -11,7 +11,7 @@ from disco.errors import InputError
 from disco.settings import PRESETS, Settings
 from disco.words import duration, size
 from disco.work import jobs, serving
-from disco.work.forecast import Estimate, about, estimate
+from disco.work.forecast import Estimate, about, estimate, middle, span
 from pages.shared import session
 from pages.shared.frame import errors
 from pages.shared.frame.answers import lasting
@@ -133,8 +133,8 @@ def _show(found: Estimate, others: Sequence[tuple[str, Estimate]]) -> None:
     stages = ", ".join(f"{STAGES[stage].lower()} {duration(seconds)}" for stage, seconds in found.by_stage.items())
     left.metric(
         "Time, about",
-        about(found.low, found.high),
-        help="Based on a short calibration and on how busy this machine is "
+        middle(found.low, found.high),
+        help=f"From {span(found.low, found.high)}. Based on a short calibration and on how busy this machine is "
         f"now. With no other load and no early stopping: {stages}. During the fit, the time left follows its pace.",
     )
     right.metric("Memory, about", size(found.bytes), help=f"{size(found.free_bytes)} are free now.")
