@@ -167,9 +167,9 @@ def stress(
     for share in shares:
         again = found.get(stage_of(share))
         change = changes(whole, again.pairs if again else [])["change"].value_counts()
-        joined = int(change.drop(["dropped", "new"], errors="ignore").sum())
-        new, back = (int(change.get(word, 0)) for word in ("new", "reversed"))
-        lines.append((share, len(found[stage_of(1)].edges), joined, back, new, constant[share]))
+        dropped, new, back = (int(change.get(word, 0)) for word in ("dropped", "new", "reversed"))
+        edges = int(change.sum()) - new
+        lines.append((share, edges, edges - dropped, back, new, constant[share]))
     return pd.DataFrame(lines, columns=["share", "edges", "again", "reversed", "new", "constant"])
 
 

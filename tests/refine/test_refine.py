@@ -151,7 +151,7 @@ def test_a_node_may_have_thirty_parents():
 
 def test_a_node_with_as_many_parents_as_it_can_have_is_named(known, monkeypatch):
     monkeypatch.setattr("disco.refine.stepwise.MOST_PARENTS", 1)
-    monkeypatch.setattr("disco.refine.result.MOST_PARENTS", 1)
+    monkeypatch.setattr("disco.refine.finished.MOST_PARENTS", 1)
     result = refine(known.table, ALONE)
     assert result.edges["child"].value_counts().max() == 1
     assert any("the limit of the search" in note for note in result.notes)
