@@ -122,6 +122,11 @@ def listed(parts: Sequence[str], most: int, joint: str = ", ") -> str:
     return joint.join(parts[:most]) + (f" and {more:,} more" if more > 0 else "")
 
 
+def series(parts: Sequence[str]) -> str:
+    """All parts in a sentence: `a, b and c`."""
+    return " and ".join(filter(None, [", ".join(parts[:-1]), *parts[-1:]]))
+
+
 def _as_datetime(moment: datetime | str | float | None) -> datetime | None:
     if moment is None:
         return None

@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 from disco.figures import roles, theme
 from disco.figures.axes import log_ticks, named_rows
 from disco.studies.experiment import Experiment
-from disco.words import listed
+from disco.words import listed, series
 
 _LONGEST = 4  # names in a title
 _HOVERED = 100  # characters of a name under the pointer
@@ -102,4 +102,4 @@ def _named(names: list[str]) -> str:
     labels = [theme.label(name) for name in names]
     if len(names) > _LONGEST:
         return listed(labels, _LONGEST)
-    return " and ".join(filter(None, [", ".join(labels[:-1]), labels[-1]]))
+    return series(labels)

@@ -17,7 +17,7 @@ import numpy as np
 from disco.errors import InputError
 from disco.graph import cycle_words
 from disco.knowledge.resolved import closure
-from disco.words import plural
+from disco.words import plural, series
 
 
 class EdgeRule(NamedTuple):
@@ -99,8 +99,7 @@ def _rule(rules: Sequence[EdgeRule], parent: int, child: int) -> str:
 def _listed(rules: Sequence[str]) -> str:
     """Rules in a sentence, a long list shortened in the middle."""
     quoted = [f'"{words}"' for words in rules]
-    quoted = quoted if len(quoted) <= 8 else [*quoted[:4], "…", *quoted[-3:]]
-    return quoted[0] if len(quoted) == 1 else f"{', '.join(quoted[:-1])} and {quoted[-1]}"
+    return series(quoted if len(quoted) <= 8 else [*quoted[:4], "…", *quoted[-3:]])
 
 
 def _back_in_time(edges: np.ndarray, tier: np.ndarray) -> list[int]:

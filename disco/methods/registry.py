@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 from importlib.util import find_spec
 from typing import Any
 
+from disco.refine import cost
+
 INSTALL = "pip install .[rivals]"  # in the project's folder; installs every package that a method needs
 
 
@@ -88,12 +90,12 @@ def _stagewise(rows: int, nodes: int) -> float:
 
 
 def _searches(rows: int, nodes: int) -> float:
-    """Approximate seconds of the searches of a refinement, as in `disco.work.refine_forecast`.
+    """Approximate seconds of the searches of a refinement, at the pace of a usual core.
 
     A column is related to about half of the others, and to 25 at most; to fewer in wide tables, which are often sparse.
     """
     related = min(2 + nodes / 2, nodes - 1, 25, 25 * (60 / nodes) ** 0.5)
-    return 2.5 * nodes * related / 2 * (0.7 + 0.0002 * rows) / 1000 * (3 + 0.06 * related**2.5)
+    return 2.5 * cost.of_searches(nodes * related / 2, nodes, rows)
 
 
 def _refined(rows: int, nodes: int) -> float:

@@ -9,7 +9,7 @@ import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 from disco.files import read_record, write_json
 from disco.runs.folder import Run
@@ -19,8 +19,18 @@ from disco.table.edits import EDITS, Columns, Edit, ReadAgain
 FILE = "origin.json"
 
 
+class _From:
+    """Where a table comes from.
+
+    Attributes:
+        caution: what the reader of a result must know of such tables, one sentence; often empty.
+    """
+
+    caution: ClassVar[str] = ""
+
+
 @dataclass(frozen=True)
-class FromFile:
+class FromFile(_From):
     """A file, read by `disco.table.read.read_table`.
 
     Attributes:
@@ -38,15 +48,20 @@ class FromFile:
 
 
 @dataclass(frozen=True)
-class FromLahman:
+class FromLahman(_From):
     """The batting counts of `disco.studies.lahman.cohort`."""
 
     first: int
     last: int
 
+    caution: ClassVar[str] = (
+        "Batting counts lie outside DISCO's model class, because many follow from others by accounting: a known "
+        "direction is one by the model, not one of baseball."
+    )
+
 
 @dataclass(frozen=True)
-class FromPortal:
+class FromPortal(_From):
     """The captures of `disco.studies.portal.table`."""
 
     plots: tuple[str, ...]
@@ -54,7 +69,7 @@ class FromPortal:
 
 
 @dataclass(frozen=True)
-class FromDesign:
+class FromDesign(_From):
     """A simulated table, by its design (`disco.simulate.Design`)."""
 
     design: dict[str, Any]

@@ -35,6 +35,7 @@ from disco.simulate.design import Design
 from disco.simulate.ising import KEY as ISING
 from disco.simulate.mechanisms import Mechanism
 from disco.table.adjustment import MOST_LEVELS
+from disco.words import plural, series
 
 _SHORT = {KNOWN: "can be known", UNKNOWN: "cannot be known", NOT_PROVED: "not proved either way"}
 _ALL = {
@@ -90,9 +91,7 @@ def reservation(design: Design) -> str:
     names = design.beside()
     if not names:
         return ""
-    if len(names) == 1:
-        return f"Without the role of {names[0]}, no edge can be trusted."
-    return f"Without the roles of {', '.join(names[:-1])} and {names[-1]}, no edge can be trusted."
+    return f"Without the {plural(len(names), 'role', 'roles')} of {series(names)}, no edge can be trusted."
 
 
 def check(direction: str, where: str) -> str:

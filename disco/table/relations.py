@@ -18,6 +18,7 @@ from scipy.linalg import solve_triangular
 from disco.progress import SILENT, Reporter
 from disco.table.prepared import Table, prepare
 from disco.table.ranks import dense_ranks
+from disco.words import series
 
 _NOTHING = 1e-8  # a residual below this share of a column's spread counts as zero
 _LARGEST = 100  # largest coefficient of a relation
@@ -153,7 +154,7 @@ def _listed(names: Sequence[str]) -> str:
     words = [f'"{name}"' for name in names]
     if len(words) > _NAMED:
         words = [*words[: _NAMED - 1], f"{len(words) - _NAMED + 1} more"]
-    return f"{', '.join(words[:-1])} and {words[-1]}"
+    return series(words)
 
 
 NEAR = 0.98  # least rank correlation, of either sign

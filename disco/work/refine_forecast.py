@@ -22,7 +22,7 @@ import numpy as np
 import pandas as pd
 
 from disco.progress import Callback, Reporter
-from disco.refine import Choice
+from disco.refine import Choice, cost
 from disco.runs import REFINE, Run
 from disco.runs.refined import choice_from
 from disco.settings import Settings
@@ -61,11 +61,10 @@ class Trial:
     def seconds(self, choice: Choice) -> float:
         """About the time of a refinement on an idle machine."""
         pairs, draws = max(self.pairs, 1), choice.bootstrap + choice.folds
-        degree, searches = 2 * pairs / self.nodes, choice.starts + choice.restarts
-        fits = self.pace * pairs * (0.7 + 0.2 * self.rows / 1000) / 1000
-        search = (3 + 0.06 * degree**2.5) * fits * (1 + searches / _USUAL) / 2
-        draw = search if choice.redone else 0.9 * math.sqrt(degree / 6) * fits
-        return (search + draw * draws + _BEGIN * self.pace) / math.sqrt(self.threads)
+        searches = cost.of_searches(pairs, self.nodes, self.rows) * (1 + (choice.starts + choice.restarts) / _USUAL) / 2
+        local = 0.9 * math.sqrt(2 * pairs / self.nodes / 6) * cost.of_fits(pairs, self.rows)
+        draw = searches if choice.redone else local
+        return self.pace * (searches + draw * draws + _BEGIN) / math.sqrt(self.threads)
 
 
 def trial(table: pd.DataFrame, settings: Settings, callback: Callback | None = None) -> Trial:

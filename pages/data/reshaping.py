@@ -17,7 +17,7 @@ from pages.shared.table import computed
 from pages.shared.table.drafts import Draft
 
 _PROBLEM = "reshaping_problem"
-_TURN, _NAMES = "transposed", "row names"  # the questions, among what a draft's reader dismissed
+_TURN, _NAMES = "transposed", "row names"  # the questions
 _MOST_VARIED = 1000  # rows of a table with too many to become columns
 
 
@@ -28,7 +28,7 @@ def asks(draft: Draft) -> bool:
 
 def asks_names(draft: Draft) -> bool:
     """Whether the first column looks like row names, and the reader has not said what it is."""
-    if _NAMES in draft.dismissed or not reshape.has_row_names(draft.table):
+    if _NAMES in draft.denied or not reshape.has_row_names(draft.table):
         return False
     return names_of(draft.table)[0] not in draft.roles.columns
 
@@ -39,7 +39,7 @@ def stops(draft: Draft) -> bool:
 
 
 def _asks_turn(draft: Draft) -> bool:
-    return _TURN not in draft.dismissed and reshape.seems_transposed(draft.table)
+    return _TURN not in draft.denied and reshape.seems_transposed(draft.table)
 
 
 def panel(draft: Draft) -> None:
@@ -69,7 +69,7 @@ def _question(draft: Draft) -> str:
             f"column becomes a node of the graph. {turn}"
         )
         return text + (f" The first column, {first}, then holds the names." if is_named else "")
-    turn = "" if _TURN in draft.dismissed else turn
+    turn = "" if _TURN in draft.denied else turn
     return f"**Does the first column, {first}, hold row names?** If so, it is not a node. {turn}"
 
 
@@ -96,7 +96,7 @@ def _buttons(draft: Draft) -> None:
 
 def _no(label: str, question: str) -> None:
     """A button that answers a question with no, for this table."""
-    st.button(label, key=f"no_{question}", on_click=session.draft.dismiss, args=(question, label))
+    st.button(label, key=f"no_{question}", on_click=session.draft.deny, args=(question,))
 
 
 def _button(

@@ -10,6 +10,7 @@ from disco.found import Found
 from disco.parents.sparse import is_sparse
 from disco.refine import Choice, Refined
 from disco.runs import Run
+from disco.runs.origin import FromLahman
 from disco.settings import CHOICES
 from disco.studies import lahman
 from disco.studies.study import Wanted
@@ -74,7 +75,7 @@ def refine(wanted: list[Wanted], done: dict[str, Run], refined: dict[str, Refine
     st.caption(
         "Beyond the paper: a search over orders by the likelihood of the paper's own class, from DISCO's order, sorted "
         "and random ones. DISCO's result stays as it is. "
-        f"{lahman.OUTSIDE} {SAME_ROWS}"
+        f"{FromLahman.caution} {SAME_ROWS}"
     )
     refining = [replace(one, choice=CHOICE) for one in wanted if one.label in done]
     group.section("lahman_refine", refining, "Refine", _REFINE, done)

@@ -76,6 +76,7 @@ def test_a_table_with_many_columns_may_be_upright():
     assert "are variables in rows" in texts(at)  # another table
     press(at, "No, rows are samples")
     assert not button(at, "Find the graph").disabled and fit_start.new_run(draft_of(at), "r").shape == (20, 30)
+    assert not draft_of(at).dismissed  # an answer is no artefact
 
 
 def test_a_fault_of_several_columns_is_one_line_with_the_reason_beside_the_button():

@@ -4,7 +4,6 @@ import streamlit as st
 
 from disco import runs
 from disco.runs import Run
-from disco.studies.lahman import OUTSIDE
 from disco.table.roles import Roles
 from disco.verdicts import Verdict
 from disco.words import how_many
@@ -93,14 +92,9 @@ def verdict(level: str, text: str, advice: str, about: str, on_graph: Verdict | 
                 st.caption(f"{icon} On Graph: **{head}.** {on_graph.text}")
         if run is not None:
             adjustment(run.roles)
-            _outside(run)
-
-
-def _outside(run: Run) -> None:
-    """A word on a sample that the model does not describe; nothing for other tables."""
-    found = runs.origin.of(run)
-    if found is not None and isinstance(found.source, runs.origin.FromLahman):
-        st.caption(f":material/gavel: {OUTSIDE}")
+            found = runs.origin.of(run)
+            if found is not None and found.source.caution:
+                st.caption(f":material/gavel: {found.source.caution}")
 
 
 _BY_LIKELIHOOD = (

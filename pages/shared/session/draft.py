@@ -273,6 +273,11 @@ def dismiss(kind: str, why: str) -> None:
     _change(lambda now: {"dismissed": {name: one for name, one in {**now.dismissed, kind: why}.items() if one}})
 
 
+def deny(question: str) -> None:
+    """Answer a question about the table with no; it is not asked again."""
+    _change(lambda now: {"denied": now.denied | {question}})
+
+
 def truth_changed(changed: runs.Run) -> None:
     """Reload the true edges of a run if the draft is that run's own table."""
     now = st.session_state.get(_DRAFT)

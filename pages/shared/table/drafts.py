@@ -88,6 +88,7 @@ class Draft:
         rows_left_out: of the loaded table, as stretches (`disco.table.rows`).
         knowledge: the rules that the draft's runs follow.
         dismissed: why kinds of artefacts are none in this table.
+        denied: the questions about the table that the reader answered with no.
         roles: given to columns by the reader, including count and ignore; those columns get no further guess.
     """
 
@@ -109,6 +110,7 @@ class Draft:
     knowledge: Knowledge | None = None
     roles: Roles = field(default_factory=Roles)
     dismissed: Mapping[str, str] = field(default_factory=dict)
+    denied: frozenset[str] = frozenset()
 
     @property
     def beside(self) -> tuple[int, ...]:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from disco.table.counts import Problem
-from disco.words import how_many, listed, plural
+from disco.words import how_many, listed, plural, series
 from pages.shared.frame.names import code, plain
 from pages.shared.frame.words import bullets
 
@@ -45,17 +45,15 @@ def _said(those: Sequence[Problem]) -> str:
     """Problems with the same fault in a sentence: one as it is, several by the names of their columns."""
     first, count = those[0], len(those)
     if count > 1 and first.fault:
-        return f"{how_many(count, 'column')} have {first.fault}: {named([str(one.column) for one in those])}."
+        return f"{how_many(count, 'column')} have {first.fault}: {_named([str(one.column) for one in those])}."
     more = f" The same holds for {how_many(count - 1, 'more column')}." if count > 1 else ""
     return f"{plain(first.message)}{more}"
 
 
-def named(names: Sequence[str]) -> str:
+def _named(names: Sequence[str]) -> str:
     """The names of columns in a sentence: `a`, `b` and `c`; only the first if there are many."""
     shown = [code(name) for name in names]
-    if 1 < len(shown) <= _NAMED:
-        return f"{', '.join(shown[:-1])} and {shown[-1]}"
-    return listed(shown, _NAMED)
+    return series(shown) if len(shown) <= _NAMED else listed(shown, _NAMED)
 
 
 def _all(title: str, lines: Sequence[str]) -> None:

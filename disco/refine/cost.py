@@ -1,0 +1,14 @@
+"""About how long the searches of a refinement take, in seconds of one core of the reference machine.
+
+`disco.work.refine_forecast` explains the formula, and what it was measured on.
+"""
+
+
+def of_fits(pairs: float, rows: int) -> float:
+    """A fit of every pair of columns that may be joined."""
+    return pairs * (0.7 + 0.2 * rows / 1000) / 1000
+
+
+def of_searches(pairs: float, nodes: int, rows: int) -> float:
+    """The searches of the usual choice, with the evidence."""
+    return (3 + 0.06 * (2 * pairs / nodes) ** 2.5) * of_fits(pairs, rows)
