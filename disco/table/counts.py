@@ -275,7 +275,7 @@ def _column_notes(column: pd.Series, values: np.ndarray, name: str) -> list[Prob
     """The problem of a constant column, or notes on a column whose cells are all counts."""
     if len(values) and np.all(values == values[0]):
         message = f'Column "{name}" is constant: every row is {_number(values[0])}.'
-        remedy = "A column that never changes has no place in the graph: leave it out."
+        remedy = "Leave it out: a column that never changes has no place in the graph."
         return [Problem(name, None, message, remedy, fault="the same value in every row")]
     notes = []
     if pd.api.types.is_bool_dtype(column):
