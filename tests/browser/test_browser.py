@@ -66,6 +66,7 @@ def test_from_a_file_to_a_graph(page, address, tmp_path):
     _ask_for_few_steps(page)
     press(page, "Start the fit")
     _watch_the_losses_grow(page)
+    settled(page)  # the end of a fit draws the page anew, and a click meanwhile is lost
     press(page, "See the causal order")
     expect(page.get_by_role("heading", name="Ordering")).to_be_visible()
     _move_the_threshold(page)
@@ -154,6 +155,7 @@ def test_a_role_is_chosen_in_the_table_and_a_refresh_keeps_it(page, address, tmp
     grid = page.get_by_test_id("stDataFrame").first
     expect(grid.locator("canvas").first).to_be_visible()
     for row, role, left in ((0, "ignore", 6), (2, "group", 5)):
+        expect(page.get_by_text("The search takes about")).to_be_visible()  # its end draws the page anew
         settled(page)
         grid.click(position={"x": 280, "y": 35 + 36 * row + 18})
         # Not before: the cell would take the focus from the menu, which then stays closed.
