@@ -32,6 +32,7 @@ from disco.likelihood.small import backward, dot, factorise, forward
 LEAST_SHARE = 0.05  # share of the gain predicted by the initial slope that a step must reach
 ROUNDING = 1e-7  # share of the log-likelihood that a step may lose by rounding; tenfold if it predicts less than that
 FINER = (1, 4, 16)  # factors for the number of points in a table over η, if too coarse
+ROUGH = 0.01  # nats: with a larger tolerance, as in a search, a table over η begins with a quarter of the points
 MOST_ENTRIES = 1 << 19  # largest levels × points of a refined table over η
 CAP = 6.0  # largest change of the index in one step, and of the link's bend in units of 1 / 6
 
@@ -87,12 +88,13 @@ class Results(NamedTuple):
 class ProblemArrays(NamedTuple):
     """The inputs of one problem: the columns of all blocks, its rows, and its part of a `BatchArrays`.
 
-    The first `outside` of its blocks are the rows' own.
+    The first `outside` of its blocks are the rows' own; `cells` is the smallest number of cells of a table over η.
     """
 
     columns: np.ndarray
     parents: np.ndarray
     outside: int
+    cells: int
     rows: Rows
     value: np.ndarray
     exists: np.ndarray
@@ -157,6 +159,7 @@ def _newton(columns, outside, batch, found, tolerance, most):
             columns,
             batch.parents[b, :count],
             outside,
+            GRID // 4 if tolerance > ROUGH else GRID,
             Rows(at_rows[0], at_rows[1], at_rows[2], at_rows[3], own, batch.weights[b], batch.offset[b], beside),
             value,
             batch.exists[b],
@@ -263,7 +266,7 @@ def _evaluate(problem, theta, observed, found):
     low = min(max(low, bottom), high)
     span = max(min(high, top), low) - low
     for finer in FINER:
-        points = GRID * finer + 1
+        points = problem.cells * finer + 1
         width = max(span / (points - 2), 1e-3 / finer)
         table, shape = table_of(value, exists, measure, gamma, low, width, points)
         if is_fine(table, width) or len(value) * points > MOST_ENTRIES:

@@ -25,11 +25,23 @@ Fields = TypeVar("Fields", bound=tuple)  # a NamedTuple of arrays, one row per p
 
 def compiled(function: Callable) -> Callable:
     """Compile a function for calls from Python, at its first call; cached on disk if a folder can be written."""
+    return _cached(function, _OPTIONS)
+
+
+def in_order(function: Callable) -> Callable:
+    """Compile a function without reordering its sums, for calls from Python or from another such function.
+
+    It compiles faster than one with parts that are `within` it, and runs more slowly.
+    """
+    return _cached(function, {**_OPTIONS, "fastmath": False})
+
+
+def _cached(function: Callable, options: dict) -> Callable:
     before, numba.config.CACHE_DIR = numba.config.CACHE_DIR, str(KEPT_IN)
     try:
-        return numba.njit(cache=True, **_OPTIONS)(function)
+        return numba.njit(cache=True, **options)(function)
     except RuntimeError:  # numba finds no folder for it
-        return numba.njit(**_OPTIONS)(function)
+        return numba.njit(**options)(function)
     finally:
         numba.config.CACHE_DIR = before
 

@@ -11,6 +11,7 @@ from disco.likelihood.rows import exp
 from disco.likelihood.small import dot
 
 COARSE = 0.01  # nats by which A's increase over a cell may differ from its prediction by the curvature at both ends
+UNSEEN = 40.0  # nats by which a level is behind the likeliest one at a point, so that no digit of a sum shows it
 _PIECES = PIECES.numpy()
 
 
@@ -49,7 +50,8 @@ def table_of(value, exists, measure, gamma, low, width, points):
     """A, E v̂, Var v̂, E C and Cov(v̂, C) on the grid of η, (3 + 2 q, G), and the lower half of Cov(C, C), (q, q, G)."""
     q = len(gamma)
     table, shape = np.zeros((3 + 2 * q, points)), np.zeros((q, q, points))
-    probability, top, total = np.empty((len(value), points)), np.full(points, -np.inf), np.zeros(points)
+    probability, total, centred = np.empty((len(value), points)), np.zeros(points), np.empty(points)
+    likely, top = np.zeros((len(value), 2), np.int64), np.full(points, -np.inf)
     for v in range(len(value)):
         start, each, logits = value[v] * low, value[v] * width, probability[v]
         for i in range(q):
@@ -60,27 +62,29 @@ def table_of(value, exists, measure, gamma, low, width, points):
                 top[g] = max(top[g], logits[g])
     for v in range(len(value)):
         weight = probability[v]
-        for g in range(points):
-            weight[g] = exp(weight[g] - top[g]) if exists[v] else 0.0
+        first, last = _likely(weight, top) if exists[v] else (0, 0)
+        likely[v, 0], likely[v, 1] = first, last
+        for g in range(first, last):
+            weight[g] = exp(weight[g] - top[g])
             total[g] += weight[g]
-    mean, variance, centred = table[1], table[2], np.empty(points)
+    mean, variance = table[1], table[2]
     for g in range(points):
         table[0, g] = top[g] + math.log(total[g])
         total[g] = 1 / total[g]
     for v in range(len(value)):
-        for g in range(points):
+        for g in range(likely[v, 0], likely[v, 1]):
             probability[v, g] *= total[g]
             mean[g] += value[v] * probability[v, g]
     for v in range(len(value)):
-        weight = probability[v]
-        for g in range(points):
+        weight, first, last = probability[v], likely[v, 0], likely[v, 1]
+        for g in range(first, last):
             centred[g] = (value[v] - mean[g]) * weight[g]
             variance[g] += (value[v] - mean[g]) * centred[g]
         for i in range(q):
-            _add_times(table[3 + i], measure[v, i], weight)
-            _add_times(table[3 + q + i], measure[v, i], centred)
+            _add_times(table[3 + i], measure[v, i], weight, first, last)
+            _add_times(table[3 + q + i], measure[v, i], centred, first, last)
             for j in range(i + 1):
-                _add_times(shape[i, j], measure[v, i] * measure[v, j], weight)
+                _add_times(shape[i, j], measure[v, i] * measure[v, j], weight, first, last)
     for i in range(q):
         for j in range(i + 1):
             for g in range(points):
@@ -89,8 +93,19 @@ def table_of(value, exists, measure, gamma, low, width, points):
 
 
 @within
-def _add_times(sums, factor, values):
-    for g in range(len(values)):
+def _likely(logits, top):
+    """The points at which a level can be seen: its log-probability is concave in η, so they are one range."""
+    first, last = 0, len(logits)
+    while first < last and logits[first] < top[first] - UNSEEN:
+        first += 1
+    while last > first and logits[last - 1] < top[last - 1] - UNSEEN:
+        last -= 1
+    return first, last
+
+
+@within
+def _add_times(sums, factor, values, first, last):
+    for g in range(first, last):
         sums[g] += factor * values[g]
 
 

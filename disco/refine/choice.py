@@ -14,11 +14,12 @@ class Choice:
     """The extent of a refinement's search and its report.
 
     Attributes:
-        starts: number of initial orders: the CCS order if there is one, then sorted ones, then random ones.
+        starts: number of initial orders: the CCS order if there is one, then sorted ones and that of linear models,
+            then random ones.
         restarts: largest number of searches from near the best order so far, to leave a local optimum: from that order
             with a stretch reversed, with some nodes moved anywhere, or with every node moved by a few positions. They
-            run in rounds of four. They end after a round without a gain, or as soon as half of all searches, and at
-            least two, ended where the best did.
+            end after eight in succession without a gain. There are none if three quarters of the starts, and at least
+            three, lead to the same end.
         bootstrap: number of bootstrap tables.
         folds: number of parts of the rows, left out in turn.
         bound: smallest direction evidence of a decided direction, in nats.

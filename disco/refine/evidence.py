@@ -138,6 +138,7 @@ def evidence(
     """
     make_fits((scores, key) for key in enumerate(parents))
     each = reversals(classes[0], order, parents)
+    scores.warm = classes[0]  # whose fits of the reversed graphs are close
     graphs = [pair for one in each for graph in (one.now, one.after) for pair in graph.items()]
     without = [(one.child, _without(parents[one.child], one.parent)) for one in each]
     fits = [

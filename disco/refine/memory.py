@@ -18,7 +18,7 @@ from disco.refine.walks import Parents
 from disco.table.adjustment import Adjustment
 
 WIDER_SCREEN = "wider screen"  # the searches under one, which an interrupted refinement makes again
-_FORMAT = 8  # of what is kept, and of the scores in it
+_FORMAT = 9  # of what is kept, and of the scores in it
 
 
 @dataclass(frozen=True)
@@ -99,6 +99,12 @@ class Memory:
         except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
             pass  # damaged: the searches are repeated
         return cls(path, key, names)
+
+    def keep(self, ends: Sequence[End]) -> None:
+        """Keep the ends of some searches, and write the file unless there are none."""
+        self.ends.update((end.start, end) for end in ends)
+        if ends:
+            self.write()
 
     def write(self) -> None:
         """Write the file."""

@@ -92,21 +92,35 @@ def widened(scores: Scores, order: Sequence[int], parents: Sequence[Sequence[int
     return [tuple(sorted(nodes)) for nodes in sets]
 
 
-def _partial_correlations(design: Design) -> np.ndarray:
-    """Partial correlations given the rows' own columns too, in standard errors, (d, d); 0 on the diagonal."""
-    roots = np.sqrt(design.parent_ranks.cpu().numpy())
-    own = design.columns[design.nodes :].flatten(0, 1)[design.kinds.flatten() >= 0].cpu().numpy().T.astype(float)
+def correlations(design: Design) -> np.ndarray:
+    """Correlations of the √ranks given the rows' own columns, (d, d)."""
+    standard = _standardised(design)
+    return standard.T @ standard / design.rows
+
+
+def _standardised(design: Design) -> np.ndarray:
+    """The standardised √ranks without what the rows' own columns explain, (n, d)."""
+    roots, own = np.sqrt(design.parent_ranks.cpu().numpy()), _own(design)
     if own.shape[1]:
         around = np.column_stack([np.ones(design.rows), own])
         roots = roots - around @ np.linalg.lstsq(around, roots, rcond=None)[0]
-    standard = (roots - roots.mean(0)) / np.maximum(roots.std(0), _LEAST_VARIANCE)
-    values, vectors = np.linalg.eigh(shrunk_covariance(standard))
+    return (roots - roots.mean(0)) / np.maximum(roots.std(0), _LEAST_VARIANCE)
+
+
+def _own(design: Design) -> np.ndarray:
+    """The rows' own columns, (n, columns)."""
+    return design.columns[design.nodes :].flatten(0, 1)[design.kinds.flatten() >= 0].cpu().numpy().T.astype(float)
+
+
+def _partial_correlations(design: Design) -> np.ndarray:
+    """Partial correlations given the rows' own columns too, in standard errors, (d, d); 0 on the diagonal."""
+    values, vectors = np.linalg.eigh(shrunk_covariance(_standardised(design)))
     # If other columns determine a column, no variance is left, and the shrinkage is too small to show it.
     precision = (vectors / np.maximum(values, _LEAST_VARIANCE)) @ vectors.T
     scale = np.sqrt(np.diag(precision))
     partial = -precision / np.outer(scale, scale)
     np.fill_diagonal(partial, 0.0)
-    free = max(design.rows - design.nodes - own.shape[1], 1)
+    free = max(design.rows - design.nodes - _own(design).shape[1], 1)
     return np.arctanh(partial.clip(-0.999999, 0.999999)) * np.sqrt(free)
 
 

@@ -1,20 +1,23 @@
-"""The searches of a refinement: a first one for fitting the prior, then from every start, then near the best."""
+"""The searches of a refinement: a first one for fitting the prior, then from the starts, then from near the best."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
 from disco.progress import Callback, Event, Reporter
+from disco.refine.linear import order_by_linear_models
 from disco.refine.memory import WIDER_SCREEN, End, First, Memory
 from disco.refine.prior import fitted_to, log_odds
 from disco.refine.scores import Scores, resolve
-from disco.refine.screen import widened
+from disco.refine.screen import correlations, widened
 from disco.refine.search import Optimum, search
 from disco.refine.starts import first_orders, near
 from disco.refine.task import Task
 
-_SIDE_BY_SIDE = 4  # searches with shared batches of fits
-_ROUND_GAIN = 0.5  # smallest gain, in nats, of a round of restarts for another to follow; ends within it agree
+GIVEN, LINEAR = "CCS order", "linear models"  # names of starts
+_GAIN = 0.5  # smallest gain of a search, nats; ends within it agree
+_PATIENCE = 8  # restarts in succession without a gain, after which no other follows
+_KEPT = 8  # restarts that share fits; an interruption loses at most as many
 _WIDER = 3  # largest number of times that the screen is widened
 
 Starts = dict[str, list[int]]  # orders by name
@@ -50,7 +53,7 @@ def search_everywhere(
     """All searches of a table."""
     odds = log_odds(task.design.nodes, 0)
     scores = Scores(task.design, candidates, odds=odds, order=task.order, rules=task.rules, reporter=reporter)
-    starts = _starts(task)
+    starts = _starts(task, candidates, reporter)
     first = first_search(scores, next(iter(starts.values())), reporter, memory)
     design = replace(scores.design, prior=first.prior)
     scores = scores.replace(design=design, candidates=first.candidates, odds=first.odds, against=first.against)
@@ -60,12 +63,17 @@ def search_everywhere(
     return Searched(scores, ends, first.made + sum(end.made for end in ends))
 
 
-def _starts(task: Task) -> Starts:
-    names = task.names
-    index = {name: node for node, name in enumerate(names)}
-    order = None if task.order is None else [names[node] for node in task.order]
-    orders = first_orders(task.table, task.choice.starts, task.choice.seed, order)
-    return {start: task.kept([index[name] for name in order]) for start, order in orders.items()}
+def _starts(task: Task, candidates: Sequence[tuple[int, ...]], reporter: Reporter) -> Starts:
+    """The initial orders: the given one, sorted ones, that of linear models, and random ones."""
+    design, choice, index = task.design, task.choice, {name: node for node, name in enumerate(task.names)}
+    starts: Starts = {} if task.order is None else {GIVEN: task.order}
+    for start, order in first_orders(task.table, choice.starts, choice.seed).items():
+        starts[start] = task.kept([index[name] for name in order])
+        if LINEAR not in starts and len(starts) < choice.starts:
+            reporter.step("prior", 0, 1, message="prior: an order from linear models")
+            linear = order_by_linear_models(correlations(design), design.rows, candidates, choice.seed, reporter)
+            starts[LINEAR] = task.kept(linear)
+    return dict(list(starts.items())[: choice.starts])
 
 
 def first_search(scores: Scores, order: list[int], reporter: Reporter, memory: Memory) -> First:
@@ -87,49 +95,46 @@ def first_search(scores: Scores, order: list[int], reporter: Reporter, memory: M
 def _from_every_start(
     task: Task, scores: Scores, starts: Starts, first: First, reporter: Reporter, memory: Memory
 ) -> list[End]:
-    """Search from every start, then in rounds from orders near the best, until a round has no gain."""
-    choice = task.choice
-    asked: list[str] = []
-    best: End | None = None
-    for labels in _rounds(list(starts), choice.restarts):
-        missing = [label for label in labels if label not in memory.ends]
-        if best is None:
-            begun, known = starts, first.parents
-        else:
-            orders = {label: near(best.found.order, int(label.split()[-1]), choice.seed) for label in missing}
-            begun = {label: task.kept(order) for label, order in orders.items()}
-            known = best.found.parents
-        if missing:
-            done, total = len(asked), len(starts) + choice.restarts
-            ends = _side_by_side(scores, {label: begun[label] for label in missing}, known, reporter, done, total)
-            memory.ends.update((end.start, end) for end in ends)
-            memory.write()
-        asked += labels
-        finished = [end for end in memory.ends.values() if end.start in asked]
-        before, best = best, best_of(finished)
-        if _agree(finished) or (before and best.found.score < before.found.score + _ROUND_GAIN):
-            break
+    """Search from every start, then from orders near the best unless most starts agree."""
+    total = len(starts) + task.choice.restarts
+    if missing := {label: order for label, order in starts.items() if label not in memory.ends}:
+        done = len(starts) - len(missing)
+        memory.keep(_side_by_side(scores.replace(), missing, first.parents, reporter, done, total))
+    ends = [memory.ends[label] for label in starts]
+    if not _agree(ends):
+        _restarts(task, scores, ends, total, reporter, memory)
     return list(memory.ends.values())
 
 
-def _rounds(starts: list[str], restarts: int) -> Iterable[list[str]]:
-    """The names of the searches that run in parallel: all starts, then some restarts at a time."""
-    yield starts
-    for first in range(1, restarts + 1, _SIDE_BY_SIDE):
-        yield [f"restart {number}" for number in range(first, min(first + _SIDE_BY_SIDE, restarts + 1))]
+def _restarts(task: Task, scores: Scores, ends: list[End], total: int, reporter: Reporter, memory: Memory) -> None:
+    """Search from near the best order so far, until several searches in succession have no gain."""
+    choice, without, made = task.choice, 0, list[End]()
+    for number in range(1, choice.restarts + 1):
+        label, best = f"restart {number}", best_of(ends).found
+        if number % _KEPT == 1:
+            memory.keep(made)
+            kept, made = scores.replace(), []
+        if label not in memory.ends:
+            begun = {label: task.kept(near(best.order, number, choice.seed))}
+            made += _side_by_side(kept, begun, best.parents, reporter, len(ends), total)
+        ends.append(memory.ends.get(label) or made[-1])
+        without = 0 if ends[-1].found.score >= best.score + _GAIN else without + 1
+        if without == _PATIENCE:
+            break
+    memory.keep(made)
 
 
 def _agree(ends: Sequence[End]) -> bool:
-    """Whether half of the searches, and at least two, ended where the best did."""
+    """Whether three quarters of the searches, and at least three, ended where the best did."""
     best = best_of(ends).found.score
-    return 2 * sum(end.found.score > best - _ROUND_GAIN for end in ends) >= max(len(ends), 3)
+    return 4 * sum(end.found.score > best - _GAIN for end in ends) >= 3 * max(len(ends), 3)
 
 
 def _side_by_side(
     scores: Scores, begun: Starts, parents: Sequence[Sequence[int]], reporter: Reporter, done: int, total: int
 ) -> list[End]:
     """Searches from some orders, with shared batches of fits; `parents` are those of a known graph."""
-    inside, fresh = dict.fromkeys(begun, 0.0), scores.replace()
+    inside, before = dict.fromkeys(begun, 0.0), scores.made
 
     def telling(start: str) -> Callback:
         def told(event: Event) -> None:
@@ -141,9 +146,10 @@ def _side_by_side(
 
         return told
 
-    tasks = [(fresh, search(fresh, order, parents, callback=telling(start))) for start, order in begun.items()]
+    tasks = [(scores, search(scores, order, parents, callback=telling(start))) for start, order in begun.items()]
     found = resolve(tasks)
-    return [End(start, one, 0 if at else fresh.made) for at, (start, one) in enumerate(zip(begun, found, strict=True))]
+    made = scores.made - before
+    return [End(start, one, 0 if at else made) for at, (start, one) in enumerate(zip(begun, found, strict=True))]
 
 
 def _under_a_wider_screen(scores: Scores, ends: list[End], reporter: Reporter) -> tuple[Scores, list[End]]:
@@ -155,5 +161,5 @@ def _under_a_wider_screen(scores: Scores, ends: list[End], reporter: Reporter) -
             break
         scores = scores.replace(candidates=candidates)
         begun = {f"{WIDER_SCREEN} {number}": best.order}
-        ends = ends + _side_by_side(scores, begun, best.parents, reporter, len(ends), len(ends) + 1)
+        ends = ends + _side_by_side(scores.replace(), begun, best.parents, reporter, len(ends), len(ends) + 1)
     return scores.replace(), ends

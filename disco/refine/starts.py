@@ -1,4 +1,4 @@
-"""Initial orders of searches: the CCS order, sorted and random ones; then orders near the best one."""
+"""Initial orders of searches: sorted and random ones; then orders near the best one."""
 
 from collections.abc import Sequence
 
@@ -13,20 +13,16 @@ _MOVED = 5  # number of nodes moved anywhere
 _SHAKEN = 4.0  # standard deviation of every node's shift, in positions
 
 
-def first_orders(
-    table: pd.DataFrame, count: int, seed: int, order: Sequence[str] | None = None
-) -> dict[str, list[str]]:
+def first_orders(table: pd.DataFrame, count: int, seed: int) -> dict[str, list[str]]:
     """Initial orders, by name.
 
     Args:
         table: checked counts, one column per node.
         count: number of orders.
         seed: seed of the random ones.
-        order: the first order, if given; usually the CCS order.
     """
-    starts = {} if order is None else {"CCS order": list(order)}
     given = Prepared(table)
-    starts["by variance − mean"] = order_by_excess(given)
+    starts = {"by variance − mean": order_by_excess(given)}
     starts["by mean"] = order_by_mean(given)
     random = np.random.default_rng([seed, 11])
     starts["random 1"] = random.permutation(table.columns).tolist()

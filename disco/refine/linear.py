@@ -1,0 +1,359 @@
+"""The order of a linear model: a search by best insertion whose scores follow from the correlations alone.
+
+Under linear models of the standardised √ranks, a node's BIC given possible parents takes microseconds, where a fit of
+the likelihood takes milliseconds. So a start and many restarts are searched here, and the likelihood continues from the
+best. These models know no direction that the Markov equivalence class leaves open, only which nodes are close.
+
+The moves are those of `disco.refine.search`. A node's parents are those that a forward and then a backward selection
+finds among all candidates before it (*grow–shrink*, as in Andrews et al., 2023).
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from disco.likelihood.cpu import in_order
+from disco.progress import Reporter
+from disco.refine.starts import near
+
+_MOST_PARENTS = 32  # per node
+_MOST_SWEEPS = 50
+_RESTARTS = 24
+_PATIENCE = 8  # restarts in succession without a gain, after which no other follows
+_MOST_SELECTIONS = 400_000  # of parents; no restart begins after as many
+_LEAST_GAIN = 1e-3  # smallest gain of a move, nats
+_UNIQUE = 1e-6  # smallest share of a parent's variance that the other parents leave unexplained
+
+
+class _Model(NamedTuple):
+    """Linear models of all nodes.
+
+    Attributes:
+        correlations: (d, d).
+        half: half of the number of rows.
+        cost: of a parent, nats.
+        candidates: every node's candidates, (d, c), padded.
+        counts: number of candidates, (d,).
+    """
+
+    correlations: np.ndarray
+    half: float
+    cost: float
+    candidates: np.ndarray
+    counts: np.ndarray
+
+    @classmethod
+    def of(cls, correlations: np.ndarray, rows: int, candidates: Sequence[Sequence[int]]) -> "_Model":
+        counts = np.array([*map(len, candidates)])
+        listed = np.full((len(candidates), counts.max()), -1)
+        for node, others in enumerate(candidates):
+            listed[node, : len(others)] = others
+        return cls(np.ascontiguousarray(correlations, float), rows / 2, np.log(rows) / 2, listed, counts)
+
+
+class _Graph(NamedTuple):
+    """An order with every node's parents, changed in place.
+
+    Attributes:
+        order: nodes, sources first, (d,).
+        score: every node's gain from its parents, nats, (d,).
+        parents: (d, _MOST_PARENTS), padded.
+        size: number of parents, (d,).
+    """
+
+    order: np.ndarray
+    score: np.ndarray
+    parents: np.ndarray
+    size: np.ndarray
+
+
+def order_by_linear_models(
+    correlations: np.ndarray, rows: int, candidates: Sequence[Sequence[int]], seed: int, reporter: Reporter
+) -> list[int]:
+    """The best order found from a random start and from restarts near the best.
+
+    Args:
+        correlations: of the columns, (d, d).
+        rows: n.
+        candidates: every node's candidates; symmetric.
+        seed: seed of the start and the restarts.
+        reporter: called before every sweep.
+    """
+    model = _Model.of(correlations, rows, candidates)
+    best = np.random.default_rng([seed, 23]).permutation(len(correlations))
+    reached, selections, without = -np.inf, 0, 0
+    for number in range(_RESTARTS + 1):
+        found = _searched(model, best if number == 0 else np.array(near(best.tolist(), number, seed)), reporter)
+        score = float(found.graph.score.sum())
+        without = 0 if score > reached + _LEAST_GAIN else without + 1
+        if score > reached:
+            best, reached = found.graph.order, score
+        selections += found.selections
+        if without == _PATIENCE or selections > _MOST_SELECTIONS:
+            break
+    return best.tolist()
+
+
+class _Found(NamedTuple):
+    """The end of a search, and the number of selections of parents."""
+
+    graph: _Graph
+    selections: int
+
+
+def _searched(model: _Model, order: np.ndarray, reporter: Reporter) -> _Found:
+    """Sweeps over all nodes from an order, until none moves."""
+    nodes = len(order)
+    graph = _Graph(order.copy(), np.zeros(nodes), np.zeros((nodes, _MOST_PARENTS), int), np.zeros(nodes, int))
+    _begin(model, graph)
+    made = nodes
+    for _ in range(_MOST_SWEEPS):
+        reporter.check()
+        moved, more = _sweep(model, graph)
+        made += more
+        if not moved:
+            break
+    return _Found(graph, made)
+
+
+@in_order
+def _begin(model, graph):
+    """Select every node's parents among those before it."""
+    place, allowed, work = _room(model)
+    for i in range(len(place)):
+        place[graph.order[i]] = i
+    for node in graph.order:
+        many = _before(model, place, node, -1, allowed)
+        graph.score[node], graph.size[node] = _select(model, node, allowed[:many], graph.parents[node], work)
+
+
+@in_order
+def _sweep(model, graph):
+    """Move every node to where the score is best, the last one first; whether any moved, and the number of selections.
+
+    Row 0 of three arrays has the selections of the nodes around a node with it as a candidate, row 1 those without it,
+    row 2 its own after the first 0, 1, 2 … of those around. There is one call of `_select` and one of `_gain`, because
+    each call is compiled again.
+    """
+    place, allowed, work = _room(model)
+    around, most = np.empty(len(allowed), np.int64), len(allowed)
+    score, size = np.zeros((3, most)), np.zeros((3, most), np.int64)
+    parents = np.zeros((3, most, _MOST_PARENTS), np.int64)
+    moved, made = False, 0
+    for i in range(len(place)):
+        place[graph.order[i]] = i
+    for node in graph.order[::-1].copy():
+        many, now = _around(model, place, node, around)
+        for number in range(3 * many + 1):
+            kind = 0 if number < many else 1 if number < 2 * many else 2
+            at = number - kind * many
+            one, own = node if kind == 2 else around[at], parents[kind, at]
+            newcomer, is_known = -1, False
+            if kind == 2:
+                is_known, score[2, at], size[2, at] = at == 0, 0.0, 0
+                if at > 0:
+                    newcomer, score[2, at], size[2, at] = around[at - 1], score[2, at - 1], size[2, at - 1]
+                    own[:] = parents[2, at - 1]
+            else:
+                score[kind, at], size[kind, at] = graph.score[one], graph.size[one]
+                own[:] = graph.parents[one]
+                is_before, is_parent = place[node] < place[one], False
+                for i in range(size[kind, at]):
+                    is_parent |= own[i] == node
+                is_known = is_before if kind == 0 else not is_parent
+                newcomer = node if kind == 0 else -1
+            if is_known or (newcomer >= 0 and _gain(model, one, own[: size[kind, at]], newcomer, work) <= 0):
+                continue  # what was selected stays the best
+            if kind == 2:
+                allowed[:at], last = around[:at], at
+            else:
+                last = _before(model, place, one, node, allowed)
+                if kind == 0:
+                    allowed[last], last = node, last + 1
+            score[kind, at], size[kind, at] = _select(model, one, allowed[:last], own, work)
+            made += 1
+        best = _best_place(score, many, now)
+        if best != now:
+            moved = True
+            for at in range(many):
+                kind, one = 1 if at < best else 0, around[at]
+                graph.score[one], graph.size[one] = score[kind, at], size[kind, at]
+                graph.parents[one] = parents[kind, at]
+            graph.score[node], graph.size[node], graph.parents[node] = score[2, best], size[2, best], parents[2, best]
+            _insert(graph.order, place, node, place[around[best - 1]] if best else -1)
+    return moved, made
+
+
+@in_order
+def _room(model):
+    """Arrays for the places of all nodes, for the nodes that may be parents, and for `_select` and `_gain`."""
+    most = model.candidates.shape[1] + 1
+    columns = np.empty((most, _MOST_PARENTS)), np.empty((2, most)), np.empty(most, np.bool_)
+    factors = np.empty((2, _MOST_PARENTS, _MOST_PARENTS)), np.empty((2, _MOST_PARENTS))
+    return np.empty(len(model.counts), np.int64), np.empty(most, np.int64), (columns, factors)
+
+
+@in_order
+def _before(model, place, node, besides, allowed):
+    """Write a node's candidates before it, besides one, into `allowed`; returns their number."""
+    many = 0
+    for i in range(model.counts[node]):
+        other = model.candidates[node, i]
+        if place[other] < place[node] and other != besides:
+            allowed[many] = other
+            many += 1
+    return many
+
+
+@in_order
+def _around(model, place, node, around):
+    """Write a node's candidates into `around` in their order; returns their number, and that of those before it."""
+    many, now = model.counts[node], 0
+    for i in range(many):
+        other, at = model.candidates[node, i], i
+        while at > 0 and place[around[at - 1]] > place[other]:
+            around[at] = around[at - 1]
+            at -= 1
+        around[at] = other
+        now += place[other] < place[node]
+    return many, now
+
+
+@in_order
+def _best_place(score, many, now):
+    """How many of the nodes around a node should precede it; as now, unless the score is better elsewhere."""
+    later, reached, best, top = 0.0, 0.0, now, -np.inf
+    for at in range(many, -1, -1):
+        if at < many:
+            later += score[0, at] - score[1, at]
+        total = score[2, at] + later
+        if at == now:
+            reached = total
+        if total > top:
+            best, top = at, total
+    return best if top > reached + _LEAST_GAIN else now
+
+
+@in_order
+def _insert(order, place, node, last):
+    """Move a node to right after the place `last` of another, −1 for the first place."""
+    first = place[node]
+    if first <= last:
+        for i in range(first, last):
+            order[i] = order[i + 1]
+        order[last] = node
+    else:
+        for i in range(first, last + 1, -1):
+            order[i] = order[i - 1]
+        order[last + 1] = node
+    for i in range(min(first, last + 1), min(max(first, last + 1) + 1, len(order))):
+        place[order[i]] = i
+
+
+@in_order
+def _gain(model, node, parents, newcomer, work):
+    """The gain of one more parent, nats."""
+    factor, along = work[1][0][0], work[1][1]
+    left = _factorise(model, node, parents, factor, along[0])
+    unique = 1.0
+    partial = model.correlations[newcomer, node]
+    for i in range(len(parents)):
+        total = model.correlations[newcomer, parents[i]]
+        for j in range(i):
+            total -= factor[i, j] * along[1, j]
+        along[1, i] = total / factor[i, i]
+        unique -= along[1, i] ** 2
+        partial -= along[0, i] * along[1, i]
+    if unique < _UNIQUE or len(parents) == _MOST_PARENTS:
+        return -np.inf
+    return _worth(model, partial**2 / unique / left)
+
+
+@in_order
+def _worth(model, share):
+    """What a parent gains that explains a share of the remaining variance, nats."""
+    return -model.half * np.log1p(-min(share, 1 - 1e-10)) - model.cost
+
+
+@in_order
+def _factorise(model, node, parents, factor, along):
+    """Write the Cholesky factor L of the parents' correlations, and L⁻¹ times those with the node, into `along`.
+
+    Returns the share of the node's variance that its parents leave unexplained.
+    """
+    left = 1.0
+    for i in range(len(parents)):
+        for j in range(i + 1):
+            total = model.correlations[parents[i], parents[j]]
+            for k in range(j):
+                total -= factor[i, k] * factor[j, k]
+            factor[i, j] = np.sqrt(max(total, 1e-12)) if i == j else total / factor[j, j]
+        total = model.correlations[parents[i], node]
+        for k in range(i):
+            total -= factor[i, k] * along[k]
+        along[i] = total / factor[i, i]
+        left -= along[i] ** 2
+    return max(left, 1e-10)
+
+
+@in_order
+def _select(model, node, allowed, parents, work):
+    """Select a node's parents: add the best until none has a gain, then remove the worst until each has one.
+
+    Writes them into `parents`; returns their score and number.
+    """
+    (spanned, left, is_in), _ = work
+    many, size, score, unexplained = len(allowed), 0, 0.0, 1.0
+    for i in range(many):
+        left[0, i], left[1, i], is_in[i] = 1.0, model.correlations[allowed[i], node], False
+    while size < _MOST_PARENTS:
+        best, top = -1, 0.0
+        for i in range(many):
+            if not is_in[i] and left[0, i] > _UNIQUE and left[1, i] ** 2 / left[0, i] > top:
+                best, top = i, left[1, i] ** 2 / left[0, i]
+        if best < 0:
+            break
+        gain = _worth(model, top / unexplained)
+        if gain <= 0:
+            break
+        scale, with_node = 1 / np.sqrt(left[0, best]), left[1, best]
+        for i in range(many):
+            if not is_in[i]:
+                total = model.correlations[allowed[i], allowed[best]]
+                for k in range(size):
+                    total -= spanned[i, k] * spanned[best, k]
+                spanned[i, size] = total * scale
+                left[0, i] -= spanned[i, size] ** 2
+                left[1, i] -= spanned[i, size] * with_node * scale
+        is_in[best], parents[size] = True, allowed[best]
+        size, score, unexplained = size + 1, score + gain, max(unexplained - top, 1e-10)
+    return _without_worst(model, node, parents, size, score, work)
+
+
+@in_order
+def _without_worst(model, node, parents, size, score, work):
+    """Remove a node's parents that are not worth their cost, the worst first; returns their score and number."""
+    (factor, inverse), along = work[1]
+    while size > 1:
+        left = _factorise(model, node, parents[:size], factor, along[0])
+        worst, least = -1, 0.0
+        for j in range(size - 1, -1, -1):
+            # Column j of L⁻¹; the coefficient and its variance follow from it.
+            effect = variance = 0.0
+            for i in range(j, size):
+                total = 1.0 if i == j else 0.0
+                for k in range(j, i):
+                    total -= factor[i, k] * inverse[k, j]
+                inverse[i, j] = total / factor[i, i]
+                effect += inverse[i, j] * along[0, i]
+                variance += inverse[i, j] ** 2
+            lost = model.half * np.log1p(effect**2 / variance / left) - model.cost
+            if lost < least:
+                worst, least = j, lost
+        if worst < 0:
+            break
+        for j in range(worst, size - 1):
+            parents[j] = parents[j + 1]
+        size, score = size - 1, score - least
+    return score, size
