@@ -150,7 +150,7 @@ def crowding(device: str, threads: int | None = None) -> float:
 
 def span(low: float, high: float) -> str:
     """A range of seconds in one unit: 8 to 25 s, 2 to 6 min, 0.5 to 3 h."""
-    size, unit = _unit(high)
+    size, unit = next((size, unit) for most, size, unit in _UNITS if high < most)
     first, last = (_digits(max(seconds, 1.0) / size) for seconds in (low, high))
     return f"{last} {unit}" if first == last else f"{first} to {last} {unit}"
 
@@ -163,12 +163,8 @@ def about(low: float, high: float) -> str:
 
 def middle(low: float, high: float) -> str:
     """The middle of a range of seconds, in the unit of the range: 6 min."""
-    size, unit = _unit(high)
+    size, unit = next((size, unit) for most, size, unit in _UNITS if high < most)
     return f"{_digits(max(math.sqrt(low * high), 1.0) / size)} {unit}"
-
-
-def _unit(seconds: float) -> tuple[float, str]:
-    return next((size, unit) for most, size, unit in _UNITS if seconds < most)
 
 
 def _digits(number: float) -> str:
