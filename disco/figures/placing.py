@@ -20,9 +20,11 @@ HEIGHT, PAD = 30, 22  # pixels: height of a node's box, and its padding beside t
 LONGEST = 18  # longest name on a node, in characters; hovering shows the full name
 GAP, STEP, CHANNEL = 56, 7, 92  # pixels between boxes of a row, from a node down to the next, and between rows
 SWEEPS, SWAPS, STRONGEST = 12, 2, 2  # STRONGEST: candidates per node whose crossings are counted
-WIDE, SQUARE = 1.8, 1.5  # target width over height, for few nodes and for many
+WIDE, SQUARE = 1.8, 1.2  # target width over height, for few nodes and for many, which have to fit the canvas
 MANY_NODES = 40
+MOST_ROWS = 6  # as many fit the canvas with names that can be read; more only if the nodes fill them
 STRONG = 6.0  # a larger Z does not pull harder
+_FREE = 1e-3  # a price at which candidates within a row no longer count
 
 
 def short(name: str) -> str:
@@ -136,7 +138,20 @@ class _Lines:
 def _rows(tie: np.ndarray, width: int) -> list[np.ndarray]:
     """The order divided into rows of about `width` nodes, so that few strong candidates lie within a row.
 
-    Optimal cuts by dynamic programming: a strong candidate within a row costs as much as a row of another size.
+    Where nearly every node is tied to every other, cuts can avoid little and would make one tall column of short rows.
+    So a candidate within a row costs half as much until there are few enough rows.
+    """
+    most, price = max(MOST_ROWS, round(1.1 * len(tie) / width)), 2.0
+    while len(rows := _cut(tie, width, price)) > most and price > _FREE:
+        price /= 2
+    return rows
+
+
+def _cut(tie: np.ndarray, width: int, price: float) -> list[np.ndarray]:
+    """Optimal cuts by dynamic programming: a strong candidate within a row costs as much as a row of another size.
+
+    Args:
+        price: of a strong candidate within a row.
     """
     nodes = len(tie)
     inside = np.triu(tie / STRONG**2).cumsum(axis=0).cumsum(axis=1)
@@ -147,7 +162,7 @@ def _rows(tie: np.ndarray, width: int) -> list[np.ndarray]:
         within = inside[end, end] - inside[starts, end] - inside[end, starts] + inside[starts, starts]
         size = end - starts
         odd = 5 * ((size - width) / width) ** 2 * np.where((end == nodes) & (size < width), 0.3, 1)
-        total = cost[starts] + 2 * within + odd
+        total = cost[starts] + price * within + odd
         best = int(total.argmin())
         cost[end], cut[end] = total[best], starts[best]
     rows, end = [], nodes
