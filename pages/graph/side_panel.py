@@ -13,12 +13,11 @@ from pages.graph.view import View
 from pages.shared.frame import empty, figure
 from pages.shared.frame.glossary import define
 from pages.shared.frame.names import code
-from pages.shared.graph import against_truth, canvas, picked
+from pages.shared.graph import against_truth, canvas, picked, strongest
 from pages.shared.refined import evidence_panel, misfit, neighbours, next_rules
 from pages.shared.result.known import Known
 
 REACH = {"All": None, "1 step": 1, "2 steps": 2}
-READABLE = 60  # edges; more are a hairball
 _NUMBERS = {BOTH: ("gain_nats", "ocs", "found_by"), DISCO: ("ocs", "z", "frequency")}  # of the picked node's edges
 CANVAS, HEIGHT = 560, 690  # pixels of the canvas, and of the panel beside the canvas and its key
 
@@ -44,7 +43,7 @@ def panel(view: View, known: Known | None, slot: DeltaGenerator) -> nx.DiGraph:
     judged = view.judged(known, missing) if known is not None and shows_truth else view.graph
     if view.refinement is not None:
         judged = misfit.marked(judged, view.refinement.refined)
-    part = _strongest(view, _neighbourhood(judged, node))
+    part = strongest.part(view.placed.run, _neighbourhood(judged, node))
     edge = picked.picked_edge(part.edges)
     if edge is not None:
         with slot:
@@ -85,28 +84,6 @@ def _neighbourhood(graph: nx.DiGraph, node: str | None) -> nx.DiGraph:
     )
     steps = REACH[reach or "All"]
     return graph if node is None or steps is None else drawing.around(graph, node, steps)
-
-
-def _strongest(view: View, graph: nx.DiGraph) -> nx.DiGraph:
-    """The graph with its strongest edges alone, as many as the reader wants; at first as many as can be read."""
-    many = graph.number_of_edges()
-    if many <= READABLE:
-        return graph
-    ranked = sorted(graph.edges(data=True), key=lambda edge: drawing.strength(edge[2]), reverse=True)
-    shown = st.slider(
-        f"Strongest edges shown, of {many:,}",
-        1,
-        many,
-        READABLE,
-        key=f"graph_strongest_{view.placed.run.id}_{many}",
-        help=f"More than {READABLE} edges are hard to read. Downloads hold the edges shown.",
-    )
-    weakest = ranked[shown - 1][2]
-    if shown < many and "gain_nats" in weakest:
-        st.caption(f"Their evidence is at least {number(weakest['gain_nats'])} nats.")
-    part = graph.copy()
-    part.remove_edges_from([edge[:2] for edge in ranked[shown:]])
-    return part
 
 
 def _edge(view: View, edge: tuple[str, str]) -> None:
