@@ -238,6 +238,8 @@ def test_under_the_graph_the_panel_leaves_no_gap_below_it(page, address, place):
         return one["y"] + one["height"] - other["y"] - other["height"]
 
     until(page, lambda: gap() < 60, "the panel is higher than what it holds")
+    graph, files = page.locator(".canvas").bounding_box(), page.get_by_text("Download the graph shown").bounding_box()
+    assert graph["y"] < rail.bounding_box()["y"] < files["y"]  # what is picked comes right under the graph
 
 
 def test_keys_walk_pick_and_search_and_a_bare_wheel_scrolls_the_page(page, address):
