@@ -45,24 +45,31 @@ def _letter_width(letter: str) -> float:
     return 9.6 if letter.isupper() else 4.6 if letter in "ijlI.,:;|'! " else 8.0
 
 
-def columns(nodes: int, column: float = COLUMN, row: float = ROW) -> int:
-    """The number of nodes per row for which the graph fits the page."""
-    shape = WIDE if nodes <= MANY_NODES else SQUARE
+def columns(nodes: int, column: float = COLUMN, row: float = ROW, shape: float | None = None) -> int:
+    """The number of nodes per row for which the graph fits the page.
+
+    Args:
+        shape: width over height; by default that of a page.
+    """
+    shape = shape or (WIDE if nodes <= MANY_NODES else SQUARE)
     return max(2, min(nodes, round(float(np.sqrt(shape * nodes * row / column)))))
 
 
-def positions(order: Sequence[str], candidates: pd.DataFrame) -> dict[str, tuple[float, float]]:
+def positions(
+    order: Sequence[str], candidates: pd.DataFrame, shape: float | None = None
+) -> dict[str, tuple[float, float]]:
     """The centre (x, y) of each node in pixels, y downwards; the source's row is first.
 
     Args:
         order: all nodes, source first.
         candidates: every candidate edge, columns parent, child, z; a high z pulls its ends together.
+        shape: width over height of what the graph is drawn in; by default that of a page.
     """
     if not order:
         return {}
     widths = np.array([node_width(node) for node in order])
     tie = _ties(order, candidates)
-    rows = _rows(tie, columns(len(order), float(widths.mean()) + GAP, CHANNEL + 5 * STEP))
+    rows = _rows(tie, columns(len(order), float(widths.mean()) + GAP, CHANNEL + 5 * STEP, shape))
     y, top = np.zeros(len(order)), 0
     for row in rows:
         y[row] = top + STEP * np.arange(len(row))

@@ -139,3 +139,14 @@ def test_nodes_that_are_nearly_all_tied_fill_the_width_in_place_of_one_tall_colu
     across, down = (np.ptp([place[axis] for place in places.values()]) for axis in (0, 1))
     assert across > 0.7 * down and not overlaps(places)
     assert len({x for x, _ in places.values()}) > 4
+
+
+def test_a_graph_that_has_half_of_the_page_is_higher_than_wide():
+    names = [f"pixel_{k}" for k in range(9)]
+    chain = pd.DataFrame({"parent": names[:-1], "child": names[1:], "z": 1.0})
+    shapes = []
+    for shape in (None, 0.9):
+        places = placing.positions(names, chain, shape)
+        assert not overlaps(places)
+        shapes.append(np.divide(*(np.ptp([place[axis] for place in places.values()]) for axis in (0, 1))))
+    assert shapes[1] < 1.2 < shapes[0]
