@@ -62,6 +62,8 @@ def panel(view: View, known: Known | None, slot: DeltaGenerator) -> nx.DiGraph:
 def _ends(graph: nx.DiGraph) -> str:
     """The numbers of sources, of sinks, and of nodes without edges, which are neither here."""
     alone = sum(1 for node in graph if graph.degree(node) == 0)
+    if graph.number_of_edges() and not graphs.directed(graph).number_of_edges():
+        return f"{how_many(alone, 'node')} without edges. No edge has a known direction."
     counts = f"{how_many(len(graphs.sources(graph)) - alone, 'source')}, "
     counts += f"{how_many(len(graphs.sinks(graph)) - alone, 'sink')}, {how_many(alone, 'node')} without edges."
     unknown = graph.number_of_edges() - graphs.directed(graph).number_of_edges()
@@ -120,10 +122,10 @@ def _node(view: View, judged: nx.DiGraph, part: nx.DiGraph, node: str) -> None:
     graph = view.graph
     known = graphs.directed(graph)
     above, below = len(graphs.ancestors(known, node)), len(graphs.descendants(known, node))
-    st.caption(
-        f"Position {graph.nodes[node]['position']} of {len(graph)} in the causal order; "
-        f"{how_many(above, 'ancestor')}, {how_many(below, 'descendant')}."
-    )
+    kin = f"{how_many(above, 'ancestor')}, {how_many(below, 'descendant')}"
+    if graph.degree(node) and not known.degree(node):
+        kin = "none of its edges has a known direction"
+    st.caption(f"Position {graph.nodes[node]['position']} of {len(graph)} in the causal order; {kin}.")
     if part.degree(node) < judged.degree(node):
         st.caption(f"Drawn are {part.degree(node)} of its {how_many(judged.degree(node), 'edge')}, the strongest.")
     run, refined = view.placed.run, view.refinement.refined if view.refinement is not None else None
