@@ -2,6 +2,7 @@
 // from disco.figures.graph. Names are only ever set as text.
 
 const FONT = 14, WANTED = 11, SMALLEST = 8.5; // pixels of a name in its box; on the screen, better and at least
+const MANY = 30; // nodes; on a phone more of them get a higher canvas
 const FEWEST = 6; // letters of a name that say something
 const NEAREST = 1.4, CLOSEST = 4, FARTHEST = 0.05; // zoom that fits a small graph, and the limits of zoom
 const SLACK = 4; // pixels that a pressed pointer may move and still click
@@ -54,6 +55,7 @@ function show(view, data) {
   for (const id of view.selected) if (!view.byId.has(id)) view.selected.delete(id);
   view.canvas.style.height = `${data.height}px`;
   view.canvas.setAttribute("aria-label", data.label);
+  view.frame.classList.toggle("many", data.nodes.length > MANY);
   for (const role of ["parent", "child"]) view.frame.style.setProperty(`--${role}`, data.roles[role] ?? "");
   view.frame.classList.toggle("coloured", !data.roles.parent);
   view.layers.edges.replaceChildren(...data.edges.map((edge) => (edge.drawn = drawEdge(edge))));

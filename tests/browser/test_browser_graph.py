@@ -205,7 +205,7 @@ def test_long_names_on_a_phone_stay_in_their_boxes(page, address):
     expect(page.locator(".hover")).to_contain_text("number_of_hospital_admissions_before_year_")
 
 
-@pytest.mark.parametrize("wide", [1400, 800])
+@pytest.mark.parametrize("wide", [1400, 800, 500])
 def test_names_of_many_nodes_are_whole_and_hide_no_outline(page, address, wide):
     names = [f"pixel_{k // 8}_{k % 8}" for k in range(58)]
     pairs = [(names[k], names[k + step]) for step in (1, 2, 5, 9) for k in range(58 - step)]
