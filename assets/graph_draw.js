@@ -2,6 +2,7 @@
 // from disco.figures.graph. Names are only ever set as text.
 
 const FONT = 14, WANTED = 11, SMALLEST = 8.5; // pixels of a name in its box; on the screen, better and at least
+const MANY = 30; // nodes; on a phone more of them get a higher canvas
 const FEWEST = 6; // letters of a name that say something
 const NEAREST = 1.4, CLOSEST = 4, FARTHEST = 0.05; // zoom that fits a small graph, and the limits of zoom
 const SLACK = 4; // pixels that a pressed pointer may move and still click
@@ -54,6 +55,7 @@ function show(view, data) {
   for (const id of view.selected) if (!view.byId.has(id)) view.selected.delete(id);
   view.canvas.style.height = `${data.height}px`;
   view.canvas.setAttribute("aria-label", data.label);
+  view.frame.classList.toggle("many", data.nodes.length > MANY);
   for (const role of ["parent", "child"]) view.frame.style.setProperty(`--${role}`, data.roles[role] ?? "");
   view.frame.classList.toggle("coloured", !data.roles.parent);
   view.layers.edges.replaceChildren(...data.edges.map((edge) => (edge.drawn = drawEdge(edge))));
@@ -154,8 +156,8 @@ function mark(view) {
   label(view);
 }
 
-// Names: in their boxes, shortened in the middle where the whole name cannot be read there; if even that is too little,
-// outside where they cover nothing, but always the picked node's and its neighbours'.
+// Names: whole in their boxes; if they cannot be read there, whole in boxes that grow where they cover nothing, else
+// shortened in the middle. The picked node's and its neighbours' names are always whole, above or below if need be.
 function label(view) {
   const { scale } = view.camera, wanted = Math.max(FONT, WANTED / scale);
   view.measure.font = `${FONT}px ${getComputedStyle(view.frame).fontFamily}`;
@@ -167,22 +169,34 @@ function label(view) {
   const order = view.data.nodes.map((node, place) => [node, place]).sort(([a], [b]) => rank(b) - rank(a));
   for (const [node, place] of order) {
     node.textWidth ??= view.measure.measureText(node.label).width;
-    const [name, fitting] = inside(node, scale, wanted);
-    const inBox = fitting * scale >= SMALLEST, size = inBox ? fitting : wanted;
-    const wide = (node.textWidth * size) / FONT;
-    const spots = [0, -1, 1, -2, 2, -3, 3].map((row) => around(node.x, node.y + row * size * 1.2, wide, size * 1.15));
-    const free = (spot) => said.every((other) => !meet(spot, other));
-    const clear = (spot) => boxes.every((box, other) => other === place || !meet(spot, box));
-    const spot = inBox ? spots[0] : view.told.has(node.id) ? spots.find(free) : spots.slice(0, 1).find((one) => free(one) && clear(one));
+    const [name, fitting] = inside(node, scale, wanted), fits = fitting * scale >= SMALLEST, isTold = view.told.has(node.id);
+    let size = isTold ? wanted : SMALLEST / scale, words = node.label, grows = false, spot = boxes[place];
+    if (fits && name === node.label) size = fitting;
+    else {
+      const wide = (node.textWidth * size) / FONT + 0.6 * size;
+      const spots = [0, -1, 1, -2, 2, -3, 3].map((row) => around(node.x, node.y + row * size * 1.2, wide, size * 1.15));
+      const free = (one) => said.every((other) => !meet(one, other));
+      const clear = (one) => boxes.every((box, other) => other === place || !meet(one, box));
+      spot = isTold ? spots.find(free) : spots.slice(0, 1).find((one) => free(one) && clear(one));
+      grows = spot === spots[0];
+      if (!spot && fits) [words, size, spot] = [name, fitting, boxes[place]];
+    }
+    resize(node, grows ? spot[2] - spot[0] : 0, grows ? size * 1.35 : 0);
     if (!spot) continue;
     said.push(spot);
-    const text = part("text", { x: node.x, y: (spot[1] + spot[3]) / 2 + size * 0.36, "font-size": size }, inBox ? name : node.label);
-    text.classList.toggle("outside", !inBox);
+    const text = part("text", { x: node.x, y: (spot[1] + spot[3]) / 2 + size * 0.36, "font-size": size }, words);
+    text.classList.toggle("outside", !grows && spot !== boxes[place]);
     text.classList.toggle("faint", node.drawn.classList.contains("faint"));
     node.text = text;
     texts.push(text);
   }
   view.layers.labels.replaceChildren(...texts);
+}
+
+// A box grows around a name that would cover its outline, and is as laid out without one.
+function resize(node, least, high) {
+  const width = Math.max(node.width, least), height = Math.max(node.height, high);
+  for (const [name, value] of Object.entries({ x: -width / 2, y: -height / 2, width, height })) node.drawn.firstChild.setAttribute(name, value);
 }
 
 // As much of a name as can be read in its box, and its size there; the whole name is under the pointer.

@@ -11,8 +11,8 @@ from disco.figures import theme
 
 def log_ticks(low: float, high: float) -> tuple[list[float], list[str]]:
     """Tick positions and labels of a logarithmic axis from low to high, both positive."""
-    first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
-    steps = (1,) if last - first > 4 else (1, 3) if last - first > 1 else (1, 2, 5)
+    first, last, decades = math.floor(math.log10(low)), math.ceil(math.log10(high)), math.log10(high / low)
+    steps = (1,) if decades > 4 else (1, 3) if decades > 1.5 else (1, 2, 5)
     values = [step * 10.0**power for power in range(first, last + 1) for step in steps]
     inside = [value for value in values if low <= value * 1.0001 and value <= high * 1.0001]
     return inside, [_tick(value) for value in inside]

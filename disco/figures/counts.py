@@ -168,7 +168,9 @@ def rows_per_level(support: pd.DataFrame, n_min: int, most: int = MOST_COLUMNS) 
         cliponaxis=False,
     )
     figure.add_vline(x=n_min, line={"color": GREY, "dash": "dash", "width": 1.5})
-    _named_rows(figure, part, "Rows per level in a held-out fold", part[["fewest_rows", "most_rows"]])
+    _named_rows(
+        figure, part, "Rows per level in a held-out fold", part[["fewest_rows", "most_rows"]].assign(least=n_min)
+    )
     return figure.update_layout(margin={"r": 48})
 
 
@@ -196,13 +198,17 @@ def _spans(figure: go.Figure, low: pd.Series, high: pd.Series, colour: str, rows
 
 
 def _log_axis(low: float, high: float) -> dict[str, object]:
-    """A logarithmic axis from about `low` to about `high`, every tick labelled with its whole number."""
+    """A logarithmic axis from about `low` to about `high`, every tick labelled with its number."""
     tickvals, words = log_ticks(low / 2, high * 2)
-    if high <= 3 * low and sum(low <= value <= high for value in tickvals) < 2:  # one label does not show the scale
-        unit = 10.0 ** np.floor(np.log10(low))
-        tickvals = [step * unit for step in range(1, 31) if low / 1.2 <= step * unit <= high * 1.2]
-        words = [f"{value:g}" for value in tickvals]
-    return {"type": "log", "tickvals": tickvals, "ticktext": words}
+    if high > 3 * low or sum(low <= value <= high for value in tickvals) > 1:
+        return {"type": "log", "tickvals": tickvals, "ticktext": words}
+    first, last = low / 1.2, high * 1.2  # one label does not show the scale
+    least = max((last - first) / 6, 1.0)
+    unit = 10.0 ** np.floor(np.log10(least))
+    step = next(step for step in (unit, 2 * unit, 5 * unit, 10 * unit) if step >= least)
+    tickvals = [at * step for at in range(int(np.ceil(first / step)), int(last / step) + 1)]
+    words = [f"{value:g}" for value in tickvals]
+    return {"type": "log", "tickvals": tickvals, "ticktext": words, "range": [np.log10(first), np.log10(last)]}
 
 
 def _named_rows(figure: go.Figure, part: pd.DataFrame, x: str, values: pd.DataFrame) -> go.Figure:

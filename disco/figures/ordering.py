@@ -268,7 +268,7 @@ def _crosses(fig: go.Figure, table: pd.DataFrame, ratio: pd.Series, wrong: Seque
 
 def _margins_title(table: pd.DataFrame, agree: pd.Series) -> str:
     close = int((table["ratio"] < 1.1).sum())
-    clear = f"{share(int(agree.sum()), len(table)).capitalize()} steps agree across folds"
+    clear = f"All folds choose the same sink at {share(int(agree.sum()), len(table))} steps"
     return f"{clear}; {close} {plural(close, 'was', 'were')} decided by less than 10 %" if close else clear
 
 

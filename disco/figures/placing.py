@@ -20,9 +20,11 @@ HEIGHT, PAD = 30, 22  # pixels: height of a node's box, and its padding beside t
 LONGEST = 18  # longest name on a node, in characters; hovering shows the full name
 GAP, STEP, CHANNEL = 56, 7, 92  # pixels between boxes of a row, from a node down to the next, and between rows
 SWEEPS, SWAPS, STRONGEST = 12, 2, 2  # STRONGEST: candidates per node whose crossings are counted
-WIDE, SQUARE = 1.8, 1.5  # target width over height, for few nodes and for many
+WIDE, SQUARE = 1.8, 1.2  # target width over height, for few nodes and for many, which have to fit the canvas
 MANY_NODES = 40
+MOST_ROWS = 6  # as many fit the canvas with names that can be read; more only if the nodes fill them
 STRONG = 6.0  # a larger Z does not pull harder
+_FREE = 1e-3  # a price at which candidates within a row no longer count
 
 
 def short(name: str) -> str:
@@ -43,24 +45,31 @@ def _letter_width(letter: str) -> float:
     return 9.6 if letter.isupper() else 4.6 if letter in "ijlI.,:;|'! " else 8.0
 
 
-def columns(nodes: int, column: float = COLUMN, row: float = ROW) -> int:
-    """The number of nodes per row for which the graph fits the page."""
-    shape = WIDE if nodes <= MANY_NODES else SQUARE
+def columns(nodes: int, column: float = COLUMN, row: float = ROW, shape: float | None = None) -> int:
+    """The number of nodes per row for which the graph fits the page.
+
+    Args:
+        shape: width over height; by default that of a page.
+    """
+    shape = shape or (WIDE if nodes <= MANY_NODES else SQUARE)
     return max(2, min(nodes, round(float(np.sqrt(shape * nodes * row / column)))))
 
 
-def positions(order: Sequence[str], candidates: pd.DataFrame) -> dict[str, tuple[float, float]]:
+def positions(
+    order: Sequence[str], candidates: pd.DataFrame, shape: float | None = None
+) -> dict[str, tuple[float, float]]:
     """The centre (x, y) of each node in pixels, y downwards; the source's row is first.
 
     Args:
         order: all nodes, source first.
         candidates: every candidate edge, columns parent, child, z; a high z pulls its ends together.
+        shape: width over height of what the graph is drawn in; by default that of a page.
     """
     if not order:
         return {}
     widths = np.array([node_width(node) for node in order])
     tie = _ties(order, candidates)
-    rows = _rows(tie, columns(len(order), float(widths.mean()) + GAP, CHANNEL + 5 * STEP))
+    rows = _rows(tie, columns(len(order), float(widths.mean()) + GAP, CHANNEL + 5 * STEP, shape))
     y, top = np.zeros(len(order)), 0
     for row in rows:
         y[row] = top + STEP * np.arange(len(row))
@@ -136,7 +145,20 @@ class _Lines:
 def _rows(tie: np.ndarray, width: int) -> list[np.ndarray]:
     """The order divided into rows of about `width` nodes, so that few strong candidates lie within a row.
 
-    Optimal cuts by dynamic programming: a strong candidate within a row costs as much as a row of another size.
+    Where nearly every node is tied to every other, cuts can avoid little and would make one tall column of short rows.
+    So a candidate within a row costs half as much until there are few enough rows.
+    """
+    most, price = max(MOST_ROWS, round(1.1 * len(tie) / width)), 2.0
+    while len(rows := _cut(tie, width, price)) > most and price > _FREE:
+        price /= 2
+    return rows
+
+
+def _cut(tie: np.ndarray, width: int, price: float) -> list[np.ndarray]:
+    """Optimal cuts by dynamic programming: a strong candidate within a row costs as much as a row of another size.
+
+    Args:
+        price: of a strong candidate within a row.
     """
     nodes = len(tie)
     inside = np.triu(tie / STRONG**2).cumsum(axis=0).cumsum(axis=1)
@@ -147,7 +169,7 @@ def _rows(tie: np.ndarray, width: int) -> list[np.ndarray]:
         within = inside[end, end] - inside[starts, end] - inside[end, starts] + inside[starts, starts]
         size = end - starts
         odd = 5 * ((size - width) / width) ** 2 * np.where((end == nodes) & (size < width), 0.3, 1)
-        total = cost[starts] + 2 * within + odd
+        total = cost[starts] + price * within + odd
         best = int(total.argmin())
         cost[end], cut[end] = total[best], starts[best]
     rows, end = [], nodes

@@ -49,7 +49,7 @@ class Decision:
             )
         return (
             f"{write(self.sink)} is removed as the sink, with a {score} of {number(self.score)}; the runner-up "
-            f"{write(self.runner_up)} has {more(self.ratio)}. "
+            f"{write(self.runner_up)} scores {more(self.ratio)}. "
             f"The sink's {score} is the smallest in {share(self.folds_agreeing, self.folds)} folds."
         )
 

@@ -277,17 +277,19 @@ def _column_notes(column: pd.Series, values: np.ndarray, name: str) -> list[Prob
         message = f'Column "{name}" is constant: every row is {_number(values[0])}.'
         remedy = "Leave it out: a column that never changes has no place in the graph."
         return [Problem(name, None, message, remedy, fault="the same value in every row")]
-    notes = []
+    notes = []  # message, remedy, fault of several columns
     if pd.api.types.is_bool_dtype(column):
         message = f'Column "{name}" holds true and false: they are read as 1 and 0.'
-        notes.append((message, "Leave it out if it is not a count; the theory of the method assumes 3 or more values."))
+        remedy = "Leave it out if it is not a count; the theory of the method assumes 3 or more values."
+        notes.append((message, remedy, ""))
     elif len(np.unique(values)) == 2:
         message = f'Column "{name}" takes only 2 values: the theory of the method assumes 3 or more.'
-        notes.append((message, "Its position in the order is less certain."))
+        fault = "only 2 values, where the theory of the method assumes 3 or more"
+        notes.append((message, "Its position in the order is less certain.", fault))
     if isinstance(column.dtype, pd.CategoricalDtype):
         message = f'Column "{name}" is stored as categories: its numbers are read as counts, in their own order.'
-        notes.append((message, "Leave it out if its numbers are only labels."))
-    found = [Problem(name, None, message, remedy, blocking=False) for message, remedy in notes]
+        notes.append((message, "Leave it out if its numbers are only labels.", ""))
+    found = [Problem(name, None, said, remedy, blocking=False, fault=fault) for said, remedy, fault in notes]
     if name.strip() and (why := identifier(values, name)):
         message = f'Column "{name}" {why}: it looks like an index, not a count.'
         found.append(Problem(name, None, message, "Leave it out.", blocking=False, kind="identifier"))

@@ -162,9 +162,9 @@ def about(low: float, high: float) -> str:
 
 
 def middle(low: float, high: float) -> str:
-    """The middle of a range of seconds: 6 min."""
-    seconds = math.sqrt(low * high)
-    return span(seconds, seconds)
+    """The middle of a range of seconds, in the unit of the range: 6 min."""
+    size, unit = next((size, unit) for most, size, unit in _UNITS if high < most)
+    return f"{_digits(max(math.sqrt(low * high), 1.0) / size)} {unit}"
 
 
 def _digits(number: float) -> str:

@@ -22,11 +22,12 @@ def agreement(found: Compared) -> None:
     st.caption(define("agreement"))
     left, right = st.container(key="beside_agreement").columns(2, gap="large")
     with left:
-        if found.results.orders:
+        if len(found.results.orders) > 1:  # one alone has nothing to agree with
             figure.show(figures.agreement(found.results.order_agreements, "Orders"), "compare_orders")
         silent = len(found.done) - len(found.results.orders)
         if silent:
-            st.caption(f"{how_many(silent, 'method')} shown here {plural(silent, 'has', 'have')} no order.")
+            few = " Two are needed to compare orders." if len(found.results.orders) < 2 else ""
+            st.caption(f"{how_many(silent, 'method')} shown here {plural(silent, 'has', 'have')} no order.{few}")
     with right:
         figure.show(figures.agreement(found.results.edge_agreements, "Edges"), "compare_edges")
 

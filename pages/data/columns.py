@@ -86,7 +86,7 @@ def _table(draft: Draft, view: list[int]) -> None:
         height=min(36 * len(frame) + 40, 480),
         disabled=[name for name in frame if name != "role"],
         on_change=lambda: edited(key, view),
-        column_config=_config(),
+        column_config=config(frame),
         placeholder="",
         alt="Columns of the table with their roles and their counts' properties",
     )
@@ -145,13 +145,17 @@ def _frame(draft: Draft, view: list[int]) -> pd.DataFrame:
     return frame.iloc[view].reset_index(drop=True)
 
 
-def _config() -> dict[str, object]:
+def config(frame: pd.DataFrame) -> dict[str, object]:
+    """The columns of the table, no wider than what they hold, so that the numbers are in sight."""
+    names = min(max(8 * max(map(len, frame["column"])) + 24, 120), 200)
+    roles = 120 if "guess" not in frame and frame["role"].str.len().max() <= len("exposure") else 170
+    kinds = 120 if frame["type"].str.len().max() > len("not counts") else 80
     number, share = st.column_config.NumberColumn, st.column_config.ProgressColumn
     return {
-        "column": st.column_config.TextColumn("Column", pinned=True, width="medium"),
-        "role": st.column_config.SelectboxColumn("Role", options=list(_ROLES), required=True, width=170, help=_HELP),
+        "column": st.column_config.TextColumn("Column", pinned=True, width=names),
+        "role": st.column_config.SelectboxColumn("Role", options=list(_ROLES), required=True, width=roles, help=_HELP),
         "guess": st.column_config.TextColumn("Guess", width=160, help="Our guess at the role. You decide."),
-        "type": st.column_config.TextColumn("Type", width=120, help="Counts keep their order; 0/1 is a count."),
+        "type": st.column_config.TextColumn("Type", width=kinds, help="Counts keep their order; 0/1 is a count."),
         "levels": number("Levels", format="localized", help="Distinct values."),
         "zeros": share("Zeros", format="percent", min_value=0, max_value=1, help="Share of rows that are 0."),
         "mean": number("Mean", format="%.3g"),

@@ -15,7 +15,7 @@ from pages.data import columns
 from pages.shared import session
 from pages.shared.frame import table
 from pages.shared.frame.names import code
-from pages.shared.table import computed
+from pages.shared.table import computed, problem_list
 from pages.shared.table.drafts import Draft
 
 _MOST_LISTED = 1000
@@ -48,14 +48,26 @@ def _columns(draft: Draft, found: rows.Proposal) -> None:
     if not found.columns:
         return
     positions = {draft.columns[index]: why for index, why in found.columns.items()}
-    whys = [f"{code(draft.table.columns[position])} {why}" for position, why in positions.items()]
     count = how_many(len(positions), "column")
-    st.markdown(f"**{count} cannot be used:** {listed(whys, _NAMED, '; ')}.")
+    st.markdown(f"**{count} cannot be used:** {_whys(draft, positions)}.")
     if st.button(label(len(positions), "column"), key="leave_out_columns", icon=":material/view_column:"):
         names = listed([str(draft.table.columns[position]) for position in positions], _NAMED)
         session.draft.leave_out_columns(positions, f"{count} left out, not counts or constant: {names}.")
         columns.taken_anew()
         st.rerun()
+
+
+def _whys(draft: Draft, positions: dict[int, str]) -> str:
+    """Why each column cannot be used; columns with the same reason are named together."""
+    alike: dict[str, list[str]] = {}
+    for position, why in positions.items():
+        alike.setdefault(why, []).append(str(draft.table.columns[position]))
+    verbs = {"is": "are", "has": "each have"}
+    said = []
+    for why, names in alike.items():
+        verb, rest = why.split(" ", 1)
+        said.append(f"{problem_list.named(names)} {verbs[verb] if len(names) > 1 else verb} {rest}")
+    return listed(said, _NAMED, "; ")
 
 
 def label(count: int, what: str) -> str:

@@ -71,7 +71,7 @@ def _way_out(draft: Draft) -> str:
     if "names" in kinds:
         ways.append("Answer the question above first.")
     elif faults.has_cure(draft):
-        ways.append("Below, leave out what is not counts.")
+        ways.append("The buttons below fix this.")
     if (not ways or "name" in kinds) and len(computed.usable(draft)) > 1:
         ways.append("**Usable**, below, chooses the columns without problems and leaves out the others.")
     if not ways and computed.chosen_numbers(draft) is None:

@@ -45,11 +45,11 @@ def form(how: dict[str, Any], sheets: list[str], key: str) -> dict[str, Any] | N
         if sheets:
             chosen["sheet"] = _select("Sheet", {name: shown(name, 60) for name in sheets}, how["sheet"], f"{key}_sheet")
         else:
-            slots = st.columns(4)
+            slots = st.columns(4, vertical_alignment="bottom")  # labels may wrap
             for slot, (name, options) in zip(slots, _TEXT.items(), strict=True):
                 with slot:
                     chosen[name] = _select(_LABELS[name], options, how[name], f"{key}_{name}")
-        for slot, (name, (label, help)) in zip(st.columns(3), _LINES.items(), strict=True):
+        for slot, (name, (label, help)) in zip(st.columns(3, vertical_alignment="bottom"), _LINES.items(), strict=True):
             with slot:
                 chosen[name] = st.number_input(label, 0, MOST_LINES, how[name], key=f"{key}_{name}", help=help)
         pressed = st.form_submit_button("Read again", icon=":material/refresh:")

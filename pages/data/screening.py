@@ -44,7 +44,7 @@ def panel(draft: Draft) -> None:
 
 def _filter(draft: Draft, has_rare: bool, has_same: bool) -> None:
     spread, key = computed.spreads(draft), draft.key
-    first, second, third, fourth = st.columns(4)
+    first, second, third, fourth = st.columns(4, vertical_alignment="bottom")  # labels may wrap
     prevalence = first.number_input(
         "Above 0 in at least (% of rows)",
         0.0,

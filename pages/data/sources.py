@@ -24,7 +24,8 @@ def cards() -> None:
     """Three cards, side by side or stacked on a small screen; collapsed once a table is loaded."""
     is_loaded = session.draft.current() is not None
     with st.expander("Load another table", icon=":material/upload_file:") if is_loaded else st.container():
-        for column, card in zip(st.container(key="beside_cards").columns(3), (_lahman, _poisson, _upload), strict=True):
+        cards = (_upload, _lahman, _poisson)
+        for column, card in zip(st.container(key="beside_cards").columns(3), cards, strict=True):
             with column.container(border=True, height="stretch"):
                 card()
     if problem := st.session_state.get(_PROBLEM):
@@ -81,8 +82,9 @@ def _load_poisson() -> None:
 
 
 def _upload() -> None:
+    st.markdown("**Your own counts**  \nOne row per observation, one column per variable.")
     st.file_uploader(
-        "Your own counts",
+        "File",
         type=_SUFFIXES,
         key="upload",
         on_change=_uploaded,

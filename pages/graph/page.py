@@ -20,15 +20,16 @@ run = session.run.current()
 if run is None:
     empty.no_run()
     st.stop()
-finding.progress(run)
 found = refinement.readable(run)
 result = fit.shown(run) if run.status().state == "done" else None
 if found is None and result is None:
+    finding.progress(run)
     side_panel.nothing_yet(run)
     st.stop()
 slot = st.container()  # not empty(): that would clear the verdict until the script comes back to it
 left, right = st.container(key="beside_graph").columns([5, 3], gap="medium")
 with right, st.container(height=side_panel.HEIGHT, key="graph_rail", border=False):
+    finding.progress(run)  # beside the graph, which stays where it is when this goes
     top = st.container()
     view = views.chosen(found, result)
     notice.changed(view)

@@ -13,12 +13,11 @@ from pages.graph.view import View
 from pages.shared.frame import empty, figure
 from pages.shared.frame.glossary import define
 from pages.shared.frame.names import code
-from pages.shared.graph import against_truth, canvas, picked
+from pages.shared.graph import against_truth, canvas, picked, strongest
 from pages.shared.refined import evidence_panel, misfit, neighbours, next_rules
 from pages.shared.result.known import Known
 
 REACH = {"All": None, "1 step": 1, "2 steps": 2}
-READABLE = 60  # edges; more are a hairball
 _NUMBERS = {BOTH: ("gain_nats", "ocs", "found_by"), DISCO: ("ocs", "z", "frequency")}  # of the picked node's edges
 CANVAS, HEIGHT = 560, 690  # pixels of the canvas, and of the panel beside the canvas and its key
 
@@ -44,7 +43,7 @@ def panel(view: View, known: Known | None, slot: DeltaGenerator) -> nx.DiGraph:
     judged = view.judged(known, missing) if known is not None and shows_truth else view.graph
     if view.refinement is not None:
         judged = misfit.marked(judged, view.refinement.refined)
-    part = _strongest(view, _neighbourhood(judged, node))
+    part = strongest.part(view.placed.run, _neighbourhood(judged, node))
     edge = picked.picked_edge(part.edges)
     if edge is not None:
         with slot:
@@ -63,6 +62,8 @@ def panel(view: View, known: Known | None, slot: DeltaGenerator) -> nx.DiGraph:
 def _ends(graph: nx.DiGraph) -> str:
     """The numbers of sources, of sinks, and of nodes without edges, which are neither here."""
     alone = sum(1 for node in graph if graph.degree(node) == 0)
+    if graph.number_of_edges() and not graphs.directed(graph).number_of_edges():
+        return f"{how_many(alone, 'node')} without edges. No edge has a known direction."
     counts = f"{how_many(len(graphs.sources(graph)) - alone, 'source')}, "
     counts += f"{how_many(len(graphs.sinks(graph)) - alone, 'sink')}, {how_many(alone, 'node')} without edges."
     unknown = graph.number_of_edges() - graphs.directed(graph).number_of_edges()
@@ -85,28 +86,6 @@ def _neighbourhood(graph: nx.DiGraph, node: str | None) -> nx.DiGraph:
     )
     steps = REACH[reach or "All"]
     return graph if node is None or steps is None else drawing.around(graph, node, steps)
-
-
-def _strongest(view: View, graph: nx.DiGraph) -> nx.DiGraph:
-    """The graph with its strongest edges alone, as many as the reader wants; at first as many as can be read."""
-    many = graph.number_of_edges()
-    if many <= READABLE:
-        return graph
-    ranked = sorted(graph.edges(data=True), key=lambda edge: drawing.strength(edge[2]), reverse=True)
-    shown = st.slider(
-        f"Strongest edges shown, of {many:,}",
-        1,
-        many,
-        READABLE,
-        key=f"graph_strongest_{view.placed.run.id}_{many}",
-        help=f"More than {READABLE} edges are hard to read. Downloads hold the edges shown.",
-    )
-    weakest = ranked[shown - 1][2]
-    if shown < many and "gain_nats" in weakest:
-        st.caption(f"Their evidence is at least {number(weakest['gain_nats'])} nats.")
-    part = graph.copy()
-    part.remove_edges_from([edge[:2] for edge in ranked[shown:]])
-    return part
 
 
 def _edge(view: View, edge: tuple[str, str]) -> None:
@@ -143,10 +122,10 @@ def _node(view: View, judged: nx.DiGraph, part: nx.DiGraph, node: str) -> None:
     graph = view.graph
     known = graphs.directed(graph)
     above, below = len(graphs.ancestors(known, node)), len(graphs.descendants(known, node))
-    st.caption(
-        f"Position {graph.nodes[node]['position']} of {len(graph)} in the causal order; "
-        f"{how_many(above, 'ancestor')}, {how_many(below, 'descendant')}."
-    )
+    kin = f"{how_many(above, 'ancestor')}, {how_many(below, 'descendant')}"
+    if graph.degree(node) and not known.degree(node):
+        kin = "none of its edges has a known direction"
+    st.caption(f"Position {graph.nodes[node]['position']} of {len(graph)} in the causal order; {kin}.")
     if part.degree(node) < judged.degree(node):
         st.caption(f"Drawn are {part.degree(node)} of its {how_many(judged.degree(node), 'edge')}, the strongest.")
     run, refined = view.placed.run, view.refinement.refined if view.refinement is not None else None

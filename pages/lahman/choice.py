@@ -12,6 +12,7 @@ from pages.shared.work.facts import fact
 
 SEEDS = list(range(10))
 _FIRST = 1955  # intentional walks and sacrifice flies are counted from then on
+_PAPER = 2025  # the last season of the paper's cohort
 _LEVELS = "q4: each column cut at its quartiles; raw: the rank of each count. Fewer levels give more rows per level."
 _PRESETS = "Tuned: smaller networks and a short schedule. Paper: the paper's settings as we read them, minutes per fit."
 _SEASONS = "The 200 players of each season with the most at-bats. The paper takes 2019–2025 and, as a check, 2012–2018."
@@ -20,10 +21,12 @@ _SEASONS = "The 200 players of each season with the most at-bats. The paper take
 def choose() -> tuple[tuple[int, int], str, str, list[int]]:
     """The first and last season, the levels, the preset and the seeds."""
     last = lahman.seasons()[1]
+    seasons, usual = f"Seasons, from {_FIRST} to {last}", (2012, min(2018, last))
+    older = f" Here the installed table ends in {last}." if last < _PAPER else ""
     words = {name: "raw ranks" if name == "raw" else lahman.representation(name) for name in lahman.LEVELS}
     presets = {name: name.capitalize() for name in PRESETS}
     with st.container(border=True):
-        years = st.slider("Seasons", _FIRST, last, (2012, min(2018, last)), key="lahman_years", help=_SEASONS)
+        years = st.slider(seasons, _FIRST, last, usual, key="lahman_years", help=_SEASONS + older)
         with st.container(horizontal=True, gap="large"):
             levels = answers.segments("Levels", words, "lahman_levels", help=_LEVELS)
             preset = answers.segments("Preset", presets, "lahman_preset", "tuned", _PRESETS)

@@ -187,7 +187,7 @@ def _judged(result: Result, known: Known, step: int) -> list[str]:
 
 def _rows(result: Result, step: int) -> list[str]:
     by = answers.segments(
-        "Rows",
+        "Nodes",
         {"order": "in causal order", "score": "smallest score first"},
         "step_rows",
         help="In causal order every node keeps its row while the steps play. Click a large mark to pick a node.",

@@ -57,7 +57,7 @@ def player(result: Result) -> int:
     last = len(result.steps)
     if last < 2:
         return 1
-    slider, side = st.columns([3, 2], vertical_alignment="bottom")
+    slider, side = st.container(key="beside_player").columns([3, 2], vertical_alignment="bottom")
     buttons = side.container(horizontal=True, gap="small", horizontal_alignment="right")
     key = f"step_{result.run.id}_{result.variant}"
     st.session_state[key] = step_of(result)

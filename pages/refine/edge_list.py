@@ -13,7 +13,7 @@ from pages.shared.frame import table as tables
 from pages.shared.frame.answers import agreeing, heard, is_left
 from pages.shared.frame.glossary import define
 from pages.shared.frame.names import code, shown
-from pages.shared.graph import canvas, downloads, picked
+from pages.shared.graph import canvas, downloads, picked, strongest
 from pages.shared.refined import evidence_panel, evidence_words, next_rules
 from pages.shared.refined.refinement import Refinement
 from pages.shared.result.known import Known
@@ -37,18 +37,21 @@ def explore(
     with slot[1], st.container(height=_RAIL, key="refine_rail", border=False):
         edges, unjudged, lines, absent = _choices(refinement, changes, known)
         _picked(refinement, edges)
-    graph = refinement.subgraph(edges)
     with slot[0]:
-        st.markdown(f"**{len(edges)} of {how_many(len(refinement.edges), 'edge')}** shown")
+        head = st.container()
         if unjudged:
             st.caption(f"{how_many(unjudged, 'edge')} shown although a filter lacks the number that it needs.")
+        graph = strongest.part(refinement.run, refinement.subgraph(edges), [picked.picked_edge(_pairs(edges))])
+        part = "" if (many := graph.number_of_edges()) == len(edges) else f", {many:,} drawn"
+        head.markdown(f"**{len(edges)} of {how_many(len(refinement.edges), 'edge')}** shown{part}")
         drawn = canvas.with_heads(_judged(refinement, graph, lines, absent, changes, disco, known), "refine_heads")
         canvas.graph_view(
             refinement, drawn, "refine_canvas", height=_CANVAS, strength=refinement.strength, picks_edges=True
         )
     with slot[0], st.container(key="refine_below"):  # on a phone below the panel (assets/app.css)
+        shares = {"edges_shown": f"{many:,} of {len(refinement.edges):,}"} if many < len(refinement.edges) else {}
         downloads.row(
-            refinement, drawn, refinement.strength, "likelihood refinement", "", refinement.choices, "refined"
+            refinement, drawn, refinement.strength, "likelihood refinement", "", refinement.choices | shares, "refined"
         )
         _show(_table(edges, changes, known, refinement.graph), refinement)
         _dropped(changes, disco)

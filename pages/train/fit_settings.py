@@ -179,8 +179,9 @@ def others() -> None:
 
 def _group(title: str) -> None:
     st.markdown(f"**{title}**")
-    columns = st.columns(3)
     for index, (name, label, text) in enumerate(GROUPS[title]):
+        if index % 3 == 0:  # row by row: widgets differ in height, and a phone shows them in this order
+            columns = st.columns(3)
         with columns[index % 3]:
             if isinstance(getattr(Settings(), name), bool):
                 choices.switch(name, label, text)

@@ -6,8 +6,8 @@ import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
 import pytest
-from browser_world import until
-from made_up import finished_run
+from browser_world import settled, until
+from made_up import finished_run, refine_by_hand
 from PIL import Image
 from playwright.sync_api import Locator, Page, expect
 
@@ -203,6 +203,40 @@ def test_long_names_on_a_phone_stay_in_their_boxes(page, address):
         assert any(box["x"] <= own["x"] and own["x"] + own["width"] <= box["x"] + box["width"] for box in boxes), word
     node(page, 3).hover()
     expect(page.locator(".hover")).to_contain_text("number_of_hospital_admissions_before_year_")
+
+
+@pytest.mark.parametrize("wide", [1400, 800, 500])
+def test_names_of_many_nodes_are_whole_and_hide_no_outline(page, address, wide):
+    names = [f"pixel_{k // 8}_{k % 8}" for k in range(58)]
+    pairs = [(names[k], names[k + step]) for step in (1, 2, 5, 9) for k in range(58 - step)]
+    run = refine_by_hand(finished_run(names, truth=None), names, pairs, dict.fromkeys(names[::2], 90.0))
+    page.set_viewport_size({"width": wide, "height": 1000})
+    page.goto(f"{address}/graph?run={run.id}&edges=likelihood")
+    node(page, 0).wait_for()
+    page.locator(".canvas").scroll_into_view_if_needed()
+    until(page, lambda: page.locator(".labels text").count() == 58, "a name is missing")
+    texts = page.locator(".labels text").all()
+    assert {text.text_content() for text in texts} == {*names}
+    boxes = [box.bounding_box() for box in page.locator(".canvas .node rect").all()]
+    for text in texts:
+        own = text.bounding_box()
+        assert any(box["x"] < own["x"] and own["x"] + own["width"] < box["x"] + box["width"] for box in boxes)
+    assert page.locator(".canvas .node.missed").count() == 29
+
+
+@pytest.mark.parametrize("place", ["graph", "refine"])
+def test_under_the_graph_the_panel_leaves_no_gap_below_it(page, address, place):
+    run = refine_by_hand(finished_run(6, truth=None))
+    page.set_viewport_size({"width": 800, "height": 1000})
+    page.goto(f"{address}/{place}?run={run.id}")
+    rail = page.locator(f".st-key-{place}_rail")
+    expect(rail.get_by_text("Show the likelier ends" if place == "graph" else "Rules for another run")).to_be_visible()
+    settled(page)
+    script = """rail => rail.getBoundingClientRect().bottom - Math.max(...[...rail.querySelectorAll("p")].filter(
+        text => text.innerText).map(text => text.getBoundingClientRect().bottom))"""
+    until(page, lambda: 0 <= rail.evaluate(script) < 60, "the panel is not as high as what it holds")
+    graph, files = page.locator(".canvas").bounding_box(), page.get_by_text("Download the graph shown").bounding_box()
+    assert graph["y"] < rail.bounding_box()["y"] < files["y"]  # what is picked comes right under the graph
 
 
 def test_keys_walk_pick_and_search_and_a_bare_wheel_scrolls_the_page(page, address):

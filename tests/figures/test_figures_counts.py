@@ -90,3 +90,16 @@ def test_a_short_axis_of_levels_has_more_than_one_label():
     levels = {"column": ["a", "b"], "before": [7, 9], "after": [7, 9], "thinnest": 1.0, "median": 2.0, "fullest": 3.0}
     figure = figures.levels_per_column(pd.DataFrame({**levels, "kept": 1.0}))
     assert list(figure.layout.xaxis.ticktext) == ["6", "7", "8", "9", "10"]
+
+
+def test_an_axis_of_equal_numbers_of_levels_has_labels_on_both_sides_and_is_no_wider():
+    levels = {"column": ["a", "b"], "before": [17, 17], "after": [17, 17]}
+    axis = figures.levels_per_column(pd.DataFrame({**levels, "kept": 1.0})).layout.xaxis
+    assert list(axis.ticktext) == ["16", "18", "20"]
+    assert 10 ** axis.range[0] < 16 and 20 < 10 ** axis.range[1] < 25
+
+
+def test_means_of_about_4_have_several_labels():
+    described = describe(pd.DataFrame({"a": [3, 4, 5, 2] * 3, "b": [4, 5, 6, 2] * 3}))
+    axis = figures.mean_variance(described).layout.xaxis
+    assert len([value for value in axis.tickvals if 1.75 <= value <= 8.5]) >= 2  # the line's ends

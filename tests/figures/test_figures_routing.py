@@ -130,3 +130,23 @@ def test_long_names_are_cut_in_the_middle_and_wide_letters_have_room():
     assert placing.short("ENSG00000000001234568") != placing.short("ENSG00000000001234567")
     assert placing.short("a" * 18) == "a" * 18 and placing.short(" \n") == "(empty)"
     assert node_width("数数数数数数") > node_width("llllll") and node_width("a") == 44
+
+
+def test_nodes_that_are_nearly_all_tied_fill_the_width_in_place_of_one_tall_column():
+    names = [f"pixel_{k // 8}_{k % 8}" for k in range(58)]
+    every = pd.DataFrame(itertools.combinations(names, 2), columns=["parent", "child"]).assign(z=9.0)
+    places = placing.positions(names, every)
+    across, down = (np.ptp([place[axis] for place in places.values()]) for axis in (0, 1))
+    assert across > 0.7 * down and not overlaps(places)
+    assert len({x for x, _ in places.values()}) > 4
+
+
+def test_a_graph_that_has_half_of_the_page_is_higher_than_wide():
+    names = [f"pixel_{k}" for k in range(9)]
+    chain = pd.DataFrame({"parent": names[:-1], "child": names[1:], "z": 1.0})
+    shapes = []
+    for shape in (None, 0.9):
+        places = placing.positions(names, chain, shape)
+        assert not overlaps(places)
+        shapes.append(np.divide(*(np.ptp([place[axis] for place in places.values()]) for axis in (0, 1))))
+    assert shapes[1] < 1.2 < shapes[0]

@@ -228,7 +228,10 @@ def test_the_sections_show_what_the_methods_shown_have(drawn, monkeypatch):
     run = three()
     app = opened(run, PAGE)
     assert app.multiselect[0].value == ["good", "undirected", "slow"]  # the controls are left out at first
-    assert "1 method shown here has no order" in texts(app)
+    assert "1 method shown here has no order" in texts(app) and len(app.get("plotly_chart")) == 3
+    app.multiselect[0].set_value(["good", "undirected"]).run()  # one order alone has nothing to agree with
+    assert "Two are needed to compare orders" in texts(app) and len(app.get("plotly_chart")) == 2
+    app.multiselect[0].set_value(["good", "undirected", "slow"]).run()
     turn_to(app, run, "consensus")
     graph = drawn[-1]
     # x1 and x2 are joined by all three, and one of each direction leaves it open; x3 → x4 by two of three.

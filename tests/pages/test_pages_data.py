@@ -3,9 +3,10 @@
 import numpy as np
 import pandas as pd
 import pytest
-from app_world import HOSTILE, booted, button, csv, draft_of, frame_with, poisson, press, texts, upload
+from app_world import HOSTILE, booted, box, button, csv, draft_of, frame_with, poisson, press, texts, upload
 
 from disco import runs
+from pages.data import columns
 from pages.shared.frame.names import code
 
 
@@ -171,3 +172,26 @@ def test_an_example_that_is_not_installed_is_a_sentence(monkeypatch):
     at = booted()
     at.button(key="see_example").click().run()
     assert "not installed" in texts(at) and at.title[0].value == "What drives what?"
+
+
+def test_the_reader_s_own_table_comes_first():
+    at = booted()
+    assert next(block for block in at.columns if block.button or block.get("file_uploader")).get("file_uploader")
+
+
+def test_the_figure_begins_with_a_column_of_counts():
+    table = poisson(names=("a", "b", "c"))
+    table.insert(0, "site", ["north", "south"] * (len(table) // 2))
+    at = upload(booted(), "sites.csv", csv(table))
+    assert box(at, rf"data_column_{draft_of(at).key}").value == 1 and "This column does not hold counts" not in texts(
+        at
+    )
+
+
+def test_columns_are_as_wide_as_what_they_hold():
+    frame = pd.DataFrame({"column": ["gene1"], "role": ["count"], "type": ["counts"]})
+    few = columns.config(frame)
+    covariate = columns.config(frame.assign(role="covariate, categorical", type="counts, 3 blank"))
+    assert few["column"]["width"] == 120 and few["role"]["width"] < covariate["role"]["width"]
+    assert few["type"]["width"] < covariate["type"]["width"]
+    assert columns.config(frame.assign(column="g" * 80))["column"]["width"] == 200

@@ -45,3 +45,17 @@ def test_a_file_says_that_it_holds_the_strongest_edges_only(monkeypatch):
     text = next(text for name, text in written.items() if name.endswith(".csv") and "gain_nats" in text)
     assert '# DISCO edges_shown: "60 of 70"' in text
     assert len([line for line in text.splitlines() if not line.startswith("# ")]) == 61
+
+
+@pytest.mark.parametrize("is_known", [True, False])
+def test_sources_and_sinks_are_counted_only_where_a_direction_is_known(is_known):
+    names = [f"x{k}" for k in range(1, 5)]
+    misfit = None if is_known else dict.fromkeys(names, 90.0)
+    run = refine_by_hand(finished_run(4, truth=None), names, [("x1", "x2"), ("x2", "x3")], misfit)
+    at = booted("graph", run=run.id, edges="likelihood")
+    said = texts(at)
+    assert ("1 node without edges. No edge has a known direction." in said) is not is_known
+    assert (" source" in said and " sink" in said) is is_known
+    box(at, "graph_search").set_value("x2").run()
+    assert ("1 ancestor, 1 descendant." in texts(at)) is is_known
+    assert ("none of its edges has a known direction" in texts(at)) is not is_known

@@ -167,6 +167,20 @@ def test_what_is_at_work_is_shown_on_graph():
     assert [one.id for one in list_runs()] == [run.id]
 
 
+def test_what_is_at_work_is_beside_a_graph_that_is_there_and_so_moves_nothing_when_it_ends():
+    run = refine_by_hand(finished_run(4, truth=None))
+    (run.path / "edges.csv").unlink()
+    lock = run.take({"work": "fit"})
+    try:
+        run.update(state="running", stage="joint", progress=0.4)
+        app = opened(run, PAGE)
+        left, right = app.main.columns[:2]
+        assert "**DISCO fit**" in {part.value for part in right.caption}
+        assert len(app.main.get("progress")) == len(right.get("progress")) == 1 and not left.get("progress")
+    finally:
+        lock.release()
+
+
 def test_a_cancel_pressed_while_the_search_ends_stops_the_fit_behind_it(monkeypatch):
     def script():
         import streamlit as st

@@ -52,6 +52,15 @@ def refined(run: runs.Run, has_orders: bool = True) -> None:
     run.update(REFINE, state="done", progress=1.0)
 
 
+def test_the_seasons_offered_are_those_of_the_installed_table(monkeypatch):
+    last = lahman.seasons()[1]
+    slider = opened(page=PAGE).slider[0]
+    assert slider.max == last and str(last) in slider.label
+    monkeypatch.setattr(lahman, "seasons", lambda: (1871, 2024))
+    older = opened(page=PAGE).slider[0]
+    assert older.max == 2024 and older.label.endswith("to 2024") and "table ends in 2024" in older.help
+
+
 def test_empty_says_what_the_references_are_not_and_offers_fits():
     app = opened(page=PAGE)
     assert any("not ground truth" in warning.value for warning in app.warning)

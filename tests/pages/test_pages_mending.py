@@ -129,6 +129,21 @@ def test_rows_and_columns_that_are_not_counts_are_left_out_counted_listed_and_un
     assert draft_of(at).columns == tuple(range(8)) and not draft_of(at).steps and at.error
 
 
+def test_columns_with_the_same_problem_are_told_of_together_in_the_plural():
+    table = pd.DataFrame({"a": [0] * 30, "b": [0] * 30, "f": [0, 1] * 15, "g": [1, 0, 0] * 10})
+    at = upload(booted(), "alike.csv", csv(table.assign(x=[*range(15)] * 2, y=[*range(10)] * 3)))
+    said = at.error[0].value.replace("\\", "")
+    assert "2 columns have the same value in every row: `a` and `b`. Leave them out: a column" in said
+    assert "Leave it out" not in said and "The buttons below fix this." in said
+    assert "**2 columns cannot be used:** `a` and `b` are constant: 0 in every row." in texts(at)
+    note = at.info[0].value.replace("\\", "")
+    assert "2 columns have only 2 values, where the theory of the method assumes 3 or more: `f` and `g`." in note
+    assert "Their positions in the order are less certain." in note
+    one = upload(booted(), "one.csv", csv(table[["a", "f"]].assign(x=[*range(15)] * 2, y=[*range(10)] * 3)))
+    assert "every row is 0" in one.error[0].value and "Leave it out" in one.error[0].value
+    assert "**1 column cannot be used:** `a` is constant: 0 in every row." in texts(one)
+
+
 def test_rows_can_be_left_out_before_the_question_of_row_names_is_answered():
     table = with_blanks().drop(columns=["site", "seen"])
     table.insert(0, "sample", [f"s{row}" for row in range(120)])

@@ -61,7 +61,7 @@ def test_a_rule_on_the_picked_edge_is_kept_by_another_run(started, page, key, re
     assert other.knowledge() == Knowledge(required=required, forbidden=forbidden) and run.knowledge() is None
     pd.testing.assert_frame_equal(other.table(), run.table())
     assert other.settings == run.settings and other.truth().equals(run.truth()) and other.source == run.source
-    assert other.name == "made up, other rules"
+    assert other.name == "made up · 2, with rules, ranks, paper, 3 settings changed"
 
 
 def test_two_nodes_without_an_edge_get_a_rule():
@@ -100,9 +100,9 @@ def test_rules_are_added_to_those_of_the_run_which_can_be_removed(started):
 
 
 def test_a_run_whose_last_rule_is_removed_is_searched_without_any(started):
-    run = create_run(poisson(names=("x1", "x2")), Settings(), name="r, other rules", knowledge=Knowledge([["x1"]]))
+    run = create_run(poisson(names=("x1", "x2")), Settings(), name="r · 2, with rules", knowledge=Knowledge([["x1"]]))
     press(picked(refine_by_hand(run)), "drop_tiers", "search")
-    assert started[0][0].knowledge() is None and started[0][0].name == "r, other rules"
+    assert started[0][0].knowledge() is None and started[0][0].name == "r · 3, ranks, tuned"
 
 
 def test_the_other_run_has_the_same_roles(started):

@@ -1,5 +1,7 @@
 """The Portal page, booted through app.py: choices, both searches as runs, verdicts."""
 
+import json
+
 import networkx as nx
 import numpy as np
 import pandas as pd
@@ -73,6 +75,10 @@ def test_both_graphs_and_the_verdict_on_every_pair(by_hand):
     numbers = {one.label: one.value for one in at.metric}
     labels = ("Only alone", "Only adjusted", "One open", "Reversed", "In both")
     assert [numbers[label] for label in labels] == ["1", "1", "2", "0", "0"]
+    columns = json.loads(at.dataframe[0].proto.columns)
+    assert columns["gain_nats_alone"]["label"] == "Evidence, alone" and not columns["gain_nats_alone"].get("hidden")
+    assert columns["robust_nats_alone"]["hidden"] and columns["robust_nats_adjusted"]["hidden"]
+    assert not columns["direction_nats_adjusted"].get("hidden")
     edges, pairs = (one.value for one in at.dataframe)
     assert edges["change"].tolist() == [*labels[:3], "One open"]
     opened = edges[edges["child"] == "OL"].iloc[0][["parent", "child", "gain_nats_alone", "gain_nats_adjusted"]]

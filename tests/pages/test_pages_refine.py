@@ -204,6 +204,20 @@ def test_filters_drive_the_table_and_the_graph_and_are_undone(drawn):
     assert edges_shown(app) == set(EDGES) and app.button(key="refine_show_all").disabled
 
 
+def test_of_many_edges_the_strongest_are_drawn_and_the_picked_one(drawn):
+    names = [f"x{k}" for k in range(1, 14)]
+    pairs = [(one, other) for at, one in enumerate(names) for other in names[at + 1 :]][:70]
+    run = refine_by_hand(finished_run(13, truth=None), names, pairs)
+    app = opened(run, PAGE)
+    assert len(edges_shown(app)) == 70 and set(drawn[-1].edges) == set(pairs[:60])
+    assert "**70 of 70 edges** shown, 60 drawn" in texts(app)
+    app.session_state["shared_picked_edge"] = {run.id: pairs[-1]}
+    app.run()
+    assert set(drawn[-1].edges) == {*pairs[:60], pairs[-1]}
+    app.slider(key=f"graph_strongest_{run.id}_70").set_value(70).run()
+    assert set(drawn[-1].edges) == set(pairs) and "drawn" not in texts(app).split("70 edges** shown")[1][:20]
+
+
 def test_what_changed_is_drawn(drawn):
     run = refined(truth=None)
     app = opened(run, PAGE)

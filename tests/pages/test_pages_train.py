@@ -308,3 +308,9 @@ def test_knowledge_is_saved_as_files_if_their_form_can_hold_it():
     assert draft_of(at).knowledge == Knowledge(forbidden=[("a", "b, c")])
     assert "knowledge_tetrad" not in {found.key for found in at.get("download_button")}
     assert any(plain('cannot hold "b, c", because it has a space') in found.value for found in at.caption)
+
+
+def test_settings_come_row_by_row_so_that_a_phone_shows_them_in_order():
+    shown = [found.key for found in on_train().number_input]
+    expected = ["set_joint_epochs", "set_joint_steps", "set_joint_decay", "set_joint_learning_rate"]
+    assert sorted(expected, key=shown.index) == expected

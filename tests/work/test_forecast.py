@@ -167,6 +167,7 @@ def test_a_range_is_said_in_one_unit(low, high, words):
 
 def test_a_time_is_said_as_its_middle_with_its_range():
     assert about(180, 720) == "6 min (3 to 12 min)" and about(0.1, 0.4) == "1 s"
+    assert about(2160, 7560) == "1.1 h (0.6 to 2.1 h)" and about(40, 160) == "1.3 min (0.7 to 2.7 min)"
 
 
 def test_the_time_left_follows_the_pace():

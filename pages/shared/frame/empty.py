@@ -95,9 +95,12 @@ def not_done(run: runs.Run) -> None:
     status = run.status()
     with st.container(border=True):
         what = "" if status.state == "unfitted" else "The fit "
-        st.markdown(f"**{what}{code(run.name)} {STATES[status.state]}.** This page shows the result of a fit.")
-        if status.state in ("queued", "running"):
-            st.progress(min(max(status.progress, 0.0), 1.0))
+        state = STATES[status.state]
+        way_on = "Train shows its progress and the time left." if status.active else ""
+        way_on = "You can continue it on Train." if status.state in ("cancelled", "interrupted") else way_on
+        st.markdown(f"**{what}{code(run.name)} {state}.** This page shows the result of a fit. {way_on}")
+        if status.active:
+            st.progress(min(max(status.progress, 0.0), 1.0), text=f"{status.progress:.0%}")
         with st.container(horizontal=True):
             if st.button("Go to Train", type="primary", icon=":material/model_training:", key="empty_to_train"):
                 session.address.go("train")

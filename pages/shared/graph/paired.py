@@ -17,7 +17,11 @@ from pages.shared.graph import canvas
 
 _PLACED = "Nodes follow the order of the first result. Edges of the second that contradict it point up."
 _SEEN = {"kept": "same", "new": "only here", "dropped": "only here", "reversed": "other way", "opened": "open"}
-_NUMBER = 130  # pixels: all six stand in one row of a wide page
+_SHAPE = 0.9  # width over height of each graph, which has half of the page
+# As Refine names the same numbers, and hides those that only experts read; the file has all.
+_LABELS = {"ocs": "OCS", "gain_nats": "Evidence", "robust_nats": "Worst case", "p_value": "p", "bootstrap": "Stability"}
+_HIDDEN = ("robust_nats", "linear_nats", "spread_nats", "log_likelihood_nats", "bic_nats", "p_value", "folds")
+_NUMBER = 112  # pixels: all six stand in one row of a wide page
 
 
 @dataclass(frozen=True)
@@ -108,7 +112,7 @@ def graphs(
     changes, results = pair.changes, pair.results
     order = results.order if by_methods else results.nodes
     ties = changes[["parent", "child"]].assign(z=1.0)
-    placed = _Placed(order, placing.positions(order, ties))
+    placed = _Placed(order, placing.positions(order, ties, _SHAPE))
     sides = zip((pair.one, pair.other), titles, beside(f"{key}_graphs"), strict=True)
     for index, (name, title, box) in enumerate(sides):
         with box:
@@ -163,9 +167,9 @@ def _config(rows: pd.DataFrame, words: Sequence[str]) -> dict[str, object]:
     for name in rows.columns[3:]:
         word = next(word for word in words if name.endswith(f"_{word}"))
         what = name.removesuffix(f"_{word}")
-        label = f"{what.removesuffix('_nats').replace('_', ' ').capitalize()}, {word}"
-        label = label.replace("Ocs", "OCS").replace("P value", "p-value").replace("Gain", "Gain (nats)")
-        config[name] = column.CheckboxColumn(label) if what == "decided" else column.NumberColumn(label, format="%.3g")
+        label = f"{_LABELS.get(what, what.removesuffix('_nats').replace('_', ' ').capitalize())}, {word}"
+        kind = column.CheckboxColumn(label) if what == "decided" else column.NumberColumn(label, format="%.3g")
+        config[name] = kind | ({"hidden": True} if what in _HIDDEN else {})
     return {
         "parent": column.TextColumn("Parent", pinned=True),
         "child": column.TextColumn("Child", pinned=True),

@@ -15,11 +15,11 @@ from disco.work import jobs
 from pages.shared import session
 from pages.shared.frame import errors
 from pages.shared.frame.names import code, distinct, plain, shown
+from pages.shared.table import drafts
 from pages.shared.work import search_time
 
 _RULES = "rules_next"  # by the run's id: all rules of the run to come
 _MOST_LISTED = 30
-_NAME = ", other rules"
 
 Pair = tuple[str, str]
 
@@ -132,12 +132,19 @@ def _search(run: Run, own: Knowledge, rules: Knowledge) -> None:
         _start(run, rules)
 
 
+def _name(run: Run, rules: Knowledge) -> str:
+    """The default name of the table's next run, with these rules."""
+    table = shown(drafts.table_name(run.name, run.settings), 40)
+    number = drafts.next_number(table, ((other.name, other.settings) for other in runs.list_runs()))
+    return drafts.run_name(table, run.settings, run.roles, rules if rules.to_dict() else None, number)
+
+
 def _start(run: Run, rules: Knowledge) -> None:
     with errors.said():
         other = runs.create_run(
             run.with_roles(),
             run.settings,
-            name=shown(run.name.removesuffix(_NAME), 80 - len(_NAME)) + _NAME,
+            name=_name(run, rules),
             source=run.source,
             truth=run.truth(),
             device=run.device,

@@ -16,12 +16,14 @@ _ROWS, _COLUMNS = 50, 60
 
 
 def pick_column(draft: Draft, key: str) -> int | None:
-    """A searchable select box of the chosen columns; the position of the picked one."""
-    names = draft.table.columns
+    """A searchable select box of the chosen columns, at first one of counts; the position of the picked one."""
+    names, usable = draft.table.columns, computed.usable(draft)
+    first = next((index for index, position in enumerate(draft.columns) if position in usable), 0)
     labels = dict(zip(draft.columns, distinct(shown(names[position]) for position in draft.columns), strict=True))
     return st.selectbox(
         "Column",
         list(draft.columns),
+        first,
         key=f"{key}_{draft.key}",
         format_func=lambda position: labels.get(position, ""),
         help="Type to search. Only chosen columns are offered.",
@@ -35,7 +37,7 @@ def columns_in_sight(draft: Draft) -> None:
     good = facts[facts["levels"].notna()]
     if good.empty:
         return
-    left, right = st.columns(2)
+    left, right = st.container(key="beside_columns").columns(2)
     with right:
         position = pick_column(draft, "data_column")
         is_count = position in good.index

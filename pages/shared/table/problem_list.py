@@ -10,6 +10,7 @@ from pages.shared.frame.names import code, plain
 from pages.shared.frame.words import bullets
 
 _IN_SIGHT, _MOST, _NAMED = 5, 200, 8
+_OF_ONE = {"Leave it out": "Leave them out", "Its position in the order is": "Their positions in the order are"}
 
 
 def problem_list(found: Sequence[Problem], hint: str = "") -> None:
@@ -38,19 +39,27 @@ def _lines(found: Sequence[Problem]) -> list[str]:
     for problem in found:
         words = problem.fault or problem.message.replace(f'"{problem.column}"', "", 1)
         alike.setdefault((words, problem.remedy), []).append(problem)
-    return [f"{_said(those)} {plain(those[0].remedy)}" for those in alike.values()]
+    return [f"{_said(those)} {plain(_remedy(those))}" for those in alike.values()]
 
 
 def _said(those: Sequence[Problem]) -> str:
     """Problems with the same fault in a sentence: one as it is, several by the names of their columns."""
     first, count = those[0], len(those)
     if count > 1 and first.fault:
-        return f"{how_many(count, 'column')} have {first.fault}: {_named([str(one.column) for one in those])}."
+        return f"{how_many(count, 'column')} have {first.fault}: {named([str(one.column) for one in those])}."
     more = f" The same holds for {how_many(count - 1, 'more column')}." if count > 1 else ""
     return f"{plain(first.message)}{more}"
 
 
-def _named(names: Sequence[str]) -> str:
+def _remedy(those: Sequence[Problem]) -> str:
+    """The remedy of problems with the same fault, in the plural for several columns."""
+    remedy = those[0].remedy
+    for one, several in _OF_ONE.items() if len(those) > 1 else ():
+        remedy = remedy.replace(one, several)
+    return remedy
+
+
+def named(names: Sequence[str]) -> str:
     """The names of columns in a sentence: `a`, `b` and `c`; only the first if there are many."""
     shown = [code(name) for name in names]
     return series(shown) if len(shown) <= _NAMED else listed(shown, _NAMED)

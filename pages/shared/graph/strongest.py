@@ -1,0 +1,38 @@
+"""The strongest edges of a graph, as many as can be read. Owns the keys `graph_strongest_…`."""
+
+from collections.abc import Collection
+
+import networkx as nx
+import streamlit as st
+
+from disco.figures import graph as drawing
+from disco.runs import Run
+from disco.words import number
+
+READABLE = 60  # edges; more are a hairball
+
+
+def part(run: Run, graph: nx.DiGraph, always: Collection[tuple[str, str] | None] = ()) -> nx.DiGraph:
+    """The graph with its strongest edges alone, as many as the reader wants; at first as many as can be read.
+
+    Args:
+        always: edges that are drawn in any case.
+    """
+    many = graph.number_of_edges()
+    if many <= READABLE:
+        return graph
+    ranked = sorted(graph.edges(data=True), key=lambda edge: drawing.strength(edge[2]), reverse=True)
+    shown = st.slider(
+        f"Strongest edges drawn, of {many:,}",
+        1,
+        many,
+        READABLE,
+        key=f"graph_strongest_{run.id}_{many}",
+        help=f"More than {READABLE} edges are hard to read. Downloads of the graph hold the edges drawn.",
+    )
+    weakest = ranked[shown - 1][2]
+    if shown < many and "gain_nats" in weakest:
+        st.caption(f"Their evidence is at least {number(weakest['gain_nats'])} nats.")
+    strongest = graph.copy()
+    strongest.remove_edges_from([edge[:2] for edge in ranked[shown:] if edge[:2] not in always])
+    return strongest
