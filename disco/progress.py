@@ -2,15 +2,36 @@
 
 A public function takes `callback`, which receives an `Event` at every step, and the latest one again between steps. If
 the callback returns False, the work stops at its next safe point and raises `FitStopped`. Every function with a
-callback, a reporter, or scores that have one may raise it; docstrings say so only if something is left behind.
+callback, a reporter, or scores that have one may raise it; docstrings say so only if something is left behind. If the
+callback returns `ENOUGH`, a search ends there, and its result is the best found so far.
 Internally, one `Reporter` per piece of work creates the events: stages call `step`, and `check` within a step.
 """
 
-from collections.abc import Callable, Mapping
+import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from disco.errors import FitStopped
+
+ENOUGH = "enough"
+
+
+class Sketch(NamedTuple):
+    """The graph of a search that goes on; nodes by name, within a search by number.
+
+    Attributes:
+        order: all nodes, sources first.
+        edges: parent, child, and the predicted loss of score without the edge, in nats.
+    """
+
+    order: Sequence[Any]
+    edges: Sequence[tuple[Any, Any, float]]
+
+    def named(self, names: Sequence[str]) -> "Sketch":
+        """The same with names instead of numbers."""
+        edges = [(names[parent], names[child], nats) for parent, child, nats in self.edges]
+        return Sketch([names[node] for node in self.order], edges)
 
 
 @dataclass(frozen=True)
@@ -27,6 +48,7 @@ class Event:
         train, validation: in training, one loss per fold; NaN if not computed.
         best_epoch: in training, each fold's best epoch so far; 0 before the first validation.
         start, sweep, score: in a search, the name of its start, the current sweep, and the score in nats.
+        graph: in a search, its graph after a sweep.
     """
 
     stage: str
@@ -40,9 +62,10 @@ class Event:
     start: str = ""
     sweep: int = 0
     score: float = float("nan")
+    graph: Sketch | None = None
 
 
-Callback = Callable[[Event], bool | None]
+Callback = Callable[[Event], bool | str | None]
 _STOPPED = "Stopped in the {stage}."
 
 
@@ -53,10 +76,17 @@ class Reporter:
         callback: receives the events, if there is one.
         weights: stage → its share of the whole work, in any unit; the stages in order.
         stopped: the message of FitStopped, with placeholders for stage, unit, done and total of the last step.
+        seconds: time after which the work has enough; 0 without a limit.
+
+    Attributes:
+        has_enough: whether searches should end with what they have.
     """
 
-    def __init__(self, callback: Callback | None, weights: Mapping[str, float], stopped: str = _STOPPED) -> None:
+    def __init__(
+        self, callback: Callback | None, weights: Mapping[str, float], stopped: str = _STOPPED, seconds: float = 0
+    ) -> None:
         self.callback, self.weights, self.stopped = callback, dict(weights), stopped
+        self.has_enough, self.until = False, time.monotonic() + seconds if seconds else None
         self.last = Event(next(iter(weights)), 0, 1, 0.0)
         self.done, self.unit = 0, ""  # of the last step, like `more`
         self.more: dict[str, Any] = {}
@@ -116,7 +146,9 @@ class Reporter:
         self.last = Event(stage, done, total, min(max(progress, self.last.progress), 1.0), **{**words, **self.more})
 
     def _continues(self) -> bool:
-        return self.callback is None or self.callback(self.last) is not False
+        answer = None if self.callback is None else self.callback(self.last)
+        self.has_enough |= answer == ENOUGH or (self.until is not None and time.monotonic() >= self.until)
+        return answer is not False
 
     def _ask(self) -> None:
         if not self._continues():

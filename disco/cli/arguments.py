@@ -183,6 +183,9 @@ def _refine(command: argparse.ArgumentParser) -> None:
     command.add_argument("--levels", type=int, help="with --counts: levels per column, with --transform quantile (4)")
     command.add_argument("--starts", type=int, help="number of orders to search from (4)")
     command.add_argument("--restarts", type=int, help="most searches restarted near the best order so far (16)")
+    command.add_argument(
+        "--time", dest="seconds", type=float, metavar="SECONDS", help="end the search then, with the best graph so far"
+    )
     command.add_argument("--bootstrap", type=int, help="number of bootstrap tables (50); 0 for none")
     command.add_argument("--folds", type=int, help="number of parts of the rows, left out in turn (3); 0 for none")
     command.add_argument("--bound", type=float, metavar="NATS", help="least evidence of a decided direction (10)")

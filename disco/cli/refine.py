@@ -26,7 +26,8 @@ def run(arguments: argparse.Namespace) -> None:
         InputError: there is no such run, the table cannot be used, or a number is out of range.
         FitStopped: it was interrupted; the same command continues.
     """
-    given = {name: getattr(arguments, name) for name in ("starts", "restarts", "bootstrap", "folds", "bound", "seed")}
+    names = ("starts", "restarts", "bootstrap", "folds", "bound", "seed", "seconds")
+    given = {name: getattr(arguments, name) for name in names}
     choice = Choice(**{name: value for name, value in given.items() if value is not None}, redone=arguments.redone)
     device = choose_device(arguments.device or "auto").type
     target = chosen_run(arguments, "RUN", "--counts")

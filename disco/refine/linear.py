@@ -8,13 +8,13 @@ The moves are those of `disco.refine.search`. A node's parents are those that a 
 finds among all candidates before it (*grow–shrink*, as in Andrews et al., 2023).
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from disco.likelihood.cpu import in_order
-from disco.progress import Reporter
+from disco.progress import Reporter, Sketch
 from disco.refine.starts import near
 
 _MOST_PARENTS = 32  # per node
@@ -69,7 +69,12 @@ class _Graph(NamedTuple):
 
 
 def order_by_linear_models(
-    correlations: np.ndarray, rows: int, candidates: Sequence[Sequence[int]], seed: int, reporter: Reporter
+    correlations: np.ndarray,
+    rows: int,
+    candidates: Sequence[Sequence[int]],
+    seed: int,
+    reporter: Reporter,
+    told: Callable[[Sketch], None] = lambda graph: None,
 ) -> list[int]:
     """The best order found from a random start and from restarts near the best.
 
@@ -79,6 +84,7 @@ def order_by_linear_models(
         candidates: every node's candidates; symmetric.
         seed: seed of the start and the restarts.
         reporter: called before every sweep.
+        told: receives the graph of the first search.
     """
     model = _Model.of(correlations, rows, candidates)
     best = np.random.default_rng([seed, 23]).permutation(len(correlations))
@@ -86,13 +92,28 @@ def order_by_linear_models(
     for number in range(_RESTARTS + 1):
         found = _searched(model, best if number == 0 else np.array(near(best.tolist(), number, seed)), reporter)
         score = float(found.graph.score.sum())
+        if number == 0:
+            told(_sketch(model, found.graph))
         without = 0 if score > reached + _LEAST_GAIN else without + 1
         if score > reached:
             best, reached = found.graph.order, score
         selections += found.selections
-        if without == _PATIENCE or selections > _MOST_SELECTIONS:
+        if without == _PATIENCE or selections > _MOST_SELECTIONS or reporter.has_enough:
             break
     return best.tolist()
+
+
+def _sketch(model: _Model, graph: _Graph) -> Sketch:
+    """The graph with each edge's gain in BIC."""
+    edges = []
+    for node, size in enumerate(graph.size.tolist()):
+        parents = graph.parents[node, :size]
+        inverse = np.linalg.pinv(model.correlations[np.ix_(parents, parents)])
+        effects = inverse @ model.correlations[parents, node]
+        left = max(1 - effects @ model.correlations[parents, node], 1e-10)
+        gains = model.half * np.log1p(effects**2 / np.diag(inverse) / left) - model.cost
+        edges += [(int(parent), node, float(gain)) for parent, gain in zip(parents, gains, strict=True)]
+    return Sketch(graph.order.tolist(), edges)
 
 
 class _Found(NamedTuple):

@@ -100,10 +100,10 @@ class Memory:
             pass  # damaged: the searches are repeated
         return cls(path, key, names)
 
-    def keep(self, ends: Sequence[End]) -> None:
-        """Keep the ends of some searches, and write the file unless there are none."""
+    def keep(self, ends: Sequence[End], is_cut: bool = False) -> None:
+        """Keep the ends of some searches, and write the file unless there are none or they were cut short."""
         self.ends.update((end.start, end) for end in ends)
-        if ends:
+        if ends and not is_cut:
             self.write()
 
     def write(self) -> None:
@@ -197,7 +197,7 @@ def key_of(
     knowledge: Knowledge | None = None,
 ) -> str:
     """The key of finished searches: a digest of table, adjustment, choices, knowledge and the file's format."""
-    asked = {**asdict(choice), "bootstrap": 0, "starts": 0, "restarts": 0, "redone": False}
+    asked = {**asdict(choice), "bootstrap": 0, "starts": 0, "restarts": 0, "redone": False, "seconds": 0}
     text = json.dumps([_FORMAT, asked, list(order or ()), [list(nodes) for nodes in candidates]])
     digest = hashlib.sha256(np.ascontiguousarray(ranks).tobytes() + text.encode())
     if adjustment is not None:

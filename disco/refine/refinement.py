@@ -1,6 +1,7 @@
 """The refinement: screen, searches from several starts, evidence, bootstrap."""
 
 from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -28,7 +29,9 @@ from disco.settings import Settings
 from disco.table.artefacts import artefacts, ignored
 from disco.table.prepared import Table, prepare
 from disco.table.roles import Given
+from disco.words import how_many
 
+_CUT = "The search was ended early, after {done}. A longer one may find a better graph."
 WEIGHTS = {"screen": 0.1, "prior": 0.1, "search": 0.35, "evidence": 0.15, "bootstrap": 0.3}  # of time, about
 
 
@@ -67,7 +70,7 @@ def refine(
     require_types(knowledge=(knowledge, Knowledge | None), memory=(memory, Path | str | None))
     choice, settings, on = choice or Choice(), settings or Settings(), choose_device(device).type
     draws = {} if choice.bootstrap or choice.folds else {"bootstrap": 0.0}
-    reporter = Reporter(callback, {**WEIGHTS, **draws}, STOPPED)
+    reporter = Reporter(callback, {**WEIGHTS, **draws}, STOPPED, choice.seconds)
     given = prepare(table, roles)
     found, adjustment = artefacts(given, aside=ignored(table, roles), dismissed=dismissed), given.adjustment
     task = Task.of(given.counts, choice, settings, order, edges, adjustment, on, knowledge)
@@ -80,11 +83,15 @@ def refine(
 def _searched(task: Task, candidates: list[tuple[int, ...]], kept: Memory, reporter: Reporter) -> Refined:
     """The best graph of all searches, with the evidence on its edges and their shares of drawn rows."""
     searched = search_everywhere(task, candidates, reporter, kept)
-    found = searched.best.found
+    found, notes = searched.best.found, list[str]()
+    if reporter.has_enough:
+        task = replace(task, choice=replace(task.choice, bootstrap=0, folds=0))
+        notes = [_CUT.format(done=how_many(len(searched.ends), "search", "searches"))]
     judged = judge(searched, task.choice, reporter, task.group)
     moved = None if task.order is None else moves(searched.scores, found.order, found.parents, task.order)
     drawn = draw(task.design.rows, task.group, task.choice, reporter, kept, _again(task, found, judged, reporter))
-    return refined(task, searched, judged, moved, drawn)
+    result = refined(task, searched, judged, moved, drawn)
+    return result.having(notes=(*notes, *result.notes))
 
 
 def _candidates(task: Task, reporter: Reporter) -> list[tuple[int, ...]]:

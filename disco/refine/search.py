@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from disco.progress import Callback, Reporter
+from disco.progress import Callback, Reporter, Sketch
 from disco.refine.stepwise import Fit, Stepwise
 from disco.refine.walks import Parents, Walk, bits_of, together
 
@@ -60,13 +60,14 @@ def search(
         parents: every node's parents in a known graph, where the search for its parents begins.
         most_sweeps: largest number of sweeps.
         only_near: stop when no move among the nearest positions has a gain.
-        callback: receives an event after each node; done is the number of nodes visited in the sweep.
+        callback: receives an event after each node; done is the number of nodes visited in the sweep. The first one of
+            a sweep has the graph before it. After an answer `ENOUGH` the search ends.
     """
     reporter = Reporter(callback, {"search": 1.0}, STOPPED)
 
-    def tell(sweep: int, looked: int) -> None:  # the number of sweeps is unknown
+    def tell(sweep: int, looked: int, **more: Any) -> None:  # the number of sweeps is unknown
         share = 1 - 0.6 ** (sweep - 1 + looked / len(nodes))
-        reporter.step("search", looked, len(nodes), share, sweep=sweep, score=state.score)
+        reporter.step("search", looked, len(nodes), share, sweep=sweep, score=state.score, **more)
 
     state = _State(scores, list(order))
     yield from state.begin(parents)
@@ -74,20 +75,23 @@ def search(
     for sweep in range(1, most_sweeps + 1):
         moved = False
         nodes = state.order[::-1]
+        tell(sweep, 0, graph=state.sketch())
         for at in range(0, len(nodes), _TOGETHER):
             part = nodes[at : at + _TOGETHER]
             yield from state.look_ahead(part, reach)
             for number, node in enumerate(part):
                 moved |= yield from state.improve(node, reach)
                 tell(sweep, at + number + 1)
-        if not moved and not only_near:
+            if reporter.has_enough:
+                break
+        if not moved and not only_near and not reporter.has_enough:
             if reach < len(nodes):
                 reach, moved = len(nodes), True
             else:
                 moved = yield from _reversed(state)
                 tell(sweep, len(nodes))
         sweeps.append(state.score)
-        if not moved:
+        if not moved or reporter.has_enough:
             break
     return Optimum(state.order, [fitted.parents for fitted in state.fitted], state.score, sweeps)
 
@@ -142,6 +146,15 @@ class _State:
     @property
     def score(self) -> float:
         return sum(fitted.score for fitted in self.fitted)
+
+    def sketch(self) -> Sketch:
+        """The graph, with the predicted loss of score without each edge."""
+        edges = [
+            (parent, child, float(nats))
+            for child, fitted in enumerate(self.fitted)
+            for parent, nats in zip(fitted.parents, fitted.loss, strict=True)
+        ]
+        return Sketch(tuple(self.order), edges)
 
     def _walks(self, node: int, reach: int) -> "_Places":
         """The positions up to `reach` linked nodes away, and the walks that score them."""

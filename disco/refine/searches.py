@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from disco.progress import Callback, Event, Reporter
+from disco.progress import ENOUGH, Callback, Event, Reporter, Sketch
 from disco.refine.linear import order_by_linear_models
 from disco.refine.memory import WIDER_SCREEN, End, First, Memory
 from disco.refine.prior import fitted_to, log_odds
@@ -54,41 +54,54 @@ def search_everywhere(
     odds = log_odds(task.design.nodes, 0)
     scores = Scores(task.design, candidates, odds=odds, order=task.order, rules=task.rules, reporter=reporter)
     starts = _starts(task, candidates, reporter)
-    first = first_search(scores, next(iter(starts.values())), reporter, memory)
+    first = first_search(task, scores, next(iter(starts.values())), reporter, memory)
     design = replace(scores.design, prior=first.prior)
     scores = scores.replace(design=design, candidates=first.candidates, odds=first.odds, against=first.against)
     starts[next(iter(starts))] = first.order  # it continues from the end of the first search
     ends = _from_every_start(task, scores, starts, first, reporter, memory)
-    scores, ends = _under_a_wider_screen(scores, ends, reporter)
+    scores, ends = _under_a_wider_screen(task, scores, ends, reporter)
     return Searched(scores, ends, first.made + sum(end.made for end in ends))
 
 
 def _starts(task: Task, candidates: Sequence[tuple[int, ...]], reporter: Reporter) -> Starts:
     """The initial orders: the given one, sorted ones, that of linear models, and random ones."""
-    design, choice, index = task.design, task.choice, {name: node for node, name in enumerate(task.names)}
+    choice, index = task.choice, {name: node for node, name in enumerate(task.names)}
     starts: Starts = {} if task.order is None else {GIVEN: task.order}
     for start, order in first_orders(task.table, choice.starts, choice.seed).items():
         starts[start] = task.kept([index[name] for name in order])
         if LINEAR not in starts and len(starts) < choice.starts:
-            reporter.step("prior", 0, 1, message="prior: an order from linear models")
-            linear = order_by_linear_models(correlations(design), design.rows, candidates, choice.seed, reporter)
-            starts[LINEAR] = task.kept(linear)
+            starts[LINEAR] = task.kept(_linear(task, candidates, reporter))
     return dict(list(starts.items())[: choice.starts])
 
 
-def first_search(scores: Scores, order: list[int], reporter: Reporter, memory: Memory) -> First:
+def _linear(task: Task, candidates: Sequence[tuple[int, ...]], reporter: Reporter) -> list[int]:
+    """The order of linear models, whose graph is the first to be seen."""
+
+    def told(graph: Sketch) -> None:
+        message = "prior: an order from linear models"
+        reporter.step("prior", 0, 1, 0.0, message=message, graph=graph.named(task.names))
+
+    design = task.design
+    return order_by_linear_models(correlations(design), design.rows, candidates, task.choice.seed, reporter, told)
+
+
+def first_search(task: Task, scores: Scores, order: list[int], reporter: Reporter, memory: Memory) -> First:
     """A search from the first start among near positions only, with the prior and screen fitted to its graph."""
     if memory.first is None:
 
-        def told(event: Event) -> None:
-            reporter.step("prior", 0, 1, event.progress, message=f"prior: first search, sweep {event.sweep}")
+        def told(event: Event) -> str | None:
+            words = f"prior: first search, sweep {event.sweep}"
+            graph = event.graph and event.graph.named(task.names)
+            reporter.step("prior", 0, 1, event.progress, message=words, graph=graph)
+            return ENOUGH if reporter.has_enough else None
 
         found = resolve([(scores, search(scores, order, only_near=True, callback=told))])[0]
         again = fitted_to(scores, found.order, found.parents)
         memory.first = First(
             found.order, found.parents, again.design.prior, again.odds, again.against, again.candidates, scores.made
         )
-        memory.write()
+        if not reporter.has_enough:
+            memory.write()
     return memory.first
 
 
@@ -97,9 +110,12 @@ def _from_every_start(
 ) -> list[End]:
     """Search from every start, then from orders near the best unless most starts agree."""
     total = len(starts) + task.choice.restarts
+    if reporter.has_enough:
+        starts = dict(list(starts.items())[:1])
     if missing := {label: order for label, order in starts.items() if label not in memory.ends}:
         done = len(starts) - len(missing)
-        memory.keep(_side_by_side(scores.replace(), missing, first.parents, reporter, done, total))
+        ends = _side_by_side(task, scores.replace(), missing, first.parents, reporter, done, total)
+        memory.keep(ends, is_cut=reporter.has_enough)
     ends = [memory.ends[label] for label in starts]
     if not _agree(ends):
         _restarts(task, scores, ends, total, reporter, memory)
@@ -110,18 +126,18 @@ def _restarts(task: Task, scores: Scores, ends: list[End], total: int, reporter:
     """Search from near the best order so far, until several searches in succession have no gain."""
     choice, without, made = task.choice, 0, list[End]()
     for number in range(1, choice.restarts + 1):
+        if reporter.has_enough or without == _PATIENCE:
+            break
         label, best = f"restart {number}", best_of(ends).found
         if number % _KEPT == 1:
             memory.keep(made)
             kept, made = scores.replace(), []
         if label not in memory.ends:
             begun = {label: task.kept(near(best.order, number, choice.seed))}
-            made += _side_by_side(kept, begun, best.parents, reporter, len(ends), total)
+            made += _side_by_side(task, kept, begun, best.parents, reporter, len(ends), total)
         ends.append(memory.ends.get(label) or made[-1])
         without = 0 if ends[-1].found.score >= best.score + _GAIN else without + 1
-        if without == _PATIENCE:
-            break
-    memory.keep(made)
+    memory.keep(made, is_cut=reporter.has_enough)
 
 
 def _agree(ends: Sequence[End]) -> bool:
@@ -131,18 +147,26 @@ def _agree(ends: Sequence[End]) -> bool:
 
 
 def _side_by_side(
-    scores: Scores, begun: Starts, parents: Sequence[Sequence[int]], reporter: Reporter, done: int, total: int
+    task: Task,
+    scores: Scores,
+    begun: Starts,
+    parents: Sequence[Sequence[int]],
+    reporter: Reporter,
+    done: int,
+    total: int,
 ) -> list[End]:
     """Searches from some orders, with shared batches of fits; `parents` are those of a known graph."""
     inside, before = dict.fromkeys(begun, 0.0), scores.made
 
     def telling(start: str) -> Callback:
-        def told(event: Event) -> None:
+        def told(event: Event) -> str | None:
             inside[start] = event.progress
             share = (done + sum(inside.values())) / max(total, 1)
             words = f"search from {start}: sweep {event.sweep}, score {event.score:,.1f}"
-            sweep, score = event.sweep, event.score
-            reporter.step("search", done, total, share, message=words, start=start, sweep=sweep, score=score)
+            graph = event.graph and event.graph.named(task.names)
+            search_at = {"start": start, "sweep": event.sweep, "score": event.score}
+            reporter.step("search", done, total, share, unit="", message=words, graph=graph, **search_at)
+            return ENOUGH if reporter.has_enough else None
 
         return told
 
@@ -152,14 +176,14 @@ def _side_by_side(
     return [End(start, one, 0 if at else made) for at, (start, one) in enumerate(zip(begun, found, strict=True))]
 
 
-def _under_a_wider_screen(scores: Scores, ends: list[End], reporter: Reporter) -> tuple[Scores, list[End]]:
+def _under_a_wider_screen(task: Task, scores: Scores, ends: list[End], reporter: Reporter) -> tuple[Scores, list[End]]:
     """Repeat the searches with screened-out pairs that the best graph supports, until there are none."""
     for number in range(1, _WIDER + 1):
         best: Optimum = best_of(ends).found
         candidates = widened(scores, best.order, best.parents)
-        if candidates == scores.candidates:
+        if candidates == scores.candidates or reporter.has_enough:
             break
         scores = scores.replace(candidates=candidates)
         begun = {f"{WIDER_SCREEN} {number}": best.order}
-        ends = ends + _side_by_side(scores.replace(), begun, best.parents, reporter, len(ends), len(ends) + 1)
+        ends = ends + _side_by_side(task, scores.replace(), begun, best.parents, reporter, len(ends), len(ends) + 1)
     return scores.replace(), ends

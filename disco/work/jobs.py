@@ -236,7 +236,7 @@ def _in_turn(run: Run, kind: Work, lock: Lock, callback: "Callback | None", give
 def _measure(run: Run, kind: Work, status: Status, callback: "Callback | None") -> None:
     """Note in the queue how long work will take, if a trial can tell; the work itself reports what is wrong with it."""
 
-    def heard(event: Event) -> bool | None:
+    def heard(event: Event) -> bool | str | None:
         return callback(Event("queue", 0, 1, 0.0)) if callback else None
 
     with contextlib.suppress(InputError, ScoreUnavailable):

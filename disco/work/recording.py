@@ -59,7 +59,7 @@ class Recorder:
         """Seconds of work so far, including earlier attempts."""
         return self.before + time.monotonic() - self.begun
 
-    def __call__(self, event: "Event") -> bool | None:
+    def __call__(self, event: "Event") -> bool | str | None:
         now = time.monotonic()
         is_due = self.part.hear(event, now, now - self.written >= _WRITE_SECONDS)
         self.last = event

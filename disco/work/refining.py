@@ -2,6 +2,8 @@
 
 refining.jsonl   start, sweep, score of the running searches; deleted once they are in refined_starts.csv
 refining.json    finished searches and bootstrap tables (`disco.refine`), for resuming a stopped refinement
+refining_graph.json  the best graph so far: its order, and the predicted evidence on its edges
+refining.enough  a mark: the search shall end with that graph
 """
 
 import contextlib
@@ -16,7 +18,10 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from disco.errors import InputError
-from disco.files import append_bytes, read_bytes, read_json, remove_leftovers, write_bytes
+from disco.files import append_bytes, read_bytes, read_json, remove_leftovers, unwritten, write_bytes, write_json
+from disco.found import Found
+from disco.progress import ENOUGH
+from disco.refine.result import METHOD
 from disco.runs import artefacts
 from disco.runs.events import line_value
 from disco.runs.folder import Run
@@ -30,8 +35,9 @@ if TYPE_CHECKING:
     from disco.refine import Choice, Refined
 
 HISTORY = ["start", "sweep", "score"]
-_HISTORY_BYTES = 1 << 24
-_MORE = ("starts", "restarts", "bootstrap", "redone")  # these change only the number of searches
+_HISTORY_BYTES, _GRAPH_BYTES = 1 << 24, 1 << 26
+_GRAPH, _ENOUGH = "refining_graph.json", "refining.enough"
+_MORE = ("starts", "restarts", "bootstrap", "redone", "seconds")  # these change only the number of searches
 
 
 def queued(run: Run, choice: "Choice") -> Status:
@@ -44,7 +50,7 @@ def queued(run: Run, choice: "Choice") -> Status:
     check_kept(asked)
     if not _resumes(before, asked):
         before = unasked(REFINE)
-        _remove(run.path / "refining.jsonl")
+        _remove_searches(run)
     return dataclasses.replace(before, choice=asked)
 
 
@@ -75,8 +81,14 @@ def refine_run(run: Run, choice: "Choice", *, device: str = "cpu", callback: "Ca
     from disco.refine.result import withheld
     from disco.runs.refined import save
 
-    recorder = recorder_of(run, choice, device, callback)
+    recorder, mark = recorder_of(run, choice, device, callback), run.path / _ENOUGH
     memory = run.path / "refining.json"
+    _remove(mark)
+
+    def heard(event: "Event") -> bool | str | None:
+        answer = recorder(event)
+        return ENOUGH if answer is not False and mark.exists() else answer
+
     with recorder.watch():
         fitted = (run.path / "edges.csv").exists()
         result = refine(
@@ -88,7 +100,7 @@ def refine_run(run: Run, choice: "Choice", *, device: str = "cpu", callback: "Ca
             roles=run.adjustment,
             knowledge=run.knowledge(),
             device=device,
-            callback=recorder,
+            callback=heard,
             memory=memory,
             dismissed=ARTEFACTS,  # readers heed those of the run, which may be dismissed later
         )
@@ -102,7 +114,44 @@ def refine_run(run: Run, choice: "Choice", *, device: str = "cpu", callback: "Ca
 
 def discard_history(run: Run) -> None:
     """Delete the searches of a finished refinement, since its result includes them."""
-    _remove(run.path / "refining.jsonl")
+    _remove_searches(run)
+
+
+def _remove_searches(run: Run) -> None:
+    for name in ("refining.jsonl", _GRAPH, _ENOUGH):
+        _remove(run.path / name)
+
+
+def stop_here(run: Run) -> None:
+    """Let a running search end with the best graph so far, as its result; without effect on other work.
+
+    Raises:
+        InputError: the folder cannot be written.
+    """
+    try:
+        write_bytes(run.path / _ENOUGH, b"")
+    except OSError as error:
+        raise unwritten(run.path, error) from error
+
+
+def so_far(run: Run) -> Found | None:
+    """The best graph of a search that goes on, with gain_nats as predicted and no direction decided; None without one.
+
+    A damaged file counts as none: the search will write another.
+    """
+    try:
+        kept = read_json(run.path / _GRAPH, _GRAPH_BYTES)
+        order, edges = kept["order"], kept["edges"]
+        if not fits(order, list[str]) or sorted(order) != sorted(run.nodes) or not isinstance(edges, list):
+            return None
+        place = {name: position for position, name in enumerate(order)}
+        if not all(fits(pair, list[str]) and place[pair[0]] < place[pair[1]] for *pair, _ in edges):
+            return None
+        frame = pd.DataFrame(edges, columns=["parent", "child", "gain_nats"]).astype({"gain_nats": float})
+    except (OSError, ValueError, TypeError, KeyError, IndexError):
+        return None
+    frame = frame.sort_values("gain_nats", ascending=False, kind="stable", ignore_index=True).assign(decided=False)
+    return Found(order, frame, method=METHOD)
 
 
 def forget(run: Run) -> None:
@@ -113,7 +162,8 @@ def forget(run: Run) -> None:
     """
     lock = run.take()
     try:
-        for name in (REFINE.file, "refining.jsonl", "refining.json"):
+        _remove_searches(run)
+        for name in (REFINE.file, "refining.json"):
             _remove(run.path / name)
         if os.path.lexists(run.path / REFINE.file):
             raise InputError(f"{run.path / REFINE.file} cannot be removed: give write access to its folder.")
@@ -177,6 +227,10 @@ class _Searches:
         last, self.last = self.last, event
         if event.stage == "search" and event.score > self.best:
             self.best = event.score
+        if event.graph is not None and (event.stage != "search" or event.score >= self.best):
+            graph = {"order": event.graph.order, "edges": event.graph.edges}
+            with contextlib.suppress(OSError):  # a refinement does not need its sketches
+                write_json(self.path.with_name(_GRAPH), graph, durable=False)
         turned = last is None or (last.stage, last.start, last.sweep) != (event.stage, event.start, event.sweep)
         if turned and last is not None and last.start:
             self._line(last)  # the final score of the sweep

@@ -40,6 +40,13 @@ _FIELDS = {
         f"A direction with less evidence is undecided. Misfit raises this. {define('nats')}",
     ),
     "seed": ("Seed", 0, 2**31 - 1, "For the random orders, the bootstrap tables and the parts left out."),
+    "seconds": (
+        "Time limit, seconds",
+        0.0,
+        1e6,
+        "The search ends then with the best graph so far, without bootstrap tables; the evidence on its edges comes on "
+        "top. 0 for no limit.",
+    ),
 }
 _IN_SIGHT = ("starts", "bootstrap")
 

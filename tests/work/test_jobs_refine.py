@@ -76,6 +76,37 @@ def test_what_was_found_is_kept_by_a_cancel():
     jobs.cancel(run, REFINE)
 
 
+def test_a_reader_ends_the_search_and_keeps_its_graph():
+    run = tabled(nodes=10)
+    jobs.start(run, REFINE, LONG)
+    wait(lambda: refining.so_far(run) is not None and run.status(REFINE).done > 2)
+    graph = refining.so_far(run)
+    assert sorted(graph.nodes) == sorted(run.nodes) and not graph.directed
+    place = {name: position for position, name in enumerate(graph.nodes)}
+    assert len(graph.edges) and all(place[parent] < place[child] for parent, child in graph.likelier)
+    refining.stop_here(run)
+    assert ended(run) == "done"
+    result = read_refined(run)
+    assert any("ended early" in note for note in result.notes) and choice_of(run)["bootstrap"] == LONG.bootstrap
+    assert result.edges["bootstrap"].isna().all() and not list(run.path.glob("refining*.*g*"))
+    assert refining.so_far(run) is None
+
+
+@pytest.mark.parametrize(
+    "text", ["", "[]", '{"order": 1, "edges": []}', '{"order": [], "edges": []}', "edge", "turned"]
+)
+def test_a_damaged_graph_so_far_counts_as_none(text):
+    run = tabled()
+    order, pair = run.nodes, [*run.nodes[:2], 1.0]
+    if text in ("edge", "turned"):
+        edges = [["x", "y", 1.0]] if text == "edge" else [[pair[1], pair[0], 1.0]]
+        text = json.dumps({"order": order, "edges": edges})
+    (run.path / "refining_graph.json").write_text(text)
+    assert refining.so_far(run) is None
+    (run.path / "refining_graph.json").write_text(json.dumps({"order": order, "edges": [pair]}))
+    assert refining.so_far(run).undirected == [tuple(pair[:2])]
+
+
 def test_killed_in_the_middle_and_resumed_equals_uninterrupted():
     run, whole = tabled(), tabled()
     jobs.start(run, REFINE, SHORT)

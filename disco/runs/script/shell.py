@@ -144,7 +144,8 @@ def _levels(facts: Facts) -> list[str]:
 def _choice(facts: Facts) -> list[str]:
     words = []
     for name, value in (facts.choice or {}).items():
-        words += ["--redone"] if value is True else [f"--{name}", str(value)]
+        flag = "--time" if name == "seconds" else f"--{name}"
+        words += [flag] if value is True else [flag, str(value)]
     return words + (["--device", facts.device] if facts.device != "cpu" else [])
 
 
