@@ -14,6 +14,7 @@ from disco.likelihood.cpu import threads_at_the_rows
 from disco.likelihood.newton import fit
 from disco.metrics import Edges
 from disco.progress import Callback, Reporter
+from disco.refine import stability
 from disco.refine.choice import Choice
 from disco.refine.evidence import Judged, judge
 from disco.refine.finished import refined
@@ -23,7 +24,6 @@ from disco.refine.result import Refined, withheld
 from disco.refine.screen import screen
 from disco.refine.search import STOPPED, Optimum
 from disco.refine.searches import search_everywhere
-from disco.refine.stability import draw, near_found
 from disco.refine.task import Task
 from disco.settings import Settings
 from disco.table.artefacts import artefacts, ignored
@@ -32,6 +32,7 @@ from disco.table.roles import Given
 from disco.words import how_many
 
 _CUT = "The search was ended early, after {done}. A longer one may find a better graph."
+_DRAWS_CUT = "Ended early, after {done:,} of {asked:,} bootstrap tables."
 WEIGHTS = {"screen": 0.1, "prior": 0.1, "search": 0.35, "evidence": 0.15, "bootstrap": 0.3}  # of time, about
 
 
@@ -85,12 +86,16 @@ def _searched(task: Task, candidates: list[tuple[int, ...]], kept: Memory, repor
     searched = search_everywhere(task, candidates, reporter, kept)
     found, notes = searched.best.found, list[str]()
     if reporter.has_enough:
-        task = replace(task, choice=replace(task.choice, bootstrap=0, folds=0))
-        notes = [_CUT.format(done=how_many(len(searched.ends), "search", "searches"))]
+        notes.append(_CUT.format(done=how_many(len(searched.ends), "search", "searches")))
     judged = judge(searched, task.choice, reporter, task.group)
     moved = None if task.order is None else moves(searched.scores, found.order, found.parents, task.order)
-    drawn = draw(task.design.rows, task.group, task.choice, reporter, kept, _again(task, found, judged, reporter))
-    result = refined(task, searched, judged, moved, drawn)
+    drawn = stability.draw(
+        task.design.rows, task.group, task.choice, reporter, kept, _again(task, found, judged, reporter)
+    )
+    choice = stability.made(drawn, task.choice)
+    if choice != task.choice and not notes:
+        notes.append(_DRAWS_CUT.format(done=choice.bootstrap, asked=task.choice.bootstrap))
+    result = refined(replace(task, choice=choice), searched, judged, moved, drawn)
     return result.having(notes=(*notes, *result.notes))
 
 
@@ -110,7 +115,7 @@ def _again(
     """The search on weighted rows: like a whole table, or from the graph found."""
     if task.choice.redone:
         return lambda weights: (_redone(task, one, reporter.quiet()) for one in weights)
-    return lambda weights: near_found(judged.scores, found, weights)
+    return lambda weights: stability.near_found(judged.scores, found, weights)
 
 
 def _redone(task: Task, weights: np.ndarray, reporter: Reporter) -> Drawn:

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 import torch
@@ -9,6 +10,7 @@ import torch
 from disco.likelihood.design import Design
 from disco.progress import Reporter
 from disco.refine.choice import Choice
+from disco.refine.limits import KINDS
 from disco.refine.memory import Drawn, Memory
 from disco.refine.scores import SEARCHING, Scores, resolve
 from disco.refine.search import Optimum, search
@@ -26,7 +28,7 @@ def draw(
     memory: Memory,
     again: Callable[[Sequence[np.ndarray]], Iterator[Drawn]],
 ) -> dict[str, Drawn]:
-    """Search on every remaining requested draw; returns all finished ones by name.
+    """Search on every remaining requested draw until there are enough; returns all finished ones by name.
 
     Args:
         rows: n.
@@ -39,9 +41,21 @@ def draw(
         part = missing[at : at + _SIDE_BY_SIDE]
         done = len(drawn) - len(missing) + at
         reporter.step("bootstrap", done, len(drawn), message=f"bootstrap: table {done + 1} of {len(drawn)}")
+        if reporter.has_enough:
+            break
         memory.drawn.update(zip(part, again([drawn[name] for name in part]), strict=True))
         memory.write()
     return dict(memory.drawn)
+
+
+def made(drawn: dict[str, Drawn], choice: Choice) -> Choice:
+    """The choice with the draws that were made: all of them unless they were ended early, and all folds or none."""
+    count = dict.fromkeys(KINDS, 0)
+    for kind in KINDS:
+        while count[kind] < getattr(choice, kind) and _name(kind, count[kind], choice) in drawn:
+            count[kind] += 1
+    folds = choice.folds if count["folds"] == choice.folds else 0
+    return replace(choice, folds=folds, bootstrap=count["bootstrap"])
 
 
 def of_kind(drawn: dict, kind: str, choice: Choice) -> list:

@@ -224,7 +224,11 @@ def test_the_graph_is_told_during_the_search(known):
 def test_enough_ends_the_search_with_what_there_is(known, after, tmp_path):
     left, memory = iter(range(after)), tmp_path / "refining.json"
     choice = Choice(restarts=40, bootstrap=3, folds=2)
-    result = refine(known.table, choice, callback=lambda event: next(left, ENOUGH) == ENOUGH and ENOUGH, memory=memory)
+
+    def heard(event):
+        return ENOUGH if next(left, None) is None else None
+
+    result = refine(known.table, choice, callback=heard, memory=memory)
     assert any("ended early" in note for note in result.notes) and result.edges["bootstrap"].isna().all()
     assert np.isfinite(result.score) and len(result.order) == known.table.shape[1]
     again = refine(known.table, dataclasses.replace(choice, bootstrap=0, folds=0), memory=memory)
