@@ -24,8 +24,8 @@ class Choice:
         folds: number of parts of the rows, left out in turn.
         bound: smallest direction evidence of a decided direction, in nats.
         seed: seed of the random orders, the bootstrap and the folds.
-        seconds: time after which the search ends with the best graph so far, without draws of other rows; the evidence
-            on its edges comes on top. 0: no limit.
+        seconds: time after which the search ends with the best graph so far, without draws of other rows. The evidence
+            on its edges takes further time. 0: no limit.
         redone: whether every bootstrap table and fold is searched like the whole table, with its own screen, prior and
             starts. Otherwise a few sweeps from the graph found, under its screen and prior, measure the edges' local
             stability.

@@ -154,8 +154,7 @@ def _sweep(model, graph):
     """Move every node to where the score is best, the last one first; whether any moved, and the number of selections.
 
     Row 0 of three arrays has the selections of the nodes around a node with it as a candidate, row 1 those without it,
-    row 2 its own after the first 0, 1, 2 … of those around. There is one call of `_select` and one of `_gain`, because
-    each call is compiled again.
+    row 2 its own after the first 0, 1, 2 … of those around.
     """
     place, allowed, work = _room(model)
     around, most = np.empty(len(allowed), np.int64), len(allowed)

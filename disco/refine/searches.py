@@ -163,9 +163,10 @@ def _side_by_side(
             inside[start] = event.progress
             share = (done + sum(inside.values())) / max(total, 1)
             words = f"search from {start}: sweep {event.sweep}, score {event.score:,.1f}"
-            graph = event.graph and event.graph.named(task.names)
-            search_at = {"start": start, "sweep": event.sweep, "score": event.score}
-            reporter.step("search", done, total, share, unit="", message=words, graph=graph, **search_at)
+            graph, sweep, score = event.graph and event.graph.named(task.names), event.sweep, event.score
+            reporter.step(
+                "search", done, total, share, message=words, start=start, sweep=sweep, score=score, graph=graph
+            )
             return ENOUGH if reporter.has_enough else None
 
         return told

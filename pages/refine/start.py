@@ -44,8 +44,8 @@ _FIELDS = {
         "Time limit, seconds",
         0.0,
         1e6,
-        "The search ends then with the best graph so far, without bootstrap tables; the evidence on its edges comes on "
-        "top. 0 for no limit.",
+        "The search ends then with the best graph so far, without bootstrap tables. The evidence on its edges takes "
+        "further time. 0 for no limit.",
     ),
 }
 _IN_SIGHT = ("starts", "bootstrap")
