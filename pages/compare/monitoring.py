@@ -9,7 +9,7 @@ from disco.runs import COMPARE, Run, Status, compared, stamps
 from disco.runs.compared import Asked
 from disco.words import duration
 from pages.compare.comparison import label
-from pages.shared.frame import table
+from pages.shared.frame import redraw, table
 from pages.shared.frame.names import shown
 from pages.shared.work.monitor import Monitored
 
@@ -48,7 +48,7 @@ def _below(run: Run, status: Status) -> None:
 def _draw_again(run: Run, status: Status) -> None:
     """Redraw the whole page when a method has ended; after the buttons, so no press is lost."""
     if status.active and st.session_state.get(_DRAWN) != stamps.comparison(run):
-        st.rerun()
+        redraw.page()
 
 
 def _asked(run: Run, status: Status) -> tuple[Asked]:

@@ -142,3 +142,26 @@ def test_a_page_offers_a_computation_tells_how_far_it_is_and_how_it_ended(monkey
     job.do(lambda hear: 7, "")
     app.run()
     assert [line.value for line in app.markdown] == ["found 7"] and not app.button
+
+
+def page_that_waits():
+    """A page with a button below what ends while the whole page is drawn."""
+    import streamlit as st
+
+    from pages.shared.work import background, machine
+
+    looks = iter([False, True])
+    machine.once(lambda: next(looks), "Measuring", lambda: st.markdown("measured"))
+    background.panel(("quiet", 1), lambda: None, lambda found: None, str, "It failed", is_quiet=True)
+    if st.button("Read", key="read"):
+        st.markdown("read")
+
+
+def test_a_click_counts_when_work_ends_while_the_page_is_drawn(monkeypatch):
+    looks = iter([True, True, True, False])
+    monkeypatch.setattr(Computation, "is_running", property(lambda job: next(looks)))
+    monkeypatch.setattr(background, "find", lambda key: Computation())
+    app = AppTest.from_function(page_that_waits).run()
+    assert app.caption[0].value == ":material/hourglass_top: Measuring …"
+    app.button(key="read").click().run()
+    assert [line.value for line in app.markdown] == ["read"]

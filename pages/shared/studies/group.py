@@ -16,7 +16,7 @@ from disco.words import duration, size
 from disco.work import jobs
 from disco.work.forecast import about, estimate
 from pages.shared import session
-from pages.shared.frame import errors, intro
+from pages.shared.frame import errors, intro, redraw
 from pages.shared.frame.names import plain
 from pages.shared.frame.words import standing
 from pages.shared.result import script
@@ -95,7 +95,7 @@ def _lines(key: str, runs: Mapping[str, Run], kind: Monitored, was_busy: int) ->
     for label, run in runs.items():
         _line(f"{key}_{{}}_{label}", label, run, kind)
     if _busy(runs, kind) < was_busy:
-        st.rerun()  # one has ended: its result can be shown
+        redraw.page()  # one has ended: its result can be shown
 
 
 def _line(key: str, label: str, run: Run, kind: Monitored) -> None:

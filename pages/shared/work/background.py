@@ -14,6 +14,7 @@ import streamlit as st
 
 from disco.errors import FitStopped, InputError, ScoreUnavailable
 from disco.progress import Callback, Event
+from pages.shared.frame import redraw
 from pages.shared.frame.names import plain
 
 SECONDS = 0.5  # between two checks of a running computation
@@ -169,7 +170,8 @@ def panel(
 def _running(key: Key, words: Callable[[str], str], is_quiet: bool) -> None:
     job = find(key)
     if job is None or not job.is_running:
-        st.rerun()
+        redraw.page()
+        return
     said = job.waits_for or (words(job.stage) if job.stage or is_quiet else "Starting")
     if is_quiet:
         st.caption(f"{said} …")

@@ -6,7 +6,7 @@ from disco.refine import QUICK
 from disco.runs import FIT, REFINE, Run
 from disco.work import jobs
 from pages.shared import session
-from pages.shared.frame import errors
+from pages.shared.frame import errors, redraw
 from pages.shared.frame.names import code, plain
 from pages.shared.table.drafts import Draft, own_settings
 from pages.shared.work import fit_monitor, fit_start, monitor, refine_monitor, search_time, waiting
@@ -68,7 +68,7 @@ def _live(run: Run, before: dict) -> None:
     now = {kind: run.status(kind) for kind in _KINDS}
     is_pressed = st.session_state.get("cancel_finding", False)  # pressed while the search ends, it means the fit
     if any(before[kind] != status.state for kind, status in now.items()) and not is_pressed:
-        st.rerun()
+        redraw.page()
     row = st.container(key="finding", horizontal=True, vertical_alignment="center", border=True)
     for kind, status in now.items():
         if status.active:
@@ -83,7 +83,7 @@ def _live(run: Run, before: dict) -> None:
     ):
         monitor.act("Stopping …", lambda: jobs.cancel(run, active))
     if is_pressed and active is None:
-        st.rerun()
+        redraw.page()
 
 
 def _ended(run: Run, kind: object) -> None:

@@ -14,6 +14,7 @@ import streamlit as st
 
 from disco.errors import FitStopped
 from disco.progress import Callback, Event
+from pages.shared.frame import redraw
 
 _PATIENCE = 0.05  # seconds a page waits for an answer that may be almost ready
 _SECONDS = 0.5  # between two checks
@@ -125,7 +126,7 @@ def once(is_ready: Callable[[], bool], words: str, draw: Callable[[], None]) -> 
 
 def _wait(is_ready: Callable[[], bool], words: str) -> None:
     if is_ready():
-        st.rerun()
+        redraw.page()
     st.caption(f":material/hourglass_top: {words} …")
 
 

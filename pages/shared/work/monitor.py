@@ -14,7 +14,7 @@ from disco.runs import Run, Status, Work
 from disco.words import duration
 from disco.work import jobs
 from disco.work.forecast import span
-from pages.shared.frame import errors
+from pages.shared.frame import errors, redraw
 from pages.shared.frame.names import plain
 from pages.shared.frame.words import standing
 from pages.shared.work import machine, waiting
@@ -62,7 +62,7 @@ def monitor(run: Run, kind: Monitored) -> None:
 def _live(run: Run, kind: Monitored, before: str) -> None:
     status = run.status(kind.work)
     if status.state != before:
-        st.rerun()  # the whole page, since the sidebar and the next steps change too
+        redraw.page()  # the whole page, since the sidebar and the next steps change too
     with st.container(border=True):
         st.markdown(f"{standing(run.name, kind.work, status)}{_where(run, kind, status)}.")
         if status.active:

@@ -6,7 +6,7 @@ import streamlit as st
 
 from disco.runs import COMPARE, FIT, REFINE, Run, Work
 from disco.work import jobs
-from pages.shared.frame import errors
+from pages.shared.frame import errors, redraw
 from pages.shared.frame.names import plain
 
 _SECONDS = 1.0
@@ -40,7 +40,8 @@ def section(run: Run) -> None:
 
 def _queued(run: Run, work: Work) -> None:
     if run.status(work).state != "queued":
-        st.rerun()
+        redraw.page()
+        return
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(f":material/hourglass_top: {plain(words(run, work))}", width="content")
         start_now(st, run, work)
