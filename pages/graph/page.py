@@ -11,7 +11,7 @@ from pages.shared.frame import empty, intro
 from pages.shared.frame.names import code
 from pages.shared.graph import against_truth, canvas, downloads
 from pages.shared.parents import sparse
-from pages.shared.refined import misfit, refinement
+from pages.shared.refined import misfit, refinement, so_far
 from pages.shared.result import fit, truth
 from pages.shared.work import finding
 
@@ -26,6 +26,8 @@ if found is None and result is None:
     finding.progress(run)
     side_panel.nothing_yet(run)
     st.stop()
+if found is not None:
+    so_far.keep_places(run, found)
 slot = st.container()  # not empty(): that would clear the verdict until the script comes back to it
 left, right = st.container(key="beside_graph").columns([5, 3], gap="medium")
 with right, st.container(height=side_panel.HEIGHT, key="graph_rail", border=False):

@@ -14,7 +14,7 @@ from pages.shared.frame import empty, figure
 from pages.shared.frame.glossary import define
 from pages.shared.frame.names import code
 from pages.shared.graph import against_truth, canvas, picked, strongest
-from pages.shared.refined import evidence_panel, misfit, neighbours, next_rules
+from pages.shared.refined import evidence_panel, misfit, neighbours, next_rules, so_far
 from pages.shared.result.known import Known
 
 REACH = {"All": None, "1 step": 1, "2 steps": 2}
@@ -23,9 +23,9 @@ CANVAS, HEIGHT = 560, 690  # pixels of the canvas, and of the panel beside the c
 
 
 def nothing_yet(run: Run) -> None:
-    """The message in place of a graph that is not ready."""
+    """The graph so far, or the message in place of one."""
     if run.status(REFINE).active:
-        st.info("The first graph appears here as soon as the likelihood search is done.", icon=":material/hub:")
+        so_far.section(run, CANVAS)
     else:
         empty.not_done(run)
 

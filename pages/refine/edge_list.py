@@ -18,7 +18,7 @@ from pages.shared.refined import evidence_panel, evidence_words, next_rules
 from pages.shared.refined.refinement import Refinement
 from pages.shared.result.known import Known
 
-_CANVAS, _RAIL = 500, 640  # pixels of the canvas, and of the panel beside the canvas and its key
+CANVAS, _RAIL = 500, 640  # pixels of the canvas, and of the panel beside the canvas and its key
 _BOX, _TABLE = "refine_edge", "refine_table"
 _TELL = {"evidence": "the evidence", "changes": "what changed", "truth": "the truth"}
 
@@ -46,7 +46,7 @@ def explore(
         head.markdown(f"**{len(edges)} of {how_many(len(refinement.edges), 'edge')}** shown{part}")
         drawn = canvas.with_heads(_judged(refinement, graph, lines, absent, changes, disco, known), "refine_heads")
         canvas.graph_view(
-            refinement, drawn, "refine_canvas", height=_CANVAS, strength=refinement.strength, picks_edges=True
+            refinement, drawn, "refine_canvas", height=CANVAS, strength=refinement.strength, picks_edges=True
         )
     with slot[0], st.container(key="refine_below"):  # on a phone below the panel (assets/app.css)
         shares = {"edges_shown": f"{many:,} of {len(refinement.edges):,}"} if many < len(refinement.edges) else {}

@@ -9,7 +9,7 @@ from pages.refine import adjustments, edge_list, model_check, rule_costs, sectio
 from pages.shared import session
 from pages.shared.frame import empty, intro
 from pages.shared.parents import thresholds
-from pages.shared.refined import quick_look, refinement
+from pages.shared.refined import quick_look, refinement, so_far
 from pages.shared.result import fit, truth
 from pages.shared.work import monitor, refine_monitor
 
@@ -27,11 +27,13 @@ if run.status().active and status.state == "none":
 if status.state not in ("none", "done"):
     monitor.monitor(run, refine_monitor.KIND)
 if status.active:
+    so_far.section(run, edge_list.CANVAS)
     st.stop()
 found = refinement.readable(run)
 if found is None:
     sections.without(False, run, is_fitted)
     st.stop()
+so_far.keep_places(run, found)
 result = fit.shown(run) if is_fitted else None
 present = thresholds.present(result) if result else ()
 graph = result.graph(*present) if result else None

@@ -87,6 +87,11 @@ def move(result: Placed, node: str, x: float, y: float) -> None:
     _step(result, replace(now(result), moved={**now(result).moved, node: position}))
 
 
+def keep(result: Placed, places: Mapping[str, tuple[float, float]]) -> None:
+    """Keep all nodes where they stood in an earlier drawing of the same nodes."""
+    _step(result, replace(now(result), moved={node: places[node] for node in result.order if node in places}))
+
+
 def reset(result: Placed) -> None:
     """Put every node back in its place in the layout."""
     _step(result, replace(now(result), moved={}))

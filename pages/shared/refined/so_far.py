@@ -1,0 +1,71 @@
+"""The graph of a search that goes on, drawn anew as it gets better. Owns the key `so_far`.
+
+Every node keeps the place that it has in the first of these graphs, also in the result, until the reader asks for the
+layout of the result.
+"""
+
+from dataclasses import dataclass
+
+import streamlit as st
+
+from disco.figures import graph as drawing
+from disco.figures import refined as figures
+from disco.found import Found
+from disco.runs import REFINE, Run
+from disco.work import refining
+from disco.words import how_many
+from pages.shared.frame import errors
+from pages.shared.graph import canvas, layout, strongest
+from pages.shared.graph.layout import Placed
+
+_PLACES = "so_far"  # the places of a run's nodes, by run
+_SECONDS = 1.5
+_STOP_HELP = "Ends the search with this graph, and weighs its edges. A longer search may find a better one."
+
+
+@dataclass(frozen=True)
+class _Placed:
+    """The graph so far, with the places of its nodes; `disco.found.Found` has no layout."""
+
+    run: Run
+    order: list[str]
+    positions: dict[str, tuple[float, float]]
+
+
+def section(run: Run, height: int) -> None:
+    """The graph so far with the button that ends the search, or what is coming; nothing once the search has ended."""
+    st.fragment(_live, run_every=_SECONDS)(run, height)
+
+
+def _live(run: Run, height: int) -> None:
+    found, status = refining.so_far(run), run.status(REFINE)
+    if found is None:
+        st.info("The first graph appears here within seconds of the start of the search.", icon=":material/hub:")
+        return
+    row = st.container(horizontal=True, vertical_alignment="center")
+    edges = how_many(len(found.edges), "edge")
+    row.markdown(
+        f":material/progress_activity: **{edges}** among {how_many(len(found.nodes), 'node')} so far. "
+        "Still searching: the graph may change, and no direction is decided yet.",
+        width="stretch",
+    )
+    if row.button("Stop here", icon=":material/flag:", key="stop_here", disabled=not status.active, help=_STOP_HELP):
+        with errors.said():
+            refining.stop_here(run)
+    _draw(run, found, height)
+
+
+def _draw(run: Run, found: Found, height: int) -> None:
+    graph, kept = found.graph(), st.session_state.setdefault(_PLACES, {})
+    if run.id not in kept:
+        kept[run.id] = figures.positions(found.nodes, found.edges)
+    widest = max((drawing.strength(values) for *_, values in graph.edges(data=True)), default=1.0)
+    placed = _Placed(run, found.nodes, kept[run.id])
+    canvas.graph_view(placed, strongest.part(run, graph), "graph_so_far", strength=widest, height=height)
+
+
+def keep_places(run: Run, result: Placed) -> None:
+    """Leave the nodes of a result where they were during its search, if the reader saw that."""
+    places = st.session_state.get(_PLACES, {}).pop(run.id, None)
+    if places is not None and not layout.is_moved(result):
+        layout.keep(result, places)
