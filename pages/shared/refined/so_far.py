@@ -12,8 +12,8 @@ from disco.figures import graph as drawing
 from disco.figures import refined as figures
 from disco.found import Found
 from disco.runs import REFINE, Run
-from disco.work import refining
 from disco.words import how_many
+from disco.work import refining
 from pages.shared.frame import errors
 from pages.shared.graph import canvas, layout, strongest
 from pages.shared.graph.layout import Placed
