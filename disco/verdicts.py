@@ -22,7 +22,7 @@ from disco.parents.ocs import frequencies, passes
 from disco.parents.sparse import is_sparse
 from disco.refine import Refined
 from disco.refine.reasons import but_known, is_of_kind, missed
-from disco.refine.result import near_ties
+from disco.refine.result import EARLY, Ends, ends
 from disco.words import how_many, plural, share
 
 LEVELS = ("sure", "guess", "poor")
@@ -200,13 +200,26 @@ def of_refinement(refined: Refined, bound: float) -> Verdict:
         return Verdict("poor", text, f"{advice}{but_known(edges)}.")
     many = len(edges)
     open_ = int((~edges["decided"]).sum())
-    near = near_ties(refined.starts, bound)[1]
-    level = "poor" if open_ > _UNDECIDED * many else "guess" if open_ > _FEW * many or near else "sure"
+    ended = ends(refined.starts, bound)
+    is_open = ended.is_one_of_several or refined.is_early
+    level = "poor" if open_ > _UNDECIDED * many else "guess" if open_ > _FEW * many or is_open else "sure"
     decided = many - open_
     text = f"{share(decided, many).capitalize()} {plural(many, 'direction', 'directions')} "
-    text += f"{plural(decided, 'is', 'are')} decided"
-    text += f"; {how_many(near, 'other search', 'other searches')} found a graph nearly as good." if near else "."
+    text += f"{plural(decided, 'is', 'are')} decided. {_whether_best(ended, bound, refined.is_early)}".rstrip()
     return Verdict(level, text, _REFINED_ADVICE[level])
+
+
+def _whether_best(ended: Ends, bound: float, is_early: bool) -> str:
+    """What the searches say on whether there is a better graph, or one as good; empty if they agree."""
+    if is_early:
+        return f"{EARLY}: a longer one may find a better graph."
+    if ended.near:
+        searches = f"{how_many(ended.near, 'other search', 'other searches')} ended within {bound:g} nats of it"
+        return f"The graph is one of several: {searches}."
+    if ended.is_one_of_several:
+        others = f"{how_many(ended.others, 'other search', 'other searches')} ended at others"
+        return f"The graph is one of several: {others}, at best {ended.apart:,.1f} nats below it."
+    return ""
 
 
 _REFINED_ADVICE = {

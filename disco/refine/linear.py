@@ -87,7 +87,7 @@ def order_by_linear_models(
         told: receives the graph of the first search.
     """
     model = _Model.of(correlations, rows, candidates)
-    best = np.random.default_rng([seed, 23]).permutation(len(correlations))
+    best = _first(model, seed)
     reached, selections, without = -np.inf, 0, 0
     for number in range(_RESTARTS + 1):
         found = _searched(model, best if number == 0 else np.array(near(best.tolist(), number, seed)), reporter)
@@ -101,6 +101,19 @@ def order_by_linear_models(
         if without == _PATIENCE or selections > _MOST_SELECTIONS or reporter.has_enough:
             break
     return best.tolist()
+
+
+def first_graph(
+    correlations: np.ndarray, rows: int, candidates: Sequence[Sequence[int]], seed: int, reporter: Reporter
+) -> Sketch:
+    """The graph at the end of the first of those searches."""
+    model = _Model.of(correlations, rows, candidates)
+    return _sketch(model, _searched(model, _first(model, seed), reporter).graph)
+
+
+def _first(model: _Model, seed: int) -> np.ndarray:
+    """The random order of the first search."""
+    return np.random.default_rng([seed, 23]).permutation(len(model.correlations))
 
 
 def _sketch(model: _Model, graph: _Graph) -> Sketch:

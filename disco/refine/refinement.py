@@ -20,7 +20,7 @@ from disco.refine.evidence import Judged, judge
 from disco.refine.finished import refined
 from disco.refine.memory import Drawn, Memory, key_of
 from disco.refine.moves import moves
-from disco.refine.result import Refined, withheld
+from disco.refine.result import EARLY, Refined, withheld
 from disco.refine.screen import screen
 from disco.refine.search import STOPPED, Optimum
 from disco.refine.searches import search_everywhere
@@ -31,7 +31,7 @@ from disco.table.prepared import Table, prepare
 from disco.table.roles import Given
 from disco.words import how_many
 
-_CUT = "The search was ended early, after {done}. A longer one may find a better graph."
+_CUT = f"{EARLY}, after {{done}}. A longer one may find a better graph."
 _DRAWS_CUT = "Ended early, after {done:,} of {asked:,} bootstrap tables."
 WEIGHTS = {"screen": 0.1, "prior": 0.1, "search": 0.35, "evidence": 0.15, "bootstrap": 0.3}  # of time, about
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import networkx as nx
 import pandas as pd
@@ -13,6 +13,7 @@ from disco.refine.limits import COLUMNS, KINDS
 from disco.table.artefacts import Finding
 
 METHOD = "likelihood refinement"
+EARLY = "The search was ended early"  # begins a note
 _SAME = 0.05  # nats by which scores of the same graph may differ, since each fit stops slightly before its optimum
 EDGE_COLUMNS = (*COLUMNS[:-1], "decided", "p_value", *KINDS)
 
@@ -68,6 +69,11 @@ class Refined:
         """Caveats for the reader."""
         return self.found.notes
 
+    @property
+    def is_early(self) -> bool:
+        """Whether the search was ended before it was done."""
+        return any(note.startswith(EARLY) for note in self.notes)
+
     def having(self, **changes: Any) -> "Refined":
         """A copy with some attributes of its graph (`found`) replaced."""
         return replace(self, found=replace(self.found, **changes))
@@ -90,9 +96,31 @@ def withheld(result: Refined, artefacts: Sequence[Finding]) -> Refined:
     return result.having(edges=edges.assign(decided=edges["decided"] & by_rule), artefacts=tuple(map(str, artefacts)))
 
 
-def near_ties(starts: pd.DataFrame, bound: float) -> tuple[int, int, int]:
-    """Number of other searches that ended where the best did, of those further within the bound, and of all others."""
+class Ends(NamedTuple):
+    """Where the other searches ended.
+
+    Attributes:
+        same: number of searches that ended where the best did.
+        near: number of those that ended below it, but within the bound.
+        others: number of all searches but the best.
+        apart: nats from the best to the highest end below it; NaN if there is none.
+    """
+
+    same: int
+    near: int
+    others: int
+    apart: float
+
+    @property
+    def is_one_of_several(self) -> bool:
+        """Whether other graphs are nearly as good, or no other search found this one."""
+        return self.near > 0 or self.same == 0 < self.others
+
+
+def ends(starts: pd.DataFrame, bound: float) -> Ends:
+    """Where the searches of `Refined.starts` ended; `bound` in nats."""
     last = starts.sort_values("sweep").groupby("start")["score"].last()
     below = last.max() - last
-    same = int((below <= _SAME).sum())
-    return same - 1, int((below <= bound).sum()) - same, len(last) - 1
+    lower = below[below > _SAME]
+    same = len(last) - len(lower)
+    return Ends(same - 1, int((lower <= bound).sum()), len(last) - 1, float(lower.min()))

@@ -78,7 +78,7 @@ def _compile() -> None:
     from disco.refine.prior import BEFORE
 
     table = pd.DataFrame({"x1": np.arange(120) % 5, "x2": np.arange(120) % 7, "x3": np.arange(120) % 3})
-    refine(table, Choice(starts=1, restarts=0, bootstrap=0, folds=0))
+    refine(table, Choice(starts=2, restarts=0, bootstrap=0, folds=0))
     Model.of(table, {"x2": ["x1"]}, prior=BEFORE).curve("x1", "x2")
     with contextlib.suppress(OSError):
         _mark().touch()

@@ -54,9 +54,9 @@ def queued(run: Run, asked: Asked) -> Status:
     return run.written_status(COMPARE)
 
 
-def expected(run: Run) -> float | None:
+def expected(run: Run, asked: Asked | None = None) -> float | None:
     """The seconds that the remaining methods of the last request take; None if it cannot be read."""
-    asked = compared.asked(run)
+    asked = asked or compared.asked(run)
     return None if asked is None else sum(_seconds(run, asked, left(run, asked)))
 
 

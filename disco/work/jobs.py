@@ -50,13 +50,13 @@ class Doing:
     Attributes:
         queued: (run, request) → the initial status of a queued run; raises an InputError if there is nothing to do.
         do: (run, lock, callback) → the result of the work, returned by `work`.
-        expected: run → the seconds that queued work will take, found at once; None while unknown.
+        expected: (run, request) → the seconds that queued work will take, found at once; None while unknown.
         measured: (run, callback) → the same from a trial of a second, made before the turn where `expected` is None.
     """
 
     queued: Callable[..., Status]
     do: Callable[[Run, Lock, "Callback | None"], Any]
-    expected: Callable[[Run], float | None] = lambda run: None
+    expected: Callable[..., float | None] = lambda run, *asked: None
     measured: Callable[[Run, "Callback | None"], float | None] = lambda run, callback: None
 
 
@@ -71,19 +71,13 @@ def _refine(run: Run, lock: Lock, callback: "Callback | None") -> "Refined":
     return refine_run(run, choice_from(status.choice), device=status.device, callback=callback)
 
 
-def _refine_measured(run: Run, callback: "Callback | None") -> float:
-    from disco.work.refine_forecast import expected  # imports torch
-
-    return expected(run, callback)
-
-
 def _compare(run: Run, lock: Lock, callback: "Callback | None") -> "list[Ended]":
     return comparing.compare_run(run, callback=callback)
 
 
 WORKS = {
     FIT: Doing(execution.queued, _fit, execution.expected),
-    REFINE: Doing(refining.queued, _refine, measured=_refine_measured),
+    REFINE: Doing(refining.queued, _refine, refining.expected, refining.measured),
     COMPARE: Doing(comparing.queued, _compare, comparing.expected),
 }
 COMPILED = (REFINE, COMPARE)  # they need the likelihood, so they wait while another process compiles it
@@ -93,7 +87,8 @@ def start(run: Run, work: Work, *asked: Any, then: Work | None = None) -> None:
     """Queue work on a run in a separate process; after a stop, the same call resumes the work.
 
     Args:
-        asked: for a refinement its `Choice`, for a comparison its `Asked`, for a fit nothing.
+        asked: for a refinement its `Choice` and the `Trial` of its table, if there is one; for a comparison its
+            `Asked`; for a fit nothing.
         then: other work without a request, queued by the same process when the first has ended, unless it was stopped.
 
     Raises:
@@ -143,7 +138,7 @@ def _enter(run: Run, work: Work, device: str, *asked: Any) -> None:
     """Put work on a run, whose lock is held, into the device's queue."""
     queued_at, expected = _queue(run, work, device, *asked), None
     with contextlib.suppress(InputError):  # the work itself reports it
-        expected = WORKS[work].expected(run)
+        expected = WORKS[work].expected(run, *asked)
     turns.add_ticket(run, device, queued_at, work, expected)
 
 
@@ -234,7 +229,9 @@ def _in_turn(run: Run, kind: Work, lock: Lock, callback: "Callback | None", give
 
 
 def _measure(run: Run, kind: Work, status: Status, callback: "Callback | None") -> None:
-    """Note in the queue how long work will take, if a trial can tell; the work itself reports what is wrong with it."""
+    """Note in the queue how long work will take, if only a trial can tell; the work reports what is wrong with it."""
+    if turns.expected(run, status.device, status.queued_at) is not None:
+        return
 
     def heard(event: Event) -> bool | str | None:
         return callback(Event("queue", 0, 1, 0.0)) if callback else None

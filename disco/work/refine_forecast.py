@@ -1,4 +1,4 @@
-"""The time of a refinement, from a screen of its table and a short trial on this machine.
+"""The time of a refinement, from a screen of its table and a short trial on this machine, and a first graph.
 
 With c candidate pairs that pass the screen, k = 2c / d of them per node, n rows, and p the pace of this machine
 relative to the reference machine, a fit of every pair takes about
@@ -21,11 +21,13 @@ from functools import cache
 import numpy as np
 import pandas as pd
 
-from disco.progress import Callback, Reporter
+from disco.knowledge import Knowledge
+from disco.progress import Callback, Reporter, Sketch
 from disco.refine import Choice, cost
-from disco.runs import REFINE, Run
-from disco.runs.refined import choice_from
+from disco.runs import Run
 from disco.settings import Settings
+from disco.table.prepared import Table, prepare
+from disco.table.roles import Given
 from disco.work.forecast import crowding, one_thread, torch_threads
 
 _MOST_WORK = 5e7  # rows · nodes² of the largest table that is screened completely, in about a second
@@ -45,6 +47,7 @@ class Trial:
         pairs: number of candidate pairs that pass the screen.
         pace: time of a fit on this machine, as a multiple of the reference machine's.
         threads: number of threads for a refinement.
+        graph: a graph of linear models, the first to be seen.
     """
 
     rows: int
@@ -52,6 +55,7 @@ class Trial:
     pairs: int
     pace: float
     threads: int
+    graph: Sketch = Sketch((), ())
 
     def range(self, choice: Choice) -> tuple[float, float]:
         """The shortest and the longest time of a refinement at the current load."""
@@ -67,40 +71,49 @@ class Trial:
         return self.pace * (searches + draw * draws + _BEGIN) / math.sqrt(self.threads)
 
 
-def trial(table: pd.DataFrame, settings: Settings, callback: Callback | None = None) -> Trial:
+def trial(
+    table: Table,
+    settings: Settings,
+    roles: Given | None = None,
+    knowledge: Knowledge | None = None,
+    callback: Callback | None = None,
+) -> Trial:
     """Screen a table, or as many rows as can be screened quickly, and measure this machine.
 
     Args:
-        table: counts, one column per node.
+        table, roles, knowledge: as in `disco.refine.refine`.
         settings: their transform defines the levels.
         callback: returning False stops.
 
     Raises:
-        InputError: the table cannot be used.
+        InputError: the table, the roles or the knowledge cannot be used.
     """
-    from disco.refine.screen import screen  # imports torch
+    from disco.refine.linear import first_graph  # these import torch
+    from disco.refine.screen import correlations, screen
     from disco.refine.task import Task
 
-    rows, nodes = table.shape
-    pace = _pace()
+    given = prepare(table, roles)
+    (rows, nodes), pace = given.counts.shape, _pace()
     most = max(_FEWEST_ROWS, int(_MOST_WORK / nodes**2))
-    if rows > most:
-        drawn = table.sample(most, random_state=0)
-        table = drawn.loc[:, drawn.nunique() > 1]
-    task = Task.of(table, Choice(), settings, None, None, None, "cpu")
+    part = given if rows <= most else given.take(np.sort(np.random.default_rng(0).permutation(rows)[:most]))
+    counts = part.counts.loc[:, part.counts.nunique() > 1]
+    rules = knowledge if counts.shape[1] == nodes else None  # it may name a column that is constant in these rows
+    task = Task.of(counts, Choice(), settings, None, None, part.adjustment, "cpu", rules)
     reporter = Reporter(callback, {"screen": 1.0}, "the estimate was stopped.")
     reporter.step("screen", 0, nodes)
-    pairs = sum(map(len, screen(task.design, reporter=reporter))) // 2
-    return Trial(rows, nodes, pairs, pace, torch_threads())
+    pairs = screen(task.design, rules=task.rules, reporter=reporter)
+    graph = first_graph(correlations(task.design), task.design.rows, pairs, Choice().seed, reporter).named(task.names)
+    order = [*graph.order, *(name for name in given.counts if name not in counts)]
+    return Trial(rows, nodes, sum(map(len, pairs)) // 2, pace, torch_threads(), graph._replace(order=order))
 
 
-def expected(run: Run, callback: Callback | None = None) -> float:
-    """About the seconds of a run's queued refinement on an idle machine.
+def of_run(run: Run, callback: Callback | None = None) -> Trial:
+    """The trial of a run's table.
 
     Raises:
-        InputError: its table or its choice cannot be used.
+        InputError: as `trial`, or the run cannot be read.
     """
-    return trial(run.table(), run.settings, callback).seconds(choice_from(run.written_status(REFINE).choice))
+    return trial(run.table(), run.settings, run.adjustment, run.knowledge(), callback)
 
 
 @cache

@@ -31,8 +31,9 @@ from disco.table.artefacts import ARTEFACTS
 from disco.work.recording import Recorder
 
 if TYPE_CHECKING:
-    from disco.progress import Callback, Event
+    from disco.progress import Callback, Event, Sketch
     from disco.refine import Choice, Refined
+    from disco.work.refine_forecast import Trial
 
 HISTORY = ["start", "sweep", "score"]
 _HISTORY_BYTES, _GRAPH_BYTES = 1 << 24, 1 << 26
@@ -40,8 +41,11 @@ _GRAPH, _ENOUGH = "refining_graph.json", "refining.enough"
 _MORE = ("starts", "restarts", "bootstrap", "redone", "seconds")  # these change only the number of searches
 
 
-def queued(run: Run, choice: "Choice") -> Status:
+def queued(run: Run, choice: "Choice", trial: "Trial | None" = None) -> Status:
     """The initial status of a queued refinement; searches with another choice are deleted.
+
+    Args:
+        trial: of the run's table, if there has been one.
 
     Raises:
         InputError: a number of the choice is too large to be stored.
@@ -51,7 +55,39 @@ def queued(run: Run, choice: "Choice") -> Status:
     if not _resumes(before, asked):
         before = unasked(REFINE)
         _remove_searches(run)
+    if trial is not None:
+        _begin_with(run, trial)
     return dataclasses.replace(before, choice=asked)
+
+
+def expected(run: Run, choice: "Choice | None" = None, trial: "Trial | None" = None) -> float | None:
+    """The seconds that a queued refinement will take on an idle machine; None without a trial of its table."""
+    return None if choice is None or trial is None else trial.seconds(choice)
+
+
+def measured(run: Run, callback: "Callback | None") -> float:
+    """The same from a trial now, whose graph is the first.
+
+    Raises:
+        InputError: its table or its choice cannot be used.
+    """
+    from disco.runs.refined import choice_from
+    from disco.work.refine_forecast import of_run  # imports torch
+
+    trial = of_run(run, callback)
+    _begin_with(run, trial)
+    return trial.seconds(choice_from(run.written_status(REFINE).choice))
+
+
+def _begin_with(run: Run, trial: "Trial") -> None:
+    """The graph of a trial as the best so far, unless a search has told a better one."""
+    if not os.path.lexists(run.path / _GRAPH):
+        _tell(run, trial.graph)
+
+
+def _tell(run: Run, graph: "Sketch") -> None:
+    with contextlib.suppress(OSError):  # a refinement does not need its sketches
+        write_json(run.path / _GRAPH, {"order": graph.order, "edges": graph.edges}, durable=False)
 
 
 def recorder_of(run: Run, choice: "Choice", device: str, callback: "Callback | None") -> Recorder:
@@ -148,6 +184,8 @@ def so_far(run: Run) -> Found | None:
         if not all(fits(pair, list[str]) and place[pair[0]] < place[pair[1]] for *pair, _ in edges):
             return None
         frame = pd.DataFrame(edges, columns=["parent", "child", "gain_nats"]).astype({"gain_nats": float})
+        if not frame["gain_nats"].map(math.isfinite).all():
+            return None
     except (OSError, ValueError, TypeError, KeyError, IndexError):
         return None
     frame = frame.sort_values("gain_nats", ascending=False, kind="stable", ignore_index=True).assign(decided=False)
@@ -215,7 +253,7 @@ class _Searches:
     """
 
     def __init__(self, run: Run, kept: set[str]) -> None:
-        self.path = run.path / "refining.jsonl"
+        self.run, self.path = run, run.path / "refining.jsonl"
         self.first: tuple[float, int] | None = None  # time and number of tables at the start of the bootstrap here
         self.last: Event | None = None
         lines = [line for line in _lines(run) if line[0] in kept]
@@ -228,9 +266,7 @@ class _Searches:
         if event.stage == "search" and event.score > self.best:
             self.best = event.score
         if event.graph is not None and (event.stage != "search" or event.score >= self.best):
-            graph = {"order": event.graph.order, "edges": event.graph.edges}
-            with contextlib.suppress(OSError):  # a refinement does not need its sketches
-                write_json(self.path.with_name(_GRAPH), graph, durable=False)
+            _tell(self.run, event.graph)
         turned = last is None or (last.stage, last.start, last.sweep) != (event.stage, event.start, event.sweep)
         if turned and last is not None and last.start:
             self._line(last)  # the final score of the sweep

@@ -132,6 +132,12 @@ def add_ticket(run: Run, device: str, queued_at: float, work: Work = FIT, expect
         raise unwritten(runs_root(), error) from error
 
 
+def expected(run: Run, device: str, queued_at: float) -> float | None:
+    """The seconds that queued work will take, as far as its ticket says."""
+    ticket = _read(ticket_of(run, device, queued_at))
+    return None if ticket is None else ticket.expected
+
+
 def start_at_once(run: Run, device: str, queued_at: float) -> None:
     """Let queued work begin beside the work that it waits for; nothing if it has already begun.
 

@@ -23,13 +23,12 @@ if run is None:
 found = refinement.readable(run)
 result = fit.shown(run) if run.status().state == "done" else None
 if found is None and result is None:
-    finding.progress(run)
     side_panel.nothing_yet(run)
     st.stop()
 if found is not None:
     so_far.keep_places(run, found)
 slot = st.container()  # not empty(): that would clear the verdict until the script comes back to it
-left, right = st.container(key="beside_graph").columns([5, 3], gap="medium")
+left, right = side_panel.columns()
 with right, st.container(height=side_panel.HEIGHT, key="graph_rail", border=False):
     finding.progress(run)  # beside the graph, which stays where it is when this goes
     top = st.container()

@@ -16,6 +16,7 @@ from pages.shared.frame.names import code
 from pages.shared.graph import against_truth, canvas, picked, strongest
 from pages.shared.refined import evidence_panel, misfit, neighbours, next_rules, so_far
 from pages.shared.result.known import Known
+from pages.shared.work import finding
 
 REACH = {"All": None, "1 step": 1, "2 steps": 2}
 _NUMBERS = {BOTH: ("gain_nats", "ocs", "found_by"), DISCO: ("ocs", "z", "frequency")}  # of the picked node's edges
@@ -23,11 +24,21 @@ CANVAS, HEIGHT = 560, 690  # pixels of the canvas, and of the panel beside the c
 
 
 def nothing_yet(run: Run) -> None:
-    """The graph so far, or the message in place of one."""
+    """The graph so far beside the progress, as a finished one, or the message in place of a graph."""
     if run.status(REFINE).active:
-        so_far.section(run, CANVAS)
+        left, right = columns()
+        with right:
+            finding.progress(run)
+        with left:
+            so_far.section(run, CANVAS)
     else:
+        finding.progress(run)
         empty.not_done(run)
+
+
+def columns() -> list[DeltaGenerator]:
+    """The graph's column, and that of the panel beside it."""
+    return st.container(key="beside_graph").columns([5, 3], gap="medium")
 
 
 def panel(view: View, known: Known | None, slot: DeltaGenerator) -> nx.DiGraph:

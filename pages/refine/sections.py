@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
-from disco.refine.result import near_ties
+from disco.refine.result import ends
 from disco.refine.scores import MOST_AGAINST
 from disco.words import how_many, number, plural
 from pages.refine import start
@@ -92,7 +92,7 @@ def searches(refinement: Refinement) -> None:
     """The score at which each search ended, and whether others ended near the best."""
     st.subheader("The searches", anchor=False)
     starts, bound = refinement.refined.starts, refinement.choice.bound
-    same, near, others = near_ties(starts, bound)
+    same, near, others, apart = ends(starts, bound)
     best = f"The best graph was found from {code(refinement.refined.best)}."
     if others == 0:
         best += " There was only one search, so whether another start would do better is unknown."
@@ -101,7 +101,8 @@ def searches(refinement: Refinement) -> None:
     elif same:
         best += f" {same} of the other {others} searches ended with the same score."
     else:
-        best += f" None of the other {others} searches found the same graph. Another search might still do better."
+        best += f" None of the other {others} searches found the same graph: the best of them ended {apart:,.1f} nats "
+        best += "below it. Another search might still do better."
     if near:
         best += (
             f" **{near} {'more ' if same else ''}{_ended(near)} within {bound:g} nats of it:** the table hardly "

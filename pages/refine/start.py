@@ -75,7 +75,7 @@ def start_box(run: runs.Run, label: str) -> None:
 def begin(run: runs.Run, values: dict[str, float]) -> None:
     """Start a refinement, or say in a sentence why it cannot start."""
     with errors.said():
-        jobs.start(run, runs.REFINE, choice_from(values))
+        jobs.start(run, runs.REFINE, choice_from(values), search_time.trial_of_run(run))
         st.rerun()
 
 

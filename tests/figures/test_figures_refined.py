@@ -1,5 +1,7 @@
 """Figures of a refinement highlight the best search, undecided edges and nodes that moved."""
 
+import math
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -10,7 +12,7 @@ from disco.figures import graph as drawing
 from disco.figures import placing, roles
 from disco.figures import refined as figures
 from disco.graph import build
-from disco.refine.result import near_ties
+from disco.refine.result import Ends, ends
 
 ENDS = {"CCS order": (-900.0, -112.0), "by mean": (-300.0, -100.0), "<b>x</b>": (-101.0, -100.01), "last": (-103.0,)}
 STARTS = pd.DataFrame(
@@ -47,8 +49,10 @@ def test_ends_tell_ties_from_worse_ones():
     near, worse = fig.data
     assert list(near.customdata) == pytest.approx([0.0, 0.01, 3.0]) and list(worse.customdata) == [12.0]
     assert near.marker.symbol != worse.marker.symbol and fig.layout.yaxis.ticktext[0] == "by mean"
-    assert near_ties(STARTS, 5.0) == (1, 1, 3) and near_ties(STARTS, 1.0) == (1, 0, 3)
-    assert near_ties(STARTS[STARTS["start"] == "last"], 5.0) == (0, 0, 0)
+    assert ends(STARTS, 5.0) == (1, 1, 3, 3.0) and ends(STARTS, 1.0)[:3] == (1, 0, 3)
+    only = ends(STARTS[STARTS["start"] == "last"], 5.0)
+    assert only[:3] == (0, 0, 0) and math.isnan(only.apart) and not only.is_one_of_several
+    assert [Ends(0, 0, 3, 9.0).is_one_of_several, Ends(1, 0, 3, 9.0).is_one_of_several] == [True, False]
 
 
 def test_the_slope_tells_who_moved_where_and_whether_it_matters():

@@ -126,6 +126,14 @@ def test_a_refinement_is_as_sure_as_its_directions_and_its_model():
     alone = replace(decided, starts=decided.starts[decided.starts["start"] == "restart 1"])
     assert level(alone) == "sure"
     assert level(decided) == "guess"  # other searches ended near the best with another graph
+    assert "one of several: 1 other search ended within" in verdicts.of_refinement(decided, BOUND).text
+    other = pd.DataFrame({"start": ["by mean"], "sweep": [1], "score": [alone.starts["score"].max() - 30]})
+    lower = replace(decided, starts=pd.concat([alone.starts, other]))
+    assert level(lower) == "guess"
+    said = "The graph is one of several: 1 other search ended at others, at best 30.0 nats below it."
+    assert verdicts.of_refinement(lower, BOUND).text.endswith(said)
+    early = alone.having(notes=("The search was ended early, after 1 search.",))
+    assert level(early) == "guess" and "ended early: a longer one" in verdicts.of_refinement(early, BOUND).text
     assert level(alone.having(edges=found.edges)) == "guess"  # two of six directions are undecided
     assert level(alone.having(edges=found.edges.assign(decided=False))) == "poor"
     assert level(alone.having(edges=found.edges[:0])) == "guess" and level(alone.having(misfit=None)) == "guess"

@@ -145,7 +145,8 @@ def test_find_the_graph_starts_a_search_and_a_fit_behind_it(monkeypatch):
     monkeypatch.setattr(jobs, "start", lambda run, work, *more, then=None: asked.append((run, work, more, then)))
     app = drafted("data", poisson())
     app.button(key="find_graph").click().run()
-    ((run, work, (choice,), then),) = asked
+    ((run, work, (choice, trial), then),) = asked
+    assert trial is None  # none has ended
     assert work is REFINE and then is FIT and choice.bootstrap == choice.folds == 0
     assert run.settings == Settings.of("tuned") and app.query_params["run"] == run.id and app.title[0].value == "Graph"
 

@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import math
 import os
 
 import numpy as np
@@ -12,13 +13,15 @@ from made_up import finished_run
 
 from disco.__main__ import main
 from disco.errors import FitStopped, InputError
+from disco.progress import Sketch
 from disco.refine import Choice
 from disco.runs import FIT, REFINE, Run, create_run
 from disco.runs.locks import note
 from disco.runs.refined import choice_of, read_refined
 from disco.settings import Settings
 from disco.simulate import Design, simulate
-from disco.work import jobs, recording, refining
+from disco.work import jobs, recording, refine_forecast, refining, turns
+from disco.work.refine_forecast import Trial
 from disco.work.refining import refine_run
 
 assert few_threads  # used by every test here
@@ -91,12 +94,14 @@ def test_a_reader_ends_the_search_and_keeps_its_graph():
     assert refining.so_far(run) is None and {path.name for path in run.path.glob("refining*")} == {REFINE.file}
 
 
-@pytest.mark.parametrize("text", ["", "[]", '{"order": 1, "edges": []}', '{"order": [], "edges": []}', "edge", "back"])
+@pytest.mark.parametrize(
+    "text", ["", "[]", '{"order": 1, "edges": []}', '{"order": [], "edges": []}', "edge", "back", "gain"]
+)
 def test_a_damaged_graph_so_far_counts_as_none(text):
     run = tabled()
     order, pair = run.nodes, [*run.nodes[:2], 1.0]
-    if text in ("edge", "back"):
-        edges = [["x", "y", 1.0]] if text == "edge" else [[pair[1], pair[0], 1.0]]
+    edges = {"edge": [["x", "y", 1.0]], "back": [[pair[1], pair[0], 1.0]], "gain": [[*pair[:2], math.inf]]}.get(text)
+    if edges is not None:
         text = json.dumps({"order": order, "edges": edges})
     (run.path / "refining_graph.json").write_text(text)
     assert refining.so_far(run) is None
@@ -214,3 +219,24 @@ def test_time_left_is_told_only_while_tables_are_drawn():
     hear = lambda step: told.append((step.stage, run.written_status(REFINE).eta))  # noqa: E731
     refine_run(run, Choice(starts=1, restarts=0, bootstrap=30, folds=0), callback=hear)
     assert {eta for stage, eta in told if stage != "bootstrap"} == {None} and run.written_status(REFINE).eta is None
+
+
+def test_a_trial_begins_the_graph_and_foretells_the_time(monkeypatch):
+    trial = Trial(500, 6, 4, 1.0, 1, Sketch(["x2", "x1", "x3", "x4", "x5", "x6"], [("x2", "x1", 9.0)]))
+    run, known = tabled(), refine_forecast.of_run
+    monkeypatch.setattr(refine_forecast, "of_run", None)  # not called where there is a trial
+    lock = jobs.enqueue(run, REFINE, SHORT, trial)
+    assert refining.so_far(run).nodes == trial.graph.order and refining.so_far(run).undirected == [("x2", "x1")]
+    (ticket,) = turns.waiting("cpu")
+    assert ticket.expected == trial.seconds(SHORT)
+    result = jobs.work(run, REFINE, lock)
+    assert refining.so_far(run) is None and result.fits > 0
+    monkeypatch.setattr(refine_forecast, "of_run", known)
+    run = tabled()
+    lock = jobs.enqueue(run, REFINE, SHORT)
+    assert refining.so_far(run) is None and turns.waiting("cpu")[0].expected is None
+    assert refining.measured(run, None) > 0 and sorted(refining.so_far(run).nodes) == run.nodes
+    better = (run.path / "refining_graph.json").read_text()
+    refining.queued(run, SHORT, trial)
+    assert (run.path / "refining_graph.json").read_text() == better
+    lock.release()

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from disco.errors import FitStopped
+from disco.knowledge import Knowledge
 from disco.refine import Choice
 from disco.settings import Settings
 from disco.work import refine_forecast
@@ -101,5 +102,22 @@ def test_the_trial_counts_the_pairs_of_the_screen_also_on_a_part_of_the_rows(mon
     monkeypatch.setattr(refine_forecast, "_MOST_WORK", 300 * 36)
     part = trial(table, Settings())
     assert part.rows == 1500 and 5 <= part.pairs <= 15
+    for one in (found, part):
+        edges = {frozenset(pair[:2]) for pair in one.graph.edges}
+        assert (
+            sorted(one.graph.order) == list(table)
+            and {frozenset({f"x{node}", f"x{node + 1}"}) for node in range(3)} <= edges
+        )
+    rare = table.assign(rare=np.arange(1500) == 7).astype(int)
+    assert trial(rare, Settings()).graph.order[-1] == "rare"  # constant in the rows drawn
     with pytest.raises(FitStopped):
-        trial(table, Settings(), lambda event: False)
+        trial(table, Settings(), callback=lambda event: False)
+
+
+def test_the_trial_follows_roles_and_knowledge():
+    table = chain(1500, 3).assign(depth=np.random.default_rng(1).integers(50, 100, 1500))
+    rules = Knowledge(forbidden=[("x0", "x1"), ("x1", "x0")])
+    found = trial(table, Settings(), {"depth": "exposure"}, rules)
+    assert sorted(found.graph.order) == ["x0", "x1", "x2"] and found.nodes == 3
+    assert {frozenset(pair[:2]) for pair in found.graph.edges} <= {frozenset({"x1", "x2"}), frozenset({"x0", "x2"})}
+    assert ("x1", "x2") in {tuple(sorted(pair[:2])) for pair in found.graph.edges}

@@ -30,6 +30,6 @@ def offer(draft: Draft, is_first: bool = False) -> None:
 def _start(draft: Draft) -> None:
     with errors.said():
         run = fit_start.new_run(draft)
-        jobs.start(run, REFINE, QUICK)
+        jobs.start(run, REFINE, QUICK, search_time.trial_of_draft(draft))
         session.draft.started_as(run)
         session.address.go("refine")

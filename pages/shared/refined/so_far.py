@@ -49,7 +49,8 @@ def _live(run: Run, height: int) -> None:
         "Still searching: the graph may change, and no direction is decided yet.",
         width="stretch",
     )
-    if row.button("Stop here", icon=":material/flag:", key="stop_here", disabled=not status.active, help=_STOP_HELP):
+    is_off = status.state != "running"
+    if row.button("Stop here", icon=":material/flag:", key="stop_here", disabled=is_off, help=_STOP_HELP):
         with errors.said():
             refining.stop_here(run)
     _draw(run, found, height)

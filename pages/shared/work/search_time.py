@@ -3,15 +3,15 @@
 from collections.abc import Callable
 from functools import partial
 
-import pandas as pd
 import streamlit as st
 
+from disco.progress import Callback
 from disco.refine import QUICK, Choice
 from disco.runs import Run
-from disco.settings import Settings
 from disco.words import how_many
+from disco.work import refine_forecast
 from disco.work.forecast import about
-from disco.work.refine_forecast import Trial, trial
+from disco.work.refine_forecast import Trial
 from pages.shared.table import computed
 from pages.shared.table.drafts import Draft
 from pages.shared.work import background, machine
@@ -23,23 +23,46 @@ _QUICK_FIRST = "Set Bootstrap tables and Parts left out to 0 for a quick look fi
 
 def of_run(run: Run, choice: Choice) -> None:
     """One line with the range of times of a refinement of a run."""
-    _line((str(run.path),), run.table, run.settings, choice)
+    _line(_key_of_run(run), partial(refine_forecast.of_run, run), choice)
 
 
 def of_draft(draft: Draft) -> None:
     """The same of a quick look at the loaded table; nothing while the table cannot be used."""
-    counts = computed.chosen_counts(draft)
-    if counts is not None:
-        levels = draft.settings.transform, draft.settings.levels
-        _line((draft.key, hash((draft.columns, *levels))), lambda: counts, draft.settings, QUICK)
+    table = computed.whole(draft)
+    if table is not None:
+        work = partial(refine_forecast.trial, table, draft.settings, draft.roles.needed(), draft.knowledge)
+        _line(_key_of_draft(draft), work, QUICK)
 
 
-def _line(table: background.Key, counts: Callable[[], pd.DataFrame], settings: Settings, choice: Choice) -> None:
+def trial_of_run(run: Run) -> Trial | None:
+    """The trial behind that line; None while it goes on, or if there was none."""
+    return _result(_key_of_run(run))
+
+
+def trial_of_draft(draft: Draft) -> Trial | None:
+    """The same of the loaded table."""
+    return _result(_key_of_draft(draft))
+
+
+def _key_of_run(run: Run) -> background.Key:
+    return "search_trial", str(run.path)
+
+
+def _key_of_draft(draft: Draft) -> background.Key:
+    given = repr(draft.roles.needed()), repr(draft.knowledge), draft.settings.transform, draft.settings.levels
+    return "search_trial", draft.key, hash((draft.columns, *given))
+
+
+def _result(key: background.Key) -> Trial | None:
+    found = background.find(key)
+    return None if found is None else found.result
+
+
+def _line(key: background.Key, work: Callable[[Callback], Trial], choice: Choice) -> None:
     """Start the trial of a table, which a key stands for, at the first call; then say its result."""
-    key, failure = ("search_trial", *table), "The time could not be estimated"
+    failure = "The time could not be estimated"
     if background.find(key) is None:
-        work = machine.once_compiled(lambda hear: trial(counts(), settings, hear))
-        background.begin(key, work, failure)
+        background.begin(key, machine.once_compiled(work), failure)
     background.panel(
         key, lambda: None, partial(_takes, choice), lambda stage: "Estimating the time", failure, is_quiet=True
     )
