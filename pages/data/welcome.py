@@ -33,7 +33,7 @@ def explain() -> None:
     """What happens next, in three short sentences."""
     steps = (
         ("table_view", "Load a table", "Counts of anything: one row per observation, one column per variable."),
-        ("hub", "Find the graph", "One button. A first graph takes seconds, a better one and a second opinion minutes."),
+        ("hub", "Find the graph", "One button. A first graph takes seconds, a second opinion minutes."),
         ("search_insights", "Look closer", "Pick an edge to see its strength, its direction and what it means."),
     )
     for column, (icon, title, text) in zip(st.container(key="beside_steps").columns(3), steps, strict=True):

@@ -24,7 +24,7 @@ _STEPS = {
     3: (
         "data",
         "Find the graph",
-        "Press **Find the graph**. A first graph takes seconds and gets better; the fit follows. You can leave the page.",
+        "Press **Find the graph**. A first graph takes seconds and gets better. A fit follows. You can leave the page.",
     ),
     4: (
         "graph",
