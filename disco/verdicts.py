@@ -10,6 +10,8 @@ order is as clear as the edges into the node it removes.
 | sure | at most a fifth of the decisions are open | at most a fifth of the directions are undecided |
 | guess | up to a half | up to four fifths |
 | poor | more, or almost no edges | more, or the model does not fit the table |
+
+A refinement is a guess at best if its searches disagree about the graph or were ended early.
 """
 
 from typing import NamedTuple
@@ -180,7 +182,7 @@ def directions(ccs: pd.DataFrame, edges: pd.DataFrame) -> pd.DataFrame:
 
 
 def of_refinement(refined: Refined, bound: float) -> Verdict:
-    """How sure the directions of a refinement are: whether the model fits, how many are decided, and near ties.
+    """How sure a refinement is: whether the model fits, how many directions are decided, whether the searches agree.
 
     Args:
         bound: a search that ended within this many nats of the best counts as a near tie.
@@ -192,20 +194,19 @@ def of_refinement(refined: Refined, bound: float) -> Verdict:
     if nodes is None:
         text = "An older version made this refinement and used fewer rules to call a direction decided."
         return Verdict("guess", text, "Refine again before you rely on an arrow.")
+    whether_best = _whether_best(ends(refined.starts, bound), bound, refined.is_early)
     if not is_of_kind(nodes):
         poor = len(missed(nodes))
         poorly = f"{share(poor, len(nodes))} nodes {plural(poor, 'is', 'are')} poorly fitted"
-        text = f"The model does not fit this table: {poorly}."
+        text = f"The model does not fit this table: {poorly}. {whether_best}".rstrip()
         advice = "Lines show related columns. No direction is decided"
         return Verdict("poor", text, f"{advice}{but_known(edges)}.")
     many = len(edges)
     open_ = int((~edges["decided"]).sum())
-    ended = ends(refined.starts, bound)
-    is_open = ended.is_one_of_several or refined.is_early
-    level = "poor" if open_ > _UNDECIDED * many else "guess" if open_ > _FEW * many or is_open else "sure"
+    level = "poor" if open_ > _UNDECIDED * many else "guess" if open_ > _FEW * many or whether_best else "sure"
     decided = many - open_
     text = f"{share(decided, many).capitalize()} {plural(many, 'direction', 'directions')} "
-    text += f"{plural(decided, 'is', 'are')} decided. {_whether_best(ended, bound, refined.is_early)}".rstrip()
+    text += f"{plural(decided, 'is', 'are')} decided. {whether_best}".rstrip()
     return Verdict(level, text, _REFINED_ADVICE[level])
 
 
@@ -216,9 +217,9 @@ def _whether_best(ended: Ends, bound: float, is_early: bool) -> str:
     if ended.near:
         searches = f"{how_many(ended.near, 'other search', 'other searches')} ended within {bound:g} nats of it"
         return f"The graph is one of several: {searches}."
-    if ended.is_one_of_several:
-        others = f"{how_many(ended.others, 'other search', 'other searches')} ended at others"
-        return f"The graph is one of several: {others}, at best {ended.apart:,.1f} nats below it."
+    if ended.others and not ended.same:
+        found = plural(ended.others, "search found another", f"{ended.others} searches found others")
+        return f"The graph is one of several: the other {found}, at least {ended.apart:,.1f} nats below it."
     return ""
 
 

@@ -111,11 +111,6 @@ class Ends(NamedTuple):
     others: int
     apart: float
 
-    @property
-    def is_one_of_several(self) -> bool:
-        """Whether other graphs are nearly as good, or no other search found this one."""
-        return self.near > 0 or self.same == 0 < self.others
-
 
 def ends(starts: pd.DataFrame, bound: float) -> Ends:
     """Where the searches of `Refined.starts` ended; `bound` in nats."""

@@ -111,7 +111,7 @@ def _from_every_start(
     """Search from every start, then from orders near the best unless most starts agree."""
     total = len(starts) + task.choice.restarts
     if reporter.has_enough:
-        starts = dict(list(starts.items())[:1])
+        starts = dict(list(starts.items())[:2])
     if missing := {label: order for label, order in starts.items() if label not in memory.ends}:
         done = len(starts) - len(missing)
         ends = _side_by_side(task, scores.replace(), missing, first.parents, reporter, done, total)

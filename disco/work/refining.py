@@ -117,13 +117,12 @@ def refine_run(run: Run, choice: "Choice", *, device: str = "cpu", callback: "Ca
     from disco.refine.result import withheld
     from disco.runs.refined import save
 
-    recorder, mark = recorder_of(run, choice, device, callback), run.path / _ENOUGH
-    memory = run.path / "refining.json"
-    _remove(mark)
+    recorder, memory = recorder_of(run, choice, device, callback), run.path / "refining.json"
+    _remove(run.path / _ENOUGH)
 
     def heard(event: "Event") -> bool | str | None:
         answer = recorder(event)
-        return ENOUGH if answer is not False and mark.exists() else answer
+        return ENOUGH if answer is not False and is_ending(run) else answer
 
     with recorder.watch():
         fitted = (run.path / "edges.csv").exists()
@@ -168,6 +167,11 @@ def stop_here(run: Run) -> None:
         write_bytes(run.path / _ENOUGH, b"")
     except OSError as error:
         raise unwritten(run.path, error) from error
+
+
+def is_ending(run: Run) -> bool:
+    """Whether a running search was told to end with the best graph so far."""
+    return (run.path / _ENOUGH).exists()
 
 
 def so_far(run: Run) -> Found | None:
@@ -265,7 +269,8 @@ class _Searches:
         last, self.last = self.last, event
         if event.stage == "search" and event.score > self.best:
             self.best = event.score
-        if event.graph is not None and (event.stage != "search" or event.score >= self.best):
+        # What comes before the searches is worse than what those of an interrupted refinement have told.
+        if event.graph is not None and self.best <= (event.score if event.stage == "search" else -math.inf):
             _tell(self.run, event.graph)
         turned = last is None or (last.stage, last.start, last.sweep) != (event.stage, event.start, event.sweep)
         if turned and last is not None and last.start:

@@ -24,11 +24,11 @@ is_fitted = run.status().state == "done"
 if run.status().active and status.state == "none":
     empty.not_done(run)
     st.stop()
+if status.active:
+    so_far.monitor(run, edge_list.CANVAS)
+    st.stop()
 if status.state not in ("none", "done"):
     monitor.monitor(run, refine_monitor.KIND)
-if status.active:
-    so_far.section(run, edge_list.CANVAS)
-    st.stop()
 found = refinement.readable(run)
 if found is None:
     sections.without(False, run, is_fitted)

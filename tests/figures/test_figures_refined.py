@@ -12,7 +12,7 @@ from disco.figures import graph as drawing
 from disco.figures import placing, roles
 from disco.figures import refined as figures
 from disco.graph import build
-from disco.refine.result import Ends, ends
+from disco.refine.result import ends
 
 ENDS = {"CCS order": (-900.0, -112.0), "by mean": (-300.0, -100.0), "<b>x</b>": (-101.0, -100.01), "last": (-103.0,)}
 STARTS = pd.DataFrame(
@@ -51,8 +51,7 @@ def test_ends_tell_ties_from_worse_ones():
     assert near.marker.symbol != worse.marker.symbol and fig.layout.yaxis.ticktext[0] == "by mean"
     assert ends(STARTS, 5.0) == (1, 1, 3, 3.0) and ends(STARTS, 1.0)[:3] == (1, 0, 3)
     only = ends(STARTS[STARTS["start"] == "last"], 5.0)
-    assert only[:3] == (0, 0, 0) and math.isnan(only.apart) and not only.is_one_of_several
-    assert [Ends(0, 0, 3, 9.0).is_one_of_several, Ends(1, 0, 3, 9.0).is_one_of_several] == [True, False]
+    assert only[:3] == (0, 0, 0) and math.isnan(only.apart)
 
 
 def test_the_slope_tells_who_moved_where_and_whether_it_matters():

@@ -130,14 +130,18 @@ def test_a_refinement_is_as_sure_as_its_directions_and_its_model():
     other = pd.DataFrame({"start": ["by mean"], "sweep": [1], "score": [alone.starts["score"].max() - 30]})
     lower = replace(decided, starts=pd.concat([alone.starts, other]))
     assert level(lower) == "guess"
-    said = "The graph is one of several: 1 other search ended at others, at best 30.0 nats below it."
+    said = "The graph is one of several: the other search found another, at least 30.0 nats below it."
     assert verdicts.of_refinement(lower, BOUND).text.endswith(said)
+    same = replace(lower, starts=pd.concat([lower.starts, alone.starts.assign(start="random 1")]))
+    assert level(same) == "sure"  # another search found the same graph
     early = alone.having(notes=("The search was ended early, after 1 search.",))
     assert level(early) == "guess" and "ended early: a longer one" in verdicts.of_refinement(early, BOUND).text
     assert level(alone.having(edges=found.edges)) == "guess"  # two of six directions are undecided
     assert level(alone.having(edges=found.edges.assign(decided=False))) == "poor"
     assert level(alone.having(edges=found.edges[:0])) == "guess" and level(alone.having(misfit=None)) == "guess"
     missed = alone.having(misfit=found.nodes.assign(misfit_nats=5.0))
+    poor = verdicts.of_refinement(lower.having(misfit=missed.nodes), BOUND)
+    assert poor.level == "poor" and poor.text.endswith(said)
     assert level(missed) == "poor" and "all 7 nodes are poorly fitted" in verdicts.of_refinement(missed, BOUND).text
     assert verdicts.of_refinement(missed, BOUND).advice.endswith("No direction is decided.")
     ruled = missed.having(edges=found.edges.assign(rule=["required", "fixed", *["free"] * 4]))

@@ -44,7 +44,10 @@ def test_the_graph_is_drawn_as_it_gets_better_and_the_search_ends_on_request(sea
         assert not app.exception and sorted(drawn[-1].edges) == edges and set(drawn[-1]) == set(ORDER)
         assert f"**{len(edges)} edges** among 6 nodes so far. Still searching" in texts(app)
     press(app, "Stop here")
-    assert (search.path / "refining.enough").exists()
+    assert (search.path / "refining.enough").exists() and "3 edges** among 6 nodes. The search ends with" in texts(app)
+    search.update(REFINE, stage="evidence")
+    app.run()
+    assert "The search has ended. The evidence on its edges" in texts(app) and app.button(key="stop_here").disabled
 
 
 @PAGES
@@ -76,3 +79,16 @@ def test_without_a_search_nothing_can_be_ended(search):
     search.update(REFINE, state="cancelled")
     app = opened(search, "pages/graph/page.py")
     assert not app.exception and not any(found.key == "stop_here" for found in app.button)
+
+
+def test_as_many_edges_stay_drawn_as_the_reader_wants(drawn):
+    names = [f"x{k}" for k in range(1, 14)]
+    pairs = [(one, other) for at, one in enumerate(names) for other in names[at + 1 :]]
+    run = refine_by_hand(finished_run(13, truth=None), names, pairs[:64])
+    app = opened(run, "pages/refine/page.py")
+    assert drawn[-1].number_of_edges() == 60
+    app.slider(key=f"graph_strongest_{run.id}_64").set_value(9).run()
+    refine_by_hand(run, names, pairs[:70])  # as when a search has found more
+    app.run()
+    assert not app.exception and drawn[-1].number_of_edges() == 9
+    assert app.slider(key=f"graph_strongest_{run.id}_70").value == 9

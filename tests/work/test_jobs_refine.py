@@ -240,3 +240,19 @@ def test_a_trial_begins_the_graph_and_foretells_the_time(monkeypatch):
     refining.queued(run, SHORT, trial)
     assert (run.path / "refining_graph.json").read_text() == better
     lock.release()
+
+
+def test_a_resumed_search_keeps_the_better_graph_that_it_has_told():
+    run, stage = tabled(), iter(["search"] * 60)
+    with pytest.raises(FitStopped):
+        refine_run(run, SHORT, callback=lambda step: step.stage != "search" or next(stage, None) is not None)
+    better = (run.path / "refining_graph.json").read_text()
+    told = []
+
+    def heard(step):
+        told.append((step.stage, (run.path / "refining_graph.json").read_text() == better))
+        return step.stage != "search"
+
+    with pytest.raises(FitStopped):
+        refine_run(run, SHORT, callback=heard)
+    assert all(is_same for stage, is_same in told if stage in ("screen", "prior")) and len(told) > 2

@@ -103,11 +103,9 @@ def test_the_trial_counts_the_pairs_of_the_screen_also_on_a_part_of_the_rows(mon
     part = trial(table, Settings())
     assert part.rows == 1500 and 5 <= part.pairs <= 15
     for one in (found, part):
-        edges = {frozenset(pair[:2]) for pair in one.graph.edges}
-        assert (
-            sorted(one.graph.order) == list(table)
-            and {frozenset({f"x{node}", f"x{node + 1}"}) for node in range(3)} <= edges
-        )
+        joined = {frozenset(pair[:2]) for pair in one.graph.edges}
+        assert joined >= {frozenset({f"x{node}", f"x{node + 1}"}) for node in range(3)}
+        assert sorted(one.graph.order) == list(table)
     rare = table.assign(rare=np.arange(1500) == 7).astype(int)
     assert trial(rare, Settings()).graph.order[-1] == "rare"  # constant in the rows drawn
     with pytest.raises(FitStopped):

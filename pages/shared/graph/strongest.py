@@ -1,4 +1,4 @@
-"""The strongest edges of a graph, as many as can be read. Owns the keys `graph_strongest_…`."""
+"""The strongest edges of a graph, as many as can be read. Owns the keys `graph_strongest_…` and `graph_wanted_…`."""
 
 from collections.abc import Collection
 
@@ -22,14 +22,16 @@ def part(run: Run, graph: nx.DiGraph, always: Collection[tuple[str, str] | None]
     if many <= READABLE:
         return graph
     ranked = sorted(graph.edges(data=True), key=lambda edge: drawing.strength(edge[2]), reverse=True)
+    wanted = f"graph_wanted_{run.id}"  # kept while the number of all edges changes, as during a search
     shown = st.slider(
         f"Strongest edges drawn, of {many:,}",
         1,
         many,
-        READABLE,
+        min(st.session_state.get(wanted, READABLE), many),
         key=f"graph_strongest_{run.id}_{many}",
         help=f"More than {READABLE} edges are hard to read. Downloads of the graph hold the edges drawn.",
     )
+    st.session_state[wanted] = shown
     weakest = ranked[shown - 1][2]
     if shown < many and "gain_nats" in weakest:
         st.caption(f"Their evidence is at least {number(weakest['gain_nats'])} nats.")

@@ -4,23 +4,33 @@ Every node keeps the place that it has in the first of these graphs, also in the
 layout of the result.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import streamlit as st
 
 from disco.figures import graph as drawing
 from disco.figures import refined as figures
 from disco.found import Found
-from disco.runs import REFINE, Run
+from disco.runs import REFINE, Run, Status
 from disco.words import how_many
 from disco.work import refining
 from pages.shared.frame import errors
 from pages.shared.graph import canvas, layout, strongest
 from pages.shared.graph.layout import Placed
+from pages.shared.work import monitor as monitors
+from pages.shared.work.refine_monitor import KIND
 
 _PLACES = "so_far"  # the places of a run's nodes, by run
 _SECONDS = 1.5
-_STOP_HELP = "Ends the search with this graph, and weighs its edges. A longer search may find a better one."
+_SEARCHING = " so far. Still searching: the graph may change, and no direction is decided yet."
+_ENDING = ". The search ends with this graph."
+_ENDED = {  # by the stage that follows the search
+    "evidence": ". The search has ended. The evidence on its edges is now computed.",
+    "bootstrap": ". The search has ended. Its edges are now looked for on other rows.",
+}
+_STOP_HELP = (
+    "Ends the search with this graph and computes the evidence on its edges. A longer one may find a better graph."
+)
 
 
 @dataclass(frozen=True)
@@ -33,8 +43,18 @@ class _Placed:
 
 
 def section(run: Run, height: int) -> None:
-    """The graph so far with the button that ends the search, or what is coming; nothing once the search has ended."""
+    """The graph so far with the button that ends the search, or what is coming."""
     st.fragment(_live, run_every=_SECONDS)(run, height)
+
+
+def monitor(run: Run, height: int) -> None:
+    """The same below the state of the refinement and above its curves, which come later and would move it."""
+
+    def graph_and_curves(run: Run, status: Status) -> None:
+        _live(run, height)
+        KIND.curves(run, status)
+
+    monitors.monitor(run, replace(KIND, curves=graph_and_curves))
 
 
 def _live(run: Run, height: int) -> None:
@@ -43,16 +63,13 @@ def _live(run: Run, height: int) -> None:
         st.info("The first graph appears here within seconds of the start of the search.", icon=":material/hub:")
         return
     row = st.container(horizontal=True, vertical_alignment="center")
-    edges = how_many(len(found.edges), "edge")
-    row.markdown(
-        f":material/progress_activity: **{edges}** among {how_many(len(found.nodes), 'node')} so far. "
-        "Still searching: the graph may change, and no direction is decided yet.",
-        width="stretch",
-    )
-    is_off = status.state != "running"
+    text, is_off = row.container(width="stretch"), status.state != "running" or status.stage == "evidence"
     if row.button("Stop here", icon=":material/flag:", key="stop_here", disabled=is_off, help=_STOP_HELP):
         with errors.said():
             refining.stop_here(run)
+    said = _ENDING if refining.is_ending(run) else _SEARCHING
+    there = f"**{how_many(len(found.edges), 'edge')}** among {how_many(len(found.nodes), 'node')}"
+    text.markdown(f":material/progress_activity: {there}{_ENDED.get(status.stage, said)}")
     _draw(run, found, height)
 
 
