@@ -2,6 +2,7 @@
 
     python -m benchmarks.speed            # tuned and threshold moves, about a minute
     python -m benchmarks.speed --paper    # the paper preset too, some minutes
+    python -m benchmarks.speed --real     # instead: refinements beside BOSS (`benchmarks.speed_real`)
 
 The floor is the number of floating-point operations of the epochs that ran, divided by the machine's
 matrix-multiply peak measured before and after in the same run. One JSON line per measurement.
@@ -16,6 +17,7 @@ import numpy as np
 import pandas as pd
 import torch
 
+from benchmarks import speed_real
 from benchmarks.machine import describe, matmul_peak
 from disco import DISCO
 from disco import graph as graphs
@@ -77,9 +79,15 @@ def main() -> None:
     """Run the requested measurements."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--paper", action="store_true")
+    parser.add_argument("--real", action="store_true")
+    parser.add_argument("--only", nargs="+", choices=list(speed_real.CASES), default=[], help="cases of --real")
     parser.add_argument("--threads", type=int, default=torch.get_num_threads())
     options = parser.parse_args()
     torch.set_num_threads(options.threads)
+    if options.real:
+        for line in speed_real.measured(options.only):
+            print(json.dumps(line), flush=True)
+        return
     for nodes in (17, 100, 200):
         print(json.dumps(threshold_move(nodes)), flush=True)
     for preset in ("tuned", "paper") if options.paper else ("tuned",):

@@ -119,6 +119,7 @@ class BatchDesign:
         self.penalty = torch.nn.functional.pad(penalty, (1, 0))  # none on the intercept
         self.centre = torch.nn.functional.pad(centre, (design.head, 0))
         self.head = design.bend + 1
+        self.mean: Tensor | None = None  # x̂ at the rows if they are cells (`cells`), (B, n)
         self.offset = None
         if design.offset is not None:  # on the scale of v̂, in units of s_i counts
             self.offset = (design.offset / self.value[:, 1:2]).to(design.columns)
@@ -131,7 +132,7 @@ class BatchDesign:
     @cached_property
     def own(self) -> Tensor:
         """x̂ at the rows, (B, n)."""
-        return self.value.gather(1, self.level).to(self.columns)
+        return self.mean if self.mean is not None else self.value.gather(1, self.level).to(self.columns)
 
     def index(self, theta: Tensor) -> Tensor:
         """Σ f_k at the rows, (B, n)."""

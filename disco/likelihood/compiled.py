@@ -56,13 +56,14 @@ class Ended(NamedTuple):
 
 
 class BatchArrays(NamedTuple):
-    """The inputs of B problems, as in `evaluate.BatchDesign`; `weights` and `offset` may be (B, 0)."""
+    """The inputs of B problems, as in `evaluate.BatchDesign`; `weights`, `offset` and `mean` may be (B, 0)."""
 
     parents: np.ndarray  # the rows' own blocks first
     counts: np.ndarray  # number of blocks of each
     level: np.ndarray
     weights: np.ndarray
     offset: np.ndarray
+    mean: np.ndarray
     value: np.ndarray
     exists: np.ndarray
     measure: np.ndarray
@@ -118,6 +119,7 @@ def newton(design: BatchDesign, start: Tensor, tolerance: float, most: int) -> E
         design.level,
         none if design.weights is None else design.weights.expand(batch, rows),
         none if design.offset is None else design.offset,
+        none if design.mean is None else design.mean,
         design.value,
         design.exists,
         design.measure,
@@ -151,8 +153,9 @@ def _newton(columns, outside, batch, found, tolerance, most):
     slopes, curvature = np.empty((2, head + 1, rows), columns.dtype), np.empty((2, rows), columns.dtype)
     for b in range(len(batch.counts)):
         level, value, own = batch.level[b], batch.value[b], at_rows[4]
+        mean = batch.mean[b]
         for r in range(rows):
-            own[r] = value[level[r]]
+            own[r] = mean[r] if len(mean) else value[level[r]]
         count = batch.counts[b]
         size = head + WIDTH * count
         problem = ProblemArrays(

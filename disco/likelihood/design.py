@@ -104,7 +104,7 @@ class Design:
         measure_width: number of them without padding, (d,).
         parent_ranks: every node's levels as a parent, from 0, (n, d); `ranks` unless parents are rates.
         columns: each node's columns as a parent at the rows, then the rows' own columns in m blocks, (d + m, WIDTH, n),
-            padded with 0.
+            padded with 0; (d + m, WIDTH, 0) if they are not kept.
         basis: the nodes' columns on the levels of `parent_ranks`, (d, U, WIDTH).
         width: number of columns without padding, (d + m,).
         kinds: kinds of the rows' own columns, (m, WIDTH), −1 for padding.
@@ -143,6 +143,7 @@ class Design:
         dtype: torch.dtype = torch.float64,
         device: torch.device | str = "cpu",
         names: Sequence[str] | None = None,
+        at_rows: bool = True,
     ) -> "Design":
         """The design of a table of ranks.
 
@@ -153,6 +154,7 @@ class Design:
             positions: nonnegative numbers on which the effects of parents depend, (n, d); the ranks unless given.
             dtype: type of the columns at the rows; everything on the levels is double.
             device, names: the device, and column names for errors.
+            at_rows: whether to keep the columns at the rows, which `cells.fit_cells` does not need.
 
         Raises:
             InputError: a column is constant, skips a level or is not a rank, there is none, or the offset does not fit.
@@ -172,7 +174,7 @@ class Design:
             torch.as_tensor(measure).to(device),
             widths,
             _by_node(effects.ranks, device),
-            _columns(effects, own, rows, dtype, device),
+            _columns(effects, own, rows if at_rows else 0, dtype, device),
             torch.as_tensor(effects.basis).to(device),
             np.concatenate([effects.width, (kinds >= 0).sum(1)]),
             torch.as_tensor(kinds).to(device),
@@ -278,9 +280,9 @@ def _columns(
     """The columns of the nodes' effects at the rows, then the rows' own, (nodes + own, WIDTH, rows)."""
     nodes = len(effects.basis)
     columns = torch.empty((nodes + len(own), WIDTH, rows), dtype=dtype, device=device)
-    columns[nodes:] = torch.as_tensor(own).to(columns)
+    columns[nodes:] = torch.as_tensor(own[..., :rows]).to(columns)
     for node in range(nodes):
-        columns[node] = torch.as_tensor(effects.basis[node][effects.ranks[:, node]].T).to(columns)
+        columns[node] = torch.as_tensor(effects.basis[node][effects.ranks[:rows, node]].T).to(columns)
     return columns
 
 

@@ -61,8 +61,12 @@ def fit(
         tolerance: Newton's method stops when the next step predicts a smaller gain, in nats.
         evaluate: `exact` or `tabulated`, for the array form of the steps; by default `tabulated`, compiled on a CPU.
     """
-    batch = BatchDesign(design, problems, weights)
     theta = marginal_start(design, problems) if start is None else start
+    return fit_batch(BatchDesign(design, problems, weights), theta, tolerance, evaluate)
+
+
+def fit_batch(batch: BatchDesign, theta: Tensor, tolerance: float, evaluate: Evaluate | None = None) -> Fits:
+    """Fit every problem of a batch from θ; the arguments are those of `fit`."""
     if evaluate is None and theta.device.type == "cpu":
         return _finished(batch, tolerance, newton(batch, theta, tolerance, _STEPS))
     return _finished(batch, tolerance, _newton(batch, theta, tolerance, evaluate or tabulated))
@@ -150,9 +154,7 @@ def marginal_start(design: Design, problems: Problems) -> Tensor:
     """θ without effects of the parents, and with a base measure close to the marginal distribution's shape, (B, P)."""
     node, exists = problems.node, design.exists[problems.node]
     value, measure = design.value[node], design.measure[node]
-    level = design.ranks.T[node]
-    share = torch.zeros_like(value).scatter_add_(1, level, torch.ones_like(level, dtype=torch.float64))
-    share = (share + 0.5) * exists
+    share = (design.counts[node] + 0.5) * exists
     log_share = torch.where(exists, share.log(), 0.0)
     basis = torch.cat([torch.ones_like(value)[..., None], value[..., None], measure], -1)
     weighted = basis * share[..., None]

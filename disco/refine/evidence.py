@@ -35,7 +35,7 @@ import pandas as pd
 from scipy.special import chdtrc
 
 from disco.knowledge.resolved import FREE
-from disco.likelihood.design import STRAIGHT, Prior
+from disco.likelihood.design import STRAIGHT, Design, Prior
 from disco.likelihood.misfit import misfits
 from disco.progress import Reporter
 from disco.refine.alike import design_effects, shared_out
@@ -72,10 +72,18 @@ class Judged(NamedTuple):
     left_out: int = 0
 
 
-def judge(searched: Searched, choice: Choice, reporter: Reporter, group: np.ndarray | None = None) -> Judged:
+def judge(
+    searched: Searched,
+    choice: Choice,
+    reporter: Reporter,
+    group: np.ndarray | None = None,
+    whole: Design | None = None,
+) -> Judged:
     """The evidence for every edge of the best graph, every node's misfit, and which directions are decided.
 
     Args:
+        whole: all rows of a table of which the search saw a part; None if it saw all. The misfit is then that of the
+            part, at least a nat, times their ratio.
         group: every row's group number, (n,); the misfit does not split groups, whose rows may be similar
             (`disco.refine.alike`).
     """
@@ -83,7 +91,7 @@ def judge(searched: Searched, choice: Choice, reporter: Reporter, group: np.ndar
     found, design = searched.best.found, searched.scores.design
     scores = searched.scores.replace(tolerance=_FINAL)  # without earlier fits, which must not affect the result
     classes = in_classes(scores)
-    edges = evidence(scores, classes, found.order, found.parents)
+    edges = evidence(scores, classes, found.order, found.parents, whole)
     made = scores.made + sum(one.made for one in classes)
     left_out = 0
     if group is not None and len(edges):
@@ -91,6 +99,8 @@ def judge(searched: Searched, choice: Choice, reporter: Reporter, group: np.ndar
         edges, left_out = _likely(edges, scores)
     reporter.step("evidence", 0, 1, 0.7, message="evidence: fit of every node")
     misfit = misfits(design, list(enumerate(found.parents)), group=group, reporter=reporter)
+    if whole is not None:
+        misfit = np.maximum(misfit, 1.0) * whole.rows / design.rows
     elsewhere = _reversed_elsewhere([end.found for end in searched.ends], found.score - choice.bound)
     edges["decided"] = decided(edges, misfit, design.exists.sum(1).cpu().numpy(), choice.bound, elsewhere)
     if (rules := scores.rules) is not None:
@@ -123,11 +133,16 @@ def in_classes(scores: Scores) -> list[Scores]:
 
 
 def evidence(
-    scores: Scores, classes: Sequence[Scores], order: Sequence[int], parents: Sequence[Parents]
+    scores: Scores,
+    classes: Sequence[Scores],
+    order: Sequence[int],
+    parents: Sequence[Parents],
+    whole: Design | None = None,
 ) -> pd.DataFrame:
     """One row per edge, strongest first.
 
     Args:
+        whole: as in `judge`; reversed graphs are then found on the part of the rows.
         scores: the table's scores, for the edge gains.
         classes: their `in_classes`, for the direction evidence.
         order: all nodes, sources first.
@@ -138,17 +153,17 @@ def evidence(
     """
     make_fits((scores, key) for key in enumerate(parents))
     each = reversals(classes[0], order, parents)
-    scores.warm = classes[0]  # whose fits of the reversed graphs are close
     graphs = [pair for one in each for graph in (one.now, one.after) for pair in graph.items()]
     without = [(one.child, _without(parents[one.child], one.parent)) for one in each]
-    exact = [one.replace(tolerance=_FINAL, warm=classes[0]) for one in classes]
-    fits = [
-        fit_alone(scores, [*enumerate(parents), *without, *graphs]),
-        *(fit_alone(one, graphs) for one in exact),
-    ]
-    for one, more in zip(classes, exact, strict=True):
+    every = (scores, *classes)
+    exact = [one.replace(tolerance=_FINAL, warm=classes[0]) for one in every]
+    if whole is not None:
+        exact = [one.replace(design=replace(whole, prior=one.design.prior), warm=None) for one in exact]
+    own, *others = exact
+    fits = [fit_alone(own, [*enumerate(parents), *without, *graphs]), *(fit_alone(one, graphs) for one in others)]
+    for one, more in zip(every, exact, strict=True):
         one.alone += more.alone
-    rows = [_row(scores, parents, one, *fits) for one in each]
+    rows = [_row(own, parents, one, *fits) for one in each]
     table = pd.DataFrame(rows, columns=list(COLUMNS))
     return table.sort_values(["gain_nats", "parent", "child"], ascending=[False, True, True], ignore_index=True)
 

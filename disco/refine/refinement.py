@@ -11,6 +11,7 @@ from disco.devices import choose_device
 from disco.knowledge import Knowledge
 from disco.likelihood.batch import Problems
 from disco.likelihood.cpu import threads_at_the_rows
+from disco.likelihood.design import Design
 from disco.likelihood.newton import fit
 from disco.metrics import Edges
 from disco.progress import Callback, Reporter
@@ -18,6 +19,7 @@ from disco.refine import stability
 from disco.refine.choice import Choice
 from disco.refine.evidence import Judged, judge
 from disco.refine.finished import refined
+from disco.refine.many_rows import searched_rows, whole_design
 from disco.refine.memory import Drawn, Memory, key_of
 from disco.refine.moves import moves
 from disco.refine.result import EARLY, Refined, withheld
@@ -32,6 +34,10 @@ from disco.table.roles import Given
 from disco.words import how_many
 
 _CUT = f"{EARLY}, after {{done}}. A longer one may find a better graph."
+_PART = (
+    "Searched on {rows:,} of {many:,} rows, spread evenly over the rows' totals. The evidence on the edges is that of "
+    "{of} rows; bootstrap tables and parts left out are of those searched."
+)
 _DRAWS_CUT = "Ended early, after {done:,} of {asked:,} bootstrap tables."
 WEIGHTS = {"screen": 0.1, "prior": 0.1, "search": 0.35, "evidence": 0.15, "bootstrap": 0.3}  # of time, about
 
@@ -72,22 +78,30 @@ def refine(
     choice, settings, on = choice or Choice(), settings or Settings(), choose_device(device).type
     draws = {} if choice.bootstrap or choice.folds else {"bootstrap": 0.0}
     reporter = Reporter(callback, {**WEIGHTS, **draws}, STOPPED, choice.seconds)
-    given = prepare(table, roles)
-    found, adjustment = artefacts(given, aside=ignored(table, roles), dismissed=dismissed), given.adjustment
+    given, aside = prepare(table, roles), ignored(table, roles)
+    whole, notes, rows = None, list[str](), searched_rows(given.counts.to_numpy())
+    if rows is not None:
+        whole, many = whole_design(given, settings), len(given.counts)
+        notes.append(_PART.format(rows=len(rows), many=many, of="those" if whole is None else "all"))
+        given, aside = given.take(rows), aside.iloc[rows]
+    found, adjustment = artefacts(given, aside=aside, dismissed=dismissed), given.adjustment
     task = Task.of(given.counts, choice, settings, order, edges, adjustment, on, knowledge)
     candidates = _candidates(task, reporter)
     key = key_of(task.design.ranks.cpu().numpy(), choice, order, candidates, adjustment, knowledge)
-    result = _searched(task, candidates, Memory.of(None if memory is None else Path(memory), key, task.names), reporter)
-    return withheld(result.having(notes=(*map(str, found), *result.notes)), found)
+    kept = Memory.of(None if memory is None else Path(memory), key, task.names)
+    result = _searched(task, candidates, kept, reporter, whole)
+    return withheld(result.having(notes=(*map(str, found), *notes, *result.notes)), found)
 
 
-def _searched(task: Task, candidates: list[tuple[int, ...]], kept: Memory, reporter: Reporter) -> Refined:
+def _searched(
+    task: Task, candidates: list[tuple[int, ...]], kept: Memory, reporter: Reporter, whole: Design | None
+) -> Refined:
     """The best graph of all searches, with the evidence on its edges and their shares of drawn rows."""
     searched = search_everywhere(task, candidates, reporter, kept)
     found, notes = searched.best.found, list[str]()
     if reporter.has_enough:
         notes.append(_CUT.format(done=how_many(len(searched.ends), "search", "searches")))
-    judged = judge(searched, task.choice, reporter, task.group)
+    judged = judge(searched, task.choice, reporter, task.group, whole)
     moved = None if task.order is None else moves(searched.scores, found.order, found.parents, task.order)
     drawn = stability.draw(
         task.design.rows, task.group, task.choice, reporter, kept, _again(task, found, judged, reporter)

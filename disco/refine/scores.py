@@ -21,6 +21,8 @@ import torch
 
 from disco.knowledge import Resolved
 from disco.likelihood.batch import Problems
+from disco.likelihood.cells import fit_cells
+from disco.likelihood.cpu import side_by_side
 from disco.likelihood.design import WIDTH, Design
 from disco.likelihood.newton import Fits, fit, marginal_start
 from disco.likelihood.steps import Additions, Removals, additions, removals
@@ -220,13 +222,27 @@ def fit_alone(scores: Scores, wanted: Iterable[Wanted]) -> dict[Wanted, tuple[fl
     for at in range(0, len(keys), _ALONE):
         scores.reporter.check()
         part = keys[at : at + _ALONE]
-        fits, _ = _fits([(scores, key) for key in part])
         scores.alone += len(part)
-        results = zip(part, fits.evidence.tolist(), fits.log_likelihood.tolist(), strict=True)
-        for key, evidence, log_likelihood in results:
+        for key, (evidence, log_likelihood) in zip(part, _alone(scores, part), strict=True):
             score = evidence - scores.odds * len(key[1])
             finite = math.isfinite(score) and math.isfinite(log_likelihood)
             found[key] = (score, log_likelihood) if finite else (math.nan, math.nan)
+    return found
+
+
+def _alone(scores: Scores, keys: Sequence[Wanted]) -> list[tuple[float, float]]:
+    """Evidence and log-likelihood of some fits; by cells if the table has no columns at the rows."""
+    if scores.design.columns.shape[2]:
+        fits, _ = _fits([(scores, key) for key in keys])
+        return list(zip(fits.evidence.tolist(), fits.log_likelihood.tolist(), strict=True))
+    found = [(math.nan, math.nan)] * len(keys)
+
+    def fill(part: slice) -> None:
+        for number in range(part.start, min(part.stop, len(keys))):
+            one = fit_cells(scores.design, *keys[number], tolerance=scores.tolerance)
+            found[number] = float(one.evidence), float(one.log_likelihood)
+
+    side_by_side(len(keys), fill)
     return found
 
 

@@ -16,6 +16,7 @@ from disco.refine.task import Task
 
 GIVEN, LINEAR = "CCS order", "linear models"  # names of starts
 _GAIN = 0.5  # smallest gain of a search, nats; ends within it agree
+_DENSE = 4  # edges per node above which a search from afar takes as long as several restarts, and gains less
 _PATIENCE = 8  # restarts in succession without a gain, after which no other follows
 _KEPT = 8  # restarts that share fits; an interruption loses at most as many
 _WIDER = 3  # largest number of times that the screen is widened
@@ -58,8 +59,12 @@ def search_everywhere(
     design = replace(scores.design, prior=first.prior)
     scores = scores.replace(design=design, candidates=first.candidates, odds=first.odds, against=first.against)
     starts[next(iter(starts))] = first.order  # it continues from the end of the first search
-    ends = _from_every_start(task, scores, starts, first, reporter, memory)
+    ends = _from_starts(task, scores, starts, first, reporter, memory)
+    is_sure = _agree(ends)
     scores, ends = _under_a_wider_screen(task, scores, ends, reporter)
+    if not is_sure:
+        ends = _restarts(task, scores, ends, len(starts) + task.choice.restarts, reporter, memory)
+        scores, ends = _under_a_wider_screen(task, scores, ends, reporter)
     return Searched(scores, ends, first.made + sum(end.made for end in ends))
 
 
@@ -105,26 +110,25 @@ def first_search(task: Task, scores: Scores, order: list[int], reporter: Reporte
     return memory.first
 
 
-def _from_every_start(
+def _from_starts(
     task: Task, scores: Scores, starts: Starts, first: First, reporter: Reporter, memory: Memory
 ) -> list[End]:
-    """Search from every start, then from orders near the best unless most starts agree."""
-    total = len(starts) + task.choice.restarts
-    if reporter.has_enough:
-        starts = dict(list(starts.items())[:2])
+    """Search from every start, or from the first two if the graph is dense and restarts follow, or time is up."""
+    edges, total = sum(map(len, first.parents)), len(starts) + task.choice.restarts
+    is_dense = edges > _DENSE * len(first.parents) and task.choice.restarts > 0
+    starts = dict(list(starts.items())[: 2 if reporter.has_enough or is_dense else None])
     if missing := {label: order for label, order in starts.items() if label not in memory.ends}:
         done = len(starts) - len(missing)
         ends = _side_by_side(task, scores.replace(), missing, first.parents, reporter, done, total)
         memory.keep(ends, is_cut=reporter.has_enough)
-    ends = [memory.ends[label] for label in starts]
-    if not _agree(ends):
-        _restarts(task, scores, ends, total, reporter, memory)
-    return list(memory.ends.values())
+    return [memory.ends[label] for label in starts]
 
 
-def _restarts(task: Task, scores: Scores, ends: list[End], total: int, reporter: Reporter, memory: Memory) -> None:
-    """Search from near the best order so far, until several searches in succession have no gain."""
-    choice, without, made = task.choice, 0, list[End]()
+def _restarts(
+    task: Task, scores: Scores, ends: Sequence[End], total: int, reporter: Reporter, memory: Memory
+) -> list[End]:
+    """Search from near the best order so far as well, until several searches in succession have no gain."""
+    choice, without, made, ends = task.choice, 0, list[End](), list(ends)
     for number in range(1, choice.restarts + 1):
         if reporter.has_enough or without == _PATIENCE:
             break
@@ -138,6 +142,7 @@ def _restarts(task: Task, scores: Scores, ends: list[End], total: int, reporter:
         ends.append(memory.ends.get(label) or made[-1])
         without = 0 if ends[-1].found.score >= best.score + _GAIN else without + 1
     memory.keep(made, is_cut=reporter.has_enough)
+    return ends
 
 
 def _agree(ends: Sequence[End]) -> bool:
@@ -179,7 +184,8 @@ def _side_by_side(
 
 def _under_a_wider_screen(task: Task, scores: Scores, ends: list[End], reporter: Reporter) -> tuple[Scores, list[End]]:
     """Repeat the searches with screened-out pairs that the best graph supports, until there are none."""
-    for number in range(1, _WIDER + 1):
+    before = sum(end.start.startswith(WIDER_SCREEN) for end in ends)
+    for number in range(before + 1, before + _WIDER + 1):
         best: Optimum = best_of(ends).found
         candidates = widened(scores, best.order, best.parents)
         if candidates == scores.candidates or reporter.has_enough:

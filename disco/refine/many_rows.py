@@ -1,0 +1,44 @@
+"""Tables of many rows: the graph is searched on a part of them; the evidence on its edges is that of all."""
+
+import numpy as np
+import torch
+
+from disco.likelihood.covariates import seen
+from disco.likelihood.design import Design
+from disco.refine.prior import BEFORE
+from disco.settings import Settings
+from disco.table.prepared import Prepared
+from disco.table.ranks import dense_ranks
+
+MOST_ROWS = 50_000  # that are searched
+_FEW = 20  # rows that a column keeps outside its most frequent value, if it has as many
+
+
+def searched_rows(counts: np.ndarray) -> np.ndarray | None:
+    """The rows to search, ascending numbers, spread evenly over the rows' totals; None if that is all of them.
+
+    A few rows are added for a column that would be nearly constant otherwise.
+
+    Args:
+        counts: (n, d).
+    """
+    rows = len(counts)
+    if rows <= MOST_ROWS:
+        return None
+    by_total = np.argsort(counts.sum(1), kind="stable")
+    taken = np.zeros(rows, bool)
+    taken[by_total[((np.arange(MOST_ROWS) + 0.5) * rows / MOST_ROWS).astype(int)]] = True
+    for column in counts.T:
+        values, times = np.unique(column[taken], return_counts=True)
+        other = column != values[times.argmax()]
+        if (few := int((other & taken).sum())) < _FEW:
+            taken[np.flatnonzero(other & ~taken)[: _FEW - few]] = True
+    return np.flatnonzero(taken)
+
+
+def whole_design(given: Prepared, settings: Settings) -> Design | None:
+    """All rows, for fits by cells (`disco.likelihood.cells`); None with an adjustment, which no two rows may share."""
+    if given.adjustment is not None:
+        return None
+    levels, _ = seen(given.counts, None, settings)
+    return Design.of(dense_ranks(levels.to_numpy()), prior=BEFORE, dtype=torch.float32, at_rows=False)

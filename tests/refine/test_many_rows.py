@@ -1,0 +1,54 @@
+"""Tables of many rows: searched on a part of them, with the evidence of all."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from disco.refine import Choice, many_rows, refine
+from disco.refine.many_rows import searched_rows
+from disco.settings import Settings
+
+QUICK = Choice(bootstrap=0, folds=0)
+
+
+@pytest.fixture(scope="module")
+def table() -> pd.DataFrame:
+    rng = np.random.default_rng(5)
+    first = rng.poisson(2.0, 4000)
+    second = rng.poisson(0.5 + first)
+    return pd.DataFrame({"a": first, "b": second, "c": rng.poisson(1 + second / 2), "rare": np.arange(4000) % 990 == 5})
+
+
+def few(monkeypatch, rows=1000):
+    monkeypatch.setattr(many_rows, "MOST_ROWS", rows)
+
+
+def test_the_rows_are_spread_over_the_totals_and_keep_rare_values(table, monkeypatch):
+    assert searched_rows(table.to_numpy()) is None
+    few(monkeypatch)
+    rows = searched_rows(table.to_numpy())
+    assert 1000 <= len(rows) <= 1005 and (np.diff(rows) > 0).all()
+    assert table["rare"].iloc[rows].sum() == table["rare"].sum()  # fewer than 20
+    total = table.drop(columns="rare").sum(axis=1)
+    assert np.allclose(*(part.quantile([0.1, 0.5, 0.9]) for part in (total, total.iloc[rows])), atol=1)
+
+
+def test_the_evidence_is_that_of_all_rows(table, monkeypatch):
+    counts = table.drop(columns="rare")
+    whole = refine(counts, QUICK)
+    few(monkeypatch)
+    part = refine(counts, QUICK)
+    both = [one.edges.set_index(["parent", "child"]) for one in (whole, part)]
+    assert sorted(both[0].index) == sorted(both[1].index) and len(both[0]) == 2
+    ratio = both[1]["log_likelihood_nats"] / both[0]["log_likelihood_nats"]
+    assert ratio.tolist() == pytest.approx([1, 1], abs=1e-3)  # but for the prior, which is fitted to the part
+    assert "Searched on 1,000 of 4,000 rows" in part.notes[0] and "is that of all rows" in part.notes[0]
+    assert (part.nodes["misfit_nats"] >= 4).all()  # what a quarter of the rows cannot show counts as misfit
+    assert not any("Searched on" in note for note in whole.notes)
+
+
+def test_with_an_adjustment_the_evidence_is_that_of_the_rows_searched(table, monkeypatch):
+    few(monkeypatch)
+    counts = table.drop(columns="rare").assign(depth=np.random.default_rng(1).integers(50, 100, 4000))
+    found = refine(counts, QUICK, settings=Settings(), roles={"depth": "exposure"})
+    assert "is that of those rows" in found.notes[0]
