@@ -32,6 +32,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 import torch
 from scipy.special import gammaln
 from torch import Tensor
@@ -322,9 +323,9 @@ def _parents(positions: np.ndarray) -> _Effects:
     """The columns of nodes as parents, whose effects depend on positions (n, d)."""
     found, ranks = [], np.empty(positions.shape, dtype=np.int64)
     for node, column in enumerate(positions.T):
-        level, ranks[:, node], counts = np.unique(column, return_inverse=True, return_counts=True)
-        level = level.astype(float)
-        found.append(_orthonormal(_effects(level), counts / len(column), [np.ones_like(level)]))
+        ranks[:, node], level = pd.factorize(column, sort=True)
+        level, share = level.astype(float), np.bincount(ranks[:, node]) / len(column)
+        found.append(_orthonormal(_effects(level), share, [np.ones_like(level)]))
     width = np.array([basis.shape[1] for basis in found])
     padded = np.zeros((len(found), max(map(len, found)), WIDTH))
     for node, basis in enumerate(found):

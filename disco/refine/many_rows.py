@@ -10,7 +10,7 @@ from disco.settings import Settings
 from disco.table.prepared import Prepared
 from disco.table.ranks import dense_ranks
 
-MOST_ROWS = 50_000  # that are searched
+MOST_ROWS = 30_000  # that are searched
 _FEW = 20  # rows that a column keeps outside its most frequent value, if it has as many
 
 

@@ -83,7 +83,7 @@ def refine(
     if rows is not None:
         whole, many = whole_design(given, settings), len(given.counts)
         notes.append(_PART.format(rows=len(rows), many=many, of="those" if whole is None else "all"))
-        given, aside = given.take(rows), aside.iloc[rows]
+        given, aside = given.take(rows), aside.iloc[rows] if len(aside) else aside
     found, adjustment = artefacts(given, aside=aside, dismissed=dismissed), given.adjustment
     task = Task.of(given.counts, choice, settings, order, edges, adjustment, on, knowledge)
     candidates = _candidates(task, reporter)

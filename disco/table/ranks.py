@@ -343,7 +343,7 @@ def _ranked(values: np.ndarray, grids: list[np.ndarray]) -> np.ndarray:
 
 def dense_ranks(values: np.ndarray) -> np.ndarray:
     """Each value's number among the distinct values of its column, from 0, (rows, nodes)."""
-    return np.column_stack([np.unique(column, return_inverse=True)[1] for column in values.T])
+    return np.column_stack([pd.factorize(column, sort=True)[0] for column in values.T])
 
 
 def rank_on_grid(values: np.ndarray, grid: np.ndarray) -> np.ndarray:

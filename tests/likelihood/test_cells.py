@@ -40,8 +40,8 @@ def test_a_fit_by_cells_is_that_of_all_rows(ranks, node, parents, listed, monkey
 def test_equal_rows_are_one_cell(ranks, monkeypatch):
     seen, real = [], cells.fit_batch
     monkeypatch.setattr(
-        cells, "fit_batch", lambda batch, *more: seen.append(batch.columns.shape[2]) or real(batch, *more)
+        cells, "fit_batch", lambda batch, *more: seen.append(batch.weights.shape[1]) or real(batch, *more)
     )
     fit_cells(Design.of(ranks, prior=PRIOR, at_rows=False), 2, (0, 3))
-    (rows,) = (batch.columns.shape[2] for batch in seen)
+    (rows,) = seen
     assert rows == len(np.unique(ranks[:, [0, 3]], axis=0)) < 40
