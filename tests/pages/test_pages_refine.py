@@ -257,13 +257,21 @@ def test_teaching_hides_the_truth_until_it_is_asked_for(drawn):
     assert "truth" in frame_with(app, "direction_nats") and not app.exception
 
 
+def test_the_curves_of_the_searches_are_drawn_on_request():
+    app = opened(refined(), PAGE)
+    curves = len(app.get("plotly_chart"))
+    app.session_state["refine_curves"] = True
+    app.run()
+    assert len(app.get("plotly_chart")) == curves + 2
+
+
 def test_a_run_that_was_never_fitted_shows_its_refinement_alone():
     run = create_run(finished_run(6).table(), Settings(), name="bare")
     refine_by_hand(run, ORDER, EDGES)
     (run.path / "refined_moves.csv").unlink()
     app = opened(run, PAGE)
     assert numbers(app) == {"Edges": "5", "Undecided": "1"}
-    assert edges_shown(app) == set(EDGES) and "no causal order to start from" in texts(app)
+    assert edges_shown(app) == set(EDGES) and "The order before and after" not in texts(app)
     assert not app.segmented_control and any("Refinement · bare" in option for option in box(app, "run_picker").options)
 
 
