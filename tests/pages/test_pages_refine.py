@@ -106,7 +106,12 @@ def test_who_waits_reads_for_what_and_can_start_at_once(monkeypatch):
     assert started == [(run.id, REFINE)] and not app.exception
     assert button(app, "Cancel")
     assert waiting.words(run, REFINE).endswith("2nd in the queue.")
+    monkeypatch.setattr(machine, "compiled", lambda: False)
+    told = [found.proto.text for found in app.run().get("progress")]
+    assert not any("Preparing" in text for text in told)  # what comes first says so
     monkeypatch.setattr(jobs, "wait_of", lambda run, work: Wait())
+    assert any("Preparing the search" in found.proto.text for found in app.run().get("progress"))
+    monkeypatch.setattr(machine, "compiled", lambda: True)
     assert waiting.words(run, REFINE) == "Queued."
     app.run()
     assert not any(found.label == "Start it now anyway" for found in app.button)

@@ -91,7 +91,9 @@ def bar(slot: Any, run: Run, kind: Monitored, status: Status) -> None:
     )
     words = f"{kind.step(status)} · {status.progress:.0%} in all{left}" if status.stage else "Starting"
     if status.state == "queued":
-        is_held_up = kind.work in jobs.COMPILED and not machine.compiled()
+        wait = jobs.wait_of(run, kind.work)
+        is_first = wait is None or wait.ahead is None  # the others wait for it, not for the compilation
+        is_held_up = is_first and kind.work in jobs.COMPILED and not machine.compiled()
         words = "Preparing the search (once on this computer)" if is_held_up else waiting.words(run, kind.work)
     slot.progress(min(max(status.progress, 0.0), 1.0), text=plain(words))
 
