@@ -185,8 +185,11 @@ def test_running_run_shows_stage_progress_and_time_left(monkeypatch):
 def test_a_dead_worker_is_seen_and_can_be_resumed(started):
     run = written_run(poisson(), state="running", stage="joint", progress=0.25)
     run.checkpoint_path.write_bytes(b"kept")
+    at = booted("graph", run=run.id)
+    assert texts(at).count("interrupted") == 1 and "Its process ended early" in texts(at) and button(at, "Resume")
     at = booted("train", run=run.id)
     assert "was interrupted at 25% and can be resumed from its last checkpoint" in texts(at)
+    assert "Its process ended early" in texts(at)
     press(at, "Resume")
     assert started == [(run, runs.FIT)]
 

@@ -16,7 +16,7 @@ from disco.work import jobs
 from disco.work.forecast import span
 from pages.shared.frame import errors, redraw
 from pages.shared.frame.names import plain
-from pages.shared.frame.words import standing
+from pages.shared.frame.words import standing, why
 from pages.shared.work import machine, waiting
 
 _SECONDS = 1.0
@@ -69,6 +69,8 @@ def _live(run: Run, kind: Monitored, before: str) -> None:
             bar(st, run, kind, status)
         if status.error:
             st.error(plain(status.error), icon=":material/error:")
+        elif reason := why(status):
+            st.caption(reason)
         kind.below(run, status)
         _buttons(run, kind, status)
     kind.curves(run, status)
