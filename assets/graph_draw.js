@@ -58,6 +58,7 @@ function show(view, data) {
   view.frame.classList.toggle("many", data.nodes.length > MANY);
   for (const role of ["parent", "child"]) view.frame.style.setProperty(`--${role}`, data.roles[role] ?? "");
   view.frame.classList.toggle("coloured", !data.roles.parent);
+  view.frame.classList.toggle("directed", data.edges.some((edge) => edge.end === "full"));
   view.layers.edges.replaceChildren(...data.edges.map((edge) => (edge.drawn = drawEdge(edge))));
   view.layers.nodes.replaceChildren(...data.nodes.map((node) => (node.drawn = drawNode(node))));
   view.find(".legend").replaceChildren(...data.legend.map(drawKey));
@@ -152,6 +153,7 @@ function mark(view) {
     edge.drawn.classList.toggle("open", near && !sure.includes(edge));
     edge.drawn.classList.toggle("faint", known && !near);
   }
+  view.frame.classList.toggle("related", parents.size + children.size > 0);
   arrange(view);
   label(view);
 }

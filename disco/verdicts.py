@@ -145,7 +145,7 @@ def of_graph(ccs: pd.DataFrame, edges: pd.DataFrame, nodes: int) -> Verdict:
 
 _GRAPH_ADVICE = {
     "sure": "Other rows would probably give these arrows. Whether they are causal depends only on the model.",
-    "guess": "Check the direction of an edge before you use it, here or on Refine.",
+    "guess": "Check the direction of an edge before you use it, on Graph or Refine.",
     "poor": "Lines show related columns. Arrows are guesses: Refine weighs each direction separately.",
 }
 

@@ -106,7 +106,7 @@ def tell_estimate(counts: pd.DataFrame, settings: Settings, device: str) -> None
     foretold = estimate(rows, nodes, settings, device)
     check_memory(foretold)
     say(
-        f"{rows} rows × {nodes} columns on {foretold.device}: about {about(foretold.low, foretold.high)} "
+        f"{rows:,} rows × {nodes:,} columns on {foretold.device}: about {about(foretold.low, foretold.high)} "
         f"and {foretold.bytes / 1e9:.1f} GB.",
         to=sys.stderr,
     )

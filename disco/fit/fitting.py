@@ -141,7 +141,7 @@ def _check_memory(plan: Plan, nodes: int, device: torch.device) -> None:
     free = torch.cuda.mem_get_info()[0] if device.type == "cuda" else psutil.virtual_memory().available
     if needed > free:
         raise InputError(
-            f"A fit of {plan.rows} rows × {nodes} columns needs about {needed / 1e9:.1f} GB of memory, and "
+            f"A fit of {plan.rows:,} rows × {nodes} columns needs about {needed / 1e9:.1f} GB of memory, and "
             f"{free / 1e9:.1f} GB are free. Use fewer columns or rows (max_rows), or a smaller width."
         )
 

@@ -161,7 +161,8 @@ def _by_name(values: np.ndarray, name: str) -> Guess | None:
     levels, words = len(np.unique(known)), set(_words(name))
     if levels < 2:
         return None
-    if words & (_GROUPS | _CATEGORIES) and levels <= len(values) / 2:
+    is_counted = name.lower() in _GROUPS and known.min() == 0  # how many mice, not which: labels begin at 1
+    if words & (_GROUPS | _CATEGORIES) and levels <= len(values) / 2 and not is_counted:
         many = levels > MANY or bool(words & _GROUPS)
         why = f"has the name of a {'group' if many else 'category'}, and {levels:,} values"
         return Guess("group", "", why) if many else Guess("covariate", CATEGORICAL, why)

@@ -194,7 +194,7 @@ def fold_of_rows(rows: int, folds: int, seed: int, group: np.ndarray | None = No
     """
     if rows < least_rows(folds):
         raise InputError(
-            f"The table has {rows} rows, too few for {folds} folds: it needs at least {least_rows(folds)}. "
+            f"The table has {rows:,} rows, too few for {folds} folds: it needs at least {least_rows(folds)}. "
             "Add rows or use fewer folds."
         )
     random = np.random.default_rng([seed, 0])

@@ -14,6 +14,7 @@ from disco.methods import GROUPS, METHODS
 from disco.metrics.several import Comparison
 from disco.runs import Run, compared, found, stamps
 from disco.runs.compared import Ended
+from disco.words import series
 from pages.shared.result.known import Known
 
 OWN = {found.FITTED: "this run's fit", found.REFINED: "this run's refinement"}
@@ -144,14 +145,24 @@ def choose(every: Compared) -> Compared | None:
         default=usual,
         format_func=label,
         key=f"compare_shown_{every.run.id}_{len(names)}",
-        help="The controls are left out at first: sorted columns say nothing about causes, and agree with each other. "
-        "The method refinement is left out beside this run's refinement: it is the same search.",
     )
     chosen = [name for name in names if name in chosen]
+    _left_out([name for name in names if name not in chosen and name not in usual], every)
     if not chosen:
         st.caption("Choose at least one method.")
         return None
     return _among(every, tuple(chosen), str(every.run.path), _stamp(every.run))
+
+
+def _left_out(names: Sequence[str], every: Compared) -> None:
+    """Say which methods are left out at first, and why."""
+    if controls := [label(name) for name in names if group(name) == "controls"]:
+        st.caption(
+            f"Left out as a baseline: {series(controls)}. Sorted columns say nothing about causes, and agree with each "
+            "other. Add them above to compare with them."
+        )
+    if any(every.repeats(name) for name in names):
+        st.caption(f"Left out: {label(_SEARCH)}, the same search as this run's refinement.")
 
 
 @st.cache_resource(max_entries=32, show_spinner=False)

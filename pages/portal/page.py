@@ -4,11 +4,12 @@ import streamlit as st
 
 from disco.studies import portal
 from pages.portal import choice
+from pages.shared.frame.names import plain
 from pages.shared.studies import experiment, graphs, group
 
 _SEARCHES = (
-    "By the likelihood, without a fit: once on the counts alone and once adjusted. It takes some seconds. Each search "
-    "is a run of its own. Open it to fit DISCO's networks to the same table."
+    "By the likelihood, without a fit. It takes some seconds. Each search is a run of its own. Open it to fit DISCO's "
+    "networks to the same table."
 )
 _CHANGES = {
     "dropped": "Only in the graph of the counts alone: what joined the two was plot, year or month.",
@@ -21,7 +22,9 @@ table = choice.table(plots, species)
 if table is not None:
     st.caption(f"{len(table):,} rows, one per plot and month with captures × {len(species)} species.")
     wanted = portal.group(table, plots, roles)
-    runs = group.section("portal", wanted, "Search the graphs", _SEARCHES)
+    if len(wanted) > 1:
+        st.caption(f"Two graphs: of the counts alone, and {plain(roles)}.")
+    runs = group.section("portal", wanted, "Search the graph of the counts", _SEARCHES)
     is_done = len(runs) == len(wanted)
     if is_done:
         st.subheader("The graph with and without place and time", anchor=False)

@@ -35,16 +35,14 @@ def explore(
     """
     slot = st.container(key="beside_refined").columns([5, 3], gap="medium")
     with slot[1], st.container(height=_RAIL, key="refine_rail", border=False):
-        edges, unjudged, lines, absent = _choices(refinement, changes, known)
+        with st.container(key="refine_filters"):
+            edges, lines, absent = _choices(refinement, changes, known)
+            graph = strongest.part(refinement.run, refinement.subgraph(edges), [picked.picked_edge(_pairs(edges))])
+            drawn = canvas.with_heads(_judged(refinement, graph, lines, absent, changes, disco, known), "refine_heads")
         _picked(refinement, edges)
     with slot[0]:
-        head = st.container()
-        if unjudged:
-            st.caption(f"{how_many(unjudged, 'edge')} shown although a filter lacks the number that it needs.")
-        graph = strongest.part(refinement.run, refinement.subgraph(edges), [picked.picked_edge(_pairs(edges))])
         part = "" if (many := graph.number_of_edges()) == len(edges) else f", {many:,} drawn"
-        head.markdown(f"**{len(edges)} of {how_many(len(refinement.edges), 'edge')}** shown{part}")
-        drawn = canvas.with_heads(_judged(refinement, graph, lines, absent, changes, disco, known), "refine_heads")
+        st.markdown(f"**{len(edges)} of {how_many(len(refinement.edges), 'edge')}** shown{part}")
         canvas.graph_view(
             refinement, drawn, "refine_canvas", height=CANVAS, strength=refinement.strength, picks_edges=True
         )
@@ -59,12 +57,14 @@ def explore(
 
 def _choices(
     refinement: Refinement, changes: pd.DataFrame | None, known: Known | None
-) -> tuple[pd.DataFrame, int, str, bool]:
-    """The edges that pass, how many no filter could judge, what the lines show, and whether absent edges are drawn."""
-    with st.container(key="refine_filters"), st.expander("Filter and colour the edges", icon=":material/filter_alt:"):
+) -> tuple[pd.DataFrame, str, bool]:
+    """The edges that pass the filters, what the lines show, and whether absent edges are drawn."""
+    with st.expander("Filter and colour the edges", icon=":material/filter_alt:"):
         lines, absent = _lines(changes, known)
         edges, unjudged = filters.kept(refinement.edges, filters.chosen(refinement))
-    return edges, unjudged, lines, absent
+    if unjudged:
+        st.caption(f"{how_many(unjudged, 'edge')} shown although a filter lacks the number that it needs.")
+    return edges, lines, absent
 
 
 def _lines(changes: pd.DataFrame | None, known: Known | None) -> tuple[str, bool]:

@@ -30,7 +30,7 @@ _HELP = {
 def summary(refinement: Refinement, changes: pd.DataFrame | None) -> None:
     """The edges in numbers, poorly fitted nodes, notes, the order and the assumptions."""
     _numbers(refinement, changes)
-    misfit.banner(refinement.refined)
+    misfit.worst(refinement.refined)
     _notes(refinement.refined.notes)
     more = " …" if len(refinement.order) > 24 else ""
     st.markdown("Refined order, source first: " + ", ".join(code(node) for node in refinement.order[:24]) + more)
@@ -109,11 +109,15 @@ def searches(refinement: Refinement) -> None:
             "distinguishes these graphs. An edge that one of them has reversed counts as undecided."
         )
     st.markdown(best)
-    left, right = st.container(key="beside_searches").columns(2, gap="large")
-    with left:
-        figure.show(refinement.ends, "refine_ends")
-    with right:
-        figure.show(refinement.sweeps, "refine_sweeps")
+    box = st.expander(
+        "The end and the course of each search", icon=":material/show_chart:", key="refine_curves", on_change="rerun"
+    )
+    if box.open:
+        left, right = box.container(key="beside_searches").columns(2, gap="large")
+        with left:
+            figure.show(refinement.ends, "refine_ends")
+        with right:
+            figure.show(refinement.sweeps, "refine_sweeps")
 
 
 def _ended(count: int) -> str:
@@ -121,12 +125,11 @@ def _ended(count: int) -> str:
 
 
 def order(refinement: Refinement) -> None:
-    """The order before and after, and the gain of each move."""
-    st.subheader("The order before and after", anchor=False)
+    """The order before and after, and the gain of each move; nothing if the search was given no order."""
     moves = refinement.refined.moves
     if moves is None:
-        st.caption("There was no causal order to start from, so there is nothing to compare.")
-        return
+        return  # no causal order was given to start from
+    st.subheader("The order before and after", anchor=False)
     st.caption(evidence_words.SAME_ROWS)
     left, right = st.container(key="beside_slope").columns([3, 2], gap="large")
     with left:

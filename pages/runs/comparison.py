@@ -9,6 +9,7 @@ from disco.words import how_many, plural
 from pages.shared.frame import table
 from pages.shared.frame.names import code, plain
 from pages.shared.graph import paired
+from pages.shared.work import setting_words
 
 _MOST_NAMED = 12
 
@@ -96,4 +97,5 @@ def _settings(both: TwoRuns) -> None:
     st.markdown(f"**{how_many(len(both.settings), 'setting')}** {plural(len(both.settings), 'differs', 'differ')}:")
     text = st.column_config.TextColumn
     config = {"setting": text("Setting"), "first": text("First"), "second": text("Second")}
-    table.show(both.settings, "Settings that differ", config)
+    rows = both.settings.assign(setting=both.settings["setting"].map(setting_words.label))
+    table.show(rows, "Settings that differ", config)

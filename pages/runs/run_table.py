@@ -105,11 +105,11 @@ def _frame(view: list[Summary]) -> pd.DataFrame:
             "created": [one.run.created.astimezone().replace(tzinfo=None) for one in view],
             "rows": pd.array([one.shape and one.shape[0] for one in view], dtype="Int64"),
             "columns": pd.array([one.shape and one.shape[1] for one in view], dtype="Int64"),
-            "preset": [one.run.settings.preset for one in view],
-            "seed": [one.run.settings.seed for one in view],
             "fit": pd.array([fit for fit, _ in edges], dtype="Int64"),
             "refined": pd.array([refined for _, refined in edges], dtype="Int64"),
-            "size": [one.bytes for one in view],
+            "megabytes": [one.bytes / 1e6 for one in view],
+            "preset": [one.run.settings.preset for one in view],
+            "seed": [one.run.settings.seed for one in view],
         }
     )
 
@@ -127,9 +127,9 @@ def _config() -> dict[str, object]:
         "created": st.column_config.DatetimeColumn("Made", format="D MMM YYYY HH:mm"),
         "rows": number("Rows", format="localized"),
         "columns": number("Columns", format="localized"),
-        "preset": text("Preset"),
-        "seed": number("Seed", format="%d"),
         "fit": number("Edges, fit", format="localized", help="At the thresholds of the fit."),
         "refined": number("Edges, refined", format="localized"),
-        "size": number("Size", format="bytes", help="All files of the run, on disk."),
+        "megabytes": number("MB", format="%.1f", help="All files of the run, on disk."),
+        "preset": text("Preset"),
+        "seed": number("Seed", format="%d"),
     }

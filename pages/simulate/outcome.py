@@ -48,14 +48,13 @@ def send_on(result: Simulated, teaching: bool) -> None:
     rows, nodes = result.table.shape
     beside = "".join(f" + {name}" for name in result.design.beside())
     edges = f", {how_many(len(result.truth), 'true edge')}" if not teaching else ""
-    left, right = st.columns([3, 2], vertical_alignment="center")
-    left.markdown(f"**{how_many(rows, 'row')} × {how_many(nodes, 'column')}{beside}{edges}**")
-    if right.button(
+    row = st.container(horizontal=True, vertical_alignment="center", gap="medium")
+    row.markdown(f"**{how_many(rows, 'row')} × {how_many(nodes, 'column')}{beside}{edges}**", width="content")
+    if row.button(
         "Use this table",
         type="primary",
         icon=":material/arrow_forward:",
         key="sim_use",
-        width="stretch",
         help="Loads the table with its truth and opens Preprocess, or Data if its values are not counts.",
     ):
         _use(result, teaching)

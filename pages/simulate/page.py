@@ -13,6 +13,7 @@ intro.page_intro(
     "choose how each node depends on its parents, and check the table. Then use it like your own: its truth comes "
     "with it, and the result pages compare every order and edge with it.",
 )
+head = st.container()  # above the form, so that the next step is in sight on a phone too
 with st.container(key="simulate"):
     left, right = st.columns([2, 3], gap="large")
 problems = {}
@@ -28,15 +29,16 @@ with left:
     form.switch("teaching", "Teaching", "Hides the truth here and on every page, until someone reveals it.")
     design_file.read_back()
 teaching = form.form().teaching
-with right:
-    result = None
+result = None
+with head:
     try:
         result = outcome.drawn(form.design())
     except InputError as error:
         problems[form.cause()].error(plain(error), icon=":material/error:")
-        st.info("There is no table yet: correct what is marked in red.", icon=":material/arrow_back:")
+        st.info("There is no table yet: correct what is marked in red.", icon=":material/arrow_downward:")
     if result is not None:
         outcome.send_on(result, teaching)
+with right:
     outcome.graph(result)
     if result is None:
         st.stop()

@@ -14,27 +14,28 @@ _CAUSES = {RATES: "Rates cause rates", COUNTS: "Counts cause counts"}
 
 def choose() -> None:
     """Rows, seed, options that make the table harder, and the columns beside the counts."""
-    left, right, dice = st.columns([4, 4, 1.4], vertical_alignment="bottom")
+    left, right = st.columns(2)
     with left:
         form.number("rows", "Rows n", "A smaller table is the start of a larger one.", min_value=0, step=500)
     with right:
         form.number(
             "seed", "Seed", "The same design and seed give the same table on every machine.", min_value=0, step=1
         )
-    dice.button(
-        ":material/casino:",
-        help="A random seed.",
-        key="sim_dice",
-        width="stretch",
-        on_click=lambda: form.change(seed=secrets.randbelow(1_000_000)),
-    )
     now = form.form()
     st.session_state["sim_unsortable"] = all(getattr(now, name) for name in UNSORTABLE)
-    st.toggle(
+    row = st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute")
+    row.toggle(
         "Unsortable",
         key="sim_unsortable",
         on_change=_unsortable_changed,
         help="Means and variances do not reveal the causal order: random signs, equal means and equal variances.",
+    )
+    row.button(
+        "New seed",
+        icon=":material/casino:",
+        help="Another table of the same design, from a random seed.",
+        key="sim_dice",
+        on_click=lambda: form.change(seed=secrets.randbelow(1_000_000)),
     )
     _harder(now)
     _beside(now)

@@ -7,98 +7,9 @@ from disco.settings import CHOICES, PRESETS, Settings
 from disco.words import how_many
 from pages.shared import session
 from pages.shared.frame.glossary import define
-from pages.shared.work import choices
+from pages.shared.work import choices, setting_words
 
-_CHOICE_WORDS = {
-    "iqr": "Median and IQR",
-    "jackknife": "Folds",
-    "updates": "Updates",
-    "epochs": "Epochs",
-    "ocs": "OCS",
-    "cam": "CAM",
-    "pcm": "PCM",
-    "evidence": "Evidence",
-}
 _PRESET_WORDS = {"tuned": "Tuned", "paper": "Paper"}
-_SCHEDULE = (
-    "Epochs: the rate falls until the last epoch. Updates: it falls over as many optimiser updates as there are "
-    "epochs, then holds its last value. The paper does not say; preset Paper uses {paper}, our reading."
-)
-_DECAY = "Epochs or updates until the learning rate reaches its last value; empty: the number of epochs."
-GROUPS: dict[str, tuple[tuple[str, str, str], ...]] = {
-    "Rows": (
-        ("max_rows", "Rows used at most", "A random sample with the seed; empty uses all rows."),
-        ("evaluation_rows", "Held-out rows scored per fold", "At most; empty scores every held-out row."),
-    ),
-    "Networks": (
-        ("width", "Width", "Units per hidden layer, in both networks."),
-        ("hidden_layers", "Hidden layers", "In both networks."),
-        ("skip_connection", "Skip connection", "A linear map beside the joint network's hidden layers."),
-        ("batch_size", "Batch size", "Rows per training step."),
-    ),
-    "Joint network": (
-        ("joint_epochs", "Epochs at most", "Training stops earlier if the validation loss no longer falls."),
-        ("joint_steps", "Steps at least", "A small table is trained for more epochs to reach them."),
-        ("joint_schedule", "Learning rate falls with", _SCHEDULE.format(paper=PRESETS["paper"]["joint_schedule"])),
-        ("joint_decay", "Learning rate falls for", _DECAY),
-        ("joint_learning_rate", "Learning rate, first", "Falls along a cosine to the last."),
-        ("joint_learning_rate_end", "Learning rate, last", "At the end of the cosine."),
-        ("joint_gradient_norm", "Gradient norm at most", "Longer gradients are scaled down to this."),
-        ("validation_share", "Share held out for validation", "Of the training folds' rows; decides when to stop."),
-        ("validation_rows", "Validation rows at most", "A limit on the rows held out for validation."),
-        ("validation_start", "First validation epoch", "No stopping before it."),
-        ("validation_every", "Epochs between validations", "From the first validation on."),
-        ("patience", "Patience", "Validations without a gain before training stops."),
-        ("min_improvement", "Least gain", "A smaller fall of the loss does not count."),
-    ),
-    "Projection network": (
-        ("projection_epochs", "Epochs", "There is no early stopping."),
-        ("projection_steps", "Steps at least", "A small table is trained for more epochs to reach them."),
-        (
-            "projection_schedule",
-            "Learning rate falls with",
-            _SCHEDULE.format(paper=PRESETS["paper"]["projection_schedule"]),
-        ),
-        ("projection_decay", "Learning rate falls for", _DECAY),
-        ("projection_learning_rate", "Learning rate, first", "Falls along a cosine to the last."),
-        ("projection_learning_rate_end", "Learning rate, last", "At the end of the cosine."),
-        ("projection_gradient_norm", "Gradient norm at most", "Longer gradients are scaled down to this."),
-        ("full_set_probability", "Share of full masks", "Probability that a mask keeps every column."),
-        ("full_set_weight", "Weight of the full set", "Of the loss term on all columns."),
-        ("log_clip", "Bound on the log correction", "Larger corrections are cut."),
-    ),
-    "Noise": (
-        ("sigma_min", "Least training noise", "Of the birth–death corruption."),
-        ("sigma_max", "Largest training noise", "At most 3."),
-        ("time_min", "Earliest time", "Of the noise schedule."),
-        ("noise_levels", "Noise levels scored", "Curvature is averaged over them."),
-        ("noise_min", "Least noise scored", "Near zero, where scores are those of the data."),
-        ("noise_max", "Largest noise scored", "The levels are evenly spaced in logarithm between the two."),
-    ),
-    "Parents and monitoring": (
-        (
-            "selector",
-            "Selector of parents",
-            "The selector whose edges are the run's. You can compute the others after the fit, on Parents. PCM adds "
-            "minutes to the estimated time if there are many nodes.",
-        ),
-        (
-            "disjoint_rows",
-            "Disjoint rows",
-            "On: a random half of the rows for networks and order, the other half for the parents. Off: all for both.",
-        ),
-        (
-            "parent_rule",
-            "Rule of parent selection",
-            "The paper's median and IQR, or the agreement of the folds. You can change it after the fit, on Parents.",
-        ),
-        ("tau_z", "Threshold τ_Z", "For the paper's rule. You can change it later on Parents, without refitting."),
-        ("pi_min", "Share of folds π_min", "You can change it later on Parents, without refitting."),
-        ("fdr", "False discovery rate", "Nominal; sets the threshold for the agreement of the folds."),
-        ("monitor_every", "Epochs between measured losses", "Only for the curves; does not change results."),
-    ),
-}
-
 _BOXES = (
     ("More settings", ":material/settings:", "more_settings", ("Rows", "Parents and monitoring")),
     ("Expert", ":material/experiment:", "expert", ("Networks", "Joint network", "Projection network", "Noise")),
@@ -179,14 +90,14 @@ def others() -> None:
 
 def _group(title: str) -> None:
     st.markdown(f"**{title}**")
-    for index, (name, label, text) in enumerate(GROUPS[title]):
+    for index, (name, label, text) in enumerate(setting_words.GROUPS[title]):
         if index % 3 == 0:  # row by row: widgets differ in height, and a phone shows them in this order
             columns = st.columns(3)
         with columns[index % 3]:
             if isinstance(getattr(Settings(), name), bool):
                 choices.switch(name, label, text)
             elif name in CHOICES:
-                choices.segments(name, label, list(CHOICES[name]), _CHOICE_WORDS.__getitem__, text)
+                choices.segments(name, label, list(CHOICES[name]), setting_words.CHOICE_WORDS.__getitem__, text)
             else:
                 choices.number(name, label, text, **_format(name))
                 _made(name)
@@ -214,7 +125,7 @@ def _format(name: str) -> dict[str, object]:
 def _differences(settings: Settings) -> list[str]:
     """Names of the settings listed here that are not the preset's."""
     plain = Settings.of(settings.preset)
-    listed = [name for fields in GROUPS.values() for name, _, _ in fields]
+    listed = [name for fields in setting_words.GROUPS.values() for name, _, _ in fields]
     return [name for name in listed if getattr(settings, name) != getattr(plain, name)]
 
 
@@ -224,4 +135,4 @@ def _reset() -> None:
 
 
 assert set(_PRESET_WORDS) == set(PRESETS), "every preset needs its word here"
-assert {title for *_, titles in _BOXES for title in titles} == set(GROUPS), "every group needs its box"
+assert {title for *_, titles in _BOXES for title in titles} == set(setting_words.GROUPS), "every group needs its box"

@@ -43,14 +43,18 @@ def test_a_line_of_unknown_direction_makes_no_parent_and_no_child(page, address)
     sure = {(row.parent, row.child): row.decided for row in refined.edges.itertuples()}
     assert not sure["x1", "x2"] and not sure["x2", "x3"] and sure["x1", "x4"]
     page.goto(f"{address}/refine?run={run.id}")
+    told = page.locator(".key").get_by_text("parent of the picked node", exact=True)
+    expect(told).to_be_hidden()  # as long as none is picked
     page.locator(f".canvas [data-node='{refined.order.index('x2')}'] rect").click()
     expect(page.locator("h5")).to_have_text("x2")
+    expect(told).to_be_hidden()
     expect(page.locator(".canvas .node.joined")).to_have_count(2)
     expect(page.locator(".canvas .node.parent, .canvas .node.child")).to_have_count(0)
     expect(page.get_by_text("Joined to it, direction not known")).to_be_visible()
     page.locator(f".canvas [data-node='{refined.order.index('x1')}'] rect").click()
     expect(page.locator(".canvas .node.child")).to_have_count(1)
     expect(page.locator(".canvas .node.joined")).to_have_count(1)
+    expect(told).to_be_visible()
 
 
 @pytest.mark.parametrize("name", ["graph", "refine"])

@@ -227,10 +227,14 @@ def test_the_sections_show_what_the_methods_shown_have(drawn, monkeypatch):
     written = written_when_asked(monkeypatch)
     run = three()
     app = opened(run, PAGE)
-    assert app.multiselect[0].value == ["good", "undirected", "slow"]  # the controls are left out at first
+    assert app.multiselect[0].value == ["good", "undirected", "slow"]
+    assert "Left out as a baseline: sorted by mean." in texts(app)
     assert "1 method shown here has no order" in texts(app) and len(app.get("plotly_chart")) == 3
     app.multiselect[0].set_value(["good", "undirected"]).run()  # one order alone has nothing to agree with
-    assert "Two are needed to compare orders" in texts(app) and len(app.get("plotly_chart")) == 2
+    assert "Two are needed to compare orders" in texts(app) and len(app.get("plotly_chart")) == 1
+    assert numbers(app)["Edge agreement"] == "0.750" and "Order agreement" not in numbers(app)
+    app.multiselect[0].set_value(["good"]).run()
+    assert "Choose at least two methods above" in texts(app) and len(app.get("plotly_chart")) == 1
     app.multiselect[0].set_value(["good", "undirected", "slow"]).run()
     turn_to(app, run, "consensus")
     graph = drawn[-1]

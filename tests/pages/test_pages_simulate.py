@@ -87,6 +87,18 @@ def test_parameters_are_those_of_the_chosen_families():
     assert at.session_state["simulate_last"].design.parameters == {}
 
 
+def test_the_dice_has_words_and_draws_another_table():
+    at = opened(seed=3)
+    before = table_of(at)
+    button(at, "New seed").click().run()
+    assert at.number_input(key="sim_seed").value != 3 and not table_of(at).equals(before)
+
+
+def test_the_way_on_stands_before_the_form():
+    keys = [key for one in opened().main if (key := getattr(one, "key", None))]
+    assert keys.index("sim_use") < keys.index("sim_rows")
+
+
 def test_unsortable_sets_its_parts():
     at = set_to(opened(), unsortable=True)
     design = at.session_state["simulate_last"].design

@@ -1,10 +1,13 @@
 """Train: settings, estimate, start; the monitor in every state of a run."""
 
+import dataclasses
+import json
 from dataclasses import replace
 
 import pandas as pd
 import pytest
 from app_world import booted, box, button, draft_of, drafted, poisson, press, texts, unfold, written_run
+from made_up import finished_run
 
 from disco import runs
 from disco.knowledge import Knowledge
@@ -13,6 +16,7 @@ from disco.score.plan import Plan
 from disco.settings import Settings
 from disco.work import jobs
 from pages.shared.frame.names import plain
+from pages.shared.work import setting_words
 
 pytestmark = pytest.mark.usefixtures("calibrated")
 
@@ -181,8 +185,11 @@ def test_running_run_shows_stage_progress_and_time_left(monkeypatch):
 def test_a_dead_worker_is_seen_and_can_be_resumed(started):
     run = written_run(poisson(), state="running", stage="joint", progress=0.25)
     run.checkpoint_path.write_bytes(b"kept")
+    at = booted("graph", run=run.id)
+    assert texts(at).count("interrupted") == 1 and "Its process ended early" in texts(at) and button(at, "Resume")
     at = booted("train", run=run.id)
     assert "was interrupted at 25% and can be resumed from its last checkpoint" in texts(at)
+    assert "Its process ended early" in texts(at)
     press(at, "Resume")
     assert started == [(run, runs.FIT)]
 
@@ -201,6 +208,31 @@ def test_folds_and_smoothing_can_be_changed():
     at.slider(key="smoothing").set_value(0.6).run()
     at.button_group(key="folds_shown").set_value([2]).run()
     assert not at.exception
+
+
+def test_a_fit_that_begins_has_a_sentence_instead_of_empty_figures():
+    run = written_run(poisson(), state="running", stage="joint")
+    run.events_path.unlink()
+    lock = run.take()
+    try:
+        at = booted("train", run=run.id)
+        assert "appear here once the first epochs are trained" in texts(at) and not at.get("plotly_chart")
+        line = {"epoch": 1, "stage": "joint", "fold": 1, "train": 1.0, "validation": 2.0}
+        run.events_path.write_text(json.dumps(line) + "\n")
+        at.run()
+        assert "appear when its training begins" in texts(at) and len(at.get("plotly_chart")) == 1
+    finally:
+        lock.release()
+
+
+def test_a_run_says_its_settings_in_the_words_of_the_page():
+    changes = {"joint_epochs": 3, "skip_connection": False, "parent_rule": "iqr", "max_rows": None}
+    run = finished_run(4, settings=Settings.of("tuned", **changes, width=8, projection_epochs=2))
+    (said,) = [one.value for one in booted("train", run=run.id).caption if "Preset" in one.value]
+    assert "joint network: epochs at most 3" in said and "skip connection off" in said
+    assert "rule of parent selection Median and IQR" in said and "_" not in said
+    named = [name for name in dataclasses.asdict(Settings()) if setting_words.label(name) == name]
+    assert named == []
 
 
 def test_a_run_that_is_gone_is_said():

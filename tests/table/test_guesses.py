@@ -25,6 +25,9 @@ COLUMNS = {
     "change": (_RNG.integers(-5, 6, ROWS), "covariate, continuous"),
     "empty": ([None] * ROWS, "ignore"),
     "plot_id": (np.arange(ROWS) % 24 + 1, "group"),
+    "mouse": (_RNG.poisson(1.0, ROWS), None),  # how many were caught
+    "Animal": (np.arange(ROWS) % 24 + 1, "group"),
+    "mouse_id": (np.arange(ROWS) % 24, "group"),
     "batchNumber": (np.arange(ROWS) % 4, "covariate, categorical"),
     "sample_id": (_RNG.permutation(ROWS), "ignore"),
     "age": (_RNG.integers(20, 80, ROWS), "covariate, continuous"),

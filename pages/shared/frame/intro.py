@@ -5,7 +5,7 @@ import streamlit as st
 from disco import runs
 from disco.runs import Run
 from disco.table.roles import Roles
-from disco.verdicts import Verdict
+from disco.verdicts import LEVELS, Verdict
 from disco.words import how_many
 from pages.shared import session
 from pages.shared.frame.artefacts import dismissed, lines
@@ -78,18 +78,21 @@ def verdict(level: str, text: str, advice: str, about: str, on_graph: Verdict | 
         text: what was found, as Markdown.
         advice: what to do about it, as Markdown.
         about: what is judged: order, threshold, directions or edges.
-        on_graph: Graph's verdict on the run, below that of a page which judges something else.
+        on_graph: Graph's verdict on the run, beside that of a page which judges something else. The worse of the two
+            is in the box above the other.
     """
-    box, icon = _LOOKS[level]
+    first, second = Verdict(level, text, advice, about), on_graph
+    if second is not None and LEVELS.index(second.level) > LEVELS.index(level):
+        first, second = second, first
+    box, icon = _LOOKS[first.level]
     run = session.run.current()
     with st.container(gap="xsmall"):
         if run is not None and artefacts(run):
             st.caption(text)
         else:
-            box(f"**{_HEADS[about][level]}.** {text} {advice}", icon=icon)
-            if on_graph is not None and on_graph.about != about:
-                head, icon = _HEADS[on_graph.about][on_graph.level], _LOOKS[on_graph.level][1]
-                st.caption(f"{icon} On Graph: **{head}.** {on_graph.text}")
+            box(f"**{_HEADS[first.about][first.level]}.** {first.text} {first.advice}", icon=icon)
+            if second is not None and second.about != first.about:
+                st.caption(f"{_LOOKS[second.level][1]} **{_HEADS[second.about][second.level]}.** {second.text}")
         if run is not None:
             adjustment(run.roles)
             found = runs.origin.of(run)

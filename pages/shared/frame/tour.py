@@ -50,7 +50,10 @@ def draw(name: str) -> None:
         if step == _LAST:
             st.button("Done", key="tour_done", on_click=_end)
             return
-        is_pressed = st.button("Next", key="tour_next", icon=":material/arrow_forward:", icon_position="right")
+        # Not "Next": the line above has a link of this name, to the next page.
+        is_pressed = st.button(
+            f"Step {step + 1}", key="tour_next", icon=":material/arrow_forward:", icon_position="right"
+        )
         st.button("Skip", key="tour_skip", type="tertiary", on_click=_end)
     if is_pressed:
         _go_on(step)

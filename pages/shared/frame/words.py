@@ -31,6 +31,12 @@ def standing(name: str, work: Work, status: Status) -> str:
     return f"{it} {STATES[status.state]}"
 
 
+def why(status: Status) -> str:
+    """Why work failed or was interrupted, one sentence; empty for other states."""
+    lost = "Its process ended early, as when the computer is restarted or memory runs out."
+    return status.error or (lost if status.state == "interrupted" else "")
+
+
 def bullets(lines: Sequence[str], most: int | None = None, rest: str = "more.") -> str:
     """A list in Markdown; beyond `most` lines, the number of others, followed by `rest`."""
     more = 0 if most is None else len(lines) - most

@@ -1,4 +1,4 @@
-"""How well the model fits the nodes, and how far to trust their arrows: at the top of a page, per node, per edge."""
+"""How well the model fits the nodes, and how far to trust their arrows: of a table, per node, per edge."""
 
 import math
 
@@ -7,8 +7,8 @@ import pandas as pd
 import streamlit as st
 
 from disco.refine import Refined
-from disco.refine.limits import MISFIT, MOST_MISFIT
-from disco.refine.reasons import but_known, is_of_kind, missed
+from disco.refine.limits import MISFIT
+from disco.refine.reasons import is_of_kind, missed
 from disco.runs import Run, stamps
 from disco.words import how_many, listed, number, plural
 from pages.shared.frame import errors, figure, table
@@ -37,35 +37,18 @@ def note(refinement: Refinement | None) -> None:
         )
 
 
-def banner(refined: Refined) -> None:
-    """Say at the top of a page which nodes are poorly fitted; nothing if none is."""
+def worst(refined: Refined) -> None:
+    """Name the poorly fitted nodes; nothing if none is. The verdict says whether the model fits the table."""
     nodes = refined.nodes
-    if nodes is None:
-        st.info(
-            "An older version made this refinement. It did not measure how well the model fits each node, and used "
-            "fewer rules to call a direction decided. Refine again before you rely on an arrow.",
-            icon=":material/history:",
-        )
+    if nodes is None or (poor := missed(nodes)).empty:
         return
-    worst = missed(nodes)
-    if worst.empty:
-        return
-    named = [f"{code(row.node)} ({_nats(row.misfit_nats)})" for row in worst.itertuples()]
-    share = f"{len(worst)} of {how_many(len(nodes), 'node')}"
-    are = plural(len(worst), "is", "are")
+    named = [f"{code(row.node)} ({_nats(row.misfit_nats)})" for row in poor.itertuples()]
     said = f"Fits worst: {listed(named, _MOST_NAMED)}."
     if is_of_kind(nodes):
-        st.warning(
-            f"**{share} {are} poorly fitted: the arrows there are hypotheses.** {said}",
-            icon=":material/rule:",
-        )
+        few = f"{len(poor)} of {how_many(len(nodes), 'node')} {plural(len(poor), 'is', 'are')} poorly fitted"
+        st.warning(f"**{few}: the arrows there are hypotheses.** {said}", icon=":material/rule:")
         return
-    st.warning(
-        f"**The model does not fit this table: no direction is called decided{but_known(refined.edges)}.** "
-        f"{share} {are} poorly fitted (the limit is {MOST_MISFIT:.0%}). {said} An edge still says that two columns are "
-        f"related. Its arrow is a hypothesis: {_WRONG}",
-        icon=":material/warning:",
-    )
+    st.caption(f":material/warning: {said} An arrow would be a hypothesis: {_WRONG}")
 
 
 def of_node(refined: Refined, node: str, *, of_refined: bool = False) -> None:

@@ -18,7 +18,7 @@ from disco.work.forecast import about, estimate
 from pages.shared import session
 from pages.shared.frame import errors, intro, redraw
 from pages.shared.frame.names import plain
-from pages.shared.frame.words import standing
+from pages.shared.frame.words import standing, why
 from pages.shared.result import script
 from pages.shared.work import fit_monitor, machine, refine_monitor, waiting
 from pages.shared.work.monitor import Monitored, bar
@@ -108,7 +108,7 @@ def _line(key: str, label: str, run: Run, kind: Monitored) -> None:
         waiting.start_now(right, run, work)
         return
     took = f" in {duration(status.seconds)}" if status.state == "done" and status.seconds else ""
-    middle.caption(f"{standing(run.name, work, status)}{took}. {plain(status.error or '')}")
+    middle.caption(f"{standing(run.name, work, status)}{took}. {plain(why(status))}")
     if status.state == "done":
         if right.button("Open", key=key.format("open"), help="Opens this run on every page."):
             session.run.select(run)

@@ -4,12 +4,14 @@ import streamlit as st
 
 from disco.refine import QUICK
 from disco.runs import FIT, REFINE, Run
+from disco.words import series
 from disco.work import jobs
 from pages.shared import session
 from pages.shared.frame import errors, redraw
-from pages.shared.frame.names import code, plain
+from pages.shared.frame.names import plain
+from pages.shared.frame.words import why
 from pages.shared.table.drafts import Draft, own_settings
-from pages.shared.work import fit_monitor, fit_start, monitor, refine_monitor, search_time, waiting
+from pages.shared.work import fit_monitor, fit_start, monitor, refine_monitor, search_time, setting_words, waiting
 
 _SECONDS = 1.0
 _KINDS = {REFINE: (refine_monitor.KIND, "Likelihood search"), FIT: (fit_monitor.KIND, "DISCO fit")}
@@ -39,8 +41,8 @@ def times(draft: Draft) -> None:
     search_time.of_draft(draft)
     fit_start.time_of(draft)
     if own := own_settings(draft.settings):
-        told = ", ".join(f"{name} {value}" for name, value in own.items())
-        st.caption(f":material/tune: The fit uses what you set on Train: {code(told)}")
+        told = series([setting_words.said(name, value) for name, value in own.items()])
+        st.caption(f":material/tune: The fit uses what you set on Train: {told}.")
 
 
 def _start(draft: Draft) -> None:
@@ -51,16 +53,17 @@ def _start(draft: Draft) -> None:
         session.address.go("graph")
 
 
-def progress(run: Run) -> None:
-    """The progress of work on a run, with Cancel, and work that failed; nothing if all is done or never requested."""
+def progress(run: Run) -> bool:
+    """The progress of work on a run, with Cancel, and work that failed; False if all is done or never requested."""
     states = {kind: run.status(kind).state for kind in _KINDS}
     is_active = any(run.status(kind).active for kind in _KINDS)
     if is_active:
         st.fragment(_live, run_every=_SECONDS)(run, states)
-        return
-    for kind, state in states.items():
-        if state in ("failed", "cancelled", "interrupted"):
-            _ended(run, kind)
+        return True
+    ended = [kind for kind, state in states.items() if state in ("failed", "cancelled", "interrupted")]
+    for kind in ended:
+        _ended(run, kind)
+    return bool(ended)
 
 
 def _live(run: Run, before: dict) -> None:
@@ -92,7 +95,6 @@ def _ended(run: Run, kind: object) -> None:
     shown_kind, title = _KINDS[kind]
     row = st.container(horizontal=True, vertical_alignment="center")
     with row:
-        reason = f": {plain(status.error)}" if status.error else "."
-        st.markdown(f":material/warning: **{title}** {status.state}{reason}", width="stretch")
+        st.markdown(f":material/warning: **{title}** {status.state}. {plain(why(status))}", width="stretch")
         if st.button(shown_kind.again(run, status), key=f"again_{kind.name}", icon=":material/play_arrow:"):
             monitor.act("Starting …", lambda: jobs.start(run, kind, *shown_kind.asked(run, status)))

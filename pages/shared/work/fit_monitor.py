@@ -11,11 +11,12 @@ from disco.figures.theme import plotly_config
 from disco.knowledge import Knowledge
 from disco.runs import FIT, Status
 from disco.table.roles import Roles
-from disco.words import duration, number, size
+from disco.words import duration, number, series, size
 from disco.work.forecast import span
 from pages.shared import session
 from pages.shared.frame.names import plain
 from pages.shared.frame.words import STAGES
+from pages.shared.work import setting_words
 from pages.shared.work.monitor import Monitored
 
 _EPOCHS = ("joint", "projection")
@@ -45,8 +46,8 @@ def _below(run: runs.Run, status: Status) -> None:
 
 
 def _account(run: runs.Run, status: Status) -> str:
-    changed = ", ".join(f"{name} {value}" for name, value in run.settings.changed().items())
-    words = [f"Preset {run.settings.preset}" + (f" with {plain(changed)}" if changed else "")]
+    changed = [setting_words.said(name, value) for name, value in run.settings.changed().items()]
+    words = [f"Preset {run.settings.preset}" + (f" with {series(changed)}" if changed else "")]
     words += [f"seed {run.settings.seed}", f"device {status.device}"]
     if (roles := _readable(lambda: run.roles)) is not None:
         words.append(plain(roles))
@@ -84,6 +85,10 @@ def _curves(run: runs.Run, status: Status) -> None:
     if status.state == "unfitted":
         return
     events = run.events()
+    if events.empty:
+        if status.active:
+            st.caption("The loss curves of both networks appear here once the first epochs are trained.")
+        return
     folds = list(range(1, run.settings.folds + 1))
     with st.container(horizontal=True, vertical_alignment="bottom"):
         smoothing = st.slider(
@@ -110,6 +115,9 @@ def _curves(run: runs.Run, status: Status) -> None:
     for column, stage in zip(st.columns(2, gap="medium"), _EPOCHS, strict=True):
         with column:
             st.markdown(f"**{STAGES[stage]}**")
+            if not (events["stage"] == stage).any():
+                st.caption("Its curves appear when its training begins.")
+                continue
             figure = losses.loss_curves(events, stage, status.best_epochs.get(stage), smoothing, shown)
             st.plotly_chart(figure, key=f"loss_{stage}", config=plotly_config(f"loss-{stage}"))
             st.caption(losses.said_in_words(events, stage))

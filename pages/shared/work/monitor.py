@@ -16,7 +16,7 @@ from disco.work import jobs
 from disco.work.forecast import span
 from pages.shared.frame import errors, redraw
 from pages.shared.frame.names import plain
-from pages.shared.frame.words import standing
+from pages.shared.frame.words import standing, why
 from pages.shared.work import machine, waiting
 
 _SECONDS = 1.0
@@ -69,6 +69,8 @@ def _live(run: Run, kind: Monitored, before: str) -> None:
             bar(st, run, kind, status)
         if status.error:
             st.error(plain(status.error), icon=":material/error:")
+        elif reason := why(status):
+            st.caption(reason)
         kind.below(run, status)
         _buttons(run, kind, status)
     kind.curves(run, status)
@@ -91,7 +93,9 @@ def bar(slot: Any, run: Run, kind: Monitored, status: Status) -> None:
     )
     words = f"{kind.step(status)} · {status.progress:.0%} in all{left}" if status.stage else "Starting"
     if status.state == "queued":
-        is_held_up = kind.work in jobs.COMPILED and not machine.compiled()
+        wait = jobs.wait_of(run, kind.work)
+        is_first = wait is None or wait.ahead is None  # the others wait for it, not for the compilation
+        is_held_up = is_first and kind.work in jobs.COMPILED and not machine.compiled()
         words = "Preparing the search (once on this computer)" if is_held_up else waiting.words(run, kind.work)
     slot.progress(min(max(status.progress, 0.0), 1.0), text=plain(words))
 
