@@ -82,8 +82,7 @@ def judge(
     """The evidence for every edge of the best graph, every node's misfit, and which directions are decided.
 
     Args:
-        whole: all rows of a table of which the search saw a part; None if it saw all. The misfit is then that of the
-            part, at least a nat, times their ratio.
+        whole: as in `evidence`.
         group: every row's group number, (n,); the misfit does not split groups, whose rows may be similar
             (`disco.refine.alike`).
     """
@@ -99,8 +98,6 @@ def judge(
         edges, left_out = _likely(edges, scores)
     reporter.step("evidence", 0, 1, 0.7, message="evidence: fit of every node")
     misfit = misfits(design, list(enumerate(found.parents)), group=group, reporter=reporter)
-    if whole is not None:
-        misfit = np.maximum(misfit, 1.0) * whole.rows / design.rows
     elsewhere = _reversed_elsewhere([end.found for end in searched.ends], found.score - choice.bound)
     edges["decided"] = decided(edges, misfit, design.exists.sum(1).cpu().numpy(), choice.bound, elsewhere)
     if (rules := scores.rules) is not None:
@@ -142,11 +139,12 @@ def evidence(
     """One row per edge, strongest first.
 
     Args:
-        whole: as in `judge`; reversed graphs are then found on the part of the rows.
         scores: the table's scores, for the edge gains.
         classes: their `in_classes`, for the direction evidence.
         order: all nodes, sources first.
         parents: every node's parents, all before it in the order.
+        whole: all rows of a table of which the scores have a part, for the edge gains and their p-values; the
+            direction evidence is always that of the scores' rows. None if they have all.
 
     Returns:
         Columns `COLUMNS`, nodes as numbers; NaN if a required fit has no finite score.
@@ -154,16 +152,15 @@ def evidence(
     make_fits((scores, key) for key in enumerate(parents))
     each = reversals(classes[0], order, parents)
     graphs = [pair for one in each for graph in (one.now, one.after) for pair in graph.items()]
-    without = [(one.child, _without(parents[one.child], one.parent)) for one in each]
+    edges = [*enumerate(parents), *((one.child, _without(parents[one.child], one.parent)) for one in each)]
     every = (scores, *classes)
-    exact = [one.replace(tolerance=_FINAL, warm=classes[0]) for one in every]
-    if whole is not None:
-        exact = [one.replace(design=replace(whole, prior=one.design.prior), warm=None) for one in exact]
-    own, *others = exact
-    fits = [fit_alone(own, [*enumerate(parents), *without, *graphs]), *(fit_alone(one, graphs) for one in others)]
-    for one, more in zip(every, exact, strict=True):
+    own, *others = [one.replace(tolerance=_FINAL, warm=classes[0]) for one in every]
+    gains = own if whole is None else own.replace(design=replace(whole, prior=own.design.prior), warm=None)
+    fits = [fit_alone(own, [*(edges if whole is None else ()), *graphs]), *(fit_alone(one, graphs) for one in others)]
+    found = fits[0] if whole is None else fit_alone(gains, edges)
+    for one, more in zip(every, (own, *others), strict=True):
         one.alone += more.alone
-    rows = [_row(own, parents, one, *fits) for one in each]
+    rows = [_row(gains, parents, one, found, *fits) for one in each]
     table = pd.DataFrame(rows, columns=list(COLUMNS))
     return table.sort_values(["gain_nats", "parent", "child"], ascending=[False, True, True], ignore_index=True)
 
@@ -195,14 +192,15 @@ def _row(
     scores: Scores,
     parents: Sequence[Parents],
     reversal: Reversal,
+    found: Alone,
     own: Alone,
     bent: Alone,
     straight: Alone,
     linear: Alone,
 ) -> tuple:
-    """The numbers of one edge."""
+    """The numbers of one edge: its gain from `found`, its direction from the others."""
     parent, child = reversal.parent, reversal.child
-    full, less = own[child, parents[child]], own[child, _without(parents[child], parent)]
+    full, less = found[child, parents[child]], found[child, _without(parents[child], parent)]
     against = scores.cost_of(parent, child) - scores.odds  # what an edge against a given order costs
     gain, ratio = full[0] - less[0] - against, full[1] - less[1]
     columns = int(scores.design.width[parent])

@@ -1,4 +1,4 @@
-"""Tables of many rows: the graph is searched on a part of them; the evidence on its edges is that of all."""
+"""Tables of many rows: the graph is searched on a part of them; the gains of its edges are those of all."""
 
 import numpy as np
 import torch

@@ -35,8 +35,8 @@ from disco.words import how_many
 
 _CUT = f"{EARLY}, after {{done}}. A longer one may find a better graph."
 _PART = (
-    "Searched on {rows:,} of {many:,} rows, spread evenly over the rows' totals. The evidence on the edges is that of "
-    "{of} rows; bootstrap tables and parts left out are of those searched."
+    "Searched on {rows:,} of {many:,} rows, spread evenly over the rows' totals. The gains of the edges are those of "
+    "{of} rows; directions, bootstrap tables and parts left out are judged on those searched."
 )
 _DRAWS_CUT = "Ended early, after {done:,} of {asked:,} bootstrap tables."
 WEIGHTS = {"screen": 0.1, "prior": 0.1, "search": 0.35, "evidence": 0.15, "bootstrap": 0.3}  # of time, about

@@ -1,4 +1,4 @@
-"""Tables of many rows: searched on a part of them, with the evidence of all."""
+"""Tables of many rows: searched on a part of them, with the gains of all."""
 
 import numpy as np
 import pandas as pd
@@ -33,7 +33,7 @@ def test_the_rows_are_spread_over_the_totals_and_keep_rare_values(table, monkeyp
     assert np.allclose(*(part.quantile([0.1, 0.5, 0.9]) for part in (total, total.iloc[rows])), atol=1)
 
 
-def test_the_evidence_is_that_of_all_rows(table, monkeypatch):
+def test_the_gains_are_those_of_all_rows_and_the_directions_those_of_the_part(table, monkeypatch):
     counts = table.drop(columns="rare")
     whole = refine(counts, QUICK)
     few(monkeypatch)
@@ -42,13 +42,13 @@ def test_the_evidence_is_that_of_all_rows(table, monkeypatch):
     assert sorted(both[0].index) == sorted(both[1].index) and len(both[0]) == 2
     ratio = both[1]["log_likelihood_nats"] / both[0]["log_likelihood_nats"]
     assert ratio.tolist() == pytest.approx([1, 1], abs=0.02)  # but for the prior, which is fitted to the part
-    assert "Searched on 1,000 of 4,000 rows" in part.notes[0] and "is that of all rows" in part.notes[0]
-    assert (part.nodes["misfit_nats"] >= 4).all()  # what a quarter of the rows cannot show counts as misfit
+    assert "Searched on 1,000 of 4,000 rows" in part.notes[0] and "are those of all rows" in part.notes[0]
+    assert (both[1]["direction_nats"] < 0.6 * both[0]["direction_nats"]).all()
     assert not any("Searched on" in note for note in whole.notes)
 
 
-def test_with_an_adjustment_the_evidence_is_that_of_the_rows_searched(table, monkeypatch):
+def test_with_an_adjustment_the_gains_are_those_of_the_rows_searched(table, monkeypatch):
     few(monkeypatch)
     counts = table.drop(columns="rare").assign(depth=np.random.default_rng(1).integers(50, 100, 4000))
     found = refine(counts, QUICK, settings=Settings(), roles={"depth": "exposure"})
-    assert "is that of those rows" in found.notes[0]
+    assert "are those of those rows" in found.notes[0]
