@@ -1,4 +1,4 @@
-"""The numbers that a direction must pass to be called decided, and the columns of the evidence.
+"""The numbers that a direction must pass to be called decided, the columns of the evidence, the most rows searched.
 
 They stand apart from the computation, so that whatever only reads or shows a refinement does not import torch.
 """
@@ -15,3 +15,4 @@ COLUMNS = (  # of the evidence for an edge
     *("direction_nats", "robust_nats", "linear_nats", "spread_nats", "p_value"),
 )
 KINDS = ("folds", "bootstrap")  # of draws of the rows
+MOST_ROWS = 30_000  # that are searched; the gains of the edges are those of all

@@ -5,12 +5,12 @@ import torch
 
 from disco.likelihood.covariates import seen
 from disco.likelihood.design import Design
+from disco.refine.limits import MOST_ROWS
 from disco.refine.prior import BEFORE
 from disco.settings import Settings
 from disco.table.prepared import Prepared
 from disco.table.ranks import dense_ranks
 
-MOST_ROWS = 30_000  # that are searched
 _FEW = 20  # rows that a column keeps outside its most frequent value, if it has as many
 
 

@@ -24,6 +24,7 @@ import pandas as pd
 from disco.knowledge import Knowledge
 from disco.progress import Callback, Reporter, Sketch
 from disco.refine import Choice, cost
+from disco.refine.limits import MOST_ROWS
 from disco.runs import Run
 from disco.settings import Settings
 from disco.table.prepared import Table, prepare
@@ -66,7 +67,7 @@ class Trial:
         """About the time of a refinement on an idle machine."""
         pairs, draws = max(self.pairs, 1), choice.bootstrap + choice.folds
         searches = cost.of_searches(pairs, self.nodes, self.rows) * (1 + (choice.starts + choice.restarts) / _USUAL) / 2
-        local = 0.9 * math.sqrt(2 * pairs / self.nodes / 6) * cost.of_fits(pairs, self.rows)
+        local = 0.9 * math.sqrt(2 * pairs / self.nodes / 6) * cost.of_fits(pairs, min(self.rows, MOST_ROWS))
         draw = searches if choice.redone else local
         return self.pace * (searches + draw * draws + _BEGIN) / math.sqrt(self.threads)
 

@@ -4,7 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from disco.refine import Choice, many_rows, refine
+from disco.refine import Choice, cost, many_rows, refine
+from disco.refine.limits import MOST_ROWS
 from disco.refine.many_rows import searched_rows
 from disco.settings import Settings
 
@@ -52,3 +53,8 @@ def test_with_an_adjustment_the_gains_are_those_of_the_rows_searched(table, monk
     counts = table.drop(columns="rare").assign(depth=np.random.default_rng(1).integers(50, 100, 4000))
     found = refine(counts, QUICK, settings=Settings(), roles={"depth": "exposure"})
     assert "are those of those rows" in found.notes[0]
+
+
+def test_the_foretold_time_is_that_of_the_rows_searched():
+    part, whole = (cost.of_searches(100, 20, rows) for rows in (MOST_ROWS, 30 * MOST_ROWS))
+    assert part < whole < 5 * part
