@@ -65,6 +65,7 @@ class Settings:
     projection_gradient_norm: float = number(5.0, above=0)
 
     # Mask Distribution, Score-Entropy Training
+    projection: str = one_of("schur", ("schur", "network"))  # schur: from the joint network alone, not in the paper
     full_set_probability: float = share(0.2)
     full_set_weight: float = number(1.0, at_least=0)
     log_clip: float = number(8.0, above=0)  # bound on the log correction and its target
@@ -127,6 +128,11 @@ class Settings:
         return cls(**{name: value for name, value in values.items() if name != "preset"})
 
     @property
+    def networks(self) -> tuple[str, ...]:
+        """The networks that a fit trains, in order; also its training stages."""
+        return ("joint", "projection") if self.projection == "network" else ("joint",)
+
+    @property
     def preset(self) -> str:
         """The preset with these values, or the preset from which the fewest values differ."""
         return min(PRESETS, key=lambda name: len(self._unlike(name)))
@@ -176,6 +182,7 @@ PRESETS: dict[str, dict[str, Any]] = {
         "validation_start": 300,
         "validation_every": 100,
         "patience": 2,
+        "projection": "network",
         "projection_epochs": 800,
         "projection_steps": 0,
         "projection_schedule": "updates",

@@ -6,7 +6,7 @@ counted, so the figures are lower bounds. Covariates and exposure are ignored: t
 
 import math
 
-from disco.score.plan import Plan
+from disco.score.plan import Plan, most_evaluated
 from disco.settings import Settings
 
 STAGES = ("joint", "projection", "ordering", "parents")
@@ -18,14 +18,15 @@ def _weights(inputs: int, outputs: int, settings: Settings) -> int:
 
 
 def _networks(nodes: int, settings: Settings) -> tuple[int, int]:
-    """Weights of one fold's joint and projection network."""
+    """Weights of one fold's joint and projection network, 0 without one."""
     joint, projection = (_weights(k * nodes + 1, 2 * nodes, settings) for k in (2, 3))
+    projection = projection if "projection" in settings.networks else 0
     return joint + settings.skip_connection * (2 * nodes + 1) * 2 * nodes, projection
 
 
 def stage_flops(plan: Plan, nodes: int) -> dict[str, float]:
     """Floating-point operations of each of `STAGES` for a table of `nodes` columns, without early stopping."""
-    settings, rows = plan.settings, plan.evaluated
+    settings, rows = plan.settings, _evaluated(plan, nodes)
     joint, projection = _networks(nodes, settings)
     joint_epoch = 6 * joint * plan.joint.rows
     # Two passes of the joint network for the targets, one step of the projection on masked and full rows.
@@ -33,11 +34,19 @@ def stage_flops(plan: Plan, nodes: int) -> dict[str, float]:
     hidden = 2 * 2 * (settings.hidden_layers - 1) * settings.width**2 * rows * settings.noise_levels
     last = 2 * 2 * settings.width * rows * settings.noise_levels
     first = 2 * 5 * nodes * settings.width * rows + settings.skip_connection * 2 * 2 * nodes * nodes * rows
-    sizes = range(2, nodes + 1)
-    ordering = sum((size + 1) * hidden + 2 * size * last + 2 * first for size in sizes)
-    parents = sum(2 * (hidden + size * last + first) for size in sizes)
+    if "projection" in settings.networks:
+        sizes = range(2, nodes + 1)
+        ordering = sum((size + 1) * hidden + 2 * size * last + 2 * first for size in sizes)
+        parents = sum(2 * (hidden + size * last + first) for size in sizes)
+    else:  # one network, and a multiply and an add for every pair that remains after each removal
+        ordering = parents = (nodes + 1) * (hidden + nodes * last + first) // 2 + 2 * rows * nodes**3 // 3
     of_a_fold = (plan.joint.epochs * joint_epoch, plan.projection.epochs * projection_epoch, ordering, parents)
     return {stage: float(settings.folds * flops) for stage, flops in zip(STAGES, of_a_fold, strict=True)}
+
+
+def _evaluated(plan: Plan, nodes: int) -> int:
+    """Held-out rows of a fold at which curvature is evaluated."""
+    return min(plan.evaluated, most_evaluated(plan.settings, nodes) or plan.evaluated)
 
 
 def forest_looks(plan: Plan, nodes: int) -> float:
@@ -57,7 +66,7 @@ def peak_bytes(plan: Plan, nodes: int, device: str = "cpu") -> int:
     from disco.score.losses import BLOCK_ENTRIES
     from disco.score.training import MONITOR_ROWS
 
-    settings, train, evaluated = plan.settings, plan.train, plan.evaluated
+    settings, train, evaluated = plan.settings, plan.train, _evaluated(plan, nodes)
     folds, width = settings.folds, settings.width
     weights = sum(_networks(nodes, settings))
     batch = min(settings.batch_size, train)
@@ -68,5 +77,6 @@ def peak_bytes(plan: Plan, nodes: int, device: str = "cpu") -> int:
     activations = 4 * folds * 2 * batch * (3 * (settings.hidden_layers + 1) * width + 20 * nodes)
     draws = folds * nodes * 20 * (monitor + evaluated + max(batch, min(train, BLOCK_ENTRIES // nodes)))
     at_once = ROWS_AT_ONCE[device]
-    curvature = 4 * folds * (4 * at_once * width + 3 * at_once * nodes + 3 * evaluated * nodes)
+    pairs = 3 * nodes if "projection" in settings.networks else nodes**2
+    curvature = 4 * folds * (4 * at_once * width + 3 * at_once * nodes + evaluated * pairs)
     return int(data + networks + draws + max(activations, curvature))

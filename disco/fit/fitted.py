@@ -20,7 +20,17 @@ from disco.fit.cost import stage_flops
 from disco.knowledge import Knowledge, Resolved
 from disco.parents import ocs
 from disco.progress import Callback, Reporter
-from disco.score.curvature import HeldOut, NetworkScores, counted, diagonal, off_diagonal_scores, sink_scores
+from disco.score.curvature import (
+    HeldOut,
+    NetworkScores,
+    counted,
+    diagonal,
+    off_diagonal_scores,
+    off_diagonal_scores_of,
+    sink_scores,
+    sink_scores_of,
+)
+from disco.score.marginals import Marginals
 from disco.score.networks import Networks, new_networks
 from disco.score.ordering import Removal, SinkScores, ccs_frame, criteria_frame, order_of, remove_sinks
 from disco.score.plan import Plan
@@ -57,7 +67,7 @@ class Fitted:
     Attributes:
         table: counts, all rows and columns.
         folds: the used rows, divided into cross-fitting folds.
-        networks: joint and projection network, all folds in one batch.
+        networks: of the settings, all folds in one batch.
         settings: the fit's settings.
         sinks: the scores of the remaining sets evaluated so far; more are added as orders are recovered.
         rules: rules that orders and edges obey, by `names`.
@@ -93,7 +103,7 @@ class Fitted:
         of_row = None if settings.folds_by == "counts" else tensors["fold_of_row"].numpy()
         folds = Folds.of(by_name(counts), settings, of_row, adjustment)
         networks = new_networks(folds.ranks, settings)
-        for name, network in networks._asdict().items():
+        for name, network in networks.named.items():
             own = {key.removeprefix(f"{name}."): value for key, value in tensors.items() if key.startswith(f"{name}.")}
             network.load_state_dict(own)
             network.to(device)
@@ -105,7 +115,7 @@ class Fitted:
         and settings."""
         named = {
             f"{name}.{key}": value
-            for name, network in self.networks._asdict().items()
+            for name, network in self.networks.named.items()
             for key, value in network.state_dict().items()
         }
         if self.folds.of_row is not None:
@@ -168,11 +178,11 @@ class Fitted:
     def _candidates(self, order: Sequence[str], boundary: str, reporter: Reporter) -> pd.DataFrame:
         found, mean, last = {}, {}, len(order) - 1
         walk = ocs.candidate_scores(self.pair_scores, [self.names.index(name) for name in order])
-        for index, (number, values) in enumerate(walk, start=1):
+        for done, (number, values) in enumerate(walk, start=1):
             child = self.names[number]
-            ocs.check_available(values["ocs", boundary], child, order[:index], boundary)
+            ocs.check_available(values["ocs", boundary], child, order[: len(order) - done], boundary)
             found[child], mean[child] = values["ocs", boundary], values["curvature", boundary]
-            reporter.step("parents", index, last, unit="node")
+            reporter.step("parents", done, last, unit="node")
         table = ocs.tidy(found, mean, order, self.settings.parent_rule)
         return table if self.rules is None else table.assign(rule=self.rules.of_edges(table, self.names))
 
@@ -183,9 +193,9 @@ class Fitted:
             Columns fold (from 1), row (of the table, from 1), rank, curvature, admissible.
         """
         numbers, at = sorted(self.names.index(name) for name in remaining), self.names.index(node)
-        rows, scores = self._held_out, self._scores
-        values = diagonal(scores, rows, numbers, [at], self.settings.noise_levels)[..., 0].cpu().numpy()
-        inside = counted(rows, scores.top, [at], 2, "admissible")[..., 0].cpu().numpy()
+        rows = self._held_out
+        values = self._diagonal(numbers, [at])[..., 0].cpu().numpy()
+        inside = counted(rows, self._scores.top, [at], 2, "admissible")[..., 0].cpu().numpy()
         ranks = rows.ranks[..., at].cpu().numpy().astype(int)
         fold, index = np.nonzero(rows.valid.cpu().numpy())
         row = self.folds.rows[rows.rows[fold, index]] + 1
@@ -196,16 +206,50 @@ class Fitted:
         """Scores of every node of a remaining set, from `disco.score.curvature.sink_scores`."""
         key = tuple(remaining)
         if key not in self.sinks:
-            self.sinks[key] = sink_scores(self._scores, self._held_out, key, self.settings)
+            if self._marginals is None:
+                self.sinks[key] = sink_scores(self._scores, self._held_out, key, self.settings)
+            else:
+                curvature = self._diagonal(key, key)
+                self.sinks[key] = sink_scores_of(curvature, self._scores.top, self._held_out, key, self.settings)
         return self.sinks[key]
 
-    def pair_scores(self, child: int, remaining: Sequence[int]) -> ocs.PairScores:
-        """Scores of a child with every other node of R, from `disco.score.curvature.off_diagonal_scores`."""
-        key = child, *remaining
+    def pair_scores(self, child: int, remaining: Sequence[int], left: Sequence[int]) -> ocs.PairScores:
+        """Scores of a child with every other node of R, from `disco.score.curvature.off_diagonal_scores`.
+
+        Args:
+            child, remaining: node numbers.
+            left: the other nodes, in the order in which they leave.
+        """
+        key = child, *left
         if key not in self._pairs:
-            held_out = self._parents_held_out
-            self._pairs[key] = off_diagonal_scores(self._scores, held_out, remaining, child, self.settings)
+            held_out, marginals = self._parents_held_out, self._parents_marginals
+            if marginals is None:
+                found = off_diagonal_scores(self._scores, held_out, remaining, child, self.settings)
+            else:
+                values = marginals.off_diagonal(left, remaining, child)
+                found = off_diagonal_scores_of(values, self._scores.top, held_out, remaining, child)
+            self._pairs[key] = found
         return self._pairs[key]
+
+    def _diagonal(self, remaining: Sequence[int], nodes: Sequence[int]) -> Tensor:
+        """Ĥ_jj of some nodes of R at the held-out rows, (F, n, len(nodes))."""
+        if self._marginals is None:
+            return diagonal(self._scores, self._held_out, remaining, nodes, self.settings.noise_levels)
+        return self._marginals.diagonal(self._leaving(remaining), nodes)
+
+    def _leaving(self, remaining: Sequence[int]) -> list[int]:
+        """The other nodes in the order in which they leave, the one with the smallest CCS first.
+
+        So the curvature of a set does not depend on the variant that reaches it.
+        """
+        others = np.setdiff1d(range(len(self.names)), remaining)
+        there, left = np.arange(len(self.names)), list[int]()
+        while len(others):
+            score = self.sink_scores(there.tolist())["ccs", "clipped"].mean(0)
+            leaving = others[np.argmin(np.nan_to_num(score[np.isin(there, others)], nan=np.inf))]
+            left.append(int(leaving))
+            there, others = there[there != leaving], others[others != leaving]
+        return left
 
     def _removals(self, criterion: str, boundary: str, reporter: Reporter) -> list[Removal]:
         steps, nodes = [], len(self.names)
@@ -220,6 +264,20 @@ class Fitted:
     @cached_property
     def _scores(self) -> NetworkScores:
         return NetworkScores(*self.networks, self.settings)
+
+    @cached_property
+    def _marginals(self) -> Marginals | None:
+        """The marginals at the rows that determine the order; None with a projection network."""
+        if self.networks.projection is not None:
+            return None
+        return Marginals(self._scores, self._held_out, self.settings.noise_levels)
+
+    @cached_property
+    def _parents_marginals(self) -> Marginals | None:
+        """Those at the rows that determine the parents."""
+        if self._marginals is None or self._parents_held_out is self._held_out:
+            return self._marginals
+        return Marginals(self._scores, self._parents_held_out, self.settings.noise_levels)
 
     @cached_property
     def _held_out(self) -> HeldOut:

@@ -119,7 +119,7 @@ def fingerprint(table: pd.DataFrame, rows: np.ndarray, settings: Settings, adjus
     """
     chosen = settings.to_dict()
     del chosen["selector"]  # it does not affect the networks
-    before: dict[str, Any] = {"disjoint_rows": False, "folds_by": "rows"}
+    before: dict[str, Any] = {"disjoint_rows": False, "folds_by": "rows", "projection": "network"}
     for stage in ("joint", "projection"):
         before |= {f"{stage}_schedule": "epochs", f"{stage}_decay": None}
     for name, value in before.items():
@@ -159,17 +159,17 @@ def _train(
 ) -> tuple[Networks, dict[str, Any]]:
     """Both networks, trained from the start or from a checkpoint, and a summary of their training."""
     networks = new_networks(folds.ranks, plan.settings)
-    for network in networks:
+    for network in networks.named.values():
         network.to(device)
     rows = TrainingRows(folds.ranks, plan, device)
-    stages = {
+    run: dict[str, Callable[[Training], Iterable[Epoch]]] = {
         "joint": lambda state: train_joint(state, rows, plan),
         "projection": lambda state: train_projection(state, networks.joint, rows, plan),
     }
     training = {}
-    for name, run in stages.items():
+    for name, network in networks.named.items():
         total = getattr(plan, name).epochs
-        training[name] = _summary(_stage(name, total, getattr(networks, name), reporter, store, run))
+        training[name] = _summary(_stage(name, total, network, reporter, store, run[name]))
     return networks, training
 
 

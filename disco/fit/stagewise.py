@@ -64,12 +64,15 @@ def stagewise(fitted: Fitted, kind: str, *, epochs: int | None = None, callback:
         callback: receives an event after every epoch; returning False stops.
 
     Raises:
-        InputError: there is no such kind, the epochs are not a number, or training diverged.
+        InputError: there is no such kind, the fit has no projection network, the epochs are not a number, or training
+            diverged.
         ScoreUnavailable: a node has no admissible observation.
     """
     if kind not in KINDS:
         raise InputError(f"kind must be one of {', '.join(KINDS)}; got {kind!r}.")
     settings, nodes = fitted.settings, len(fitted.names)
+    if settings.projection != "network":
+        raise InputError("Stagewise projection trains a fit's projection network further: fit with projection=network.")
     epochs = max(1, settings.projection_epochs // EPOCHS_SHARE) if epochs is None else epochs
     require("epochs", epochs, whole_from(1))
     reporter = Reporter(callback, {"ordering": 1.0}, "Stopped after {done} of {total} epochs.")
@@ -90,6 +93,7 @@ class Stages:
     def __init__(self, fitted: Fitted, kind: str, epochs: int, reporter: Reporter) -> None:
         self.fitted, self.kind, self.epochs, self.reporter = fitted, kind, epochs, reporter
         self.joint: JointNetwork = fitted.networks.joint
+        assert fitted.networks.projection is not None
         self.network: ProjectionNetwork = copy.deepcopy(fitted.networks.projection)
         self.rows = TrainingRows(fitted.folds.ranks, fitted.plan, fitted.device)
         self.held_out = HeldOut.of(fitted.folds.ranks, fitted.settings, fitted.device)

@@ -33,8 +33,8 @@ class Options:
         preset: preset of the fit.
         transform: transform of the fit; none is the paper's DISCO-NoRank.
         criterion: criterion of the fit's order.
-        projection: amortised, the fit's own; or direct or recursive, trained further after every removal of a node
-            (`disco.fit.stagewise`).
+        projection: amortised, as the settings say; or direct or recursive, a projection network trained further after
+            every removal of a node (`disco.fit.stagewise`).
         settings: other settings of the fit that differ from the preset.
         device: auto, cpu or cuda; auto is cpu for a refinement.
         starts, restarts: starts and restarts of the refinement.
@@ -85,6 +85,8 @@ def _fitted(
     callback: Callback | None,
 ) -> Found:
     chosen = {name: getattr(options, name) for name in ("seed", "transform", "criterion")}
+    if options.projection != "amortised":
+        chosen["projection"] = "network"
     model = DISCO(options.preset, options.device, **{**chosen, **options.settings})
     if options.projection == "amortised":
         model.fit(given, knowledge=knowledge, callback=callback)

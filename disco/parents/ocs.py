@@ -34,21 +34,22 @@ PairScores = dict[tuple[str, str], np.ndarray]  # by ("ocs" or "curvature", boun
 
 
 def candidate_scores(
-    evaluate: Callable[[int, Sequence[int]], PairScores], order: Sequence[int]
+    evaluate: Callable[[int, Sequence[int], Sequence[int]], PairScores], order: Sequence[int]
 ) -> Iterator[tuple[int, PairScores]]:
-    """OCS and mean curvature of all predecessors of a node, for every node but the source, along the order.
+    """OCS and mean curvature of all predecessors of a node, for every node but the source, from the last to the second.
 
     Args:
-        evaluate: (child, R ascending) → its scores, as from `disco.score.curvature.off_diagonal_scores`.
+        evaluate: (child, R ascending, all other nodes, the last of the order first) → its scores, as from
+            `disco.score.curvature.off_diagonal_scores`.
         order: node numbers, source first.
 
     Yields:
         The child and its scores, (folds, predecessors) each, predecessors in causal order.
     """
-    for index in range(1, len(order)):
+    for index in range(len(order) - 1, 0, -1):
         child, remaining = order[index], sorted(order[: index + 1])
-        columns = [remaining.index(node) for node in order[:index]]
-        yield child, {which: values[:, columns] for which, values in evaluate(child, remaining).items()}
+        columns, left = [remaining.index(node) for node in order[:index]], list(order[:index:-1])
+        yield child, {which: values[:, columns] for which, values in evaluate(child, remaining, left).items()}
 
 
 def check_available(values: np.ndarray, child: str, predecessors: Sequence[str], boundary: str) -> None:

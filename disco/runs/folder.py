@@ -335,7 +335,7 @@ class Run:
         except (OSError, ValueError) as error:
             raise damaged(path, str(error).rstrip(".")) from None
         wanted = {"epochs": int, "best_epoch": list[int], "best_loss": list[float | None]}
-        for stage in ("joint", "projection"):
+        for stage in self.settings.networks:
             kept = found.get(stage)
             if not isinstance(kept, dict) or not all(fits(kept.get(name), kind) for name, kind in wanted.items()):
                 raise damaged(path, f"it lacks the epochs of the {stage} network")

@@ -27,6 +27,7 @@ import torch
 from torch import Tensor
 
 from disco.score.networks import UP, FoldedMLP, JointNetwork, ProjectionNetwork
+from disco.score.plan import most_evaluated
 from disco.settings import CHOICES, Settings
 from disco.table.ranks import FoldRanks, dense_ranks
 
@@ -82,13 +83,13 @@ class HeldOut:
 
     @classmethod
     def of(cls, folds: Sequence[FoldRanks], settings: Settings, device: torch.device | str = "cpu") -> "HeldOut":
-        """The held-out rows, or a random sample of `evaluation_rows` of them in each fold."""
-        chosen = []
+        """The held-out rows, or a random sample of `plan.most_evaluated` of them in each fold."""
+        nodes, inputs = folds[0].train.shape[1], folds[0].beside.given.shape[1]
+        most, chosen = most_evaluated(settings, nodes), []
         for number, fold in enumerate(folds):
             rows = np.random.default_rng([settings.seed, 3, number]).permutation(len(fold.rows))
-            chosen.append(np.sort(rows[: settings.evaluation_rows]))
+            chosen.append(np.sort(rows[:most]))
         shape = (len(folds), max(len(part) for part in chosen))
-        nodes, inputs = folds[0].train.shape[1], folds[0].beside.given.shape[1]
         ranks, level = np.zeros((*shape, nodes), np.float32), np.zeros((*shape, nodes), np.int64)
         given, rows = np.zeros((*shape, inputs), np.float32), np.full(shape, -1)
         for number, (fold, part) in enumerate(zip(folds, chosen, strict=True)):
@@ -106,11 +107,13 @@ class HeldOut:
 class NetworkScores:
     """`ConcreteScores` from fitted networks; only the effect of a shift is recomputed.
 
+    Without a projection network, only those of all nodes.
+
     Raising x_j changes the first layer's pre-activation only through x_j's two features, so the first layer is computed
     once per remaining set. Only one output column is needed, so the last layer is a dot product.
     """
 
-    def __init__(self, joint: JointNetwork, projection: ProjectionNetwork, settings: Settings) -> None:
+    def __init__(self, joint: JointNetwork, projection: ProjectionNetwork | None, settings: Settings) -> None:
         self.joint, self.projection, self.clip = joint, projection, settings.log_clip
         self.top = joint.features.top
         self.given = joint.mlp.weights[0].shape[1] - joint.features.mean.shape[-1] - 1  # c
@@ -120,17 +123,23 @@ class NetworkScores:
     def _first(self, rows: States, remaining: Sequence[int]) -> "_First":
         """The outputs of the input layers without the noise level's terms; a shift changes them by a rank-1 term."""
         ranks, given = rows
-        mask = torch.zeros(ranks.shape[-1], device=ranks.device)
-        mask[list(remaining)] = 1.0
-        mask = mask.expand_as(ranks)
-        features = self.joint.features
-        filled = torch.cat([given, features(self.projection.filled(ranks, mask), given)], dim=-1)
-        masked = torch.cat([given, features(ranks, given) * mask.repeat(1, 1, 2), mask], dim=-1)
-        joint, projection = self.joint.mlp, self.projection.mlp
+        joint, projection = self.joint, self.projection
+        corrected = None
+        if projection is None:
+            assert len(remaining) == ranks.shape[-1]
+            filled = ranks
+        else:
+            mask = torch.zeros(ranks.shape[-1], device=ranks.device)
+            mask[list(remaining)] = 1.0
+            mask = mask.expand_as(ranks)
+            filled = projection.filled(ranks, mask)
+            masked = torch.cat([given, joint.features(ranks, given) * mask.repeat(1, 1, 2), mask], dim=-1)
+            corrected = torch.baddbmm(projection.mlp.biases[0], masked, projection.mlp.weights[0][:, :-1])
+        inputs = torch.cat([given, joint.features(filled, given)], dim=-1)
         return _First(
-            torch.baddbmm(joint.biases[0], filled, joint.weights[0][:, :-1]),
-            torch.baddbmm(projection.biases[0], masked, projection.weights[0][:, :-1]),
-            None if self.joint.skip is None else filled @ self.joint.skip[:, :-1, UP::2],
+            torch.baddbmm(joint.mlp.biases[0], inputs, joint.mlp.weights[0][:, :-1]),
+            corrected,
+            None if joint.skip is None else inputs @ joint.skip[:, :-1, UP::2],
         )
 
     def _shift(self, value: Tensor, weight: Tensor, ranks: Tensor, node: int) -> Tensor:
@@ -150,6 +159,8 @@ class NetworkScores:
         joint = self._read(self.joint.mlp, first.joint, columns)
         if first.linear is not None:
             joint = joint + first.linear[:, None, :, list(nodes)] + self._linear_noise(columns)
+        if self.projection is None or first.projection is None:
+            return joint
         correction = self._read(self.projection.mlp, first.projection, columns)
         return joint + correction.clamp(-self.clip, self.clip)
 
@@ -177,7 +188,9 @@ class NetworkScores:
         ranks, first, joint, projection = rows.ranks, self._first(rows, remaining), self.joint, self.projection
         shifted = _First(
             self._shift(first.joint, joint.mlp.weights[0], ranks, node),
-            self._shift(first.projection, projection.mlp.weights[0], ranks, node),
+            None
+            if projection is None or first.projection is None
+            else self._shift(first.projection, projection.mlp.weights[0], ranks, node),
             None if first.linear is None else self._shift(first.linear, self._skip[..., UP::2], ranks, node),
         )
         return self._entries(shifted, remaining)
@@ -187,13 +200,12 @@ class NetworkScores:
         ranks, first = rows.ranks, self._first(rows, remaining)
         at_once = ranks.shape[1] * len(self.log_sigma)
         group = max(1, ROWS_AT_ONCE[ranks.device.type] // at_once)
-        parts = [
-            self._own(self.joint.mlp, first.joint, ranks, nodes[at : at + group])
-            + self._own(self.projection.mlp, first.projection, ranks, nodes[at : at + group]).clamp(
-                -self.clip, self.clip
-            )
-            for at in range(0, len(nodes), group)
-        ]
+        parts = []
+        for at in range(0, len(nodes), group):
+            some = nodes[at : at + group]
+            parts.append(self._own(self.joint.mlp, first.joint, ranks, some))
+            if self.projection is not None and first.projection is not None:
+                parts[-1] += self._own(self.projection.mlp, first.projection, ranks, some).clamp(-self.clip, self.clip)
         found = torch.cat(parts, dim=-1)
         return found if first.linear is None else found + self._own_linear(first.linear, ranks, nodes)
 
@@ -215,12 +227,12 @@ class _First(NamedTuple):
     """The outputs of the input layers at some rows.
 
     Attributes:
-        joint, projection: pre-activations of the first hidden layer, (F, n, H).
+        joint, projection: pre-activations of the first hidden layer, (F, n, H); None without a projection network.
         linear: the skip connection's upward outputs, (F, n, d), or None.
     """
 
     joint: Tensor
-    projection: Tensor
+    projection: Tensor | None
     linear: Tensor | None
 
 
@@ -319,12 +331,20 @@ def sink_scores(
     Returns:
         (criterion, boundary) → (F, |R|) float64; NaN where a score is unavailable.
     """
+    curvature = diagonal(scores, held_out, remaining, remaining, settings.noise_levels)
+    return sink_scores_of(curvature, scores.top, held_out, remaining, settings)
+
+
+def sink_scores_of(
+    curvature: Tensor, top: Tensor, held_out: HeldOut, remaining: Sequence[int], settings: Settings
+) -> dict[tuple[str, str], np.ndarray]:
+    """As `sink_scores`, from Ĥ_jj at the held-out rows, (F, n, |R|), and the K of each fold."""
     # Grouped on the CPU, so that a fit is reproducible to the last bit: a GPU sums groups in varying order.
-    curvature = diagonal(scores, held_out, remaining, remaining, settings.noise_levels).cpu()
+    curvature = curvature.cpu()
     level = held_out.level[..., list(remaining)]
     result: dict[tuple[str, str], np.ndarray] = {}
     for boundary in BOUNDARIES:
-        included = counted(held_out, scores.top, remaining, 2, boundary).cpu()
+        included = counted(held_out, top, remaining, 2, boundary).cpu()
         ccs = conditional_variance(curvature, level, included, settings.min_level_rows)
         result["ccs", boundary] = ccs.numpy()
         result["constant", boundary] = plain_variance(curvature, included).numpy()
@@ -339,11 +359,19 @@ def off_diagonal_scores(
     Returns:
         ("ocs" or "curvature", boundary) → (F, |R|) float64, NaN at i itself and where no row is admissible.
     """
-    values = off_diagonal(scores, held_out, remaining, node, settings.noise_levels).double()
+    values = off_diagonal(scores, held_out, remaining, node, settings.noise_levels)
+    return off_diagonal_scores_of(values, scores.top, held_out, remaining, node)
+
+
+def off_diagonal_scores_of(
+    values: Tensor, top: Tensor, held_out: HeldOut, remaining: Sequence[int], node: int
+) -> dict[tuple[str, str], np.ndarray]:
+    """As `off_diagonal_scores`, from |Ĥ_ij| and Ĥ_ij at the held-out rows, (2, F, n, |R|), and the K of each fold."""
+    values = values.double()
     index = list(remaining).index(node)
     result: dict[tuple[str, str], np.ndarray] = {}
     for boundary in BOUNDARIES:
-        included = counted(held_out, scores.top, remaining, 1, boundary)
+        included = counted(held_out, top, remaining, 1, boundary)
         included = included & included[..., [index]]
         means = torch.where(included, values, 0.0).sum(dim=2) / included.sum(dim=1)
         means[..., index] = math.nan

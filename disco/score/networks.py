@@ -196,10 +196,15 @@ class ProjectionNetwork(nn.Module):
 
 
 class Networks(NamedTuple):
-    """The two networks of a fit."""
+    """The networks of a fit; a projection network only if its settings ask for one."""
 
     joint: JointNetwork
-    projection: ProjectionNetwork
+    projection: ProjectionNetwork | None
+
+    @property
+    def named(self) -> dict[str, JointNetwork | ProjectionNetwork]:
+        """Those that there are, by name."""
+        return {name: network for name, network in self._asdict().items() if network is not None}
 
 
 def new_networks(folds: Sequence[FoldRanks], settings: Settings) -> Networks:
@@ -207,6 +212,8 @@ def new_networks(folds: Sequence[FoldRanks], settings: Settings) -> Networks:
     given = folds[0].beside.given.shape[1]
     joint = JointNetwork(RankFeatures.fitted(folds), given, settings)
     joint.mlp.initialise(settings.seed, 10, given, 13)
+    if "projection" not in settings.networks:
+        return Networks(joint, None)
     rows = [
         int(np.random.default_rng([settings.seed, 12, f]).integers(len(fold.train))) for f, fold in enumerate(folds)
     ]

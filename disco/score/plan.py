@@ -19,6 +19,8 @@ from dataclasses import dataclass
 from disco.settings import Settings
 from disco.table.ranks import Folds
 
+_MOST_SECOND = 1 << 28  # second differences in memory at once, 1 GB
+
 
 @dataclass(frozen=True)
 class Schedule:
@@ -52,8 +54,8 @@ class Plan:
         parent_rows: number of rows for the parents.
         train: rows of a score-training split.
         holdout: rows of that split for early stopping of the joint network; approximate with groups.
-        evaluated: held-out rows of a fold at which curvature is evaluated.
-        joint, projection: the two networks' schedules.
+        evaluated: held-out rows of a fold at which curvature is evaluated, unless `most_evaluated` is less.
+        joint, projection: the two networks' schedules; without a projection network its epochs are 0.
     """
 
     settings: Settings
@@ -93,5 +95,18 @@ class Plan:
             holdout,
             evaluated=min(held_out, settings.evaluation_rows or held_out),
             joint=Schedule.of(joint_rows, size, settings.joint_epochs, settings.joint_steps),
-            projection=Schedule.of(train, size, settings.projection_epochs, settings.projection_steps),
+            projection=Schedule.of(train, size, settings.projection_epochs, settings.projection_steps)
+            if "projection" in settings.networks
+            else Schedule(0, 0, 0),
         )
+
+
+def most_evaluated(settings: Settings, nodes: int) -> int | None:
+    """The most held-out rows per fold at which curvature is evaluated; None if all.
+
+    With projection=schur each of them has a second difference for every pair of nodes in memory.
+    """
+    if settings.projection == "network":
+        return settings.evaluation_rows
+    bound = max(4, _MOST_SECOND // (settings.folds * nodes**2))
+    return min(bound, settings.evaluation_rows or bound)

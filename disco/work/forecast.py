@@ -189,7 +189,7 @@ def stage_steps(plan: Plan, nodes: int) -> dict[str, float]:
     return {
         "joint": float(plan.joint.epochs * plan.joint.batches),
         "projection": float(plan.projection.epochs * plan.projection.batches),
-        "ordering": nodes * (nodes + 1) / 2 - 1,
+        "ordering": nodes * (nodes + 1) / 2 - 1 if "projection" in plan.settings.networks else nodes + 1.0,
         "parents": float(nodes),
     }
 

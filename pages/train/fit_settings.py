@@ -23,8 +23,8 @@ def preset() -> None:
         "Preset",
         list(_PRESET_WORDS),
         _PRESET_WORDS.__getitem__,
-        "Tuned: smaller, smoother networks and a short schedule, chosen by held-out losses, and parents by the "
-        "agreement of the folds, in about a tenth of the time. Paper: every number as in the paper. Your choices of "
+        "Tuned: a smaller, smoother network, without a second one, and a short schedule, and parents by the "
+        "agreement of the folds, in a small part of the time. Paper: every number as in the paper. Your choices of "
         "seed, folds, transform, boundary and criterion stay.",
     )
     settings = session.draft.settings()
@@ -90,7 +90,10 @@ def others() -> None:
 
 def _group(title: str) -> None:
     st.markdown(f"**{title}**")
-    for index, (name, label, text) in enumerate(setting_words.GROUPS[title]):
+    fields = setting_words.GROUPS[title]
+    if title == "Projection network" and "projection" not in session.draft.settings().networks:
+        fields = fields[:1]  # the others have no effect
+    for index, (name, label, text) in enumerate(fields):
         if index % 3 == 0:  # row by row: widgets differ in height, and a phone shows them in this order
             columns = st.columns(3)
         with columns[index % 3]:

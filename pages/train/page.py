@@ -11,7 +11,7 @@ from pages.train import fit_settings, knowledge_box
 
 intro.page_intro(
     "Train",
-    "Fit the two score networks and recover the graph. Choose a preset, check the estimate, start. The fit runs "
+    "Fit the score networks and recover the graph. Choose a preset, check the estimate, start. The fit runs "
     "apart from this page: you can refresh or close the tab and find it again in the list of runs. While it runs, you "
     "see the losses of each fold. You can cancel and resume at any time.",
 )

@@ -74,14 +74,14 @@ def test_from_a_file_to_a_graph(page, address, tmp_path):
 
 
 def _ask_for_few_steps(page: Page) -> None:
-    """Give the joint network the fewest epochs, and the projection enough to see its curve grow."""
+    """Give the joint network the fewest epochs, and a projection network enough to see its curve grow."""
     page.get_by_text("Expert").click()
+    page.get_by_role("button", name="Trained").click()
     for place, steps in enumerate(("0", "80")):
         box = page.get_by_role("spinbutton", name="Steps at least").nth(place)
         box.fill(steps)
         box.press("Tab")
-        expect(page.get_by_text(f"{place + 1} setting")).to_be_visible()
-    expect(page.get_by_text("2 settings differ from the preset.")).to_be_visible()
+        expect(page.get_by_text(f"{place + 2} settings differ from the preset.")).to_be_visible()
 
 
 def _watch_the_losses_grow(page: Page) -> None:

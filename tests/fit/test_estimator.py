@@ -107,6 +107,7 @@ CHANGES: dict[str, list[Any]] = {
     "validation_every": [3], "patience": [3], "min_improvement": [0.0], "projection_epochs": [1],
     "projection_steps": [20], "projection_schedule": ["updates"], "projection_decay": [1],
     "projection_learning_rate": [0.01], "projection_learning_rate_end": [1.4e-3], "projection_gradient_norm": [0.001],
+    "projection": ["network"],
     "full_set_probability": [0.9], "full_set_weight": [5.0], "log_clip": [1e-3], "boundary": ["admissible"],
     "criterion": ["constant"], "noise_levels": [2], "noise_min": [4e-3], "noise_max": [0.5], "min_level_rows": [12],
     "evaluation_rows": [30], "selector": ["cam"], "disjoint_rows": [True], "parent_rule": ["iqr"], "tau_z": [0.0],
@@ -116,8 +117,14 @@ CHANGES: dict[str, list[Any]] = {
 STOPPING = {"joint_epochs": 4, "validation_start": 1, "validation_every": 1, "patience": 1, "min_improvement": 0.01}
 # Networks that have learned something: the Z of two of the six candidates form a second group.
 LEARNED = {"joint_epochs": 20, "projection_epochs": 20, "joint_learning_rate": 0.02, "projection_learning_rate": 0.02}
+# Settings of the projection network.
+CORRECTING = [
+    *("full_set_probability", "full_set_weight", "log_clip"),
+    *(name for name in CHANGES if name.startswith("projection_")),
+]
 ONLY_WITH: dict[str, dict[str, Any]] = {  # setting → other settings without which it does not matter
     "levels": {"transform": "quantile"}, "folds_by": {"folds": 2},
+    **dict.fromkeys(CORRECTING, {"projection": "network"}),
     **dict.fromkeys(("validation_start", "validation_every", "patience", "min_improvement"), STOPPING),
     "tau_z": {"parent_rule": "iqr", "pi_min": 0.3}, "pi_min": {"parent_rule": "iqr", "tau_z": 0.0}, "fdr": LEARNED,
 }  # fmt: skip # a table
@@ -148,8 +155,8 @@ def test_every_setting_has_an_effect(quick, setting):
 
 def test_an_interval_of_monitoring_shows_other_losses_and_changes_no_result(quick, table):
     shown = []
-    fit = DISCO(**{**QUICK, "monitor_every": 1}).fit(table, callback=shown.append)
-    assert same(fit, quick())
+    fit = DISCO(**{**QUICK, "monitor_every": 1, "projection": "network"}).fit(table, callback=shown.append)
+    assert same(fit, quick(projection="network"))
     epochs = [event.done for event in shown if event.stage == "projection" and not math.isnan(event.validation[0])]
     assert epochs == [1, 2]  # QUICK shows every second
 
@@ -218,6 +225,9 @@ def test_curvature_of_a_node_makes_up_its_score(fitted):
 def test_events_tell_the_whole_story(table):
     events = []
     DISCO(**TINY).fit(table, callback=events.append)
+    assert [event.stage for event in events] == ["joint"] * 6 + ["ordering"] * 3 + ["parents"] * 3
+    events = []
+    DISCO(**TINY, projection="network").fit(table, callback=events.append)
     assert [event.stage for event in events] == ["joint"] * 6 + ["projection"] * 6 + ["ordering"] * 3 + ["parents"] * 3
     progress = [event.progress for event in events]
     assert progress == sorted(progress) and progress[-1] == pytest.approx(1.0) and progress[0] > 0
@@ -228,7 +238,9 @@ def test_events_tell_the_whole_story(table):
 
 
 @pytest.mark.parametrize("stop", [1, 4, 8, 13, 14, 17])
-def test_a_stopped_fit_resumes_as_if_it_had_not_been_stopped(fitted, table, tmp_path, stop):
+def test_a_stopped_fit_resumes_as_if_it_had_not_been_stopped(table, tmp_path, stop):
+    settings = {**TINY, "projection": "network"}
+    whole = DISCO(**settings).fit(table)
     path, seen = tmp_path / "checkpoint.safetensors", []
 
     def until(event):
@@ -236,12 +248,20 @@ def test_a_stopped_fit_resumes_as_if_it_had_not_been_stopped(fitted, table, tmp_
         return len(seen) < stop
 
     with pytest.raises(FitStopped):
-        DISCO(**TINY).fit(table, callback=until, checkpoint=path)
+        DISCO(**settings).fit(table, callback=until, checkpoint=path)
     later = []
-    resumed = DISCO(**TINY).fit(table, callback=lambda event: later.append(event), checkpoint=path)
-    assert same(fitted, resumed) and resumed.training_ == fitted.training_
+    resumed = DISCO(**settings).fit(table, callback=lambda event: later.append(event), checkpoint=path)
+    assert same(whole, resumed) and resumed.training_ == whole.training_
     first = (later[0].stage, later[0].done)
     assert first == (("joint", stop + 1) if stop < 6 else ("projection", stop - 5) if stop < 12 else ("ordering", 1))
+
+
+@pytest.mark.parametrize("stop", [4, 7, 8, 11])
+def test_a_stopped_fit_of_one_network_resumes(fitted, table, tmp_path, stop):
+    path, seen = tmp_path / "checkpoint.safetensors", []
+    with pytest.raises(FitStopped):
+        DISCO(**TINY).fit(table, callback=lambda event: seen.append(event) or len(seen) < stop, checkpoint=path)
+    assert same(fitted, DISCO(**TINY).fit(table, checkpoint=path))
 
 
 def test_a_fit_whose_folds_all_stopped_early_resumes(table, tmp_path):

@@ -17,7 +17,7 @@ from disco.table.ranks import Folds
 
 SMALL = {
     "width": 16, "joint_epochs": 6, "projection_epochs": 6, "batch_size": 64, "validation_start": 2,
-    "validation_every": 2, "joint_steps": 0, "projection_steps": 0, "device": "cpu",
+    "validation_every": 2, "joint_steps": 0, "projection_steps": 0, "device": "cpu", "projection": "network",
 }  # fmt: skip # a table
 ROLES = {"site": "covariate", "age": "covariate", "depth": "exposure", "plot": "group"}
 
@@ -56,10 +56,12 @@ def test_only_counts_are_nodes_and_the_order_of_roles_and_columns_does_not_matte
         DISCO(**SMALL).fit(counts.to_numpy(), roles=ROLES)
 
 
+@pytest.mark.parametrize("projection", ["schur", "network"])
 @pytest.mark.parametrize("role", ["site", "age", "depth", "plot"])
-def test_every_role_changes_the_fit(fitted, table, role):
+def test_every_role_changes_the_fit(table, role, projection):
     roles = {name: "ignore" if name == role else given for name, given in ROLES.items()}
-    assert not fitted.ocs_["ocs"].equals(DISCO(**SMALL).fit(table, roles=roles).ocs_["ocs"])
+    whole, without = (DISCO(**{**SMALL, "projection": projection}).fit(table, roles=one) for one in (ROLES, roles))
+    assert not whole.ocs_["ocs"].equals(without.ocs_["ocs"])
 
 
 @pytest.mark.parametrize("most", [3, 9, 13])

@@ -1,6 +1,7 @@
 """Stagewise projection against exact marginal scores, and as an order."""
 
 import copy
+import dataclasses
 
 import numpy as np
 import pandas as pd
@@ -84,5 +85,8 @@ def test_bad_choices_and_a_stop(fitted):
         stagewise(fitted, "both")
     with pytest.raises(InputError, match="epochs must be a whole number from 1 up; got 0"):
         stagewise(fitted, "direct", epochs=0)
+    one = dataclasses.replace(fitted, settings=fitted.settings.replace(projection="schur"))
+    with pytest.raises(InputError, match="fit with projection=network"):
+        stagewise(one, "direct")
     with pytest.raises(FitStopped, match="Stopped after 1 of 2 epochs"):
         stagewise(fitted, "recursive", epochs=2, callback=lambda event: event.done < 1)

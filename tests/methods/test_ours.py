@@ -45,7 +45,7 @@ def test_a_fit_is_the_same_as_by_its_own_class(name, changes):
 @pytest.mark.parametrize("kind", ["direct", "recursive"])
 def test_a_stagewise_projection_gives_its_own_order_and_the_fit_s_scores_along_it(kind):
     found = find(f"disco-{kind}", COUNTS, FIT)
-    fitted = DISCO("tuned", "cpu", seed=3, **SHORT).fit(COUNTS).fitted_
+    fitted = DISCO("tuned", "cpu", seed=3, projection="network", **SHORT).fit(COUNTS).fitted_
     assert found.order == stagewise(fitted, kind).order
     means = fitted.candidates(found.order, "clipped").groupby(["parent", "child"])["z"].mean()
     assert found.scores.set_index(["parent", "child"])["score"].to_dict() == pytest.approx(means.to_dict())

@@ -69,6 +69,8 @@ def test_the_paper_can_be_taken_at_its_letter():
 
 def test_every_number_of_the_method_can_be_set():
     at = on_train()
+    assert not any(found.key == "set_projection_epochs" for found in at.number_input)  # without that network
+    at.button_group(key="set_projection").set_value("network").run()
     named = {found.key.removeprefix("set_") for found in [*at.number_input, *at.button_group, *at.toggle] if found.key}
     left_to_preprocess = {"transform", "levels", "min_level_rows"}
     assert set(draft_of(at).settings.to_dict()) - left_to_preprocess <= named
@@ -76,6 +78,7 @@ def test_every_number_of_the_method_can_be_set():
 
 def test_the_epochs_that_a_small_table_gets_are_said_below_those_asked_for():
     at = on_train()
+    at.button_group(key="set_projection").set_value("network").run()
     plan = Plan.of(len(poisson()), draft_of(at).settings)
     assert plan.projection.epochs > 40
     assert f"40 asked; {plan.projection.epochs:,} will be made here, for 1,000 steps." in texts(at)

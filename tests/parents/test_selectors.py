@@ -61,7 +61,7 @@ PREVIEW = {
     "projection_epochs": 150, "evaluation_rows": 200, "monitor_every": 5,
 }  # fmt: skip # a table
 LITERAL = {"joint_schedule": "epochs", "projection_schedule": "epochs"}
-LATER = {*LITERAL, "joint_decay", "projection_decay"}  # settings that fits and runs of before do not have
+LATER = {*LITERAL, "joint_decay", "projection_decay", "projection"}  # settings that fits and runs of before do not have
 
 
 @pytest.mark.parametrize(
@@ -69,7 +69,7 @@ LATER = {*LITERAL, "joint_decay", "projection_decay"}  # settings that fits and 
     [
         ("paper", Settings.of("paper", **LITERAL)),
         ("preview", Settings.of("paper", **LITERAL, **PREVIEW)),
-        ("tuned", Settings.of("tuned")),
+        ("tuned", Settings.of("tuned", projection="network")),
     ],
 )
 def test_runs_of_before_keep_their_numbers(small_table, name, numbers):
@@ -91,6 +91,7 @@ def test_a_fit_begun_before_the_schedules_were_a_choice_goes_on(small_table):
     settings, counts = Settings.of("paper", **LITERAL), as_counts(small_table)
     before = {name: value for name, value in settings.to_dict().items() if name not in {*LATER, "selector"}}
     del before["disjoint_rows"], before["folds_by"]
+    assert settings.projection == "network"
     text = json.dumps([sorted(small_table.columns), before], sort_keys=True).encode()
     digest = hashlib.sha256(text + counts.astype("<i8").to_numpy().tobytes()).hexdigest()
     assert fingerprint(counts, np.arange(len(counts)), settings) == digest

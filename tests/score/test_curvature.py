@@ -138,7 +138,7 @@ def test_exact_scores_recover_the_graph():
     assert steps[1].scores["ccs", "admissible"][0, 1] < 1e-20
     # The base measure's own curvature is not constant, so the other criterion does not vanish at the sink.
     assert steps[0].scores["constant", "admissible"][0, 2] > 1e-3
-    walk = candidate_scores(lambda child, R: off_diagonal_scores(scores, rows, R, child, settings), [0, 1, 2])
+    walk = candidate_scores(lambda child, R, _: off_diagonal_scores(scores, rows, R, child, settings), [0, 1, 2])
     found = {child: values["ocs", "admissible"][0] for child, values in walk}
     assert found[2][0] < 1e-10 and found[2][1] > 0.1 and found[1][0] > 0.1
 

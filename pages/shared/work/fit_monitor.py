@@ -87,7 +87,7 @@ def _curves(run: runs.Run, status: Status) -> None:
     events = run.events()
     if events.empty:
         if status.active:
-            st.caption("The loss curves of both networks appear here once the first epochs are trained.")
+            st.caption("The loss curves appear here once the first epochs are trained.")
         return
     folds = list(range(1, run.settings.folds + 1))
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -109,10 +109,11 @@ def _curves(run: runs.Run, status: Status) -> None:
             selection_mode="multi",
             key="folds_shown",
             format_func=str,
-            help="Each fold has its own two networks.",
+            help="Each fold has its own networks.",
         )
     st.caption("Dotted: training loss. Line with dots: validation loss. Star: the epoch whose network is used.")
-    for column, stage in zip(st.columns(2, gap="medium"), _EPOCHS, strict=True):
+    networks = run.settings.networks
+    for column, stage in zip(st.columns(len(networks), gap="medium"), networks, strict=True):
         with column:
             st.markdown(f"**{STAGES[stage]}**")
             if not (events["stage"] == stage).any():

@@ -11,6 +11,8 @@ CHOICE_WORDS = {
     "cam": "CAM",
     "pcm": "PCM",
     "evidence": "Evidence",
+    "schur": "None",
+    "network": "Trained",
 }
 _SCHEDULE = (
     "Epochs: the rate falls until the last epoch. Updates: it falls over as many optimiser updates as there are "
@@ -23,8 +25,8 @@ GROUPS: dict[str, tuple[tuple[str, str, str], ...]] = {
         ("evaluation_rows", "Held-out rows scored per fold", "At most; empty scores every held-out row."),
     ),
     "Networks": (
-        ("width", "Width", "Units per hidden layer, in both networks."),
-        ("hidden_layers", "Hidden layers", "In both networks."),
+        ("width", "Width", "Units per hidden layer, in every network."),
+        ("hidden_layers", "Hidden layers", "In every network."),
         ("skip_connection", "Skip connection", "A linear map beside the joint network's hidden layers."),
         ("batch_size", "Batch size", "Rows per training step."),
     ),
@@ -44,6 +46,12 @@ GROUPS: dict[str, tuple[tuple[str, str, str], ...]] = {
         ("min_improvement", "Least gain", "A smaller fall of the loss does not count."),
     ),
     "Projection network": (
+        (
+            "projection",
+            "Projection network",
+            "None: the curvature without a removed column follows from the joint network alone, by half of a Schur "
+            "complement, in a third of the time. Trained: a second network learns it, as in the paper.",
+        ),
         ("projection_epochs", "Epochs", "There is no early stopping."),
         ("projection_steps", "Steps at least", "A small table is trained for more epochs to reach them."),
         (

@@ -1,0 +1,96 @@
+"""Curvature of every marginal from the joint network alone, by part of the Schur complement.
+
+The joint network gives every second difference of log p at a row, H_ij(x) = ℓ_j(x + e_i) − ℓ_j(x), in d + 1
+evaluations. If log p were quadratic, the marginal without node k would have the Schur complement
+
+    H − h hᵀ / H_kk,   h_i = (H_ik + H_ki) / 2.
+
+Counts are not normal, and the estimates' noise would grow with every removal. So a removal subtracts only the share
+`SHARE` of it, row by row, with H_kk cut at its upper fifth over the rows, where it is nearly 0, and |h_i| at most
+√(H_kk H_ii), as for every concave function. Unlike the whole Schur complement, the result depends on the order in which
+nodes leave. The share was chosen on seeds 20 to 23 of seven designs (benchmarks/log/2026-11-26-one-network.md).
+"""
+
+from collections.abc import Sequence
+from threading import RLock
+
+import torch
+from torch import Tensor
+
+from disco.score.curvature import ConcreteScores, HeldOut, full_float32, row_parts
+
+SHARE = 0.5  # λ
+_UPPER = 0.8  # quantile of H_kk over the rows at which it is cut
+
+
+class Marginals:
+    """The second differences of log p at the held-out rows, without the nodes that have left.
+
+    Args:
+        scores: log concrete-score entries of the joint distribution.
+        held_out: the rows.
+        levels: number of noise levels, over which second differences are averaged.
+    """
+
+    def __init__(self, scores: ConcreteScores, held_out: HeldOut, levels: int) -> None:
+        self._scores, self._held_out, self._levels = scores, held_out, levels
+        self._left: list[int] = []  # those that have left, the first first
+        self._place: list[int] = []  # nodes by place in `_second`; those that have left come last
+        self._second = torch.empty(0)  # H_ij of the nodes at places i, j, (d, d, F, n)
+        self._lock = RLock()  # a served fit is read by several threads
+
+    def diagonal(self, left: Sequence[int], nodes: Sequence[int]) -> Tensor:
+        """H_jj of some nodes after others have left, the first first, (F, n, len(nodes))."""
+        with self._lock:
+            self._advance(left)
+            at = [self._place.index(node) for node in nodes]
+            return self._second[at, at].movedim(0, -1).contiguous()
+
+    def off_diagonal(self, left: Sequence[int], remaining: Sequence[int], node: int) -> Tensor:
+        """|H_ij| and H_ij for i = `node` and every remaining j, after others have left, (2, F, n, |R|)."""
+        with self._lock:
+            self._advance(left)
+            row = self._second[self._place.index(node), [self._place.index(other) for other in remaining]]
+        signed = row.movedim(0, -1)
+        return torch.stack([signed.abs(), signed])
+
+    def _advance(self, left: Sequence[int]) -> None:
+        """Let nodes leave until exactly those have left, from the start if they left in another order."""
+        if not self._place or list(left[: len(self._left)]) != self._left:
+            self._second = _second_differences(self._scores, self._held_out, self._levels)
+            self._left, self._place = [], list(range(len(self._second)))
+        for node in left[len(self._left) :]:
+            self._leave(node)
+
+    def _leave(self, node: int) -> None:
+        """Subtract a share of the Schur complement of one node, in place."""
+        second, place, last = self._second, self._place, len(self._place) - len(self._left) - 1
+        at = place.index(node)
+        if at != last:  # the nodes that remain stay together, so that no block needs a copy
+            for axis in (second, second.transpose(0, 1)):
+                axis[[at, last]] = axis[[last, at]]
+            place[at], place[last] = place[last], place[at]
+        own, valid = second[last, last], self._held_out.valid
+        bound = torch.where(valid, own, torch.nan).nanquantile(_UPPER, dim=1, keepdim=True)
+        own = own.minimum(bound).clamp(max=0)
+        share = torch.where(bound < 0, -SHARE / own, 0.0)  # without any curvature nothing is known
+        most = (second[range(last), range(last)].clamp(max=0) * own).sqrt()
+        both = ((second[:last, last] + second[last, :last]) / 2).clamp(-most, most)
+        for row, other in zip(second[:last, :last], both * share, strict=True):
+            row.addcmul_(other, both)
+        self._left.append(node)
+
+
+@full_float32()
+def _second_differences(scores: ConcreteScores, held_out: HeldOut, levels: int) -> Tensor:
+    """H_ij at every held-out row, averaged over the noise levels, (d, d, F, n)."""
+    folds, rows, nodes = held_out.ranks.shape
+    everything = range(nodes)
+    found = held_out.ranks.new_empty((nodes, nodes, folds, rows))
+    for part in row_parts(held_out, levels):
+        at = held_out.part(part)
+        before = scores.entries(at, everything)
+        for node in everything:
+            change = (scores.entries_after(at, everything, node) - before).mean(dim=1)
+            found[node, :, :, part] = change.movedim(-1, 0)
+    return found
