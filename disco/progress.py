@@ -48,7 +48,7 @@ class Event:
         train, validation: in training, one loss per fold; NaN if not computed.
         best_epoch: in training, each fold's best epoch so far; 0 before the first validation.
         start, sweep, score: in a search, the name of its start, the current sweep, and the score in nats.
-        graph: in a search, its graph after a sweep.
+        graph: in a search, its graph after a sweep; in a fit, now and then, its order so far, without edges.
     """
 
     stage: str

@@ -24,11 +24,12 @@ from disco.checks import require_types
 from disco.errors import InputError
 from disco.fit.cost import forest_looks, peak_bytes, stage_flops
 from disco.fit.fitted import STOPPED, Fitted, Variant, by_name
+from disco.fit.order_so_far import is_due, order_so_far
 from disco.knowledge import Knowledge
 from disco.parents import ocs, selectors
 from disco.progress import Callback, Reporter
 from disco.score.checkpoint import Checkpoint, pack_sinks, pack_training, unpack_sinks, unpack_training
-from disco.score.networks import Networks, new_networks
+from disco.score.networks import new_networks
 from disco.score.plan import Plan
 from disco.score.training import Epoch, Training, TrainingRows, train_joint, train_projection
 from disco.settings import Settings
@@ -87,8 +88,11 @@ def fit(
     digest = fingerprint(counts, folds.rows, settings, adjustment)
     store = Checkpoint(Path(checkpoint) if checkpoint else None, digest)
     reporter = Reporter(store.watching(callback), _work(plan, nodes), STOPPED)
-    networks, training = _train(folds, plan, device, reporter, store)
+    networks = new_networks(folds.ranks, settings)
+    for network in networks.named.values():
+        network.to(device)
     fitted = Fitted(counts, folds, networks, settings, unpack_sinks(store.tensors), rules, adjustment)
+    training = _train(fitted, plan, device, reporter, store)
     store.under_way = lambda: (pack_sinks(fitted.sinks), {})
     variant = fitted.variant(settings.criterion, settings.boundary, reporter)
     tau_z, pi_min = ocs.own_thresholds(variant.ocs, settings)
@@ -154,14 +158,9 @@ def _work(plan: Plan, nodes: int) -> dict[str, float]:
     return flops
 
 
-def _train(
-    folds: Folds, plan: Plan, device: torch.device, reporter: Reporter, store: Checkpoint
-) -> tuple[Networks, dict[str, Any]]:
-    """Both networks, trained from the start or from a checkpoint, and a summary of their training."""
-    networks = new_networks(folds.ranks, plan.settings)
-    for network in networks.named.values():
-        network.to(device)
-    rows = TrainingRows(folds.ranks, plan, device)
+def _train(fitted: Fitted, plan: Plan, device: torch.device, reporter: Reporter, store: Checkpoint) -> dict[str, Any]:
+    """Train the networks, from the start or from a checkpoint; returns a summary."""
+    rows, networks = TrainingRows(fitted.folds.ranks, plan, device), fitted.networks
     run: dict[str, Callable[[Training], Iterable[Epoch]]] = {
         "joint": lambda state: train_joint(state, rows, plan),
         "projection": lambda state: train_projection(state, networks.joint, rows, plan),
@@ -169,14 +168,15 @@ def _train(
     training = {}
     for name, network in networks.named.items():
         total = getattr(plan, name).epochs
-        training[name] = _summary(_stage(name, total, network, reporter, store, run[name]))
-    return networks, training
+        training[name] = _summary(_stage(name, total, network, fitted, reporter, store, run[name]))
+    return training
 
 
 def _stage(
     name: str,
     total: int,
     network: nn.Module,
+    fitted: Fitted,
     reporter: Reporter,
     store: Checkpoint,
     run: Callable[[Training], Iterable[Epoch]],
@@ -188,7 +188,9 @@ def _stage(
     store.under_way = lambda: pack_training(name, state)
     for epoch in run(state):
         train, validation, best = epoch.train, epoch.validation, epoch.best
-        reporter.step(name, epoch.number, total, unit="epoch", train=train, validation=validation, best_epoch=best)
+        graph = order_so_far(fitted, state) if is_due(fitted, state) else None
+        losses: dict[str, Any] = {"train": train, "validation": validation, "best_epoch": best}
+        reporter.step(name, epoch.number, total, unit="epoch", **losses, graph=graph)
     with torch.no_grad():
         for key, parameter in network.named_parameters():
             parameter.copy_(state.best[key])

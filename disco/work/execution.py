@@ -16,6 +16,7 @@ from disco.runs.folder import Run
 from disco.runs.locks import Lock
 from disco.runs.status import FIT, Status, host, versions
 from disco.table.artefacts import ARTEFACTS
+from disco.work import order_so_far
 from disco.work.pace import Pace
 from disco.work.recording import Recorder
 
@@ -73,6 +74,7 @@ def execute(run: Run, *, callback: "Callback | None" = None, lock: Lock | None =
         with recorder.watch():
             model = _fit(run, recorder, losses)
             results.save_fit(run.path, model)
+            order_so_far.forget(run)
         recorder.finished(**_measured(run, model, recorder.seconds, losses.peak_bytes))
         with contextlib.suppress(OSError):
             run.checkpoint_path.unlink(missing_ok=True)
@@ -126,7 +128,7 @@ class _Losses:
     """The fit's own part of the record: losses, best epochs, memory, and the remaining time at its pace."""
 
     def __init__(self, run: Run, before: Status) -> None:
-        self.path = run.events_path
+        self.run, self.path = run, run.events_path
         self.best_epochs = dict(before.best_epochs)
         self.peak_bytes = before.peak_bytes or 0
         self.pace = Pace(None)
@@ -140,6 +142,8 @@ class _Losses:
         events.append(self.path, event)
         self.pace.hear(event, now)
         self._note_loss(event)
+        if event.graph is not None:
+            order_so_far.tell(self.run, event.done, event.graph.order)
         if event.best_epoch is not None:
             self.best_epochs[event.stage] = list(event.best_epoch)
         is_due = is_late or event.done >= event.total

@@ -11,6 +11,8 @@ from sklearn.base import clone
 
 from disco import DISCO, FitStopped, InputError, ScoreUnavailable
 from disco.fit.fitted import Fitted
+from disco.fit.order_so_far import order_so_far
+from disco.score.training import Training
 from disco.settings import Settings
 
 TINY = {
@@ -235,6 +237,17 @@ def test_events_tell_the_whole_story(table):
     assert all(len(event.train) == 3 for event in events[:12]) and events[12].train is None
     assert math.isnan(events[0].validation[0]) and not math.isnan(events[1].validation[0])
     assert events[0].message == "joint: epoch 1 of 6"
+
+
+def test_a_fit_tells_its_order_while_the_joint_network_trains(fitted, table):
+    told = []
+    DISCO(**{**TINY, "validation_every": 1}).fit(table, callback=told.append)
+    orders = {event.done: event.graph.order for event in told if event.graph is not None}
+    assert list(orders) == [2, 3, 5] and all(sorted(order) == ["a", "b", "c", "d"] for order in orders.values())
+    end = Training.start(fitted.fitted_.networks.joint)
+    assert order_so_far(fitted.fitted_, end).order == fitted.order_  # of 50 rows per fold all are evaluated
+    DISCO(**TINY, projection="network").fit(table, callback=told.append)
+    assert all(event.graph is None for event in told[-18:])
 
 
 @pytest.mark.parametrize("stop", [1, 4, 8, 13, 14, 17])

@@ -14,7 +14,7 @@ from disco.knowledge import Knowledge
 from disco.refine import Choice
 from disco.score.plan import Plan
 from disco.settings import Settings
-from disco.work import jobs
+from disco.work import jobs, order_so_far
 from pages.shared.frame.names import plain
 from pages.shared.work import setting_words
 
@@ -220,6 +220,8 @@ def test_a_fit_that_begins_has_a_sentence_instead_of_empty_figures():
     try:
         at = booted("train", run=run.id)
         assert "appear here once the first epochs are trained" in texts(at) and not at.get("plotly_chart")
+        order_so_far.tell(run, 20, sorted(run.nodes))
+        assert "Order so far" in texts(at.run()) and "By the networks of epoch 20" in texts(at)
         line = {"epoch": 1, "stage": "joint", "fold": 1, "train": 1.0, "validation": 2.0}
         run.events_path.write_text(json.dumps(line) + "\n")
         at.run()

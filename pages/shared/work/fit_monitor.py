@@ -12,14 +12,16 @@ from disco.knowledge import Knowledge
 from disco.runs import FIT, Status
 from disco.table.roles import Roles
 from disco.words import duration, number, series, size
+from disco.work import order_so_far
 from disco.work.forecast import span
 from pages.shared import session
-from pages.shared.frame.names import plain
+from pages.shared.frame.names import code, plain
 from pages.shared.frame.words import STAGES
 from pages.shared.work import setting_words
 from pages.shared.work.monitor import Monitored
 
 _EPOCHS = ("joint", "projection")
+_SHOWN = 24  # columns of an order
 
 
 def _step(status: Status) -> str:
@@ -81,9 +83,22 @@ def _buttons(run: runs.Run, status: Status) -> None:
         st.rerun()
 
 
+def _order_so_far(run: runs.Run) -> None:
+    """The order by the networks of the last epoch that told one."""
+    found = order_so_far.read(run)
+    if found is None:
+        return
+    more = f" and {len(found.order) - _SHOWN:,} more" if len(found.order) > _SHOWN else ""
+    turned = "" if found.turned is None else f" {found.turned:.0%} of the pairs have turned since the last one."
+    st.markdown("**Order so far**, source first: " + ", ".join(code(node) for node in found.order[:_SHOWN]) + more)
+    st.caption(f"By the networks of epoch {found.epoch:,}.{turned}")
+
+
 def _curves(run: runs.Run, status: Status) -> None:
     if status.state == "unfitted":
         return
+    if status.state != "done":
+        _order_so_far(run)
     events = run.events()
     if events.empty:
         if status.active:

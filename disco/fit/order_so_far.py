@@ -1,0 +1,45 @@
+"""The causal order that a fit would have if its training ended now, without a projection network."""
+
+import copy
+from dataclasses import replace
+
+from disco.errors import ScoreUnavailable
+from disco.fit.fitted import Fitted
+from disco.progress import Sketch
+from disco.score.networks import Networks
+from disco.score.ordering import order_of, remove_sinks
+from disco.score.training import Training
+
+_ROWS = 200  # per fold at which curvature is evaluated: a small part of the time between two orders
+
+
+def is_due(fitted: Fitted, training: Training) -> bool:
+    """Whether an order is worth its time after this epoch: the first, second, fourth, eighth … validation."""
+    settings = fitted.settings
+    since = training.epoch - settings.validation_start
+    number = since // settings.validation_every + 1
+    return (
+        "projection" not in settings.networks
+        and since >= 0
+        and not since % settings.validation_every
+        and (not number & (number - 1))
+    )
+
+
+def order_so_far(fitted: Fitted, training: Training) -> Sketch | None:
+    """The order by each fold's best joint network so far, without edges; None if a node has no score.
+
+    Args:
+        fitted: the fit, whose joint network is not used.
+        training: the state of its joint network.
+    """
+    own = fitted.settings
+    joint = copy.deepcopy(fitted.networks.joint)
+    joint.load_state_dict(training.best, strict=False)
+    rows = min(_ROWS, own.evaluation_rows or _ROWS)
+    now = replace(fitted, networks=Networks(joint, None), settings=own.replace(evaluation_rows=rows), sinks={})
+    try:
+        steps = list(remove_sinks(now.sink_scores, len(now.names), own.criterion, own.boundary, now.names, now.rules))
+    except ScoreUnavailable:
+        return None
+    return Sketch([now.names[node] for node in order_of(steps)], ())
