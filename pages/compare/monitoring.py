@@ -42,7 +42,10 @@ def _below(run: Run, status: Status) -> None:
             state, told = WORDS[one.state], one.error
         seconds = duration(one.seconds) if one is not None and state != "running" else ""
         rows.append((label(name), state, seconds, shown(told, 300) if told else ""))
-    table.show(pd.DataFrame(rows, columns=["Method", "State", "Time", "What happened"]), "Methods and their states")
+    columns = ["Method", "State", "Time", "What happened"]
+    if not any(told for *_, told in rows):
+        rows, columns = [row[:-1] for row in rows], columns[:-1]
+    table.show(pd.DataFrame(rows, columns=columns), "Methods and their states")
 
 
 def _draw_again(run: Run, status: Status) -> None:

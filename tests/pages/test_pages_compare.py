@@ -189,7 +189,7 @@ def test_running_work_says_which_method_is_at_work_and_cannot_be_added_to():
     run.update(COMPARE, state="running", stage="methods", method="slow", done=1, total=3, progress=0.5)
     try:
         app = opened(run, PAGE)
-        states = frame_with(app, "What happened")["State"].tolist()
+        states = frame_with(app, "State")["State"].tolist()
         assert states == ["done", "running", "waiting"] and any(found.key == "cancel_compare" for found in app.button)
         assert not any(found.key == "start_comparison" for found in app.button)
         assert "The methods" in texts(app)  # what has ended is shown already

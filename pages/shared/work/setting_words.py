@@ -48,7 +48,7 @@ GROUPS: dict[str, tuple[tuple[str, str, str], ...]] = {
     "Projection network": (
         (
             "projection",
-            "Projection network",
+            "Training",
             "None: the curvature without a removed column follows from the joint network alone, by half of a Schur "
             "complement, in a third of the time. Trained: a second network learns it, as in the paper.",
         ),
