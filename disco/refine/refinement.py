@@ -34,6 +34,7 @@ from disco.table.roles import Given
 from disco.words import how_many
 
 _CUT = f"{EARLY}, after {{done}}. A longer one may find a better graph."
+_LATE = " The time limit of {seconds:g} s was over before the first search began, so the graph is a first one."
 _PART = (
     "Searched on {rows:,} of {many:,} rows, spread evenly over the rows' totals. The gains of the edges are those of "
     "{of} rows; directions, bootstrap tables and parts left out are judged on those searched."
@@ -100,7 +101,8 @@ def _searched(
     searched = search_everywhere(task, candidates, reporter, kept)
     found, notes = searched.best.found, list[str]()
     if reporter.has_enough:
-        notes.append(_CUT.format(done=how_many(len(searched.ends), "search", "searches")))
+        late = _LATE.format(seconds=task.choice.seconds) if searched.is_late and task.choice.seconds else ""
+        notes.append(_CUT.format(done=how_many(len(searched.ends), "search", "searches")) + late)
     judged = judge(searched, task.choice, reporter, task.group, whole)
     moved = None if task.order is None else moves(searched.scores, found.order, found.parents, task.order)
     drawn = stability.draw(

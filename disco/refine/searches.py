@@ -31,11 +31,13 @@ class Searched(NamedTuple):
         scores: the last search's scores, without the fits.
         ends: the ends of all searches but the first.
         made: number of node fits.
+        is_late: whether they should have ended before the first began.
     """
 
     scores: Scores
     ends: list[End]
     made: int
+    is_late: bool = False
 
     @property
     def best(self) -> End:
@@ -55,6 +57,7 @@ def search_everywhere(
     odds = log_odds(task.design.nodes, 0)
     scores = Scores(task.design, candidates, odds=odds, order=task.order, rules=task.rules, reporter=reporter)
     starts = _starts(task, candidates, reporter)
+    is_late = reporter.has_enough
     first = first_search(task, scores, next(iter(starts.values())), reporter, memory)
     design = replace(scores.design, prior=first.prior)
     scores = scores.replace(design=design, candidates=first.candidates, odds=first.odds, against=first.against)
@@ -65,7 +68,7 @@ def search_everywhere(
     if not is_sure:
         ends = _restarts(task, scores, ends, len(starts) + task.choice.restarts, reporter, memory)
         scores, ends = _under_a_wider_screen(task, scores, ends, reporter)
-    return Searched(scores, ends, first.made + sum(end.made for end in ends))
+    return Searched(scores, ends, first.made + sum(end.made for end in ends), is_late)
 
 
 def _starts(task: Task, candidates: Sequence[tuple[int, ...]], reporter: Reporter) -> Starts:

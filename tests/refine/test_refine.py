@@ -238,6 +238,7 @@ def test_enough_ends_the_search_with_what_there_is(known, after, tmp_path):
 def test_a_time_limit_ends_the_search(known):
     result = refine(known.table, dataclasses.replace(ALONE, seconds=1e-6))
     assert any("ended early, after 1 search" in note for note in result.notes) and len(result.edges)
+    assert "The time limit of 1e-06 s was over before the first search began" in result.notes[0]
 
 
 def no_first_search(task, scores, order, told, memory):
