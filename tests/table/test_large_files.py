@@ -10,9 +10,10 @@ import pyarrow as pa
 import pyarrow.parquet as parquet
 import pytest
 
+from disco.__main__ import main
 from disco.errors import FitStopped, InputError
-from disco.table.cells import numbers_of
-from disco.table.counts import as_counts
+from disco.table.cells import counted, numbers_of
+from disco.table.counts import as_counts, problems
 from disco.table.formats import compact, encoding, limits, parse, pieces
 from disco.table.formats.limits import NotATable
 from disco.table.read import read_table
@@ -222,3 +223,50 @@ def test_an_upload_is_not_copied_in_memory(monkeypatch, small_table):
     monkeypatch.setattr("disco.table.read.MOST_BYTES_IN_PIECES", 10)
     with pytest.raises(InputError, match="t.csv has 0 MB; the limit is 0 MB"):
         read_table(out, "t.csv")
+
+
+def many_levels(rows: int = 120_000) -> pd.DataFrame:
+    """Counts, a measure with a different value in nearly every row, and a number of the row, shuffled."""
+    rng = np.random.default_rng(0)
+    table = {"a": rng.poisson(3, rows), "b": rng.poisson(5, rows), "mass": rng.integers(0, 50_000_000, rows)}
+    return pd.DataFrame({**table, "key": rng.permutation(rows)})
+
+
+def test_a_column_with_as_many_levels_as_rows_is_said_with_what_to_do(tmp_path, capsys):
+    table = many_levels()
+    levels = table["mass"].nunique()
+    assert 100_000 < levels < len(table)
+    sentence = (
+        f'Column "mass" has {levels:,} different values in 120,000 rows: it is more a measurement than a count. '
+        "Leave it out, give it a role such as covariate, or join its values to fewer classes."
+    )
+    found = [f"{problem.message} {problem.remedy}" for problem in problems(table)]
+    assert [one for one in found if '"mass"' in one] == [sentence]
+    assert [one for one in found if '"key"' in one and "looks like an index, not a count. Leave it out." in one]
+    assert len(found) == 2 and not any(problem.blocking for problem in problems(table))
+    assert not any('"mass"' in problem.message for problem in problems(table.head(90_000)))
+    table.to_csv(tmp_path / "t.csv", index=False)
+    assert main(["check", str(tmp_path / "t.csv")]) == 0
+    assert f"Note: {sentence}" in capsys.readouterr().out
+
+
+def test_a_refinement_says_it_too(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr("disco.table.counts._MOST_LEVELS", 5)
+    table = pd.DataFrame(np.random.default_rng(0).poisson(5, (60, 2)), columns=["a", "b"])
+    table.to_csv(tmp_path / "t.csv", index=False)
+    given = ("--out", str(tmp_path / "run"), "--bootstrap", "0")
+    assert main(["refine", "--counts", str(tmp_path / "t.csv"), *given]) == 0
+    assert (
+        f'Note: Column "a" has {table["a"].nunique()} different values in 60 rows: it is more'
+        in capsys.readouterr().err
+    )
+
+
+@pytest.mark.parametrize(
+    "values",
+    [[], [3.0, 3, 0, 7], [2.5, 1, 2.5], [np.nan, 1, 1], [-1.0, 2, 2], [1e9, 0, 0], [np.inf, 1], [0.0, 0], [5]],
+)
+def test_values_are_counted_as_by_sorting(values):
+    values = np.array(values)
+    for one, other in zip(counted(values), np.unique(values, return_counts=True), strict=True):
+        assert np.array_equal(one, other, equal_nan=True) and one.dtype == other.dtype
