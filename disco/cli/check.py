@@ -40,7 +40,7 @@ def run(arguments: argparse.Namespace) -> None:
     found = problems(table, left_out=left_out)
     found += _of_roles(whole, roles, is_counts=not any(problem.blocking for problem in found))
     bad = {problem.column for problem in found if problem.blocking}
-    part = table.loc[:, [name not in bad for name in names_of(table)]]
+    part = table.loc[:, [name not in bad for name in names_of(table)]] if bad else table
     looked_at = None
     if part.size:
         with Progress() as progress:

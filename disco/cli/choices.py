@@ -13,6 +13,7 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 
+from disco.cli.progress import Progress
 from disco.cli.roles import given_roles, listed, split
 from disco.cli.saying import say, sentence
 from disco.errors import InputError
@@ -30,6 +31,7 @@ from disco.table.rows import Stretches, in_words, numbered, proposal, row_number
 from disco.words import how_many
 
 _MOST_NOTES = 10
+_LARGE_BYTES = 100_000_000  # of a file; reading it takes seconds, with progress
 FLAGS = (
     *("preset", "seed", "folds", "folds_by", "transform", "levels", "boundary", "criterion"),
     *("selector", "disjoint_rows", "tau_z", "pi_min"),
@@ -203,7 +205,8 @@ def read_counts(path: Path, arguments: argparse.Namespace) -> Part:
 def read_part(path: Path, arguments: argparse.Namespace) -> Part:
     """The same unchecked, without notes; arguments and errors as `read_counts`."""
     reading = _reading(arguments)
-    whole = read_table(path, **reading)
+    with Progress() as progress:
+        whole = read_table(path, callback=progress if _is_large(path) else None, **reading)
     categories = whole.attrs.get(MATRIX, {}).get("categories", ())
     edits = _edits(arguments)
     table = applied(whole, edits)
@@ -215,6 +218,13 @@ def read_part(path: Path, arguments: argparse.Namespace) -> Part:
         edits, left_out = (*edits, LeaveOut(more)), with_more(left_out, len(table), positions(more, len(table)))
     edits = (*edits, *choice(names_of(table), names_of(chosen)))
     return Part(chosen, left_out, roles, str(path), Origin(FromFile(str(path), _digest(path), reading), edits))
+
+
+def _is_large(path: Path) -> bool:
+    """Whether reading this file takes seconds."""
+    with contextlib.suppress(OSError):
+        return path.stat().st_size > _LARGE_BYTES
+    return False
 
 
 def _edits(arguments: argparse.Namespace) -> tuple[Edit, ...]:

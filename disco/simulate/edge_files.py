@@ -16,7 +16,7 @@ from disco.simulate.graphs import own_graph
 from disco.simulate.known import check as check_direction
 from disco.table import spreadsheets
 from disco.table.formats.limits import NotATable
-from disco.table.formats.text import check_quotes
+from disco.table.formats.pieces import ends_of_pieces
 
 LARGEST_TEXT = 10_000_000  # bytes or characters: parsing XML takes about 100 times as much memory
 LARGEST_LIST = 500_000  # lines: all pairs of 1,000 nodes
@@ -126,7 +126,7 @@ def _lines(text: str) -> list[list[str]]:
     text = re.sub(r"(?<![ \t])[ \t]*(?:->|→)[ \t]*", ",", text)
     delimiter = max(",;\t", key=text.count)
     try:
-        check_quotes(text.encode(), delimiter)
+        ends_of_pieces(text.encode(), delimiter)
         rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True))
     except NotATable as reason:
         raise InputError(f"The graph{reason}") from None

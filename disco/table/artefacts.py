@@ -128,7 +128,7 @@ def near(counts: pd.DataFrame, exact: Sequence[Relation], reporter: Reporter = S
     copies = [relation.columns[0] for relation in exact if len(relation.columns) == 2]
     values, names = counts.to_numpy(), counts.columns.to_numpy()
     kept = np.flatnonzero((np.ptp(values, axis=0) > 0) & ~np.isin(names, copies))
-    found = near_copies(values[:, kept], reporter, stage)
+    found = near_copies(values[:, kept] if len(kept) < values.shape[1] else values, reporter, stage)
     return found.assign(one=names[kept][found["one"]], other=names[kept][found["other"]])
 
 

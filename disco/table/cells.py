@@ -90,6 +90,19 @@ def is_count(values: np.ndarray) -> np.ndarray:
     return np.isfinite(values) & (values >= 0) & (values == np.floor(values)) & (values < TOO_LARGE)
 
 
+def counted(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The distinct values of a column in increasing order, and the number of rows with each.
+
+    Args:
+        values: (rows,); small counts are counted without sorting the rows.
+    """
+    if not len(values) or not is_count(values).all() or values.max() >= len(values):
+        return np.unique(values, return_counts=True)
+    rows = np.bincount(values.astype(np.int64))
+    levels = np.flatnonzero(rows)
+    return levels.astype(values.dtype), rows[levels]
+
+
 def is_number(text: str) -> bool:
     """Whether a text reads as a plain number."""
     return bool(re.fullmatch(NUMBER, text))
@@ -99,4 +112,6 @@ def is_numeric_text(column: pd.Series) -> np.ndarray:
     """Where a cell is text that reads as a number, (rows,) bool."""
     if isinstance(column.dtype, pd.StringDtype):
         return column.str.fullmatch(NUMBER, na=False).to_numpy(dtype=bool)
+    if pd.api.types.is_numeric_dtype(column):
+        return np.zeros(len(column), dtype=bool)
     return np.array([isinstance(cell, str) and is_number(cell) for cell in column], bool)

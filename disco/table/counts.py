@@ -19,6 +19,7 @@ from disco.table.cells import (
     TOO_LARGE,
     as_frame,
     columns_of,
+    counted,
     is_count,
     is_number,
     is_numeric_text,
@@ -33,6 +34,7 @@ from disco.words import how_many, series
 __all__ = ["Problem", "as_counts", "describe", "problems", "read_table"]
 
 _ROWS_PER_FOLD = 4
+_MOST_LEVELS = 100_000  # different values of a count; a column with more is measured rather than counted
 _LEAVE_OUT = "Correct the table, or leave the column out."
 _FILL_IN = "Fill in the blank cells, or leave out the row or the column."
 
@@ -145,7 +147,7 @@ def _describe(column: pd.Series, name: str) -> dict[str, object]:
     values = numbers_of(column)[0]
     if not len(values) or not is_count(values).all():
         return {"column": name, "type": _type_with_faults(column)}
-    levels, rows = np.unique(values, return_counts=True)
+    levels, rows = counted(values)
     total, mean = len(values), values.mean()
     variance = values.var(ddof=1) if total > 1 else np.nan
     kind = "constant" if len(levels) < 2 else "0/1" if levels[-1] == 1 else "counts"
@@ -277,12 +279,13 @@ def _column_notes(column: pd.Series, values: np.ndarray, name: str) -> list[Prob
         message = f'Column "{name}" is constant: every row is {_number(values[0])}.'
         remedy = "Leave it out: a column that never changes has no place in the graph."
         return [Problem(name, None, message, remedy, fault="the same value in every row")]
+    levels = len(counted(values)[0])
     notes = []  # message, remedy, fault of several columns
     if pd.api.types.is_bool_dtype(column):
         message = f'Column "{name}" holds true and false: they are read as 1 and 0.'
         remedy = "Leave it out if it is not a count; the theory of the method assumes 3 or more values."
         notes.append((message, remedy, ""))
-    elif len(np.unique(values)) == 2:
+    elif levels == 2:
         message = f'Column "{name}" takes only 2 values: the theory of the method assumes 3 or more.'
         fault = "only 2 values, where the theory of the method assumes 3 or more"
         notes.append((message, "Its position in the order is less certain.", fault))
@@ -293,6 +296,10 @@ def _column_notes(column: pd.Series, values: np.ndarray, name: str) -> list[Prob
     if name.strip() and (why := identifier(values, name)):
         message = f'Column "{name}" {why}: it looks like an index, not a count.'
         found.append(Problem(name, None, message, "Leave it out.", blocking=False, kind="identifier"))
+    elif levels > _MOST_LEVELS:
+        message = f'Column "{name}" has {levels:,} different values in {len(values):,} rows: it is more a measurement '
+        remedy = "Leave it out, give it a role such as covariate, or join its values to fewer classes."
+        found.append(Problem(name, None, f"{message}than a count.", remedy, blocking=False))
     return found
 
 

@@ -86,17 +86,16 @@ def depth(values: np.ndarray, reporter: Reporter = SILENT, stage: str = "") -> D
     found = _depth(values, reporter, stage)
     if found.stands_out or not len(values) or not has_gaps(zeros(values)).any():
         return found
-    above = values > 0
-    means = values.sum(axis=0, dtype=float) / np.maximum(above.sum(axis=0), 1)
-    of_above = replace(_depth(np.where(above, values, means), reporter, stage), is_above=True)
+    means = values.sum(axis=0, dtype=float) / np.maximum(np.count_nonzero(values, axis=0), 1)
+    of_above = replace(_depth(values, reporter, stage, means), is_above=True)
     return of_above if of_above.stands_out else found
 
 
-def _depth(values: np.ndarray, reporter: Reporter, stage: str) -> Depth:
-    """The same of the values as they are."""
+def _depth(values: np.ndarray, reporter: Reporter, stage: str, means: np.ndarray | None = None) -> Depth:
+    """The same of the values as they are, or with `means`, (columns,), in place of the zeros."""
     rng = np.random.default_rng(0)
     rows = np.sort(rng.permutation(len(values))[:_MOST_ROWS])
-    part = values[rows]
+    part = values[rows] if means is None else np.where(values[rows] > 0, values[rows], means)
     varied = part[:, np.ptp(part, axis=0) > 0] if len(part) else part[:, :0]
     logs = np.log1p(varied)
     explained, component, scores = _first(logs, part.sum(axis=1))

@@ -9,6 +9,9 @@ only causes an error message.
 """
 
 import json
+import os
+import tempfile
+from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -18,16 +21,19 @@ import pyarrow as pa
 
 from disco.errors import InputError
 from disco.files import check_size, open_regular, read_regular
+from disco.progress import Callback, Reporter
 from disco.table import spreadsheets
-from disco.table.formats import SUFFIXES, TEXT, folder, parse, text
+from disco.table.formats import SUFFIXES, folder, parse, text
 from disco.table.formats.apart import parse_apart
-from disco.table.formats.limits import MATRICES, MOST_BYTES, MOST_MATRIX_BYTES, NotATable
+from disco.table.formats.compact import FROM_CELLS
+from disco.table.formats.limits import IN_PIECES, MOST_BYTES, MOST_BYTES_IN_PIECES, TEXT, NotATable
 from disco.table.formats.plain import MATRIX, MIXED, NOTES, OTHER, READING, ROW_NAMES, SHEETS, facts_of
 from disco.table.formats.reading import PLAIN, Reading
 
 __all__ = ["MATRIX", "NOTES", "OTHER", "READING", "SHEETS", "SUFFIXES", "guessed", "read_table", "read_words"]
 
 _SMALL = 1_000_000  # bytes of text that are read in this process, which saves the 0.2 s of starting another
+_BLOCK = 1 << 24  # bytes of an open file that are copied at once
 _EXPORTS = {  # formats that are not read, and what to do
     "an SPSS file": ((".sav", ".zsav", ".por"), "in SPSS, save it as CSV or as Stata (.dta)"),
     "an R file": (
@@ -58,17 +64,21 @@ _NULLABLE = {
 }
 
 
-def read_table(source: str | Path | BinaryIO, name: str | None = None, **choices: Any) -> pd.DataFrame:
+def read_table(
+    source: str | Path | BinaryIO, name: str | None = None, callback: Callback | None = None, **choices: Any
+) -> pd.DataFrame:
     """The table in a file, with its names as they are, including duplicate and empty ones.
 
     Its `attrs` record how it was read: NOTES, sentences; READING, the fields of `disco.table.formats.reading.Reading`,
     of text and workbooks; OTHER, the alternative reading of those fields; SHEETS, the names of a workbook's sheets;
     MATRIX, of a file of cells and genes, how many there are, its layers and columns of obs, what was chosen, and
-    which columns hold categories. Its cells are the rows, and their names the index.
+    which columns hold categories. Its cells are the rows, and their names the index. Whole numbers are int64; in a
+    table of more than `FROM_CELLS` cells (disco/table/formats/compact.py) int32, in columns where they fit.
 
     Args:
         source: a path, or an open binary file; a folder of matrix.mtx, features.tsv and barcodes.tsv.
         name: the file's name, whose suffix gives its format; needed for an open file without a name.
+        callback: receives the events of the stage "reading"; False stops.
         choices: fields of `Reading`; the others are detected.
 
     Raises:
@@ -78,13 +88,12 @@ def read_table(source: str | Path | BinaryIO, name: str | None = None, **choices
     name = name or Path(str(getattr(source, "name", source))).name
     suffix = Path(name).suffix.lower()
     try:
-        table = _table(source, name, suffix, Reading(**choices))
+        parts = _parts(source, name, suffix, Reading(**choices), Reporter(callback, {"reading": 1.0}))
+        frame, facts, names = _frame(parts)
     except NotATable as reason:
         raise InputError(f"{name}{reason}") from None
-    frame = _frame(table)
-    names = table.column_names[: frame.shape[1]]
     frame.columns = [spreadsheets.plain(name) for name in names] if suffix in TEXT else names
-    frame.attrs.update(facts_of(table))
+    frame.attrs.update(facts)
     return frame
 
 
@@ -112,20 +121,21 @@ def read_words(path: Path, most: int) -> pd.DataFrame:
     return frame
 
 
-def _table(source: str | Path | BinaryIO, name: str, suffix: str, reading: Reading) -> pa.Table:
-    """The file's table; NotATable or InputError if it cannot be read."""
-    path = Path(source) if isinstance(source, str | Path) else None
-    if path is not None and suffix not in SUFFIXES and path.is_dir():
-        with folder.packed(path) as file:
-            return parse_apart(file, ".zip", reading)
-    if suffix not in SUFFIXES:
+def _parts(
+    source: str | Path | BinaryIO, name: str, suffix: str, reading: Reading, reporter: Reporter
+) -> Iterator[pa.Table]:
+    """The columns of the file's table, some after others; NotATable or InputError if it cannot be read."""
+    if isinstance(source, str | Path) and suffix not in SUFFIXES and Path(source).is_dir():
+        opened, suffix = folder.packed(Path(source)), ".zip"
+    elif suffix not in SUFFIXES:
         raise _unknown(suffix)
-    if path is not None and suffix in MATRICES:
-        with open_regular(path, MOST_MATRIX_BYTES) as file:
-            return parse_apart(file, suffix, reading)
-    data = _bytes(source, name)
-    is_small = suffix in TEXT and len(data) <= _SMALL
-    return parse(data, suffix, reading) if is_small else parse_apart(data, suffix, reading)
+    else:
+        opened = _opened(source, name, suffix)
+    with opened as file:
+        if suffix in TEXT and os.fstat(file.fileno()).st_size <= _SMALL:
+            yield parse(file.read(), suffix, reading)
+        else:
+            yield from parse_apart(file, suffix, reading, reporter)
 
 
 def _unknown(suffix: str) -> NotATable:
@@ -136,29 +146,41 @@ def _unknown(suffix: str) -> NotATable:
     return NotATable(f" has an unknown format: give a file that ends in {', '.join(SUFFIXES)}.")
 
 
-def _bytes(source: str | Path | BinaryIO, name: str) -> bytes:
-    """The content of the file; an open file is read from its start."""
+def _opened(source: str | Path | BinaryIO, name: str, suffix: str) -> BinaryIO:
+    """The file on the disk; an open one is copied there from its start, which takes no memory."""
+    most = MOST_BYTES_IN_PIECES if suffix in IN_PIECES else MOST_BYTES
     if isinstance(source, str | Path):
-        return read_regular(source, MOST_BYTES)
+        return open_regular(source, most)
     if source.seekable():
         source.seek(0)
-    data = source.read(MOST_BYTES + 1)
-    check_size(name, len(data), MOST_BYTES)
-    return data
+    file = tempfile.TemporaryFile()
+    while file.tell() <= most and (block := source.read(_BLOCK)):
+        file.write(block)
+    check_size(name, file.tell(), most)
+    file.seek(0)
+    return file
 
 
-def _frame(table: pa.Table) -> pd.DataFrame:
-    """The columns in pandas, named by their position; whole numbers with missing cells stay whole.
+def _frame(parts: Iterator[pa.Table]) -> tuple[pd.DataFrame, dict[str, Any], list[str]]:
+    """The columns in pandas, named by their position, facts on the file, and the columns' names.
 
-    A last column of row names becomes the index.
+    Whole numbers with missing cells stay whole. A last column of row names becomes the index.
     """
     index = None
-    if table.schema.field(table.num_columns - 1).metadata == ROW_NAMES:
-        index = pd.Index(table.column(table.num_columns - 1).to_pylist(), dtype=object)
-        table = table.select(range(table.num_columns - 1))
-    columns = zip(table.schema, table.columns, strict=True)
-    frame = pd.DataFrame(dict(enumerate(_series(field, column) for field, column in columns)))
-    return frame if index is None else frame.set_axis(index)
+    facts: dict[str, Any] = {}
+    names: list[str] = []
+    columns: dict[int, pd.Series] = {}
+    for part in parts:
+        facts = facts or facts_of(part)
+        for field, column in zip(part.schema, part.columns, strict=True):
+            if field.metadata == ROW_NAMES:
+                index = pd.Index(column.to_pylist(), dtype=object)
+            else:
+                columns[len(names)] = _series(field, column)
+                names.append(field.name)
+    is_large = sum(map(len, columns.values())) > FROM_CELLS  # pandas would copy all columns into one array
+    frame = pd.DataFrame(columns, copy=not is_large)
+    return (frame if index is None else frame.set_axis(index)), facts, names
 
 
 def _series(field: pa.Field, column: pa.ChunkedArray) -> pd.Series:

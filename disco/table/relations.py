@@ -174,9 +174,10 @@ def near_copies(values: np.ndarray, reporter: Reporter = SILENT, stage: str = ""
     if rows >= _LEAST_ROWS:
         from scipy.stats import rankdata  # imported here because it takes a second
 
-        ranks = rankdata(values, axis=0) - (rows + 1) / 2
-        sizes = np.sqrt((ranks**2).sum(axis=0))
-        ranks = np.divide(ranks, sizes, out=np.zeros_like(ranks), where=sizes > 0)
+        ranks = np.empty((rows, columns), order="F")  # the only copy of the table
+        for column in range(columns):
+            centred = rankdata(values[:, column]) - (rows + 1) / 2
+            ranks[:, column] = centred / (np.sqrt(centred @ centred) or 1.0)
         for start in range(0, columns, _BLOCK):
             reporter.step(stage, start, columns)
             correlations = np.triu(ranks[:, start : start + _BLOCK].T @ ranks[:, start:], k=1)

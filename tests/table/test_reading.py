@@ -170,6 +170,6 @@ def test_long_cells_cost_no_more_than_their_length():
 
 
 def test_a_cut_within_a_character_is_no_other_encoding(monkeypatch):
-    monkeypatch.setattr("disco.table.formats.encoding._PIECE", 3)
+    monkeypatch.setattr("disco.table.formats.encoding._BLOCK", 3)
     table = read("Vögel;Käfer\n1;2\n3;4\n")
     assert table.columns.tolist() == ["Vögel", "Käfer"] and table.attrs[READING]["encoding"] == "utf-8"

@@ -6,29 +6,33 @@ quickly.
 """
 
 import io
+import re
 from dataclasses import replace
 from typing import BinaryIO
 
 import pyarrow as pa
 
 from disco.table.formats import parquet, text, workbook
-from disco.table.formats.encoding import EMPTY
-from disco.table.formats.limits import MATRICES, MOST_BYTES, NotATable
+from disco.table.formats.encoding import EMPTY, Text
+from disco.table.formats.limits import MATRICES, TEXT, NotATable
+from disco.table.formats.pieces import Heard
 from disco.table.formats.plain import plain
 from disco.table.formats.reading import DETECTED, Reading
 
-TEXT = (".csv", ".tsv", ".txt")
 _WORKBOOKS = (".xlsx", ".ods")
 SUFFIXES = (*TEXT, *_WORKBOOKS, ".parquet", ".dta", *MATRICES)
 
 
-def parse(data: bytes | BinaryIO, suffix: str, reading: Reading = DETECTED) -> pa.Table:
+def parse(
+    data: Text | BinaryIO, suffix: str, reading: Reading = DETECTED, heard: Heard = lambda share: None
+) -> pa.Table:
     """The table in a file's content, with facts on how it was read in its metadata.
 
     Args:
-        data: of a file of cells and genes it may be the open file.
+        data: the content, or of a file of cells and genes the open file.
         suffix: one of `SUFFIXES`.
         reading: choices; Parquet and Stata have none.
+        heard: told the share of text and Parquet that has been read.
 
     Raises:
         NotATable: it is empty, damaged or too large, or its format does not have the choices.
@@ -36,7 +40,7 @@ def parse(data: bytes | BinaryIO, suffix: str, reading: Reading = DETECTED) -> p
     if suffix in MATRICES:
         from disco.table.formats import single_cell  # h5py is slow to import
 
-        return plain(single_cell.read(io.BytesIO(data) if isinstance(data, bytes) else data, suffix, reading))
+        return plain(single_cell.read(io.BytesIO(data) if isinstance(data, Text) else data, suffix, reading))
     if reading.layer or reading.genes or reading.by or reading.obs:
         raise NotATable(
             f": layers, genes and columns of obs are chosen in files of cells and genes only, {', '.join(MATRICES)}."
@@ -45,20 +49,20 @@ def parse(data: bytes | BinaryIO, suffix: str, reading: Reading = DETECTED) -> p
         raise NotATable(f" has no sheets to choose from: only workbooks have, {', '.join(_WORKBOOKS)}.")
     if suffix in (".parquet", ".dta") and replace(reading, obs=()) != DETECTED:
         raise NotATable(": Parquet and Stata files say how they are read; leave out the choices.")
-    data = data if isinstance(data, bytes) else data.read(MOST_BYTES + 1)
-    if not data.strip():
+    assert isinstance(data, Text)
+    if not re.search(rb"\S", data):
         raise NotATable(EMPTY)
     if suffix == ".parquet":
-        table = parquet.read(data)
+        table = parquet.read(data, heard)
     elif suffix in _WORKBOOKS:
-        table = workbook.read(data, reading)
+        table = workbook.read(data[:], reading)
     elif suffix == ".dta":
         from disco.table.formats import stata
 
-        table = stata.read(data)
+        table = stata.read(data[:])
     else:
         is_tabbed = suffix == ".tsv" and reading.separator is None
-        table = text.read(data, replace(reading, separator="\t") if is_tabbed else reading)
+        table = text.read(data, replace(reading, separator="\t") if is_tabbed else reading, heard=heard)
     if not table.num_rows:
         raise NotATable(" has names but no rows: put the counts below the names.")
     return plain(table)

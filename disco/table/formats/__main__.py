@@ -1,4 +1,4 @@
-"""python -m disco.table.formats SUFFIX [READING]: a file from stdin, to stdout as an Arrow stream, with limits.
+"""python -m disco.table.formats SUFFIX [READING]: a file from stdin, to stdout as Arrow streams, with limits.
 
 READING is a JSON object, the fields of `disco.table.formats.reading.Reading`.
 
@@ -7,48 +7,44 @@ crashed its reader. If the reader aborts, the process ends by a signal.
 """
 
 import json
+import mmap
 import os
 import resource
 import sys
 
-from disco.table.formats.limits import (
-    MATRICES,
-    MEMORY_EXIT,
-    MOST_BYTES,
-    MOST_MATRIX_SECONDS,
-    MOST_MEMORY,
-    MOST_SECONDS,
-    UNREADABLE_EXIT,
-    NotATable,
-)
+from disco.table.formats.limits import MATRICES, MEMORY_EXIT, UNREADABLE_EXIT, NotATable, limits_of
 
 
 def main() -> int:
     """Read one file; returns the exit status."""
-    is_matrix = sys.argv[1] in MATRICES
+    suffix, size = sys.argv[1], os.fstat(sys.stdin.fileno()).st_size
+    limits = limits_of(suffix, size)
     # Limit data, not address space: a library may reserve much more address space than it uses.
     for what, most in (
-        (resource.RLIMIT_DATA, MOST_MEMORY),
-        (resource.RLIMIT_CPU, MOST_MATRIX_SECONDS if is_matrix else MOST_SECONDS),
+        (resource.RLIMIT_DATA, limits.memory),
+        (resource.RLIMIT_CPU, limits.seconds),
         (resource.RLIMIT_CORE, 0),
     ):
         hard = resource.getrlimit(what)[1]
         most = most if hard == resource.RLIM_INFINITY else min(most, hard)
         resource.setrlimit(what, (most, most))
-    import pyarrow as pa
-
     from disco.table.formats import Reading, parse
+    from disco.table.formats.passing import send, tell
 
+    out = sys.stdout.buffer
     try:
         reading = Reading(**json.loads(sys.argv[2] if len(sys.argv) > 2 else "{}"))
-        is_file = is_matrix and sys.stdin.buffer.seekable()
-        table = parse(sys.stdin.buffer if is_file else sys.stdin.buffer.read(MOST_BYTES + 1), sys.argv[1], reading)
-        with pa.ipc.new_stream(sys.stdout.buffer, table.schema) as stream:
-            stream.write_table(table)
-        sys.stdout.buffer.flush()
+        if suffix in MATRICES:
+            table = parse(sys.stdin.buffer, suffix, reading)
+        else:
+            data = mmap.mmap(sys.stdin.fileno(), 0, access=mmap.ACCESS_READ) if size else b""
+            table = parse(data, suffix, reading, lambda share: tell(share, out))
+        schema, columns = table.schema, table.columns
+        del table  # so that each column is freed once it is sent
+        send(schema, columns, out)
     except NotATable as reason:
-        sys.stdout.buffer.write(str(reason).encode(errors="replace"))
-        sys.stdout.buffer.flush()
+        out.write(str(reason).encode(errors="replace"))
+        out.flush()
         return UNREADABLE_EXIT
     except MemoryError:
         return MEMORY_EXIT

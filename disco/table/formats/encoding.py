@@ -1,19 +1,23 @@
 """The encoding of a text: UTF-8, UTF-16 with a byte-order mark, or else Windows-1252."""
 
 import codecs
+import mmap
 import re
+import tempfile
+from collections.abc import Iterator
 
 from disco.table.formats.limits import NotATable
 from disco.table.formats.reading import ENCODINGS
 
+Text = bytes | mmap.mmap  # a mapped file is in memory only where it is looked at
 EMPTY = " is empty: give a file with names in its first row and values below them."
 NO_TEXT = " is not UTF-8 text: save it as CSV UTF-8 and load it again."
-_PIECE = 1 << 22  # bytes
+_BLOCK = 1 << 22  # bytes
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _CONTROL = re.compile(rb"[\x01-\x08\x0b\x0e-\x1f]")  # in no text
 
 
-def as_utf8(data: bytes, encoding: str | None) -> tuple[bytes, str, list[str]]:
+def as_utf8(data: Text, encoding: str | None) -> tuple[Text, str, list[str]]:
     """The text as UTF-8 without a mark, its encoding, and a note if that was a guess.
 
     Args:
@@ -30,42 +34,60 @@ def as_utf8(data: bytes, encoding: str | None) -> tuple[bytes, str, list[str]]:
     try:
         if encoding == "utf-8":
             _check(data, encoding)
-        else:
-            data = data.decode(encoding).encode()
+        data = _recoded(data, encoding)
     except UnicodeError:
-        if encoding == "utf-8" or data.startswith(_UTF16):
+        if encoding == "utf-8" or data[:2] in _UTF16:
             raise NotATable(NO_TEXT) from None
         raise NotATable(f" is not text in {ENCODINGS[encoding]}: choose another encoding.") from None
-    data = data.removeprefix(codecs.BOM_UTF8)
-    if not data.strip():
+    if not re.search(rb"\S", data):
         raise NotATable(EMPTY)
-    if b"\0" in data:
+    if data.find(b"\0") >= 0:
         raise NotATable(" holds NUL bytes, so it is not text: save it as CSV UTF-8 and load it again.")
     return data, encoding, notes
 
 
-def _detected(data: bytes) -> str:
+def blocks(data: Text, start: int = 0) -> Iterator[bytes]:
+    """The text from an offset on, in blocks, which take little memory."""
+    return (data[at : at + _BLOCK] for at in range(start, len(data), _BLOCK))
+
+
+def _recoded(data: Text, encoding: str) -> Text:
+    """The text in UTF-8 without a mark: a mapped file stays one, as a temporary file where it has to change."""
+    if encoding == "utf-8":
+        if data[:3] != codecs.BOM_UTF8:
+            return data
+        encoding = "utf-8-sig"
+    if isinstance(data, bytes):
+        return data.decode(encoding).encode().removeprefix(codecs.BOM_UTF8)
+    with tempfile.TemporaryFile() as file:
+        for block in codecs.iterdecode(blocks(data), encoding):
+            file.write((block if file.tell() else block.removeprefix("\ufeff")).encode())
+        file.flush()
+        return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) if file.tell() else b""
+
+
+def _detected(data: Text) -> str:
     """The encoding of a text.
 
     Raises:
         NotATable: it cannot be detected.
     """
-    if data.startswith(_UTF16):
+    if data[:2] in _UTF16:
         return "utf-16"
     for encoding in ("utf-8", "cp1252"):
         try:
             _check(data, encoding)
         except UnicodeDecodeError:
             continue
-        if encoding == "cp1252" and b"\0" not in data and _CONTROL.search(data):
+        if encoding == "cp1252" and data.find(b"\0") < 0 and _CONTROL.search(data):
             break
         return encoding
     raise NotATable(NO_TEXT)
 
 
-def _check(data: bytes, encoding: str) -> None:
-    """Raise UnicodeDecodeError unless all of it is text of this encoding; piece by piece, which takes little memory."""
+def _check(data: Text, encoding: str) -> None:
+    """Raise UnicodeDecodeError unless all of it is text of this encoding."""
     decoder = codecs.getincrementaldecoder(encoding)()
-    for start in range(0, len(data), _PIECE):
-        decoder.decode(data[start : start + _PIECE])
+    for block in blocks(data):
+        decoder.decode(block)
     decoder.decode(b"", final=True)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from disco.files import open_regular
-from disco.table.formats.limits import MOST_MATRIX_BYTES, NotATable
+from disco.table.formats.limits import MOST_BYTES_IN_PIECES, NotATable
 
 PARTS = (("matrix.mtx",), ("features.tsv", "genes.tsv"), ("barcodes.tsv",))  # each also with .gz
 NEEDED = " needs matrix.mtx, features.tsv (or genes.tsv) and barcodes.tsv in one folder, each also as .gz"
@@ -33,7 +33,7 @@ def packed(folder: Path) -> BinaryIO:
     with zipfile.ZipFile(target, "w") as archive:
         for paths in found:
             with (
-                open_regular(paths[0], MOST_MATRIX_BYTES) as source,
+                open_regular(paths[0], MOST_BYTES_IN_PIECES) as source,
                 archive.open(paths[0].name, "w", force_zip64=True) as member,
             ):
                 shutil.copyfileobj(source, member, 1 << 20)

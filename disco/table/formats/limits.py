@@ -1,19 +1,29 @@
 """Size limits of a file and its table.
 
-With these limits any machine can read the largest file: 20 million cells are 160 MB as numbers, and reading them takes
-about four times that.
+A workbook or Stata file is read whole, and 20 million cells are 160 MB as numbers. Text, Parquet, and files of cells
+and genes are read in pieces: what they hold has to fit in the free memory.
 """
 
+from dataclasses import dataclass
+
+import psutil
+
+TEXT = (".csv", ".tsv", ".txt")
 MATRICES = (".h5ad", ".h5", ".zip")  # cells × genes, read block by block: a longer and larger work than other files
-MOST_BYTES = 200_000_000  # of a file; the app's upload limit (.streamlit/config.toml)
+IN_PIECES = (*TEXT, ".parquet", *MATRICES)  # formats of which no second copy is in memory
+MOST_BYTES = 200_000_000  # of another file
+MOST_BYTES_IN_PIECES = 2_000_000_000  # an upload is smaller (.streamlit/config.toml)
 MOST_COLUMNS = 10_000  # twice the largest simulated graph; a page describes each column
 MOST_CELLS = 20_000_000
+MOST_CELLS_IN_PIECES = 1_000_000_000  # 2 GB of counts of one digit
+_CELL_BYTES = 30  # of memory, at most in `disco check`: as read, as counts, as ranks
 MOST_SHEET_CELLS = 5_000_000  # of a workbook's used range; a cell there takes ten times the memory of a number
-MOST_UNPACKED = 500_000_000  # bytes of a workbook or Parquet file, unpacked
-MOST_MEMORY = 1_500_000_000  # bytes, of the reading process
-MOST_SECONDS = 20  # of processor time, of the reading process
+MOST_UNPACKED = 500_000_000  # bytes of a workbook, unpacked
+MOST_UNPACKED_IN_PIECES = 8_000_000_000  # bytes of a Parquet file, unpacked
+MOST_MEMORY = 1_500_000_000  # bytes, of the reading process of a small file
+MOST_SECONDS = 20  # of its processor time
 MOST_WAIT = 28  # seconds until it is stopped, also on a busy machine
-MOST_MATRIX_BYTES = 2_000_000_000  # of a file of cells and genes that is read block by block; an upload is smaller
+_MEMORY_PER_BYTE, _BYTES_PER_SECOND, _BYTES_PER_WAIT = 4, 20_000_000, 10_000_000  # what each byte of a file adds
 MOST_CELLS_OF_MATRIX, MOST_GENES = 2_000_000, 500_000
 MOST_ENTRIES = 300_000_000  # stored values of such a matrix
 MOST_CHUNK = 100_000_000  # bytes of a piece of it, unpacked
@@ -26,16 +36,42 @@ class NotATable(Exception):
     """Why a file is not a table: the rest of a sentence that begins with the file's name."""
 
 
+@dataclass(frozen=True)
+class Limits:
+    """What the process that reads a file may use: bytes of memory, seconds of processor time, seconds until stopped."""
+
+    memory: int
+    seconds: int
+    wait: float
+
+
+def limits_of(suffix: str, size: int) -> Limits:
+    """The limits for a file of this format and this many bytes."""
+    if suffix in MATRICES:
+        return Limits(MOST_MEMORY, MOST_MATRIX_SECONDS, MOST_MATRIX_WAIT)
+    return Limits(
+        MOST_MEMORY + _MEMORY_PER_BYTE * size,
+        MOST_SECONDS + size // _BYTES_PER_SECOND,
+        MOST_WAIT + size / _BYTES_PER_WAIT,
+    )
+
+
 def check_shape(rows: int, columns: int, most: int = MOST_CELLS) -> None:
-    """Refuse a table too large to read.
+    """Refuse a table too large to read, or to use in the memory that is free.
 
     Raises:
         NotATable: it has too many columns or cells.
     """
     if columns > MOST_COLUMNS:
         raise NotATable(f" has {columns:,} columns; at most {MOST_COLUMNS:,} are read. Leave columns out.")
+    cells = f" has about {rows:,} rows of {columns:,} columns, {rows * columns:,} cells"
     if rows * columns > most:
+        raise NotATable(f"{cells}; at most {most:,} are read. Leave rows or columns out.")
+    needed, free = rows * columns * _CELL_BYTES, psutil.virtual_memory().available
+    if needed > free:
+        fitting = free // _CELL_BYTES
+        fewer = f", or {fitting // rows:,} of its columns" if fitting // rows > 1 else ""
         raise NotATable(
-            f" has about {rows:,} rows of {columns:,} columns, {rows * columns:,} cells; at most {most:,} are read. "
-            "Leave rows or columns out."
+            f"{cells}, which need about {needed / 1e9:,.1f} GB of memory, and {free / 1e9:,.1f} GB are free. Keep at "
+            f"most {fitting // columns:,} rows{fewer}."
         )

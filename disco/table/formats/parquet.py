@@ -1,16 +1,20 @@
 """Read Parquet; the metadata show its size before anything is unpacked."""
 
-import io
 import json
 
 import pyarrow as pa
 import pyarrow.parquet as arrow_parquet
 
-from disco.table.formats.limits import MOST_UNPACKED, NotATable, check_shape
+from disco.table.formats.compact import FROM_CELLS, compact, widest
+from disco.table.formats.encoding import Text
+from disco.table.formats.limits import MOST_CELLS_IN_PIECES, MOST_UNPACKED_IN_PIECES, NotATable, check_shape
+from disco.table.formats.pieces import Heard
 from disco.table.formats.plain import with_facts
 
+_PIECE_CELLS = 1 << 22
 
-def read(data: bytes) -> pa.Table:
+
+def read(data: Text, heard: Heard = lambda share: None) -> pa.Table:
     """The columns of a Parquet file, without an index that pandas stored beside them.
 
     Raises:
@@ -18,9 +22,9 @@ def read(data: bytes) -> pa.Table:
     """
     try:
         # Not pyarrow's read_table: it refuses duplicate names, which `disco.table.counts` reports better.
-        file = arrow_parquet.ParquetFile(io.BytesIO(data))
+        file = arrow_parquet.ParquetFile(pa.BufferReader(pa.py_buffer(data)))
         _look(file)
-        table = file.read(use_threads=False)
+        table = _in_pieces(file, heard)
         table.validate(full=True)
     except (pa.ArrowException, ValueError, TypeError, KeyError, OSError) as error:
         reason = next(iter(str(error).splitlines()), "")[:200]
@@ -34,14 +38,32 @@ def read(data: bytes) -> pa.Table:
     return with_facts(table.select(kept), notes)
 
 
+def _in_pieces(file: arrow_parquet.ParquetFile, heard: Heard) -> pa.Table:
+    """All columns, read some rows at a time; whole numbers of a large table in the narrowest type."""
+    rows, columns = file.metadata.num_rows, file.metadata.num_columns
+    is_large, done = rows * columns > FROM_CELLS, 0
+    pieces: list[list[pa.Array]] = []
+    for batch in file.iter_batches(max(_PIECE_CELLS // max(columns, 1), 1), use_threads=is_large):
+        done += len(batch)
+        heard(done / rows)
+        pieces.append([compact(column) for column in batch.columns] if is_large else batch.columns)
+    names, schema = file.schema_arrow.names, file.schema_arrow
+    found = []
+    for index, kind in enumerate(schema.types):
+        found.append(widest([piece[index] for piece in pieces]) if pieces else pa.chunked_array([], kind))
+        for piece in pieces:
+            piece[index] = None  # so that it is in memory once
+    return pa.Table.from_arrays(found, names, metadata=schema.metadata)
+
+
 def _look(file: arrow_parquet.ParquetFile) -> None:
     """Refuse a file that, by its metadata, is too large or has cells with several values."""
     metadata = file.metadata
-    check_shape(metadata.num_rows, metadata.num_columns)
+    check_shape(metadata.num_rows, metadata.num_columns, MOST_CELLS_IN_PIECES)
     groups = range(metadata.num_row_groups)
     size = sum(metadata.row_group(group).total_byte_size for group in groups)
-    if size > MOST_UNPACKED:
-        raise NotATable(f" unpacks to {size / 1e6:,.0f} MB; the limit is {MOST_UNPACKED / 1e6:,.0f} MB.")
+    if size > MOST_UNPACKED_IN_PIECES:
+        raise NotATable(f" unpacks to {size / 1e6:,.0f} MB; the limit is {MOST_UNPACKED_IN_PIECES / 1e6:,.0f} MB.")
     for field in file.schema_arrow:
         if pa.types.is_nested(field.type):
             raise NotATable(

@@ -7,7 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from disco.table.formats.limits import MOST_BYTES, NotATable
+from disco.table.formats.limits import NotATable
 from disco.table.formats.reading import Reading
 
 NOTES = "notes"  # the metadata key of sentences, as JSON, about how the file was read
@@ -51,10 +51,7 @@ def plain(table: pa.Table) -> pa.Table:
     """The table with columns that also need little memory outside Arrow: numbers, times or text."""
     columns = [_plain_column(name, column) for name, column in zip(table.column_names, table.columns, strict=True)]
     fields = [field.with_type(column.type) for field, column in zip(table.schema, columns, strict=True)]
-    table = pa.Table.from_arrays(columns, schema=pa.schema(fields, table.schema.metadata))
-    if table.nbytes > 2 * MOST_BYTES:
-        raise NotATable(f" unpacks to {table.nbytes / 1e6:,.0f} MB; the limit is {2 * MOST_BYTES / 1e6:,.0f} MB.")
-    return table
+    return pa.Table.from_arrays(columns, schema=pa.schema(fields, table.schema.metadata))
 
 
 def _plain_column(name: str, column: pa.ChunkedArray) -> pa.ChunkedArray:

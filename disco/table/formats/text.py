@@ -9,12 +9,13 @@ from dataclasses import replace
 
 import pyarrow as pa
 import pyarrow.compute as compute
-import pyarrow.csv as arrow_csv
 
 from disco.table.formats import numbers
-from disco.table.formats.encoding import NO_TEXT, as_utf8
-from disco.table.formats.header import MISSING_WORDS, SAMPLE, header, joined, notes
-from disco.table.formats.limits import MOST_COLUMNS, NotATable, check_shape
+from disco.table.formats.compact import FROM_CELLS
+from disco.table.formats.encoding import NO_TEXT, Text, as_utf8, blocks
+from disco.table.formats.header import SAMPLE, header, joined, notes
+from disco.table.formats.limits import MOST_CELLS_IN_PIECES, MOST_COLUMNS, NotATable, check_shape
+from disco.table.formats.pieces import Heard, Rows, ends_of_pieces
 from disco.table.formats.plain import with_facts
 from disco.table.formats.reading import MOST_LINES, SEPARATORS, Reading
 from disco.words import how_many
@@ -23,42 +24,48 @@ _LONGEST_HEADER = 5_000_000  # bytes: MOST_COLUMNS names of 500 each
 _LOOKED_AT = 100_000  # bytes in which the separator is detected
 
 
-def read(data: bytes, reading: Reading, words: bool = False) -> pa.Table:
+def read(data: Text, reading: Reading, words: bool = False, heard: Heard = lambda share: None) -> pa.Table:
     """The table in a text, with facts on how it was read; a column's type is inferred from all its rows.
 
     Args:
         reading: choices; the others are detected.
         words: whether to keep every cell as text, none missing.
+        heard: told the share that has been read.
 
     Raises:
         NotATable: it is not text, a row has more or fewer cells than names, or it is too large.
     """
     data, encoding, told = as_utf8(data, reading.encoding)
-    delimiter = reading.separator or _delimiter(data.lstrip(b"\r\n"))
-    check_quotes(data, delimiter)
-    data = data.lstrip(b"\r\n")
-    lines, ends = _first_lines(data, delimiter)
+    begin = _begin(data)
+    delimiter = reading.separator or _delimiter(data[begin : begin + _LOOKED_AT])
+    pieces = ends_of_pieces(data, delimiter)
+    lines, ends = _first_lines(data, begin, delimiter)
     above, lines_of_names, below = header(lines, reading)
     used = above + lines_of_names + below
-    names, start = _names(lines, above, lines_of_names, used), ends[used - 1] if used else 0
-    check_shape(_rows(data, start, len(names), delimiter), len(names))
+    names, start = _names(lines, above, lines_of_names, used), ends[used - 1] if used else begin
+    most_rows = _rows(data, start, len(names), delimiter)
+    check_shape(most_rows, len(names), MOST_CELLS_IN_PIECES)
     told += notes(lines, above, lines_of_names, below)
     reading = replace(
         reading, encoding=encoding, separator=delimiter, above=above, names=lines_of_names, below=below, sheet=None
     )
-    if not data[start : start + 10_000].strip() and not data[start:].strip():
+    if not data[start : start + 10_000].strip() and not any(block.strip() for block in blocks(data, start)):
         empty = pa.table({str(index): pa.array([], pa.null()) for index in range(len(names))}).rename_columns(names)
         return with_facts(empty, told, reading)
-    kinds, other = dict.fromkeys(range(len(names)), pa.string()) if words else {}, None
-    table = _parse(data, start, len(names), delimiter, kinds)
+    rows = Rows(data, start, pieces, len(names), delimiter, most_rows * len(names) > FROM_CELLS)
+    table, other = rows.parse(dict.fromkeys(range(len(names)), pa.string()) if words else {}, heard=heard), None
     if not words:
-        if re.search(rb"0[xX]", data):
-            table = _without_hexadecimal(table, data, start, delimiter)
-        table, reading, more, other = _with_numbers(table, data, start, names, reading)
+        table, reading, more, other = _with_numbers(table, rows, names, reading)
         told += more
     if any(pa.types.is_binary(kind) for kind in table.schema.types):
         raise NotATable(NO_TEXT)
     return with_facts(table.rename_columns(names), told, reading, other)
+
+
+def _begin(data: Text) -> int:
+    """The offset of the first line that is not empty."""
+    found = re.match(rb"[\r\n]*+", data)
+    return found.end() if found else 0
 
 
 def guessed(data: bytes) -> Reading:
@@ -66,10 +73,10 @@ def guessed(data: bytes) -> Reading:
     usual = Reading("utf-8", ",", ".", "", 0, 1, 0)
     head = data[:_LONGEST_HEADER]
     try:
-        data, encoding, _ = as_utf8(head[: head.rfind(b"\n") + 1] or head, None)
-        data = data.lstrip(b"\r\n")
-        delimiter = _delimiter(data)
-        above, names, below = header(_first_lines(data, delimiter)[0], Reading())
+        found, encoding, _ = as_utf8(head[: head.rfind(b"\n") + 1] or head, None)
+        begin = _begin(found)
+        delimiter = _delimiter(found[begin : begin + _LOOKED_AT])
+        above, names, below = header(_first_lines(found, begin, delimiter)[0], Reading())
     except NotATable:
         return usual
     return replace(usual, encoding=encoding, separator=delimiter, above=above, names=names, below=below)
@@ -77,7 +84,7 @@ def guessed(data: bytes) -> Reading:
 
 def _delimiter(data: bytes) -> str:
     """The separator with which most lines have the same number of cells, and the most; for one line the commonest."""
-    text = data[:_LOOKED_AT].decode(errors="replace")
+    text = data.decode(errors="replace")
     lines = list(itertools.islice(io.StringIO(text, newline=""), SAMPLE))
     bare = re.sub(r'"[^"]*"', "", lines[0] if lines else "")
     best, most = max(",;\t", key=bare.count), (0.0, 0)
@@ -95,35 +102,9 @@ def _delimiter(data: bytes) -> str:
     return best
 
 
-def check_quotes(data: bytes, delimiter: str) -> None:
-    """Refuse an unclosed quote at the start of a cell, which would make the lines below part of the cell.
-
-    A quoted cell may span several lines if a quote ends it. In a cell that does not begin with a quote, a quote is an
-    ordinary character.
-
-    Raises:
-        NotATable: with the line of the quote and its position in the line.
-    """
-    if b'"' not in data:
-        return
-    mark = re.escape(delimiter.encode())
-    # No backtracking, so the time is proportional to the text. The last alternative is `"x" y` on one line.
-    well = rb'(?:[^"]++|(?<=[^\r\n%s])"|"[^"]*+(?:""[^"]*+)*+"(?=[\r\n%s]|\Z)|"[^"\r\n]*+(?:""[^"\r\n]*+)*+")*+'
-    found = re.match(well % (mark, mark), data)
-    assert found is not None  # the pattern also matches no text at all
-    end = found.end()
-    if end < len(data):
-        lines = re.split(rb"\r\n|\r|\n", data[:end])
-        raise NotATable(
-            f", line {len(lines):,}, character {len(lines[-1].decode(errors='replace')) + 1:,}: a quote opens there "
-            "that does not close at the end of its cell, so the lines below would become part of it. Close the quote, "
-            "or take it away."
-        )
-
-
-def _first_lines(data: bytes, delimiter: str) -> tuple[list[list[str]], list[int]]:
+def _first_lines(data: Text, begin: int, delimiter: str) -> tuple[list[list[str]], list[int]]:
     """The first lines as cells, without blank ones, and the offsets at which they end."""
-    head = data[:_LONGEST_HEADER]
+    head = data[begin : begin + _LONGEST_HEADER]
     text = head.decode(errors="ignore")  # the end may cut a character
     lines = io.StringIO(text, newline="")
     cells = csv.reader(lines, delimiter=delimiter)
@@ -136,7 +117,7 @@ def _first_lines(data: bytes, delimiter: str) -> tuple[list[list[str]], list[int
             if found:
                 break
             raise NotATable(f": its first line cannot be read as names ({error}).") from None
-        if line is None or (lines.tell() == len(text) and len(head) < len(data)):
+        if line is None or (lines.tell() == len(text) and len(head) < len(data) - begin):
             break
         if line:
             found.append(line)
@@ -149,7 +130,7 @@ def _first_lines(data: bytes, delimiter: str) -> tuple[list[list[str]], list[int
     ends: list[int] = []
     before = 0
     for index in indices:  # characters take one byte or more
-        ends.append((ends[-1] if ends else 0) + len(text[before:index].encode()))
+        ends.append((ends[-1] if ends else begin) + len(text[before:index].encode()))
         before = index
     return found, ends
 
@@ -169,57 +150,20 @@ def _names(lines: list[list[str]], above: int, names: int, used: int) -> list[st
     return ["", *found] if data and all(len(line) == len(found) + 1 for line in data) else found
 
 
-def _rows(data: bytes, start: int, columns: int, delimiter: str) -> int:
+def _rows(data: Text, start: int, columns: int, delimiter: str) -> int:
     """An upper bound on the number of rows."""
-    lines = max(data.count(b"\n", start), data.count(b"\r", start)) + 1
+    marks = (b"\n", b"\r", delimiter.encode())
+    totals = [0, 0, 0]
+    for block in blocks(data, start):
+        totals = [total + block.count(mark) for total, mark in zip(totals, marks, strict=True)]
+    *line_ends, delimiters = totals
+    lines = max(line_ends) + 1
     # Blank lines are not rows, and a row has one delimiter fewer than cells.
-    return lines if columns == 1 else min(lines, data.count(delimiter.encode(), start) // (columns - 1) + 1)
-
-
-def _parse(
-    data: bytes, start: int, columns: int, delimiter: str, kinds: dict[int, pa.DataType], only: list[int] | None = None
-) -> pa.Table:
-    """The rows below the names, with columns named by their position.
-
-    The whole text is one block, so that types are inferred from all rows.
-    """
-    try:
-        return arrow_csv.read_csv(
-            pa.BufferReader(pa.py_buffer(data).slice(start)),
-            arrow_csv.ReadOptions(
-                column_names=[str(index) for index in range(columns)],
-                block_size=max(len(data) - start + 1, 1024),
-                use_threads=False,
-            ),
-            arrow_csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
-            arrow_csv.ConvertOptions(
-                null_values=list(MISSING_WORDS),
-                column_types={str(index): kind for index, kind in kinds.items()},
-                include_columns=None if only is None else [str(index) for index in only],
-            ),
-        )
-    except pa.ArrowInvalid as error:
-        raise NotATable(_parse_problem(str(error))) from None
-
-
-def _parse_problem(error: str) -> str:
-    """Pyarrow's error, as the rest of a sentence; for a row of the wrong length it says which row."""
-    if "invalid UTF8" in error:
-        return NO_TEXT
-    found = re.search(r"(?:Row #(\d+): )?Expected (\d+) columns, got (\d+)", error)
-    if not found:
-        return f" cannot be read as a table of text: {error.splitlines()[0][:200]}"
-    row, names, cells = found.groups()
-    plural = "" if cells == "1" else "s"
-    where = f", row {row}" if row else ""
-    remedy = "Give every row one cell per name"
-    if int(cells) == int(names) + 1:
-        remedy += "; if the first column holds row names, name it too"
-    return f"{where}: the row has {cells} cell{plural}, but there are {names} names. {remedy}."
+    return lines if columns == 1 else min(lines, delimiters // (columns - 1) + 1)
 
 
 def _with_numbers(
-    table: pa.Table, data: bytes, start: int, names: list[str], reading: Reading
+    table: pa.Table, rows: Rows, names: list[str], reading: Reading
 ) -> tuple[pa.Table, Reading, list[str], dict[str, str] | None]:
     """The table with decimal commas and thousands separators read; the marks; notes; alternative readings."""
     is_open = False
@@ -227,15 +171,14 @@ def _with_numbers(
     if is_detected := (reading.decimal, reading.thousands) == (None, None):
         decimal, thousands, is_open = numbers.detected(table)
     reading = replace(reading, decimal=decimal, thousands=thousands)
-    delimiter = str(reading.separator)
     kinds = [kind for kind in enumerate(table.schema.types) if pa.types.is_floating(kind[1])]
     floats = [index for index, _ in kinds]
     if (decimal, thousands) == (".", ""):
-        told = _points(table, floats, data, start, names, delimiter) if is_detected else []
+        told = _points(table, floats, rows, names) if is_detected else []
         return table, reading, told, {"decimal": ",", "thousands": "."} if told else None
     before = table
     if floats and (decimal == "," or thousands == "."):  # 1.418 has been read as a fraction
-        words = _parse(data, start, len(names), delimiter, dict.fromkeys(floats, pa.string()), floats)
+        words = rows.parse(dict.fromkeys(floats, pa.string()), floats)
         for index, cells in zip(floats, words.columns, strict=True):
             table = table.set_column(index, str(index), cells)
         if is_detected:
@@ -250,13 +193,13 @@ def _with_numbers(
     return table, reading, _told(changed, names, is_open) if is_detected else [], other
 
 
-def _points(table: pa.Table, floats: list[int], data: bytes, start: int, names: list[str], delimiter: str) -> list[str]:
+def _points(table: pa.Table, floats: list[int], rows: Rows, names: list[str]) -> list[str]:
     """A note if the points of a column may be thousands separators."""
     for index in floats:
         values = table.column(index).drop_null().to_numpy()
         if not (abs(values) < 1000).all() or (values % 1 == 0).all() or (abs(values * 1000 % 1 - 0.5) < 0.499).any():
             continue
-        words = _parse(data, start, len(names), delimiter, {index: pa.string()}, [index])
+        words = rows.parse({index: pa.string()}, [index])
         if (cell := numbers.first_grouped(words.column(0))) is not None:
             return [
                 f'"{cell}" in column "{names[index][:40]}" was read as a fraction. If the point stands between '
@@ -279,16 +222,3 @@ def _told(changed: list[tuple[int, int, str, str]], names: list[str], is_open: b
         written = changed[0][2]
         note += f' If "{written}" is {written.replace(",", ".")}, read the file again with a decimal comma.'
     return [note]
-
-
-def _without_hexadecimal(table: pa.Table, data: bytes, start: int, delimiter: str) -> pa.Table:
-    """The table with every column that holds a cell such as 0x10, which pyarrow reads as 16, as text instead."""
-    whole = [index for index, kind in enumerate(table.schema.types) if pa.types.is_integer(kind)]
-    if not whole:
-        return table
-    columns = len(table.column_names)
-    words = _parse(data, start, columns, delimiter, dict.fromkeys(whole, pa.string()), whole)
-    for index, cells in zip(whole, words.columns, strict=True):
-        if compute.any(compute.match_substring_regex(cells, "^[ \t]*0[xX]")).as_py():
-            table = table.set_column(index, str(index), cells)
-    return table

@@ -1,0 +1,232 @@
+"""Parse the rows of a text in pieces, on all cores, with the same result as the whole text at once.
+
+A piece ends after a line, never within a quoted cell. Each piece is parsed alone. Where the pieces of a column have
+different types, those of another type than the column's are parsed again, so that the column's type is the first of
+`_LADDER` that fits all its cells.
+"""
+
+import os
+import re
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+import pyarrow as pa
+import pyarrow.compute as compute
+import pyarrow.csv as arrow_csv
+
+from disco.table.formats.compact import compact, widest
+from disco.table.formats.encoding import NO_TEXT, Text
+from disco.table.formats.header import MISSING_WORDS
+from disco.table.formats.limits import NotATable
+
+Heard = Callable[[float], None]  # told the share of the file that has been read
+Kinds = dict[int, pa.DataType]  # column → the type in which its cells are read; the others are inferred
+
+_PIECE = 1 << 24  # bytes
+_MOST_THREADS = 8  # each holds a piece with its numbers
+_HEXADECIMAL = "^[ \t]*0[xX]"
+_LADDER = (  # pyarrow's order of inference
+    *(pa.null(), pa.int64(), pa.bool_(), pa.date32(), pa.time32("s"), pa.timestamp("s"), pa.timestamp("ns")),
+    *(pa.float64(), pa.string(), pa.binary()),
+)
+
+
+def ends_of_pieces(text: Text, delimiter: str) -> list[int]:
+    """The offsets at which the pieces of a text end, each after a line and outside of quotes; the last is its length.
+
+    An unclosed quote at the start of a cell is refused, because it would make the lines below part of the cell. A
+    quoted cell may span several lines if a quote ends it. In a cell that does not begin with a quote, a quote is an
+    ordinary character.
+
+    Raises:
+        NotATable: with the line of such a quote and its position in the line.
+    """
+    is_quoted, end = text.find(b'"') >= 0, b"\n" if text.find(b"\n") >= 0 else b"\r"
+    mark = re.escape(delimiter.encode())
+    # No backtracking, so the time is proportional to the text. The last alternative is `"x" y` on one line.
+    well = re.compile(
+        rb'(?:[^"]++|(?<=[^\r\n%s])"|"[^"]*+(?:""[^"]*+)*+"(?=[\r\n%s]|\Z)|"[^"\r\n]*+(?:""[^"\r\n]*+)*+")*+'
+        % (mark, mark)
+    )
+    ends, size = [0], _PIECE
+    while ends[-1] < len(text):
+        found = text.find(end, ends[-1] + size)
+        stop = found + 1 if found >= 0 else len(text)
+        match = well.match(text, ends[-1], stop) if is_quoted else None
+        if match is None or match.end() == stop:
+            ends.append(stop)
+            size = _PIECE
+        elif stop < len(text):  # the piece may end within a cell
+            size *= 2
+        else:
+            raise _open_quote(text, match.end())
+    return ends[1:]
+
+
+def _open_quote(text: Text, at: int) -> NotATable:
+    """The reason for a quote at this offset that does not close."""
+    line, start = 1, 0
+    for found in re.compile(rb"\r\n|\r|\n").finditer(text, 0, at):
+        line, start = line + 1, found.end()
+    character = len(text[start:at].decode(errors="replace")) + 1
+    return NotATable(
+        f", line {line:,}, character {character:,}: a quote opens there that does not close at the end of its cell, so "
+        "the lines below would become part of it. Close the quote, or take it away."
+    )
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The rows of a text, below its names.
+
+    Attributes:
+        text: UTF-8.
+        start: the offset of the first row.
+        ends: from `ends_of_pieces`.
+        columns: how many cells a row has.
+        delimiter: between the cells.
+        is_compact: whether to keep whole numbers in the narrowest type (`disco.table.formats.compact`).
+    """
+
+    text: Text
+    start: int
+    ends: list[int] = field(repr=False)
+    columns: int
+    delimiter: str
+    is_compact: bool = False
+
+    def parse(self, kinds: Kinds, only: list[int] | None = None, heard: Heard = lambda share: None) -> pa.Table:
+        """The columns, named by their position; those without a kind have a type that fits all rows.
+
+        Args:
+            only: the columns to parse; None for all.
+
+        Raises:
+            NotATable: a row has another number of cells.
+        """
+        spans = [*pairwise([self.start, *(end for end in self.ends if end > self.start)])]
+        pieces: list[list[pa.Array]] = []
+        kept: list[tuple[int, int]] = []
+        rows = 0
+        with ThreadPoolExecutor(min(os.cpu_count() or 1, _MOST_THREADS)) as pool:
+            try:
+                for span, piece in zip(
+                    spans, pool.map(lambda span: self._piece(span, kinds, only), spans), strict=True
+                ):
+                    heard(span[1] / len(self.text))
+                    rows += len(piece[0])
+                    if len(piece[0]) or (not kept and span == spans[-1]):  # a piece may have blank lines only
+                        pieces.append(piece)
+                        kept.append(span)
+            except pa.ArrowInvalid as error:
+                raise NotATable(_problem(str(error), rows)) from None
+        indices = range(self.columns) if only is None else only
+        self._settle(pieces, kept, list(indices))
+        columns = []
+        for place in range(len(indices)):
+            columns.append(widest([piece[place] for piece in pieces]))
+            for piece in pieces:
+                piece[place] = None  # so that it is in memory once
+        return pa.Table.from_arrays(columns, [str(index) for index in indices])
+
+    def _piece(self, span: tuple[int, int], kinds: Kinds, only: list[int] | None) -> list[pa.Array]:
+        """The columns of one piece; whole numbers that may be hexadecimal as text, where pyarrow reads 0x10 as 16."""
+        table = self._read(span, kinds, only)
+        indices = [int(name) for name in table.column_names]
+        columns = [self._kept(column) for column in table.columns]
+        has_x = any(self.text.find(mark, *span) >= 0 for mark in (b"x", b"X"))  # quick to find
+        if has_x and re.compile(rb"0[xX]").search(self.text, *span):
+            whole = [index for index, cells in zip(indices, columns, strict=True) if pa.types.is_integer(cells.type)]
+            words = self._read(span, dict.fromkeys(whole, pa.string()), whole).columns if whole else ()
+            for index, cells in zip(whole, map(self._kept, words), strict=True):
+                if compute.any(compute.match_substring_regex(cells, _HEXADECIMAL)).as_py():
+                    columns[indices.index(index)] = cells
+        return columns
+
+    def _kept(self, column: pa.ChunkedArray) -> pa.Array:
+        """A column of one piece as it is kept."""
+        cells = column.combine_chunks()
+        return compact(cells) if self.is_compact else cells
+
+    def _read(self, span: tuple[int, int], kinds: Kinds, only: list[int] | None) -> pa.Table:
+        """One piece, parsed as a whole, so that a type is inferred from all its rows."""
+        start, stop = span
+        return arrow_csv.read_csv(
+            pa.BufferReader(pa.py_buffer(memoryview(self.text)[start:stop])),
+            arrow_csv.ReadOptions(
+                column_names=[str(index) for index in range(self.columns)],
+                block_size=max(stop - start + 1, 1024),
+                use_threads=False,
+            ),
+            arrow_csv.ParseOptions(delimiter=self.delimiter, newlines_in_values=True),
+            arrow_csv.ConvertOptions(
+                null_values=list(MISSING_WORDS),
+                column_types={str(index): kind for index, kind in kinds.items()},
+                include_columns=None if only is None else [str(index) for index in only],
+            ),
+        )
+
+    def _settle(self, pieces: list[list[pa.Array]], spans: list[tuple[int, int]], indices: list[int]) -> None:
+        """Give every column one type in all pieces; places in a piece are those in `indices`."""
+        mixed: dict[int, int] = {}  # place → its step of the ladder
+        for place in range(len(indices)):
+            steps = {_step(piece[place].type) for piece in pieces}
+            if len(steps) > 1:
+                mixed[place] = max(steps)
+        try:
+            self._read_again(pieces, spans, indices, mixed)
+        except pa.ArrowInvalid:  # a type does not fit: find the one that does, column by column
+            for place, step in mixed.items():
+                self._climb(pieces, spans, indices, place, step)
+
+    def _climb(
+        self, pieces: list[list[pa.Array]], spans: list[tuple[int, int]], indices: list[int], place: int, step: int
+    ) -> None:
+        """Parse one column again with the first type from this step on that fits all its pieces."""
+        for higher in range(step, len(_LADDER)):
+            try:
+                return self._read_again(pieces, spans, indices, {place: higher})
+            except pa.ArrowInvalid:
+                continue
+
+    def _read_again(
+        self, pieces: list[list[pa.Array]], spans: list[tuple[int, int]], indices: list[int], steps: dict[int, int]
+    ) -> None:
+        """Parse the places with another type than that of their step again; unchanged if one does not fit."""
+        changed = []
+        for number, span in enumerate(spans):
+            places = [place for place, step in steps.items() if _step(pieces[number][place].type) != step]
+            if places:
+                kinds = {indices[place]: _LADDER[steps[place]] for place in places}
+                read = self._read(span, kinds, list(kinds))
+                columns = map(self._kept, read.columns)
+                changed += [(number, place, cells) for place, cells in zip(places, columns, strict=True)]
+        for number, place, cells in changed:
+            pieces[number][place] = cells
+
+
+def _step(kind: pa.DataType) -> int:
+    """The place of a type in the ladder, of a compact one too."""
+    return _LADDER.index(pa.int64() if pa.types.is_integer(kind) else kind)
+
+
+def _problem(error: str, before: int) -> str:
+    """Pyarrow's error, as the rest of a sentence; for a row of the wrong length it says which row.
+
+    Args:
+        before: rows in the pieces above.
+    """
+    if "invalid UTF8" in error:
+        return NO_TEXT
+    found = re.search(r"(?:Row #(\d+): )?Expected (\d+) columns, got (\d+)", error)
+    if not found:
+        return f" cannot be read as a table of text: {error.splitlines()[0][:200]}"
+    row, names, cells = found.groups()
+    plural = "" if cells == "1" else "s"
+    where = f", row {int(row) + before}" if row else ""
+    remedy = "Give every row one cell per name"
+    if int(cells) == int(names) + 1:
+        remedy += "; if the first column holds row names, name it too"
+    return f"{where}: the row has {cells} cell{plural}, but there are {names} names. {remedy}."
