@@ -76,7 +76,7 @@ def test_from_a_file_to_a_graph(page, address, tmp_path):
 def _ask_for_few_steps(page: Page) -> None:
     """Give the joint network the fewest epochs, and a projection network enough to see its curve grow."""
     page.get_by_text("Expert").click()
-    page.get_by_role("button", name="Trained").click()
+    page.get_by_text("Trained", exact=True).click()
     for place, steps in enumerate(("0", "80")):
         box = page.get_by_role("spinbutton", name="Steps at least").nth(place)
         box.fill(steps)
@@ -132,6 +132,7 @@ def test_refresh_in_mid_fit_and_cancel(page, address, tmp_path):
     expect(page.get_by_text("7 chosen")).to_be_visible()
     page.get_by_role("link", name="Next: Preprocess").click()
     page.get_by_role("link", name="Next: Train").click()
+    page.get_by_text("Paper", exact=True).click()  # its fit takes minutes
     expect(page.get_by_text("Time, about")).to_be_visible()
     press(page, "Start the fit")
     page.wait_for_function("() => location.search.includes('run=')")

@@ -14,7 +14,7 @@ from disco.__main__ import main
 from disco.errors import FitStopped, InputError
 from disco.table.cells import counted, numbers_of
 from disco.table.counts import as_counts, problems
-from disco.table.formats import compact, encoding, limits, parse, pieces
+from disco.table.formats import compact, encoding, parse, pieces
 from disco.table.formats.limits import NotATable
 from disco.table.read import read_table
 
@@ -187,7 +187,7 @@ def test_a_table_that_does_not_fit_in_memory_is_refused_before_it_is_read(suffix
     table = pd.DataFrame(np.ones((1000, 4), int), columns=list("abcd"))
     out = io.BytesIO()
     (table.to_csv if suffix == ".csv" else table.to_parquet)(out, index=False)
-    monkeypatch.setattr(limits.psutil, "virtual_memory", lambda: SimpleNamespace(available=60_000))
+    monkeypatch.setattr("psutil.virtual_memory", lambda: SimpleNamespace(available=60_000))
     for module in ("text.Rows.parse", "parquet._in_pieces"):
         monkeypatch.setattr(f"disco.table.formats.{module}", lambda *given: pytest.fail("it was read"))
     sentence = (
@@ -196,7 +196,7 @@ def test_a_table_that_does_not_fit_in_memory_is_refused_before_it_is_read(suffix
     )
     with pytest.raises(NotATable, match=sentence):
         parse(out.getvalue(), suffix)
-    monkeypatch.setattr(limits.psutil, "virtual_memory", lambda: SimpleNamespace(available=99_990))
+    monkeypatch.setattr("psutil.virtual_memory", lambda: SimpleNamespace(available=99_990))
     with pytest.raises(NotATable, match="Keep at most 833 rows, or 3 of its columns."):
         parse(out.getvalue(), suffix)
 

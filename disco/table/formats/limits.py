@@ -6,8 +6,6 @@ and genes are read in pieces: what they hold has to fit in the free memory.
 
 from dataclasses import dataclass
 
-import psutil
-
 TEXT = (".csv", ".tsv", ".txt")
 MATRICES = (".h5ad", ".h5", ".zip")  # cells × genes, read block by block: a longer and larger work than other files
 IN_PIECES = (*TEXT, ".parquet", *MATRICES)  # formats of which no second copy is in memory
@@ -67,6 +65,8 @@ def check_shape(rows: int, columns: int, most: int = MOST_CELLS) -> None:
     cells = f" has about {rows:,} rows of {columns:,} columns, {rows * columns:,} cells"
     if rows * columns > most:
         raise NotATable(f"{cells}; at most {most:,} are read. Leave rows or columns out.")
+    import psutil  # the engine alone does not need it
+
     needed, free = rows * columns * _CELL_BYTES, psutil.virtual_memory().available
     if needed > free:
         fitting = free // _CELL_BYTES
