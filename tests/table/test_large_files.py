@@ -50,6 +50,8 @@ AWKWARD = {
     "true and numbers": "a,b\n1,1\n2,0\ntrue,1.5\nfalse,true\n",
     "dates": "a,b,c\n2020-01-01,2020-01-01,10:00\n2020-01-02,2020-01-02 10:00:00,11:00\n2020-01-03,1,10:00:00.5\n",
     "times of several kinds": "a,b\n2020-01-01,1\n2020-01-02 10:00:00,2\n2020-01-03 10:00:00.25,3\n",
+    "times with a zone": "a,b\n2020-01-01T00:00:00Z,1\n2020-01-01T00:00:00+02:00,2\n2020-01-01T00:00:00.5Z,3\n,4\n",
+    "times with and without a zone": "a,b\n2020-01-01T00:00:00,1\n2020-01-01T00:00:00Z,2\n2020-01-02,3\n",
     "dates and numbers": "a,b\n2020-01-01,1\n2020-01-02,2\n7,3\n1.5,4\n",
     "hexadecimal": "a,b\n1,1\n2,2\n3,3\n4,4\n0x10,5\n6,6\n",
     "hexadecimal everywhere": "a,b\n0x1,1\n2,0X2\n3,3\n0x4,4\n",
@@ -116,7 +118,23 @@ def test_a_mapped_file_in_any_encoding_is_the_same(code, in_pieces, monkeypatch)
 def test_random_cells_are_the_same_in_pieces(in_pieces):
     rng = np.random.default_rng(0)
     cells = np.array(
-        ["0", "17", "2.5", "", "NA", "x", '"a,b"', '"a\nb"', "true", "1,5", "0x1", "2020-01-01", "-3"], object
+        [
+            "0",
+            "17",
+            "2.5",
+            "",
+            "NA",
+            "x",
+            '"a,b"',
+            '"a\nb"',
+            "true",
+            "1,5",
+            "0x1",
+            "2020-01-01",
+            "-3",
+            "2020-01-01T00:00:00Z",
+        ],
+        object,
     )
     for _ in range(60):
         pool = [rng.choice(cells, rng.integers(1, 4)) for _ in range(3)]

@@ -29,7 +29,7 @@ _MOST_THREADS = 8  # each holds a piece with its numbers
 _HEXADECIMAL = "^[ \t]*0[xX]"
 _LADDER = (  # pyarrow's order of inference
     *(pa.null(), pa.int64(), pa.bool_(), pa.date32(), pa.time32("s"), pa.timestamp("s"), pa.timestamp("ns")),
-    *(pa.float64(), pa.string(), pa.binary()),
+    *(pa.timestamp("s", "UTC"), pa.timestamp("ns", "UTC"), pa.float64(), pa.string(), pa.binary()),
 )
 
 
