@@ -122,6 +122,18 @@ class Reporter:
             self._note(self.last.stage, done, total, done / max(total, 1))
         self._ask()
 
+    def waiting(self, stage: str, done: int, total: int, unit: str) -> Callable[[], None]:
+        """A check for a long part of a stage: it reports the stage anew each second, and so hears of a stop."""
+        last = time.monotonic()
+
+        def check() -> None:
+            nonlocal last
+            if time.monotonic() - last >= 1:
+                last = time.monotonic()
+                self.step(stage, done, total, unit=unit)
+
+        return check
+
     def part(self, stage: str, unit: str) -> Callback:
         """The callback for work that is one stage of this work; `unit` as in `step`."""
 

@@ -74,6 +74,19 @@ def test_quiet_work_within_a_step_only_asks():
         within.check(5)
 
 
+def test_a_long_part_reports_each_second_and_can_be_stopped(monkeypatch):
+    now, seen = [0.0], []
+    monkeypatch.setattr("disco.progress.time.monotonic", lambda: now[0])
+    reporter = Reporter(lambda event: seen.append(event) or len(seen) < 2, WEIGHTS, "stopped")
+    check = reporter.waiting("search", 1, 4, "node")
+    for now[0] in (0.4, 0.9, 1.2, 1.9):
+        check()
+    assert [(event.stage, event.done, event.total) for event in seen] == [("search", 1, 4)]
+    now[0] = 2.3
+    with pytest.raises(FitStopped, match="stopped"):
+        check()
+
+
 def test_without_a_callback_nothing_is_noted():
     before = SILENT.last
     SILENT.step("any", 1, 2)

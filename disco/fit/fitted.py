@@ -7,7 +7,7 @@ Internally, columns are numbered in the order of their names, so the result does
 columns.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -25,10 +25,9 @@ from disco.score.curvature import (
     NetworkScores,
     counted,
     diagonal,
+    off_diagonal,
     off_diagonal_scores,
-    off_diagonal_scores_of,
     sink_scores,
-    sink_scores_of,
 )
 from disco.score.marginals import Marginals
 from disco.score.networks import Networks, new_networks
@@ -127,6 +126,12 @@ class Fitted:
         """The columns in the order of their numbers."""
         return sorted(self.table.columns)
 
+    @property
+    def curvature_bytes(self) -> int:
+        """The memory on its device that it keeps once curvature has been asked for."""
+        rows = self._held_out.ranks
+        return 0 if self._marginals is None else rows.nelement() * rows.element_size() * len(self.names)
+
     @cached_property
     def plan(self) -> Plan:
         """The use of the rows, and the longest training of the networks."""
@@ -177,6 +182,8 @@ class Fitted:
 
     def _candidates(self, order: Sequence[str], boundary: str, reporter: Reporter) -> pd.DataFrame:
         found, mean, last = {}, {}, len(order) - 1
+        if self._parents_marginals is not None and (self.names.index(order[-1]),) not in self._pairs:
+            self._parents_marginals.begin(reporter.waiting("parents", 0, last, "node"))
         walk = ocs.candidate_scores(self.pair_scores, [self.names.index(name) for name in order])
         for done, (number, values) in enumerate(walk, start=1):
             child = self.names[number]
@@ -206,11 +213,8 @@ class Fitted:
         """Scores of every node of a remaining set, from `disco.score.curvature.sink_scores`."""
         key = tuple(remaining)
         if key not in self.sinks:
-            if self._marginals is None:
-                self.sinks[key] = sink_scores(self._scores, self._held_out, key, self.settings)
-            else:
-                curvature = self._diagonal(key, key)
-                self.sinks[key] = sink_scores_of(curvature, self._scores.top, self._held_out, key, self.settings)
+            curvature = self._diagonal(key, key)
+            self.sinks[key] = sink_scores(curvature, self._scores.top, self._held_out, key, self.settings)
         return self.sinks[key]
 
     def pair_scores(self, child: int, remaining: Sequence[int], left: Sequence[int]) -> ocs.PairScores:
@@ -224,11 +228,10 @@ class Fitted:
         if key not in self._pairs:
             held_out, marginals = self._parents_held_out, self._parents_marginals
             if marginals is None:
-                found = off_diagonal_scores(self._scores, held_out, remaining, child, self.settings)
+                values = off_diagonal(self._scores, held_out, remaining, child, self.settings.noise_levels)
             else:
                 values = marginals.off_diagonal(left, remaining, child)
-                found = off_diagonal_scores_of(values, self._scores.top, held_out, remaining, child)
-            self._pairs[key] = found
+            self._pairs[key] = off_diagonal_scores(values, self._scores.top, held_out, remaining, child)
         return self._pairs[key]
 
     def _diagonal(self, remaining: Sequence[int], nodes: Sequence[int]) -> Tensor:
@@ -251,8 +254,14 @@ class Fitted:
             there, others = there[there != leaving], others[others != leaving]
         return left
 
+    def begin(self, check: Callable[[], None]) -> None:
+        """Compute what the scores of all nodes need, unless they are there; `check` is called in between."""
+        if self._marginals is not None and tuple(range(len(self.names))) not in self.sinks:
+            self._marginals.begin(check)
+
     def _removals(self, criterion: str, boundary: str, reporter: Reporter) -> list[Removal]:
         steps, nodes = [], len(self.names)
+        self.begin(reporter.waiting("ordering", 0, nodes - 1, "step"))
         for step in remove_sinks(self.sink_scores, nodes, criterion, boundary, self.names, self.rules):
             steps.append(step)
             # The cost of a step is proportional to the nodes it evaluates.

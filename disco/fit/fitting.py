@@ -188,7 +188,8 @@ def _stage(
     store.under_way = lambda: pack_training(name, state)
     for epoch in run(state):
         train, validation, best = epoch.train, epoch.validation, epoch.best
-        graph = order_so_far(fitted, state) if is_due(fitted, state) else None
+        check = reporter.waiting(name, epoch.number - 1, total, "epoch")
+        graph = order_so_far(fitted, state, check) if is_due(fitted, state) else None
         losses: dict[str, Any] = {"train": train, "validation": validation, "best_epoch": best}
         reporter.step(name, epoch.number, total, unit="epoch", **losses, graph=graph)
     with torch.no_grad():

@@ -1,7 +1,9 @@
 """The causal order that a fit would have if its training ended now, without a projection network."""
 
 import copy
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Any
 
 from disco.errors import ScoreUnavailable
 from disco.fit.fitted import Fitted
@@ -16,30 +18,32 @@ _ROWS = 200  # per fold at which curvature is evaluated: a small part of the tim
 def is_due(fitted: Fitted, training: Training) -> bool:
     """Whether an order is worth its time after this epoch: the first, second, fourth, eighth … validation."""
     settings = fitted.settings
-    since = training.epoch - settings.validation_start
-    number = since // settings.validation_every + 1
-    return (
-        "projection" not in settings.networks
-        and since >= 0
-        and not since % settings.validation_every
-        and (not number & (number - 1))
-    )
+    number, between = divmod(training.epoch - settings.validation_start, settings.validation_every)
+    is_power_of_two = number >= 0 and not (number + 1) & number
+    return "projection" not in settings.networks and is_power_of_two and not between
 
 
-def order_so_far(fitted: Fitted, training: Training) -> Sketch | None:
+def order_so_far(fitted: Fitted, training: Training, check: Callable[[], None]) -> Sketch | None:
     """The order by each fold's best joint network so far, without edges; None if a node has no score.
 
     Args:
         fitted: the fit, whose joint network is not used.
         training: the state of its joint network.
+        check: called in between, for a stop.
     """
     own = fitted.settings
     joint = copy.deepcopy(fitted.networks.joint)
     joint.load_state_dict(training.best, strict=False)
     rows = min(_ROWS, own.evaluation_rows or _ROWS)
     now = replace(fitted, networks=Networks(joint, None), settings=own.replace(evaluation_rows=rows), sinks={})
+
+    def evaluate(remaining: Sequence[int]) -> dict[tuple[str, str], Any]:
+        check()
+        return now.sink_scores(remaining)
+
     try:
-        steps = list(remove_sinks(now.sink_scores, len(now.names), own.criterion, own.boundary, now.names, now.rules))
+        now.begin(check)
+        steps = list(remove_sinks(evaluate, len(now.names), own.criterion, own.boundary, now.names, now.rules))
     except ScoreUnavailable:
         return None
     return Sketch([now.names[node] for node in order_of(steps)], ())

@@ -28,7 +28,7 @@ from disco.checks import require, whole_from
 from disco.errors import InputError
 from disco.fit.fitted import Fitted
 from disco.progress import Callback, Reporter
-from disco.score.curvature import HeldOut, NetworkScores, sink_scores
+from disco.score.curvature import HeldOut, NetworkScores, diagonal, sink_scores
 from disco.score.losses import Clean, ProjectionBatch, draw_projection, epoch_batches, masked_losses
 from disco.score.networks import JointNetwork, ProjectionNetwork
 from disco.score.ordering import ccs_frame, order_of, remove_sinks
@@ -71,7 +71,7 @@ def stagewise(fitted: Fitted, kind: str, *, epochs: int | None = None, callback:
     if kind not in KINDS:
         raise InputError(f"kind must be one of {', '.join(KINDS)}; got {kind!r}.")
     settings, nodes = fitted.settings, len(fitted.names)
-    if settings.projection != "network":
+    if "projection" not in settings.networks:
         raise InputError("Stagewise projection trains a fit's projection network further: fit with projection=network.")
     epochs = max(1, settings.projection_epochs // EPOCHS_SHARE) if epochs is None else epochs
     require("epochs", epochs, whole_from(1))
@@ -107,7 +107,9 @@ class Stages:
         else:
             self.train(remaining, nodes - len(remaining))
             scores = NetworkScores(self.joint, self.network, self.fitted.settings)
-            found = sink_scores(scores, self.held_out, remaining, self.fitted.settings)
+            settings = self.fitted.settings
+            curvature = diagonal(scores, self.held_out, remaining, remaining, settings.noise_levels)
+            found = sink_scores(curvature, scores.top, self.held_out, remaining, settings)
         self.before = remaining
         return found
 

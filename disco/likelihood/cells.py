@@ -10,7 +10,6 @@ from dataclasses import replace
 
 import numpy as np
 import torch
-from torch import Tensor
 
 from disco.likelihood.batch import BatchDesign, Problems
 from disco.likelihood.design import WIDTH, Design
@@ -19,15 +18,13 @@ from disco.likelihood.newton import Fits, fit_batch, marginal_start
 _MOST_LISTED = 1 << 22  # combinations of parents' levels that are numbered by a list; more are sorted
 
 
-def fit_cells(
-    design: Design, node: int, parents: Sequence[int], start: Tensor | None = None, *, tolerance: float = 1e-3
-) -> Fits:
+def fit_cells(design: Design, node: int, parents: Sequence[int], tolerance: float = 1e-3) -> Fits:
     """Fit one node given parents, as `newton.fit` with all rows; its columns at the rows are not needed.
 
     Args:
         design: a table without offset and rows' own columns.
         node, parents: numbers, the parents ascending.
-        start, tolerance: as in `newton.fit`.
+        tolerance: as in `newton.fit`.
     """
     cell, cells = _numbered([design.parent_ranks[:, parent].numpy() for parent in parents], design.rows)
     value = design.value[node].numpy()[design.ranks[:, node].numpy()]
@@ -40,7 +37,7 @@ def fit_cells(
     batch = BatchDesign(small, problem)
     batch.weights = torch.as_tensor(weight)[None]
     batch.mean = torch.as_tensor(np.bincount(cell, value, cells) / weight)[None]
-    return fit_batch(batch, marginal_start(small, problem) if start is None else start, tolerance)
+    return fit_batch(batch, marginal_start(small, problem), tolerance)
 
 
 def _numbered(columns: Sequence[np.ndarray], rows: int) -> tuple[np.ndarray, int]:

@@ -155,9 +155,12 @@ def evidence(
     edges = [*enumerate(parents), *((one.child, _without(parents[one.child], one.parent)) for one in each)]
     every = (scores, *classes)
     own, *others = [one.replace(tolerance=_FINAL, warm=classes[0]) for one in every]
-    gains = own if whole is None else own.replace(design=replace(whole, prior=own.design.prior), warm=None)
-    fits = [fit_alone(own, [*(edges if whole is None else ()), *graphs]), *(fit_alone(one, graphs) for one in others)]
-    found = fits[0] if whole is None else fit_alone(gains, edges)
+    fits = [fit_alone(own, [*edges, *graphs]), *(fit_alone(one, graphs) for one in others)]
+    gains, found = own, fits[0]
+    if whole is not None:
+        gains = own.replace(design=replace(whole, prior=own.design.prior), warm=None)
+        found = fit_alone(gains, edges)
+        scores.alone += gains.alone
     for one, more in zip(every, (own, *others), strict=True):
         one.alone += more.alone
     rows = [_row(gains, parents, one, found, *fits) for one in each]

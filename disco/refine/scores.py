@@ -35,6 +35,7 @@ MOST_AGAINST = 5.0  # nats: half of the bound for deciding a direction, so that 
 SEARCHING = 0.05  # largest predicted gain of a fit's last Newton step, nats; the step is still taken
 _FAILED = -1e9  # nats: stands for a score that is not finite; no search ends there
 _ALONE = 64  # fits per batch
+_OF_MANY_ROWS = 4  # fits of a table without columns at the rows, between two chances to stop: about a second
 _BATCH_CELLS = 8_000_000  # columns × rows of a batch of fits
 
 
@@ -219,9 +220,10 @@ def fit_alone(scores: Scores, wanted: Iterable[Wanted]) -> dict[Wanted, tuple[fl
     """
     found: dict[Wanted, tuple[float, float]] = {}
     keys = sorted(dict.fromkeys(wanted), key=lambda key: (len(key[1]), key))
-    for at in range(0, len(keys), _ALONE):
+    size = _ALONE if scores.design.columns.shape[2] else _OF_MANY_ROWS
+    for at in range(0, len(keys), size):
         scores.reporter.check()
-        part = keys[at : at + _ALONE]
+        part = keys[at : at + size]
         scores.alone += len(part)
         for key, (evidence, log_likelihood) in zip(part, _alone(scores, part), strict=True):
             score = evidence - scores.odds * len(key[1])

@@ -159,15 +159,21 @@ class NetworkScores:
         joint = self._read(self.joint.mlp, first.joint, columns)
         if first.linear is not None:
             joint = joint + first.linear[:, None, :, list(nodes)] + self._linear_noise(columns)
-        if self.projection is None or first.projection is None:
+        if first.projection is None:
             return joint
-        correction = self._read(self.projection.mlp, first.projection, columns)
+        correction = self._read(self._correcting, first.projection, columns)
         return joint + correction.clamp(-self.clip, self.clip)
 
     def _read(self, mlp: FoldedMLP, first: Tensor, columns: list[int]) -> Tensor:
         hidden = self._hidden(mlp, first)
         out = torch.baddbmm(mlp.biases[-1][..., columns], hidden.flatten(1, 2), mlp.weights[-1][..., columns])
         return out.unflatten(1, hidden.shape[1:3])
+
+    @property
+    def _correcting(self) -> FoldedMLP:
+        """The projection network's layers, used only if there is one."""
+        assert self.projection is not None
+        return self.projection.mlp
 
     @property
     def _skip(self) -> Tensor:
@@ -185,12 +191,12 @@ class NetworkScores:
 
     def entries_after(self, rows: States, remaining: Sequence[int], node: int) -> Tensor:
         """See `ConcreteScores`."""
-        ranks, first, joint, projection = rows.ranks, self._first(rows, remaining), self.joint, self.projection
+        ranks, first, joint = rows.ranks, self._first(rows, remaining), self.joint
         shifted = _First(
             self._shift(first.joint, joint.mlp.weights[0], ranks, node),
             None
-            if projection is None or first.projection is None
-            else self._shift(first.projection, projection.mlp.weights[0], ranks, node),
+            if first.projection is None
+            else self._shift(first.projection, self._correcting.weights[0], ranks, node),
             None if first.linear is None else self._shift(first.linear, self._skip[..., UP::2], ranks, node),
         )
         return self._entries(shifted, remaining)
@@ -204,8 +210,8 @@ class NetworkScores:
         for at in range(0, len(nodes), group):
             some = nodes[at : at + group]
             parts.append(self._own(self.joint.mlp, first.joint, ranks, some))
-            if self.projection is not None and first.projection is not None:
-                parts[-1] += self._own(self.projection.mlp, first.projection, ranks, some).clamp(-self.clip, self.clip)
+            if first.projection is not None:
+                parts[-1] += self._own(self._correcting, first.projection, ranks, some).clamp(-self.clip, self.clip)
         found = torch.cat(parts, dim=-1)
         return found if first.linear is None else found + self._own_linear(first.linear, ranks, nodes)
 
@@ -324,21 +330,17 @@ def plain_variance(curvature: Tensor, included: Tensor) -> Tensor:
 
 
 def sink_scores(
-    scores: ConcreteScores, held_out: HeldOut, remaining: Sequence[int], settings: Settings
+    curvature: Tensor, top: Tensor, held_out: HeldOut, remaining: Sequence[int], settings: Settings
 ) -> dict[tuple[str, str], np.ndarray]:
-    """The score of every remaining node by each criterion with each boundary, from one evaluation.
+    """The score of every remaining node by each criterion with each boundary.
+
+    Args:
+        curvature: Ĥ_jj of every node of R at the held-out rows, (F, n, |R|).
+        top: K of each fold, (F,).
 
     Returns:
         (criterion, boundary) → (F, |R|) float64; NaN where a score is unavailable.
     """
-    curvature = diagonal(scores, held_out, remaining, remaining, settings.noise_levels)
-    return sink_scores_of(curvature, scores.top, held_out, remaining, settings)
-
-
-def sink_scores_of(
-    curvature: Tensor, top: Tensor, held_out: HeldOut, remaining: Sequence[int], settings: Settings
-) -> dict[tuple[str, str], np.ndarray]:
-    """As `sink_scores`, from Ĥ_jj at the held-out rows, (F, n, |R|), and the K of each fold."""
     # Grouped on the CPU, so that a fit is reproducible to the last bit: a GPU sums groups in varying order.
     curvature = curvature.cpu()
     level = held_out.level[..., list(remaining)]
@@ -352,21 +354,17 @@ def sink_scores_of(
 
 
 def off_diagonal_scores(
-    scores: ConcreteScores, held_out: HeldOut, remaining: Sequence[int], node: int, settings: Settings
+    values: Tensor, top: Tensor, held_out: HeldOut, remaining: Sequence[int], node: int
 ) -> dict[tuple[str, str], np.ndarray]:
     """OCS_{j→i} of i = `node` and every other j ∈ R (Eq. empirical-ocs), and the mean of the signed curvature.
+
+    Args:
+        values: |Ĥ_ij| and Ĥ_ij of every j ∈ R at the held-out rows, (2, F, n, |R|).
+        top: K of each fold, (F,).
 
     Returns:
         ("ocs" or "curvature", boundary) → (F, |R|) float64, NaN at i itself and where no row is admissible.
     """
-    values = off_diagonal(scores, held_out, remaining, node, settings.noise_levels)
-    return off_diagonal_scores_of(values, scores.top, held_out, remaining, node)
-
-
-def off_diagonal_scores_of(
-    values: Tensor, top: Tensor, held_out: HeldOut, remaining: Sequence[int], node: int
-) -> dict[tuple[str, str], np.ndarray]:
-    """As `off_diagonal_scores`, from |Ĥ_ij| and Ĥ_ij at the held-out rows, (2, F, n, |R|), and the K of each fold."""
     values = values.double()
     index = list(remaining).index(node)
     result: dict[tuple[str, str], np.ndarray] = {}

@@ -11,7 +11,7 @@ Counts are not normal, and the estimates' noise would grow with every removal. S
 nodes leave. The share was chosen on seeds 20 to 23 of seven designs (benchmarks/log/2026-11-26-one-network.md).
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from threading import RLock
 
 import torch
@@ -54,11 +54,16 @@ class Marginals:
         signed = row.movedim(0, -1)
         return torch.stack([signed.abs(), signed])
 
+    def begin(self, check: Callable[[], None] = lambda: None) -> None:
+        """Start anew with all nodes; `check` is called after each, and stops the work by an exception."""
+        second = _second_differences(self._scores, self._held_out, self._levels, check)
+        with self._lock:
+            self._second, self._left, self._place = second, [], list(range(len(second)))
+
     def _advance(self, left: Sequence[int]) -> None:
         """Let nodes leave until exactly those have left, from the start if they left in another order."""
         if not self._place or list(left[: len(self._left)]) != self._left:
-            self._second = _second_differences(self._scores, self._held_out, self._levels)
-            self._left, self._place = [], list(range(len(self._second)))
+            self.begin()
         for node in left[len(self._left) :]:
             self._leave(node)
 
@@ -82,7 +87,7 @@ class Marginals:
 
 
 @full_float32()
-def _second_differences(scores: ConcreteScores, held_out: HeldOut, levels: int) -> Tensor:
+def _second_differences(scores: ConcreteScores, held_out: HeldOut, levels: int, check: Callable[[], None]) -> Tensor:
     """H_ij at every held-out row, averaged over the noise levels, (d, d, F, n)."""
     folds, rows, nodes = held_out.ranks.shape
     everything = range(nodes)
@@ -93,4 +98,5 @@ def _second_differences(scores: ConcreteScores, held_out: HeldOut, levels: int) 
         for node in everything:
             change = (scores.entries_after(at, everything, node) - before).mean(dim=1)
             found[node, :, :, part] = change.movedim(-1, 0)
+            check()
     return found

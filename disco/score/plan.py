@@ -106,7 +106,7 @@ def most_evaluated(settings: Settings, nodes: int) -> int | None:
 
     With projection=schur each of them has a second difference for every pair of nodes in memory.
     """
-    if settings.projection == "network":
+    if "projection" in settings.networks:
         return settings.evaluation_rows
     bound = max(4, _MOST_SECOND // (settings.folds * nodes**2))
     return min(bound, settings.evaluation_rows or bound)

@@ -90,7 +90,7 @@ def is_count(values: np.ndarray) -> np.ndarray:
     return np.isfinite(values) & (values >= 0) & (values == np.floor(values)) & (values < TOO_LARGE)
 
 
-def counted(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def value_counts(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The distinct values of a column in increasing order, and the number of rows with each.
 
     Args:

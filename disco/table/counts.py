@@ -19,12 +19,12 @@ from disco.table.cells import (
     TOO_LARGE,
     as_frame,
     columns_of,
-    counted,
     is_count,
     is_number,
     is_numeric_text,
     names_of,
     numbers_of,
+    value_counts,
 )
 from disco.table.identifiers import identifier
 from disco.table.read import NOTES, read_table
@@ -147,7 +147,7 @@ def _describe(column: pd.Series, name: str) -> dict[str, object]:
     values = numbers_of(column)[0]
     if not len(values) or not is_count(values).all():
         return {"column": name, "type": _type_with_faults(column)}
-    levels, rows = counted(values)
+    levels, rows = value_counts(values)
     total, mean = len(values), values.mean()
     variance = values.var(ddof=1) if total > 1 else np.nan
     kind = "constant" if len(levels) < 2 else "0/1" if levels[-1] == 1 else "counts"
@@ -279,7 +279,7 @@ def _column_notes(column: pd.Series, values: np.ndarray, name: str) -> list[Prob
         message = f'Column "{name}" is constant: every row is {_number(values[0])}.'
         remedy = "Leave it out: a column that never changes has no place in the graph."
         return [Problem(name, None, message, remedy, fault="the same value in every row")]
-    levels = len(counted(values)[0])
+    levels = len(value_counts(values)[0])
     notes = []  # message, remedy, fault of several columns
     if pd.api.types.is_bool_dtype(column):
         message = f'Column "{name}" holds true and false: they are read as 1 and 0.'

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from disco.table.adjustment import CATEGORICAL, CONTINUOUS
-from disco.table.cells import as_frame, columns_of, counted, is_count, numbers_of
+from disco.table.cells import as_frame, columns_of, is_count, numbers_of, value_counts
 from disco.table.identifiers import identifier
 from disco.table.read import MATRIX
 from disco.table.rows import MOST_FAULTY, readable
@@ -158,7 +158,7 @@ def _of_numbers(values: np.ndarray, name: str) -> Guess | None:
 def _by_name(values: np.ndarray, name: str) -> Guess | None:
     """The guess at a column of counts, by its name; None if it may well hold counts."""
     known = values[~np.isnan(values)]
-    levels, words = len(counted(known)[0]), set(_words(name))
+    levels, words = len(value_counts(known)[0]), set(_words(name))
     if levels < 2:
         return None
     is_counted = name.lower() in _GROUPS and known.min() == 0  # how many mice, not which: labels begin at 1

@@ -17,7 +17,7 @@ import re
 import numpy as np
 import pandas as pd
 
-from disco.table.cells import columns_of, counted, is_count, numbers_of
+from disco.table.cells import columns_of, is_count, numbers_of, value_counts
 
 _LEAST_CHANCE = 1e-6  # a smaller chance that independent counts all differ marks an identifier
 _LEAST_ROWS = 5
@@ -39,7 +39,7 @@ def identifier(values: np.ndarray, name: str) -> str | None:
     rows = len(values)
     if rows < 2 or _TIMES & set(words) or not is_count(values).all():
         return None
-    low, high, levels = values.min(), values.max(), len(counted(values)[0])
+    low, high, levels = values.min(), values.max(), len(value_counts(values)[0])
     steps = np.diff(values)
     if low in (0, 1) and np.all(steps == 1):
         return "numbers the rows"

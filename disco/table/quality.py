@@ -14,7 +14,7 @@ import pandas as pd
 from disco.progress import Callback, Reporter
 from disco.table import screening
 from disco.table.artefacts import Finding, near, of_depth, of_near, of_relations
-from disco.table.cells import counted
+from disco.table.cells import value_counts
 from disco.table.counts import describe
 from disco.table.depth import Depth, depth
 from disco.table.dispersion import corrected, dispersion, has_gaps, zeros
@@ -114,7 +114,7 @@ def _tops(values: np.ndarray) -> pd.DataFrame:
     """The largest count of every column, and the shares of the rows at it and at the next lower count."""
     found = []
     for column in values.T:
-        counts, rows = counted(column)
+        counts, rows = value_counts(column)
         shares = [0.0, *rows / len(column)]
         found.append((counts[-1], shares[-1], shares[-2]))
     return pd.DataFrame(found, columns=["maximum", "at_maximum", "below"])

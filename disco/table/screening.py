@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from disco.table.cells import columns_of, counted, is_count, numbers_of
+from disco.table.cells import columns_of, is_count, numbers_of, value_counts
 
 RARE = 0.02  # a column above 0 in a smaller share of the rows is rare
 SAME = 0.98  # a column in which one value has a larger share of the rows is nearly constant
@@ -38,7 +38,7 @@ def spreads(table: pd.DataFrame) -> pd.DataFrame:
         values, _ = numbers_of(column)
         numbers = [np.nan] * 4
         if len(values) > 1 and is_count(values).all():
-            times = counted(values)[1].max()
+            times = value_counts(values)[1].max()
             numbers = [float(np.mean(values > 0)), values.mean(), values.var(ddof=1), times / len(values)]
         found.append((name, *numbers))
     return pd.DataFrame(found, columns=["column", "prevalence", "mean", "variance", "commonest"])

@@ -177,7 +177,7 @@ def _load(run: Run, networks: Path) -> tuple["Fitted", int]:
         raise InputError(
             f"The networks of the run {run.name} cannot be read from {networks} ({words}): fit the table again."
         ) from error
-    return found, sum(tensor.nbytes for tensor in tensors.values())
+    return found, sum(tensor.nbytes for tensor in tensors.values()) + found.curvature_bytes
 
 
 def _check_size(tensors: dict[str, "Tensor"], run: Run) -> None:

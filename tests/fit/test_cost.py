@@ -4,7 +4,7 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from disco import DISCO
 from disco.fit.cost import peak_bytes, stage_flops
-from disco.score.curvature import HeldOut, NetworkScores, off_diagonal_scores, sink_scores
+from disco.score.curvature import HeldOut, NetworkScores, diagonal, off_diagonal
 from disco.score.networks import new_networks
 from disco.score.plan import Plan
 from disco.score.training import Training, TrainingRows, train_joint, train_projection
@@ -46,9 +46,9 @@ def test_stage_operations_are_those_the_stages_make(folds, skip):
     monitor = 3 * 2 * (1024 // 30 * 30) * 2 * (weights + 32 * (19 + 3 * 32 + 12))
     assert counter.get_total_flops() - monitor == pytest.approx(floor["projection"], rel=0.1)
     sets = [tuple(range(size)) for size in range(2, 7)]
-    ordering = counted(lambda: [sink_scores(scores, held_out, remaining, settings) for remaining in sets])
+    ordering = counted(lambda: [diagonal(scores, held_out, R, R, settings.noise_levels) for R in sets])
     assert ordering == pytest.approx(floor["ordering"], rel=0.1)
-    parents = counted(lambda: [off_diagonal_scores(scores, held_out, R, R[-1], settings) for R in sets])
+    parents = counted(lambda: [off_diagonal(scores, held_out, R, R[-1], settings.noise_levels) for R in sets])
     assert parents == pytest.approx(floor["parents"], rel=0.1)
 
 

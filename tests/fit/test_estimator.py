@@ -245,7 +245,9 @@ def test_a_fit_tells_its_order_while_the_joint_network_trains(fitted, table):
     orders = {event.done: event.graph.order for event in told if event.graph is not None}
     assert list(orders) == [2, 3, 5] and all(sorted(order) == ["a", "b", "c", "d"] for order in orders.values())
     end = Training.start(fitted.fitted_.networks.joint)
-    assert order_so_far(fitted.fitted_, end).order == fitted.order_  # of 50 rows per fold all are evaluated
+    assert (
+        order_so_far(fitted.fitted_, end, lambda: None).order == fitted.order_
+    )  # of 50 rows per fold all are evaluated
     DISCO(**TINY, projection="network").fit(table, callback=told.append)
     assert all(event.graph is None for event in told[-18:])
 

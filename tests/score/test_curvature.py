@@ -27,6 +27,16 @@ def held_out(tables, rows, seed=0):
     return HeldOut.of(folds, SETTINGS), folds
 
 
+def sinks(scores, rows, remaining, settings):
+    values = diagonal(scores, rows, remaining, remaining, settings.noise_levels)
+    return sink_scores(values, scores.top, rows, remaining, settings)
+
+
+def pairs(scores, rows, remaining, node, settings):
+    values = off_diagonal(scores, rows, remaining, node, settings.noise_levels)
+    return off_diagonal_scores(values, scores.top, rows, remaining, node)
+
+
 @pytest.fixture
 def random_tables():
     random = np.random.default_rng(3)
@@ -47,7 +57,7 @@ def brute_curvature(scores, fold, state, remaining, i, j):
 def test_sink_scores_equal_their_definition(random_tables, remaining, boundary):
     scores = ExactScores(random_tables, NOISE)
     rows, folds = held_out(random_tables, 60)
-    found = sink_scores(scores, rows, remaining, SETTINGS)
+    found = sinks(scores, rows, remaining, SETTINGS)
     for fold, data in enumerate(folds):
         for place, node in enumerate(remaining):
             h = [brute_curvature(scores, fold, row * 1.0, remaining, node, node).mean() for row in data.held_out]
@@ -65,7 +75,7 @@ def test_off_diagonal_scores_equal_their_definition(random_tables, boundary):
     scores = ExactScores(random_tables, NOISE)
     rows, folds = held_out(random_tables, 50)
     for remaining, child in itertools.product([(0, 1, 2), (1, 2)], [1, 2]):
-        both = off_diagonal_scores(scores, rows, remaining, child, SETTINGS)
+        both = pairs(scores, rows, remaining, child, SETTINGS)
         found, mean = both["ocs", boundary], both["curvature", boundary]
         for fold, data in enumerate(folds):
             for place, parent in enumerate(remaining):
@@ -86,8 +96,8 @@ def test_the_minimum_of_rows_a_level_is_respected(random_tables):
     ranks = np.array([[0, 0, 1], [0, 1, 2], [0, 2, 0], [1, 0, 0], [1, 2, 1]])
     rows = HeldOut.of([fold_of(ranks[:1], ranks, 3)], SETTINGS)
     curvature = diagonal(scores, rows, (0, 1, 2), [0], 2)[0, :, 0].numpy()
-    two = sink_scores(scores, rows, (0, 1, 2), SETTINGS)["ccs", "clipped"][0, 0]
-    three = sink_scores(scores, rows, (0, 1, 2), SETTINGS.replace(min_level_rows=3))["ccs", "clipped"][0, 0]
+    two = sinks(scores, rows, (0, 1, 2), SETTINGS)["ccs", "clipped"][0, 0]
+    three = sinks(scores, rows, (0, 1, 2), SETTINGS.replace(min_level_rows=3))["ccs", "clipped"][0, 0]
     first, second = curvature[:3].var(ddof=1), curvature[3:].var(ddof=1)
     assert two == pytest.approx((3 * first + 2 * second) / 5) and three == pytest.approx(first)
 
@@ -95,7 +105,7 @@ def test_the_minimum_of_rows_a_level_is_respected(random_tables):
 def test_a_node_without_repeated_levels_is_unavailable(random_tables):
     ranks = np.array([[0, 0, 1], [1, 1, 1], [2, 2, 1], [3, 3, 1]])
     rows = HeldOut.of([fold_of(ranks[:1], ranks, 3)], SETTINGS)
-    found = sink_scores(ExactScores(random_tables[:1], NOISE), rows, (0, 1, 2), SETTINGS)
+    found = sinks(ExactScores(random_tables[:1], NOISE), rows, (0, 1, 2), SETTINGS)
     assert np.isnan(found["ccs", "clipped"][0]).tolist() == [True, True, False]
     assert not np.isnan(found["constant", "admissible"][0]).any()
 
@@ -104,9 +114,9 @@ def test_no_admissible_row_is_unavailable(random_tables):
     ranks = np.array([[3, 0, 0], [3, 1, 0], [3, 2, 1], [2, 2, 1]])
     rows = HeldOut.of([fold_of(ranks[:1], ranks, 3)], SETTINGS)
     scores = ExactScores(random_tables[:1], NOISE)
-    assert np.isnan(sink_scores(scores, rows, (0, 1), SETTINGS)["ccs", "admissible"][0, 0])
+    assert np.isnan(sinks(scores, rows, (0, 1), SETTINGS)["ccs", "admissible"][0, 0])
     rows = HeldOut.of([fold_of(ranks[:1], ranks[:3], 3)], SETTINGS)
-    found = off_diagonal_scores(scores, rows, (0, 1), 1, SETTINGS)
+    found = pairs(scores, rows, (0, 1), 1, SETTINGS)
     assert np.isnan(found["ocs", "admissible"][0, 0]) and found["ocs", "clipped"][0, 0] >= 0
 
 
@@ -130,7 +140,7 @@ def test_exact_scores_recover_the_graph():
     scores = ExactScores([table], (0.0,))
     settings = Settings(noise_levels=1, boundary="admissible")
     rows, _ = held_out([table], 400)
-    evaluate = lambda R: sink_scores(scores, rows, R, settings)  # noqa: E731
+    evaluate = lambda R: sinks(scores, rows, R, settings)  # noqa: E731
     steps = list(remove_sinks(evaluate, 3, "ccs", "admissible", ["a", "b", "c"]))
     assert order_of(steps) == [0, 1, 2]
     first = steps[0].scores["ccs", "admissible"][0]
@@ -138,7 +148,7 @@ def test_exact_scores_recover_the_graph():
     assert steps[1].scores["ccs", "admissible"][0, 1] < 1e-20
     # The base measure's own curvature is not constant, so the other criterion does not vanish at the sink.
     assert steps[0].scores["constant", "admissible"][0, 2] > 1e-3
-    walk = candidate_scores(lambda child, R, _: off_diagonal_scores(scores, rows, R, child, settings), [0, 1, 2])
+    walk = candidate_scores(lambda child, R, _: pairs(scores, rows, R, child, settings), [0, 1, 2])
     found = {child: values["ocs", "admissible"][0] for child, values in walk}
     assert found[2][0] < 1e-10 and found[2][1] > 0.1 and found[1][0] > 0.1
 
@@ -186,8 +196,8 @@ def test_curvature_is_evaluated_in_full_precision_and_leaves_the_setting(random_
     torch.set_float32_matmul_precision("medium")
     try:
         scores = Watching(random_tables, NOISE)
-        sink_scores(scores, rows, (0, 1), SETTINGS)
-        off_diagonal_scores(scores, rows, (0, 1), 1, SETTINGS)
+        sinks(scores, rows, (0, 1), SETTINGS)
+        pairs(scores, rows, (0, 1), 1, SETTINGS)
         assert torch.get_float32_matmul_precision() == "medium"
     finally:
         torch.set_float32_matmul_precision("highest")

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from disco.score import marginals
-from disco.score.curvature import HeldOut, diagonal, off_diagonal, sink_scores_of
+from disco.score.curvature import HeldOut, diagonal, off_diagonal, sink_scores
 from disco.score.marginals import Marginals
 from disco.settings import Settings
 from tests.exact import ExactScores, fold_of
@@ -112,5 +112,5 @@ def test_the_first_sink_is_exact():
     rows = HeldOut.of([fold_of(ranks[:1], ranks, 3)], ONE)
     scores = ExactScores([table], (0.0,))
     curvature = Marginals(scores, rows, 1).diagonal([], (0, 1, 2))
-    found = sink_scores_of(curvature, scores.top, rows, (0, 1, 2), ONE)["ccs", "admissible"][0]
+    found = sink_scores(curvature, scores.top, rows, (0, 1, 2), ONE)["ccs", "admissible"][0]
     assert found[2] < 1e-9 and found[:2].min() > 1e-3

@@ -12,7 +12,7 @@ import pytest
 
 from disco.__main__ import main
 from disco.errors import FitStopped, InputError
-from disco.table.cells import counted, numbers_of
+from disco.table.cells import numbers_of, value_counts
 from disco.table.counts import as_counts, problems
 from disco.table.formats import compact, encoding, parse, pieces
 from disco.table.formats.limits import NotATable
@@ -286,5 +286,5 @@ def test_a_refinement_says_it_too(tmp_path, capsys, monkeypatch):
 )
 def test_values_are_counted_as_by_sorting(values):
     values = np.array(values)
-    for one, other in zip(counted(values), np.unique(values, return_counts=True), strict=True):
+    for one, other in zip(value_counts(values), np.unique(values, return_counts=True), strict=True):
         assert np.array_equal(one, other, equal_nan=True) and one.dtype == other.dtype

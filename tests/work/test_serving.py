@@ -62,6 +62,15 @@ def test_a_served_run_is_the_fitted_one(small_table):
     np.testing.assert_allclose(curvature["curvature"], fitted.curvature("a", list("abc"))["curvature"], rtol=1e-4)
 
 
+def test_second_differences_count_among_the_bytes(small_table):
+    """They stay on the device for the next curvature."""
+    few, many = (finished(small_table, f"{rows}", projection="schur", evaluation_rows=rows) for rows in (10, 60))
+    for run in (few, many):
+        serving.fitted(run)
+    sizes = {entry.run: entry.bytes for entry in serving.cached()}
+    assert sizes[many.id] - sizes[few.id] == 4 * TINY.folds * 50 * small_table.shape[1] ** 2
+
+
 def test_tabs_share_one_load(small_table, loads):
     run = finished(small_table, "shared")
     found: list[Fitted] = []

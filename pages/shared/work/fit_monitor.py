@@ -89,9 +89,11 @@ def _order_so_far(run: runs.Run) -> None:
     if found is None:
         return
     more = f" and {len(found.order) - _SHOWN:,} more" if len(found.order) > _SHOWN else ""
-    turned = "" if found.turned is None else f" {found.turned:.0%} of the pairs have turned since the last one."
+    turned = ""
+    if found.turned is not None:
+        turned = f" Since the order before, {found.turned:.0%} of the pairs of columns have swapped."
     st.markdown("**Order so far**, source first: " + ", ".join(code(node) for node in found.order[:_SHOWN]) + more)
-    st.caption(f"By the networks of epoch {found.epoch:,}.{turned}")
+    st.caption(f"From the networks at epoch {found.epoch:,}.{turned}")
 
 
 def _curves(run: runs.Run, status: Status) -> None:
