@@ -220,11 +220,12 @@ def test_a_fit_that_begins_has_a_sentence_instead_of_empty_figures():
     try:
         at = booted("train", run=run.id)
         assert "appear here once the first epochs are trained" in texts(at) and not at.get("plotly_chart")
-        order_so_far.tell(run, 20, sorted(run.nodes))
-        assert "Order so far" in texts(at.run()) and "From the networks at epoch 20" in texts(at)
         line = {"epoch": 1, "stage": "joint", "fold": 1, "train": 1.0, "validation": 2.0}
         run.events_path.write_text(json.dumps(line) + "\n")
         at.run()
+        assert "Order so far" not in texts(at)
+        order_so_far.tell(run, 20, sorted(run.nodes))
+        assert "Order so far" in texts(at.run()) and "From the networks at epoch 20" in texts(at)
         assert "appear when its training begins" in texts(at) and len(at.get("plotly_chart")) == 1
     finally:
         lock.release()

@@ -11,7 +11,7 @@ from disco.figures.theme import plotly_config
 from disco.knowledge import Knowledge
 from disco.runs import FIT, Status
 from disco.table.roles import Roles
-from disco.words import duration, number, series, size
+from disco.words import duration, number, series, shortened, size
 from disco.work import order_so_far
 from disco.work.forecast import span
 from pages.shared import session
@@ -21,7 +21,7 @@ from pages.shared.work import setting_words
 from pages.shared.work.monitor import Monitored
 
 _EPOCHS = ("joint", "projection")
-_SHOWN = 24  # columns of an order
+_SHOWN, _LONGEST = 12, 24  # columns of an order, and characters of their names
 
 
 def _step(status: Status) -> str:
@@ -92,15 +92,14 @@ def _order_so_far(run: runs.Run) -> None:
     turned = ""
     if found.turned is not None:
         turned = f" Since the order before, {found.turned:.0%} of the pairs of columns have swapped."
-    st.markdown("**Order so far**, source first: " + ", ".join(code(node) for node in found.order[:_SHOWN]) + more)
+    shown = ", ".join(code(shortened(node, _LONGEST)) for node in found.order[:_SHOWN])
+    st.markdown(f"**Order so far**, source first: {shown}{more}")
     st.caption(f"From the networks at epoch {found.epoch:,}.{turned}")
 
 
 def _curves(run: runs.Run, status: Status) -> None:
     if status.state == "unfitted":
         return
-    if status.state != "done":
-        _order_so_far(run)
     events = run.events()
     if events.empty:
         if status.active:
@@ -139,6 +138,8 @@ def _curves(run: runs.Run, status: Status) -> None:
             figure = losses.loss_curves(events, stage, status.best_epochs.get(stage), smoothing, shown)
             st.plotly_chart(figure, key=f"loss_{stage}", config=plotly_config(f"loss-{stage}"))
             st.caption(losses.said_in_words(events, stage))
+    if status.state != "done":
+        _order_so_far(run)  # below the curves, which so keep their place
 
 
 KIND = Monitored(FIT, _step, _kept, _again, below=_below, buttons=_buttons, curves=_curves)
