@@ -82,9 +82,15 @@ def digest(begin: tuple[str, ...], root: Path = ROOT) -> str:
         if name in code or not name.startswith("disco") or name.startswith(_ASIDE):
             continue
         if (tree := _tree(name, root)) is not None:
-            code[name] = ast.dump(_Bare().visit(tree))
+            code[name] = _text(_Bare().visit(tree))
             todo += _imported(tree)
     return hashlib.sha256(repr((begin, sorted(code.items()))).encode()).hexdigest()[:LENGTH]
+
+
+def _text(tree: ast.Module) -> str:
+    """A syntax tree as text, the same in every Python from 3.11 on, so that a line from another machine counts."""
+    whole = {"show_empty": True} if sys.version_info >= (3, 13) else {}  # before, empty fields were always shown
+    return ast.dump(tree, **whole).replace(", type_params=[]", "")  # 3.12 shows this in each definition
 
 
 def _tree(name: str, root: Path) -> ast.Module | None:

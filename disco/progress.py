@@ -23,15 +23,18 @@ class Sketch(NamedTuple):
     Attributes:
         order: all nodes, sources first.
         edges: parent, child, and the predicted loss of score without the edge, in nats.
+        decided: the edges (parent, child) whose direction is already decided.
     """
 
     order: Sequence[Any]
     edges: Sequence[tuple[Any, Any, float]]
+    decided: Sequence[tuple[Any, Any]] = ()
 
     def named(self, names: Sequence[str]) -> "Sketch":
         """The same with names instead of numbers."""
         edges = [(names[parent], names[child], nats) for parent, child, nats in self.edges]
-        return Sketch([names[node] for node in self.order], edges)
+        decided = [(names[parent], names[child]) for parent, child in self.decided]
+        return Sketch([names[node] for node in self.order], edges, decided)
 
 
 @dataclass(frozen=True)
@@ -48,7 +51,8 @@ class Event:
         train, validation: in training, one loss per fold; NaN if not computed.
         best_epoch: in training, each fold's best epoch so far; 0 before the first validation.
         start, sweep, score: in a search, the name of its start, the current sweep, and the score in nats.
-        graph: in a search, its graph after a sweep; in a fit, now and then, its order so far, without edges.
+        graph: in a search, its graph after a sweep; then the best, once its strongest edges are judged; in a fit, now
+            and then, its order so far, without edges.
     """
 
     stage: str

@@ -37,21 +37,23 @@ from scipy.special import chdtrc
 from disco.knowledge.resolved import FREE
 from disco.likelihood.design import STRAIGHT, Design, Prior
 from disco.likelihood.misfit import misfits
-from disco.progress import Reporter
+from disco.progress import Reporter, Sketch
 from disco.refine.alike import design_effects, shared_out
-from disco.refine.choice import Choice
 from disco.refine.limits import AGAINST, COLUMNS, FEW, HALF, MISFIT, MOST_MISFIT, TIMES
 from disco.refine.prior import BEFORE
 from disco.refine.reversal import Reversal, reversals
 from disco.refine.scores import SEARCHING, Scores, fit_alone, make_fits
 from disco.refine.search import Optimum
 from disco.refine.searches import Searched
+from disco.refine.task import Task
 from disco.refine.walks import Parents, Wanted
 
 CLASSES = (BEFORE, BEFORE._replace(link=STRAIGHT), Prior(BEFORE.linear, 1e7, STRAIGHT))  # bent, straight, linear
+_FIRST = 60  # edges judged first: as many as a page draws at first
 _FINAL = 1e-4  # largest predicted gain, in nats, of the last step of a fit with reported evidence
 
 Alone = dict[Wanted, tuple[float, float]]  # score and log-likelihood by fit
+Predicted = tuple[int, int, float]  # parent, child, and the predicted loss of score without the edge, nats
 
 
 class Judged(NamedTuple):
@@ -73,37 +75,85 @@ class Judged(NamedTuple):
 
 
 def judge(
-    searched: Searched,
-    choice: Choice,
-    reporter: Reporter,
-    group: np.ndarray | None = None,
-    whole: Design | None = None,
+    searched: Searched, task: Task, reporter: Reporter, whole: Design | None = None, tells_decided: bool = True
 ) -> Judged:
     """The evidence for every edge of the best graph, every node's misfit, and which directions are decided.
 
+    The strongest edges are judged first. The graph with the evidence so far is reported after them and after the rest.
+
     Args:
+        task: with groups, the misfit does not split them, whose rows may be similar (`disco.refine.alike`).
         whole: as in `evidence`.
-        group: every row's group number, (n,); the misfit does not split groups, whose rows may be similar
-            (`disco.refine.alike`).
+        tells_decided: whether these reports call directions decided.
     """
-    reporter.step("evidence", 0, 1, message="evidence: gain of every edge")
-    found, design = searched.best.found, searched.scores.design
     scores = searched.scores.replace(tolerance=_FINAL)  # without earlier fits, which must not affect the result
-    classes = in_classes(scores)
-    edges = evidence(scores, classes, found.order, found.parents, whole)
-    made = scores.made + sum(one.made for one in classes)
+    edges = _strongest_first(scores, searched.best.found.parents)
+    reporter.step("evidence", 0, len(edges), message="evidence: fit of every node")
+    judging = _Judging(searched, scores, task, whole, reporter)
+
+    def told(judged: pd.DataFrame) -> Sketch:
+        return _sketch(searched, edges, judged, tells_decided).named(task.names)
+
+    judged, words = judging.rows(edges[:_FIRST]), "evidence: direction of every edge"
+    reporter.step("evidence", len(judged), len(edges), message=words, graph=told(judged))
+    if len(edges) > _FIRST:
+        judged = _sorted(pd.concat([judged, judging.rows(edges[_FIRST:])]))
+        reporter.step("evidence", len(edges), len(edges), message=words, graph=told(judged))
     left_out = 0
-    if group is not None and len(edges):
-        edges = shared_out(edges, design_effects(design, found.parents, edges, group), design)
-        edges, left_out = _likely(edges, scores)
-    reporter.step("evidence", 0, 1, 0.7, message="evidence: fit of every node")
-    misfit = misfits(design, list(enumerate(found.parents)), group=group, reporter=reporter)
-    elsewhere = _reversed_elsewhere([end.found for end in searched.ends], found.score - choice.bound)
-    edges["decided"] = decided(edges, misfit, design.exists.sum(1).cpu().numpy(), choice.bound, elsewhere)
-    if (rules := scores.rules) is not None:
-        edges["rule"] = [rules.of_edge(*pair) for pair in zip(edges["parent"], edges["child"], strict=True)]
-        edges["decided"] |= edges["rule"] != FREE
-    return Judged(edges, misfit, scores, made, left_out)
+    if task.group is not None:
+        judged, left_out = _likely(judged, scores)
+    made = scores.made + sum(one.made for one in judging.classes)
+    return Judged(judged, judging.misfit, scores, made, left_out)
+
+
+def _strongest_first(scores: Scores, parents: Sequence[Parents]) -> list[Predicted]:
+    """All edges of a graph, the largest predicted loss first."""
+    make_fits((scores, key) for key in enumerate(parents))
+    edges = []
+    for child, nodes in enumerate(parents):
+        fitted = scores.fits[child][nodes]
+        edges += [(parent, child, float(nats)) for parent, nats in zip(fitted.parents, fitted.loss, strict=True)]
+    return sorted(edges, key=lambda edge: (-edge[2], *edge[:2]))
+
+
+class _Judging:
+    """The evidence for parts of the best graph's edges."""
+
+    def __init__(
+        self, searched: Searched, scores: Scores, task: Task, whole: Design | None, reporter: Reporter
+    ) -> None:
+        self.found, self.scores, self.task, self.whole = searched.best.found, scores, task, whole
+        self.classes = in_classes(scores)
+        self.misfit = misfits(scores.design, list(enumerate(self.found.parents)), group=task.group, reporter=reporter)
+        near = [end.found for end in searched.ends]
+        self.elsewhere = _reversed_elsewhere(near, self.found.score - task.choice.bound)
+
+    def rows(self, edges: Sequence[Predicted]) -> pd.DataFrame:
+        """`evidence`'s rows of some edges and whether each direction is decided; with knowledge also its rule."""
+        found, design = self.found, self.scores.design
+        rows = evidence(self.scores, self.classes, found.order, found.parents, self.whole, [edge[:2] for edge in edges])
+        if self.task.group is not None and len(rows):
+            rows = shared_out(rows, design_effects(design, found.parents, rows, self.task.group), design)
+        levels = design.exists.sum(1).cpu().numpy()
+        rows["decided"] = decided(rows, self.misfit, levels, self.task.choice.bound, self.elsewhere)
+        if (rules := self.scores.rules) is not None:
+            rows["rule"] = [rules.of_edge(*pair) for pair in zip(rows["parent"], rows["child"], strict=True)]
+            rows["decided"] |= rows["rule"] != FREE
+        return rows
+
+
+def _sketch(searched: Searched, edges: list[Predicted], judged: pd.DataFrame, tells_decided: bool) -> Sketch:
+    """The best graph with the gains and decided directions of the edges judged so far; other gains are predicted."""
+    known = judged.set_index(["parent", "child"])
+    gain = known["gain_nats"].dropna().to_dict()
+    sure = [pair for pair, is_sure in known["decided"].items() if is_sure and tells_decided]
+    gains = [(parent, child, float(gain.get((parent, child), nats))) for parent, child, nats in edges]
+    return Sketch(searched.best.found.order, gains, sure)
+
+
+def _sorted(edges: pd.DataFrame) -> pd.DataFrame:
+    order = ["gain_nats", "parent", "child"]
+    return edges.sort_values(order, ascending=[False, True, True], ignore_index=True)
 
 
 def _likely(edges: pd.DataFrame, scores: Scores) -> tuple[pd.DataFrame, int]:
@@ -135,6 +185,7 @@ def evidence(
     order: Sequence[int],
     parents: Sequence[Parents],
     whole: Design | None = None,
+    only: Sequence[tuple[int, int]] | None = None,
 ) -> pd.DataFrame:
     """One row per edge, strongest first.
 
@@ -145,14 +196,16 @@ def evidence(
         parents: every node's parents, all before it in the order.
         whole: all rows of a table of which the scores have a part, for the edge gains and their p-values; the
             direction evidence is always that of the scores' rows. None if they have all.
+        only: the edges (parent, child) wanted; None for all.
 
     Returns:
         Columns `COLUMNS`, nodes as numbers; NaN if a required fit has no finite score.
     """
     make_fits((scores, key) for key in enumerate(parents))
-    each = reversals(classes[0], order, parents)
+    each = reversals(classes[0], order, parents, only)
     graphs = [pair for one in each for graph in (one.now, one.after) for pair in graph.items()]
-    edges = [*enumerate(parents), *((one.child, _without(parents[one.child], one.parent)) for one in each)]
+    edges = [(one.child, parents[one.child]) for one in each]
+    edges += [(one.child, _without(parents[one.child], one.parent)) for one in each]
     every = (scores, *classes)
     own, *others = [one.replace(tolerance=_FINAL, warm=classes[0]) for one in every]
     fits = [fit_alone(own, [*edges, *graphs]), *(fit_alone(one, graphs) for one in others)]
@@ -164,8 +217,7 @@ def evidence(
     for one, more in zip(every, (own, *others), strict=True):
         one.alone += more.alone
     rows = [_row(gains, parents, one, found, *fits) for one in each]
-    table = pd.DataFrame(rows, columns=list(COLUMNS))
-    return table.sort_values(["gain_nats", "parent", "child"], ascending=[False, True, True], ignore_index=True)
+    return _sorted(pd.DataFrame(rows, columns=list(COLUMNS)))
 
 
 def decided(

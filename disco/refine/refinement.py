@@ -90,12 +90,17 @@ def refine(
     candidates = _candidates(task, reporter)
     key = key_of(task.design.ranks.cpu().numpy(), choice, order, candidates, adjustment, knowledge)
     kept = Memory.of(None if memory is None else Path(memory), key, task.names)
-    result = _searched(task, candidates, kept, reporter, whole)
+    result = _searched(task, candidates, kept, reporter, whole, tells_decided=not found)
     return withheld(result.having(notes=(*map(str, found), *notes, *result.notes)), found)
 
 
 def _searched(
-    task: Task, candidates: list[tuple[int, ...]], kept: Memory, reporter: Reporter, whole: Design | None
+    task: Task,
+    candidates: list[tuple[int, ...]],
+    kept: Memory,
+    reporter: Reporter,
+    whole: Design | None,
+    tells_decided: bool,
 ) -> Refined:
     """The best graph of all searches, with the evidence on its edges and their shares of drawn rows."""
     searched = search_everywhere(task, candidates, reporter, kept)
@@ -103,7 +108,7 @@ def _searched(
     if reporter.has_enough:
         late = _LATE.format(seconds=task.choice.seconds) if searched.is_late and task.choice.seconds else ""
         notes.append(_CUT.format(done=how_many(len(searched.ends), "search", "searches")) + late)
-    judged = judge(searched, task.choice, reporter, task.group, whole)
+    judged = judge(searched, task, reporter, whole, tells_decided)
     moved = None if task.order is None else moves(searched.scores, found.order, found.parents, task.order)
     drawn = stability.draw(
         task.design.rows, task.group, task.choice, reporter, kept, _again(task, found, judged, reporter)

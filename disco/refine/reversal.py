@@ -39,13 +39,19 @@ class Reversal:
     after: dict[int, Parents]
 
 
-def reversals(scores: Scores, order: Sequence[int], parents: Sequence[Parents]) -> list[Reversal]:
-    """The best way to reverse every edge.
+def reversals(
+    scores: Scores,
+    order: Sequence[int],
+    parents: Sequence[Parents],
+    only: Sequence[tuple[int, int]] | None = None,
+) -> list[Reversal]:
+    """The best way to reverse edges.
 
     Args:
         scores: the scores for comparing graphs.
         order: all nodes, sources first.
         parents: of every node, all before it.
+        only: the edges (parent, child) to reverse; None for all.
     """
     graph = nx.DiGraph((parent, child) for child, nodes in enumerate(parents) for parent in nodes)
     before = {node: scores.allowed(node, order[:position]) for position, node in enumerate(order)}
@@ -69,7 +75,7 @@ def reversals(scores: Scores, order: Sequence[int], parents: Sequence[Parents]) 
             found.append(Reversal(*edge, lost, here, there))
         return min(found, key=lambda one: math.inf if math.isnan(one.nats) else one.nats)
 
-    return resolve([(scores, best(edge)) for edge in graph.edges])
+    return resolve([(scores, best(edge)) for edge in (graph.edges if only is None else only)])
 
 
 def reversed_orders(

@@ -2,7 +2,7 @@
 
 refining.jsonl   start, sweep, score of the running searches; deleted once they are in refined_starts.csv
 refining.json    finished searches and bootstrap tables (`disco.refine`), for resuming a stopped refinement
-refining_graph.json  the best graph so far: its order, and the predicted evidence on its edges
+refining_graph.json  the best graph so far: its order, the gains of its edges, and which directions are decided
 refining.enough  a mark: the search shall end with that graph
 """
 
@@ -87,7 +87,7 @@ def _begin_with(run: Run, trial: "Trial") -> None:
 
 def _tell(run: Run, graph: "Sketch") -> None:
     with contextlib.suppress(OSError):  # a refinement does not need its sketches
-        write_json(run.path / _GRAPH, {"order": graph.order, "edges": graph.edges}, durable=False)
+        write_json(run.path / _GRAPH, graph._asdict(), durable=False)
 
 
 def recorder_of(run: Run, choice: "Choice", device: str, callback: "Callback | None") -> Recorder:
@@ -175,14 +175,17 @@ def is_ending(run: Run) -> bool:
 
 
 def so_far(run: Run) -> Found | None:
-    """The best graph of a search that goes on, with gain_nats as predicted and no direction decided; None without one.
+    """The best graph of a search that goes on, with gain_nats as predicted; None without one.
 
+    Directions are decided once the search has ended and the strongest edges are judged.
     A damaged file counts as none: the search will write another.
     """
     try:
         kept = read_json(run.path / _GRAPH, _GRAPH_BYTES)
-        order, edges = kept["order"], kept["edges"]
+        order, edges, decided = kept["order"], kept["edges"], kept["decided"]
         if not fits(order, list[str]) or sorted(order) != sorted(run.nodes) or not isinstance(edges, list):
+            return None
+        if not fits(decided, list[list[str]]):
             return None
         place = {name: position for position, name in enumerate(order)}
         if not all(fits(pair, list[str]) and place[pair[0]] < place[pair[1]] for *pair, _ in edges):
@@ -192,7 +195,9 @@ def so_far(run: Run) -> Found | None:
             return None
     except (OSError, ValueError, TypeError, KeyError, IndexError):
         return None
-    frame = frame.sort_values("gain_nats", ascending=False, kind="stable", ignore_index=True).assign(decided=False)
+    sure = set() if artefacts.of(run).standing else {tuple(pair) for pair in decided}
+    frame = frame.sort_values("gain_nats", ascending=False, kind="stable", ignore_index=True)
+    frame["decided"] = [pair in sure for pair in zip(frame["parent"], frame["child"], strict=True)]
     return Found(order, frame, method=METHOD)
 
 
@@ -270,8 +275,10 @@ class _Searches:
         if event.stage == "search" and event.score > self.best:
             self.best = event.score
         # What comes before the searches is worse than what those of an interrupted refinement have told.
-        if event.graph is not None and self.best <= (event.score if event.stage == "search" else -math.inf):
-            _tell(self.run, event.graph)
+        score = {"search": event.score, "evidence": math.inf}.get(event.stage, -math.inf)
+        graph = None if last is not None and event.graph is last.graph else event.graph  # events come again
+        if graph is not None and self.best <= score:
+            _tell(self.run, graph)
         turned = last is None or (last.stage, last.start, last.sweep) != (event.stage, event.start, event.sweep)
         if turned and last is not None and last.start:
             self._line(last)  # the final score of the sweep

@@ -17,8 +17,8 @@ LAST = [("x1", "x6"), ("x2", "x6"), ("x3", "x6")]
 PAGES = pytest.mark.parametrize("page", ["pages/graph/page.py", "pages/refine/page.py"])
 
 
-def tell(run, edges):
-    kept = {"order": ORDER, "edges": [[*pair, 12.0] for pair in edges]}
+def tell(run, edges, decided=()):
+    kept = {"order": ORDER, "edges": [[*pair, 12.0] for pair in edges], "decided": decided}
     (run.path / "refining_graph.json").write_text(json.dumps(kept))
 
 
@@ -48,6 +48,11 @@ def test_the_graph_is_drawn_as_it_gets_better_and_the_search_ends_on_request(sea
     search.update(REFINE, stage="evidence")
     app.run()
     assert "The search has ended. The evidence on its edges" in texts(app) and app.button(key="stop_here").disabled
+    tell(search, LAST, decided=LAST[:1])
+    search.update(REFINE, done=1, total=3)
+    app.run()
+    assert ": 1 are judged, the strongest first." in texts(app)
+    assert [edge for edge in drawn[-1].edges if drawn[-1].edges[edge]["decided"]] == LAST[:1]
 
 
 @PAGES

@@ -18,6 +18,7 @@ from disco.errors import InputError
 from disco.metrics import a_top, f1
 from disco.progress import ENOUGH
 from disco.refine import Choice, refine, searches
+from disco.refine import evidence as judging
 from disco.refine.memory import First
 from disco.refine.scores import Scores, make_fits, resolve
 from disco.refine.screen import screen
@@ -207,7 +208,7 @@ def test_the_graph_is_told_during_the_search(known):
     """First that of linear models, at last the one that is found, with its evidence as predicted."""
     seen = []
     result = refine(known.table, dataclasses.replace(QUICK, restarts=0), callback=seen.append)
-    graphs = [event.graph for event in seen if event.graph is not None]
+    graphs = [event.graph for event in seen if event.graph is not None and event.stage != "evidence"]
     assert "linear models" in next(event for event in seen if event.graph is not None).message
     for graph in graphs:
         place = {name: position for position, name in enumerate(graph.order)}
@@ -218,6 +219,24 @@ def test_the_graph_is_told_during_the_search(known):
     assert set(last) == set(told.index)
     for pair, nats in last.items():
         assert nats == pytest.approx(told[pair], rel=0.5, abs=1.0)  # by the curvature at the fit alone
+
+
+def test_the_strongest_edges_are_judged_and_told_first(known, monkeypatch):
+    whole, seen = refine(known.table, QUICK), []
+    monkeypatch.setattr(judging, "_FIRST", 4)
+    result = refine(known.table, QUICK, callback=seen.append)
+    graphs = {id(event.graph): event.graph for event in seen if event.graph is not None and event.stage == "evidence"}
+    first, last = graphs.values()  # events come again between steps
+    said = result.edges.set_index(["parent", "child"])
+    for graph, part in (first, said[:4]), (last, said):
+        told = {(parent, child): nats for parent, child, nats in graph.edges}
+        assert len(told) == len(said) and [told[pair] for pair in part.index] == list(part["gain_nats"])
+        assert set(graph.decided) == set(part.index[part["decided"]])
+    assert said["decided"].any() and 4 < len(said)
+    pd.testing.assert_frame_equal(result.edges, whole.edges, atol=1e-3)  # which is judged first hardly matters
+    table = known.table.assign(copy=known.table.iloc[:, 0] + known.table.iloc[:, 1])  # an artefact: nothing is decided
+    refine(table, QUICK, callback=seen.append)
+    assert not seen[-1].graph.decided and seen[-1].stage == "evidence"
 
 
 @pytest.mark.parametrize("after", [0, 5, 40])

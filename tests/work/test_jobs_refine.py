@@ -102,11 +102,15 @@ def test_a_damaged_graph_so_far_counts_as_none(text):
     order, pair = run.nodes, [*run.nodes[:2], 1.0]
     edges = {"edge": [["x", "y", 1.0]], "back": [[pair[1], pair[0], 1.0]], "gain": [[*pair[:2], math.inf]]}.get(text)
     if edges is not None:
-        text = json.dumps({"order": order, "edges": edges})
+        text = json.dumps({"order": order, "edges": edges, "decided": []})
     (run.path / "refining_graph.json").write_text(text)
     assert refining.so_far(run) is None
-    (run.path / "refining_graph.json").write_text(json.dumps({"order": order, "edges": [pair]}))
+    kept = {"order": order, "edges": [pair], "decided": []}
+    (run.path / "refining_graph.json").write_text(json.dumps(kept))
     assert refining.so_far(run).undirected == [tuple(pair[:2])]
+    for decided, is_read in ([pair[:2]], True), ([pair], False), (3, False):
+        (run.path / "refining_graph.json").write_text(json.dumps({**kept, "decided": decided}))
+        assert (refining.so_far(run) is not None) == is_read
 
 
 def test_killed_in_the_middle_and_resumed_equals_uninterrupted():

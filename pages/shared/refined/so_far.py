@@ -25,7 +25,7 @@ _SECONDS = 1.5
 _SEARCHING = " so far. Still searching: the graph may change, and no direction is decided yet."
 _ENDING = ". The search ends with this graph."
 _ENDED = {  # by the stage that follows the search
-    "evidence": ". The search has ended. The evidence on its edges is now computed.",
+    "evidence": ". The search has ended. The evidence on its edges is now computed{judged}.",
     "bootstrap": ". The search has ended. Its edges are now looked for on other rows.",
 }
 _STOP_HELP = (
@@ -69,7 +69,8 @@ def _live(run: Run, height: int) -> None:
             refining.stop_here(run)
     said = _ENDING if refining.is_ending(run) else _SEARCHING
     there = f"**{how_many(len(found.edges), 'edge')}** among {how_many(len(found.nodes), 'node')}"
-    text.markdown(f":material/progress_activity: {there}{_ENDED.get(status.stage, said)}")
+    judged = f": {status.done:,} are judged, the strongest first" if 0 < status.done < status.total else ""
+    text.markdown(f":material/progress_activity: {there}{_ENDED.get(status.stage, said).format(judged=judged)}")
     _draw(run, found, height)
 
 
