@@ -14,8 +14,8 @@ Directions are identified by the class of models, to which real tables seldom be
 certain, half of the directions with 5 nats of evidence are wrong (`benchmarks/directed.py`). So a direction is
 *decided* only if
 
-- the direction evidence reaches the required bound, and at least half of it with a straight link: the *robust evidence*
-  is the smaller of the two;
+- the direction evidence and the edge gain reach the required bound: a direction is not surer than its edge;
+- the direction evidence reaches half of it with a straight link: the *robust evidence* is the smaller of the two;
 - with linear effects, there is no evidence against it (`linear_nats`); in that class a pair alone has no direction, and
   only the other edges can determine one;
 - it exceeds three times the misfit of the two nodes (`disco.likelihood.misfit`) by the bound;
@@ -235,7 +235,7 @@ def decided(
     missed = np.nan_to_num(misfit, nan=np.inf)
     parent, child = rows["parent"].to_numpy(int), rows["child"].to_numpy(int)
     sure = rows["direction_nats"] >= bound + TIMES * (missed[parent] + missed[child])
-    sure &= rows["robust_nats"] >= HALF * bound
+    sure &= (rows["gain_nats"] >= bound) & (rows["robust_nats"] >= HALF * bound)
     sure &= np.minimum(levels[parent], levels[child]) > FEW
     sure &= rows["linear_nats"] >= -AGAINST
     pairs = zip(rows["parent"], rows["child"], strict=True)

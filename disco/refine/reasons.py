@@ -19,6 +19,7 @@ class Reason(Enum):
     OLDER = "an older refinement, without misfit and direction evidence in smaller classes"
     UNAVAILABLE = "the direction evidence is not available"
     WEAK = "the direction evidence is below the bound"
+    UNSURE = "the edge gain is below the bound"
     FRAGILE = "the direction evidence is below half the bound with a straight link"
     FEW_LEVELS = "one of its nodes has too few levels: the class fits it in any case"
     AGAINST = "with linear effects, the evidence is against the direction"
@@ -48,6 +49,7 @@ def reason(row: Mapping[str, Any], nodes: pd.DataFrame | None, bound: float, has
         return Reason.UNAVAILABLE
     rules = {
         Reason.WEAK: direction < bound,
+        Reason.UNSURE: not row["gain_nats"] >= bound,
         Reason.FRAGILE: robust < HALF * bound,
         Reason.FEW_LEVELS: not min(_of(nodes, row, "levels")) > FEW,
         Reason.AGAINST: linear < -AGAINST,

@@ -16,6 +16,7 @@ def test_a_rule_fails_exactly_where_the_direction_is_not_decided(rng):
         direction = rng.choice([3.0, 12.0, 40.0, np.nan], 12)
         robust = np.minimum(direction, rng.choice([4.0, 7.0, 50.0, np.nan], 12))
         edges = pd.DataFrame({"parent": 0, "child": range(1, 13), "direction_nats": direction, "robust_nats": robust})
+        edges["gain_nats"] = rng.choice([9.0, 90.0, np.nan], 12, p=[0.1, 0.8, 0.1])
         edges["linear_nats"] = rng.choice([3.0, -0.5, -2.0, np.nan], 12, p=[0.5, 0.3, 0.1, 0.1])
         misfit = rng.choice([0.0, 1.0, 4.0, np.nan], 13, p=[0.6, 0.25, 0.1, 0.05])
         levels = rng.choice([2, 3, 4, 9], 13, p=[0.05, 0.05, 0.1, 0.8])
@@ -35,7 +36,8 @@ def test_a_rule_fails_exactly_where_the_direction_is_not_decided(rng):
 
 def test_what_is_asked_beside_misfit_is_what_decides():
     nodes = pd.DataFrame({"node": [*"abcdefghijkl"], "levels": 9, "misfit_nats": [2.0, 0.5, *[0.0] * 10]})
-    row = {"parent": "a", "child": "b", "direction_nats": 17.5, "robust_nats": 17.5, "linear_nats": 0, "decided": False}
+    row = {"parent": "a", "child": "b", "direction_nats": 17.5, "robust_nats": 17.5, "linear_nats": 0}
+    row |= {"gain_nats": 10.0, "decided": False}
     assert asked(row, nodes, BOUND) == pytest.approx(17.5) and reason(row, nodes, BOUND) is Reason.ELSEWHERE
     assert reason({**row, "direction_nats": 17.4}, nodes, BOUND) is Reason.MISSED
     assert reason(row, None, BOUND) is Reason.OLDER

@@ -48,11 +48,11 @@ SPREAD = f"Spread evidence: {define('spread evidence')}"
 def decided_means(bound: float) -> str:
     """The rules that a decided direction meets."""
     return (
-        f"A direction is decided if its evidence is at least {bound:g} nats, and at least half that with a straight "
-        f"link. With every effect linear, at most {AGAINST:g} nat may be against it. The evidence must exceed "
-        f"{TIMES:g} times the misfit of its two nodes by {bound:g}. Both nodes need more than {FEW} levels, less than "
-        f"{MOST_MISFIT:.0%} of all nodes may be poorly fitted, and no other search with as high a score may have "
-        "reversed the edge."
+        f"A direction is decided if its evidence and that for the link are at least {bound:g} nats, at least half that "
+        f"with a straight link. With every effect linear, at most {AGAINST:g} nat may be against it. The evidence must "
+        f"exceed {TIMES:g} times the misfit of its two nodes by {bound:g}. Both nodes need more than {FEW} levels, "
+        f"less than {MOST_MISFIT:.0%} of all nodes may be poorly fitted, and no other search with as high a score may "
+        "have reversed the edge."
     )
 
 
@@ -132,6 +132,8 @@ def direction(run: Run, refined: Refined, row: dict[str, Any]) -> str:
         Reason.ARTEFACT: "Something in the table creates edges: the warning on top of the page says what to do.",
         Reason.UNAVAILABLE: "The direction evidence is not available.",
         Reason.WEAK: f"Only {nats} nats for {arrow} (needs {bound:g}).",
+        Reason.UNSURE: f"{costs}, but the evidence that the two are joined is only {or_not(float(row['gain_nats']))} "
+        f"(needs {bound:g}): a direction is not surer than its edge.",
         Reason.FRAGILE: f"{costs}, but only {least} with a straight link (needs {HALF * bound:g}).",
         Reason.FEW_LEVELS: f"{costs}, but the model fits any column of {FEW} levels or fewer, whatever its parents "
         "do, so its fit says nothing about a direction.",
