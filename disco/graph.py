@@ -4,7 +4,8 @@ An edge points from parent to child: `adjacency[parent, child]` is 1 if there is
 is a `networkx.DiGraph` with its nodes in causal order, sources first, each with its `position` from 1. Its edges
 have the numbers it was built with: `ocs`, `z` and `frequency` (paper, DAG Recovery), the `score` and `p_value` of
 another selector of parents, or a refinement's evidence. In a union of both methods' graphs they also have the word
-`found_by`, and with knowledge the word `rule` (`disco.knowledge.resolved`). In a graph of several methods they have
+`found_by`, with knowledge the word `rule` (`disco.knowledge.resolved`), and if refined the word `source` of their
+direction. In a graph of several methods they have
 `methods`, the number of methods with this edge, and `is_open` if their direction is open (`disco.metrics.several`).
 The nodes of a refined graph also have `misfit_nats`.
 """
@@ -29,10 +30,13 @@ EDGE_NUMBERS = (
     *("methods", "is_open"),
 )
 _FLAGS = ("decided", "is_open")
-# In a union of both methods' graphs: both, likelihood or DISCO. With knowledge, its rule on the edge.
-EDGE_WORDS = ("found_by", "rule")
+# In a union of both methods' graphs: both, likelihood or DISCO. With knowledge, its rule on the edge. What gives the
+# edge its direction.
+EDGE_WORDS = ("found_by", "rule", "source")
 BOTH, LIKELIHOOD, DISCO = FOUND_BY = ("both", "likelihood", "DISCO")
 FREE = "free"  # the rule of an edge without knowledge
+# What gives an edge its direction, the first that applies; empty if it is not known.
+KNOWLEDGE, EXPERIMENT, CLASS, NO_SOURCE = SOURCES = ("knowledge", "experiment", "class", "")
 # Whether the direction of a true edge can be known (`disco.simulate.known`).
 KNOWN, UNKNOWN, NOT_PROVED = DIRECTIONS = ("known", "unknown", "not proved")
 FORMATS = ("csv", "json", "graphml", "dot")
@@ -69,7 +73,7 @@ def build(order: Sequence[str], edges: pd.DataFrame, nodes: pd.DataFrame | None 
         graph.add_edge(parent, child, **dict(zip(numbers, row, strict=True)))
     for name in [name for name in EDGE_WORDS if name in edges]:
         words = zip(edges["parent"], edges["child"], edges[name], strict=True)
-        told = {(parent, child): word for parent, child, word in words if isinstance(word, str)}
+        told = {(parent, child): word for parent, child, word in words if isinstance(word, str) and word}
         nx.set_edge_attributes(graph, told, name)
     return graph
 

@@ -12,7 +12,7 @@ import pandas as pd
 
 from disco.errors import InputError
 from disco.files import read_frame
-from disco.graph import DIRECTIONS
+from disco.graph import DIRECTIONS, SOURCES
 from disco.knowledge.resolved import RULES
 
 FIT, REFINE = "fit the table again", "refine the run again"
@@ -106,9 +106,9 @@ class Schema:
 
     Attributes:
         columns: name → kind: `node`, a column of the table; `word`, any text; `direction`, whether a direction can be
-            known; `rule`, an edge's rule by knowledge; `whole`, a whole number from 0; `number`, a finite number;
-            `share`, a number from 0 to 1; `loose` and `loose share`, the same but may be missing; `any`, a number that
-            may be missing or infinite; `flag`, True or False.
+            known; `rule`, an edge's rule by knowledge; `source`, what gives it its direction; `whole`, a whole number
+            from 0; `number`, a finite number; `share`, a number from 0 to 1; `loose` and `loose share`, the same but
+            may be missing; `any`, a number that may be missing or infinite; `flag`, True or False.
         optional: columns that older versions did not write.
         key: columns that identify a row.
         remedy: how to create the file again.
@@ -122,7 +122,7 @@ class Schema:
     empty: bool = False
 
 
-_WORDS = ("node", "word", "direction", "rule")
+_WORDS = ("node", "word", "direction", "rule", "source")
 _SHARES = ("share", "loose share")
 _NUMBERS = {
     "whole": "is not a whole number from 0 up",
@@ -174,9 +174,9 @@ REFINED_EDGES = Schema(
         **_ENDS,
         **dict.fromkeys(_NATS, "loose"),
         **dict.fromkeys(("p_value", "folds", "bootstrap"), "loose share"),
-        **{"decided": "flag", "rule": "rule"},
+        **{"decided": "flag", "source": "source", "rule": "rule"},
     },
-    optional=(*_NEW, "rule"),
+    optional=(*_NEW, "source", "rule"),
     key=("parent", "child"),
     remedy=REFINE,
     empty=True,
@@ -255,6 +255,9 @@ def _column(column: pd.Series, kind: str, nodes: set[str]) -> pd.Series:
         return column
     if kind == "rule":
         _refuse(column, ~column.isin(RULES).to_numpy(), f"is not one of {', '.join(RULES)}")
+        return column
+    if kind == "source":
+        _refuse(column, ~column.isin(SOURCES).to_numpy(), f"is not one of {', '.join(filter(None, SOURCES))}, or empty")
         return column
     if kind == "node":
         _refuse(column, ~column.isin(nodes).to_numpy(), "is not a column of the table")

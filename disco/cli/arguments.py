@@ -145,6 +145,11 @@ def _roles(command: argparse.ArgumentParser, when: str = "") -> None:
     command.add_argument(
         "--group-effects", action="store_true", help=f"{when}adjust for the group, as for a categorical covariate"
     )
+    command.add_argument(
+        "--intervention",
+        metavar="NAME",
+        help=f"{when}column of the nodes that were set from outside, by row; NAME=shift if their mechanism was changed",
+    )
     command.add_argument("--ignore", metavar="A,B", help=f"{when}columns to ignore")
 
 

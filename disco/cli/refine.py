@@ -9,6 +9,7 @@ from disco.cli.chosen import chosen_run
 from disco.cli.foreground import work_here
 from disco.cli.saying import say, sentence, short
 from disco.devices import choose_device
+from disco.graph import EXPERIMENT
 from disco.knowledge.resolved import FIXED, FREE, REQUIRED
 from disco.refine import Choice, Refined
 from disco.refine.limits import FEW, MOST_MISFIT, TIMES
@@ -45,7 +46,8 @@ def _print(target: Run, result: Refined, choice: Choice) -> None:
     for edge in edges.itertuples():
         share = "" if edge.bootstrap != edge.bootstrap else f", {_SHARE[choice.redone]} {edge.bootstrap:.2f}"
         rule = getattr(edge, "rule", FREE)
-        is_sure = _BY_RULE.get(rule) or ("decided" if edge.decided else "undecided")
+        by_rule = _BY_RULE.get(rule) or ("by experiment" if edge.source == EXPERIMENT else "")
+        is_sure = by_rule or ("decided" if edge.decided else "undecided")
         told = {"gain": edge.gain_nats, "direction": edge.direction_nats, "robust": edge.robust_nats}
         said = ", ".join(f"{name} {_nats(value)}" for name, value in told.items())
         arrow = "--" if is_sure == "undecided" else "->"

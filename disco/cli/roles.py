@@ -1,4 +1,4 @@
-"""The columns' roles, from --roles, --covariates, --exposure, --group, --group-effects and --ignore."""
+"""The columns' roles, from --roles, --covariates, --exposure, --group, --group-effects, --intervention and --ignore."""
 
 import argparse
 import csv
@@ -8,6 +8,7 @@ from collections.abc import Collection, Sequence
 from disco.errors import InputError
 from disco.runs import Run
 from disco.table.adjustment import CATEGORICAL, KINDS
+from disco.table.interventions import INTERVENTION_KINDS
 from disco.table.roles import COMPUTED, Roles, read
 
 _COMPUTED = {which.replace(" ", "-"): which for which in COMPUTED}
@@ -39,7 +40,7 @@ def given_roles(arguments: argparse.Namespace, names: Sequence[str], categories:
         exposure = _COMPUTED[arguments.exposure]
         if file.exposure not in (None, exposure):
             raise InputError(f"The exposure is given twice, as {file.exposure} and {exposure}: choose one.")
-    roles = Roles(columns, exposure, file.group_effects or arguments.group_effects)
+    roles = Roles(columns, exposure, file.group_effects or arguments.group_effects, file.targets)
     return None if roles == Roles() else roles
 
 
@@ -53,6 +54,10 @@ def _flags(arguments: argparse.Namespace, names: Sequence[str]) -> list[tuple[st
     found += [(text, "ignore") for text in listed(arguments.ignore)]
     if arguments.exposure is not None and arguments.exposure not in _COMPUTED:
         found.append((arguments.exposure, "exposure"))
+    if arguments.intervention is not None:
+        name, _, kind = arguments.intervention.rpartition("=")
+        is_name = arguments.intervention in names or kind not in INTERVENTION_KINDS
+        found.append((arguments.intervention, "intervention") if is_name else (name, ("intervention", kind)))
     return found if arguments.group is None else [*found, (arguments.group, "group")]
 
 

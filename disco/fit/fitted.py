@@ -35,7 +35,7 @@ from disco.score.ordering import Removal, SinkScores, ccs_frame, criteria_frame,
 from disco.score.plan import Plan
 from disco.settings import Settings
 from disco.table.adjustment import Adjustment
-from disco.table.prepared import Table, prepare
+from disco.table.prepared import Table, prepare, without_interventions
 from disco.table.ranks import Folds
 
 STOPPED = "Stopped in the {stage} stage after {unit} {done} of {total}."
@@ -98,7 +98,8 @@ class Fitted:
             InputError: the table cannot be used, or the knowledge names other columns or is contradictory.
             KeyError, ValueError, IndexError, RuntimeError: the tensors are not those of such a fit.
         """
-        counts = prepare(table, adjustment, settings.folds).counts
+        given, _ = without_interventions(prepare(table, adjustment, settings.folds))
+        counts, adjustment = given.counts, given.adjustment
         of_row = None if settings.folds_by == "counts" else tensors["fold_of_row"].numpy()
         folds = Folds.of(by_name(counts), settings, of_row, adjustment)
         networks = new_networks(folds.ranks, settings)

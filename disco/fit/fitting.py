@@ -34,7 +34,7 @@ from disco.score.plan import Plan
 from disco.score.training import Epoch, Training, TrainingRows, train_joint, train_projection
 from disco.settings import Settings
 from disco.table.adjustment import Adjustment
-from disco.table.prepared import Table, prepare
+from disco.table.prepared import Table, prepare, without_interventions
 from disco.table.ranks import Beside, Folds, check_split
 from disco.table.roles import Given
 
@@ -77,7 +77,7 @@ def fit(
     Arguments and errors as `disco.DISCO.fit`.
     """
     require_types(settings=(settings, Settings), device=(device, torch.device), knowledge=(knowledge, Knowledge | None))
-    given = prepare(table, roles, settings.folds)
+    given, _ = without_interventions(prepare(table, roles, settings.folds))
     counts, adjustment = given.counts, given.adjustment
     rules = None if knowledge is None else knowledge.resolve(sorted(counts.columns))
     check_split(counts, settings)

@@ -104,6 +104,9 @@ class BatchDesign:
             part[node, :levels] for part in (design.value, design.exists, design.measure, design.counts)
         )  # (B, V), (B, V), (B, V, q), (B, V)
         self.weights = None
+        if design.own_rows is not None:
+            own = design.own_rows[node]
+            weights = own if weights is None else weights.reshape(-1, design.rows) * own
         if weights is not None:
             self.weights = weights.reshape(-1, design.rows).to(design.columns)  # (1 or B, n)
             each = self.weights.double().expand(self.level.shape)

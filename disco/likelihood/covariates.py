@@ -180,13 +180,14 @@ def seen(
     return levels, adjustment.exposure_as_covariate()
 
 
-def around(adjustment: Adjustment | None) -> dict[str, Any]:
-    """The arguments `offset` and `beside` of `Design.of`."""
+def around(adjustment: Adjustment | None, names: Sequence[str]) -> dict[str, Any]:
+    """The arguments `offset`, `beside` and `was_set` of `Design.of` for nodes with these names."""
     if adjustment is None:
         return {}
-    found = bases(adjustment)
+    found, done = bases(adjustment), adjustment.interventions
     columns = np.column_stack([*(one.at(adjustment) for one in found), np.empty((adjustment.rows, 0))])
-    return {"offset": adjustment.log_exposure, "beside": Beside(columns, kinds_of(found))}
+    was_set = None if done is None else np.column_stack([done.was_set(name) for name in names])
+    return {"offset": adjustment.log_exposure, "beside": Beside(columns, kinds_of(found)), "was_set": was_set}
 
 
 def kinds_of(bases: Sequence[Basis]) -> np.ndarray:
@@ -208,7 +209,9 @@ def on_grids(
     as_rates = rates(counts, adjustment)
     positions = None if as_rates is None else ranks_of(as_rates)
     parent_grids = grids if as_rates is None else tuple(np.unique(column) for column in as_rates.T)
-    design = Design.of(ranks, **around(adjustment), positions=positions, prior=prior, names=tuple(table.columns))
+    design = Design.of(
+        ranks, **around(adjustment, list(table.columns)), positions=positions, prior=prior, names=tuple(table.columns)
+    )
     return grids, parent_grids, design
 
 

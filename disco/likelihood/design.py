@@ -113,6 +113,8 @@ class Design:
         spread, parent_spread: log standard deviation of every node's levels, as a child and as a parent, (d,).
         measure_precision: prior precision of the base measure's coefficients, (d, q), 1 for padding.
         offset: added to the canonical parameter of every node, usually log exposure, (n,) or None.
+        own_rows: 1 in the rows that a node's own distribution is fitted to, 0 where it was set from outside, (d, n); or
+            None for all rows.
     """
 
     ranks: Tensor
@@ -131,6 +133,7 @@ class Design:
     parent_spread: Tensor
     measure_precision: Tensor
     offset: Tensor | None
+    own_rows: Tensor | None = None
 
     @classmethod
     def of(
@@ -140,6 +143,7 @@ class Design:
         offset: np.ndarray | None = None,
         beside: Beside | None = None,
         positions: np.ndarray | None = None,
+        was_set: np.ndarray | None = None,
         prior: Prior = FREE,
         dtype: torch.dtype = torch.float64,
         device: torch.device | str = "cpu",
@@ -152,6 +156,7 @@ class Design:
             ranks: whole numbers 0 … K_j, every level present, (n, d).
             offset: added to the canonical parameter, for instance log library size, (n,).
             beside, prior: the rows' own columns, and the normal prior.
+            was_set: where a node was set from outside, (n, d) bool.
             positions: nonnegative numbers on which the effects of parents depend, (n, d); the ranks unless given.
             dtype: type of the columns at the rows; everything on the levels is double.
             device, names: the device, and column names for errors.
@@ -184,6 +189,7 @@ class Design:
             torch.as_tensor(_log_spread(along)).to(device),
             torch.as_tensor(np.where(np.arange(measure.shape[2]) < widths[:, None], RIDGE, 1.0)).to(device),
             None if offset is None else _offset(offset, rows).to(device),
+            None if was_set is None else torch.as_tensor(~was_set.T, dtype=torch.float64).contiguous().to(device),
         )
 
     @property

@@ -64,8 +64,9 @@ def misfits(
             found.append(np.nan)
             continue
         columns, seen = _columns(design, parents, mean), _groups(design, node)[design.ranks[:, node].cpu().numpy()]
-        parts = [halves == half for half in (0, 1)]
-        found.append(sum(_gain(expected, seen, columns, learnt, ~learnt) for learnt in parts))
+        own = np.ones(design.rows, bool) if design.own_rows is None else design.own_rows[node].cpu().numpy() > 0
+        parts = [(halves == half) & own for half in (0, 1)]
+        found.append(sum(_gain(expected, seen, columns, *both) for both in (parts, parts[::-1])))
     return np.array(found, dtype=float)
 
 

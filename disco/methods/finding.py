@@ -20,7 +20,7 @@ from disco.table.adjustment import Adjustment
 from disco.table.artefacts import artefacts, ignored
 from disco.table.cells import as_frame
 from disco.table.continuous import is_continuous, no_counts
-from disco.table.prepared import Prepared, Table, prepare
+from disco.table.prepared import Prepared, Table, prepare, without_interventions
 from disco.table.roles import Given, Roles
 
 _LEAST_ROWS = 12  # for counts, as for a fit of three folds
@@ -89,6 +89,10 @@ def find(
     given, adjustment = _nodes(chosen, table, roles)
     more: dict[str, Any] = {}
     unused = []
+    if isinstance(given, Prepared):
+        given, words = without_interventions(given)
+        adjustment = given.adjustment
+        unused += [f"{chosen.label} cannot use interventions. {words}"] if words else []
     if adjustment is not None and not chosen.roles:
         unused.append(f"{chosen.label} cannot use roles: covariates, exposure and groups were ignored.")
     if chosen.knowledge:

@@ -60,7 +60,7 @@ def edges(
     as_rates = rates(counts.to_numpy(), adjustment)
     design = Design.of(
         dense_ranks(counts.to_numpy()),
-        **around(adjustment),
+        **around(adjustment, names),
         positions=None if as_rates is None else ranks_of(as_rates),
         prior=BEFORE,
         dtype=torch.float32,

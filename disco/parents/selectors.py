@@ -20,7 +20,7 @@ from disco.parents.smooths import beside_nodes, check_rows, spanning
 from disco.progress import Callback
 from disco.settings import CHOICES, Settings
 from disco.table.adjustment import Adjustment
-from disco.table.prepared import Prepared, Table, prepare
+from disco.table.prepared import Prepared, Table, prepare, without_interventions
 from disco.table.ranks import split_rows
 
 
@@ -79,7 +79,7 @@ def candidates(
     """
     require("selector", selector, (lambda value: value in tuple(CUTS), f"be one of {', '.join(CUTS)}"))
     require_types(settings=(settings, Settings), knowledge=(knowledge, Knowledge | None))
-    given = prepare(table, adjustment, folds=None)
+    given, _ = without_interventions(prepare(table, adjustment, folds=None))
     engine, (rows, adjustment) = _engine(selector), rows_of(selector, given.counts, settings, given.adjustment)
     rules = None if knowledge is None else knowledge.resolve(list(rows.columns))
     arguments: dict[str, dict[str, Any]] = {

@@ -23,7 +23,8 @@ certain, half of the directions with 5 nats of evidence are wrong (`benchmarks/d
 - less than a tenth of all nodes are poorly fitted;
 - no search that ended near the best score has the edge reversed.
 
-A direction fixed by knowledge is decided whatever the evidence, which then shows how far the rows agree.
+A direction fixed by knowledge, or shown by an experiment (`disco.experiments`), is decided whatever the evidence, which
+then shows how far the rows agree. Every decided direction has its *source*: knowledge, experiment, or this class.
 """
 
 from collections.abc import Sequence
@@ -34,7 +35,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import chdtrc
 
-from disco.knowledge.resolved import FREE
+from disco.graph import NO_SOURCE
 from disco.likelihood.design import STRAIGHT, Design, Prior
 from disco.likelihood.misfit import misfits
 from disco.progress import Reporter, Sketch
@@ -135,10 +136,12 @@ class _Judging:
         if self.task.group is not None and len(rows):
             rows = shared_out(rows, design_effects(design, found.parents, rows, self.task.group), design)
         levels = design.exists.sum(1).cpu().numpy()
-        rows["decided"] = decided(rows, self.misfit, levels, self.task.choice.bound, self.elsewhere)
-        if (rules := self.scores.rules) is not None:
-            rows["rule"] = [rules.of_edge(*pair) for pair in zip(rows["parent"], rows["child"], strict=True)]
-            rows["decided"] |= rows["rule"] != FREE
+        sure = decided(rows, self.misfit, levels, self.task.choice.bound, self.elsewhere)
+        pairs = list(zip(rows["parent"], rows["child"], strict=True))
+        if (known := self.task.known) is not None:
+            rows["rule"] = [known.of_edge(*pair) for pair in pairs]
+        rows["source"] = [self.task.source_of(*pair, is_sure) for pair, is_sure in zip(pairs, sure, strict=True)]
+        rows["decided"] = rows["source"] != NO_SOURCE
         return rows
 
 

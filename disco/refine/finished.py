@@ -36,7 +36,7 @@ def refined(
         drawn: edges found on other rows, by the draw's name.
     """
     names, choice, design, best = task.names, task.choice, task.design, searched.best
-    edges, constant = judged.edges, stability.constant_columns(design, task.group, choice)
+    edges, constant = judged.edges, stability.constant_columns(design, task.group, task.arm, choice)
     pairs, named = list(zip(edges["parent"], edges["child"], strict=True)), _named(edges, names)
     drawn_edges = {name: one.edges for name, one in drawn.items()}
     for kind in KINDS:
@@ -54,10 +54,10 @@ def refined(
     poor = _missed(nodes, but_known(named)), _alike(judged.left_out)
     found = Found(
         [names[node] for node in best.found.order],
-        named[[*EDGE_COLUMNS, *(["rule"] if "rule" in named else [])]],
+        named[[*EDGE_COLUMNS, "source", *(["rule"] if "rule" in named else [])]],
         method=METHOD,
         choices=asdict(choice),
-        notes=tuple(chain.from_iterable((*notes, *poor))),
+        notes=tuple(chain.from_iterable((*notes, *poor, () if task.learnt is None else task.learnt.notes))),
         misfit=nodes,
     )
     return Refined(

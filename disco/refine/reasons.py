@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from disco.knowledge.resolved import FREE
+from disco.graph import EXPERIMENT, FREE
 from disco.refine.limits import AGAINST, FEW, HALF, MISFIT, MOST_MISFIT, TIMES
 
 
@@ -15,6 +15,7 @@ class Reason(Enum):
     """The rules, in the order of checking."""
 
     KNOWN = "knowledge allows only this direction"
+    SHOWN = "an experiment shows that the first comes before the second"
     ARTEFACT = "something in the table creates edges, and is neither cured nor dismissed"
     OLDER = "an older refinement, without misfit and direction evidence in smaller classes"
     UNAVAILABLE = "the direction evidence is not available"
@@ -40,6 +41,8 @@ def reason(row: Mapping[str, Any], nodes: pd.DataFrame | None, bound: float, has
     """
     if row.get("rule", FREE) != FREE:
         return Reason.KNOWN
+    if row.get("source") == EXPERIMENT:
+        return Reason.SHOWN
     if has_artefacts:
         return Reason.ARTEFACT
     direction, robust, linear = (float(row[f"{name}_nats"]) for name in ("direction", "robust", "linear"))

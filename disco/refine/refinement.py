@@ -8,6 +8,7 @@ import numpy as np
 
 from disco.checks import require_types
 from disco.devices import choose_device
+from disco.experiments import contrasts
 from disco.knowledge import Knowledge
 from disco.likelihood.batch import Problems
 from disco.likelihood.cpu import threads_at_the_rows
@@ -81,12 +82,13 @@ def refine(
     reporter = Reporter(callback, {**WEIGHTS, **draws}, STOPPED, choice.seconds)
     given, aside = prepare(table, roles), ignored(table, roles)
     whole, notes, rows = None, list[str](), searched_rows(given.counts.to_numpy())
+    shown = None if rows is None else contrasts(given)
     if rows is not None:
         whole, many = whole_design(given, settings), len(given.counts)
         notes.append(_PART.format(rows=len(rows), many=many, of="those" if whole is None else "all"))
         given, aside = given.take(rows), aside.iloc[rows] if len(aside) else aside
     found, adjustment = artefacts(given, aside=aside, dismissed=dismissed), given.adjustment
-    task = Task.of(given.counts, choice, settings, order, edges, adjustment, on, knowledge)
+    task = Task.of(given.counts, choice, settings, order, edges, adjustment, on, knowledge, shown)
     candidates = _candidates(task, reporter)
     key = key_of(task.design.ranks.cpu().numpy(), choice, order, candidates, adjustment, knowledge)
     kept = Memory.of(None if memory is None else Path(memory), key, task.names)
@@ -111,7 +113,7 @@ def _searched(
     judged = judge(searched, task, reporter, whole, tells_decided)
     moved = None if task.order is None else moves(searched.scores, found.order, found.parents, task.order)
     drawn = stability.draw(
-        task.design.rows, task.group, task.choice, reporter, kept, _again(task, found, judged, reporter)
+        task.design.rows, task.group, task.arm, task.choice, reporter, kept, _again(task, found, judged, reporter)
     )
     choice = stability.made(drawn, task.choice)
     if choice != task.choice and not notes:

@@ -8,7 +8,7 @@ import networkx as nx
 import pandas as pd
 
 from disco.found import Found
-from disco.knowledge.resolved import FREE
+from disco.graph import CLASS, NO_SOURCE
 from disco.refine.limits import COLUMNS, KINDS
 from disco.table.artefacts import Finding
 
@@ -26,8 +26,9 @@ class Refined:
         found: the graph. Its edges, strongest first, have the columns `EDGE_COLUMNS`: edge gains and direction evidence
             in nats, and whether the direction is decided (`disco.refine.evidence`). `folds` and `bootstrap` are the
             shares of draws with the edge in this direction, NaN without draws or if one of its columns is constant in
-            all of them. Other missing evidence is NaN too. With knowledge also `rule`, its rule on the edge: required,
-            fixed (only this direction is allowed) or free. The notes name missing evidence and poorly fitted nodes.
+            all of them. Other missing evidence is NaN too. `source` is what decides the direction: knowledge,
+            experiment, class, or empty. With knowledge also `rule`, its rule on the edge: required, fixed (only this
+            direction is allowed) or free. The notes name missing evidence and poorly fitted nodes.
             `misfit` has the columns node, levels, misfit_nats and misfit_per_row (`disco.likelihood.misfit`), NaN if
             not available; None in refinements older than the misfit.
         starts: one row per start and sweep: start, sweep, score.
@@ -84,7 +85,7 @@ class Refined:
 
 
 def withheld(result: Refined, artefacts: Sequence[Finding]) -> Refined:
-    """The result without directions decided by the model class, if the table has artefacts; knowledge still decides.
+    """The result without directions decided by the model class, if the table has artefacts; other sources remain.
 
     Args:
         artefacts: those neither cured nor dismissed.
@@ -92,8 +93,9 @@ def withheld(result: Refined, artefacts: Sequence[Finding]) -> Refined:
     if not artefacts:
         return result
     edges = result.edges
-    by_rule = edges["rule"] != FREE if "rule" in edges else False
-    return result.having(edges=edges.assign(decided=edges["decided"] & by_rule), artefacts=tuple(map(str, artefacts)))
+    source = edges["source"].where(edges["source"] != CLASS, NO_SOURCE)
+    edges = edges.assign(decided=source != NO_SOURCE, source=source)
+    return result.having(edges=edges, artefacts=tuple(map(str, artefacts)))
 
 
 class Ends(NamedTuple):

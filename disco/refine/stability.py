@@ -23,6 +23,7 @@ _SIDE_BY_SIDE = 4  # searches with shared batches of fits
 def draw(
     rows: int,
     group: np.ndarray | None,
+    arm: np.ndarray | None,
     choice: Choice,
     reporter: Reporter,
     memory: Memory,
@@ -33,9 +34,10 @@ def draw(
     Args:
         rows: n.
         group: every row's group number, (n,), or None; rows of a group are drawn and left out together.
+        arm: every row's arm of an experiment, (n,), or None; rows are drawn within arms, unless groups are.
         again: searches on weighted rows, with weights (n,) each.
     """
-    drawn = dict(_weights(rows, group, choice))
+    drawn = dict(_weights(rows, group, arm, choice))
     missing = [name for name in drawn if name not in memory.drawn]
     for at in range(0, len(missing), _SIDE_BY_SIDE):
         part = missing[at : at + _SIDE_BY_SIDE]
@@ -63,10 +65,12 @@ def of_kind(drawn: dict, kind: str, choice: Choice) -> list:
     return [drawn[_name(kind, number, choice)] for number in range(getattr(choice, kind))]
 
 
-def constant_columns(design: Design, group: np.ndarray | None, choice: Choice) -> dict[str, list[int]]:
+def constant_columns(
+    design: Design, group: np.ndarray | None, arm: np.ndarray | None, choice: Choice
+) -> dict[str, list[int]]:
     """The columns with only one value on the rows of a draw, by the draw's name."""
     ranks, found = design.ranks.T.cpu().numpy(), {}
-    for name, weights in _weights(design.rows, group, choice):
+    for name, weights in _weights(design.rows, group, arm, choice):
         seen = ranks[:, weights > 0]
         found[name] = np.flatnonzero(seen.min(1) == seen.max(1)).tolist()
     return found
@@ -90,7 +94,9 @@ def near_found(scores: Scores, found: Optimum, weights: Sequence[np.ndarray]) ->
         yield Drawn([[parent, child] for child, nodes in enumerate(again.parents) for parent in nodes], other.made)
 
 
-def _weights(rows: int, group: np.ndarray | None, choice: Choice) -> Iterator[tuple[str, np.ndarray]]:
+def _weights(
+    rows: int, group: np.ndarray | None, arm: np.ndarray | None, choice: Choice
+) -> Iterator[tuple[str, np.ndarray]]:
     """Each draw's name and row weights: first each fold left out, then each bootstrap table."""
     if choice.folds:
         fold = fold_of_rows(rows, choice.folds, choice.seed, group)
@@ -98,7 +104,12 @@ def _weights(rows: int, group: np.ndarray | None, choice: Choice) -> Iterator[tu
             yield _name("folds", number, choice), (fold != number).astype(float)
     drawn_from = rows if group is None else int(group.max()) + 1
     for number in range(choice.bootstrap):
-        drawn = np.random.default_rng([choice.seed, 13, number]).integers(0, drawn_from, drawn_from)
+        random = np.random.default_rng([choice.seed, 13, number])
+        if arm is None or group is not None:
+            drawn = random.integers(0, drawn_from, drawn_from)
+        else:
+            each = [np.flatnonzero(arm == one) for one in np.unique(arm)]
+            drawn = np.concatenate([random.choice(rows_of, len(rows_of)) for rows_of in each])
         times = np.bincount(drawn, minlength=drawn_from).astype(float)
         yield _name("bootstrap", number, choice), times if group is None else times[group]
 

@@ -8,8 +8,10 @@ import pandas as pd
 import torch
 
 from disco.errors import InputError
-from disco.graph import check_order
+from disco.experiments import Learnt, contrasts, learnt
+from disco.graph import CLASS, EXPERIMENT, KNOWLEDGE, NO_SOURCE, check_order
 from disco.knowledge import Knowledge, Resolved
+from disco.knowledge.resolved import FREE
 from disco.likelihood.covariates import around, ranks_of, rates, seen
 from disco.likelihood.design import Design
 from disco.metrics.edges import Edges, read
@@ -17,6 +19,7 @@ from disco.refine.choice import Choice
 from disco.refine.prior import BEFORE
 from disco.settings import Settings
 from disco.table.adjustment import Adjustment
+from disco.table.prepared import Prepared
 from disco.table.ranks import dense_ranks
 
 
@@ -30,8 +33,10 @@ class Task:
         choice: the extent of the search.
         order: all nodes in a given causal order, or None.
         also: mask of pairs that must pass the screen, (d, d).
-        rules: rules that every order and graph obeys, or None.
-        adjustment: covariates, exposure and groups of the rows, or None.
+        rules: rules that every order and graph obeys, of knowledge and of experiments, or None.
+        known: the rules of the knowledge alone, or None.
+        learnt: what experiments say, and the rules together.
+        adjustment: covariates, exposure, groups and interventions of the rows, or None.
         positions: positions of the nodes as parents, as in `Design.of`, (n, d), or None.
     """
 
@@ -41,6 +46,8 @@ class Task:
     order: list[int] | None
     also: np.ndarray
     rules: Resolved | None = None
+    known: Resolved | None = None
+    learnt: Learnt | None = None
     adjustment: Adjustment | None = None
     positions: np.ndarray | None = None
 
@@ -55,8 +62,12 @@ class Task:
         adjustment: Adjustment | None,
         device: str,
         knowledge: Knowledge | None = None,
+        found: pd.DataFrame | None = None,
     ) -> "Task":
-        """The task from the arguments of `refine`; a given order is changed as little as the knowledge requires.
+        """The task from the arguments of `refine`; a given order is changed as little as the rules require.
+
+        Args:
+            found: `contrasts`' rows of all rows of a table of which this is a part; None if it is the whole table.
 
         Raises:
             InputError: the table or the knowledge cannot be used, or the order or edges have other columns.
@@ -75,15 +86,16 @@ class Task:
         positions = None if as_rates is None else ranks_of(as_rates)
         design = Design.of(
             dense_ranks(levels.to_numpy()),
-            **around(adjustment),
+            **around(adjustment, names),
             positions=positions,
             prior=BEFORE,
             dtype=torch.float32,
             device=device,
             names=names,
         )
-        rules = None if knowledge is None else knowledge.resolve(names)
-        task = cls(table, design, choice, None, also, rules, adjustment, positions)
+        known = None if knowledge is None else knowledge.resolve(names)
+        told = learnt(contrasts(Prepared(table, adjustment)) if found is None else found, names, known)
+        task = cls(table, design, choice, None, also, told.rules, known, told, adjustment, positions)
         return task if order is None else replace(task, order=task.kept([index[name] for name in order]))
 
     @property
@@ -95,6 +107,24 @@ class Task:
     def group(self) -> np.ndarray | None:
         """Every row's group number, (n,), or None."""
         return None if self.adjustment is None else self.adjustment.group
+
+    @property
+    def arm(self) -> np.ndarray | None:
+        """Every row's arm, 0 for a control, (n,), or None."""
+        done = None if self.adjustment is None else self.adjustment.interventions
+        return None if done is None else done.arm
+
+    def source_of(self, parent: int, child: int, is_sure: bool) -> str:
+        """What gives an edge its direction, one of `SOURCES`.
+
+        Args:
+            is_sure: whether the model class decides it.
+        """
+        if self.known is not None and self.known.of_edge(parent, child) != FREE:
+            return KNOWLEDGE
+        if self.learnt is not None and self.learnt.before[parent, child]:
+            return EXPERIMENT
+        return CLASS if is_sure else NO_SOURCE
 
     def kept(self, order: list[int]) -> list[int]:
         """The order itself, or the nearest one that obeys the rules."""
@@ -113,7 +143,7 @@ class Task:
         positions = None if self.positions is None else self.positions[np.ix_(rows, varies)]
         part = Design.of(
             dense_ranks(ranks[:, varies]),
-            **around(adjustment),
+            **around(adjustment, [self.names[node] for node in varies]),
             positions=positions,
             prior=BEFORE,
             dtype=columns.dtype,
@@ -122,6 +152,6 @@ class Task:
         index = {int(node): at for at, node in enumerate(varies)}
         order = None if self.order is None else [index[node] for node in self.order if node in index]
         also = self.also[np.ix_(varies, varies)]
-        rules = None if self.rules is None else self.rules.part(varies.tolist())
+        rules, known = (None if one is None else one.part(varies.tolist()) for one in (self.rules, self.known))
         table = self.table.iloc[rows, varies]
-        return Task(table, part, self.choice, order, also, rules, adjustment, positions), varies
+        return Task(table, part, self.choice, order, also, rules, known, None, adjustment, positions), varies

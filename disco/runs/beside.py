@@ -54,7 +54,7 @@ def _kept(column: pd.Series) -> pd.Series:
     column = plain(column)
     if pd.api.types.is_numeric_dtype(column) and not numbers_of(column)[1].any():
         return column.reset_index(drop=True)
-    text = column.astype(str).reset_index(drop=True)
+    text = column.where(column.notna(), "").astype(str).reset_index(drop=True)  # only an intervention has such cells
     if (long := text.str.len() > _LONGEST_CELL).any():
         raise InputError(
             f'Column "{column.name}", row {int(long.argmax()) + 1}: the text has more than {_LONGEST_CELL:,} '

@@ -19,11 +19,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pandas as pd
 
 from disco import found, schema
 from disco.errors import InputError, printable
 from disco.files import read_json, read_record, unwritten, write_frame, write_json
+from disco.graph import CLASS, FREE, KNOWLEDGE, NO_SOURCE
 from disco.refine import Choice, Refined
 from disco.refine.result import EDGE_COLUMNS, METHOD, withheld
 from disco.runs import artefacts
@@ -121,7 +123,10 @@ def _edges(edges: pd.DataFrame) -> pd.DataFrame:
     """The edges with all columns of evidence; in older refinements, none is decided without direction evidence."""
     if "robust_nats" not in edges:
         edges["decided"] &= edges["direction_nats"].notna()
-    return edges.reindex(columns=[*EDGE_COLUMNS, *(["rule"] if "rule" in edges else [])])
+    if "source" not in edges:
+        by_rule = edges["rule"] != FREE if "rule" in edges else np.zeros(len(edges), dtype=bool)
+        edges["source"] = np.select([by_rule, edges["decided"]], [KNOWLEDGE, CLASS], NO_SOURCE)
+    return edges.reindex(columns=[*EDGE_COLUMNS, "source", *(["rule"] if "rule" in edges else [])])
 
 
 def _every(path: Path, schema: Schema, nodes: Sequence[str]) -> pd.DataFrame | None:

@@ -1,4 +1,4 @@
-"""Covariates, exposure and groups of the rows of a table.
+"""Covariates, exposure, groups and interventions of the rows of a table.
 
 A covariate is always allowed as a cause of every node and never a node itself. An exposure is how long, how deeply or
 how widely a row was sampled: a node's counts grow with it, and as parents counts enter as rates (count / exposure).
@@ -10,6 +10,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
+
+from disco.table.interventions import Interventions
 
 CONTINUOUS, ORDINAL, CATEGORICAL, COUNT = "continuous", "ordinal", "categorical", "count"
 KINDS = (CONTINUOUS, ORDINAL, CATEGORICAL, COUNT)  # of covariates
@@ -41,19 +43,21 @@ class Covariate:
 
 @dataclass(frozen=True, eq=False)
 class Adjustment:
-    """Covariates, exposure and groups of n rows.
+    """Covariates, exposure, groups and interventions of n rows.
 
     Attributes:
         rows: n.
         covariates: in the order of their columns.
         exposure: of every row, above 0, (n,), or None.
         group: the number of every row's group, from 0, (n,), or None.
+        interventions: which nodes were set in which rows, or None.
     """
 
     rows: int
     covariates: tuple[Covariate, ...] = ()
     exposure: np.ndarray | None = None
     group: np.ndarray | None = None
+    interventions: Interventions | None = None
 
     @property
     def log_exposure(self) -> np.ndarray | None:
@@ -70,7 +74,8 @@ class Adjustment:
         """The adjustment of some rows, by number or by mask; levels keep their codes."""
         covariates = tuple(replace(one, values=one.values[rows]) for one in self.covariates)
         exposure, group = (None if part is None else part[rows] for part in (self.exposure, self.group))
-        return Adjustment(len(np.arange(self.rows)[rows]), covariates, exposure, group)
+        done = None if self.interventions is None else self.interventions.take(rows)
+        return Adjustment(len(np.arange(self.rows)[rows]), covariates, exposure, group, done)
 
     def equals(self, other: "Adjustment | None") -> bool:
         """Whether another adjustment is equal."""
@@ -78,6 +83,9 @@ class Adjustment:
             return False
         pairs = list(zip(self.covariates, other.covariates, strict=True))
         if any((one.kind, one.levels) != (two.kind, two.levels) for one, two in pairs):
+            return False
+        done = self.interventions
+        if done is not other.interventions and not (done is not None and done.equals(other.interventions)):
             return False
         parts = [(self.exposure, other.exposure), (self.group, other.group)]
         parts += [(one.values, two.values) for one, two in pairs]
@@ -99,6 +107,8 @@ class Adjustment:
             found.update(repr((one.name, one.kind, one.levels)).encode() + one.values.astype("<f8").tobytes())
         for part in (self.exposure, self.group):
             found.update(b"-" if part is None else b"+" + part.astype("<f8").tobytes())
+        if self.interventions is not None:
+            self.interventions.update(found)
         return found.hexdigest()
 
     def inputs(self) -> np.ndarray:

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from disco.errors import InputError
-from disco.table.adjustment import Adjustment
+from disco.table.adjustment import CATEGORICAL, Adjustment, Covariate
 from disco.table.cells import as_frame
 from disco.table.continuous import as_numbers
 from disco.table.counts import as_they_are, problems, refuse
@@ -40,6 +40,8 @@ class Prepared:
         adjustment = None if self.adjustment is None else self.adjustment.take(rows)
         return replace(self, counts=self.counts.iloc[rows], adjustment=adjustment)
 
+
+FEWEST_CONTROLS = 500  # rows without an intervention that are enough by themselves
 
 Table: TypeAlias = pd.DataFrame | np.ndarray | Prepared
 
@@ -75,6 +77,28 @@ def prepare(table: Table, roles: Given | None = None, folds: int | None = 2) -> 
     if adjustment is not None:
         check_roles(prepared.counts, adjustment, roles, folds or 0)
     return replace(prepared, adjustment=adjustment)
+
+
+def without_interventions(given: Prepared) -> tuple[Prepared, str]:
+    """A table for what cannot use interventions, and a sentence on its rows; the table itself without interventions.
+
+    These are the controls. If they are too few, or a column is constant in them, they are all rows, with the arm as a
+    covariate.
+    """
+    adjustment = given.adjustment
+    if adjustment is None or adjustment.interventions is None:
+        return given, ""
+    done, others = adjustment.interventions, replace(adjustment, interventions=None)
+    controls = done.arm == 0
+    part = given.counts[controls]
+    if controls.sum() >= FEWEST_CONTROLS and (part.nunique() > 1).all():
+        others = others.take(controls)
+        is_empty = not others.covariates and others.exposure is None and others.group is None
+        words = f"The {controls.sum():,} rows without an intervention were used."
+        return replace(given, counts=part.reset_index(drop=True), adjustment=None if is_empty else others), words
+    arm = Covariate(done.name, CATEGORICAL, done.arm, ("control", *done.arms))
+    words = f'The rows without an intervention are too few, so all were used, with "{done.name}" as a covariate.'
+    return replace(given, adjustment=replace(others, covariates=(*others.covariates, arm))), words
 
 
 def finite(table: Table) -> pd.DataFrame:

@@ -1,4 +1,4 @@
-"""The role of every column: count, covariate, exposure, group, or to be ignored.
+"""The role of every column: count, covariate, exposure, group, intervention, or to be ignored.
 
 `disco.table.role_checks` checks a table for them; `disco.table.guesses` guesses them.
 
@@ -6,14 +6,14 @@
 
 As a file, roles.json:
 
-    {"columns": {"site": "group", "age": {"role": "covariate", "kind": "continuous"}},
-     "exposure": "total", "group_effects": true}
+    {"columns": {"site": "group", "age": {"role": "covariate", "kind": "continuous"}, "guide": "intervention"},
+     "exposure": "total", "group_effects": true, "targets": {"sgKLF1": ["KLF1"]}}
 """
 
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -34,9 +34,13 @@ from disco.table.adjustment import (
     Covariate,
 )
 from disco.table.cells import is_count, names_of, numbers_of
+from disco.table.interventions import INTERVENTION_KINDS, SET, Interventions, Targets
 from disco.words import how_many
 
-ROLES = ("count", "covariate", "exposure", "group", "ignore")
+ROLES = ("count", "covariate", "exposure", "group", "intervention", "ignore")
+_SINGLE = ("exposure", "group", "intervention")  # roles of at most one column
+_KINDS_OF = {"covariate": KINDS, "intervention": INTERVENTION_KINDS}
+_ENTRIES = ("columns", "exposure", "group_effects", "targets")
 TOTAL, RATIOS = "total", "median of ratios"
 COMPUTED = (TOTAL, RATIOS)  # exposures computed from the counts
 _COMPUTED_WORDS = {TOTAL: "the row totals", RATIOS: "the median of ratios"}
@@ -48,17 +52,21 @@ class Roles:
     """Roles by column; columns not named are counts.
 
     Attributes:
-        columns: the role of columns, by name; a covariate may come with its kind, as ("covariate", "ordinal").
+        columns: the role of columns, by name; a covariate and an intervention may come with their kind, as
+            ("covariate", "ordinal") or ("intervention", "shift").
         exposure: "total" or "median of ratios" if the exposure is computed from the counts; None otherwise.
         group_effects: whether every group is also a level of a categorical covariate.
+        targets: the nodes that a label of the intervention sets, if it is not the name of one; none for a control.
     """
 
     columns: Mapping[str, str | tuple[str, str]] = field(default_factory=dict)
     exposure: str | None = None
     group_effects: bool = False
+    targets: Targets = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         _check(self)
+        object.__setattr__(self, "targets", {label: tuple(nodes) for label, nodes in self.targets.items()})
 
     @classmethod
     def from_dict(cls, values: Any) -> "Roles":
@@ -70,12 +78,10 @@ class Roles:
         if not isinstance(values, dict) or not isinstance(values.get("columns", {}), dict):
             raise InputError("The roles must be a JSON object with columns, exposure or group_effects.")
         for name in values:
-            if name not in ("columns", "exposure", "group_effects"):
-                raise InputError(
-                    f'The roles have an unknown entry "{name}"; columns, exposure, group_effects are read.'
-                )
+            if name not in _ENTRIES:
+                raise InputError(f'The roles have an unknown entry "{name}"; {", ".join(_ENTRIES)} are read.')
         columns = {name: _from_json(name, given) for name, given in values.get("columns", {}).items()}
-        return cls(columns, values.get("exposure"), values.get("group_effects", False))
+        return cls(columns, values.get("exposure"), values.get("group_effects", False), values.get("targets", {}))
 
     def to_dict(self) -> dict[str, Any]:
         """As roles.json."""
@@ -83,44 +89,52 @@ class Roles:
             name: given if isinstance(given, str) else {"role": given[0], "kind": given[1]}
             for name, given in self.columns.items()
         }
-        return {"columns": columns, "exposure": self.exposure, "group_effects": self.group_effects}
+        found = {"columns": columns, "exposure": self.exposure, "group_effects": self.group_effects}
+        return found | (
+            {"targets": {label: list(nodes) for label, nodes in self.targets.items()}} if self.targets else {}
+        )
 
     def __str__(self) -> str:
         """What results are adjusted for, as: adjusted for batch, age; exposure depth; groups by site."""
-        exposure, group = self.named("exposure"), self.named("group")
+        exposure, group, done = (self.named(role) for role in _SINGLE)
         adjusted = [*self.named("covariate"), *([] if self.exposure is None else [_COMPUTED_WORDS[self.exposure]])]
         effects = ", each with its effect" if self.group_effects else ""
         parts = [
             f"adjusted for {', '.join(adjusted)}" if adjusted else "",
             f"exposure {exposure[0]}" if exposure else "",
             f"groups by {group[0]}{effects}" if group else "",
+            f"interventions by {done[0]}" if done else "",
         ]
         return "; ".join(filter(None, parts)) or "no adjustment"
 
     def needed(self) -> "Roles | None":
         """The roles without counts and ignored columns, on which no result depends; None if nothing is left."""
         columns = {name: given for name, given in self.columns.items() if _role(given) not in ("count", "ignore")}
-        return Roles(columns, self.exposure, self.group_effects) if columns or self.exposure else None
+        return replace(self, columns=columns) if columns or self.exposure else None
 
     def given(self, changes: Mapping[str, str | tuple[str, str]]) -> "Roles":
-        """The roles with changes; a former exposure or group is ignored if another column replaces it."""
+        """The roles with changes; a column whose role another one takes over, such as the exposure's, is ignored."""
         new, columns = {_role(role) for role in changes.values()}, {**self.columns, **changes}
-        for role in new & {"exposure", "group"}:
+        for role in new & {*_SINGLE}:
             columns |= dict.fromkeys((name for name in self.named(role) if name not in changes), "ignore")
-        has_group = any(_role(one) == "group" for one in columns.values())
-        return Roles(columns, None if "exposure" in new else self.exposure, self.group_effects and has_group)
+        return self._having(columns, None if "exposure" in new else self.exposure)
+
+    def _having(self, columns: Mapping[str, str | tuple[str, str]], exposure: str | None) -> "Roles":
+        """The roles of other columns, without what belongs to a group or an intervention if there is none."""
+        roles = {_role(one) for one in columns.values()}
+        targets = self.targets if "intervention" in roles else {}
+        return Roles(columns, exposure, self.group_effects and "group" in roles, targets)
 
     def computing(self, exposure: str | None) -> "Roles":
         """The roles with an exposure computed from the counts, or without one; a former exposure column is ignored."""
         columns = {**self.columns, **dict.fromkeys(self.named("exposure"), "ignore")}
-        return Roles(columns, exposure, self.group_effects)
+        return replace(self, columns=columns, exposure=exposure)
 
     def among(self, names: Sequence[str]) -> "Roles":
         """The roles of some columns, whose names are unique."""
         times = Counter(names)
         columns = {name: given for name, given in self.columns.items() if times[name] == 1}
-        has_group = any(_role(one) == "group" for one in columns.values())
-        return Roles(columns, self.exposure, self.group_effects and has_group)
+        return self._having(columns, self.exposure)
 
     def role(self, name: str) -> str:
         """The role of a column, without its kind."""
@@ -158,9 +172,14 @@ class Roles:
             group, levels = _group(plain(table[names[0]]))
             if self.group_effects:
                 covariates.append(_levels_as_covariate(names[0], group, levels))
-        if not covariates and exposure is None and group is None:
+        done = None
+        if names := self.named("intervention"):
+            given = self.columns[names[0]]
+            kind = SET if isinstance(given, str) else given[1]
+            done = Interventions.of(plain(table[names[0]]), list(counts.columns), kind, self.targets)
+        if not covariates and exposure is None and group is None and done is None:
             return counts, None
-        return counts, Adjustment(len(table), tuple(covariates), exposure, group)
+        return counts, Adjustment(len(table), tuple(covariates), exposure, group, done)
 
 
 Given = Roles | Mapping[str, str | tuple[str, str]] | Adjustment
@@ -227,9 +246,12 @@ def _check(roles: Roles) -> None:
         parts = (given,) if isinstance(given, str) else given
         if not isinstance(parts, tuple) or not isinstance(name, str) or not parts or parts[0] not in ROLES:
             raise InputError(f'The role of "{name}" must be one of {", ".join(ROLES)}; got {given!r}.')
-        if isinstance(given, tuple) and (len(parts) != 2 or parts[0] != "covariate" or parts[1] not in KINDS):
-            raise InputError(f'A covariate is {", ".join(KINDS)}; "{name}" is given as {given!r}.')
-    for role in ("exposure", "group"):
+        if isinstance(given, tuple) and (len(parts) != 2 or parts[1] not in _KINDS_OF.get(parts[0], ())):
+            what = "An intervention" if parts[0] == "intervention" else "A covariate"
+            kinds = ", ".join(_KINDS_OF.get(parts[0], KINDS))
+            raise InputError(f'{what} is {kinds}; "{name}" is given as {given!r}.')
+    _check_targets(roles)
+    for role in _SINGLE:
         if len(names := roles.named(role)) > 1:
             quoted = " and ".join(f'"{name}"' for name in names[:2])
             raise InputError(f"Only one column can be the {role}, and {quoted} are: choose one of them.")
@@ -243,6 +265,20 @@ def _check(roles: Roles) -> None:
         raise InputError(f"group_effects must be true or false; got {roles.group_effects!r}.")
     if roles.group_effects and not roles.named("group"):
         raise InputError("The roles request group effects, but no column is the group: choose one.")
+
+
+def _check_targets(roles: Roles) -> None:
+    """Refuse targets that are not lists of names by label, or belong to no intervention."""
+    if not isinstance(roles.targets, Mapping):
+        raise InputError(f"The targets map labels to lists of count columns; got {a_thing(roles.targets)}.")
+    if roles.targets and not roles.named("intervention"):
+        raise InputError("The roles have targets, but no column is an intervention: choose one.")
+    for label, nodes in roles.targets.items():
+        is_list = isinstance(nodes, list | tuple) and all(isinstance(node, str) for node in nodes)
+        if not isinstance(label, str) or not is_list:
+            raise InputError(
+                f'The targets of "{label}" must be a list of names of count columns; got {a_thing(nodes)}.'
+            )
 
 
 def plain(column: pd.Series) -> pd.Series:

@@ -7,6 +7,7 @@ import streamlit as st
 
 from disco.table.adjustment import KINDS
 from disco.table.cells import names_of
+from disco.table.interventions import INTERVENTION_KINDS
 from disco.table.roles import kind_of
 from disco.words import how_many
 from pages.shared import session
@@ -22,11 +23,13 @@ _ROLES: dict[str, str | tuple[str, str]] = {
     **{f"covariate, {kind}": ("covariate", kind) for kind in KINDS},
     "exposure": "exposure",
     "group": "group",
+    **{f"intervention, {kind}": ("intervention", kind) for kind in INTERVENTION_KINDS},
     "ignore": "ignore",
 }
-_OTHERS = "Covariates, exposure and group keep their roles."
+_OTHERS = "Columns that are not counts keep their roles."
 _HELP = (
     f"Count: a node. Covariate: {define('covariate')} Exposure: {define('exposure')} Group: {define('group')} "
+    f"Intervention: {define('intervention')} "
     "Ignore: left out."
 )
 

@@ -28,10 +28,11 @@ def test_a_rule_fails_exactly_where_the_direction_is_not_decided(rng):
             # Stored as undecided although no rule that can be checked fails: another search has it reversed.
             assert (reason({**row, "decided": False}, nodes, BOUND) is Reason.ELSEWHERE) == is_sure
             assert reason({**row, "decided": True, "rule": "fixed"}, nodes, BOUND) is Reason.KNOWN
-            assert reason({**row, "decided": is_sure, "rule": "free"}, nodes, BOUND) is rule
+            assert reason({**row, "decided": is_sure, "rule": "free", "source": ""}, nodes, BOUND) is rule
+            assert reason({**row, "decided": True, "source": "experiment"}, nodes, BOUND) is Reason.SHOWN
             assert reason({**row, "decided": is_sure}, nodes, BOUND, has_artefacts=True) is Reason.ARTEFACT
             seen.add(rule)
-    assert seen == {*Reason} - {Reason.ARTEFACT, Reason.OLDER, Reason.ELSEWHERE, Reason.KNOWN}
+    assert seen == {*Reason} - {Reason.ARTEFACT, Reason.OLDER, Reason.ELSEWHERE, Reason.KNOWN, Reason.SHOWN}
 
 
 def test_what_is_asked_beside_misfit_is_what_decides():

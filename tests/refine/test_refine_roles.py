@@ -131,7 +131,7 @@ def test_columns_of_the_rows_are_orthonormal_within_each_covariate():
         np.testing.assert_allclose(basis.at(adjustment.take(np.arange(7))), columns[:7])
     assert [len(basis.kinds) for basis in bases(adjustment)] == [6, 6, 3, 1, 6]
     smooth = lambda first: [first, *[first + 1] * 5]  # noqa: E731
-    assert around(adjustment)["beside"].kinds.tolist() == [*smooth(0), *smooth(2), 4, 4, 4, 5, *smooth(6)]
+    assert around(adjustment, "ab")["beside"].kinds.tolist() == [*smooth(0), *smooth(2), 4, 4, 4, 5, *smooth(6)]
 
 
 def test_the_prior_of_a_covariate_is_fitted_to_the_nodes(known):
@@ -143,7 +143,7 @@ def test_the_prior_of_a_covariate_is_fitted_to_the_nodes(known):
     shifts = random.normal(0, 0.6, (4, 8))
     ranks = dense_ranks(random.poisson(np.exp(1.5 + shifts[batch])))
     sorts = Covariate("batch", "categorical", batch, tuple("abcd")), Covariate("none", "continuous", none)
-    prior = fitted(Design.of(ranks, **around(Adjustment(2000, sorts)), prior=BEFORE), [()] * 8)
+    prior = fitted(Design.of(ranks, **around(Adjustment(2000, sorts), "abcdefgh"), prior=BEFORE), [()] * 8)
     assert len(prior.beside) == 3 and prior.beside[0] < 3 and min(prior.beside[1:]) > 100
 
 
@@ -153,7 +153,7 @@ def test_an_effect_of_the_rows_is_outside_the_link():
     batch, a = random.integers(0, 2, 6000), random.poisson(4, 6000)
     b = random.poisson(np.where(batch, 0.5, 1.0) * (1 + 1.5 * a))
     adjustment = Adjustment(6000, (Covariate("batch", "categorical", batch, ("x", "y")),))
-    design = Design.of(dense_ranks(np.column_stack([a, b])), **around(adjustment))
+    design = Design.of(dense_ranks(np.column_stack([a, b])), **around(adjustment, "ab"))
     found = fit(design, Problems.of([(1, (0,))])).theta[0]
     column = torch.diff(design.columns[2, 0][[int(np.argmin(batch)), int(np.argmax(batch))]])
     effect = design.value[1, 1] * column * found[design.bend + 1]
@@ -174,7 +174,7 @@ def test_bootstrap_tables_draw_whole_groups():
         def write(self) -> None:
             self.drawn.clear()
 
-    draw(200, group, Choice(folds=4, bootstrap=6), SILENT, Nothing(), again)
+    draw(200, group, None, Choice(folds=4, bootstrap=6), SILENT, Nothing(), again)
     assert len(seen) == 10
     for weights in seen:
         assert (weights.reshape(40, 5) == weights.reshape(40, 5)[:, :1]).all()

@@ -83,7 +83,7 @@ class Facts:
             for name, role in given.columns.items()
         }
         ignored = dict.fromkeys((name for name in self.origin.ignored if name not in columns), "ignore")
-        roles = Roles({**columns, **ignored}, given.exposure, given.group_effects)
+        roles = dataclasses.replace(given, columns={**columns, **ignored})
         return None if roles == Roles() else roles
 
     @cached_property

@@ -100,7 +100,8 @@ def _arguments(facts: Facts, script: _Script) -> str:
     """Lines for the roles and the knowledge, and the arguments that hand them on."""
     given = []
     if (roles := facts.roles) is not None:
-        more = {"exposure": roles.exposure, "group_effects": roles.group_effects}
+        more: dict[str, Any] = {"exposure": roles.exposure, "group_effects": roles.group_effects}
+        more["targets"] = {label: list(nodes) for label, nodes in roles.targets.items()}
         told = {name: value for name, value in more.items() if value}
         script.add(f"roles = Roles({_call(dict(roles.columns), **told)})", uses="Roles")
         given.append("roles=roles")

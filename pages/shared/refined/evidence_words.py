@@ -129,6 +129,8 @@ def direction(run: Run, refined: Refined, row: dict[str, Any]) -> str:
     ends = f"of {code(row['parent'])} and {code(row['child'])}"
     said = {
         Reason.KNOWN: "It allows only this direction.",
+        Reason.SHOWN: f"Where {code(row['parent'])} was set from outside, {code(row['child'])} changed, whatever is "
+        "hidden.",
         Reason.ARTEFACT: "Something in the table creates edges: the warning on top of the page says what to do.",
         Reason.UNAVAILABLE: "The direction evidence is not available.",
         Reason.WEAK: f"Only {nats} nats for {arrow} (needs {bound:g}).",
@@ -153,8 +155,9 @@ def direction(run: Run, refined: Refined, row: dict[str, Any]) -> str:
             f"The direction evidence favours the reversed edge by {number(-row['direction_nats'])} nats. "
             "The CCS order or the spread evidence keeps it as it is."
         )
-    if rule in (Reason.DECIDED, Reason.KNOWN):
-        return f"**Direction:** known from the {'knowledge given' if rule is Reason.KNOWN else 'counts'}. {said[rule]}"
+    known = {Reason.DECIDED: "the counts", Reason.KNOWN: "the knowledge given", Reason.SHOWN: "an experiment"}
+    if rule in known:
+        return f"**Direction:** known from {known[rule]}. {said[rule]}"
     return f"**Direction:** not known. {said[rule]} {_SETTLE}"
 
 

@@ -1,0 +1,99 @@
+"""Rules from contrasts: a node that setting X changes comes after X; one that it leaves alone is no child of X.
+
+The first holds whatever is hidden, up to the false discovery rate of the contrasts. The second holds as far as their
+margin. An arm that set several nodes at once shows only that one of them acts, and gives no rule. Rules that contradict
+stronger ones, or knowledge, are left out.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+
+from disco.knowledge.resolved import Resolved
+from disco.words import how_many, number
+
+_NAMED = 5
+
+
+class Learnt(NamedTuple):
+    """What experiments say of a graph.
+
+    Attributes:
+        rules: those of the experiments together with the knowledge, or None if there are neither.
+        before: [a, b]: an experiment shows that a comes before b, alone or with other rules, (d, d) bool.
+        notes: sentences on rules that were left out.
+    """
+
+    rules: Resolved | None
+    before: np.ndarray
+    notes: tuple[str, ...] = ()
+
+
+def learnt(found: pd.DataFrame, names: Sequence[str], known: Resolved | None = None) -> Learnt:
+    """The rules of contrasts, in agreement with each other and with knowledge.
+
+    Args:
+        found: `contrasts`' rows.
+        names: of all nodes.
+        known: the knowledge, which a contrast never overrules.
+    """
+    nodes = len(names)
+    none = np.zeros((nodes, nodes), dtype=bool)
+    if found.empty:
+        return Learnt(known, none)
+    index = {name: number for number, name in enumerate(names)}
+    single = found[found["targets"].map(len) == 1].sort_values("p_value", kind="stable")
+    pairs = [(index[row.targets[0]], index[row.node], row) for row in single.itertuples()]
+    start = Resolved(none, none, none) if known is None else known
+    reach, steps, notes = start.before.copy(), nx.DiGraph(np.argwhere(start.before).tolist()), []
+    for parent, child, row in pairs:
+        if not row.changed or reach[parent, child]:
+            continue
+        if reach[child, parent]:
+            notes.append(_contradicted(names, steps, parent, child, row.p_value, start))
+            continue
+        up, down = reach[:, parent].copy(), reach[child].copy()
+        up[parent] = down[child] = True
+        reach |= np.outer(up, down)
+        steps.add_edge(parent, child)
+    forbidden, before = start.forbidden | reach.T, reach & ~start.before
+    for parent, child, row in pairs:
+        if row.unchanged and not row.changed and not before[parent, child]:
+            if start.required[parent, child]:
+                notes.append(_not_seen(names, parent, child, row.ratio))
+            else:
+                forbidden[parent, child] = True
+    return Learnt(Resolved(forbidden, start.required, reach), before, _short(notes))
+
+
+def _contradicted(
+    names: Sequence[str], steps: nx.DiGraph, parent: int, child: int, p_value: float, known: Resolved
+) -> str:
+    """A sentence on a contrast that contradicts stronger rules, with the fewest of them."""
+    path = nx.shortest_path(steps, child, parent)
+    others = ", ".join(
+        f'"{names[one]}" before "{names[two]}" ({"knowledge" if known.before[one, two] else "experiment"})'
+        for one, two in zip(path, path[1:], strict=False)
+    )
+    return (
+        f'Setting "{names[parent]}" changes "{names[child]}" (p = {number(p_value)}), but that contradicts {others}. '
+        "The weakest rule, this one, was left out: both may act on each other."
+    )
+
+
+def _not_seen(names: Sequence[str], parent: int, child: int, ratio: float) -> str:
+    """A sentence on a required edge of which an experiment shows nothing."""
+    return (
+        f'The knowledge requires "{names[parent]}" → "{names[child]}", but setting "{names[parent]}" leaves '
+        f'"{names[child]}" as it was (ratio {number(ratio)}). The knowledge was kept.'
+    )
+
+
+def _short(notes: list[str]) -> tuple[str, ...]:
+    """The first notes, and how many more there are."""
+    if len(notes) <= _NAMED:
+        return tuple(notes)
+    return (*notes[:_NAMED], f"{how_many(len(notes) - _NAMED, 'more rule')} of experiments contradicted stronger ones.")

@@ -1,0 +1,150 @@
+"""Interventions: which nodes were set from outside in which rows.
+
+A column has one label per row: empty, `none` or `control` for none, the name of a node, or several between semicolons.
+A mapping says which nodes a label stands for if it is not the name of one:
+
+    {"Long-term Krat Exclosure": ["DM", "DO", "DS"]}
+
+What a node has in a row in which it was *set* is not caused by its parents there. Under a *shift* its mechanism is
+another one there, with the same parents.
+"""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+import pandas as pd
+
+from disco.errors import InputError
+from disco.words import how_many, series
+
+SET, SHIFT = "set", "shift"
+INTERVENTION_KINDS = (SET, SHIFT)
+FEWEST = 10  # rows of an arm
+_NONE = {"", "none", "control"}  # labels of rows without an intervention, in any case
+_SEPARATOR = ";"
+_MOST_ARMS = 1000
+_LISTED = 5
+
+Targets = Mapping[str, Sequence[str]]
+
+
+@dataclass(frozen=True, eq=False)
+class Interventions:
+    """The interventions of n rows.
+
+    Attributes:
+        name: of their column.
+        kind: one of `INTERVENTION_KINDS`.
+        arms: the labels, without that of the controls.
+        targets: the nodes that each arm sets.
+        arm: every row's arm, from 1; 0 for a control, (n,).
+    """
+
+    name: str
+    kind: str
+    arms: tuple[str, ...]
+    targets: tuple[tuple[str, ...], ...]
+    arm: np.ndarray
+
+    @classmethod
+    def of(
+        cls, column: pd.Series, nodes: Sequence[str], kind: str = SET, targets: Targets | None = None
+    ) -> "Interventions":
+        """The interventions of a column of labels.
+
+        Args:
+            column: one label per row.
+            nodes: the names that a label may have.
+            kind: of all its interventions.
+            targets: the nodes of labels that are not names of nodes.
+
+        Raises:
+            InputError: a label is no node and has no mapping, an arm has too few rows, or no row is a control.
+        """
+        texts = column.where(column.notna(), "").astype(str).str.strip()
+        codes, labels = pd.factorize(texts, sort=True)
+        named = [_targets(str(label), str(column.name), nodes, targets or {}) for label in labels]
+        arms = [number for number, found in enumerate(named) if found]
+        place = np.zeros(len(labels), dtype=np.int64)
+        place[arms] = np.arange(1, len(arms) + 1)
+        found = cls(
+            str(column.name),
+            kind,
+            tuple(str(labels[number]) for number in arms),
+            tuple(named[number] for number in arms),
+            place[codes],
+        )
+        found._check()
+        return found
+
+    def _check(self) -> None:
+        """Refuse a column without arms, too many of them, an arm of few rows, and a table without controls."""
+        sizes = np.bincount(self.arm, minlength=len(self.arms) + 1)
+        if not self.arms:
+            raise InputError(f'Every row of "{self.name}" is a control, so nothing was set: ignore the column.')
+        if not sizes[0]:
+            raise InputError(
+                f'No row of "{self.name}" is a control, so there is nothing to compare with: leave its cell empty, or '
+                'write "control", where nothing was set.'
+            )
+        if len(self.arms) > _MOST_ARMS:
+            raise InputError(f'"{self.name}" has {len(self.arms):,} arms; at most {_MOST_ARMS:,} are read.')
+        if (few := np.flatnonzero(sizes[1:] < FEWEST)).size:
+            label, rows = self.arms[few[0]], int(sizes[1 + few[0]])
+            raise InputError(
+                f'The arm "{label}" of "{self.name}" has {how_many(rows, "row")}, and at least {FEWEST} are needed: '
+                "leave these rows out, or map the label to no node."
+            )
+
+    @cached_property
+    def nodes(self) -> tuple[str, ...]:
+        """The nodes that were set in some row, each once."""
+        return tuple(dict.fromkeys(node for found in self.targets for node in found))
+
+    def was_set(self, node: str) -> np.ndarray:
+        """Whether a node was set, by row, (n,) bool."""
+        of_arm = np.array([False, *(node in found for found in self.targets)])
+        return of_arm[self.arm]
+
+    def take(self, rows: np.ndarray) -> "Interventions":
+        """Those of some rows, by number or by mask; arms keep their numbers."""
+        return replace(self, arm=self.arm[rows])
+
+    def equals(self, other: "Interventions | None") -> bool:
+        """Whether others are equal."""
+        if other is None:
+            return False
+        mine, theirs = ((one.name, one.kind, one.arms, one.targets) for one in (self, other))
+        return mine == theirs and np.array_equal(self.arm, other.arm)
+
+    def update(self, digest: "hashlib._Hash") -> None:
+        """Add everything in them to a digest."""
+        digest.update(repr((self.name, self.kind, self.arms, self.targets)).encode() + self.arm.astype("<i8").tobytes())
+
+
+def _targets(label: str, name: str, nodes: Sequence[str], targets: Targets) -> tuple[str, ...]:
+    """The nodes that a label stands for; none for a control."""
+    if label in targets:
+        found = tuple(targets[label])
+    elif label.lower() in _NONE:
+        return ()
+    elif label in nodes:
+        return (label,)
+    else:
+        parts = [part.strip() for part in label.split(_SEPARATOR)]
+        if len(parts) > 1:
+            return tuple(dict.fromkeys(node for part in parts for node in _targets(part, name, nodes, targets)))
+        raise InputError(
+            f'"{label}" in the intervention "{name}" is not a count column: say in `targets` which columns it sets, or '
+            "none for a control; or make the column a covariate."
+        )
+    if unknown := [node for node in found if node not in nodes]:
+        among = series([f'"{node}"' for node in nodes[:_LISTED]]) + " …" * (len(nodes) > _LISTED)
+        raise InputError(
+            f'The label "{label}" of "{name}" sets "{unknown[0]}", which is not a count column (they are {among}): '
+            "correct its targets."
+        )
+    return tuple(dict.fromkeys(found))

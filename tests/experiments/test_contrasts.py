@@ -1,0 +1,147 @@
+"""Contrasts of interventions: by hand, by simulation, and what they refuse."""
+
+import itertools
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from disco.errors import InputError
+from disco.experiments import contrasts, learnt
+from disco.knowledge import Knowledge
+from disco.table.prepared import prepare
+from disco.table.roles import Roles
+
+GUIDE = {"guide": "intervention"}
+
+
+def compared(table, roles=GUIDE, **more):
+    return contrasts(prepare(table, roles), **more).set_index(["arm", "node"])
+
+
+def trial(rng, rows=400, treated=100, effect=1.0, **more):
+    """A table of three columns in which setting a multiplies the mean of b."""
+    arm = np.arange(rows) < treated
+    table = pd.DataFrame({"a": rng.poisson(np.where(arm, 12, 4)), "b": rng.poisson(np.where(arm, 5 * effect, 5))})
+    return table.assign(c=rng.poisson(6, rows), guide=np.where(arm, "a", ""), **more)
+
+
+def test_a_table_by_hand(rng):
+    table = pd.DataFrame(
+        {"a": [0] * 10 + [3, 5] * 10, "b": [4, 8] * 5 + [2, 4] * 10, "guide": ["a"] * 10 + [None] * 20}
+    )
+    row = compared(table).loc["a", "b"]
+    assert (row["control"], row["treated"], row["ratio"]) == (3, 6, 2)
+    error = np.sqrt(30 / 29 * (10 * 4 / 60**2 + 20 * 1 / 60**2))  # of the sum's parts: 10 · 2² and 20 · 1²
+    assert row["high"] == pytest.approx(2 * np.exp(2.0484071418 * error)) and row["low"] == pytest.approx(
+        4 / row["high"]
+    )
+    assert row["p_value"] < 1e-3 and row["targets"] == ("a",) and ("a", "a") not in compared(table).index
+
+
+def test_strata_undo_what_an_uneven_assignment_makes(rng):
+    """Season b has twice the counts and most of the treated rows; within seasons nothing changes."""
+    season = np.repeat(["dry", "wet"], 500)
+    arm = rng.random(1000) < np.where(season == "wet", 0.6, 0.1)
+    level = np.where(season == "wet", 10, 5)
+    table = pd.DataFrame({"a": rng.poisson(3, 1000), "b": rng.poisson(level), "season": season})
+    table = table.assign(guide=np.where(arm, "a", "none"))
+    raw = compared(table, {**GUIDE, "season": "ignore"}).loc["a", "b"]
+    within = compared(table, {**GUIDE, "season": "covariate"}).loc["a", "b"]
+    assert raw["ratio"] > 1.3 and raw["p_value"] < 1e-6
+    assert (
+        within["low"] < 1 < within["high"] and within["p_value"] > 0.01 and within["ratio"] == pytest.approx(1, abs=0.1)
+    )
+
+
+def test_groups_in_one_arm_are_the_units(rng):
+    """Twelve plots whose levels differ by chance: as rows they would be sure, as plots they are not."""
+    plot = np.repeat(np.arange(12), 50)
+    level = rng.gamma(4, 2, 12)[plot]
+    table = pd.DataFrame({"a": rng.poisson(3, 600), "b": rng.poisson(level), "plot": plot.astype(str)})
+    table["guide"] = np.where(plot < 6, "a", "control")
+    alone, grouped = (compared(table, {**GUIDE, "plot": role}).loc["a", "b"] for role in ("ignore", "group"))
+    assert grouped["units"] == 6 and alone["units"] == 300
+    assert np.log(grouped["high"] / grouped["low"]) > 4 * np.log(alone["high"] / alone["low"])
+    assert grouped["p_value"] > 0.02 > alone["p_value"]
+
+
+def test_permutations_agree_with_all_of_them(rng):
+    table = pd.DataFrame({"a": rng.poisson(3, 21), "b": rng.poisson(np.where(np.arange(21) < 10, 9, 5))})
+    row = compared(table.assign(guide=np.where(np.arange(21) < 10, "a", ""))).loc["a", "b"]
+    values, sums = table["b"].to_numpy(), []
+    for chosen in itertools.combinations(range(21), 10):
+        sums.append(values[list(chosen)].sum())
+    apart = np.abs(np.array(sums) - 10 * values.mean())
+    exact = (apart >= abs(values[:10].sum() - 10 * values.mean()) - 1e-9).mean()
+    assert row["p_value"] == pytest.approx(exact, abs=4 * np.sqrt(exact / 9999) + 1e-3)
+
+
+def test_without_an_effect_p_values_are_even_and_intervals_hold():
+    found = []
+    for seed in range(150):
+        rng = np.random.default_rng(seed)
+        found.append(compared(trial(rng, treated=rng.choice([30, 120]))).loc[[("a", "b"), ("a", "c")]])
+    all_of_them = pd.concat(found)
+    assert (all_of_them["p_value"] < 0.05).mean() == pytest.approx(0.05, abs=0.04)
+    assert ((all_of_them["low"] < 1) & (all_of_them["high"] > 1)).mean() > 0.9
+    assert all_of_them["changed"].mean() < 0.06
+
+
+def test_the_margin_says_what_counts_as_unchanged(rng):
+    table = trial(rng, rows=40_000, treated=20_000)
+    assert compared(table).loc["a", "c"]["unchanged"] and not compared(table, margin=1e-4).loc["a", "c"]["unchanged"]
+    assert not compared(trial(rng)).loc["a", "c"]["unchanged"]  # too few rows to say so
+
+
+def test_an_exposure_makes_rates(rng):
+    table = trial(rng, rows=2000, treated=500)
+    depth = np.where(table["guide"] == "a", 3.0, 1.0)
+    table = table.assign(b=rng.poisson(5 * depth), depth=depth)
+    assert compared(table, {**GUIDE, "depth": "exposure"}).loc["a", "b"]["ratio"] == pytest.approx(1, abs=0.05)
+    assert compared(table, {**GUIDE, "depth": "ignore"}).loc["a", "b"]["ratio"] == pytest.approx(3, abs=0.15)
+
+
+def test_several_targets_and_mapped_labels(rng):
+    table = trial(rng).assign(guide=["x1"] * 50 + ["a; b"] * 50 + ["nt"] * 300)
+    roles = Roles(GUIDE, targets={"x1": ["a"], "nt": []})
+    found = compared(table, roles)
+    assert set(found.index.get_level_values("arm")) == {"x1", "a; b"}
+    assert found.loc["a; b"]["targets"].iloc[0] == ("a", "b") and list(found.loc["a; b"].index) == ["c"]
+    assert Roles.from_dict(roles.to_dict()) == roles
+
+
+@pytest.mark.parametrize(
+    ("guide", "targets", "said"),
+    [
+        (["q"] * 50 + [""] * 350, {}, '"q" in the intervention "guide" is not a count column'),
+        (["q"] * 50 + [""] * 350, {"q": ["z"]}, 'The label "q" of "guide" sets "z", which is not a count column'),
+        (["a"] * 9 + [""] * 391, {}, 'The arm "a" of "guide" has 9 rows, and at least 10'),
+        (["a"] * 400, {}, 'No row of "guide" is a control'),
+        (["none"] * 400, {}, 'Every row of "guide" is a control'),
+        (["a"] * 50 + [""] * 350, {"a": "b"}, 'The targets of "a" must be a list'),
+    ],
+)
+def test_bad_labels_are_said(rng, guide, targets, said):
+    with pytest.raises(InputError, match=said.replace("(", r"\(")):
+        prepare(trial(rng).assign(guide=guide), Roles(GUIDE, targets=targets))
+
+
+def test_rules_from_contrasts_and_which_are_left_out(rng):
+    names = ["a", "b", "c"]
+    both = pd.concat([trial(rng, effect=3.0), trial(rng, treated=0)], ignore_index=True)
+    both.loc[500:699, "guide"] = "b"
+    both.loc[500:699, "a"] = rng.poisson(6, 200)  # b acts on a too, less strongly
+    found = contrasts(prepare(both, GUIDE))
+    told = learnt(found, names)
+    assert told.before[0, 1] and not told.before[1, 0] and len(told.notes) == 1
+    assert 'Setting "b" changes "a"' in told.notes[0] and '"a" before "b" (experiment)' in told.notes[0]
+    known = Knowledge(tiers=[["b"], ["a"]]).resolve(names)
+    told = learnt(found, names, known)
+    assert not told.before.any() and told.rules.before[1, 0] and '"b" before "a" (knowledge)' in told.notes[0]
+    required = Knowledge(required=["a → c"]).resolve(names)
+    even = contrasts(prepare(trial(rng, rows=40_000, treated=20_000), GUIDE))
+    told, kept = learnt(even, names), learnt(even, names, required)
+    assert told.rules.forbidden[0, 2] and not told.before.any()
+    assert kept.rules.required[0, 2] and not kept.rules.forbidden[0, 2] and "The knowledge was kept" in kept.notes[0]
+    assert learnt(contrasts(prepare(both.drop(columns="guide"))), names).rules is None

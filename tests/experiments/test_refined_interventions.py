@@ -1,0 +1,117 @@
+"""A refinement of a table with interventions: rules, scores without the rows that were set, sources of directions."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from refine_world import QUICK
+
+from disco import Settings
+from disco.fit.fitting import fit as fit_networks
+from disco.knowledge import Knowledge
+from disco.likelihood.batch import Problems
+from disco.likelihood.covariates import around
+from disco.likelihood.design import Design
+from disco.likelihood.newton import fit
+from disco.methods import find
+from disco.refine import Choice, refine
+from disco.refine.stability import _weights
+from disco.runs import create_run, open_run
+from disco.table.prepared import prepare, without_interventions
+from disco.table.ranks import dense_ranks
+from disco.table.roles import Roles
+
+GUIDE = {"guide": "intervention"}
+
+
+def chance(of):
+    return 1 / (1 + np.exp(-0.35 * (of - 5)))
+
+
+def chain(rng, rows=1500, arms=(("", None),)):
+    """x → y → z with binomial nodes and logit links: no direction can be known from rows without an intervention."""
+    parts = []
+    for label, chance_of_x in arms:
+        size = rows if not label else 250
+        x = rng.binomial(10, 0.5 if chance_of_x is None else chance_of_x, size)
+        y = rng.binomial(10, chance(x))
+        parts.append(pd.DataFrame({"x": x, "y": y, "z": rng.binomial(10, chance(y)), "guide": label}))
+    return pd.concat(parts, ignore_index=True)
+
+
+def test_an_experiment_gives_directions_that_the_rows_alone_do_not(rng):
+    table = chain(rng, arms=(("", None), ("x", 0.9)))
+    alone = refine(table.drop(columns="guide")[:1500], QUICK).edges
+    assert len(alone) == 2 and (alone["source"] == "").all() and not alone["decided"].any()
+    found = refine(table, QUICK, roles=GUIDE)
+    edges = found.edges.set_index(["parent", "child"])
+    assert set(edges.index) == {("x", "y"), ("y", "z")} and edges.loc["x", "y"]["source"] == "experiment"
+    assert edges.loc["x", "y"]["decided"] and found.order.index("x") < found.order.index("z")
+    graph = found.graph()
+    assert graph.edges["x", "y"]["source"] == "experiment"
+
+
+def test_rows_in_which_a_node_was_set_leave_its_own_fit_alone(rng):
+    table = chain(rng, arms=(("", None), ("y", 0.5)))
+    table.loc[table["guide"] == "y", "y"] = rng.integers(0, 11, 250)
+    given = prepare(table, GUIDE)
+    ranks, names = dense_ranks(given.counts.to_numpy()), list(given.counts)
+    told = Design.of(ranks, **around(given.adjustment, names), names=names)
+    problems = Problems.of([(1, (0,)), (2, (1,))])
+    weights = np.ones((2, len(table)))
+    weights[0, 1500:] = 0.0
+    expected = fit(Design.of(ranks), problems, weights=torch.as_tensor(weights), tolerance=1e-8)
+    found = fit(told, problems, tolerance=1e-8)
+    np.testing.assert_allclose(found.log_likelihood, expected.log_likelihood, rtol=1e-8)
+    np.testing.assert_allclose(found.evidence, expected.evidence, rtol=1e-8)
+    both = fit(told, problems, weights=torch.ones(len(table)), tolerance=1e-8)
+    np.testing.assert_allclose(both.evidence, found.evidence, rtol=1e-8)
+    assert float(fit(Design.of(ranks), problems, tolerance=1e-8).evidence[0]) < float(found.evidence[0]) - 300
+
+
+def test_knowledge_and_experiments_are_told_apart(rng):
+    table = chain(rng, arms=(("", None), ("x", 0.9)))
+    edges = refine(table, QUICK, roles=GUIDE, knowledge=Knowledge(required=["y → z"])).edges
+    sources = edges.set_index(["parent", "child"])["source"]
+    assert sources["y", "z"] == "knowledge" and sources["x", "y"] == "experiment"
+    assert edges.set_index(["parent", "child"])["rule"]["x", "y"] == "free"
+    against = refine(table, QUICK, roles=GUIDE, knowledge=Knowledge(tiers=[["y"], ["x"]]))
+    assert any('Setting "x" changes "y"' in note and "knowledge" in note for note in against.notes)
+
+
+def test_what_cannot_use_interventions_uses_the_controls(rng):
+    table = chain(rng, rows=600, arms=(("", None), ("x", 0.9)))
+    given = prepare(table, GUIDE)
+    part, words = without_interventions(given)
+    assert len(part.counts) == 600 and part.adjustment is None and "600 rows without an intervention" in words
+    few, words = without_interventions(given.take(np.r_[0:400, 600:850]))
+    assert few.counts.shape[0] == 650 and [one.name for one in few.adjustment.covariates] == ["guide"]
+    assert few.adjustment.interventions is None and "covariate" in words
+    plain = prepare(table[["x", "y", "z"]])
+    assert without_interventions(plain) == (plain, "")
+    sorted_ = find("sort-mean", table, roles=GUIDE)
+    assert any("600 rows without an intervention" in note for note in sorted_.notes)
+    settings = Settings(width=8, joint_epochs=1, joint_steps=2, validation_start=1, validation_every=1)
+    told, alone = (  # the same networks
+        fit_networks(one, settings, torch.device("cpu"), roles=roles)
+        for one, roles in ((table, GUIDE), (table[:600].drop(columns="guide"), None))
+    )
+    pd.testing.assert_frame_equal(told.variant.ocs, alone.variant.ocs)
+
+
+def test_a_run_keeps_its_interventions(rng, tmp_path):
+    table = chain(rng, arms=(("", None), ("x1", 0.9)))
+    table["guide"] = table["guide"].replace("", None)
+    roles = {"columns": {"guide": {"role": "intervention", "kind": "shift"}}, "targets": {"x1": ["x"]}}
+    run = create_run(table, Settings(), name="screen", folder=tmp_path / "run", roles=Roles.from_dict(roles))
+    again = open_run(run.path).adjustment.interventions
+    assert again.targets == (("x",),) and again.kind == "shift" and (again.arm == 1).sum() == 250
+    assert again.equals(prepare(table, Roles.from_dict(roles)).adjustment.interventions)
+
+
+@pytest.mark.parametrize("kind", ["set", "shift"])
+def test_arms_keep_their_sizes_in_bootstrap_tables(rng, kind):
+    table = chain(rng, arms=(("", None), ("x", 0.9)))
+    arm = prepare(table, {"guide": ("intervention", kind)}).adjustment.interventions.arm
+    for _, weights in _weights(len(table), None, arm, Choice(bootstrap=5, folds=0)):
+        assert weights[arm == 1].sum() == 250 and weights.sum() == len(table)
