@@ -4,6 +4,8 @@ import math
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
+_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
 
 def number(value: float) -> str:
     """Three significant digits, in powers of ten only where plain digits would be hard to read."""
@@ -14,7 +16,8 @@ def number(value: float) -> str:
     exponent = math.floor(math.log10(abs(value)))
     if -4 <= exponent < 5:
         return f"{value:.{max(0, 2 - exponent)}f}"
-    return f"{value:.2e}"
+    digits, power = f"{value:.2e}".split("e")
+    return f"{digits}·10{str(int(power)).translate(_RAISED)}"
 
 
 def duration(seconds: float | None) -> str:

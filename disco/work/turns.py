@@ -106,10 +106,15 @@ class Wait:
     @property
     def words(self) -> str:
         """One sentence; empty if it waits for nothing."""
+        return f"Queued {self.behind}." if self.behind else ""
+
+    @property
+    def behind(self) -> str:
+        """After "queued": what comes first, its place and how long; empty if it waits for nothing."""
         if self.ahead is None:
             return ""
         about = "" if self.seconds is None else f", about {roughly(self.seconds)}"
-        return f"Waits for {self.ahead.noun}: {place(self.place)} in the queue{about}."
+        return f"behind {self.ahead.noun}: {place(self.place)} in the queue{about}"
 
 
 def ticket_of(run: Run, device: str, queued_at: float) -> Path:

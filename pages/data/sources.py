@@ -17,7 +17,7 @@ from pages.shared.table.drafts import File
 
 _PROBLEM = "source_problem"
 _SUFFIXES = [suffix[1:] for suffix in SUFFIXES]
-_COHORTS = {"2012–2018": (2012, 2018), "2019–2025": (2019, 2025)}
+_COHORTS = ((2012, 2018), (2019, 2025))  # the paper's
 
 
 def cards() -> None:
@@ -38,21 +38,26 @@ def cards() -> None:
 
 
 def _lahman() -> None:
-    st.markdown("**Baseball**  \n17 counts of 200 batters per season: runs, hits, strikeouts … 1,400 rows.")
-    help = f"The two cohorts of the paper, loaded with its four quantile levels. {lahman.CREDIT}"
-    seasons = answers.segments("Seasons", list(_COHORTS), "lahman_seasons", help=help)
+    st.markdown("**Baseball**  \n17 counts of 200 batters per season: runs, hits, strikeouts …")
+    last = lahman.seasons()[1]
+    cohorts = {_years(begin, min(end, last)): (begin, min(end, last)) for begin, end in _COHORTS if begin <= last}
+    ends = f" The installed table ends in {last}." if last < _COHORTS[-1][1] else ""
+    help = f"The paper takes 2012–2018 and 2019–2025, in four quantile levels.{ends} {lahman.CREDIT}"
+    seasons = answers.segments("Seasons", list(cohorts), "lahman_seasons", help=help)
     st.space("stretch")
     if st.button("Load Lahman", key="load_lahman", width="stretch"):
-        _guarded(lambda: _load_lahman(seasons))
+        _guarded(lambda: _load_lahman(cohorts[seasons]))
 
 
-def _load_lahman(seasons: str) -> None:
+def _years(first: int, last: int) -> str:
+    return f"{first}–{last}"
+
+
+def _load_lahman(years: tuple[int, int]) -> None:
     with st.spinner("Reading the batting table …"):
-        table = lahman.cohort(*_COHORTS[seasons])
+        table = lahman.cohort(*years)
     settings = session.draft.settings().replace(transform="quantile", levels=4)
-    session.draft.load(
-        table, f"Lahman {seasons}", lahman.CREDIT, settings=settings, origin=FromLahman(*_COHORTS[seasons])
-    )
+    session.draft.load(table, f"Lahman {_years(*years)}", lahman.CREDIT, settings=settings, origin=FromLahman(*years))
 
 
 def _poisson() -> None:

@@ -7,7 +7,7 @@ from streamlit.delta_generator import DeltaGenerator
 from disco import graph as graphs
 from disco.figures import graph as drawing
 from disco.graph import BOTH, DISCO
-from disco.runs import REFINE, Run
+from disco.runs import FIT, REFINE, Run
 from disco.words import how_many, number, plural, share
 from pages.graph.view import View
 from pages.shared.frame import empty, figure
@@ -32,7 +32,8 @@ def nothing_yet(run: Run) -> None:
         with left:
             so_far.section(run, CANVAS)
     elif finding.progress(run):
-        st.caption("The graph appears here once it is found.")
+        if run.status(FIT).active:
+            st.caption("The graph appears here once it is found.")
     else:
         empty.not_done(run)
 

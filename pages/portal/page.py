@@ -23,8 +23,8 @@ if table is not None:
     st.caption(f"{len(table):,} rows, one per plot and month with captures × {len(species)} species.")
     wanted = portal.group(table, plots, roles)
     if len(wanted) > 1:
-        st.caption(f"Two graphs: of the counts alone, and {plain(roles)}.")
-    runs = group.section("portal", wanted, "Search the graph of the counts", _SEARCHES)
+        st.caption(f"Two graphs: of the counts alone, and {plain(str(roles).replace('plot_id', 'plot'))}.")
+    runs = group.section("portal", wanted, "Find the missing graphs", _SEARCHES)
     is_done = len(runs) == len(wanted)
     if is_done:
         st.subheader("The graph with and without place and time", anchor=False)

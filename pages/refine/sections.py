@@ -144,7 +144,7 @@ def order(refinement: Refinement) -> None:
             "node": st.column_config.TextColumn("Node", width=90),
             "before": number("Before", width=64, help="Position in the DISCO order."),
             "after": number("After", width=64, help="Position in the refined order."),
-            "gain_nats": number("Evidence for the move", format="%.1f", width=150, help=define("nats")),
+            "gain_nats": number("Gain, nats", format="%.1f", width=90, help=define("nats")),
         }
         table.show(moved, "Moved nodes and the gain of each move", columns, most=420, key="refine_moves")
         st.caption(

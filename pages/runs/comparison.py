@@ -96,6 +96,7 @@ def _settings(both: TwoRuns) -> None:
         return
     st.markdown(f"**{how_many(len(both.settings), 'setting')}** {plural(len(both.settings), 'differs', 'differ')}:")
     text = st.column_config.TextColumn
-    config = {"setting": text("Setting"), "first": text("First"), "second": text("Second")}
-    rows = both.settings.assign(setting=both.settings["setting"].map(setting_words.label))
+    config = {"setting": text("Setting", width=380), "first": text("First"), "second": text("Second")}
+    values = {side: both.settings[side].map(setting_words.value) for side in (FIRST, SECOND)}
+    rows = both.settings.assign(setting=both.settings["setting"].map(setting_words.label), **values)
     table.show(rows, "Settings that differ", config)

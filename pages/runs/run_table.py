@@ -122,7 +122,7 @@ def _edges(run: Run) -> tuple[int | None, int | None]:
 def _config() -> dict[str, object]:
     text, number = st.column_config.TextColumn, st.column_config.NumberColumn
     return {
-        "name": text("Name", width="medium", help="▸ marks the open run."),
+        "name": text("Name", width=150, help="▸ marks the open run."),
         "state": text("State"),
         "created": st.column_config.DatetimeColumn("Made", format="D MMM YYYY HH:mm"),
         "rows": number("Rows", format="localized"),
@@ -131,5 +131,5 @@ def _config() -> dict[str, object]:
         "refined": number("Edges, refined", format="localized"),
         "megabytes": number("MB", format="%.1f", help="All files of the run, on disk."),
         "preset": text("Preset"),
-        "seed": number("Seed", format="%d"),
+        "seed": number("Seed", format="%d", width=60),
     }

@@ -280,7 +280,7 @@ def test_a_fit_waits_for_the_device_and_can_be_interrupted_there(counts, small_t
     told = tmp_path / "told"
     with told.open("w") as stderr, subprocess.Popen(command, cwd=ROOT, stderr=stderr) as waiting:
         try:
-            wait(lambda: "Waits for the fit of busy: next in the queue" in told.read_text())
+            wait(lambda: "Queued behind the fit of busy: next in the queue" in told.read_text())
             run = open_run(Path(out(tmp_path)))
             assert run.status().state == "queued" and jobs.wait_of(run, FIT).place == 1
             waiting.send_signal(signal.SIGINT)

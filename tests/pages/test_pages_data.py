@@ -6,6 +6,7 @@ import pytest
 from app_world import HOSTILE, booted, box, button, csv, draft_of, frame_with, poisson, press, texts, upload
 
 from disco import runs
+from disco.studies import lahman
 from pages.data import columns
 from pages.shared.frame.names import code
 
@@ -27,6 +28,13 @@ def test_lahman_sample_takes_four_levels_and_credits_its_source():
     draft = draft_of(press(booted(), "Load Lahman"))
     assert draft.table.shape == (1400, 17) and "Lahman" in draft.source
     assert (draft.settings.transform, draft.settings.levels) == ("quantile", 4)
+
+
+def test_lahman_offers_only_the_seasons_that_are_installed(monkeypatch):
+    monkeypatch.setattr(lahman, "seasons", lambda: (1871, 2024))
+    assert booted().button_group(key="lahman_seasons").options == ["2012–2018", "2019–2024"]
+    monkeypatch.setattr(lahman, "seasons", lambda: (1871, 2025))
+    assert booted().button_group(key="lahman_seasons").options == ["2012–2018", "2019–2025"]
 
 
 def test_upload_describes_each_column():

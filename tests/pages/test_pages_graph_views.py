@@ -162,7 +162,7 @@ def test_what_is_at_work_is_shown_on_graph():
         assert "first graph appears here" in "".join(box.value for box in app.info)
         assert {"**Likelihood search**", "**DISCO fit**"} <= {part.value for part in app.caption}
         assert app.button(key="cancel_finding") is not None
-        assert any("Queued. It follows" in bar.proto.text.replace("\\", "") for bar in app.get("progress"))
+        assert any("Queued behind the other work" in bar.proto.text.replace("\\", "") for bar in app.get("progress"))
     finally:
         lock.release()
     assert [one.id for one in list_runs()] == [run.id]

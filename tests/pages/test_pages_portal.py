@@ -55,7 +55,7 @@ def by_hand(monkeypatch) -> list:
 
 
 def search(at):
-    button(at, "Search").click().run()
+    button(at, "Find").click().run()
     assert not at.exception, at.exception
     return at
 
@@ -64,7 +64,7 @@ def test_empty_shows_the_experiment_and_offers_the_search():
     at = booted("portal")
     assert at.title[0].value == "Portal" and "2,192 rows" in texts(at) and "CC0" in texts(at)
     assert "8 plots against 8 controls, in the 148 sessions 1988–2002" in texts(at)
-    assert "Search the graphs above" in texts(at) and not at.dataframe
+    assert "Find the graphs above" in texts(at) and not at.dataframe
     assert "Observation alone does not recover" not in texts(at)  # that comes when a reader can see it
 
 
@@ -118,7 +118,7 @@ def test_without_adjustments_there_is_one_graph(by_hand):
 def test_other_choices_have_their_own_search_and_old_ones_are_found(by_hand):
     at = search(booted("portal"))
     at.segmented_control(key="portal_year").set_value("smooth").run()
-    assert not at.dataframe and button(at, "Search the graph of the counts: adjusted")
+    assert not at.dataframe and button(at, "Find the missing graphs: adjusted")
     at.segmented_control(key="portal_year").set_value("factor").run()
     assert len(at.dataframe) == 2 and len(by_hand) == 2
     assert len(booted("portal").dataframe) == 2  # another session, as after a restart of the server

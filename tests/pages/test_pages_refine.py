@@ -99,9 +99,9 @@ def test_who_waits_reads_for_what_and_can_start_at_once(monkeypatch):
     monkeypatch.setattr(jobs, "wait_of", lambda run, work: wait)
     lock = going_on(run, state="queued", stage="", progress=0.0)
     app = opened(run, PAGE)
-    assert "is queued." in texts(app)
-    (said,) = [found.proto.text for found in app.get("progress") if "Queued" in found.proto.text]
-    assert said.replace("\\", "") == "Queued. Waits for the fit of the <b> fit: 2nd in the queue." and "<b>" not in said
+    said = next(found.value for found in app.markdown if "queued" in found.value.lower())
+    expected = f"The refinement of `{run.name}` is queued behind the fit of the <b> fit: 2nd in the queue."
+    assert said.replace("\\", "") == expected and "<b>" not in said
     button(app, "Start it now anyway").click().run()
     assert started == [(run.id, REFINE)] and not app.exception
     assert button(app, "Cancel")

@@ -13,6 +13,7 @@ from streamlit.testing.v1 import AppTest
 from disco import runs
 from disco.errors import InputError
 from disco.files import HOMES
+from disco.refine import Choice
 from disco.runs import COMPARE, FIT, REFINE, Status
 from disco.runs.refined import read_refined
 from disco.runs.summary import Summary
@@ -124,7 +125,7 @@ def test_a_queued_run_can_be_started_at_once_or_cancelled(monkeypatch, tick):
     lock = run.take()
     tick(run)
     at = booted("runs")
-    assert "Queued. Waits for the fit of busy: next in the queue." in texts(at).replace("\\", "")
+    assert "Queued behind the fit of busy: next in the queue." in texts(at).replace("\\", "")
     for label in ("Start it now anyway", "Cancel"):
         button(at, label).click().run()
     assert asked == [("start", run.id, FIT), ("cancel", run.id, FIT)] and not at.exception
@@ -334,6 +335,19 @@ def test_two_runs_are_compared(tick, drawn, monkeypatch):
     tick(first, second)
     at = booted("runs")
     assert not at.exception and "6 columns only in `2`" in texts(at) and "2 columns" in texts(at)
+
+
+def test_settings_that_differ_are_named_as_on_the_pages(tick):
+    first, second = (finished_run(4, name) for name in ("first", "second"))
+    for run, choice in ((first, Choice()), (second, Choice(bootstrap=5, redone=True))):
+        refine_by_hand(run, choice=choice)
+    (first.path / "edges.csv").unlink()
+    tick(first, second)
+    (settings,) = [found.value for found in booted("runs").dataframe if "setting" in found.value]
+    assert settings.to_numpy().tolist() == [
+        ["Refinement: bootstrap tables", "50", "5"],
+        ["Refinement: search every bootstrap table from scratch", "Off", "On"],
+    ]
 
 
 def test_a_run_without_a_result_cannot_be_compared(tick):

@@ -123,7 +123,7 @@ def test_the_turn_comes_when_the_device_is_let_go(small_table):
 
     def gives_up(event: Event) -> bool:
         told.append(event.total)
-        return "Waits for the fit of first" not in event.message  # it has tried to take the device
+        return "Queued behind the fit of first" not in event.message  # it has tried to take the device
 
     def turn(run: Run, callback: Callable[[Event], bool] | None) -> AbstractContextManager[None]:
         return turns.turn(run, "cpu", run.status().queued_at, callback)

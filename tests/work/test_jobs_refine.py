@@ -153,7 +153,7 @@ def test_a_long_refinement_waits_for_its_turn_and_gives_its_place_up(small_table
     jobs.cancel(run, REFINE)
     assert run.status(REFINE).state == "cancelled" and place(run, REFINE) is None
     jobs.start(run, REFINE, LONG)
-    wait(lambda: jobs.wait_of(run, REFINE).words.startswith("Waits for the fit of job: next in the queue"))
+    wait(lambda: jobs.wait_of(run, REFINE).words.startswith("Queued behind the fit of job: next in the queue"))
     jobs.start_at_once(run, REFINE)
     wait(lambda: run.status(REFINE).state == "running")
     assert fit.status().state == "running"

@@ -121,21 +121,21 @@ def test_work_started_at_once_runs_beside_all_other(queue):
 def test_who_waits_is_told_for_what_its_place_and_how_long(queue):
     running, second, third = queue("big", LONG), queue("second", 240.0, REFINE), queue("third", None, COMPARE)
     assert turns.wait_of(running, "cpu").words == ""
-    assert turns.wait_of(second, "cpu", REFINE).words == "Waits for the fit of big: 2nd in the queue, about 10 min."
+    assert turns.wait_of(second, "cpu", REFINE).words == "Queued behind the fit of big: 2nd in the queue, about 10 min."
     with turn(running):
         running.update(state="running", eta=None, seconds=500.0)
-        assert turns.wait_of(second, "cpu").words == "Waits for the fit of big: next in the queue, about 1 min 40 s."
+        assert turns.wait_of(second, "cpu").behind == "behind the fit of big: next in the queue, about 1 min 40 s"
         running.update(eta=95.0)
-        assert turns.wait_of(third, "cpu").words == "Waits for the fit of big: 2nd in the queue, about 6 min."
+        assert turns.wait_of(third, "cpu").words == "Queued behind the fit of big: 2nd in the queue, about 6 min."
         running.update(eta=None, seconds=LONG + 1)  # nobody knows
-        assert turns.wait_of(third, "cpu").words == "Waits for the fit of big: 2nd in the queue."
+        assert turns.wait_of(third, "cpu").words == "Queued behind the fit of big: 2nd in the queue."
         assert turns.wait_of(second, "cpu", COMPARE) is None  # it waits to refine
     fourth = queue("fourth", LONG)
-    assert turns.wait_of(fourth, "cpu").words == "Waits for the refinement of second: 3rd in the queue."
+    assert turns.wait_of(fourth, "cpu").words == "Queued behind the refinement of second: 3rd in the queue."
 
 
 def test_a_deleted_run_ahead_is_named_by_its_work(queue):
     running, second = queue("big", LONG), queue("second", LONG)
     with turn(running):
         (running.path / "settings.json").unlink()
-        assert turns.wait_of(second, "cpu").words.startswith("Waits for another fit: next in the queue")
+        assert turns.wait_of(second, "cpu").words.startswith("Queued behind another fit: next in the queue")

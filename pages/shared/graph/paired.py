@@ -168,7 +168,8 @@ def _config(rows: pd.DataFrame, words: Sequence[str]) -> dict[str, object]:
         word = next(word for word in words if name.endswith(f"_{word}"))
         what = name.removesuffix(f"_{word}")
         label = f"{_LABELS.get(what, what.removesuffix('_nats').replace('_', ' ').capitalize())}, {word}"
-        kind = column.CheckboxColumn(label) if what == "decided" else column.NumberColumn(label, format="%.3g")
+        form = "percent" if what == "bootstrap" else "%.3g"
+        kind = column.CheckboxColumn(label) if what == "decided" else column.NumberColumn(label, format=form)
         config[name] = kind | ({"hidden": True} if what in _HIDDEN else {})
     return {
         "parent": column.TextColumn("Parent", pinned=True),

@@ -52,7 +52,7 @@ def section(study: Study, columns: Sequence[str], runs: Mapping[str, Run]) -> No
         f"{experiment.unit}s make them wide."
     )
     if not runs:
-        st.caption("Search the graphs above to see what they say of these effects.")
+        st.caption("Find the graphs above to see what they say of these effects.")
     elif not 0 < sum(name in experiment.causes for name in columns) < len(columns):
         st.caption(
             f"The experiment removed {experiment.removed}: choose them and another {experiment.noun} to see verdicts."

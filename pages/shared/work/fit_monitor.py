@@ -50,7 +50,9 @@ def _below(run: runs.Run, status: Status) -> None:
 def _account(run: runs.Run, status: Status) -> str:
     changed = [setting_words.said(name, value) for name, value in run.settings.changed().items()]
     words = [f"Preset {run.settings.preset}" + (f" with {series(changed)}" if changed else "")]
-    words += [f"seed {run.settings.seed}", f"device {status.device}"]
+    words.append(f"seed {run.settings.seed}")
+    if status.device:
+        words.append(f"on the {'CPU' if status.device == 'cpu' else 'GPU'}")
     if (roles := _readable(lambda: run.roles)) is not None:
         words.append(plain(roles))
     if (knowledge := _readable(run.knowledge)) is not None:

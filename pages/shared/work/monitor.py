@@ -65,7 +65,7 @@ def _live(run: Run, kind: Monitored, before: str) -> None:
         redraw.page()  # the whole page, since the sidebar and the next steps change too
     with st.container(border=True):
         st.markdown(f"{standing(run.name, kind.work, status)}{_where(run, kind, status)}.")
-        if status.active:
+        if status.state == "running" or (status.state == "queued" and _compiles(run, kind)):
             bar(st, run, kind, status)
         if status.error:
             st.error(plain(status.error), icon=":material/error:")
@@ -77,8 +77,10 @@ def _live(run: Run, kind: Monitored, before: str) -> None:
 
 
 def _where(run: Run, kind: Monitored, status: Status) -> str:
-    if status.active:
-        return f", {duration(status.seconds)} so far" if status.state == "running" and status.seconds >= 1 else ""
+    if status.state == "queued":
+        return f" {plain(waiting.behind(run, kind.work))}".rstrip()
+    if status.state == "running":
+        return f", {duration(status.seconds)} so far" if status.seconds >= 1 else ""
     if status.state == "done":
         return f" in {duration(status.seconds)}"
     return (f" at {status.progress:.0%}" if status.progress > 0 else "") + kind.kept(run)
@@ -93,11 +95,16 @@ def bar(slot: Any, run: Run, kind: Monitored, status: Status) -> None:
     )
     words = f"{kind.step(status)} · {status.progress:.0%} in all{left}" if status.stage else "Starting"
     if status.state == "queued":
-        wait = jobs.wait_of(run, kind.work)
-        is_first = wait is None or wait.ahead is None  # the others wait for it, not for the compilation
-        is_held_up = is_first and kind.work in jobs.COMPILED and not machine.compiled()
-        words = "Preparing the search (once on this computer)" if is_held_up else waiting.words(run, kind.work)
+        is_preparing = _compiles(run, kind)
+        words = "Preparing the search (once on this computer)" if is_preparing else waiting.words(run, kind.work)
     slot.progress(min(max(status.progress, 0.0), 1.0), text=plain(words))
+
+
+def _compiles(run: Run, kind: Monitored) -> bool:
+    """Whether queued work waits for the compilation; what comes behind other work waits for that."""
+    wait = jobs.wait_of(run, kind.work)
+    is_first = wait is None or wait.ahead is None
+    return is_first and kind.work in jobs.COMPILED and not machine.compiled()
 
 
 def _buttons(run: Run, kind: Monitored, status: Status) -> None:

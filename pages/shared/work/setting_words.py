@@ -1,6 +1,7 @@
-"""The settings of a fit in words: the label and the help of each, by group."""
+"""The settings of a fit and the choices of a refinement in words: the label and the help of each."""
 
 from disco.settings import PRESETS
+from pages.shared.frame.glossary import define
 
 CHOICE_WORDS = {
     "iqr": "Median and IQR",
@@ -13,6 +14,40 @@ CHOICE_WORDS = {
     "evidence": "Evidence",
     "schur": "None",
     "network": "Trained",
+    "rank": "Ranks",
+    "quantile": "Quantile levels",
+    "ccs": "CCS",
+}
+_FACTS = {"True": "On", "False": "Off", "None": "Empty"}
+SEARCH = {  # the choices of a refinement
+    "starts": ("Starts", "Orders to search from: the run's own, the columns sorted, then random ones."),
+    "bootstrap": (
+        "Bootstrap tables",
+        "Tables drawn from the rows with replacement, to show how stable every edge is. 0 for none.",
+    ),
+    "restarts": (
+        "Restarts",
+        "Most searches from near the best order. They stop when a round of four gains nothing.",
+    ),
+    "folds": (
+        "Parts left out in turn",
+        "To show how often an edge is found on the rest of the rows. 0 for none.",
+    ),
+    "bound": (
+        "Bound, nats",
+        f"A direction with less evidence is undecided. Misfit raises this. {define('nats')}",
+    ),
+    "seed": ("Seed", "For the random orders, the bootstrap tables and the parts left out."),
+    "seconds": (
+        "Time limit, seconds",
+        "The search ends then with the best graph so far, without bootstrap tables. The evidence on its edges takes "
+        "further time. 0 for no limit.",
+    ),
+    "redone": (
+        "Search every bootstrap table from scratch",
+        "On: each gets its own screen, prior and starts, like the whole table. Off: a short search from the graph "
+        "found measures the edges' local stability, which is higher than the share of full searches.",
+    ),
 }
 _SCHEDULE = (
     "Epochs: the rate falls until the last epoch. Updates: it falls over as many optimiser updates as there are "
@@ -107,17 +142,29 @@ _OTHERS = {  # on Preprocess, in sight on Train, or on no page
     "boundary": "Boundary",
     "criterion": "Sink criterion",
     "min_level_rows": "Rows per level at least",
+    "roles": "Roles",
+    "knowledge": "Knowledge",
 }
+_OF_SEARCH = "refinement: "  # before its choices, in the comparison of two runs
 _NETWORKS = ("Joint network", "Projection network")  # groups whose labels repeat
 
 
 def label(name: str) -> str:
     """A setting in words, with its network if both have one of these words; a name that is not listed stays."""
+    choice = name.removeprefix(_OF_SEARCH)
+    if choice != name and choice in SEARCH:
+        words = SEARCH[choice][0]
+        return f"Refinement: {words[0].lower()}{words[1:]}"
     for title, fields in GROUPS.items():
         for known, words, _ in fields:
             if known == name:
                 return f"{title}: {words[0].lower()}{words[1:]}" if title in _NETWORKS else words
     return _OTHERS.get(name, name)
+
+
+def value(text: str) -> str:
+    """The value of a setting in words, as the pages write it."""
+    return (_FACTS | CHOICE_WORDS).get(text, text.capitalize() if text.isalpha() else text)
 
 
 def said(name: str, value: object) -> str:

@@ -12,12 +12,15 @@ from pages.shared.frame.names import plain
 _SECONDS = 1.0
 
 
-def words(run: Run, work: Work) -> str:
-    """What queued work waits for, after its state."""
+def behind(run: Run, work: Work) -> str:
+    """What queued work waits for, after the word "queued"; empty if nothing."""
     wait = jobs.wait_of(run, work)
-    if wait is None:
-        return "Queued. It follows the other work of this run."
-    return f"Queued. {wait.words}".rstrip()
+    return "behind the other work of this run" if wait is None else wait.behind
+
+
+def words(run: Run, work: Work) -> str:
+    """That work is queued, and what it waits for: one sentence."""
+    return f"{f'Queued {behind(run, work)}'.rstrip()}."
 
 
 def start_now(slot: Any, run: Run, work: Work) -> None:
