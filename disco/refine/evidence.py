@@ -23,6 +23,9 @@ certain, half of the directions with 5 nats of evidence are wrong (`benchmarks/d
 - less than a tenth of all nodes are poorly fitted;
 - no search that ended near the best score has the edge reversed.
 
+With interventions, the direction evidence is that of the rows without one, and without the rules of experiments. Where
+setting X leaves Y alone, Y → X and a hidden cause of both remain, and only setting Y can tell them apart.
+
 A direction fixed by knowledge, or shown by an experiment (`disco.experiments`), is decided whatever the evidence, which
 then shows how far the rows agree. Every decided direction has its *source*: knowledge, experiment, or this class.
 """
@@ -36,6 +39,7 @@ import pandas as pd
 from scipy.special import chdtrc
 
 from disco.graph import NO_SOURCE
+from disco.knowledge import Resolved
 from disco.likelihood.design import STRAIGHT, Design, Prior
 from disco.likelihood.misfit import misfits
 from disco.progress import Reporter, Sketch
@@ -124,7 +128,7 @@ class _Judging:
         self, searched: Searched, scores: Scores, task: Task, whole: Design | None, reporter: Reporter
     ) -> None:
         self.found, self.scores, self.task, self.whole = searched.best.found, scores, task, whole
-        self.classes = in_classes(scores)
+        self.classes = in_classes(scores, task.known)
         self.misfit = misfits(scores.design, list(enumerate(self.found.parents)), group=task.group, reporter=reporter)
         near = [end.found for end in searched.ends]
         self.elsewhere = _reversed_elsewhere(near, self.found.score - task.choice.bound)
@@ -174,11 +178,20 @@ def _reversed_elsewhere(found: Sequence[Optimum], least: float) -> set[tuple[int
     return {(child, parent) for parents in graphs for child, nodes in enumerate(parents) for parent in nodes}
 
 
-def in_classes(scores: Scores) -> list[Scores]:
-    """Scores under each prior of `CLASSES`, without a given order; their fits start from those of other scores."""
+def in_classes(scores: Scores, known: Resolved | None = None) -> list[Scores]:
+    """Scores under each prior of `CLASSES`, without a given order, and without experiments: their rows and their rules.
+
+    Their fits start from those of other scores.
+
+    Args:
+        known: the rules of knowledge alone.
+    """
     design = scores.design
+    controls = None if design.own_rows is None else design.own_rows.amin(0)
     designs = [replace(design, prior=prior._replace(beside=design.prior.beside)) for prior in CLASSES]
-    neutral = scores.replace(design=designs[0], order=None, tolerance=SEARCHING, warm=scores)
+    neutral = scores.replace(
+        design=designs[0], order=None, rules=known, weights=controls, tolerance=SEARCHING, warm=scores
+    )
     return [neutral, *(neutral.replace(design=one, warm=neutral) for one in designs[1:])]
 
 

@@ -51,6 +51,16 @@ def test_an_experiment_gives_directions_that_the_rows_alone_do_not(rng):
     assert graph.edges["x", "y"]["source"] == "experiment"
 
 
+def test_no_effect_excludes_a_direction_and_does_not_decide_the_other(rng):
+    """Setting y leaves x alone. So y does not drive x, but x → y and a hidden cause of both remain."""
+    table = chain(rng, rows=4000, arms=(("", None), ("y", 0.5)))
+    table.loc[table["guide"] == "y", "y"] = 9
+    table.loc[table["guide"] == "y", "z"] = rng.binomial(10, chance(9), 250)
+    edges = refine(table, QUICK, roles=GUIDE).edges.set_index(["parent", "child"])
+    assert edges.loc["y", "z"]["source"] == "experiment" and ("y", "x") not in edges.index
+    assert ("x", "y") in edges.index and not edges.loc["x", "y"]["decided"]
+
+
 def test_rows_in_which_a_node_was_set_leave_its_own_fit_alone(rng):
     table = chain(rng, arms=(("", None), ("y", 0.5)))
     table.loc[table["guide"] == "y", "y"] = rng.integers(0, 11, 250)
