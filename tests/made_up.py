@@ -7,6 +7,7 @@ import pandas as pd
 
 from disco import runs
 from disco.found import Found
+from disco.graph import CLASS, NO_SOURCE
 from disco.parents.ocs import select, tidy
 from disco.refine import Choice, Refined
 from disco.refine.evidence import decided
@@ -98,6 +99,7 @@ def evidence(edges: list[tuple[str, str]], bound: float = BOUND) -> pd.DataFrame
     ends = {"parent": pd.Series(parent, dtype="str"), "child": pd.Series(child, dtype="str"), "gain_nats": gain}
     nats = {"log_likelihood_nats": gain + 4, "bic_nats": gain - 3, "direction_nats": direction, "robust_nats": robust}
     rest = {"linear_nats": 0.5, "spread_nats": 0.5, "decided": direction >= bound, "p_value": np.exp(-gain)}
+    rest["source"] = np.where(rest["decided"], CLASS, NO_SOURCE)
     shares = {"folds": np.ones(many), "bootstrap": 1.0 - 0.5 * np.arange(many) / max(many, 1)}
     return pd.DataFrame({**ends, **nats, **rest, **shares})
 
@@ -130,6 +132,7 @@ def refine_by_hand(
     told = evidence(pairs, choice.bound)
     numbered = told.assign(**{end: told[end].map(before.index) for end in ("parent", "child")})
     told["decided"] = decided(numbered, nats, np.full(len(before), 9), choice.bound, set())
+    told["source"] = np.where(told["decided"], CLASS, NO_SOURCE)
     found = Refined(
         Found(order, told, choices=asdict(choice), misfit=nodes),
         pd.DataFrame(starts, columns=["start", "sweep", "score"]), "restart 1", -100.0, 3 * len(order), 50,

@@ -54,7 +54,7 @@ def refined(
     poor = _missed(nodes, but_known(named)), _alike(judged.left_out)
     found = Found(
         [names[node] for node in best.found.order],
-        named[[*EDGE_COLUMNS, "source", *(["rule"] if "rule" in named else [])]],
+        named[[*EDGE_COLUMNS, *(["rule"] if "rule" in named else [])]],
         method=METHOD,
         choices=asdict(choice),
         notes=tuple(chain.from_iterable((*notes, *poor, () if task.learnt is None else task.learnt.notes))),

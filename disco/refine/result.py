@@ -15,7 +15,7 @@ from disco.table.artefacts import Finding
 METHOD = "likelihood refinement"
 EARLY = "The search was ended early"  # begins a note
 _SAME = 0.05  # nats by which scores of the same graph may differ, since each fit stops slightly before its optimum
-EDGE_COLUMNS = (*COLUMNS[:-1], "decided", "p_value", *KINDS)
+EDGE_COLUMNS = (*COLUMNS[:-1], "decided", "source", "p_value", *KINDS)
 
 
 @dataclass(frozen=True)

@@ -126,7 +126,7 @@ def _edges(edges: pd.DataFrame) -> pd.DataFrame:
     if "source" not in edges:
         by_rule = edges["rule"] != FREE if "rule" in edges else np.zeros(len(edges), dtype=bool)
         edges["source"] = np.select([by_rule, edges["decided"]], [KNOWLEDGE, CLASS], NO_SOURCE)
-    return edges.reindex(columns=[*EDGE_COLUMNS, "source", *(["rule"] if "rule" in edges else [])])
+    return edges.reindex(columns=[*EDGE_COLUMNS, *(["rule"] if "rule" in edges else [])])
 
 
 def _every(path: Path, schema: Schema, nodes: Sequence[str]) -> pd.DataFrame | None:

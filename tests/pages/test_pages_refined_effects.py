@@ -42,9 +42,9 @@ def refined_run(settings=None, fitted=False, frame=None, misfit=0.0) -> runs.Run
         run = runs.create_run(frame, settings or Settings.of("paper"), name="counts only")
     edges = pd.DataFrame(
         [
-            (NAMES[0], NAMES[1], 120.0, 130.0, 110.0, 30.0, 12.0, 3.0, 0.5, True, 1e-50, 1.0, 0.9),
-            (NAMES[1], NAMES[2], 20.0, 24.0, 9.0, 1.5, 1.5, -0.2, 0.5, False, 0.0, 2 / 3, np.nan),
-            (NAMES[0], NAMES[2], 6.0, 9.0, 2.0, 19.0, 2.0, 1.0, 0.5, False, 1e-3, 1.0, 0.5),
+            (NAMES[0], NAMES[1], 120.0, 130.0, 110.0, 30.0, 12.0, 3.0, 0.5, True, "class", 1e-50, 1.0, 0.9),
+            (NAMES[1], NAMES[2], 20.0, 24.0, 9.0, 1.5, 1.5, -0.2, 0.5, False, "", 0.0, 2 / 3, np.nan),
+            (NAMES[0], NAMES[2], 16.0, 19.0, 12.0, 19.0, 2.0, 1.0, 0.5, False, "", 1e-3, 1.0, 0.5),
         ],
         columns=list(EDGE_COLUMNS),
     )
@@ -84,7 +84,7 @@ def test_an_edge_has_its_curve_and_evidence():
     said = texts(app)
     assert "30.0 nats for `a` → `" in said and "9 of 10 bootstrap tables" in said and "3 of 3 fits" in said
     assert "DISCO" not in said and "no hidden common causes" in said
-    assert [metric.value for metric in app.metric] == ["120", "30.0", "12.0", "90%", "1.00e-50"] and figures(app) == 1
+    assert [metric.value for metric in app.metric] == ["120", "30.0", "12.0", "90%", "1.00·10⁻⁵⁰"] and figures(app) == 1
 
 
 def test_an_open_direction_is_called_so():

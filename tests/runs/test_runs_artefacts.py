@@ -57,7 +57,8 @@ def test_python_says_it_too(deep):
 
 
 def test_knowledge_still_decides(raw):
-    ruled = raw.having(edges=raw.edges.assign(rule=["required", *["free"] * (len(raw.edges) - 1)], decided=True))
+    sources = ["knowledge", *["class"] * (len(raw.edges) - 1)]
+    ruled = raw.having(edges=raw.edges.assign(source=sources, decided=True))
     decided = withheld(ruled, [Finding("depth", "So.", "Do.")]).edges["decided"].tolist()
     assert decided == [True, *[False] * (len(raw.edges) - 1)]
 
