@@ -5,12 +5,13 @@ Rows of an arm are compared with the controls in the same stratum, by the Mantel
     R = Σ_s (T_s c_s / N_s) / Σ_s (C_s t_s / N_s),    N_s = t_s + c_s,
 
 with T_s, C_s the counts and t_s, c_s the exposures (or numbers of rows) of arm and controls (Greenland and Robins,
-Biometrics 1985). The interval is that of log R with the sandwich variance of its estimating equation, in which rows of
-a group count together, and Student's t with as many degrees of freedom as there are units less two.
+Biometrics 1985). A unit is a row, or a group if each group is in one arm; groups with rows in several arms are strata
+instead. The interval is that of log R with the sandwich variance of its estimating equation, summed by units, and
+Student's t.
 
-The p-value is that of permuting the arms among units within strata: exact moments and a normal tail if both sides have
-many units, drawn permutations otherwise. A unit is a row, or a group if each group is in one arm; a group with rows in
-several arms is a stratum. Over all contrasts of a table, q is the false discovery rate of Benjamini and Hochberg.
+The p-value is that of permuting the arms among units, within strata if these are rows: exact moments and a normal tail
+if both sides have many units, drawn permutations otherwise. Over all contrasts of a table, q is the false discovery
+rate of Benjamini and Hochberg.
 """
 
 from typing import NamedTuple
@@ -36,20 +37,27 @@ _DRAWN = 9999  # permutations
 _PARTS = 4  # of a numeric covariate
 
 
-class _Units(NamedTuple):
-    """The compared units of one arm: one row or group each.
+class _Rows(NamedTuple):
+    """The compared rows of one arm and of the controls.
 
     Attributes:
-        counts: (units, d).
-        exposure: (units,).
-        treated: (units,) bool.
-        stratum: from 0, (units,).
+        counts: (n, d).
+        exposure, treated: (n,).
+        stratum, unit: numbers from 0, (n,).
+        block: the stratum of every unit, within which arms are permuted, (units,).
     """
 
     counts: np.ndarray
     exposure: np.ndarray
     treated: np.ndarray
     stratum: np.ndarray
+    unit: np.ndarray
+    block: np.ndarray
+
+    @property
+    def treated_units(self) -> np.ndarray:
+        """Whether a unit is in the arm, (units,) bool; it is as a whole, or not at all."""
+        return np.bincount(self.unit, self.treated, len(self.block)) > 0
 
 
 def contrasts(given: Prepared, margin: float = MARGIN, seed: int = 0) -> pd.DataFrame:
@@ -73,12 +81,11 @@ def contrasts(given: Prepared, margin: float = MARGIN, seed: int = 0) -> pd.Data
     names, random, rows = list(given.counts.columns), np.random.default_rng(seed), []
     strata = _strata(adjustment)
     for number, (label, targets) in enumerate(zip(done.arms, done.targets, strict=True), start=1):
-        units, many = _compared(given, adjustment, strata, number)
-        ratios, p_values = _ratios(units), _p_values(units, random)
-        means = _means(units)
+        part = _compared(given, adjustment, strata, number)
+        size = int(part.treated.sum()), int(part.treated_units.sum())
+        means, ratios, p_values = _means(part), _ratios(part), _p_values(part, random)
         for at, name in enumerate(names):
             if name not in targets:
-                size = many, int(units.treated.sum())
                 rows.append((label, name, targets, *size, *means[:, at], *ratios[:, at], p_values[at]))
     found = pd.DataFrame(rows, columns=list(COLUMNS[:11]))
     tested = found["p_value"].notna()
@@ -99,32 +106,41 @@ def _strata(adjustment: Adjustment) -> np.ndarray:
         else:
             cuts = np.quantile(one.values, np.arange(1, _PARTS) / _PARTS)
             parts.append(np.searchsorted(cuts, one.values, side="right"))
-    return np.unique(np.column_stack(parts), axis=0, return_inverse=True)[1].reshape(-1)
+    return _joint(*parts)
 
 
-def _compared(given: Prepared, adjustment: Adjustment, strata: np.ndarray, number: int) -> tuple[_Units, int]:
-    """The units of an arm and of the controls in strata that have both, and the number of the arm's rows in them."""
+def _compared(given: Prepared, adjustment: Adjustment, strata: np.ndarray, number: int) -> _Rows:
+    """The rows of an arm and of the controls, in strata that have both."""
     arm, group = adjustment.interventions.arm, adjustment.group  # type: ignore[union-attr]  # the caller has them
-    kept = (arm == number) | (arm == 0)
-    treated, stratum, counts = arm[kept] == number, strata[kept], given.counts.to_numpy()[kept]
-    exposure = np.ones(kept.sum()) if adjustment.log_exposure is None else np.exp(adjustment.log_exposure[kept])
+    kept = np.flatnonzero((arm == number) | (arm == 0))
+    treated, stratum, unit = arm[kept] == number, strata[kept], np.arange(len(kept))
+    of_groups = False
     if group is not None:
-        group = np.unique(group[kept], return_inverse=True)[1]
-        sides = np.zeros((group.max() + 1, 2), dtype=bool)
-        sides[group, treated.astype(int)] = True
-        if sides.all(1).any():  # groups with both sides are strata, and so are the others, which drop out
-            stratum = np.unique(np.column_stack([stratum, group]), axis=0, return_inverse=True)[1].reshape(-1)
-        else:  # a group is a unit; its parts in several strata stay apart
-            unit = np.unique(np.column_stack([stratum, group]), axis=0, return_inverse=True)[1].reshape(-1)
-            size = unit.max() + 1
-            counts, first = _summed(counts, unit, size), np.unique(unit, return_index=True)[1]
-            exposure, treated, stratum = np.bincount(unit, exposure, size), treated[first], stratum[first]
-    both = np.zeros((stratum.max() + 1, 2), dtype=bool)
-    both[stratum, treated.astype(int)] = True
-    used = np.asarray(both.all(1))[stratum]
-    units = _Units(counts[used], exposure[used], treated[used], np.unique(stratum[used], return_inverse=True)[1])
-    rows = arm[kept] == number
-    return units, int(rows.sum()) if used.all() else int(used[treated].sum())
+        group = group[kept]
+        of_groups = not (_sides(group, treated).all(1)).any()
+        if of_groups:
+            unit = group
+        else:
+            stratum = _joint(stratum, group)
+    used = np.asarray(_sides(stratum, treated).all(1))[stratum]
+    kept, treated, stratum, unit = kept[used], treated[used], _joint(stratum[used]), _joint(unit[used])
+    exposure = np.ones(len(kept)) if adjustment.log_exposure is None else np.exp(adjustment.log_exposure[kept])
+    counts = given.counts.to_numpy()[kept]
+    return _Rows(
+        counts, exposure, treated, stratum, unit, np.zeros(unit.max(initial=-1) + 1, int) if of_groups else stratum
+    )
+
+
+def _sides(stratum: np.ndarray, treated: np.ndarray) -> np.ndarray:
+    """Whether a stratum has controls and treated rows, (strata, 2) bool."""
+    found = np.zeros((stratum.max(initial=-1) + 1, 2), dtype=bool)
+    found[stratum, treated.astype(int)] = True
+    return found
+
+
+def _joint(*numbers: np.ndarray) -> np.ndarray:
+    """One number from 0 for every combination, (n,)."""
+    return np.unique(np.column_stack(numbers), axis=0, return_inverse=True)[1].reshape(-1)
 
 
 def _summed(values: np.ndarray, by: np.ndarray, size: int) -> np.ndarray:
@@ -134,70 +150,73 @@ def _summed(values: np.ndarray, by: np.ndarray, size: int) -> np.ndarray:
     return found
 
 
-def _means(units: _Units) -> np.ndarray:
+def _means(part: _Rows) -> np.ndarray:
     """Mean counts at an exposure of 1, of controls and of treated, (2, d)."""
-    sides = [
-        units.counts[side].sum(0) / max(units.exposure[side].sum(), 1e-300) for side in (~units.treated, units.treated)
-    ]
-    return np.array(sides) if len(units.counts) else np.full((2, units.counts.shape[1]), np.nan)
+    with np.errstate(invalid="ignore"):
+        return np.array(
+            [part.counts[side].sum(0) / part.exposure[side].sum() for side in (~part.treated, part.treated)]
+        )
 
 
-def _ratios(units: _Units) -> np.ndarray:
+def _ratios(part: _Rows) -> np.ndarray:
     """The Mantel–Haenszel rate ratio with its interval, (3, d)."""
-    nodes = units.counts.shape[1]
-    if len(units.counts) < 3:
-        return np.full((3, nodes), np.nan)
-    size, treated = units.stratum.max() + 1, units.treated
-    t, c = (np.bincount(units.stratum, units.exposure * side, size) for side in (treated, ~treated))
-    counts_t, counts_c = (_summed(units.counts * side[:, None], units.stratum, size) for side in (treated, ~treated))
+    many, treated, at = len(part.block), part.treated, part.stratum
+    if many < 3:
+        return np.full((3, part.counts.shape[1]), np.nan)
+    size = at.max() + 1
+    t, c = (np.bincount(at, part.exposure * side, size) for side in (treated, ~treated))
+    counts_t, counts_c = (_summed(part.counts * side[:, None], at, size) for side in (treated, ~treated))
     up, down = (c / (t + c)) @ counts_t, (t / (t + c)) @ counts_c
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = up / down
-        # Each unit's part in Σ (T c − R C t) / N, about its side's rate in the stratum.
-        side, at = np.where(treated[:, None], counts_t[units.stratum], counts_c[units.stratum]), units.stratum
-        rate = side / np.where(treated, t[at], c[at])[:, None]
-        weight = np.where(treated, c[at], -t[at])[:, None] / (t + c)[at][:, None]
-        parts = (units.counts - rate * units.exposure[:, None]) * weight * np.where(treated[:, None], 1.0, ratio)
-        many = len(units.counts)
+        # Each row's part in Σ (T c − R C t) / N, about its side's rate in the stratum.
+        rate = np.where(treated[:, None], counts_t[at], counts_c[at]) / np.where(treated, t[at], c[at])[:, None]
+        weight = (np.where(treated, c[at], -t[at]) / (t + c)[at])[:, None] * np.where(treated[:, None], 1.0, ratio)
+        parts = _summed((part.counts - rate * part.exposure[:, None]) * weight, part.unit, many)
         spread = np.sqrt((parts**2).sum(0) * many / (many - 1)) / up
-        half = student.ppf((1 + _LEVEL) / 2, max(many - size - 1, 1)) * spread
+        half = student.ppf((1 + _LEVEL) / 2, max(many - part.block.max() - 2, 1)) * spread
         found = np.array([ratio, ratio * np.exp(-half), ratio * np.exp(half)])
     found[:, ~((up > 0) & (down > 0))] = np.nan
     return found
 
 
-def _p_values(units: _Units, random: np.random.Generator) -> np.ndarray:
-    """Two-sided p-values of the treated units' sum about the strata's rates, by permutations within strata, (d,)."""
-    nodes, size = units.counts.shape[1], int(units.stratum.max(initial=-1)) + 1
-    if not size:
-        return np.full(nodes, np.nan)
-    total = _summed(units.counts, units.stratum, size) / np.bincount(units.stratum, units.exposure, size)[:, None]
-    scores = units.counts - total[units.stratum] * units.exposure[:, None]
-    many = np.bincount(units.stratum, minlength=size)
-    share = np.bincount(units.stratum, units.treated, size)
-    mean = _summed(scores, units.stratum, size) / many[:, None]
-    squares = _summed((scores - mean[units.stratum]) ** 2, units.stratum, size)
+def _p_values(part: _Rows, random: np.random.Generator) -> np.ndarray:
+    """Two-sided p-values of the treated units' sum about the strata's rates, by permutations within blocks, (d,)."""
+    if not len(part.block):
+        return np.full(part.counts.shape[1], np.nan)
+    at, size = part.stratum, part.stratum.max() + 1
+    rate = _summed(part.counts, at, size) / np.bincount(at, part.exposure, size)[:, None]
+    scores = _summed(part.counts - rate[at] * part.exposure[:, None], part.unit, len(part.block))
+    treated, block = part.treated_units, part.block
+    many, share = np.bincount(block), np.bincount(block, treated)
+    mean = _summed(scores, block, len(many)) / many[:, None]
+    squares = _summed((scores - mean[block]) ** 2, block, len(many))
     expected = share @ mean
     variance = (share * (many - share) / (many * np.maximum(many - 1, 1))) @ squares
-    seen = scores[units.treated].sum(0)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        z = np.abs(seen - expected) / np.sqrt(variance)
-    p_values = 2 * ndtr(-z)
-    if min(units.treated.sum(), (~units.treated).sum()) < _MANY:
-        p_values = np.where(np.isfinite(z), _drawn(units, scores, np.abs(seen - expected), expected, random), np.nan)
+    apart = np.abs(scores[treated].sum(0) - expected)
+    if min(treated.sum(), (~treated).sum()) < _MANY:
+        p_values = _drawn(scores, treated, block, apart, expected, random)
+    else:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            p_values = 2 * ndtr(-apart / np.sqrt(variance))
     return np.where(variance > 0, p_values, np.nan)
 
 
 def _drawn(
-    units: _Units, scores: np.ndarray, apart: np.ndarray, expected: np.ndarray, random: np.random.Generator
+    scores: np.ndarray,
+    treated: np.ndarray,
+    block: np.ndarray,
+    apart: np.ndarray,
+    expected: np.ndarray,
+    random: np.random.Generator,
 ) -> np.ndarray:
     """The share of drawn permutations at least as far apart, (d,)."""
-    order = np.argsort(units.stratum, kind="stable")
-    stratum, treated, scores = units.stratum[order], units.treated[order], scores[order]
+    order = np.argsort(block, kind="stable")
+    block, treated, scores = block[order], treated[order], scores[order]
     beyond, left = np.zeros(scores.shape[1]), _DRAWN
     while left:
         part = min(left, 500)
-        keys = stratum + random.random((part, len(stratum)))  # sorting keeps strata together
+        keys = block + random.random((part, len(block)))  # sorting keeps blocks together
         moved = treated[np.argsort(keys, axis=1)]
         beyond += (np.abs(moved @ scores - expected) >= apart * (1 - 1e-9)).sum(0)
         left -= part

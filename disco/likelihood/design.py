@@ -113,8 +113,7 @@ class Design:
         spread, parent_spread: log standard deviation of every node's levels, as a child and as a parent, (d,).
         measure_precision: prior precision of the base measure's coefficients, (d, q), 1 for padding.
         offset: added to the canonical parameter of every node, usually log exposure, (n,) or None.
-        own_rows: 1 in the rows that a node's own distribution is fitted to, 0 where it was set from outside, (d, n); or
-            None for all rows.
+        own_rows: 1 where a node's own distribution is fitted, 0 where it was set from outside, (d, n); or None.
     """
 
     ranks: Tensor
@@ -155,8 +154,7 @@ class Design:
         Args:
             ranks: whole numbers 0 … K_j, every level present, (n, d).
             offset: added to the canonical parameter, for instance log library size, (n,).
-            beside, prior: the rows' own columns, and the normal prior.
-            was_set: where a node was set from outside, (n, d) bool.
+            beside, prior, was_set: the rows' own columns, the normal prior, where a node was set from outside, (n, d).
             positions: nonnegative numbers on which the effects of parents depend, (n, d); the ranks unless given.
             dtype: type of the columns at the rows; everything on the levels is double.
             device, names: the device, and column names for errors.

@@ -92,7 +92,7 @@ def unusable_rows(table: pd.DataFrame, roles: Roles) -> dict[str, np.ndarray]:
     times = Counter(names)
     columns = {name: table.iloc[:, index] for index, name in enumerate(names) if times[name] == 1}
     for name, given in roles.columns.items():
-        if name in columns and roles.role(name) not in ("count", "ignore"):
+        if name in columns and roles.role(name) not in ("count", "intervention", "ignore"):
             kind = kind_of(columns[name]) if isinstance(given, str) else given[1]
             found[name] = _unusable(columns[name], roles.role(name), kind, roles.group_effects)
     if roles.exposure is not None:

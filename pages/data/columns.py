@@ -7,7 +7,7 @@ import streamlit as st
 
 from disco.table.adjustment import KINDS
 from disco.table.cells import names_of
-from disco.table.interventions import INTERVENTION_KINDS
+from disco.table.interventions import INTERVENTION_KINDS, SET
 from disco.table.roles import kind_of
 from disco.words import how_many
 from pages.shared import session
@@ -124,10 +124,11 @@ def roles_of(draft: Draft) -> list[str]:
 
 
 def _in_words(draft: Draft, position: int) -> str:
-    """The role of a column that is neither a count nor ignored; a covariate's with its kind."""
+    """The role of a column that is neither a count nor ignored, with its kind if it has one."""
     given = draft.roles.columns[names_of(draft.table)[position]]
     if given == "covariate":
         return f"covariate, {kind_of(draft.table.iloc[:, position])}"
+    given = ("intervention", SET) if given == "intervention" else given
     return given if isinstance(given, str) else ", ".join(given)
 
 

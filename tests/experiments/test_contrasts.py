@@ -10,6 +10,7 @@ from disco.errors import InputError
 from disco.experiments import contrasts, learnt
 from disco.knowledge import Knowledge
 from disco.table.prepared import prepare
+from disco.table.role_checks import unusable_rows
 from disco.table.roles import Roles
 
 GUIDE = {"guide": "intervention"}
@@ -66,6 +67,20 @@ def test_groups_in_one_arm_are_the_units(rng):
     assert grouped["p_value"] > 0.02 > alone["p_value"]
 
 
+def test_a_plot_seen_in_many_years_is_one_unit(rng):
+    """Years are strata and plots are units: what lasts in a plot does not count once per year."""
+    plot, year = np.repeat(np.arange(14), 60), np.tile(np.repeat(np.arange(6), 10), 14)
+    level = rng.gamma(4, 2, 14)[plot] * np.linspace(1, 2, 6)[year]
+    table = pd.DataFrame({"a": rng.poisson(3, 840), "b": rng.poisson(level), "plot": plot.astype(str)})
+    table = table.assign(year=year.astype(str), guide=np.where(plot < 7, "a", "control"))
+    by_year, once = (compared(table, {**GUIDE, "plot": "group", "year": role}) for role in ("covariate", "ignore"))
+    both = [found.loc["a", "b"] for found in (by_year, once)]
+    assert [row["units"] for row in both] == [7, 7] and [row["rows"] for row in both] == [420, 420]
+    assert both[0]["p_value"] == pytest.approx(both[1]["p_value"], abs=0.03)
+    widths = [np.log(row["high"] / row["low"]) for row in both]
+    assert widths[0] == pytest.approx(widths[1], rel=0.1)
+
+
 def test_permutations_agree_with_all_of_them(rng):
     table = pd.DataFrame({"a": rng.poisson(3, 21), "b": rng.poisson(np.where(np.arange(21) < 10, 9, 5))})
     row = compared(table.assign(guide=np.where(np.arange(21) < 10, "a", ""))).loc["a", "b"]
@@ -109,6 +124,10 @@ def test_several_targets_and_mapped_labels(rng):
     assert set(found.index.get_level_values("arm")) == {"x1", "a; b"}
     assert found.loc["a; b"]["targets"].iloc[0] == ("a", "b") and list(found.loc["a; b"].index) == ["c"]
     assert Roles.from_dict(roles.to_dict()) == roles
+
+
+def test_no_row_is_unusable_for_its_labels(rng):
+    assert not unusable_rows(trial(rng), Roles(GUIDE))
 
 
 @pytest.mark.parametrize(
