@@ -5,11 +5,13 @@
     python -m benchmarks.speed --real --only directed digits
 
 One JSON line per case: seconds of the refinement with evidence on every edge, seconds of BOSS with BIC on the counts,
-and their ratio; and the number of fits. Both run on all cores, after one refinement that compiles.
+and their ratio; and the number of fits. Both run on all cores, after one refinement that compiles. Without BOSS: a
+refinement with d = 1,000, and a fit with preset `tuned`.
 """
 
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import pandas as pd
@@ -17,6 +19,7 @@ from sklearn.datasets import load_digits
 
 from benchmarks.directed import HALVES
 from benchmarks.machine import describe
+from disco import DISCO
 from disco.methods import find
 from disco.refine import QUICK, Choice, Refined, refine
 from disco.simulate import Design, simulate
@@ -38,6 +41,11 @@ def timed(work: Callable[[], Any]) -> tuple[float, Any]:
     began = time.perf_counter()
     result = work()
     return time.perf_counter() - began, result
+
+
+def alone(name: str, work: Callable[[], Any]) -> Line:
+    """The time of a case without BOSS."""
+    return {"measure": name, "seconds": round(timed(work)[0], 2), "machine": describe()}
 
 
 def both(table: pd.DataFrame, choice: Choice = QUICK) -> tuple[float, float, Refined]:
@@ -81,11 +89,16 @@ def directed() -> Line:
     }
 
 
-def of_design(nodes: int, family: str, choice: Choice = QUICK, **more: Any) -> Line:
-    """A simulated table of 5,000 rows with three edges per node."""
+def simulated(nodes: int, family: str, **more: Any) -> pd.DataFrame:
+    """A table of 5,000 rows with three edges per node."""
     design = Design(graph="er-exact", k=3, nodes=nodes, rows=5000, family=_FAMILIES[family], seed=0, **more)
+    return simulate(design).table
+
+
+def of_design(nodes: int, family: str, choice: Choice = QUICK, **more: Any) -> Line:
+    """A simulated table's line."""
     words = [f"{family} d = {nodes}", *(["unsortable"] if more else []), *(["bootstrap"] if choice.bootstrap else [])]
-    return of_table(", ".join(words), simulate(design).table, choice)
+    return of_table(", ".join(words), simulated(nodes, family, **more), choice)
 
 
 CASES: dict[str, Callable[[], Iterator[Line]]] = {
@@ -93,6 +106,12 @@ CASES: dict[str, Callable[[], Iterator[Line]]] = {
     "digits": lambda: iter([of_table("digits", digits())]),
     "families": lambda: (of_design(50, family) for family in _FAMILIES),
     "sizes": lambda: (of_design(nodes, "Poisson") for nodes in (100, 200, 500)),
+    "thousand": lambda: iter(
+        [alone("Poisson d = 1000", partial(refine, simulated(1000, "Poisson"), QUICK, dismissed=ARTEFACTS))]
+    ),
+    "tuned": lambda: iter(
+        [alone("tuned fit, Poisson d = 50", partial(DISCO("tuned").fit, simulated(50, "Poisson"), dismissed=ARTEFACTS))]
+    ),
     "bootstrap": lambda: (of_design(50, "Poisson", _BOOTSTRAP, **more) for more in ({}, {"unsortable": True})),
 }
 

@@ -16,6 +16,10 @@ from disco.knowledge.resolved import Resolved
 from disco.words import how_many, number
 
 _NAMED = 5
+_NOT_COMPARED = (
+    'No row of the arm "{arm}" has a control with like values of all covariates, so it was not compared: use fewer '
+    "covariates, or make one the group."
+)
 
 
 class Learnt(NamedTuple):
@@ -24,7 +28,7 @@ class Learnt(NamedTuple):
     Attributes:
         rules: those of the experiments together with the knowledge, or None if there are neither.
         before: [a, b]: an experiment shows that a comes before b, alone or with other rules, (d, d) bool.
-        notes: sentences on rules that were left out.
+        notes: sentences on rules that were left out, and on arms that were not compared.
     """
 
     rules: Resolved | None
@@ -48,7 +52,8 @@ def learnt(found: pd.DataFrame, names: Sequence[str], known: Resolved | None = N
     single = found[found["targets"].map(len) == 1].sort_values("p_value", kind="stable")
     pairs = [(index[row.targets[0]], index[row.node], row) for row in single.itertuples()]
     start = Resolved(none, none, none) if known is None else known
-    reach, steps, notes = start.before.copy(), nx.DiGraph(np.argwhere(start.before).tolist()), []
+    reach, steps = start.before.copy(), nx.DiGraph(np.argwhere(start.before).tolist())
+    notes = [_NOT_COMPARED.format(arm=arm) for arm in found.loc[found["rows"] == 0, "arm"].unique()]
     for parent, child, row in pairs:
         if not row.changed or reach[parent, child]:
             continue
@@ -96,4 +101,7 @@ def _short(notes: list[str]) -> tuple[str, ...]:
     """The first notes, and how many more there are."""
     if len(notes) <= _NAMED:
         return tuple(notes)
-    return (*notes[:_NAMED], f"{how_many(len(notes) - _NAMED, 'more rule')} of experiments contradicted stronger ones.")
+    return (
+        *notes[:_NAMED],
+        f"{how_many(len(notes) - _NAMED, 'more rule or arm', 'more rules or arms')} were left out.",
+    )

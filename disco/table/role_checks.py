@@ -23,11 +23,13 @@ def check_roles(counts: pd.DataFrame, adjustment: Adjustment, roles: Roles, fold
         folds: of the fit.
 
     Raises:
-        InputError: the groups cannot be divided, or a covariate or the exposure determines a node.
+        InputError: the groups cannot be divided, a covariate or the exposure determines a node, or a covariate
+            separates an arm from the controls.
     """
     _check_group(adjustment, roles, folds)
     for covariate in adjustment.covariates:
         _check_determines(counts, covariate)
+        _check_separates(adjustment, covariate)
     if adjustment.exposure is not None:
         _check_rates(counts, adjustment.exposure, (*roles.named("exposure"), roles.exposure or "")[0])
 
@@ -68,6 +70,20 @@ def _check_determines(counts: pd.DataFrame, covariate: Covariate) -> None:
             raise InputError(
                 f'The covariate "{covariate.name}" determines "{name}", which {how}, so it has no other cause: ignore '
                 "one of the two."
+            )
+
+
+def _check_separates(adjustment: Adjustment, covariate: Covariate) -> None:
+    """Refuse a categorical covariate of which no level has rows of an arm and controls."""
+    done = adjustment.interventions
+    if done is None or covariate.kind != CATEGORICAL:
+        return
+    with_controls = np.unique(covariate.values[done.arm == 0])
+    for number, label in enumerate(done.arms, start=1):
+        if not np.isin(covariate.values[done.arm == number], with_controls).any():
+            raise InputError(
+                f'No level of the covariate "{covariate.name}" has both controls and rows of the arm "{label}" of '
+                f'"{done.name}", so nothing can be compared: make "{covariate.name}" the group, or ignore it.'
             )
 
 

@@ -126,6 +126,18 @@ def test_several_targets_and_mapped_labels(rng):
     assert Roles.from_dict(roles.to_dict()) == roles
 
 
+def test_an_arm_that_cannot_be_compared_is_said(rng):
+    table = trial(rng).assign(site=["s", "t"] * 50 + ["u", "v"] * 150)
+    with pytest.raises(InputError, match='No level of the covariate "site" has both controls and rows of the arm "a"'):
+        prepare(table, {**GUIDE, "site": "covariate"})
+    table = table.assign(
+        site=["s", "t"] * 200, year=np.where(table["guide"] == "a", table.index % 2, 1 - table.index % 2)
+    )
+    found = contrasts(prepare(table.astype({"year": str}), {**GUIDE, "site": "covariate", "year": "covariate"}))
+    assert found["ratio"].isna().all() and not found["changed"].any() and (found["rows"] == 0).all()
+    assert 'No row of the arm "a" has a control with like values' in learnt(found, ["a", "b", "c"]).notes[0]
+
+
 def test_no_row_is_unusable_for_its_labels(rng):
     assert not unusable_rows(trial(rng), Roles(GUIDE))
 
