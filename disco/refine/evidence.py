@@ -50,6 +50,7 @@ from disco.refine.reversal import Reversal, reversals
 from disco.refine.scores import SEARCHING, Scores, fit_alone, make_fits
 from disco.refine.search import Optimum
 from disco.refine.searches import Searched
+from disco.refine.stepwise import predicted_losses
 from disco.refine.task import Task
 from disco.refine.walks import Parents, Wanted
 
@@ -114,10 +115,7 @@ def judge(
 def _strongest_first(scores: Scores, parents: Sequence[Parents]) -> list[Predicted]:
     """All edges of a graph, the largest predicted loss first."""
     make_fits((scores, key) for key in enumerate(parents))
-    edges = []
-    for child, nodes in enumerate(parents):
-        fitted = scores.fits[child][nodes]
-        edges += [(parent, child, float(nats)) for parent, nats in zip(fitted.parents, fitted.loss, strict=True)]
+    edges = predicted_losses(scores.fits[child][nodes] for child, nodes in enumerate(parents))
     return sorted(edges, key=lambda edge: (-edge[2], *edge[:2]))
 
 

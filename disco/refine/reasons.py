@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from disco.graph import EXPERIMENT, FREE
+from disco.graph import EXPERIMENT, FREE, KNOWLEDGE
 from disco.refine.limits import AGAINST, FEW, HALF, MISFIT, MOST_MISFIT, TIMES
 
 
@@ -81,13 +81,15 @@ def missed(nodes: pd.DataFrame) -> pd.DataFrame:
 
 
 def but_known(edges: pd.DataFrame) -> str:
-    """The continuation of "no direction is decided" if knowledge fixes some; empty if none.
+    """The continuation of "no direction is decided" if knowledge or an experiment fixes some; empty if none.
 
     Args:
         edges: `Refined.edges`.
     """
-    many = int((edges["rule"] != FREE).sum()) if "rule" in edges else 0
-    return f", except {'one' if many == 1 else f'{many:,}'} that knowledge fixes" if many else ""
+    words = {KNOWLEDGE: "knowledge", EXPERIMENT: "an experiment"}
+    fixed = edges["source"][edges["source"].isin([*words])]
+    which = " or ".join(words[source] for source in words if (fixed == source).any())
+    return f", except {'one' if len(fixed) == 1 else f'{len(fixed):,}'} that {which} fixes" if len(fixed) else ""
 
 
 def is_of_kind(nodes: pd.DataFrame) -> bool:

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from disco.progress import Callback, Reporter, Sketch
-from disco.refine.stepwise import Fit, Stepwise
+from disco.refine.stepwise import Fit, Stepwise, predicted_losses
 from disco.refine.walks import Parents, Walk, bits_of, together
 
 STOPPED = "the refinement was stopped."
@@ -149,12 +149,7 @@ class _State:
 
     def sketch(self) -> Sketch:
         """The graph, with the predicted loss of score without each edge."""
-        edges = [
-            (parent, child, float(nats))
-            for child, fitted in enumerate(self.fitted)
-            for parent, nats in zip(fitted.parents, fitted.loss, strict=True)
-        ]
-        return Sketch(tuple(self.order), edges)
+        return Sketch(tuple(self.order), predicted_losses(self.fitted))
 
     def _walks(self, node: int, reach: int) -> "_Places":
         """The positions up to `reach` linked nodes away, and the walks that score them."""

@@ -40,6 +40,15 @@ class Fit(Protocol):
 AFit = TypeVar("AFit", bound=Fit)
 
 
+def predicted_losses(fitted: Iterable[Fit]) -> list[tuple[int, int, float]]:
+    """Parent, child and predicted loss of score without the edge, for the fits of nodes 0, 1, …"""
+    return [
+        (parent, child, float(nats))
+        for child, one in enumerate(fitted)
+        for parent, nats in zip(one.parents, one.loss, strict=True)
+    ]
+
+
 class Stepwise(Generic[AFit]):
     """The request of a search over orders: a node's best parents among the nodes before it.
 

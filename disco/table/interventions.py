@@ -138,8 +138,8 @@ def _targets(label: str, name: str, nodes: Sequence[str], targets: Targets) -> t
         if len(parts) > 1:
             return tuple(dict.fromkeys(node for part in parts for node in _targets(part, name, nodes, targets)))
         raise InputError(
-            f'"{label}" in the intervention "{name}" is not a count column: write the columns that it sets in its cells '
-            "instead, or nothing for a control, or give its targets in a file of roles."
+            f'"{label}" in the intervention "{name}" is not a count column: write the columns that it sets in its '
+            "cells instead, or nothing for a control, or give its targets in a file of roles."
         )
     if unknown := [node for node in found if node not in nodes]:
         among = series([f'"{node}"' for node in nodes[:_LISTED]]) + " …" * (len(nodes) > _LISTED)

@@ -144,7 +144,10 @@ def test_a_refinement_is_as_sure_as_its_directions_and_its_model():
     assert poor.level == "poor" and poor.text.endswith(said)
     assert level(missed) == "poor" and "all 7 nodes are poorly fitted" in verdicts.of_refinement(missed, BOUND).text
     assert verdicts.of_refinement(missed, BOUND).advice.endswith("No direction is decided.")
-    ruled = missed.having(edges=found.edges.assign(rule=["required", "fixed", *["free"] * 4]))
-    assert verdicts.of_refinement(ruled, BOUND).advice.endswith(
-        "No direction is decided, except 2 that knowledge fixes."
-    )
+    for sources, fixed in (
+        (["knowledge"] * 2, "2 that knowledge"),
+        (["experiment", "knowledge"], "2 that knowledge or an experiment"),
+    ):
+        ruled = missed.having(edges=found.edges.assign(source=[*sources, *[""] * 4]))
+        advice = verdicts.of_refinement(ruled, BOUND).advice
+        assert advice.endswith(f"No direction is decided, except {fixed} fixes.")
