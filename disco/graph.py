@@ -38,7 +38,7 @@ FREE = "free"  # the rule of an edge without knowledge
 # What gives an edge its direction, the first that applies; empty if it is not known.
 KNOWLEDGE, EXPERIMENT, CLASS, NO_SOURCE = SOURCES = ("knowledge", "experiment", "class", "")
 # Whether the direction of a true edge can be known (`disco.simulate.known`).
-KNOWN, UNKNOWN, NOT_PROVED = DIRECTIONS = ("known", "unknown", "not proved")
+KNOWN, UNKNOWN, NOT_PROVED, BY_EXPERIMENT = DIRECTIONS = ("known", "unknown", "not proved", EXPERIMENT)
 FORMATS = ("csv", "json", "graphml", "dot")
 About = Mapping[str, float | int | str]  # a graph's provenance, by name
 # Characters that XML 1.0 does not allow, even escaped.

@@ -272,6 +272,16 @@ def _beside(command: argparse.ArgumentParser) -> None:
     )
     command.add_argument("--groups", type=int, metavar="COUNT", help="groups of rows with effects on every node (0)")
     command.add_argument("--group-effect", type=float, metavar="SD", help="sd of these effects (0.5)")
+    command.add_argument(
+        "--interventions",
+        metavar="COUNT|A,B",
+        help="random nodes, or these, each set in an arm of its own after the rows of --n (0)",
+    )
+    command.add_argument("--intervention-rows", type=int, metavar="COUNT", help="rows of an arm (250)")
+    command.add_argument(
+        "--intervention-kind", metavar="KIND", help="set (default): one value; shift: another mean, the same parents"
+    )
+    command.add_argument("--intervention-effect", type=float, metavar="SIZE", help="shift of log mean or logit (1)")
 
 
 def _evaluate(command: argparse.ArgumentParser) -> None:

@@ -19,6 +19,7 @@ _SAME = (
     *("graph", "k", "family", "seed", "unsortable", "random_signs", "equal_means", "equal_variances"),
     *("exposure", "interactions", "latent", "sources", "spread", "batches", "batch_effect"),
     *("depth", "depth_causes", "age_and_sex", "groups", "group_effect"),
+    *("interventions", "intervention_rows", "intervention_kind", "intervention_effect"),
 )
 
 
@@ -56,6 +57,8 @@ def given_design(arguments: argparse.Namespace) -> dict[str, Any]:
     given = {name: getattr(arguments, name) for name in _SAME}
     given |= {name: getattr(arguments, flag) for flag, name in _FLAGS.items()}
     values |= {name: value for name, value in given.items() if value is not None}
+    if arguments.interventions is not None:
+        values["interventions"] = Design.interventions_of(arguments.interventions)
     if arguments.d is not None:
         values.pop("names", None)  # a design file has as many names as nodes
     if arguments.param:

@@ -8,18 +8,20 @@ from typing import Any
 
 import numpy as np
 
-from disco.checks import check, flag, number, one_of, whole
+from disco.checks import a_thing, between, check, flag, is_whole, number, one_of, require, whole
 from disco.errors import InputError
 from disco.simulate.families import FAMILIES
 from disco.simulate.graphs import GRAPHS, LARGEST_GRAPH, own_graph
 from disco.simulate.sources import SOURCES
 from disco.table.adjustment import CATEGORICAL, CONTINUOUS, MOST_LEVELS
+from disco.table.interventions import CONTROLS, FEWEST, INTERVENTION_KINDS, SET
 from disco.table.roles import Roles
 
 LARGEST_DESIGN = 10_000_000  # bytes of a design.json: an own graph of half a million edges
 LARGEST_ISING = 12  # nodes: 4,096 states
 LARGEST_TABLE = 100_000_000  # cells: 0.8 GB
 RATES, COUNTS = "rates", "counts"  # what a depth's children depend on
+INTERVENTION = "intervention"  # the column that names the arms
 
 
 @dataclass(frozen=True)
@@ -59,6 +61,11 @@ class Design:
     age_and_sex: bool = flag(False)  # a smooth effect and a factor, each on half of the nodes
     groups: int = whole(0, at_least=0, at_most=LARGEST_TABLE)  # of equal size, with normal effects on every node
     group_effect: float = number(0.5, at_least=0, at_most=3)  # sd of these
+    # Arms of an experiment, after the controls (`disco.simulate.arms`).
+    interventions: int | tuple[str, ...] = 0  # random nodes, or the names of nodes, each with an arm of its own
+    intervention_rows: int = whole(250, at_least=FEWEST, at_most=LARGEST_TABLE)  # of an arm
+    intervention_kind: str = one_of(SET, INTERVENTION_KINDS, quote='"')
+    intervention_effect: float = number(1.0, at_least=0, at_most=3)  # size of a shift of the canonical parameter
     seed: int = whole(0, at_least=0, at_most=2**63 - 1)
 
     def __post_init__(self) -> None:
@@ -71,10 +78,11 @@ class Design:
         elif self.edges is not None:
             raise InputError(f'Edges belong to graph "own"; graph "{self.graph}" draws them: leave them out.')
         check(self)
-        if self.nodes * self.rows > LARGEST_TABLE:
-            cells = self.nodes * self.rows
-            raise InputError(f"The table would hold {cells:,} cells, more than {LARGEST_TABLE:,}: fewer rows or nodes.")
         self._take_names()
+        self._take_interventions()
+        cells = self.nodes * (self.rows + self.arms * self.intervention_rows)
+        if cells > LARGEST_TABLE:
+            raise InputError(f"The table would hold {cells:,} cells, more than {LARGEST_TABLE:,}: fewer rows or nodes.")
         self._check_families()
         self._check_parameters()
         self._check_shapes()
@@ -101,10 +109,19 @@ class Design:
         named = self.family.values() if isinstance(self.family, Mapping) else self.family.split(",")
         return list(dict.fromkeys(key.strip() for key in named))
 
-    def beside(self) -> tuple[str, ...]:
-        """The columns added to the counts."""
+    @property
+    def arms(self) -> int:
+        """The number of interventions."""
+        return len(self.interventions) if isinstance(self.interventions, tuple) else self.interventions
+
+    def disturbing(self) -> tuple[str, ...]:
+        """The columns beside the counts that affect many nodes."""
         there = {"batch": self.batches, "age": self.age_and_sex, "sex": self.age_and_sex, "depth": self.depth}
         return tuple(name for name, given in (there | {"group": self.groups}).items() if given)
+
+    def beside(self) -> tuple[str, ...]:
+        """The columns added to the counts."""
+        return (*self.disturbing(), *([INTERVENTION] if self.arms else []))
 
     def roles(self) -> Roles | None:
         """The correct roles of the columns beside the counts; None if there are none.
@@ -118,6 +135,7 @@ class Design:
             "sex": ("covariate", CATEGORICAL),
             "depth": "exposure" if self.depth_causes == RATES else ("covariate", CONTINUOUS),
             "group": "group",
+            INTERVENTION: (INTERVENTION, self.intervention_kind),
         }
         names = self.beside()
         few = 0 < self.groups <= MOST_LEVELS
@@ -133,6 +151,9 @@ class Design:
         values["edges"] = None if self.edges is None else [list(edge) for edge in self.edges]
         values["names"] = None if self.names == self._default_names() else list(self.names)
         values["family"] = self.family if isinstance(self.family, str) else dict(self.family)
+        values["interventions"] = (
+            list(self.interventions) if isinstance(self.interventions, tuple) else self.interventions
+        )
         return values | {"parameters": dict(self.parameters)}
 
     @classmethod
@@ -153,6 +174,13 @@ class Design:
         except (TypeError, ValueError, AttributeError, OverflowError, RecursionError) as error:
             # Only a JSON file can hold a value whose type no option has.
             raise InputError(f"This is not a design that this program wrote: {str(error)[:200]}.") from None
+
+    @staticmethod
+    def interventions_of(text: str) -> int | tuple[str, ...]:
+        """Interventions as they are written: a number, or the names of nodes between commas."""
+        return (
+            int(text) if text.strip().isdecimal() else tuple(part.strip() for part in text.split(",") if part.strip())
+        )
 
     @staticmethod
     def values_of(content: bytes) -> dict[str, Any]:
@@ -203,6 +231,24 @@ class Design:
         if self.edges is not None:
             own_graph(self.edges, list(self.names))
 
+    def _take_interventions(self) -> None:
+        """Check the nodes that are set, and take a list of them as a tuple."""
+        wanted = self.interventions
+        if is_whole(wanted):
+            require("interventions", wanted, between(0, self.nodes, whole=True))
+            self._set("interventions", int(wanted))  # type: ignore[arg-type]  # a whole number
+        elif isinstance(wanted, list | tuple):
+            self._set("interventions", tuple(str(name) for name in wanted))
+            for number, name in enumerate(self.interventions):  # type: ignore[arg-type]  # a tuple
+                if name not in self.names:
+                    raise InputError(f'The intervention on "{name}" is on no node: choose nodes of the graph.')
+                if name in self.interventions[:number]:  # type: ignore[index]  # a tuple
+                    raise InputError(f'"{name}" has two interventions: give it one.')
+                if ";" in name or name.lower() in CONTROLS:
+                    raise InputError(f'A node called "{name}" cannot name an arm: rename it.')
+        else:
+            raise InputError(f"interventions must be a number or the names of nodes; got {a_thing(wanted)}.")
+
     def _check_families(self) -> None:
         if isinstance(self.family, Mapping):
             odd = sorted(set(self.family) ^ set(self.names))
@@ -236,7 +282,7 @@ class Design:
             raise InputError("Equal means fix the sources and the spread: leave both at their defaults.")
         if self.sources != "family" and any(FAMILIES[key].law.continuous for key in self.keys()):
             raise InputError(f'Sources "{self.sources}" are counts: choose families of counts.')
-        others = shaped or calibrated or self.interactions or self.latent or self.beside()
+        others = shaped or calibrated or self.interactions or self.latent or self.disturbing()
         if "ising" in self.keys() and (
             self.keys() != ["ising"] or self.graph != "complete" or self.nodes > LARGEST_ISING or others
         ):

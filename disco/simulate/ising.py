@@ -1,4 +1,4 @@
-"""The complete pairwise binary model (Ising model): all nodes are drawn together, exactly, by enumeration.
+"""The complete pairwise binary model (Ising model): all nodes are drawn exactly, by enumeration.
 
 log p(x) = Σ_i a x_i + Σ_{i<j} θ_ij (x_i - ½)(x_j - ½) - log Z, x in {0, 1}^d.
 
@@ -9,7 +9,9 @@ every causal order.
 from collections.abc import Sequence
 
 import numpy as np
+from scipy.special import expit, logit
 
+from disco.simulate.arms import Arms
 from disco.simulate.mechanisms import Mechanism
 
 KEY = "ising"
@@ -29,11 +31,39 @@ def probabilities(field: np.ndarray, coupling: np.ndarray) -> np.ndarray:
     return weights / weights.sum()
 
 
-def draw(mechanisms: Sequence[Mechanism], rows: int, stream: np.random.Generator) -> np.ndarray:
-    """The values of all nodes, (nodes, rows); a is a node's intercept and θ the scaled coefficient of a parent."""
+def draw(
+    mechanisms: Sequence[Mechanism], order: np.ndarray, arms: Arms, streams: Sequence[np.random.Generator]
+) -> np.ndarray:
+    """The values of all nodes, (nodes, rows); a is a node's intercept and θ the scaled coefficient of a parent.
+
+    Args:
+        mechanisms: one per node.
+        order: a causal order of the nodes, along which the arms act.
+        arms: of the experiment.
+        streams: one per node; the first draws all nodes of the controls.
+    """
     coupling = np.zeros((len(mechanisms), len(mechanisms)))
     for child, mechanism in enumerate(mechanisms):
         coupling[mechanism.parents, child] = mechanism.scale * mechanism.coefficients
-    below = probabilities(np.array([node.intercept for node in mechanisms]), coupling).cumsum()
-    chosen = np.searchsorted(below, stream.random(rows) * below[-1], side="right")
-    return states(len(mechanisms))[np.minimum(chosen, len(below) - 1)].T
+    joint = probabilities(np.array([node.intercept for node in mechanisms]), coupling)
+    below, controls = joint.cumsum(), int((arms.arm == 0).sum())
+    chosen = np.searchsorted(below, streams[0].random(controls) * below[-1], side="right")
+    values = np.zeros((len(mechanisms), len(arms.arm)), dtype=np.int64)
+    values[:, :controls] = states(len(mechanisms))[np.minimum(chosen, len(below) - 1)].T
+    for number, node in enumerate(order):
+        chance = _conditional(joint, order[: number + 1], values)
+        effect = arms.shifted(node, None)
+        chance = chance if effect is None else expit(logit(chance) + effect)
+        drawn = np.where(arms.arm > 0, streams[node].random(len(chance)) < chance, values[node])
+        values[node] = arms.set(node, drawn)
+    return values
+
+
+def _conditional(joint: np.ndarray, nodes: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """The probability that the last of some nodes is 1, given the values of those before it, (rows,)."""
+    state = states(len(values))
+    place = 1 << np.arange(len(nodes))
+    part = np.bincount(state[:, nodes] @ place, joint, 1 << len(nodes))
+    before = values[nodes[:-1]].T @ place[:-1]
+    one, zero = part[before + place[-1]], part[before]
+    return one / (one + zero)

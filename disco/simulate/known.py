@@ -16,6 +16,9 @@
   has only two values, of which every function is affine, whereas the paper requires three (*Regularity conditions*), or
   some edges are affine in a graph with colliders or beside columns that affect the nodes, which it does not cover.
 
+- *experiment*: not known otherwise, but an arm changes the child and not the parent, so that the experiment shows the
+  direction, with hidden causes too. Others may follow from these.
+
 With their roles, columns beside the counts (batch, depth, ...) are conditioned on: at each of their values the
 distribution is in the class, so that known directions stay known. Without their roles they are hidden common causes.
 The effects of more groups than a covariate may have levels are hidden in any case.
@@ -27,21 +30,28 @@ occurs: gaps in a long tail make an affine parameter nonlinear in the ranks, and
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
+import networkx as nx
 import numpy as np
 
 from disco.errors import InputError
-from disco.graph import DIRECTIONS, KNOWN, NOT_PROVED, UNKNOWN
+from disco.graph import BY_EXPERIMENT, DIRECTIONS, KNOWN, NOT_PROVED, UNKNOWN
 from disco.simulate.design import Design
 from disco.simulate.ising import KEY as ISING
 from disco.simulate.mechanisms import Mechanism
 from disco.table.adjustment import MOST_LEVELS
 from disco.words import plural, series
 
-_SHORT = {KNOWN: "can be known", UNKNOWN: "cannot be known", NOT_PROVED: "not proved either way"}
+_SHORT = {
+    KNOWN: "can be known",
+    UNKNOWN: "cannot be known",
+    NOT_PROVED: "not proved either way",
+    BY_EXPERIMENT: "shown by an experiment",
+}
 _ALL = {
     KNOWN: "Every direction can be known, given enough rows.",
     UNKNOWN: "No direction can be known.",
     NOT_PROVED: "Whether a direction can be known is not proved for this design.",
+    BY_EXPERIMENT: "Every direction is shown by an experiment.",
 }
 _LONG = {
     UNKNOWN: "Reversed, such an edge fits exactly as well: undecided is the right answer.",
@@ -50,7 +60,11 @@ _LONG = {
 
 
 def directions(
-    design: Design, present: np.ndarray, order: Iterable[int], mechanisms: Sequence[Mechanism]
+    design: Design,
+    present: np.ndarray,
+    order: Iterable[int],
+    mechanisms: Sequence[Mechanism],
+    targets: Iterable[int] = (),
 ) -> np.ndarray:
     """Whether each edge's direction can be known: one of `DIRECTIONS`, "" where there is no edge, (nodes, nodes).
 
@@ -59,6 +73,7 @@ def directions(
         present: (nodes, nodes), rows are parents.
         order: a causal order of the node numbers.
         mechanisms: one per node.
+        targets: the nodes on which an arm acts.
     """
     children = np.flatnonzero(present.any(axis=0)).tolist()
     is_binary = any(mechanisms[node].law.binary for node in np.flatnonzero((present | present.T).any(axis=0)).tolist())
@@ -69,11 +84,24 @@ def directions(
         found = np.full(present.shape, NOT_PROVED, dtype=object)
     elif not affine[children].any():
         found = np.full(present.shape, KNOWN, dtype=object)
-    elif present.sum(axis=0).max() <= 1 and not design.beside():
+    elif present.sum(axis=0).max() <= 1 and not design.disturbing():
         found = _of_a_tree(present, order, affine)
     else:
         found = np.full(present.shape, NOT_PROVED, dtype=object)
+    found[(found != KNOWN) & _by_experiment(present, targets)] = BY_EXPERIMENT
     return np.where(present, found, "")
+
+
+def _by_experiment(present: np.ndarray, targets: Iterable[int]) -> np.ndarray:
+    """Whether some arm changes a node b and not a node a, [a, b]; a node that an arm sets leaves its causes alone."""
+    graph = nx.from_numpy_array(present, create_using=nx.DiGraph)
+    found = np.zeros(present.shape, dtype=bool)
+    for target in targets:
+        changed = np.zeros(len(present), dtype=bool)
+        changed[[target, *nx.descendants(graph, target)]] = True
+        found |= np.outer(~changed, changed)
+        found[target] |= changed
+    return found
 
 
 def words(directions: Iterable[str]) -> str:

@@ -34,6 +34,7 @@ class Streams(NamedTuple):
     sources: list[np.random.Generator]  # per node, for its shape if it has no parents
     spreads: np.random.Generator
     surroundings: list[np.random.Generator]  # effects, the rows' values, and those of the calibration
+    arms: np.random.Generator
 
     @classmethod
     def of(cls, seed: int, nodes: int, latent: int) -> "Streams":
@@ -41,7 +42,7 @@ class Streams(NamedTuple):
         graph, mechanism = np.random.default_rng(seed).spawn(2)
         coefficients, *values = mechanism.spawn(1 + nodes)
         signs, exposure, latents, functions, causes, calibration = mechanism.spawn(6)
-        sources, spreads, surroundings = mechanism.spawn(3)
+        sources, spreads, surroundings, arms = mechanism.spawn(4)
         return cls(
             graph,
             coefficients,
@@ -55,6 +56,7 @@ class Streams(NamedTuple):
             sources.spawn(nodes),
             spreads,
             surroundings.spawn(3),
+            arms,
         )
 
 

@@ -11,6 +11,7 @@ import pandas as pd
 
 from disco.checks import require_types
 from disco.simulate import calibration, ising, sources, surroundings
+from disco.simulate.arms import Arms
 from disco.simulate.design import Design
 from disco.simulate.graphs import draw_graph, edge_list, own_graph
 from disco.simulate.known import directions
@@ -30,12 +31,14 @@ class Simulated:
     hidden: pd.DataFrame  # (rows, ...) columns kept out of the table: exposure, latent1, latent2, ...
     latent_edges: pd.DataFrame  # columns parent, child: from each latent cause to its children
     surroundings: Surroundings
+    arms: Arms
     design: Design
 
     @property
     def beside(self) -> pd.DataFrame:
         """The columns added to the counts, (rows, columns); `design.roles()` has their correct roles."""
-        return self.surroundings.beside(self.design)
+        found = self.surroundings.beside() | self.arms.beside(self.design.names)
+        return pd.DataFrame({name: found[name] for name in self.design.beside()}, index=self.table.index)
 
     @property
     def whole(self) -> pd.DataFrame:
@@ -68,12 +71,13 @@ def simulate(design: Design) -> Simulated:
         calibrate = calibration.equal_variances if design.equal_variances else calibration.equal_means
         around = surroundings.draw(design, columns, calibration.ROWS, first, placed_for_calibration)
         mechanisms, _ = calibrate(mechanisms, causal, around, others)
-    around = surroundings.draw(design, columns, design.rows, streams.exposure, placed)
+    arms = Arms.of(design, streams.arms)
+    around = surroundings.draw(design, columns, len(arms.arm), streams.exposure, placed)
     if design.keys() == [ising.KEY]:
-        values = ising.draw(mechanisms, design.rows, streams.nodes[0])
+        values = ising.draw(mechanisms, order, arms, streams.nodes)
     else:
-        values = _draw(design.sources, mechanisms, causal, around, streams)
-    found = directions(design, present, order, mechanisms)
+        values = _draw(design.sources, mechanisms, causal, around, arms, streams)
+    found = directions(design, present, order, mechanisms, arms.nodes)
     adjacency = pd.DataFrame(present.astype(np.int64), index=names, columns=names)
     return Simulated(
         table=pd.DataFrame(values[: design.nodes].T, columns=names),
@@ -84,12 +88,13 @@ def simulate(design: Design) -> Simulated:
         hidden=_hidden(design, around.hidden, values, mechanisms),
         latent_edges=_latent_edges(design, mechanisms),
         surroundings=around,
+        arms=arms,
         design=design,
     )
 
 
 def _draw(
-    shape: str, mechanisms: list[Mechanism], order: list[int], around: Surroundings, streams: Streams
+    shape: str, mechanisms: list[Mechanism], order: list[int], around: Surroundings, arms: Arms, streams: Streams
 ) -> np.ndarray:
     """The values of all nodes and latent causes, (nodes, rows); `shape` is that of the nodes without parents."""
     draws = [*streams.nodes, *streams.latent]
@@ -97,11 +102,12 @@ def _draw(
     for node in order:
         mechanism = mechanisms[node]
         drift = mechanism.drift(around.seen(values[mechanism.parents]), streams.causes[node])
-        location = mechanism.location(drift, around.factor, around.effect(node))
+        location = mechanism.location(drift, around.factor, arms.shifted(node, around.effect(node)))
         if node < len(streams.nodes) and not len(mechanism.parents):
-            values[node] = sources.draw(shape, mechanism.law, location, draws[node], streams.sources[node])
+            drawn = sources.draw(shape, mechanism.law, location, draws[node], streams.sources[node])
         else:
-            values[node] = mechanism.law.sample(location, draws[node])
+            drawn = mechanism.law.sample(location, draws[node])
+        values[node] = arms.set(node, drawn)
     return values
 
 
@@ -109,7 +115,7 @@ def _hidden(design: Design, exposure: np.ndarray, values: np.ndarray, mechanisms
     """The exposure and the latent causes, which affect the table but are not in it."""
     columns = {"exposure": exposure} if design.exposure else {}
     columns |= {mechanisms[node].name: values[node] for node in range(design.nodes, len(mechanisms))}
-    return pd.DataFrame(columns, index=range(design.rows))
+    return pd.DataFrame(columns, index=range(len(exposure)))
 
 
 def _latent_edges(design: Design, mechanisms: list[Mechanism]) -> pd.DataFrame:

@@ -14,7 +14,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import pandas as pd
 
 from disco.simulate.design import RATES, Design
 
@@ -73,11 +72,10 @@ class Surroundings:
             return None
         return np.sum([one.effects[codes, node] for one, codes in zip(self.columns, self.codes, strict=True)], axis=0)
 
-    def beside(self, design: Design) -> pd.DataFrame:
-        """The columns added to the table, (rows, columns)."""
+    def beside(self) -> dict[str, np.ndarray]:
+        """The columns added to the table by name, and the depth, each (rows,)."""
         found = {column.name: column.levels[codes] for column, codes in zip(self.columns, self.codes, strict=True)}
-        found |= {"depth": self.depth} if design.depth else {}
-        return pd.DataFrame({name: found[name] for name in design.beside()}, index=range(len(self.depth)))
+        return found | {"depth": self.depth}
 
 
 def columns(design: Design, stream: np.random.Generator) -> list[Column]:

@@ -23,7 +23,7 @@ from disco.words import how_many, series
 SET, SHIFT = "set", "shift"
 INTERVENTION_KINDS = (SET, SHIFT)
 FEWEST = 10  # rows of an arm
-_NONE = {"", "none", "control"}  # labels of rows without an intervention, in any case
+CONTROLS = {"", "none", "control"}  # labels of rows without an intervention, in any case
 _SEPARATOR = ";"
 _MOST_ARMS = 1000
 _LISTED = 5
@@ -129,7 +129,7 @@ def _targets(label: str, name: str, nodes: Sequence[str], targets: Targets) -> t
     """The nodes that a label stands for; none for a control."""
     if label in targets:
         found = tuple(targets[label])
-    elif label.lower() in _NONE:
+    elif label.lower() in CONTROLS:
         return ()
     elif label in nodes:
         return (label,)

@@ -22,6 +22,7 @@ SECTIONS = ("graph", "families", "table")
 """The parts of the form; each shows a sentence on what is impossible in it."""
 _OF_TABLE = ("rows", "exposure", "interactions", "latent", "sources", "spread", "batches", "batch_effect", "depth")
 _OF_TABLE += ("depth_causes", "age_and_sex", "groups", "group_effect")
+_OF_TABLE += ("intervention_rows", "intervention_kind", "intervention_effect")
 _UNSORTABLE = ("random_signs", "equal_means", "equal_variances")
 
 
@@ -30,6 +31,7 @@ class Form:
     """The values of the page's controls; `Design` rejects impossible ones.
 
     Attributes:
+        intervened: nodes that are set or shifted, in place of random ones; those of another graph are left out.
         mixing: "one" family for all nodes, "groups" along the causal order, or a family for each of the "nodes".
         by_node: the family of each node that was given one.
         parameters: those that differ from their families' defaults.
@@ -62,6 +64,11 @@ class Form:
     age_and_sex: bool = False
     groups: int = 0
     group_effect: float = 0.5
+    interventions: int = 0
+    intervened: tuple[str, ...] = ()
+    intervention_rows: int = 250
+    intervention_kind: str = "set"
+    intervention_effect: float = 1.0
     teaching: bool = False
 
 
@@ -83,6 +90,12 @@ def node_names() -> tuple[str, ...]:
     if now.names is not None and len(now.names) == now.nodes:
         return now.names
     return tuple(f"x{index + 1}" for index in range(now.nodes))
+
+
+def intervened() -> tuple[str, ...]:
+    """The chosen nodes with an intervention that the form's graph has."""
+    names = node_names()
+    return tuple(name for name in form().intervened if name in names)
 
 
 def chosen_families() -> list[str]:
@@ -115,6 +128,7 @@ def design(parts: Sequence[str] = SECTIONS) -> Design:
     if "table" in parts:
         values |= {name: getattr(now, name) for name in (*_OF_TABLE, "random_signs", "equal_means")}
         values |= {"equal_variances": now.equal_means and now.equal_variances}
+        values |= {"interventions": intervened() or now.interventions}
     return Design(**values)
 
 
@@ -130,6 +144,8 @@ def take(given: Design) -> None:
         kept |= {"mixing": "groups", "family_groups": tuple(key.strip() for key in families.split(","))}
     else:
         kept |= {"mixing": "one", "family": families}
+    wanted = given.interventions
+    kept |= {"intervened": wanted} if isinstance(wanted, tuple) else {"interventions": wanted}
     kept |= {"teaching": form().teaching}
     st.session_state[_FORM] = Form(graph=given.graph, names=given.names, parameters=dict(given.parameters), **kept)
 
@@ -147,7 +163,8 @@ def effort(wanted: Design) -> int:
     """The approximate number of Poisson counts that could be drawn in the same time."""
     slow = ("com-poisson", "discrete-normal")  # each row sums over many counts
     kinds = [400 if FAMILIES[key].law.continuous else 10 if key in slow else 1 for key in wanted.keys()]
-    return wanted.nodes * (wanted.rows + 10_000 * wanted.equal_means + 10_000 * wanted.equal_variances) * max(kinds)
+    rows = wanted.rows + wanted.arms * wanted.intervention_rows
+    return wanted.nodes * (rows + 10_000 * wanted.equal_means + 10_000 * wanted.equal_variances) * max(kinds)
 
 
 def draw(wanted: Design) -> Simulated:

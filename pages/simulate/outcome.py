@@ -34,7 +34,8 @@ def drawn(design: Design) -> Simulated | None:
     found = form.last(design)
     if found is not None:
         return found
-    size = f"{how_many(design.rows, 'row')} × {how_many(design.nodes, 'column')}"
+    rows = design.rows + design.arms * design.intervention_rows
+    size = f"{how_many(rows, 'row')} × {how_many(design.nodes, 'column')}"
     if form.effort(design) > AT_ONCE:
         st.caption(f"{size}: this may take a few seconds.")
         if not st.button("Simulate", type="primary", icon=":material/play_arrow:", key="sim_draw"):

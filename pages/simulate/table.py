@@ -6,9 +6,12 @@ import streamlit as st
 
 from disco.simulate.design import COUNTS, RATES
 from disco.simulate.sources import SOURCES
+from disco.table.interventions import SET, SHIFT
+from disco.words import how_many
 from pages.simulate import form
 
 UNSORTABLE = ("random_signs", "equal_means", "equal_variances")
+_DONE = {SET: "The node is set", SHIFT: "Its mean is shifted"}
 _CAUSES = {RATES: "Rates cause rates", COUNTS: "Counts cause counts"}
 
 
@@ -39,6 +42,7 @@ def choose() -> None:
     )
     _harder(now)
     _beside(now)
+    _experiment(now)
 
 
 def _unsortable_changed() -> None:
@@ -140,6 +144,37 @@ def _beside(now: form.Form) -> None:
             _size("group_effect", "Spread of the groups", "Standard deviation of these effects.")
     if used := _beside_used(now):
         st.caption(f"Beside the counts: {', '.join(used)}.")
+
+
+def _experiment(now: form.Form) -> None:
+    """Arms in which one node each is set or shifted."""
+    with st.expander("Experiment", icon=":material/science:", key="sim_experiment", on_change="rerun"):
+        st.caption(
+            "After the rows above come arms, in each of which one node is set from outside. What changes there comes "
+            "after that node, so an experiment gives directions that the other rows cannot."
+        )
+        chosen = form.intervened()
+        st.session_state["sim_intervened"] = list(chosen)
+        st.multiselect(
+            "Nodes",
+            form.node_names(),
+            key="sim_intervened",
+            placeholder="Random ones",
+            on_change=lambda: form.change(intervened=tuple(st.session_state["sim_intervened"])),
+            help="Each gets an arm of its own. Empty: as many random nodes as below.",
+        )
+        if not chosen:
+            form.number("interventions", "Random nodes", "Each gets an arm of its own. 0: none.", min_value=0, step=1)
+        if not (chosen or now.interventions):
+            return
+        form.number("intervention_rows", "Rows of an arm", "In addition to the rows above.", min_value=0, step=50)
+        form.segments("intervention_kind", "What is done", list(_DONE), _DONE.__getitem__)
+        if now.intervention_kind == SHIFT:
+            _size("intervention_effect", "Size of a shift", "Up or down, of the logarithm of the mean, or the logit.")
+        else:
+            st.caption("The node has one value there: what 5 % or 95 % of the other rows are below, at random.")
+    if arms := len(chosen) or now.interventions:
+        st.caption(f"Experiment: {how_many(arms, 'arm')} of {how_many(now.intervention_rows, 'row')}.")
 
 
 def _size(name: str, label: str, text: str) -> None:

@@ -67,6 +67,7 @@ def test_every_option_reaches_the_design(tmp_path):
     wanted |= {"latent": 2, "parameters": {"source": 3.0, "size": 2.0}, "equal_variances": False}
     assert {name: found[name] for name in wanted} == wanted
     beside = {"batches", "batch_effect", "depth", "depth_causes", "age_and_sex", "groups", "group_effect"}
+    beside |= {"interventions", "intervention_rows", "intervention_kind", "intervention_effect"}
     assert set(found) - set(wanted) == {"edges", "names", "sources", "spread"} | beside  # by --edges, and elsewhere
     unsortable = json.loads((drawn_by(tmp_path / "hard", *SMALL, "--unsortable") / "design.json").read_text())
     assert all(unsortable[name] for name in ("unsortable", "random_signs", "equal_means", "equal_variances"))
@@ -217,7 +218,7 @@ def test_what_is_undefined_is_null(files, capsys):
         ("--truth TRUTH --edges EDGES --counts TEXT", 'column "NA" has cells that are not numbers'),
         ("--truth TRUTH --edges EDGES --counts HOLE", 'column "7", row 2: a number is missing'),
         ("--truth TRUTH --edges EDGES --tau-z 1", "--tau-z goes with --run"),
-        ("--truth WORD --edges EDGES", 'word.csv, row 2: the direction is "up", but must be known, unknown or not'),
+        ("--truth WORD --edges EDGES", 'word.csv, row 2: the direction is "up", but must be known, unknown, not'),
         ("--truth DIRECTIONS --edges EDGES", 'has 2 columns "direction": keep one'),
         ("--truth TRUTH --run no-such-run", "There is no run no-such-run"),
         ("--truth TRUTH --run no-such-run --counts COUNTS", "--counts goes with --edges"),
