@@ -1,8 +1,8 @@
 """Rules from contrasts: a node that setting X changes comes after X; one that it leaves alone is no child of X.
 
 The first holds whatever is hidden, up to the false discovery rate of the contrasts. The second holds as far as their
-margin. An arm that set several nodes at once shows only that one of them acts, and gives no rule. Rules that contradict
-stronger ones, or knowledge, are left out.
+margin, and only if X itself is another in its arm. An arm that set several nodes at once shows only that one of them
+acts, and gives no rule. Rules that contradict stronger ones, or knowledge, are left out.
 """
 
 from collections.abc import Sequence
@@ -19,6 +19,10 @@ _NAMED = 5
 _NOT_COMPARED = (
     'No row of the arm "{arm}" has a control with like values of all covariates, so it was not compared: use fewer '
     "covariates, or make one the group."
+)
+_NOT_MOVED = (
+    'The arm "{arm}" leaves "{node}" itself as it is, so that nothing follows from what else it leaves alone: check '
+    "whether the intervention worked."
 )
 
 
@@ -54,6 +58,8 @@ def learnt(found: pd.DataFrame, names: Sequence[str], known: Resolved | None = N
     start = Resolved(none, none, none) if known is None else known
     reach, steps = start.before.copy(), nx.DiGraph(np.argwhere(start.before).tolist())
     notes = [_NOT_COMPARED.format(arm=arm) for arm in found.loc[found["rows"] == 0, "arm"].unique()]
+    still = single[~single["moved"] & (single["rows"] > 0)].drop_duplicates("arm")
+    notes += [_NOT_MOVED.format(arm=row.arm, node=row.targets[0]) for row in still.itertuples()]
     for parent, child, row in pairs:
         if not row.changed or reach[parent, child]:
             continue
@@ -66,7 +72,7 @@ def learnt(found: pd.DataFrame, names: Sequence[str], known: Resolved | None = N
         steps.add_edge(parent, child)
     forbidden, before = start.forbidden | reach.T, reach & ~start.before
     for parent, child, row in pairs:
-        if row.unchanged and not row.changed and not before[parent, child]:
+        if row.unchanged and row.moved and not row.changed and not before[parent, child]:
             if start.required[parent, child]:
                 notes.append(_not_seen(names, parent, child, row.ratio))
             else:

@@ -89,11 +89,11 @@ def find(
     given, adjustment = _nodes(chosen, table, roles)
     more: dict[str, Any] = {}
     unused = []
-    if isinstance(given, Prepared):
+    if isinstance(given, Prepared) and not chosen.interventions:
         given, words = without_interventions(given)
         adjustment = given.adjustment
         unused += [f"{chosen.label} cannot use interventions. {words}"] if words else []
-    if adjustment is not None and not chosen.roles:
+    if adjustment is not None and not chosen.roles and not adjustment.is_only_arms:
         unused.append(f"{chosen.label} cannot use roles: covariates, exposure and groups were ignored.")
     if chosen.knowledge:
         more["knowledge"] = knowledge

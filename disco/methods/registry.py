@@ -30,6 +30,7 @@ class Method:
         seconds: about its time on one core, from the numbers of rows and nodes.
         roles: whether it adjusts for covariates, exposure and groups.
         knowledge: whether it obeys tiers, required and forbidden edges.
+        interventions: whether it uses the arms of an experiment.
         numbers: whether it accepts any finite numbers, not only counts.
         package: an additional package that it needs; `INSTALL` installs it.
         imports: the package's import name.
@@ -42,6 +43,7 @@ class Method:
     seconds: Callable[[int, int], float] = lambda rows, nodes: 0.1
     roles: bool = False
     knowledge: bool = False
+    interventions: bool = False
     numbers: bool = False
     package: str = ""
     imports: str = ""
@@ -50,6 +52,11 @@ class Method:
     def installed(self) -> bool:
         """Whether its package is installed; found without loading it."""
         return not self.package or find_spec(self.imports) is not None
+
+    @property
+    def needs_arms(self) -> bool:
+        """Whether it works only on a table with the arms of an experiment."""
+        return self.module == "interventional"
 
     @property
     def group(self) -> str:
@@ -162,6 +169,7 @@ METHODS: dict[str, Method] = {
         seconds=_refined,
         roles=True,
         knowledge=True,
+        interventions=True,
     ),
     "sort-mean": Method(
         "sorted by mean",
@@ -280,6 +288,27 @@ METHODS: dict[str, Method] = {
         {"algorithm": "lingam"},
         seconds=lambda rows, nodes: 1.6e-8 * rows * nodes**3,
         **_CAUSAL_LEARN,
+    ),
+    "gies": Method(
+        "GIES",
+        "Like GES, with the arms of an experiment: an arm says nothing of the causes of what it sets. Needs the role "
+        "intervention.",
+        "interventional",
+        {"algorithm": "gies"},
+        seconds=lambda rows, nodes: 1.3e-7 * nodes**5,
+        interventions=True,
+        package="gies",
+        imports="gies",
+    ),
+    "gnies": Method(
+        "GnIES",
+        "Like GIES, without being told what each arm sets. Needs the role intervention.",
+        "interventional",
+        {"algorithm": "gnies"},
+        seconds=lambda rows, nodes: 6e-7 * nodes**5,
+        interventions=True,
+        package="gnies",
+        imports="gnies",
     ),
     "notears": Method(
         "NOTEARS-MLP",

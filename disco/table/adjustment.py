@@ -60,6 +60,11 @@ class Adjustment:
     interventions: Interventions | None = None
 
     @property
+    def is_only_arms(self) -> bool:
+        """Whether there are no covariates, exposure or groups."""
+        return not self.covariates and self.exposure is None and self.group is None
+
+    @property
     def log_exposure(self) -> np.ndarray | None:
         """log(exposure / its geometric mean), (n,), or None: the offset of a node."""
         return self.log_exposure_like(self)

@@ -93,9 +93,10 @@ def without_interventions(given: Prepared) -> tuple[Prepared, str]:
     part = given.counts[controls]
     if controls.sum() >= FEWEST_CONTROLS and (part.nunique() > 1).all():
         others = others.take(controls)
-        is_empty = not others.covariates and others.exposure is None and others.group is None
         words = f"The {controls.sum():,} rows without an intervention were used."
-        return replace(given, counts=part.reset_index(drop=True), adjustment=None if is_empty else others), words
+        return replace(
+            given, counts=part.reset_index(drop=True), adjustment=None if others.is_only_arms else others
+        ), words
     arm = Covariate(done.name, CATEGORICAL, done.arm, ("control", *done.arms))
     words = f'The rows without an intervention are too few, so all were used, with "{done.name}" as a covariate.'
     return replace(given, adjustment=replace(others, covariates=(*others.covariates, arm))), words

@@ -77,10 +77,11 @@ def _choose(run: Run, found: Compared) -> None:
 
 def _picked(run: Run, found: Compared) -> list[str]:
     """Draw all methods, group by group, folded so that the button below is in sight; return those ticked."""
-    told = {"roles": run.roles is not None, "knowledge": run.knowledge() is not None}
+    has_arms = run.roles is not None and bool(run.roles.named("intervention"))
+    told = {"roles": run.roles is not None, "interventions": has_arms, "knowledge": run.knowledge() is not None}
     chosen = []
     for group in GROUPS:
-        those = {name: one for name, one in METHODS.items() if one.group == group}
+        those = {name: one for name, one in METHODS.items() if one.group == group and has_arms >= one.needs_arms}
         if not those:
             continue
         with st.expander(f"**{group[0].upper()}{group[1:]}** · {how_many(len(those), 'method')}"):
@@ -112,10 +113,10 @@ def _pick(name: str, run: Run) -> str:
 
 
 def _missing(one: Method, told: dict[str, bool]) -> str:
-    """What a method lacks: its package, or the use of the run's roles or knowledge.
+    """What a method lacks: its package, or the use of the run's roles, interventions or knowledge.
 
     Args:
-        told: whether the run has roles, and whether it has knowledge.
+        told: whether the run has roles, interventions and knowledge.
     """
     if not one.installed:
         return f" Not installed: {code(INSTALL)}."

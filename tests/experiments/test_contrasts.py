@@ -109,6 +109,29 @@ def test_the_margin_says_what_counts_as_unchanged(rng):
     assert not compared(trial(rng)).loc["a", "c"]["unchanged"]  # too few rows to say so
 
 
+def test_an_arm_that_does_not_move_its_target_excludes_nothing(rng):
+    """As with labels at random: b is the same in both, but so is a."""
+    table = trial(rng, rows=40_000, treated=20_000).assign(a=rng.poisson(5, 40_000))
+    found = contrasts(prepare(table, GUIDE))
+    told = learnt(found, ["a", "b", "c"])
+    assert found["unchanged"].all() and not found["moved"].any() and not told.rules.forbidden.any()
+    assert 'The arm "a" leaves "a" itself as it is' in told.notes[0]
+
+
+def test_what_goes_along_with_the_target_is_a_family_of_its_own(rng):
+    """One effect of p near .004 among 300 others: it counts where the node goes along with the target."""
+    table = pd.DataFrame(rng.poisson(5, (3000, 300))).add_prefix("n")
+    table["a"], arm = rng.poisson(5, 3000), np.arange(3000) < 300
+    table["b"] = rng.poisson(1 + table["a"])
+    table["guide"] = np.where(arm, "a", "control")
+    table.loc[arm, "a"] = 0
+    same = np.quantile(table.loc[~arm, "b"], (np.arange(300) + 0.5) / 300, method="nearest")
+    table.loc[arm, "b"] = same + (np.arange(300) < 165)  # the mean rises by 2.7 of its standard errors
+    row = compared(table).loc["a", "b"]
+    assert 1e-3 < row["p_value"] < 0.02 and row["changed"] and row["q_value"] < 0.05
+    assert compared(table)["changed"].sum() == 1
+
+
 def test_an_exposure_makes_rates(rng):
     table = trial(rng, rows=2000, treated=500)
     depth = np.where(table["guide"] == "a", 3.0, 1.0)
@@ -162,6 +185,7 @@ def test_rules_from_contrasts_and_which_are_left_out(rng):
     names = ["a", "b", "c"]
     both = pd.concat([trial(rng, effect=3.0), trial(rng, treated=0)], ignore_index=True)
     both.loc[500:699, "guide"] = "b"
+    both.loc[500:699, "b"] = 0
     both.loc[500:699, "a"] = rng.poisson(6, 200)  # b acts on a too, less strongly
     found = contrasts(prepare(both, GUIDE))
     told = learnt(found, names)
@@ -173,6 +197,6 @@ def test_rules_from_contrasts_and_which_are_left_out(rng):
     required = Knowledge(required=["a → c"]).resolve(names)
     even = contrasts(prepare(trial(rng, rows=40_000, treated=20_000), GUIDE))
     told, kept = learnt(even, names), learnt(even, names, required)
-    assert told.rules.forbidden[0, 2] and not told.before.any()
+    assert told.rules.forbidden[0, 2] and not told.before.any() and not told.notes
     assert kept.rules.required[0, 2] and not kept.rules.forbidden[0, 2] and "The knowledge was kept" in kept.notes[0]
     assert learnt(contrasts(prepare(both.drop(columns="guide"))), names).rules is None

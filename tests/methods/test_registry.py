@@ -33,7 +33,7 @@ def two_numbers(rows: int = 1000) -> pd.DataFrame:
 
 
 def installed() -> list[str]:
-    return [name for name, method in METHODS.items() if method.installed]
+    return [name for name, method in METHODS.items() if method.installed and not method.needs_arms]
 
 
 def telling() -> list[str]:

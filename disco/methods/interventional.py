@@ -1,0 +1,83 @@
+"""Two methods that use interventions, on log(1 + x): GIES and GnIES.
+
+Both search greedily over classes of graphs by the BIC of linear Gaussian models, each arm with the controls as one more
+environment.
+
+- GIES (Hauser and Bühlmann, 2012) knows what an arm sets, and leaves its rows out of the score of that node.
+- GnIES (Gamella, Taeb, Heinze-Deml and Bühlmann, 2022) looks for the nodes whose mean or variance differs between arms.
+
+The class holds the graphs that no arm tells apart. Its other edges have an open direction.
+"""
+
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+
+from disco.checks import check, one_of
+from disco.errors import InputError
+from disco.found import Found
+from disco.methods.general import standardised
+from disco.methods.registry import INSTALL
+from disco.progress import Callback, Reporter
+from disco.table.prepared import Table, prepare
+
+_LABELS = {"gies": "GIES", "gnies": "GnIES"}
+
+
+@dataclass(frozen=True)
+class Options:
+    """The algorithm: gies or gnies."""
+
+    algorithm: str = one_of("gies", _LABELS)
+
+    def __post_init__(self) -> None:
+        check(self)
+
+
+def find(table: Table, options: Options, *, callback: Callback | None = None) -> Found:
+    """The class of graphs. It cannot be stopped while it runs: the callback is called before and after.
+
+    Raises:
+        InputError: the table lacks counts or arms, a column is constant, a package is missing, or the algorithm fails.
+    """
+    label, given = _LABELS[options.algorithm], prepare(table)
+    done = None if given.adjustment is None else given.adjustment.interventions
+    if done is None:
+        raise InputError(f"{label} compares arms of an experiment: give a column the role intervention.")
+    names = list(given.counts.columns)
+    reporter = Reporter(callback, {"search": 1.0}, f"{label} was stopped.")
+    values = standardised(given.counts, label)
+    arms = [values[done.arm == arm] for arm in range(len(done.arms) + 1)]
+    reporter.step("search", 0, 1)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            graph = _searched(options.algorithm, arms, [[], *([names.index(one) for one in to] for to in done.targets)])
+    except ModuleNotFoundError as error:
+        raise InputError(f"{label} needs {error.name}, which is missing: {INSTALL}.") from error
+    except (np.linalg.LinAlgError, ValueError, ZeroDivisionError) as error:
+        raise InputError(f"{label} failed on this table: {str(error).rstrip('.')}.") from error
+    reporter.step("search", 1, 1)
+    there, both = graph != 0, (graph != 0) & (graph.T != 0)
+    directed = [(names[i], names[j]) for i, j in np.argwhere(there & ~both)]
+    undirected = [(names[i], names[j]) for i, j in np.argwhere(np.triu(both))]
+    notes = [f"Undirected edges: {len(undirected)} of {len(directed) + len(undirected)}."] if undirected else []
+    return Found.of(names, directed, undirected=undirected, notes=tuple(notes))
+
+
+def _searched(algorithm: str, arms: list[np.ndarray], targets: list[list[int]]) -> np.ndarray:
+    """The class, (nodes, nodes): [i, j] and not [j, i] is i → j, both are an open direction.
+
+    Args:
+        algorithm: gies or gnies.
+        arms: the rows of the controls, then of every arm, (rows, nodes).
+        targets: the nodes that each of them sets.
+    """
+    if algorithm == "gies":
+        import gies
+
+        return gies.fit_bic(arms, targets)[0]
+    import gnies
+
+    return gnies.fit(arms, approach="rank", center=False)[1]
