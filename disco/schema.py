@@ -122,7 +122,7 @@ class Schema:
     empty: bool = False
 
 
-_WORDS = ("node", "word", "direction", "rule", "source")
+_WORDS = ("node", "word", "label", "direction", "rule", "source")
 _SHARES = ("share", "loose share")
 _NUMBERS = {
     "whole": "is not a whole number from 0 up",
@@ -188,6 +188,15 @@ REFINED_MOVES = Schema(
 REFINED_NODES = Schema(
     {"node": "node", "levels": "whole", "misfit_nats": "loose", "misfit_per_row": "loose"}, key=("node",), remedy=REFINE
 )
+REFINED_CONTEXTS = Schema(
+    {
+        **{"context": "word", "level": "label", "node": "node", "gain_nats": "loose"},
+        **dict.fromkeys(("p_value", "folds", "bootstrap"), "loose share"),
+    },
+    key=("context", "level", "node"),
+    remedy=REFINE,
+    empty=True,
+)
 REFINED_ORDERS = Schema({"start": "word", "position": "whole", "node": "node"}, key=("start", "node"), remedy=REFINE)
 _COMPARED = "run the method again"
 COMPARED_ORDER = dataclasses.replace(ORDER, remedy=_COMPARED)
@@ -249,6 +258,8 @@ def _column(column: pd.Series, kind: str, nodes: set[str]) -> pd.Series:
     """A column converted to its kind; ValueError with the first row that does not fit."""
     if kind == "word":
         _refuse(column, (column == "").to_numpy(), "is empty")
+        return column
+    if kind == "label":
         return column
     if kind == "direction":
         _refuse(column, ~column.isin(DIRECTIONS).to_numpy(), f"is not one of {', '.join(DIRECTIONS)}")

@@ -139,6 +139,11 @@ def _roles(command: argparse.ArgumentParser, when: str = "") -> None:
         help=f"{when}covariates; A=ordinal sets the kind",
     )
     command.add_argument(
+        "--contexts",
+        metavar="A,B",
+        help=f"{when}treatments, sites or seasons whose effects are to be found; A=randomised if assigned by chance",
+    )
+    command.add_argument(
         "--exposure", metavar="NAME", help=f"{when}the exposure: a column, or the counts' total or median-of-ratios"
     )
     command.add_argument("--group", metavar="NAME", help=f"{when}column of groups; rows of a group stay together")

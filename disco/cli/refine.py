@@ -52,6 +52,9 @@ def _print(target: Run, result: Refined, choice: Choice) -> None:
         said = ", ".join(f"{name} {_nats(value)}" for name, value in told.items())
         arrow = "--" if is_sure == "undecided" else "->"
         say(f"  {short(edge.parent)} {arrow} {short(edge.child)}  {said}, {is_sure}{share}")
+    for one in () if result.contexts is None else result.contexts.itertuples():
+        level = f" = {short(one.level)}" if one.level else ""
+        say(f"  {short(one.context)}{level} -> {short(one.node)}  gain {_nats(one.gain_nats)}, context")
     if target.roles is not None:
         say(sentence(f"Roles: {target.roles}."))
     if (known := target.knowledge()) is not None:

@@ -1,4 +1,4 @@
-"""The columns' roles, from --roles, --covariates, --exposure, --group, --group-effects, --intervention and --ignore."""
+"""The columns' roles, from --roles and the flags of single roles, such as --covariates and --group."""
 
 import argparse
 import csv
@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 
 from disco.errors import InputError
 from disco.runs import Run
-from disco.table.adjustment import CATEGORICAL, KINDS
+from disco.table.adjustment import CATEGORICAL, CONTEXT_KINDS, KINDS
 from disco.table.interventions import INTERVENTION_KINDS
 from disco.table.roles import COMPUTED, Roles, read
 
@@ -47,10 +47,14 @@ def given_roles(arguments: argparse.Namespace, names: Sequence[str], categories:
 def _flags(arguments: argparse.Namespace, names: Sequence[str]) -> list[tuple[str, str | tuple[str, str]]]:
     """The name and role of every column in a flag."""
     found: list[tuple[str, str | tuple[str, str]]] = []
-    for text in listed(arguments.covariates):
-        name, _, kind = text.rpartition("=")
-        is_name = text in names or kind not in KINDS
-        found.append((text, "covariate") if is_name else (name, ("covariate", kind)))
+    for role, texts, kinds in (
+        ("covariate", arguments.covariates, KINDS),
+        ("context", arguments.contexts, CONTEXT_KINDS),
+    ):
+        for text in listed(texts):
+            name, _, kind = text.rpartition("=")
+            is_name = text in names or kind not in kinds
+            found.append((text, role) if is_name else (name, (role, kind)))
     found += [(text, "ignore") for text in listed(arguments.ignore)]
     if arguments.exposure is not None and arguments.exposure not in _COMPUTED:
         found.append((arguments.exposure, "exposure"))

@@ -18,6 +18,7 @@ from disco.metrics import Edges
 from disco.progress import Callback, Reporter
 from disco.refine import stability
 from disco.refine.choice import Choice
+from disco.refine.contexts import with_contexts, without_contexts
 from disco.refine.evidence import Judged, judge
 from disco.refine.finished import refined
 from disco.refine.many_rows import searched_rows, whole_design
@@ -82,17 +83,19 @@ def refine(
     reporter = Reporter(callback, {**WEIGHTS, **draws}, STOPPED, choice.seconds)
     given, aside = prepare(table, roles), ignored(table, roles)
     whole, notes, rows = None, list[str](), searched_rows(given.counts.to_numpy())
-    shown = None if rows is None else contrasts(given)
+    shown = contrasts(given)
     if rows is not None:
         whole, many = whole_design(given, settings), len(given.counts)
         notes.append(_PART.format(rows=len(rows), many=many, of="those" if whole is None else "all"))
         given, aside = given.take(rows), aside.iloc[rows] if len(aside) else aside
     found, adjustment = artefacts(given, aside=aside, dismissed=dismissed), given.adjustment
-    task = Task.of(given.counts, choice, settings, order, edges, adjustment, on, knowledge, shown)
+    given, columns = with_contexts(given)
+    task = Task.of(given.counts, choice, settings, order, edges, adjustment, on, knowledge, shown, columns)
     candidates = _candidates(task, reporter)
     key = key_of(task.design.ranks.cpu().numpy(), choice, order, candidates, adjustment, knowledge)
     kept = Memory.of(None if memory is None else Path(memory), key, task.names)
     result = _searched(task, candidates, kept, reporter, whole, tells_decided=not found)
+    result = without_contexts(result, columns, has_rules=knowledge is not None)
     return withheld(result.having(notes=(*map(str, found), *notes, *result.notes)), found)
 
 

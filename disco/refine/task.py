@@ -1,7 +1,8 @@
 """A table to refine, with its given order and edges, checked and as node numbers."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 import numpy as np
 import pandas as pd
@@ -16,6 +17,7 @@ from disco.likelihood.covariates import around, ranks_of, rates, seen
 from disco.likelihood.design import Design
 from disco.metrics.edges import Edges, read
 from disco.refine.choice import Choice
+from disco.refine.contexts import Effects, first
 from disco.refine.prior import BEFORE
 from disco.settings import Settings
 from disco.table.adjustment import Adjustment
@@ -63,11 +65,13 @@ class Task:
         device: str,
         knowledge: Knowledge | None = None,
         found: pd.DataFrame | None = None,
+        columns: Mapping[str, Effects] = MappingProxyType({}),
     ) -> "Task":
         """The task from the arguments of `refine`; a given order is changed as little as the rules require.
 
         Args:
             found: `contrasts`' rows of all rows of a table of which this is a part; None if it is the whole table.
+            columns: those of the table that are effects of contexts.
 
         Raises:
             InputError: the table or the knowledge cannot be used, or the order or edges have other columns.
@@ -75,6 +79,7 @@ class Task:
         names = list(table.columns)
         index, also = {name: node for node, name in enumerate(names)}, np.zeros((len(names),) * 2, dtype=bool)
         if order is not None:
+            order = [*columns, *order]
             check_order(order, names)
         for pair in () if edges is None else read(edges)[0]:
             for name in pair:
@@ -83,6 +88,8 @@ class Task:
             also[index[pair[0]], index[pair[1]]] = True
         levels, adjustment = seen(table, adjustment, settings)
         as_rates = rates(levels.to_numpy(), adjustment)
+        if as_rates is not None:
+            as_rates[:, : len(columns)] = levels.to_numpy()[:, : len(columns)]  # an exposure concerns counts alone
         positions = None if as_rates is None else ranks_of(as_rates)
         design = Design.of(
             dense_ranks(levels.to_numpy()),
@@ -93,7 +100,7 @@ class Task:
             device=device,
             names=names,
         )
-        known = None if knowledge is None else knowledge.resolve(names)
+        known = first(names, columns, None if knowledge is None else knowledge.resolve(names))
         told = learnt(contrasts(Prepared(table, adjustment)) if found is None else found, names, known)
         task = cls(table, design, choice, None, also, told.rules, known, told, adjustment, positions)
         return task if order is None else replace(task, order=task.kept([index[name] for name in order]))

@@ -14,7 +14,8 @@ from disco.errors import InputError
 from disco.files import check_regular, read_record, write_bytes, write_json
 from disco.schema import damaged
 from disco.table.cells import names_of, numbers_of
-from disco.table.roles import Roles, plain
+from disco.table.role_columns import plain
+from disco.table.roles import Roles
 
 ROLES, BESIDE = "roles.json", "beside.parquet"
 _FILE_BYTES = 1 << 28

@@ -55,7 +55,7 @@ _FITTED = (
     *("training.json", "events.jsonl", NETWORKS, *_ORDERED),
     *(f"variants/{variant}/{name}" for variant in VARIANTS for name in _ORDERED),
 )
-_FRAMES = ("order", "edges", "starts", "orders", "nodes", "moves")
+_FRAMES = ("order", "edges", "starts", "orders", "nodes", "moves", "contexts")
 _REFINED = (REFINE.file, *(f"refined_{name}.csv" for name in _FRAMES), "refined.json", "refined_check.json")
 _COMPARED = tuple(f"{compared.FOLDER}/{method}/{name}" for method in METHODS for name in compared.FILES)
 _FILES = frozenset((*_HEAD, *_FITTED, *_REFINED, compared.TABLE, *_COMPARED))

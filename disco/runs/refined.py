@@ -5,6 +5,7 @@ refined_edges.csv   parent, child and the evidence for each edge, strongest firs
 refined_starts.csv  start, sweep, score
 refined_orders.csv start, position, node: every search's final order
 refined_nodes.csv   node, levels, misfit_nats, misfit_per_row; missing in older ones
+refined_contexts.csv context, level, node and the evidence for this effect; only with contexts
 refined_moves.csv   node, its position before and after, gain_nats; only with an earlier order
 refined.json        the choice, the best start, its score; written last
 refined_check.json the refinement's model check, if any
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 
 PREFIX = "refined_"
 _MOST_SWEEPS, _MOST_SEARCHES = 1_000_000, 10_000
+_MOST_EFFECTS = 10_000  # of contexts on a node
 _MOST_NOTES, _LONGEST_NOTE = 1000, 1000
 _CHECK_BYTES = 1 << 24
 _BAND = {"observed": "loose", "low": "loose", "middle": "loose", "high": "loose"}
@@ -68,7 +70,8 @@ def save(folder: Path, result: Refined, choice: Choice) -> None:
         (folder / name).unlink(missing_ok=True)
     found.write(folder, result.found, PREFIX)
     write_frame(folder / "refined_starts.csv", result.starts)
-    for name, frame in (("nodes", result.nodes), ("moves", result.moves), ("orders", result.orders)):
+    frames = {"nodes": result.nodes, "moves": result.moves, "orders": result.orders, "contexts": result.contexts}
+    for name, frame in frames.items():
         (folder / f"refined_{name}.csv").unlink(missing_ok=True)
         if frame is not None:
             write_frame(folder / f"refined_{name}.csv", frame)
@@ -115,6 +118,7 @@ def read_refined(run: Run) -> Refined:
         head.fits,
         _every(folder / "refined_moves.csv", schema.REFINED_MOVES, nodes),
         _ends(run),
+        _contexts(run),
     )
     return withheld(result, artefacts.of(run).standing)
 
@@ -150,6 +154,14 @@ def _ends(run: Run) -> pd.DataFrame | None:
     for _, frame in told.groupby("start", sort=False):
         check_order(path, frame, nodes, REFINE)
     return told
+
+
+def _contexts(run: Run) -> pd.DataFrame | None:
+    """The effects of contexts; None without any."""
+    path = run.path / "refined_contexts.csv"
+    if not os.path.lexists(path):
+        return None
+    return read(path, schema.REFINED_CONTEXTS, run.nodes, len(run.nodes) * _MOST_EFFECTS)
 
 
 def choice_from(values: dict[str, Any]) -> Choice:

@@ -1,8 +1,9 @@
-"""Covariates, exposure, groups and interventions of the rows of a table.
+"""Covariates, contexts, exposure, groups and interventions of the rows of a table.
 
-A covariate is always allowed as a cause of every node and never a node itself. An exposure is how long, how deeply or
-how widely a row was sampled: a node's counts grow with it, and as parents counts enter as rates (count / exposure).
-Rows of one group belong together: folds and resampled tables keep them together.
+A covariate is always allowed as a cause of every node and never a node itself. A context is a treatment, arm, site or
+season of which it is to be found what it acts on: a node of the graph that nothing acts on. An exposure is how long,
+how deeply or how widely a row was sampled: a node's counts grow with it, and as parents counts enter as rates
+(count / exposure). Rows of one group belong together: folds and resampled tables keep them together.
 """
 
 import hashlib
@@ -11,10 +12,13 @@ from functools import cached_property
 
 import numpy as np
 
-from disco.table.interventions import Interventions
+from disco.table.interventions import CONTROLS, Interventions
 
 CONTINUOUS, ORDINAL, CATEGORICAL, COUNT = "continuous", "ordinal", "categorical", "count"
 KINDS = (CONTINUOUS, ORDINAL, CATEGORICAL, COUNT)  # of covariates
+RANDOMISED = "randomised"
+CONTEXT_KINDS = (CATEGORICAL, CONTINUOUS, RANDOMISED)  # the last one is categorical, and was assigned by chance
+_CONTROLS = CONTROLS | {"ctrl", "ctl", "placebo", "untreated", "vehicle", "sham", "wild type", "wt", "non-targeting"}
 _WAVES = 4  # of a number among the inputs of the networks
 MOST_LEVELS = 60  # of a categorical covariate: every node gets a coefficient for each
 
@@ -42,8 +46,25 @@ class Covariate:
 
 
 @dataclass(frozen=True, eq=False)
+class Context(Covariate):
+    """The values of one context, categorical or continuous.
+
+    Attributes:
+        is_random: whether its levels were assigned by chance, so that what it changes it causes, whatever is hidden.
+    """
+
+    is_random: bool = False
+
+    @cached_property
+    def compared_with(self) -> int:
+        """The code of the level with which others are compared: that of controls, or the most frequent one."""
+        named = [code for code, level in enumerate(self.levels) if level.strip().lower() in _CONTROLS]
+        return named[0] if named else int(np.bincount(self.values).argmax())
+
+
+@dataclass(frozen=True, eq=False)
 class Adjustment:
-    """Covariates, exposure, groups and interventions of n rows.
+    """Covariates, contexts, exposure, groups and interventions of n rows.
 
     Attributes:
         rows: n.
@@ -51,6 +72,7 @@ class Adjustment:
         exposure: of every row, above 0, (n,), or None.
         group: the number of every row's group, from 0, (n,), or None.
         interventions: which nodes were set in which rows, or None.
+        contexts: in the order of their columns.
     """
 
     rows: int
@@ -58,11 +80,12 @@ class Adjustment:
     exposure: np.ndarray | None = None
     group: np.ndarray | None = None
     interventions: Interventions | None = None
+    contexts: tuple[Context, ...] = ()
 
     @property
     def is_only_arms(self) -> bool:
-        """Whether there are no covariates, exposure or groups."""
-        return not self.covariates and self.exposure is None and self.group is None
+        """Whether there are no covariates, exposure, groups or contexts."""
+        return not (self.covariates or self.contexts) and self.exposure is None and self.group is None
 
     @property
     def log_exposure(self) -> np.ndarray | None:
@@ -78,17 +101,17 @@ class Adjustment:
     def take(self, rows: np.ndarray) -> "Adjustment":
         """The adjustment of some rows, by number or by mask; levels keep their codes."""
         covariates = tuple(replace(one, values=one.values[rows]) for one in self.covariates)
+        contexts = tuple(replace(one, values=one.values[rows]) for one in self.contexts)
         exposure, group = (None if part is None else part[rows] for part in (self.exposure, self.group))
         done = None if self.interventions is None else self.interventions.take(rows)
-        return Adjustment(len(np.arange(self.rows)[rows]), covariates, exposure, group, done)
+        return Adjustment(len(np.arange(self.rows)[rows]), covariates, exposure, group, done, contexts)
 
     def equals(self, other: "Adjustment | None") -> bool:
         """Whether another adjustment is equal."""
-        if other is None or [one.name for one in self.covariates] != [one.name for one in other.covariates]:
+        mine, theirs = ((*one.covariates, *one.contexts) for one in (self, other or self))
+        if other is None or [_told(one) for one in mine] != [_told(one) for one in theirs]:
             return False
-        pairs = list(zip(self.covariates, other.covariates, strict=True))
-        if any((one.kind, one.levels) != (two.kind, two.levels) for one, two in pairs):
-            return False
+        pairs = list(zip(mine, theirs, strict=True))
         done = self.interventions
         if done is not other.interventions and not (done is not None and done.equals(other.interventions)):
             return False
@@ -105,11 +128,17 @@ class Adjustment:
         one = Covariate("exposure", CONTINUOUS, self.log_exposure)
         return replace(self, covariates=(*self.covariates, one), exposure=None)
 
+    def contexts_as_covariates(self) -> "Adjustment":
+        """The adjustment with contexts as covariates, for what cannot search for their effects."""
+        return replace(self, covariates=(*self.covariates, *self.contexts), contexts=())
+
     def digest(self) -> str:
         """A digest of everything in it, to recognise results made with another adjustment."""
         found = hashlib.sha256(f"{self.rows}".encode())
         for one in self.covariates:
             found.update(repr((one.name, one.kind, one.levels)).encode() + one.values.astype("<f8").tobytes())
+        for one in self.contexts:
+            found.update(repr(_told(one)).encode() + one.values.astype("<f8").tobytes())
         for part in (self.exposure, self.group):
             found.update(b"-" if part is None else b"+" + part.astype("<f8").tobytes())
         if self.interventions is not None:
@@ -128,6 +157,11 @@ class Adjustment:
         if self.log_exposure is not None:
             parts.append(_curves(self.log_exposure))
         return np.column_stack([*parts, np.empty((self.rows, 0))]).astype(np.float32)
+
+
+def _told(one: Covariate) -> tuple[object, ...]:
+    """Everything about a covariate or a context but its values."""
+    return one.name, one.kind, one.levels, *([one.is_random] if isinstance(one, Context) else [])
 
 
 def _curves(values: np.ndarray) -> np.ndarray:

@@ -1,8 +1,10 @@
 """Guesses at the roles of columns, from their cells and names. A guess is only shown and has no effect until accepted.
 
-Text is a covariate, a group if it has many levels, or ignored if almost every row has its own. Numbers with decimals
-or signs are covariates, or an exposure by their name. Whole numbers from 0 up are counts, unless their name suggests
-otherwise, such as `plot_id`, `year` or `age`, or they are years. What an h5ad file stores as categories is like text.
+Text is a covariate, a group if it has many levels, or ignored if almost every row has its own. An experiment is never a
+covariate: a column of names of other columns is an intervention, and one named like a treatment is a context. Numbers
+with decimals or signs are covariates, or an exposure by their name. Whole numbers from 0 up are counts, unless their
+name suggests otherwise, such as `plot_id`, `year` or `age`, or they are years. What an h5ad file stores as categories
+is like text.
 """
 
 import re
@@ -14,6 +16,7 @@ import pandas as pd
 from disco.table.adjustment import CATEGORICAL, CONTINUOUS
 from disco.table.cells import as_frame, columns_of, is_count, numbers_of, value_counts
 from disco.table.identifiers import identifier
+from disco.table.interventions import SET, targets_named
 from disco.table.read import MATRIX
 from disco.table.rows import MOST_FAULTY, readable
 
@@ -30,7 +33,7 @@ _GROUPS = {
     *("transect", "cluster", "litter", "player", "school", "hospital"),
 }
 _CATEGORIES = {
-    *("batch", "site", "plot", "plate", "block", "lane", "sex", "gender", "treatment", "condition", "arm", "region"),
+    *("batch", "site", "plot", "plate", "block", "lane", "sex", "gender", "region"),
     *("country", "replicate", "cage", "lab", "center", "centre", "strain", "genotype", "month", "weekday", "season"),
     *("habitat", "station", "cohort", "chip", "observer", "type"),
 }
@@ -55,10 +58,28 @@ _NUMBERS = {
         "altitude",
         "latitude",
     ),
-    *("longitude", "lat", "lon", "dose", "income", "education"),
+    *("longitude", "lat", "lon", "income", "education"),
 }
+_EXPERIMENTS = {
+    *("treatment", "treated", "treat", "condition", "arm", "guide", "sgrna", "grna", "perturbation", "perturbed"),
+    *(
+        "knockout",
+        "knockdown",
+        "ko",
+        "dose",
+        "drug",
+        "compound",
+        "stimulus",
+        "stimulation",
+        "intervention",
+        "inhibitor",
+    ),
+    *("exclosure", "fertiliser", "fertilizer", "irrigation", "vaccine", "diet"),
+}
+_DOSES = {"dose", "concentration"}
 _EXPOSURES = {"exposure", "effort", "depth", "hours", "offset", "volume", "trapnights", "lib_size", "total"}
 _PHRASES = {"library size", "total counts", "sequencing depth", "n counts", "person years", "trap nights", "lib size"}
+_EXPERIMENT_PHRASES = {"plot type", "sg rna", "g rna"}
 
 
 @dataclass(frozen=True)
@@ -66,8 +87,8 @@ class Guess:
     """What a column may be.
 
     Attributes:
-        role: covariate, exposure, group or ignore.
-        kind: of a covariate; empty otherwise.
+        role: covariate, context, intervention, exposure, group or ignore.
+        kind: of the first three; empty otherwise.
         why: the rest of a sentence that begins with the column's name.
     """
 
@@ -87,15 +108,17 @@ class Guess:
 def guesses(table: pd.DataFrame) -> dict[int, Guess]:
     """The columns of a table that do not look like counts: position → guess.
 
-    At most one column is guessed to be the exposure, and one the group.
+    At most one column is guessed to be the exposure, one the group, and one the intervention.
     """
     found: dict[int, Guess] = {}
     table = as_frame(table)
     categories = table.attrs.get(MATRIX, {}).get("categories", ())
-    once = {"exposure", "group"}  # what no column was guessed to be so far
+    once = {"exposure", "group", "intervention"}  # what no column was guessed to be so far
+    names = {name for name, _ in columns_of(table)}
     for position, (name, column) in enumerate(columns_of(table)):
         guess = _of_levels(column, "categories") if name in categories else _guess(column, name)
-        if guess is not None and guess.role in ("exposure", "group"):
+        guess = _of_experiment(column, name, names, guess) or guess
+        if guess is not None and guess.role in ("exposure", "group", "intervention"):
             guess = guess if guess.role in once else _second(column, guess)
             once -= {guess.role}
         if guess is not None:
@@ -103,8 +126,29 @@ def guesses(table: pd.DataFrame) -> dict[int, Guess]:
     return found
 
 
+def _of_experiment(column: pd.Series, name: str, names: set[str], guess: Guess | None) -> Guess | None:
+    """The guess at a column that says what was done to a row; None if it says nothing of the kind."""
+    is_text = guess is not None and not pd.api.types.is_numeric_dtype(column)
+    labels = targets_named(column.dropna().astype(str).unique()) if is_text else set()
+    if labels and len(labels & names) >= len(labels) / 2:
+        return Guess("intervention", SET, "names columns of this table in its cells")
+    words = _words(name)
+    if not {*words} & _EXPERIMENTS and " ".join(words[-2:]) not in _EXPERIMENT_PHRASES:
+        return None
+    levels = column.dropna().astype(str).nunique()
+    if levels < 2 or (guess is not None and guess.role in ("group", "ignore")):
+        return None
+    values = readable(column)
+    if {*words} & _DOSES and not np.isnan(values[column.notna()]).any():
+        return Guess("context", CONTINUOUS, "has the name of a dose")
+    why = f"has the name of an experiment, and {levels:,} values"
+    return Guess("context", CATEGORICAL, why) if levels <= MANY else None
+
+
 def _second(column: pd.Series, guess: Guess) -> Guess:
-    """The guess at a second group or exposure."""
+    """The guess at a second group, exposure or intervention."""
+    if guess.role == "intervention":
+        return Guess("context", CATEGORICAL, guess.why) if column.nunique() <= MANY else Guess("ignore", "", guess.why)
     if guess.role == "exposure":
         return Guess("covariate", CONTINUOUS, guess.why)
     is_few = column.nunique() <= MANY

@@ -10,7 +10,7 @@ another one there, with the same parents.
 """
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -123,6 +123,12 @@ class Interventions:
     def update(self, digest: "hashlib._Hash") -> None:
         """Add everything in them to a digest."""
         digest.update(repr((self.name, self.kind, self.arms, self.targets)).encode() + self.arm.astype("<i8").tobytes())
+
+
+def targets_named(labels: Iterable[object]) -> set[str]:
+    """The names in labels, apart from those of controls."""
+    parts = {part.strip() for label in labels for part in str(label).split(_SEPARATOR)}
+    return {part for part in parts if part.lower() not in CONTROLS}
 
 
 def _targets(label: str, name: str, nodes: Sequence[str], targets: Targets) -> tuple[str, ...]:

@@ -82,12 +82,14 @@ def prepare(table: Table, roles: Given | None = None, folds: int | None = 2) -> 
 def without_interventions(given: Prepared) -> tuple[Prepared, str]:
     """A table for what cannot use interventions, and a sentence on its rows; the table itself without interventions.
 
-    These are the controls. If they are too few, or a column is constant in them, they are all rows, with the arm as a
-    covariate.
+    Contexts become covariates. The rows are the controls; if they are too few, or a column is constant in them, all
+    rows, with the arm as a covariate.
     """
-    adjustment = given.adjustment
-    if adjustment is None or adjustment.interventions is None:
+    if given.adjustment is None:
         return given, ""
+    adjustment = given.adjustment.contexts_as_covariates()
+    if adjustment.interventions is None:
+        return (replace(given, adjustment=adjustment) if given.adjustment.contexts else given), ""
     done, others = adjustment.interventions, replace(adjustment, interventions=None)
     controls = done.arm == 0
     part = given.counts[controls]

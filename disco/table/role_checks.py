@@ -8,7 +8,8 @@ import pandas as pd
 from disco.errors import InputError
 from disco.table.adjustment import CATEGORICAL, Adjustment, Covariate
 from disco.table.cells import names_of, numbers_of
-from disco.table.roles import Roles, kind_of, plain
+from disco.table.role_columns import kind_of, plain
+from disco.table.roles import Roles
 
 _LARGEST = 2 / 3  # of all rows in one group, at most
 

@@ -1,4 +1,4 @@
-"""The role of every column: count, covariate, exposure, group, intervention, or to be ignored.
+"""The role of every column: count, covariate, context, exposure, group, intervention, or to be ignored.
 
 `disco.table.role_checks` checks a table for them; `disco.table.guesses` guesses them.
 
@@ -10,7 +10,6 @@ As a file, roles.json:
      "exposure": "total", "group_effects": true, "targets": {"sgKLF1": ["KLF1"]}}
 """
 
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -23,23 +22,15 @@ import pandas as pd
 from disco.checks import a_thing
 from disco.errors import InputError
 from disco.files import parsed, read_regular
-from disco.table.adjustment import (
-    CATEGORICAL,
-    CONTINUOUS,
-    COUNT,
-    KINDS,
-    MOST_LEVELS,
-    ORDINAL,
-    Adjustment,
-    Covariate,
-)
-from disco.table.cells import is_count, names_of, numbers_of
+from disco.table import role_columns
+from disco.table.adjustment import CONTEXT_KINDS, KINDS, Adjustment
+from disco.table.cells import names_of, numbers_of
 from disco.table.interventions import INTERVENTION_KINDS, SET, Interventions, Targets
-from disco.words import how_many
+from disco.table.role_columns import plain
 
-ROLES = ("count", "covariate", "exposure", "group", "intervention", "ignore")
+ROLES = ("count", "covariate", "context", "exposure", "group", "intervention", "ignore")
 _SINGLE = ("exposure", "group", "intervention")  # roles of at most one column
-_KINDS_OF = {"covariate": KINDS, "intervention": INTERVENTION_KINDS}
+_KINDS_OF = {"covariate": KINDS, "context": CONTEXT_KINDS, "intervention": INTERVENTION_KINDS}
 _ENTRIES = ("columns", "exposure", "group_effects", "targets")
 TOTAL, RATIOS = "total", "median of ratios"
 COMPUTED = (TOTAL, RATIOS)  # exposures computed from the counts
@@ -52,8 +43,8 @@ class Roles:
     """Roles by column; columns not named are counts.
 
     Attributes:
-        columns: the role of columns, by name; a covariate and an intervention may come with their kind, as
-            ("covariate", "ordinal") or ("intervention", "shift").
+        columns: the role of columns, by name; a covariate, a context and an intervention may come with their kind, as
+            ("covariate", "ordinal"), ("context", "randomised") or ("intervention", "shift").
         exposure: "total" or "median of ratios" if the exposure is computed from the counts; None otherwise.
         group_effects: whether every group is also a level of a categorical covariate.
         targets: the nodes that a label of the intervention sets, if it is not the name of one; none for a control.
@@ -103,6 +94,7 @@ class Roles:
             f"adjusted for {', '.join(adjusted)}" if adjusted else "",
             f"exposure {exposure[0]}" if exposure else "",
             f"groups by {group[0]}{effects}" if group else "",
+            f"contexts {', '.join(contexts)}" if (contexts := self.named("context")) else "",
             f"interventions by {done[0]}" if done else "",
         ]
         return "; ".join(filter(None, parts)) or "no adjustment"
@@ -162,24 +154,26 @@ class Roles:
             if times[name] > 1:
                 raise InputError(f'The roles name "{name}", but several columns have that name: rename them.')
         counts = self.counts(table)
-        covariates = [_covariate(plain(table[name]), self.columns[name]) for name in self.named("covariate")]
+        covariates = [
+            role_columns.covariate(plain(table[name]), self.columns[name]) for name in self.named("covariate")
+        ]
+        contexts = [role_columns.context(plain(table[name]), self.columns[name]) for name in self.named("context")]
         exposure, group = None, None
         if names := self.named("exposure"):
-            exposure = _exposure(plain(table[names[0]]))
+            exposure = role_columns.exposure(plain(table[names[0]]))
         elif self.exposure is not None:
             exposure = computed(counts, self.exposure)
         if names := self.named("group"):
-            group, levels = _group(plain(table[names[0]]))
+            group, levels = role_columns.group(plain(table[names[0]]))
             if self.group_effects:
-                covariates.append(_levels_as_covariate(names[0], group, levels))
+                covariates.append(role_columns.levels_as_covariate(names[0], group, levels))
         done = None
         if names := self.named("intervention"):
             given = self.columns[names[0]]
             kind = SET if isinstance(given, str) else given[1]
             done = Interventions.of(plain(table[names[0]]), list(counts.columns), kind, self.targets)
-        if not covariates and exposure is None and group is None and done is None:
-            return counts, None
-        return counts, Adjustment(len(table), tuple(covariates), exposure, group, done)
+        found = Adjustment(len(table), tuple(covariates), exposure, group, done, tuple(contexts))
+        return counts, None if found.is_only_arms and done is None else found
 
 
 Given = Roles | Mapping[str, str | tuple[str, str]] | Adjustment
@@ -247,7 +241,7 @@ def _check(roles: Roles) -> None:
         if not isinstance(parts, tuple) or not isinstance(name, str) or not parts or parts[0] not in ROLES:
             raise InputError(f'The role of "{name}" must be one of {", ".join(ROLES)}; got {given!r}.')
         if isinstance(given, tuple) and (len(parts) != 2 or parts[1] not in _KINDS_OF.get(parts[0], ())):
-            what = "An intervention" if parts[0] == "intervention" else "A covariate"
+            what = {"context": "A context", "intervention": "An intervention"}.get(parts[0], "A covariate")
             kinds = ", ".join(_KINDS_OF.get(parts[0], KINDS))
             raise InputError(f'{what} is {kinds}; "{name}" is given as {given!r}.')
     _check_targets(roles)
@@ -279,115 +273,3 @@ def _check_targets(roles: Roles) -> None:
             raise InputError(
                 f'The targets of "{label}" must be a list of names of count columns; got {a_thing(nodes)}.'
             )
-
-
-def plain(column: pd.Series) -> pd.Series:
-    """A column with a role as a run keeps it: numbers, true and false, or text; dates are text."""
-    if isinstance(column.dtype, pd.CategoricalDtype):
-        column = column.astype(column.cat.categories.dtype if not column.isna().any() else object)
-    column = column.infer_objects() if column.dtype == object else column
-    if pd.api.types.is_datetime64_any_dtype(column) or pd.api.types.is_timedelta64_dtype(column):
-        return column.astype(str).where(column.notna(), None)
-    return column
-
-
-def kind_of(column: pd.Series) -> str:
-    """The default kind of a covariate: categorical if its cells are text, continuous otherwise."""
-    column = plain(column)
-    values, other = numbers_of(column)
-    return CATEGORICAL if other.any() and not _is_numeric(column) else CONTINUOUS
-
-
-def _is_numeric(column: pd.Series) -> bool:
-    """Whether text cells read as numbers, including decimal fractions and exponents."""
-    return bool(pd.to_numeric(column, errors="coerce").notna()[column.notna()].all())
-
-
-def _covariate(column: pd.Series, given: str | tuple[str, str]) -> Covariate:
-    """A checked covariate."""
-    name, kind = str(column.name), kind_of(column) if isinstance(given, str) else given[1]
-    _refuse_missing(column, "covariate")
-    if kind == CATEGORICAL:
-        return _levels_as_covariate(name, *_group(column))
-    values = pd.to_numeric(column, errors="coerce").to_numpy(dtype=float)
-    if not np.isfinite(values).all():
-        row = int(np.argmin(np.isfinite(values)))
-        raise InputError(
-            f'The {kind} covariate "{name}" has "{column.iloc[row]}" in row {row + 1}, which is not a number: correct '
-            "the cell, or make it categorical."
-        )
-    if kind == COUNT and not is_count(values).all():
-        raise InputError(
-            f'The covariate "{name}" is not a count in row {_first(~is_count(values))}: make it continuous.'
-        )
-    if len(np.unique(values)) < 2:
-        raise InputError(f'The covariate "{name}" is constant and explains nothing: ignore it.')
-    if kind == ORDINAL:
-        steps, index = np.unique(values, return_inverse=True)
-        return Covariate(name, kind, index, tuple(f"{step:g}" for step in steps))
-    return Covariate(name, kind, values)
-
-
-def _levels_as_covariate(name: str, codes: np.ndarray, levels: Sequence[str]) -> Covariate:
-    """A checked categorical covariate."""
-    if len(levels) < 2:
-        raise InputError(f'The covariate "{name}" is constant and explains nothing: ignore it.')
-    if len(levels) > MOST_LEVELS:
-        raise InputError(
-            f'The categorical covariate "{name}" has {len(levels):,} levels; at most {MOST_LEVELS} are allowed: '
-            "make it continuous or the group, or join levels."
-        )
-    alone = np.bincount(codes) == 1
-    if alone.any():
-        raise InputError(
-            f'The level "{levels[int(np.argmax(alone))]}" of "{name}" has only one row, too few to estimate an '
-            f"effect ({alone.sum()} of {len(levels)} levels have): join it with another level, or leave the row out."
-        )
-    return Covariate(name, CATEGORICAL, codes, tuple(levels))
-
-
-def _exposure(column: pd.Series) -> np.ndarray:
-    """A checked exposure, (n,)."""
-    _refuse_missing(column, "exposure")
-    values = pd.to_numeric(column, errors="coerce").to_numpy(dtype=float)
-    if not (np.isfinite(values) & (values > 0)).all():
-        bad = ~(np.isfinite(values) & (values > 0))
-        raise InputError(
-            f'The exposure "{column.name}" is "{column.iloc[int(np.argmax(bad))]}" in row {_first(bad)}; it must be a '
-            f"number above zero, which {bad.sum():,} rows lack: leave those rows out, or choose another exposure."
-        )
-    return values
-
-
-def _group(column: pd.Series) -> tuple[np.ndarray, list[str]]:
-    """The number of every row's level, and the levels' names in natural order."""
-    _refuse_missing(column, "group")
-    codes, levels = pd.factorize(column.astype(str), sort=False)
-    order = sorted(range(len(levels)), key=lambda number: _natural(levels[number]))
-    index = np.empty(len(levels), dtype=np.int64)
-    index[order] = np.arange(len(levels))
-    return index[codes], [str(levels[number]) for number in order]
-
-
-def _natural(text: str) -> list[tuple[int, float, str]]:
-    """The order in which 2 comes before 10."""
-    return [
-        (0, float(part), "") if part.isascii() and part.isdecimal() else (1, 0.0, part)
-        for part in re.split(r"([0-9]+)", text)
-        if part
-    ]
-
-
-def _refuse_missing(column: pd.Series, role: str) -> None:
-    """Refuse a column with missing cells."""
-    values, other = numbers_of(column)
-    if missing := int((np.isnan(values) & ~other).sum()):
-        raise InputError(
-            f'The {role} "{column.name}" has {how_many(missing, "missing cell")}, the first in row '
-            f"{_first(np.isnan(values) & ~other)}: fill them in, leave those rows out, or ignore the column."
-        )
-
-
-def _first(where: np.ndarray) -> int:
-    """The number of the first row where something holds, from 1."""
-    return int(np.argmax(where)) + 1

@@ -5,10 +5,10 @@ from collections.abc import Mapping, Sequence
 import pandas as pd
 import streamlit as st
 
-from disco.table.adjustment import KINDS
+from disco.table.adjustment import CONTEXT_KINDS, KINDS
 from disco.table.cells import names_of
 from disco.table.interventions import INTERVENTION_KINDS, SET
-from disco.table.roles import kind_of
+from disco.table.role_columns import kind_of
 from disco.words import how_many
 from pages.shared import session
 from pages.shared.frame import errors
@@ -21,6 +21,7 @@ _VERSION, _PROBLEM = "columns_version", "columns_problem"
 _ROLES: dict[str, str | tuple[str, str]] = {
     "count": "count",
     **{f"covariate, {kind}": ("covariate", kind) for kind in KINDS},
+    **{f"context, {kind}": ("context", kind) for kind in CONTEXT_KINDS},
     "exposure": "exposure",
     "group": "group",
     **{f"intervention, {kind}": ("intervention", kind) for kind in INTERVENTION_KINDS},
@@ -28,8 +29,8 @@ _ROLES: dict[str, str | tuple[str, str]] = {
 }
 _OTHERS = "Columns that are not counts keep their roles."
 _HELP = (
-    f"Count: a node. Covariate: {define('covariate')} Exposure: {define('exposure')} Group: {define('group')} "
-    f"Intervention: {define('intervention')} "
+    f"Count: a node. Covariate: {define('covariate')} Context: {define('context')} "
+    f"Exposure: {define('exposure')} Group: {define('group')} Intervention: {define('intervention')} "
     "Ignore: left out."
 )
 
@@ -126,8 +127,8 @@ def roles_of(draft: Draft) -> list[str]:
 def _in_words(draft: Draft, position: int) -> str:
     """The role of a column that is neither a count nor ignored, with its kind if it has one."""
     given = draft.roles.columns[names_of(draft.table)[position]]
-    if given == "covariate":
-        return f"covariate, {kind_of(draft.table.iloc[:, position])}"
+    if given in ("covariate", "context"):
+        return f"{given}, {kind_of(draft.table.iloc[:, position])}"
     given = ("intervention", SET) if given == "intervention" else given
     return given if isinstance(given, str) else ", ".join(given)
 

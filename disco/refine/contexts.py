@@ -1,0 +1,103 @@
+"""Contexts in a search: columns beside the counts, into which no edge may point and whose effects are found.
+
+A categorical context has a column for every level but one, 1 in the rows of that level: one node with several effects.
+The others are compared with that level: that of controls, or the most frequent one. A continuous context is cut into
+parts with about equally many rows. In every order these columns come first. The result has no such nodes: their edges
+are a table of their own.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from disco.errors import InputError
+from disco.knowledge import Resolved
+from disco.refine.limits import KINDS
+from disco.refine.result import Refined
+from disco.table.prepared import Prepared
+
+CONTEXT_COLUMNS = ("context", "level", "node", "gain_nats", "p_value", *KINDS)
+_PARTS = 20  # of a continuous context
+
+
+class Effects(NamedTuple):
+    """The column of a context.
+
+    Attributes:
+        context: its name.
+        level: whose rows have a 1; empty for a continuous context.
+    """
+
+    context: str
+    level: str
+
+
+def with_contexts(given: Prepared) -> tuple[Prepared, dict[str, Effects]]:
+    """The table with a column for every effect of a context, and what each of them is, by its name.
+
+    Raises:
+        InputError: a node has the name of such a column.
+    """
+    values, columns = {}, {}
+    for one in () if given.adjustment is None else given.adjustment.contexts:
+        if not one.levels:
+            cuts = np.unique(np.quantile(one.values, np.arange(1, _PARTS) / _PARTS))
+            values[one.name], columns[one.name] = np.searchsorted(cuts, one.values), Effects(one.name, "")
+            continue
+        seen = np.bincount(one.values, minlength=len(one.levels))
+        for code, level in enumerate(one.levels):
+            if seen[code] and code != one.compared_with:
+                name = f"{one.name} = {level}"
+                values[name], columns[name] = (one.values == code).astype(np.int64), Effects(one.name, level)
+    if taken := [name for name in columns if name in given.counts]:
+        raise InputError(f'A count column is called "{taken[0]}", as an effect of a context: rename it.')
+    if not columns:
+        return given, {}
+    added = pd.DataFrame(values, index=given.counts.index)
+    return replace(given, counts=pd.concat([added, given.counts], axis=1)), columns
+
+
+def first(names: Sequence[str], columns: Mapping[str, Effects], known: Resolved | None) -> Resolved | None:
+    """The rules of knowledge, and that the columns of contexts have no causes and come first; None without any."""
+    if not columns:
+        return known
+    mark = np.array([name in columns for name in names])
+    none = np.zeros((len(names),) * 2, dtype=bool)
+    start = known or Resolved(none, none, none)
+    into = np.outer(np.ones_like(mark), mark)
+    return Resolved(start.forbidden | into, start.required, start.before | np.outer(mark, ~mark))
+
+
+def without_contexts(result: Refined, columns: Mapping[str, Effects], has_rules: bool) -> Refined:
+    """The result without the columns of contexts, with their edges as a table, strongest first.
+
+    Args:
+        has_rules: whether there was knowledge; otherwise the edges have no rules.
+    """
+    if not columns:
+        return result
+    edges, misfit = result.edges, result.nodes
+    of_context = edges["parent"].isin(columns)
+    effects = edges[of_context].rename(columns={"child": "node"}).reset_index(drop=True)
+    told = pd.DataFrame([columns[name] for name in effects["parent"]], columns=Effects._fields)
+    kept = edges[~of_context].reset_index(drop=True)
+    return replace(
+        result.having(
+            nodes=[node for node in result.order if node not in columns],
+            edges=kept if has_rules else kept.drop(columns="rule", errors="ignore"),
+            misfit=None if misfit is None else misfit[~misfit["node"].isin(columns)].reset_index(drop=True),
+        ),
+        moves=None if result.moves is None else _without(result.moves, columns),
+        orders=None if result.orders is None else _without(result.orders, columns),
+        contexts=pd.concat([told, effects], axis=1)[list(CONTEXT_COLUMNS)],
+    )
+
+
+def _without(frame: pd.DataFrame, columns: Mapping[str, Effects]) -> pd.DataFrame:
+    """A frame of nodes and positions, from 1, without some nodes, which come first."""
+    kept = frame[~frame["node"].isin(columns)].reset_index(drop=True)
+    shifted = {name: kept[name] - len(columns) for name in ("position", "before", "after") if name in kept}
+    return kept.assign(**shifted)
