@@ -162,10 +162,11 @@ class _Edges:
             self.number[parent, child] = self.number[child, parent] = one
             self.beside[parent] |= 1 << child
             self.beside[child] |= 1 << parent
-        orders = [refined.order, *_near(refined)]
-        self.starts = [graph for order in orders if (graph := self._along([index[name] for name in order])) is not None]
-        if not self.starts:
+        orders = [[index[name] for name in order] for order in (refined.order, *_near(refined))]
+        graphs = [self._along(order) for order in orders]
+        if graphs[0] is None:
             raise InputError(_CONTRADICTED)
+        self.starts = [graph for graph in graphs if graph is not None]
 
     def _along(self, order: list[int]) -> np.ndarray | None:
         """The edges along an order that obeys what is known as far as it can; None if a rule forbids one of them."""
@@ -204,10 +205,10 @@ class _Counted(NamedTuple):
 
 
 def _counted(edges: _Edges, settable: Sequence[int], seed: int) -> _Counted:
-    classes = list({one.key: one for one in (Class(graph, edges.known) for graph in edges.starts[::-1])}.values())[::-1]
+    classes = {one.key: one for one in (Class(graph, edges.known) for graph in edges.starts)}
     shares: dict[tuple[int, int], np.ndarray] = defaultdict(lambda: np.zeros(2))
     parents, total, is_exact = dict[tuple[int, int], tuple[int, ...]](), 0, True
-    for alike in classes:
+    for alike in classes.values():
         graphs, is_all = alike.graphs(seed)
         total, is_exact = total + len(graphs), is_exact and is_all
         settling, weight = _Settling(edges, alike), 1 / len(graphs) / len(classes)
