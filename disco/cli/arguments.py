@@ -35,6 +35,7 @@ def parse(argv: Sequence[str] | None = None) -> argparse.Namespace:
         ("fit", "fit a table of counts as a new run", _fit),
         ("graph", "export a run's DAG", _graph),
         ("refine", "search for the order of highest likelihood, with evidence for every edge", _refine),
+        ("next", "which node to set in the next experiment, to settle the most open directions", _next),
         ("compare", "run other methods on the same table and compare their results", _compare),
         ("simulate", "simulate a table with a known graph", _simulate),
         ("evaluate", "compare a run or an edge list with the true edges", _evaluate),
@@ -204,6 +205,14 @@ def _refine(command: argparse.ArgumentParser) -> None:
     _knowledge(command)
     command.add_argument("--device", metavar="NAME", help="auto (default), cpu or cuda")
     _now(command)
+
+
+def _next(command: argparse.ArgumentParser) -> None:
+    command.add_argument("run", metavar="RUN", help="folder or id of a run with a refinement")
+    command.add_argument("--nodes", metavar="A,B", help="the nodes that can be set (all); quote a name with a comma")
+    command.add_argument(
+        "--format", choices=("text", "json", "csv"), default="text", help="text (default), json or csv"
+    )
 
 
 def _compare(command: argparse.ArgumentParser) -> None:

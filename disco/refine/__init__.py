@@ -1,5 +1,6 @@
 """Refinement: a search over orders by the likelihood of the paper's own class, with evidence for every edge."""
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from disco.refine.choice import QUICK, Choice
@@ -7,14 +8,16 @@ from disco.refine.result import Refined
 
 if TYPE_CHECKING:
     from disco.refine.refinement import refine
+    from disco.refine.settling import next_experiment
 
-__all__ = ["QUICK", "Choice", "Refined", "refine"]
+__all__ = ["QUICK", "Choice", "Refined", "next_experiment", "refine"]
+
+
+_LATER = {"refine": "refinement", "next_experiment": "settling"}
 
 
 def __getattr__(name: str) -> Any:
-    """`refine`, imported on first use: it imports torch, which a page that shows a refinement does not need."""
-    if name != "refine":
+    """A function, imported on first use: `refine` imports torch, which a page that shows a refinement does not need."""
+    if name not in _LATER:
         raise AttributeError(f"module 'disco.refine' has no attribute {name!r}")
-    from disco.refine.refinement import refine
-
-    return refine
+    return getattr(import_module(f"disco.refine.{_LATER[name]}"), name)

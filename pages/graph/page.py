@@ -4,7 +4,7 @@ import streamlit as st
 
 from disco.graph import DISCO
 from disco.words import how_many
-from pages.graph import notice, side_panel
+from pages.graph import next_experiment, notice, side_panel
 from pages.graph import view as views
 from pages.shared import session
 from pages.shared.frame import empty, intro
@@ -62,4 +62,5 @@ if view.name == DISCO:
     misfit.note(found)
 else:
     misfit.worst(found.refined)
+next_experiment.section(run, found)
 intro.assumptions_note(of_likelihood=view.name != DISCO)

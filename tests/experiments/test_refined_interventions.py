@@ -14,7 +14,7 @@ from disco.likelihood.covariates import around
 from disco.likelihood.design import Design
 from disco.likelihood.newton import fit
 from disco.methods import find
-from disco.refine import Choice, refine
+from disco.refine import Choice, next_experiment, refine
 from disco.refine.stability import _weights
 from disco.runs import create_run, open_run
 from disco.table.prepared import prepare, without_interventions
@@ -49,6 +49,23 @@ def test_an_experiment_gives_directions_that_the_rows_alone_do_not(rng):
     assert edges.loc["x", "y"]["decided"] and found.order.index("x") < found.order.index("z")
     graph = found.graph()
     assert graph.edges["x", "y"]["source"] == "experiment"
+
+
+def test_the_next_experiment_settles_what_it_foretold(rng):
+    """Setting y shows y → z and excludes y → x, so that only x → y is open, and only setting x can show it."""
+    table = chain(rng)
+    alone = refine(table, QUICK, roles={"guide": "ignore"})
+    asked = next_experiment(alone, table, roles={"guide": "ignore"})
+    assert asked.open == 2 and asked.graphs == 3 and asked.nodes["node"][0] == "y" and asked.nodes["settled"][0] == 2
+    rows = int(asked.nodes["most_rows"][0])
+    assert 5 < rows < 60
+    set_y = chain(rng, rows=10 * rows)  # with ten times the rows, also to show that x is as it was
+    set_y["y"], set_y["guide"] = 9, "y"
+    set_y["z"] = rng.binomial(10, chance(9), len(set_y))
+    both = pd.concat([table, set_y], ignore_index=True)
+    found = refine(both, QUICK, roles=GUIDE)
+    left = next_experiment(found, both, roles=GUIDE, with_rows=False)
+    assert left.open == 1 and set(left.nodes["node"]) == {"x"}
 
 
 def test_no_effect_excludes_a_direction_and_does_not_decide_the_other(rng):

@@ -1,0 +1,74 @@
+"""disco next RUN: which node to set in the next experiment, to settle the most open directions."""
+
+import argparse
+import sys
+from typing import Any
+
+import pandas as pd
+
+from disco.cli.roles import listed as names_in
+from disco.cli.saying import say, say_json, sentence, short, write
+from disco.files import plain
+from disco.refine.settling import NOTHING_OPEN, Next, rows_in_words
+from disco.runs import next_experiment, open_run
+from disco.table import spreadsheets
+from disco.words import how_many, listed
+
+_MOST_NODES, _MOST_PAIRS = 20, 8  # in the text
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Print what setting each node would settle, best first, as text, JSON or CSV.
+
+    Raises:
+        InputError: there is no such run, it has no refinement, or a node is unknown.
+    """
+    found = next_experiment.of(open_run(arguments.run), names_in(arguments.nodes) or None)
+    if arguments.format == "json":
+        say_json(plain(_as_json(found)))
+    elif arguments.format == "csv":
+        write(spreadsheets.to_csv(_as_rows(found)))
+    else:
+        _print(found)
+
+
+def _as_json(found: Next) -> dict[str, object]:
+    pairs = {node: part.drop(columns="node").to_dict("records") for node, part in found.pairs.groupby("node")}
+    nodes = [{**row, "pairs": pairs[row["node"]]} for row in found.nodes.to_dict("records")]
+    return {"open": found.open, "graphs": found.graphs, "are_all_graphs": found.is_exact, "nodes": nodes}
+
+
+def _as_rows(found: Next) -> pd.DataFrame:
+    """One row per node and pair; the numbers of the pair after those of the node."""
+    pairs = found.pairs.rename(columns={name: f"pair_{name}" for name in ("settled", "settled_if_hidden", "rows")})
+    return found.nodes.drop(columns="pairs").merge(pairs, on="node", sort=False)
+
+
+def _print(found: Next) -> None:
+    if not found.open:
+        say(NOTHING_OPEN)
+        return
+    graphs = f"{how_many(found.graphs, 'graph')}{'' if found.is_exact else ', drawn from more'}"
+    say(f"{how_many(found.open, 'open direction')}. The rows leave {graphs}.")
+    by_node = dict(list(found.pairs.groupby("node")))
+    for row in found.nodes.head(_MOST_NODES).itertuples():
+        numbers = f"settles {row.settled:.1f} ({row.settled_if_hidden:.1f} whatever is hidden)"
+        rows = rows_in_words(row)
+        say(f"  {short(row.node)}  {numbers}{f', rows per arm {rows}' if rows else ''}")
+        pairs = [_pair(pair) for pair in by_node[row.node].itertuples()]
+        say(sentence(f"    {listed(pairs, _MOST_PAIRS)}"))
+    if found.nodes.empty:
+        say("Setting these nodes would settle none of them.")
+    if len(found.nodes) > _MOST_NODES:
+        say(f"  {len(found.nodes) - _MOST_NODES:,} more nodes: --format json lists them all.")
+    say(
+        "Settled on average over the graphs that the rows leave, if there are no hidden common causes; and of these, "
+        "whatever is hidden. Rows per arm: for a power of .8 to see the predicted change of an open neighbour.",
+        to=sys.stderr,
+    )
+
+
+def _pair(pair: Any) -> str:
+    """An edge, with the share of the graphs in which it is settled unless that is all of them."""
+    share = "" if pair.settled == 1 else f" ({pair.settled:.0%})"
+    return f"{short(pair.parent)} -- {short(pair.child)}{share}"

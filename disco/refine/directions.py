@@ -1,0 +1,128 @@
+"""The directions that follow from others if no further collider and no cycle may arise: Meek's rules.
+
+They are the four rules of Meek (UAI 1995). Each new direction is followed to what it implies at once, so that a sparse
+graph takes time by its edges. Sets of nodes are the bits of an integer.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+import numpy as np
+
+Pair = tuple[int, int]  # (parent, child)
+
+
+class Directions:
+    """Known directions of a graph's edges; every addition adds all that follow.
+
+    Attributes:
+        beside: every node's neighbours.
+        free: those whose edge has no direction yet.
+        parents, children: those whose edge has one.
+        above, below: the nodes that come before and after each node.
+    """
+
+    def __init__(self, adjacent: np.ndarray, directed: Iterable[Pair], before: np.ndarray | None = None) -> None:
+        """Some directions and all that follow.
+
+        Args:
+            adjacent: whether an edge joins two nodes, (d, d) bool.
+            directed: with all edges of colliders.
+            before: [a, b], a comes before b, transitive, (d, d) bool.
+        """
+        order = np.zeros_like(adjacent) if before is None else before
+        self.beside = rows(adjacent)
+        self.free, self.above, self.below = list(self.beside), rows(order.T), rows(order)
+        self.parents, self.children = [0] * len(adjacent), [0] * len(adjacent)
+        placed = np.argwhere(adjacent & order).tolist()
+        self.add([*directed, *((parent, child) for parent, child in placed)])
+
+    def copy(self) -> "Directions":
+        """A copy that can be added to."""
+        other = Directions.__new__(Directions)
+        other.beside = self.beside
+        for name in ("free", "above", "below", "parents", "children"):
+            setattr(other, name, list(getattr(self, name)))
+        return other
+
+    def add(self, pairs: Iterable[Pair]) -> list[Pair]:
+        """Direct edges and all that follow, except those that have a direction; returns the edges directed, in turn."""
+        found = [pair for pair in pairs if self._direct(*pair)]  # all of them, before what follows from each
+        for parent, child in found:  # grows
+            implied = [*self._after(parent, child), *self._placed(parent, child)]
+            found += [pair for pair in implied if self._direct(*pair)]
+        return found
+
+    def _direct(self, parent: int, child: int) -> bool:
+        """Direct an edge, unless it has a direction; whether it had none."""
+        if not self.free[parent] >> child & 1:
+            return False
+        self.free[parent] ^= 1 << child
+        self.free[child] ^= 1 << parent
+        self.parents[child] |= 1 << parent
+        self.children[parent] |= 1 << child
+        return True
+
+    def _after(self, a: int, b: int) -> Iterator[Pair]:
+        """What a → b implies by colliders: rules 1, 3 and 4."""
+        free, beside = self.free, self.beside
+        for c in members(free[b] & ~beside[a]):  # a → b – c: b → c, or b were a collider
+            yield b, c
+        for c in members(free[b] & free[a]):  # c – a → b ← d – c, a and d apart: c → b, or c were a collider
+            if self.parents[b] & free[c] & ~beside[a] & ~(1 << a):
+                yield c, b
+        for y in members(self.children[b] & ~beside[a]):  # x – a → b → y – x, a and y apart: x → y
+            for x in members(free[y] & free[a] & beside[b]):
+                yield x, y
+        for d in members(self.parents[a] & ~beside[b]):  # the same with d → a → b
+            for x in members(free[b] & free[d] & beside[a]):
+                yield x, b
+
+    def _placed(self, a: int, b: int) -> Iterator[Pair]:
+        """What a → b implies by the order: rule 2, along any path."""
+        if self.below[a] >> b & 1:  # then all that follows is in place
+            return
+        earlier, later = self.above[a] | 1 << a, self.below[b] | 1 << b
+        for y in members(later):
+            self.above[y] |= earlier
+        for x in members(earlier):
+            new = later & ~self.below[x]
+            self.below[x] |= later
+            for y in members(new & self.free[x]):
+                yield x, y
+
+
+def descendants(children: Sequence[int]) -> list[int]:
+    """Every node's descendants in a DAG given by every node's children."""
+    waits = [0] * len(children)
+    for mask in children:
+        for child in members(mask):
+            waits[child] += 1
+    ready = [node for node, count in enumerate(waits) if not count]
+    for node in ready:  # grows: all nodes, sources first
+        for child in members(children[node]):
+            waits[child] -= 1
+            if not waits[child]:
+                ready.append(child)
+    below = [0] * len(children)
+    for node in reversed(ready):
+        for child in members(children[node]):
+            below[node] |= 1 << child | below[child]
+    return below
+
+
+def members(mask: int) -> Iterator[int]:
+    """The numbers in a set, ascending."""
+    while mask:
+        low = mask & -mask
+        yield low.bit_length() - 1
+        mask ^= low
+
+
+def bits(nodes: Iterable[int]) -> int:
+    """Different numbers as a set."""
+    return sum(1 << int(node) for node in nodes)
+
+
+def rows(matrix: np.ndarray) -> list[int]:
+    """The columns that are true in each row, as sets."""
+    return [bits(np.flatnonzero(row)) for row in matrix]

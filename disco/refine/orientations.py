@@ -1,0 +1,216 @@
+"""The graphs that the rows leave: one graph, with its edges turned in every way that changes no collider.
+
+Graphs with the same adjacent pairs and the same colliders a → c ← b, a and b not adjacent, have the same independences
+(Verma and Pearl, UAI 1990). Of these, the graphs that keep all known directions and rules are left.
+
+The undirected edges of such a class form chordal components. An orientation of a component without a collider has one
+source. So orientations are counted, listed and drawn source by source: a source directs some edges, and what remains
+falls into smaller components (He, Jia and Yu, JMLR 2015). A known order removes the sources that contradict it.
+
+Sets of nodes are the bits of an integer (`disco.refine.directions`).
+"""
+
+import math
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from itertools import product
+
+import numpy as np
+
+from disco.knowledge import Resolved
+from disco.refine.directions import Directions, Pair, bits, descendants, members, rows
+
+MOST_GRAPHS = 400  # listed, or else drawn
+_MOST_PARTS = 600  # parts of a component whose orientations are counted; a complete graph of nine nodes has 512
+_TRIES = 10  # draws per wanted graph, if rules on nodes that are not adjacent refuse some
+
+Turned = list[Pair]
+
+
+class Class:
+    """The graphs left.
+
+    Attributes:
+        known: the directions that all of them have.
+        components: sets of nodes that are joined by edges which the colliders leave undirected.
+    """
+
+    def __init__(self, graph: np.ndarray, rules: Resolved) -> None:
+        """The class of a DAG.
+
+        Args:
+            graph: [parent, child], a DAG that obeys the rules, (d, d) bool.
+            rules: with the known directions among them; `before` is transitive.
+        """
+        self._graph, adjacent = graph, graph | graph.T
+        colliders = _colliders(graph)
+        self._compelled = Directions(adjacent, colliders)
+        allowed = np.argwhere(adjacent & rules.forbidden.T).tolist()  # in this direction only
+        self.known = Directions(adjacent, [*colliders, *((parent, child) for parent, child in allowed)], rules.before)
+        self._follow: dict[Pair, Turned] = {}
+        self._must_precede = rows(rules.before.T)
+        free = self._compelled.free
+        everywhere = bits(node for node, mask in enumerate(free) if mask)
+        self.components = [_Component(nodes, free, self.known.above) for nodes in _joined(everywhere, free)]
+
+    @property
+    def key(self) -> tuple[int, ...]:
+        """The same for two graphs with the same adjacent pairs if they are in one class."""
+        return tuple(self._compelled.parents)
+
+    def graphs(self, seed: int) -> tuple[list[tuple[list[int], list[int]]], bool]:
+        """Every graph left, or, of more than `MOST_GRAPHS`, that many drawn at random, all with the same probability.
+
+        If a component is too large to count its orientations, its sources are drawn with the same probability instead.
+
+        Returns:
+            Every node's children and descendants, two lists per graph, and whether these are all graphs. If no draw
+            obeys the rules, the DAG itself.
+        """
+        counts = [component.count for component in self.components]
+        is_all = all(counts) and math.prod(counts) <= MOST_GRAPHS
+        found = []
+        for turned in self._all() if is_all else self._drawn(np.random.default_rng([seed, 19])):
+            children = list(self._compelled.children)
+            for parent, child in (pair for edges in turned for pair in edges):
+                children[parent] |= 1 << child
+            below = descendants(children)
+            if not any(mask & first for mask, first in zip(below, self._must_precede, strict=True)):
+                found.append((children, below))
+                if len(found) == MOST_GRAPHS:
+                    break
+        own = rows(self._graph)
+        return found or [(own, descendants(own))], is_all
+
+    def follow(self, node: int, parents: int) -> Turned:
+        """The further directions that all graphs have in which a node has these parents, and no others.
+
+        Args:
+            parents: of one graph of the class.
+        """
+        free = self.known.free[node]
+        key = node, parents & free
+        if key not in self._follow:
+            towards = [(other, node) for other in members(free & parents)]
+            self._follow[key] = self.known.copy().add([*towards, *((node, one) for one in members(free & ~parents))])
+        return self._follow[key]
+
+    def _all(self) -> Iterator[Sequence[Turned]]:
+        return product(*(list(component.all(component.nodes)) for component in self.components))
+
+    def _drawn(self, random: np.random.Generator) -> Iterator[Sequence[Turned]]:
+        for _ in range(_TRIES * MOST_GRAPHS):
+            drawn = [component.drawn(component.nodes, random) for component in self.components]
+            if None not in drawn:
+                yield [turned for turned in drawn if turned is not None]
+
+
+class _Component:
+    """A chordal component of undirected edges."""
+
+    def __init__(self, nodes: int, beside: list[int], above: list[int]) -> None:
+        """A component, with all its nodes' neighbours in it, and the nodes known to come before each node."""
+        self.nodes, self._beside, self._above = nodes, beside, above
+        self._counts: dict[int, int] = {}
+        self._rests: dict[Pair, list[int] | None] = {}
+
+    @cached_property
+    def count(self) -> int:
+        """The number of its orientations; 0 if there are too many parts to count them."""
+        try:
+            return self._count(self.nodes)
+        except OverflowError:
+            return 0
+
+    def all(self, part: int) -> Iterator[Turned]:
+        """Every orientation of a part of it."""
+        for root in members(part):
+            rest = self._rest(part, root)
+            if rest is not None:
+                edges = self._edges(part, root)
+                for others in product(*(list(self.all(one)) for one in rest)):
+                    yield [*edges, *(edge for turned in others for edge in turned)]
+
+    def drawn(self, part: int, random: np.random.Generator) -> Turned | None:
+        """A random orientation of a part of it; None if the sources drawn contradict what is known."""
+        rests = [(root, rest) for root in members(part) if (rest := self._rest(part, root)) is not None]
+        weights = np.array([math.prod(map(self._count, rest)) if self.count else 1 for _, rest in rests], dtype=float)
+        if not weights.sum():
+            return None
+        root, rest = rests[random.choice(len(rests), p=weights / weights.sum())]
+        found = self._edges(part, root)
+        for one in rest:
+            more = self.drawn(one, random)
+            if more is None:
+                return None
+            found += more
+        return found
+
+    def _count(self, part: int) -> int:
+        """The number of orientations of a part of it.
+
+        Raises:
+            OverflowError: there are too many parts.
+        """
+        if part not in self._counts:
+            if len(self._counts) >= _MOST_PARTS:
+                raise OverflowError
+            self._counts[part] = 0  # so that parts being counted count as parts
+            rests = [self._rest(part, root) for root in members(part)]
+            self._counts[part] = sum(math.prod(map(self._count, rest)) for rest in rests if rest is not None)
+        return self._counts[part]
+
+    def _rest(self, part: int, root: int) -> list[int] | None:
+        """The parts left undirected if a part has this source; None if that contradicts the known order."""
+        if (part, root) not in self._rests:
+            edges, free = self._edges(part, root), {node: self._beside[node] & part for node in members(part)}
+            for parent, child in edges:
+                free[parent] ^= 1 << child
+                free[child] ^= 1 << parent
+            is_against = any(self._above[parent] >> child & 1 for parent, child in edges)
+            left = bits(node for node, mask in free.items() if mask)
+            self._rests[part, root] = None if is_against else _joined(left, free)
+        return self._rests[part, root]
+
+    def _edges(self, part: int, root: int) -> Turned:
+        """The edges directed if a part has this source: away from it, and those which follow at the same distance."""
+        parents, level, seen = dict.fromkeys(members(part), 0), 1 << root, 1 << root
+        while level:
+            ahead = 0
+            for node in members(level):
+                ahead |= self._beside[node]
+            ahead &= part & ~seen
+            for node in members(ahead):
+                parents[node] = self._beside[node] & level
+            todo = list(members(ahead))
+            for node in todo:  # grows: x → node – other, x and other apart, gives node → other
+                for other in members(self._beside[node] & ahead & ~parents[node]):
+                    if parents[node] & ~self._beside[other] and not parents[other] >> node & 1:
+                        parents[other] |= 1 << node
+                        todo.append(other)
+            seen, level = seen | ahead, ahead
+        return [(parent, child) for child, mask in parents.items() for parent in members(mask)]
+
+
+def _colliders(graph: np.ndarray) -> Turned:
+    """The edges of colliders whose parents are not adjacent."""
+    found, beside = [], rows(graph | graph.T)
+    for child, parents in enumerate(rows(graph.T)):
+        found += [(one, child) for one in members(parents) if parents & ~beside[one] & ~(1 << one)]
+    return found
+
+
+def _joined(nodes: int, beside: Sequence[int] | dict[int, int]) -> list[int]:
+    """Nodes in connected sets, by their neighbours."""
+    found = []
+    while nodes:
+        reached, new = 0, nodes & -nodes
+        while new:
+            reached |= new
+            around = 0
+            for node in members(new):
+                around |= beside[node]
+            new = around & ~reached
+        found.append(reached)
+        nodes &= ~reached
+    return found

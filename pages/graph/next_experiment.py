@@ -1,0 +1,85 @@
+"""The next experiment: which node to set, to settle the most open directions; computed when its box is opened."""
+
+from functools import partial
+
+import streamlit as st
+
+from disco.refine.settling import NOTHING_OPEN, Next, rows_in_words
+from disco.runs import Run, stamps
+from disco.runs import next_experiment as engine
+from disco.words import how_many, listed
+from pages.shared.frame import errors, table
+from pages.shared.frame.names import code
+from pages.shared.refined.refinement import Refinement
+from pages.shared.work import machine
+from pages.shared.work.facts import fact
+
+_MOST_PAIRS = 6
+_MOST_EDGES = 200  # beyond it, predicting rows would take minutes
+
+
+def section(run: Run, refinement: Refinement | None) -> None:
+    """A folded section: the best node in a sentence, and what setting each node would settle.
+
+    Args:
+        refinement: of the run; None if it has none.
+    """
+    box = st.expander("The next experiment", icon=":material/experiment:", key="graph_next", on_change="rerun")
+    if not box.open:
+        return
+    with box:
+        if refinement is None:
+            st.caption("It needs the evidence of a likelihood search: start one on Refine.")
+        elif len(refinement.edges) <= _MOST_EDGES:
+            machine.once(machine.compiled, machine.PREPARING, partial(_draw, run, with_rows=True))
+        else:
+            _draw(run, with_rows=False)
+            st.caption("`disco next RUN` also predicts how many rows each experiment needs.")
+
+
+def _key(run: Run, with_rows: bool) -> tuple:
+    """The cache key: a run refined again has another stamp."""
+    return str(run.path), stamps.refinement(run), with_rows
+
+
+@fact(_key, 8, "Comparing the graphs that the rows leave …")
+def _found(run: Run, with_rows: bool) -> Next:
+    return engine.of(run, with_rows=with_rows)
+
+
+def _draw(run: Run, with_rows: bool) -> None:
+    with errors.said():
+        found = _found(run, with_rows)
+        if not found.open:
+            st.caption(NOTHING_OPEN)
+            return
+        best = found.nodes.iloc[0]
+        st.markdown(
+            f"Set {code(best['node'])} next: this would settle {best['settled']:.1f} of "
+            f"{how_many(found.open, 'open direction')} on average."
+        )
+        _table(found)
+
+
+def _table(found: Next) -> None:
+    column = st.column_config
+    columns = {
+        "node": column.TextColumn("Set"),
+        "settled": column.NumberColumn(
+            "Settles", format="%.1f", help="Open directions settled on average, if there are no hidden common causes."
+        ),
+        "settled_if_hidden": column.NumberColumn(
+            "Whatever is hidden", format="%.1f", help="Of these, the directions that a change in other nodes shows."
+        ),
+        "pairs": column.TextColumn("Which", width="large"),
+        "rows": column.TextColumn(
+            "Rows per arm", help="To see the predicted change in its neighbours, with power .8: median and range."
+        ),
+    }
+    pairs = found.pairs["parent"] + " – " + found.pairs["child"]
+    by_node = pairs.groupby(found.pairs["node"]).agg(lambda part: listed(part.tolist(), _MOST_PAIRS))
+    rows = found.nodes[["node", "settled", "settled_if_hidden"]].assign(
+        pairs=found.nodes["node"].map(by_node), rows=list(map(rows_in_words, found.nodes.itertuples()))
+    )
+    csv = table.Csv("Download CSV", "next_experiment.csv", "graph_next_csv", found.nodes)
+    table.show(rows, "What setting each node would settle", columns, key="graph_next_nodes", csv=csv)
