@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from disco.errors import InputError
-from disco.table.adjustment import CATEGORICAL, Adjustment, Covariate
+from disco.table.adjustment import CATEGORICAL, RANDOMISED, Adjustment, Covariate
 from disco.table.cells import names_of, numbers_of
 from disco.table.role_columns import kind_of, plain
 from disco.table.roles import Roles
@@ -125,7 +125,7 @@ def _unusable(column: pd.Series, role: str, kind: str, group_effects: bool) -> n
     missing = np.isnan(values) & ~other
     if role == "group" and not group_effects:
         return missing
-    if role == "group" or (role == "covariate" and kind == CATEGORICAL):
+    if role == "group" or (role in ("covariate", "context") and kind in (CATEGORICAL, RANDOMISED)):
         levels = column.astype(str)
         return missing | (levels.map(levels[~missing].value_counts()) == 1).to_numpy(dtype=bool)
     values = pd.to_numeric(column, errors="coerce").to_numpy(dtype=float)

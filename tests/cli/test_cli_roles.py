@@ -36,6 +36,8 @@ def test_flags_say_roles():
     assert given() is None
     columns = {"site": "covariate", "month": ("covariate", "categorical"), "a,b": "covariate"}
     assert given("--covariates", 'site, month=categorical,"a,b"').columns == columns
+    contexts = {"site": ("context", "randomised"), "month": "context"}
+    assert given("--contexts", "site=randomised,month").columns == contexts
     assert given("--exposure", "hours", "--ignore", "a").columns == {"a": "ignore", "hours": "exposure"}
     assert given("--exposure", "median-of-ratios").exposure == "median of ratios"
     assert given("--group", "site", "--group-effects") == Roles({"site": "group"}, group_effects=True)

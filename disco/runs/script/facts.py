@@ -75,11 +75,13 @@ class Facts:
 
     @cached_property
     def roles(self) -> Roles | None:
-        """The roles of all columns that are not counts, every covariate with its kind; None without any."""
+        """The roles of all columns that are not counts, covariates and contexts with their kind; None without any."""
         given, adjustment = self.run.roles or Roles(), self.run.adjustment
-        kinds = {} if adjustment is None else {one.name: one.kind for one in adjustment.covariates}
+        kinds = (
+            {} if adjustment is None else {one.name: one.kind for one in (*adjustment.covariates, *adjustment.contexts)}
+        )
         columns = {
-            name: ("covariate", kinds[name]) if given.role(name) == "covariate" else role
+            name: (role, kinds[name]) if role in ("covariate", "context") else role
             for name, role in given.columns.items()
         }
         ignored = dict.fromkeys((name for name in self.origin.ignored if name not in columns), "ignore")
