@@ -40,7 +40,7 @@ RESULTS = Path(__file__).parent / "results" / "experiments.jsonl"
 OURS = ("refined", "controls")
 OTHERS = ("gies", "gnies", "boss")
 KINDS = ("set", "shift")
-LIMIT = 600  # seconds for a method of others
+LIMIT = 300  # seconds for a method of others
 SEEDS = 10
 
 Line = dict[str, Any]
