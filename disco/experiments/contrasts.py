@@ -14,6 +14,14 @@ if both sides have many units, drawn permutations otherwise. q is the false disc
 two families: nodes that go along with a target among the controls, and the others. What a target changes goes along
 with it, and the controls say nothing of the arm, so the first family keeps its power in a wide table (stratified
 control; Sun and others, Genetic Epidemiology 2006).
+
+An arm that sets one node has an expected ratio R₁ for every other node: what its regression on that node among the
+controls predicts. That is the ratio if the first acts on the second and nothing else joins them. The log likelihood
+ratio of R₁ against no change,
+
+    (log R · log R₁ − (log R₁)² / 2) / se²,
+
+is the evidence that it acts, in nats.
 """
 
 from typing import NamedTuple
@@ -31,9 +39,10 @@ MARGIN = 0.1  # a change of the rate by less than this share, up or down, counts
 RATE = 0.05  # false discovery rate of the contrasts that become rules
 COLUMNS = (
     *("arm", "node", "targets", "rows", "units", "control", "treated"),
-    *("ratio", "low", "high", "p_value", "q_value", "changed", "unchanged", "moved"),
+    *("ratio", "low", "high", "p_value", "q_value", "acts_nats", "changed", "unchanged", "moved"),
 )
 _LEVEL = 0.95
+_LEAST_RATIO = 0.02  # of an expected mean
 _TIED = 2.6  # standard errors of a rank correlation
 _TINY = 1e-12
 _MANY = 100  # units on each side from which on the normal tail is used
@@ -75,7 +84,8 @@ def contrasts(given: Prepared, margin: float = MARGIN, seed: int = 0) -> pd.Data
     Returns:
         One row per arm and node, columns `COLUMNS`: targets, a tuple of nodes; the arm's rows and units that are
         compared; control and treated, the mean counts at an exposure of 1, and their ratio with its 95 % interval (NaN
-        where a mean is 0 or no stratum has both); p and q; whether the node changed (q at most 5 %); whether it stayed
+        where a mean is 0 or no stratum has both); p and q; the evidence that the target acts on the node (NaN with
+        several targets); whether the node changed (q at most 5 %); whether it stayed
         the same as far as the margin; whether the arm moved one of its targets, by more than the margin. Empty without
         interventions.
     """
@@ -90,11 +100,15 @@ def contrasts(given: Prepared, margin: float = MARGIN, seed: int = 0) -> pd.Data
         size = int(part.treated.sum()), int(part.treated_units.sum())
         tied = _tied(given.counts.to_numpy()[done.arm == 0], [names.index(one) for one in targets])
         means, ratios, p_values = _means(part), _ratios(part), _p_values(part, random)
+        acts = np.full(len(names), np.nan)
+        if len(targets) == 1:
+            acts = _acts(part, means, ratios, names.index(targets[0]))
         moved = any(_has_moved(means[0, at], means[1, at], p_values[at], margin) for at in map(names.index, targets))
         for at, name in enumerate(names):
             if name not in targets:
-                rows.append((label, name, targets, *size, *means[:, at], *ratios[:, at], p_values[at], tied[at], moved))
-    found = pd.DataFrame(rows, columns=[*COLUMNS[:11], "tied", "moved"])
+                told = *means[:, at], *ratios[:, at], p_values[at], acts[at], tied[at], moved
+                rows.append((label, name, targets, *size, *told))
+    found = pd.DataFrame(rows, columns=[*COLUMNS[:11], "acts_nats", "tied", "moved"])
     tested, tied = found["p_value"].notna(), found.pop("tied")
     found["q_value"] = np.nan
     for family in (tested & tied, tested & ~tied):
@@ -199,6 +213,22 @@ def _ratios(part: _Rows) -> np.ndarray:
         found = np.array([ratio, ratio * np.exp(-half), ratio * np.exp(half)])
     found[:, ~((up > 0) & (down > 0))] = np.nan
     return found
+
+
+def _acts(part: _Rows, means: np.ndarray, ratios: np.ndarray, target: int) -> np.ndarray:
+    """The evidence that a target acts on the other nodes, nats, (d,); NaN where no stratum has both."""
+    if not len(part.block):
+        return np.full(means.shape[1], np.nan)
+    rates, at = (part.counts / part.exposure[:, None])[~part.treated], part.stratum[~part.treated]
+    size = at.max() + 1
+    rates = rates - (_summed(rates, at, size) / np.bincount(at, minlength=size).clip(1)[:, None])[at]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        slope = rates.T @ rates[:, target] / (rates[:, target] ** 2).sum()
+        step = means[1, target] - means[0, target]
+        expected = np.log(np.maximum(1 + slope * step / means[0], _LEAST_RATIO))
+        log, low, high = np.log(ratios)
+        spread = (high - low) / (2 * student.ppf((1 + _LEVEL) / 2, max(len(part.block) - part.block.max() - 2, 1)))
+        return (log * expected - expected**2 / 2) / spread**2
 
 
 def _p_values(part: _Rows, random: np.random.Generator) -> np.ndarray:

@@ -1,12 +1,15 @@
 """Rules from contrasts: a node that setting X changes comes after X; one that it leaves alone is no child of X.
 
-The first holds whatever is hidden, up to the false discovery rate of the contrasts. The second holds as far as their
-margin, and only if X itself is another in its arm. An arm that set several nodes at once shows only that one of them
-acts, and gives no rule. Rules that contradict stronger ones, or knowledge, are left out.
+A node counts as changed if its false discovery rate is at most half a percent, or at most 5 % and the change is 20
+times likelier if X acts on it as the controls lead to expect than if X does not act. It counts as left alone if its interval
+is within the margin, X itself is another in its arm, and the change is 20 times likelier if X does not act.
+
+The first rule holds whatever is hidden. An arm that set several nodes at once shows only that one of them acts, and
+gives no rule. Rules that contradict stronger ones, or knowledge, are left out.
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import networkx as nx
 import numpy as np
@@ -15,6 +18,8 @@ import pandas as pd
 from disco.knowledge.resolved import Resolved
 from disco.words import how_many, number
 
+SURE = 0.005  # false discovery rate below which a contrast needs no further support
+SUPPORT = float(np.log(20))  # nats for or against what the controls lead to expect
 _NAMED = 5
 _NOT_COMPARED = (
     'No row of the arm "{arm}" has a control with like values of all covariates, so it was not compared: use fewer '
@@ -61,7 +66,7 @@ def learnt(found: pd.DataFrame, names: Sequence[str], known: Resolved | None = N
     still = single[~single["moved"] & (single["rows"] > 0)].drop_duplicates("arm")
     notes += [_NOT_MOVED.format(arm=row.arm, node=row.targets[0]) for row in still.itertuples()]
     for parent, child, row in pairs:
-        if not row.changed or reach[parent, child]:
+        if not is_change(row) or reach[parent, child]:
             continue
         if reach[child, parent]:
             notes.append(_contradicted(names, steps, parent, child, row.p_value, start))
@@ -72,12 +77,22 @@ def learnt(found: pd.DataFrame, names: Sequence[str], known: Resolved | None = N
         steps.add_edge(parent, child)
     forbidden, before = start.forbidden | reach.T, reach & ~start.before
     for parent, child, row in pairs:
-        if row.unchanged and row.moved and not row.changed and not before[parent, child]:
+        if is_left_alone(row) and not before[parent, child]:
             if start.required[parent, child]:
                 notes.append(_not_seen(names, parent, child, row.ratio))
             else:
                 forbidden[parent, child] = True
     return Learnt(Resolved(forbidden, start.required, reach), before, _short(notes))
+
+
+def is_change(row: Any) -> bool:
+    """Whether a contrast shows that its target comes before its node."""
+    return row.q_value <= SURE or (row.changed and row.acts_nats >= SUPPORT)
+
+
+def is_left_alone(row: Any) -> bool:
+    """Whether a contrast shows that its node is no child of its target."""
+    return row.unchanged and row.moved and not row.changed and row.acts_nats <= -SUPPORT
 
 
 def _contradicted(

@@ -5,9 +5,11 @@ import itertools
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import t as student
 
 from disco.errors import InputError
 from disco.experiments import contrasts, learnt
+from disco.experiments.rules import is_change, is_left_alone
 from disco.knowledge import Knowledge
 from disco.table.prepared import prepare
 from disco.table.role_checks import unusable_rows
@@ -109,6 +111,21 @@ def test_the_margin_says_what_counts_as_unchanged(rng):
     assert not compared(trial(rng)).loc["a", "c"]["unchanged"]  # too few rows to say so
 
 
+def test_what_the_controls_lead_to_expect_by_hand(rng):
+    """b = 2 + a among the controls, and a is raised by 3: an effect raises b by 3, a hidden cause by 0."""
+    a = np.tile([2, 4], 200)
+    table = pd.DataFrame({"a": a, "b": 2 + a, "c": rng.poisson(6, 400), "guide": ["a"] * 100 + [""] * 300})
+    table.loc[:99, "a"] = 6
+    for rise in (0, 3):
+        table.loc[:99, "b"] = np.tile([4, 6], 50) + rise
+        row = compared(table).loc["a", "b"]
+        error = np.log(row["high"] / row["low"]) / (2 * student.ppf(0.975, 398))
+        assert row["ratio"] == pytest.approx(1 + rise / 5)
+        expected = (np.log(1 + rise / 5) * np.log(1.6) - np.log(1.6) ** 2 / 2) / error**2
+        assert row["acts_nats"] == pytest.approx(expected)
+        assert is_change(row) == (rise == 3) and is_left_alone(row) == (rise == 0)
+
+
 def test_an_arm_that_does_not_move_its_target_excludes_nothing(rng):
     """As with labels at random: b is the same in both, but so is a."""
     table = trial(rng, rows=40_000, treated=20_000).assign(a=rng.poisson(5, 40_000))
@@ -195,7 +212,10 @@ def test_rules_from_contrasts_and_which_are_left_out(rng):
     told = learnt(found, names, known)
     assert not told.before.any() and told.rules.before[1, 0] and '"b" before "a" (knowledge)' in told.notes[0]
     required = Knowledge(required=["a → c"]).resolve(names)
-    even = contrasts(prepare(trial(rng, rows=40_000, treated=20_000), GUIDE))
+    level = rng.gamma(8, 1 / 8, 40_000)  # a hidden cause of a and c
+    shared = trial(rng, rows=40_000, treated=20_000).assign(c=rng.poisson(6 * level))
+    shared.loc[20_000:, "a"] = rng.poisson(4 * level[20_000:])
+    even = contrasts(prepare(shared, GUIDE))
     told, kept = learnt(even, names), learnt(even, names, required)
     assert told.rules.forbidden[0, 2] and not told.before.any() and not told.notes
     assert kept.rules.required[0, 2] and not kept.rules.forbidden[0, 2] and "The knowledge was kept" in kept.notes[0]
