@@ -73,17 +73,16 @@ def panel(view: View, known: Known | None, slot: DeltaGenerator) -> nx.DiGraph:
 
 
 def _ends(graph: nx.DiGraph) -> str:
-    """The numbers of sources, of sinks, and of nodes without edges, which are neither here."""
+    """How many directions are known, how many nodes have no edge, and, if all directions are known, its ends."""
     alone = sum(1 for node in graph if graph.degree(node) == 0)
-    if graph.number_of_edges() and not graphs.directed(graph).number_of_edges():
-        return f"{how_many(alone, 'node')} without edges. No edge has a known direction."
-    counts = f"{how_many(len(graphs.sources(graph)) - alone, 'source')}, "
-    counts += f"{how_many(len(graphs.sinks(graph)) - alone, 'sink')}, {how_many(alone, 'node')} without edges."
-    unknown = graph.number_of_edges() - graphs.directed(graph).number_of_edges()
-    if unknown:
-        edges = plural(unknown, "an edge", "edges")
-        counts += f" Nodes with {edges} of unknown direction count as neither source nor sink."
-    return counts
+    without = f"{how_many(alone, 'node')} without edges"
+    many, known = graph.number_of_edges(), graphs.directed(graph).number_of_edges()
+    if many and not known:
+        return f"{without}. No edge has a known direction."
+    if known < many:
+        return f"{without}. {known:,} of {many:,} edges {plural(known, 'has', 'have')} a known direction."
+    sources, sinks = len(graphs.sources(graph)) - alone, len(graphs.sinks(graph)) - alone
+    return f"{how_many(sources, 'source')}, {how_many(sinks, 'sink')}, {without}."
 
 
 def _neighbourhood(graph: nx.DiGraph, node: str | None) -> nx.DiGraph:

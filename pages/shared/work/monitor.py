@@ -87,16 +87,18 @@ def _where(run: Run, kind: Monitored, status: Status) -> str:
 
 
 def bar(slot: Any, run: Run, kind: Monitored, status: Status) -> None:
-    """The bar of queued or running work, in a container: what it waits for, or its step, share and time left."""
+    """Running work in a container: its step, share and time left. Queued work has no bar: what it waits for."""
+    if status.state == "queued":
+        is_preparing = _compiles(run, kind)
+        words = "Preparing the search (once on this computer)" if is_preparing else waiting.words(run, kind.work)
+        slot.caption(f":material/hourglass_top: {plain(words)}")
+        return
     left = (
         ""
         if status.eta is None or status.progress > _NEARLY
         else f" · {span(_LESS * status.eta, _MORE * status.eta)} left"
     )
     words = f"{kind.step(status)} · {status.progress:.0%} in all{left}" if status.stage else "Starting"
-    if status.state == "queued":
-        is_preparing = _compiles(run, kind)
-        words = "Preparing the search (once on this computer)" if is_preparing else waiting.words(run, kind.work)
     slot.progress(min(max(status.progress, 0.0), 1.0), text=plain(words))
 
 
