@@ -24,8 +24,8 @@ def points(page: Page, chart: str) -> int:
 
 def edges(page: Page) -> int:
     """The number of edges that Parents shows."""
-    metric = page.get_by_test_id("stMetric").filter(has_text="Edges").first
-    return int(metric.get_by_test_id("stMetricValue").inner_text())
+    line = page.get_by_test_id("stMarkdown").filter(has_text="possible edge").first
+    return int(line.inner_text().split(" of ")[0].replace(",", ""))
 
 
 def test_a_deep_link_opened_first_after_a_start(page, tmp_path):
