@@ -98,7 +98,7 @@ def assert_always(seen: dict[str, str], expected: list[str]) -> None:
 
 # What a page shows as long as no edge is kept: the result, what to try instead, and the page to its end.
 EMPTY = {
-    "ordering": ["`x1`, `x2`", "Causal order"],
+    "ordering": ["`x1`, `x2`", "figure order_ranking\n"],
     "parents": ["**0 of", "button sparse_jackknife\n", "**It does not mean**"],
     "graph": ["**0 edges** among", "button sparse_jackknife\n", "**It does not mean**"],
 }
@@ -107,7 +107,6 @@ AFTER = {  # what it shows after a choice
         "step_rows: smallest score first": "figure step_scores\n",
         "ordering_section: Why a sink": "needs this run's fitted networks",
         "ordering_section: Other criteria": "figure criteria\n",
-        "ordering_section: All steps": "figure margins\n",
         "ordering_section: Order again": "needs the run's fitted networks",
     },
     "parents": {
