@@ -170,7 +170,7 @@ def test_the_result_beside_the_disco_graph():
     assert int(shown["Dropped"]) == len({(u, v) for u, v in before if (u, v) not in after and (v, u) not in after})
     said = texts(app)
     assert "No hidden common causes" in said and "curved function of the sum" in said and "base measure" in said
-    assert "2 searches ended within 10 nats of it" in said
+    assert "2 searches ended within 10 nats of it" in texts(unfold(app, "refine_curves"))
     assert frame_with(app, "direction_nats")["gain_nats"].is_monotonic_decreasing
     assert "truth" not in said and not any("truth" in (found.key or "") for found in app.button)
 
@@ -180,7 +180,7 @@ def test_an_order_that_stayed_and_one_other_search():
     found = read_refined(run)
     starts = found.starts[found.starts["start"] != "CCS order"]
     save(run.path, replace(found, starts=starts, moves=found.moves.assign(gain_nats=np.nan)), Choice())
-    app = opened(run, PAGE)
+    app = unfold(opened(run, PAGE), "refine_curves")
     assert "The other search found another graph." in texts(app) and "other 1 " not in texts(app)
     assert "No node moved" in texts(app) and not any("before" in frame.value for frame in app.dataframe)
 
@@ -276,8 +276,13 @@ def test_a_run_that_was_never_fitted_shows_its_refinement_alone():
     (run.path / "refined_moves.csv").unlink()
     app = opened(run, PAGE)
     assert numbers(app) == {"Edges": "5", "Undecided": "1"}
-    assert edges_shown(app) == set(EDGES) and "The order before and after" not in texts(app)
+    assert edges_shown(app) == set(EDGES) and "The order before and after" not in _boxes(app)
+    assert "The order before and after" in _boxes(opened(refined(), PAGE))
     assert not app.segmented_control and any("Refinement · bare" in option for option in box(app, "run_picker").options)
+
+
+def _boxes(app):
+    return [box.label for box in app.expander]
 
 
 def test_without_a_run_no_fit_is_asked_for_and_the_table_can_be_refined(started):
