@@ -15,6 +15,7 @@ from app_world import (
     poisson,
     press,
     texts,
+    unfold,
     upload,
     written_when_asked,
 )
