@@ -301,7 +301,7 @@ def test_other_pages_say_that_it_was_not_fitted_and_lead_to_the_refined_graph():
     refine_by_hand(run, ORDER, EDGES)
     app = opened(run, "pages/ordering/page.py")
     assert "has not been fitted" in texts(app)
-    assert {"empty_to_train", "empty_to_refine"} <= {found.key for found in app.button}
+    assert {"empty_lead_on", "empty_to_refine"} <= {found.key for found in app.button}
     app = opened(run, "pages/train/page.py")
     assert "has not been fitted" in texts(app) and app.button(key="resume_fit").label == "Fit it"
     assert "use preset tuned" in texts(app) and not any(found.key == "smoothing" for found in app.slider)
@@ -311,7 +311,7 @@ def test_a_fit_that_is_going_on_comes_first():
     run = finished_run(4)
     run.update(state="running", progress=0.5)
     lock = run.take()
-    assert any(found.key == "empty_to_train" for found in opened(run, PAGE).button)
+    assert any(found.key == "empty_lead_on" for found in opened(run, PAGE).button)
     lock.release()
 
 
