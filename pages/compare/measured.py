@@ -52,10 +52,11 @@ def section(found: Compared, known: Known | None) -> None:
         group=[group(name).capitalize() for name in rows["method"]],
         state=rows["state"].map(WORDS).str.capitalize(),
     )[["method", "group", "state", "seconds", "edges", "undirected", *metrics, "note"]]
+    unseen = ["note", *(["state"] if (rows["state"] == "done").all() else [])]
     name, said = f"{downloads.file_name(found.run)}_methods.csv", "Every method with its numbers and notes."
     facts = partial(about, found.run, "comparison")
     table.show(
-        told.drop(columns="note").assign(seconds=[float(f"{seconds:.2g}") for seconds in told["seconds"]]),
+        told.drop(columns=unseen).assign(seconds=[float(f"{seconds:.2g}") for seconds in told["seconds"]]),
         "Methods with their time, edges and metrics",
         _config(),
         most=420,
