@@ -94,8 +94,9 @@ def _lead_to(page: str) -> None:
 
 def open_finished() -> None:
     """A button that opens each of the latest finished fits."""
+    listed = st.container(gap="xxsmall")
     for run in _finished():
-        if st.button(f"Open {code(run.name)} · {ago(run.created)}", key=f"empty_open_{run.id}", type="tertiary"):
+        if listed.button(f"Open {code(run.name)} · {ago(run.created)}", key=f"empty_open_{run.id}", type="tertiary"):
             session.run.select(run)
             st.rerun()
 

@@ -108,7 +108,7 @@ def _expected(result: Result, tau_z: float) -> None:
     noise, kept = jackknife.expected_false(result.groups, result.z, tau_z)
     st.metric(
         "Expected from noise alone",
-        f"{noise:.1f} of {kept}",
+        f"{noise:.1f} of {kept}" if kept else "–",
         width="content",
         help="The Z of all candidates are modelled as two groups, without and with an edge. This many of the first "
         "group are expected above τ_Z. Nominal: a wrong order makes more false edges.",
