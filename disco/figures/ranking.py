@@ -38,6 +38,7 @@ def ranking(order: Sequence[str], steps: pd.DataFrame, wrong: Sequence[int] = ()
         tickvals=tickvals,
         ticktext=[f"× {word}" for word in words],
         title="runner-up's score ÷ its own",
+        side="top",  # in sight where a long list scrolls
     )
     fig.layout.yaxis = dict(
         tickvals=list(range(len(order))),
@@ -47,7 +48,7 @@ def ranking(order: Sequence[str], steps: pd.DataFrame, wrong: Sequence[int] = ()
         showgrid=False,
         title=None,
     )
-    return roles.titled(fig, _title(drawn, agree), height=140 + ROW * len(order))
+    return roles.titled(fig, _title(drawn, agree), height=110 + ROW * len(order), legend=False)
 
 
 def _stems(fig: go.Figure, drawn: pd.DataFrame) -> None:

@@ -257,11 +257,14 @@ def _criteria(result: Result, step: int, rows: list[str]) -> None:
 def ranked(result: Result, known: Known | None) -> None:
     """The order as a ranked picture, a long one in a box that scrolls, and how far to trust neighbouring places."""
     wrong = known.wrong_removals["step"].tolist() if known else []
-    with st.container(height=_HIGHEST if len(result.order) > _ROWS_IN_SIGHT else "content", border=False):
+    is_long = len(result.order) > _ROWS_IN_SIGHT
+    with st.container(height=_HIGHEST if is_long else "content", border=is_long):
         drawn = ranking.ranking(result.order, result.steps, wrong)
         figure.show(drawn, "order_ranking", on_select=partial(_open_clicked, result))
+    cross = " Cross: wrong according to the known graph." if wrong else ""
     st.caption(
-        f"Source first. The further right the mark, the clearer the place. Click it for its step.{_closest(result)}"
+        "Source first. The further right a mark, the clearer the place. Hollow: the folds disagree."
+        f"{cross} Click a mark for its step.{_closest(result)}"
     )
     if result.variant != result.run.own_variant:
         st.caption(
