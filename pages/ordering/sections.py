@@ -26,7 +26,7 @@ from pages.shared.result.known import Known
 from pages.shared.work import variants
 from pages.shared.work.facts import fact
 
-MOST_ROWS = 40  # nodes drawn per step
+MOST_ROWS = 24  # nodes drawn per step
 _ROWS_IN_SIGHT, _HIGHEST = 24, 620  # nodes of the ranked picture, and pixels of the box of a longer one
 SECTIONS = {
     "steps": "Step by step",

@@ -18,7 +18,7 @@ from pages.shared.frame import answers, figure, intro
 from pages.shared.frame.glossary import define
 from pages.shared.frame.names import code
 from pages.shared.frame.table import Csv, show
-from pages.shared.graph import against_truth, canvas, picked
+from pages.shared.graph import against_truth, canvas, picked, strongest
 from pages.shared.parents import selectors, sparse
 from pages.shared.parents.selectors import Selection
 from pages.shared.refined import misfit, refinement
@@ -59,7 +59,7 @@ def graph(chosen: Selection, known: Known | None) -> None:
     st.markdown(f"**{len(chosen.edges):,} of {how_many(possible, 'possible edge')}** kept")
     if known:
         against_truth.choose()
-    seen = against_truth.seen(chosen.graph, known, chosen.tau_z)
+    seen = strongest.part(chosen.result.run, against_truth.seen(chosen.graph, known, chosen.tau_z))
     canvas.graph_view(chosen.result, seen, "parents_canvas", height=430)
     if not chosen.is_ocs:
         st.caption(chosen.lines)

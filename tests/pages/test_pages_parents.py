@@ -32,6 +32,16 @@ def test_the_graph_is_first_and_other_thresholds_can_be_seen():
     assert not app.exception and any("Where the curve is flat" in part.value for part in app.caption)
 
 
+def test_of_many_edges_the_strongest_are_drawn():
+    run = finished_run(30, truth=None)
+    app = opened(run, PAGE)
+    app.slider[0].set_value(0.0).run()
+    many = kept(app)
+    assert many > 72 and not app.exception
+    strongest = next(one for one in app.slider if one.label.startswith("Strongest edges drawn"))
+    assert strongest.value == 60 and strongest.max == many
+
+
 def test_going_back_to_the_own_threshold_moves_nothing_else():
     run = finished_run(6)
     app = opened(run, PAGE)
