@@ -56,7 +56,7 @@ def section(found: Compared, known: Known | None) -> None:
     name, said = f"{downloads.file_name(found.run)}_methods.csv", "Every method with its numbers and notes."
     facts = partial(about, found.run, "comparison")
     table.show(
-        told.drop(columns=unseen).assign(seconds=[float(f"{seconds:.2g}") for seconds in told["seconds"]]),
+        told.drop(columns=unseen).assign(seconds=[_rounded(seconds) for seconds in told["seconds"]]),
         "Methods with their time, edges and metrics",
         _config(),
         most=420,
@@ -69,6 +69,11 @@ def section(found: Compared, known: Known | None) -> None:
         _unranked(found)
     else:
         _against_truth(rows, known)
+
+
+def _rounded(seconds: float) -> float:
+    """Two digits, and none beyond a hundredth of a second."""
+    return round(seconds, 2) if seconds < 1 else float(f"{seconds:.2g}")
 
 
 def _notes(found: Compared) -> None:

@@ -76,16 +76,17 @@ def before_after(draft: Draft) -> None:
 def all_columns(draft: Draft) -> None:
     """Levels of every column, and the held-out rows that the ordering score can use."""
     support = computed.support(draft)
-    left, right = st.container(key="beside_levels").columns(2, gap="large")
-    with left:
-        st.subheader("Levels per column", anchor=False)
-        if (support["before"] != support["after"]).any():
+    loses = bool((support["before"] != support["after"]).any())
+    if loses:
+        left, right = st.container(key="beside_levels").columns(2, gap="large")
+        with left:
+            st.subheader("Levels per column", anchor=False)
             st.plotly_chart(figures.levels_per_column(support), key="levels", config=plotly_config("levels"))
-        _lost(support)
-        if (all_of_them := len(support)) > (most := figures.MOST_COLUMNS):
-            st.caption(f"Drawn: the {most} of {all_of_them:,} columns that lose most rows. The table below has all.")
-    with right:
+            _lost(support)
+    with right if loses else st.container():
         _rows_per_level(support, draft.settings.min_level_rows)
+    if (all_of_them := len(support)) > (most := figures.MOST_COLUMNS):
+        st.caption(f"Drawn: the {most} of {all_of_them:,} columns that lose most rows. The table below has all.")
     with st.expander("As a table"):
         table.show(support, "Levels, and rows per level", _config(draft.settings.min_level_rows))
 
@@ -102,8 +103,9 @@ def _rows_per_level(support: pd.DataFrame, least: int) -> None:
     )
     figure = figures.rows_per_level(support, least)
     st.plotly_chart(figure, key="rows_per_level", config=plotly_config("rows-per-level"))
+    kept = "" if (support["before"] != support["after"]).any() else "Every count keeps a level of its own. "
     st.caption(
-        f"Line: from the level with the fewest rows to that with the most. Dashed: {least} rows. Right: share of "
+        f"{kept}Line: from the level with the fewest rows to that with the most. Dashed: {least} rows. Right: share of "
         "held-out rows at levels with at least that many, which the ordering score can use."
     )
 
@@ -111,9 +113,6 @@ def _rows_per_level(support: pd.DataFrame, least: int) -> None:
 def _lost(support: pd.DataFrame) -> None:
     """What the levels lose, in counts: which of them share a level."""
     lost = support[support["merged"] != ""]
-    if lost.empty:
-        st.caption("Every count keeps a level of its own: no column loses a value.")
-        return
     lines = [
         f"{code(line.column)}: {line.before:,} counts became {line.merged.count(';') + 1} levels: {plain(line.merged)}."
         for line in lost.sort_values("before", ascending=False).itertuples()

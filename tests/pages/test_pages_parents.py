@@ -33,7 +33,7 @@ def test_the_graph_is_first_and_other_thresholds_can_be_seen():
 
 
 def test_of_many_edges_the_strongest_are_drawn():
-    run = finished_run(30, truth=None)
+    run = finished_run(45, truth=None)
     app = opened(run, PAGE)
     app.slider[0].set_value(0.0).run()
     many = kept(app)
