@@ -89,8 +89,13 @@ function drawNode(node) {
   return group;
 }
 
+// A colour nearer to the page's text, so that thin lines can be seen on light and dark pages.
+function inkOf(colour) {
+  return colour ? `color-mix(in srgb, ${colour} 80%, var(--st-text-color, currentColor))` : "currentColor";
+}
+
 function drawEdge(edge) {
-  const ink = edge.colour ?? "currentColor";
+  const ink = inkOf(edge.colour);
   const group = part("g", { class: "edge", "data-edge": edge.id });
   group.classList.toggle("coloured", edge.colour !== null);
   group.classList.toggle("unsure", !edge.firm);
@@ -113,7 +118,7 @@ function drawSquare([x, y, half], ink) {
 
 function drawKey(key) {
   const entry = document.createElement("span");
-  const ink = key.colour ?? "currentColor";
+  const ink = inkOf(key.colour);
   const line = { stroke: ink, "stroke-width": key.width, "stroke-dasharray": key.dash.join(" "), fill: "none" };
   if (key.width) {
     const sample = part("svg", { width: 36, height: 14, "aria-hidden": "true" });

@@ -94,6 +94,11 @@ def numbers(at: AppTest) -> dict[str, str]:
     return {metric.label: metric.value for metric in at.metric}
 
 
+def kept(at: AppTest) -> int:
+    """How many edges the Parents page keeps."""
+    return next(int(found[1]) for part in at.markdown if (found := re.match(r"\*\*([\d,]+) of .* kept", part.value)))
+
+
 def frame_with(at: AppTest, column: str) -> pd.DataFrame:
     """The first table that has a column."""
     return next(frame.value for frame in at.dataframe if column in frame.value)

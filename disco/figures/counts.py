@@ -112,14 +112,14 @@ def levels_per_column(support: pd.DataFrame, most: int = MOST_COLUMNS) -> go.Fig
     names, tickvals = _names(part), list(range(len(part)))
     figure = go.Figure()
     _spans(figure, part["before"], part["after"], GREY)
-    for which, colour, symbol in (("before", GREY, "circle-open"), ("after", BLUE, "circle")):
+    for which, colour, symbol, size in (("before", GREY, "circle-open", 15), ("after", BLUE, "circle", 8)):
         figure.add_scatter(
             x=part[which],
             y=tickvals,
             mode="markers",
             name=f"{which.capitalize()}",
             text=names,
-            marker={"color": colour, "size": 9, "symbol": symbol, "line": {"width": 2, "color": colour}},
+            marker={"color": colour, "size": size, "symbol": symbol, "line": {"width": 2, "color": colour}},
             hovertemplate="%{text}: %{x:,} values " + which + "<extra></extra>",
         )
     return _named_rows(figure, part, "Distinct values", part[["before", "after"]])

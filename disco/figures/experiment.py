@@ -12,6 +12,7 @@ from disco.studies.experiment import Experiment
 from disco.words import listed, series
 
 _LONGEST = 4  # names in a title
+_FULL = 30  # characters of a full name beside the axis
 _HOVERED = 100  # characters of a name under the pointer
 _WIDEST = (0.01, 100.0)  # of the axis
 
@@ -30,7 +31,7 @@ def effects(
         means: of the units, from which it was found.
         words: which units are compared with the controls.
         experiment: its other words.
-        names: the full names of columns, shown under the pointer.
+        names: the full names of columns, shown beside the axis if short, and under the pointer.
     """
     fig, row = go.Figure(), {name: index for index, name in enumerate(found["node"])}
     shown, single = found.dropna(subset=["low", "high"]), _single(found, means)
@@ -66,8 +67,14 @@ def effects(
     ticks = dict(zip(("tickvals", "ticktext"), log_ticks(low, high), strict=True))
     fig.layout.xaxis = dict(type="log", range=[np.log10(low), np.log10(high)], **ticks)
     fig.layout.xaxis.title = f"{experiment.measured} over those on controls"
-    fig.layout.yaxis = named_rows(row)
+    fig.layout.yaxis = named_rows(in_words(name, names) for name in row)
     return roles.titled(fig, _title(shown, words, experiment), height=170 + 30 * len(row))
+
+
+def in_words(node: str, names: Mapping[str, str] | None) -> str:
+    """A column beside its axis: with its full name, unless that is long."""
+    full = (names or {}).get(node, "")
+    return f"{node} {full}" if full and len(full) <= _FULL else node
 
 
 def _full(nodes: pd.Series, names: Mapping[str, str] | None) -> pd.Series:

@@ -12,7 +12,7 @@ import plotly.graph_objects as go
 
 from disco.figures.theme import empty, fold_colour, fold_dash, layout
 
-SMOOTHING = 0.6  # the app's initial weight of the past
+SMOOTHING = 0.8  # the app's initial weight of the past
 _MOST_POINTS = 500
 _WORSE = 0.05  # smallest reported rise above the lowest validation loss, as a share of the loss's range
 _LAST = 3  # number of last validation losses for computing a rise
@@ -44,78 +44,84 @@ def loss_curves(
     stage: str,
     best_epochs: Sequence[int] | None = None,
     smoothing: float = 0.0,
-    folds: Sequence[int] | None = None,
+    by_fold: bool = True,
 ) -> go.Figure:
-    """Training and validation losses of one network, one colour per fold.
+    """Training and validation losses of one network, one colour per fold, or their mean over the folds.
 
     Args:
         events: epoch, stage, fold (from 1), train, validation.
         stage: joint or projection.
         best_epochs: the epoch whose state each fold uses, marked on its validation curve; 0 for none.
-        smoothing: weight of the past, 0 to below 1; the measured values stay visible behind it.
-        folds: the folds to draw, from 1; None draws all.
+        smoothing: weight of the past, 0 to below 1.
+        by_fold: draw every fold instead of their mean.
     """
     part = events[events["stage"] == stage]
-    if folds is not None:
-        part = part[part["fold"].isin(list(folds))]
     if part.empty:
         return empty(f"No {STAGE_WORDS[stage]} losses yet.", height=340)
-    figure = go.Figure()
-    for fold, rows in part.groupby("fold"):
+    best = dict(enumerate(best_epochs or (), start=1))
+    curves = {int(fold): rows for fold, rows in part.groupby("fold")} if by_fold else {0: _mean(part)}
+    figure, drawn = go.Figure(), []
+    for fold, rows in curves.items():
         rows = rows.sort_values("epoch")
-        _fold_curves(figure, int(fold), rows, smoothing)
-        if best_epochs is not None and int(fold) <= len(best_epochs):
-            _best_mark(figure, int(fold), rows, best_epochs[int(fold) - 1], smoothing)
+        rows = rows.assign(**{which: _smoothed(rows[which], smoothing) for which in ("train", "validation")})
+        _curves(figure, fold, rows)
+        for epoch in [best.get(fold, 0)] if by_fold else sorted(set(best.values())):
+            _best_mark(figure, fold, rows, epoch)
+        drawn.append(rows)
     layout(figure, height=340, x="Epoch", y="Loss")
     figure.update_layout(uirevision=stage, hovermode="x unified", legend={"traceorder": "normal"})
-    return figure.update_xaxes(rangemode="tozero").update_yaxes(range=_range(part))
+    return figure.update_xaxes(rangemode="tozero").update_yaxes(range=_range(pd.concat(drawn)))
 
 
-def _fold_curves(figure: go.Figure, fold: int, rows: pd.DataFrame, smoothing: float) -> None:
-    colour, group = fold_colour(fold - 1), f"fold{fold}"
+def _mean(part: pd.DataFrame) -> pd.DataFrame:
+    """The mean over the folds at every epoch; a fold that has ended keeps its last loss."""
+    found = {}
+    for which in ("train", "validation"):
+        losses = part.pivot_table(index="epoch", columns="fold", values=which)
+        found[which] = losses.ffill().mean(axis=1, skipna=False)
+    return pd.DataFrame(found).rename_axis("epoch").reset_index()
+
+
+def _smoothed(losses: pd.Series, weight: float) -> np.ndarray:
+    return np.asarray(smooth(losses.to_numpy(dtype=float), weight))
+
+
+def _curves(figure: go.Figure, fold: int, rows: pd.DataFrame) -> None:
+    """The two losses of a fold, or of the mean of the folds if it is 0."""
+    colour, name = fold_colour(max(fold - 1, 0)), f"Fold {fold}" if fold else "Mean of the folds"
     has_legend = False
-    for which, width, dash in (("validation", 2.5, fold_dash(fold - 1)), ("train", 1.5, "dot")):
+    for which, width, dash in (("validation", 2.5, fold_dash(max(fold - 1, 0))), ("train", 1.5, "dot")):
         measured = rows[np.isfinite(rows[which])]
         if measured.empty:
             continue
         x, y = measured["epoch"].to_numpy(), measured[which].to_numpy()
-        if smoothing > 0:
-            figure.add_scatter(
-                **_thinned(x, y),
-                mode="lines",
-                legendgroup=group,
-                showlegend=False,
-                hoverinfo="skip",
-                line={"color": colour, "width": 1},
-                opacity=0.25,
-            )
         figure.add_scatter(
-            **_thinned(x, smooth(y, smoothing)),
+            **_thinned(x, y),
             mode="lines+markers" if len(x) < 3 or which == "validation" and len(x) < 60 else "lines",
-            name=f"Fold {fold}",
-            legendgroup=group,
+            name=name,
+            legendgroup=name,
             showlegend=not has_legend,
             marker={"size": 5},
             line={"color": colour, "width": width, "dash": dash},
-            hovertemplate=f"%{{y:.4g}}<extra>Fold {fold} {which}</extra>",
+            hovertemplate=f"%{{y:.4g}}<extra>{name} {which}</extra>",
         )
         has_legend = True
 
 
-def _best_mark(figure: go.Figure, fold: int, rows: pd.DataFrame, best: int, smoothing: float) -> None:
+def _best_mark(figure: go.Figure, fold: int, rows: pd.DataFrame, best: int) -> None:
     measured = rows[np.isfinite(rows["validation"])]
     index = np.flatnonzero(measured["epoch"].to_numpy() == best)
     if not len(index):
         return
-    value = smooth(measured["validation"].to_numpy(), smoothing)[index[0]]
+    colour, name = fold_colour(max(fold - 1, 0)), f"Fold {fold}" if fold else ""
     figure.add_scatter(
         x=[best],
-        y=[value],
+        y=[measured["validation"].iloc[index[0]]],
         mode="markers",
-        legendgroup=f"fold{fold}",
+        legendgroup=name,
         showlegend=False,
-        marker={"symbol": "star", "size": 15, "color": fold_colour(fold - 1), "line": {"color": "white", "width": 1}},
-        hovertemplate=f"best epoch {best}: %{{y:.4g}}<extra>Fold {fold}</extra>",
+        marker={"symbol": "star", "size": 15, "color": colour, "line": {"color": "white", "width": 1}},
+        hovertemplate=f"best epoch {best}: %{{y:.4g}}<extra>{f'Fold {fold}' if fold else ''}</extra>",
     )
 
 

@@ -13,7 +13,7 @@ import plotly.graph_objects as go
 from disco.figures import roles, theme
 from disco.figures.axes import log_ticks
 from disco.score.removals import Decision, all_steps, fold_scores, step_of
-from disco.words import number, plural, share
+from disco.words import number
 
 CRITERIA = {
     "ccs_clipped": "CCS<br>clipped",
@@ -187,89 +187,6 @@ def _node_axis(fig: go.Figure, rows: Sequence[str], present: set[str], sink: str
         zeroline=False,
         title=None,
     )
-
-
-def margins(table: pd.DataFrame, step: int | None = None, wrong: Sequence[int] = ()) -> go.Figure:
-    """How clear each removal was: the ratio of the runner-up's score to the sink's, and whether the folds agree.
-
-    Args:
-        table: from `all_steps`.
-        step: the step to mark.
-        wrong: steps that removed a node before one of its true children, ascending; marked by crosses, the first
-            labelled.
-    """
-    ratio = table["ratio"].clip(lower=1.0, upper=1e3).fillna(1e3)
-    agree = table["folds_agreeing"] == table["folds"]
-    fig = go.Figure()
-    for those, colour, symbol, name in (
-        (agree, roles.PICKED, "circle", "all folds agree"),
-        (~agree, roles.ACCENT, "circle-open", "folds disagree"),
-    ):
-        fig.add_scatter(
-            x=table["step"][those],
-            y=ratio[those],
-            mode="markers",
-            name=name,
-            marker={"color": colour, "symbol": symbol, "size": 9, "line": {"width": 2}},
-            customdata=np.column_stack(
-                [
-                    [theme.label(node) for node in table["sink"][those]],
-                    [theme.label(node) for node in table["runner_up"][those]],
-                    [share(a, b) for a, b in zip(table["folds_agreeing"][those], table["folds"][those], strict=True)],
-                ]
-            )
-            if those.any()
-            else None,
-            hovertemplate="step %{x}: %{customdata[0]} before %{customdata[1]}, × %{y:.3g}, "
-            "%{customdata[2]} folds<extra></extra>",
-        )
-    _crosses(fig, table, ratio, wrong)
-    if step is not None:
-        fig.add_vline(x=step, line={"color": roles.MUTED, "width": 1, "dash": "dot"})
-    top = max(2.0, float(ratio.max()) * 1.2)
-    tickvals, words = log_ticks(1.0, top)
-    fig.layout.yaxis = dict(
-        type="log",
-        range=[-0.03, np.log10(top)],
-        tickvals=tickvals,
-        ticktext=[f"× {w}" for w in words],
-        title="runner-up's score ÷ sink's",
-    )
-    fig.layout.xaxis = dict(title="step (1 removes the last node of the order)", zeroline=False)
-    return roles.titled(fig, _margins_title(table, agree), height=280)
-
-
-def _crosses(fig: go.Figure, table: pd.DataFrame, ratio: pd.Series, wrong: Sequence[int]) -> None:
-    """Mark the removals that are wrong in the known graph; the first may have caused the others."""
-    if not len(wrong):
-        return
-    at = ratio[table["step"].isin(wrong)]
-    fig.add_scatter(
-        x=table["step"][at.index],
-        y=at,
-        mode="markers",
-        name="wrong according to the known graph",
-        hoverinfo="skip",
-        marker={"symbol": "x-thin", "size": 13, "color": roles.WRONG, "line": {"width": 3, "color": roles.WRONG}},
-    )
-    fig.add_annotation(
-        x=min(wrong),
-        y=float(np.log10(at.iloc[0])),
-        text="first wrong removal",
-        ax=0,
-        ay=-34,
-        xanchor="left" if 2 * min(wrong) <= len(table) else "right",
-        font={"color": roles.WRONG, "size": 12},
-        arrowcolor=roles.WRONG,
-        arrowhead=2,
-        standoff=8,
-    )
-
-
-def _margins_title(table: pd.DataFrame, agree: pd.Series) -> str:
-    close = int((table["ratio"] < 1.1).sum())
-    clear = f"All folds choose the same sink at {share(int(agree.sum()), len(table))} steps"
-    return f"{clear}; {close} {plural(close, 'was', 'were')} decided by less than 10 %" if close else clear
 
 
 def criteria(frame: pd.DataFrame, step: int, rows: Sequence[str]) -> go.Figure:

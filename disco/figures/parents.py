@@ -59,7 +59,7 @@ def candidates(
     tau_z: float,
     pi_min: float,
     by: str = "ocs",
-    most: int = 40,
+    most: int = 20,
     true_parents: Collection[str] = (),
 ) -> go.Figure:
     """The scores of a child's candidates in each fold, with each fold's threshold line.

@@ -18,7 +18,7 @@ ACCENT = "#D55E00"  # the sink; an edge against the reference
 PICKED = "#2B83BA"  # the picked node or edge; an edge that is kept or agrees
 PARENT = "#2B83BA"
 CHILD = "#D55E00"
-WRONG = "#D62839"  # against a known truth
+WRONG = "#DF3B4A"  # against a known truth
 
 
 class Verdict(NamedTuple):

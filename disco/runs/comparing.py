@@ -2,7 +2,9 @@
 
 import dataclasses
 import json
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import pandas as pd
 
@@ -55,9 +57,10 @@ def _same_rows(first: Run, second: Run, nodes: list[str]) -> bool:
 
 def _settings(first: tuple[Run, str], second: tuple[Run, str], results: Comparison) -> pd.DataFrame:
     """Differing settings of the fits, roles, knowledge, and choices of two refinements."""
-    sides = [
-        {**run.settings.to_dict(), "roles": _roles(run), "knowledge": _knowledge(run)} for run, _ in (first, second)
-    ]
+    sides = [run.settings.to_dict() for run, _ in (first, second)]
+    for name, words in (("roles", _roles), ("knowledge", _knowledge)):
+        for values, told in zip(sides, words(first[0], second[0]), strict=True):
+            values[name] = told
     if first[1] == second[1] == found.REFINED:
         usual = dataclasses.asdict(Choice())
         for values, side in zip(sides, (FIRST, SECOND), strict=True):
@@ -68,12 +71,18 @@ def _settings(first: tuple[Run, str], second: tuple[Run, str], results: Comparis
     return pd.DataFrame(rows, columns=["setting", "first", "second"], dtype="str")
 
 
-def _roles(run: Run) -> str:
-    """The roles of a run's columns, as JSON; "none" if all are counts."""
-    return "none" if run.roles is None else json.dumps(run.roles.to_dict(), ensure_ascii=False)
+def _roles(*runs: Run) -> list[str]:
+    """What each run is adjusted for; "none" if all columns are counts."""
+    return _told([run.roles for run in runs], str)
 
 
-def _knowledge(run: Run) -> str:
-    """The rules that a run obeys, as JSON; "none" without any."""
-    known = run.knowledge()
-    return "none" if known is None else json.dumps(known.to_dict(), ensure_ascii=False)
+def _knowledge(*runs: Run) -> list[str]:
+    """The rules that each run obeys; "none" without any."""
+    return _told([run.knowledge() for run in runs], lambda known: "; ".join(rule for rule, _ in known.without_each()))
+
+
+def _told(values: Sequence[Any], words: Callable[[Any], str]) -> list[str]:
+    """Each value in words; as JSON where the words do not tell different ones apart."""
+    files = ["none" if one is None else json.dumps(one.to_dict(), ensure_ascii=False) for one in values]
+    told = ["none" if one is None else words(one) for one in values]
+    return told if len(set(told)) == len(set(files)) else files

@@ -97,6 +97,12 @@ def label(name: str) -> str:
     return OWN[name] if name in OWN else METHODS[name].label
 
 
+def heading(name: str) -> str:
+    """The same as the first word of a cell or a box."""
+    words = label(name)
+    return words[0].upper() + words[1:]
+
+
 def group(name: str) -> str:
     """The kind of method, one of `disco.methods.GROUPS`."""
     return "ours" if name in OWN else METHODS[name].group
@@ -143,7 +149,7 @@ def choose(every: Compared) -> Compared | None:
         "Methods shown below",
         names,
         default=usual,
-        format_func=label,
+        format_func=heading,
         key=f"compare_shown_{every.run.id}_{len(names)}",
     )
     chosen = [name for name in names if name in chosen]

@@ -10,7 +10,7 @@ from disco.figures import compared as figures
 from disco.runs import compared, stamps
 from disco.runs.about import about
 from disco.words import number
-from pages.compare.comparison import Compared, group, label
+from pages.compare.comparison import Compared, group, heading, label
 from pages.compare.monitoring import WORDS
 from pages.shared.frame import figure, table
 from pages.shared.frame.glossary import define
@@ -48,14 +48,15 @@ def section(found: Compared, known: Known | None) -> None:
     rows = found.rows(known is not None)
     metrics = [name for name in compared.METRICS if rows[name].notna().any()]
     told = rows.assign(
-        method=[label(name) for name in rows["method"]],
-        group=[group(name) for name in rows["method"]],
-        state=rows["state"].map(WORDS),
+        method=[heading(name) for name in rows["method"]],
+        group=[group(name).capitalize() for name in rows["method"]],
+        state=rows["state"].map(WORDS).str.capitalize(),
     )[["method", "group", "state", "seconds", "edges", "undirected", *metrics, "note"]]
+    unseen = ["note", *(["state"] if (rows["state"] == "done").all() else [])]
     name, said = f"{downloads.file_name(found.run)}_methods.csv", "Every method with its numbers and notes."
     facts = partial(about, found.run, "comparison")
     table.show(
-        told.drop(columns="note"),
+        told.drop(columns=unseen).assign(seconds=[_rounded(seconds) for seconds in told["seconds"]]),
         "Methods with their time, edges and metrics",
         _config(),
         most=420,
@@ -68,6 +69,11 @@ def section(found: Compared, known: Known | None) -> None:
         _unranked(found)
     else:
         _against_truth(rows, known)
+
+
+def _rounded(seconds: float) -> float:
+    """Two digits, and none beyond a hundredth of a second."""
+    return round(seconds, 2) if seconds < 1 else float(f"{seconds:.2g}")
 
 
 def _notes(found: Compared) -> None:
@@ -110,9 +116,9 @@ def _config() -> dict[str, object]:
     column = st.column_config
     found = {
         "method": column.TextColumn("Method", width="medium", pinned=True),
-        "group": column.TextColumn("Group"),
+        "group": column.TextColumn("Kind"),
         "state": column.TextColumn("State"),
-        "seconds": column.NumberColumn("Seconds", format="%.3g", help="On one core, without the start-up."),
+        "seconds": column.NumberColumn("Time", format="%g s", help="On one core, without the start-up."),
         "edges": column.NumberColumn("Edges"),
         "undirected": column.NumberColumn(
             "Undirected",

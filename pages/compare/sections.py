@@ -10,7 +10,7 @@ import streamlit as st
 from disco.figures import compared as figures
 from disco.runs.about import about
 from disco.words import how_many, number, plural
-from pages.compare.comparison import Compared, label
+from pages.compare.comparison import Compared, heading, label
 from pages.shared.frame import figure, table
 from pages.shared.frame.glossary import define
 from pages.shared.frame.names import plain
@@ -18,7 +18,7 @@ from pages.shared.graph import canvas, downloads, paired
 
 
 def agreement(found: Compared) -> None:
-    """The matrices of the orders and of the edges, side by side if there is room; of two methods, the numbers."""
+    """The matrices of the orders and of the edges, side by side if there is room; of two methods, the number."""
     if len(found.done) < 2:
         st.caption("Choose at least two methods above.")
         return
@@ -29,15 +29,13 @@ def agreement(found: Compared) -> None:
         st.caption(f"{how_many(silent, 'method')} shown here {plural(silent, 'has', 'have')} no order.{few}")
     matrices = {"Orders": found.results.order_agreements} if has_orders else {}
     matrices |= {"Edges": found.results.edge_agreements}
-    if len(found.done) == 2:
-        told = ((f"{what[:-1]} agreement", number(values.iloc[0, 1]), None) for what, values in matrices.items())
-        figure.metrics(*told)
-        return
-    for slot, (what, values) in zip(
-        st.container(key="beside_agreement").columns(len(matrices), gap="large"), matrices.items(), strict=True
-    ):
+    slots = st.container(key="beside_agreement").columns(len(matrices), gap="large")
+    for slot, (what, values) in zip(slots, matrices.items(), strict=True):
         with slot:
-            figure.show(figures.agreement(values, what), f"compare_{what.lower()}")
+            if len(values) > 2:
+                figure.show(figures.agreement(values, what), f"compare_{what.lower()}")
+            else:  # a matrix would have this one number
+                st.metric(f"{what[:-1]} agreement", number(values.iloc[0, 1]), help=" and ".join(values.columns))
 
 
 def consensus(found: Compared) -> None:
@@ -110,9 +108,9 @@ def pair(shown: Compared) -> None:
         st.caption("Choose at least two methods above.")
         return
     first, second = paired.beside("compare_pair")
-    one = first.selectbox("First", names, format_func=label, key=f"compare_pair_one_{shown.run.id}")
+    one = first.selectbox("First", names, format_func=heading, key=f"compare_pair_one_{shown.run.id}")
     others = [name for name in names if name != one]
-    other = second.selectbox("Second", others, format_func=label, key=f"compare_pair_other_{shown.run.id}_{one}")
+    other = second.selectbox("Second", others, format_func=heading, key=f"compare_pair_other_{shown.run.id}_{one}")
     one, other = (one if one in names else names[0]), (other if other in others else others[0])
     both = paired.Pair(shown.results, label(one), label(other))
     paired.numbers(both)

@@ -40,7 +40,7 @@ def choose(draft: Draft) -> None:
     usable = computed.usable(draft)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         wanted = st.text_input(
-            "Search columns",
+            "Find a column",
             key="column_search",
             placeholder="part of a name",
             width=260,
@@ -139,6 +139,9 @@ def _frame(draft: Draft, view: list[int]) -> pd.DataFrame:
     numbers = ["levels", "zeros", "mean", "dispersion", "ties", "minimum", "maximum"]
     frame = facts[["column", "type", *numbers]].copy()
     frame["column"] = [shown(name, 80) for name in frame["column"]]
+    frame["type"] = frame["type"].replace("counts", "")  # the role says so
+    if not frame["type"].any():
+        del frame["type"]
     frame[numbers] = frame[numbers].apply(pd.to_numeric)
     frame.insert(1, "role", roles_of(draft))
     if computed.has_guesses(draft):
@@ -154,13 +157,13 @@ def config(frame: pd.DataFrame) -> dict[str, object]:
     """The columns of the table, no wider than what they hold, so that the numbers are in sight, on a phone the type."""
     names = min(max(8 * max(map(len, frame["column"])) + 24, 76), 200)
     roles = 120 if "guess" not in frame and frame["role"].str.len().max() <= len("exposure") else 155
-    kinds = 120 if frame["type"].str.len().max() > len("not counts") else 80
+    kinds = 120 if "type" in frame and frame["type"].str.len().max() > len("not counts") else 80
     number, share = st.column_config.NumberColumn, st.column_config.ProgressColumn
     return {
         "column": st.column_config.TextColumn("Column", pinned=True, width=names),
         "role": st.column_config.SelectboxColumn("Role", options=list(_ROLES), required=True, width=roles, help=_HELP),
         "guess": st.column_config.TextColumn("Guess", width=148, help="Our guess at the role. You decide."),
-        "type": st.column_config.TextColumn("Type", width=kinds, help="Counts keep their order; 0/1 is a count."),
+        "type": st.column_config.TextColumn("Holds", width=kinds, help="Empty: counts. 0/1 is a count too."),
         "levels": number("Levels", format="localized", help="Distinct values."),
         "zeros": share("Zeros", format="percent", min_value=0, max_value=1, help="Share of rows that are 0."),
         "mean": number("Mean", format="%.3g"),

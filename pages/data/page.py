@@ -17,7 +17,6 @@ else:
 empty.missing_run()
 sources.cards()
 if draft is None:
-    welcome.explain()
     st.stop()
 
 from pages.data import loaded  # noqa: E402 - it imports torch, for which the first page of a cold app must not wait

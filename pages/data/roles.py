@@ -56,6 +56,7 @@ def panel(draft: Draft) -> None:
         st.button(
             plural(len(found), "Accept this guess", "Accept all guesses"),
             key="take_guesses",
+            type="primary" if mark == STOPS else "secondary",  # what stops the search comes first
             icon=":material/done_all:",
             on_click=_take,
             args=(found, [str(name) for name in draft.table.columns]),

@@ -38,7 +38,7 @@ def panel(draft: Draft) -> None:
             f"**The graph may be unreliable.**\n\n{bullets(told)}",
             icon=":material/filter_alt:",
         )
-    with st.expander("Filter columns", icon=":material/filter_alt:", expanded=bool(rare or same)):
+    with st.expander("Leave out columns that hardly vary", icon=":material/filter_alt:", expanded=bool(rare or same)):
         _filter(draft, bool(rare), bool(same))
 
 

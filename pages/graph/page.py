@@ -39,7 +39,7 @@ with right, st.container(height=side_panel.HEIGHT, key="graph_rail", border=Fals
         against_truth.choose()
     drawn = side_panel.panel(view, known, top)
 with slot:
-    intro.verdict(*views.verdict(view, drawn))
+    intro.verdict(*views.verdict(view))
 with left:
     edges, shown = view.graph.number_of_edges(), views.edges_drawn(view, drawn)
     strongest = f"Strongest {shown:,} of " if shown < edges and len(drawn) == len(view.graph) else ""

@@ -66,24 +66,25 @@ def panel(view: View, known: Known | None, slot: DeltaGenerator) -> nx.DiGraph:
             _node(view, judged, part, node)
     else:
         st.caption("Click a node or an edge, or search for a node above.")
-        whole = "In the whole graph: " if part.number_of_edges() < view.graph.number_of_edges() else ""
-        st.caption(whole + _ends(view.graph))
+        st.caption(_ends(view.graph))
     next_rules.section(view.placed.run, view.placed.order, edge)
     return canvas.with_heads(part, "graph_heads")
 
 
 def _ends(graph: nx.DiGraph) -> str:
-    """The numbers of sources, of sinks, and of nodes without edges, which are neither here."""
+    """How many directions are known, how many nodes have no edge, and, if all directions are known, its ends."""
     alone = sum(1 for node in graph if graph.degree(node) == 0)
-    if graph.number_of_edges() and not graphs.directed(graph).number_of_edges():
-        return f"{how_many(alone, 'node')} without edges. No edge has a known direction."
-    counts = f"{how_many(len(graphs.sources(graph)) - alone, 'source')}, "
-    counts += f"{how_many(len(graphs.sinks(graph)) - alone, 'sink')}, {how_many(alone, 'node')} without edges."
-    unknown = graph.number_of_edges() - graphs.directed(graph).number_of_edges()
-    if unknown:
-        edges = plural(unknown, "an edge", "edges")
-        counts += f" Nodes with {edges} of unknown direction count as neither source nor sink."
-    return counts
+    without = [f"{how_many(alone, 'node')} without edges"] if alone else []
+    many, known = graph.number_of_edges(), graphs.directed(graph).number_of_edges()
+    if many and not known:
+        told = ["No edge has a known direction", *without]
+    elif known < many:
+        told = [f"{known:,} of {many:,} edges {plural(known, 'has', 'have')} a known direction", *without]
+    else:
+        sources, sinks = len(graphs.sources(graph)) - alone, len(graphs.sinks(graph)) - alone
+        ends = [f"{how_many(sources, 'source')}, {how_many(sinks, 'sink')}"] if many else []
+        told = [", ".join([*ends, *without])]
+    return f"{'. '.join(told)}."
 
 
 def _neighbourhood(graph: nx.DiGraph, node: str | None) -> nx.DiGraph:

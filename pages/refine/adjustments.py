@@ -23,14 +23,15 @@ def panel(run: Run) -> None:
     """The section: a button that starts the searches, their progress, or their results."""
     if run.adjustment is None or not again.names_of(run.adjustment):
         return
-    st.subheader("What the adjustment changes", anchor=False)
-    background.panel(
-        ("adjustments", str(run.path)),
-        lambda: _work(run) if _asked(run) else None,
-        partial(_shown, run),
-        lambda stage: f"Searching {stage}",
-        _FAILURE,
-    )
+    key = ("adjustments", str(run.path))
+    with background.box("What the adjustment changes", ":material/tune:", key):
+        background.panel(
+            key,
+            lambda: _work(run) if _asked(run) else None,
+            partial(_shown, run),
+            lambda stage: f"Searching {stage}",
+            _FAILURE,
+        )
 
 
 def _asked(run: Run) -> bool:

@@ -30,11 +30,11 @@ _STAGES = {
 
 def model_check(run: Run, refined: Refined) -> None:
     """Simulated tables beside the observed one, and graphs on held-out rows, on request."""
-    st.subheader("Does the model reproduce your data?", anchor=False)
     at_work(run)
-    background.panel(
-        key_of(run), lambda: work(run, refined) if _asked() else None, _figures, _STAGES.__getitem__, FAILURE
-    )
+    with background.box("Does the model reproduce your data?", ":material/fact_check:", key_of(run)):
+        background.panel(
+            key_of(run), lambda: work(run, refined) if _asked() else None, _figures, _STAGES.__getitem__, FAILURE
+        )
 
 
 def _asked() -> bool:

@@ -1,4 +1,4 @@
-"""Refine: the order and edges of highest likelihood, with evidence on every edge, beside the DISCO result."""
+"""Refine: the order and edges of highest likelihood, with evidence on every edge; further questions in boxes below."""
 
 from functools import partial
 
@@ -13,7 +13,11 @@ from pages.shared.refined import quick_look, refinement, so_far
 from pages.shared.result import fit, truth
 from pages.shared.work import monitor, refine_monitor
 
-st.title("Refine", anchor=False)
+intro.page_intro(
+    "Refine",
+    "The search for the graph that explains your counts best. For every edge it says how strong the evidence is, and "
+    "whether the direction can be told.",
+)
 run = session.run.current()
 if run is None:
     words = "A refinement needs a table of counts, but no fit."

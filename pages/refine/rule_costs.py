@@ -21,14 +21,9 @@ def panel(run: Run) -> None:
     known = run.knowledge()
     if known is None or not known.without_each():
         return
-    st.subheader("What each rule costs", anchor=False)
-    background.panel(
-        ("rule_costs", str(run.path)),
-        lambda: _work(run) if _asked() else None,
-        _shown,
-        _STAGES.__getitem__,
-        _FAILURE,
-    )
+    key = ("rule_costs", str(run.path))
+    with background.box("What each rule costs", ":material/balance:", key):
+        background.panel(key, lambda: _work(run) if _asked() else None, _shown, _STAGES.__getitem__, _FAILURE)
 
 
 def _asked() -> bool:

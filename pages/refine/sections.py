@@ -89,8 +89,15 @@ def _numbers(refinement: Refinement, changes: pd.DataFrame | None) -> None:
 
 
 def searches(refinement: Refinement) -> None:
-    """The score at which each search ended, and whether others ended near the best."""
-    st.subheader("The searches", anchor=False)
+    """The score at which each search ended, and whether others ended near the best; in a box drawn while it is open."""
+    box = st.expander("Did the searches agree?", icon=":material/show_chart:", key="refine_curves", on_change="rerun")
+    if not box.open:
+        return
+    with box:
+        _searches(refinement)
+
+
+def _searches(refinement: Refinement) -> None:
     starts, bound = refinement.refined.starts, refinement.choice.bound
     same, near, others, apart = ends(starts, bound)
     best = f"The best graph was found from {code(refinement.refined.best)}."
@@ -109,15 +116,11 @@ def searches(refinement: Refinement) -> None:
             "distinguishes these graphs. An edge that one of them has reversed counts as undecided."
         )
     st.markdown(best)
-    box = st.expander(
-        "The end and the course of each search", icon=":material/show_chart:", key="refine_curves", on_change="rerun"
-    )
-    if box.open:
-        left, right = box.container(key="beside_searches").columns(2, gap="large")
-        with left:
-            figure.show(refinement.ends, "refine_ends")
-        with right:
-            figure.show(refinement.sweeps, "refine_sweeps")
+    left, right = st.container(key="beside_searches").columns(2, gap="large")
+    with left:
+        figure.show(refinement.ends, "refine_ends")
+    with right:
+        figure.show(refinement.sweeps, "refine_sweeps")
 
 
 def _ended(count: int) -> str:
@@ -129,8 +132,12 @@ def order(refinement: Refinement) -> None:
     moves = refinement.refined.moves
     if moves is None:
         return  # no causal order was given to start from
-    st.subheader("The order before and after", anchor=False)
-    st.caption(evidence_words.SAME_ROWS)
+    with st.expander("The order before and after", icon=":material/swap_vert:"):
+        st.caption(evidence_words.SAME_ROWS)
+        _moves(refinement, moves)
+
+
+def _moves(refinement: Refinement, moves: pd.DataFrame) -> None:
     left, right = st.container(key="beside_slope").columns([3, 2], gap="large")
     with left:
         figure.show(refinement.slope, "refine_slope")
@@ -174,17 +181,18 @@ def _met(name: str, graph: object, known: Known) -> tuple[str, ...]:
 def without(refinement_exists: bool, run: object, is_fitted: bool) -> None:
     """What a refinement does, and its start; in an expander if the run has a refinement."""
     if not refinement_exists:
-        st.markdown(
-            "A refinement searches for the order and edges of highest likelihood in the paper's own model: each node "
-            "given its parents is a semiparametric GLM. It starts from several orders, moves one node at a time to "
-            "its best position, and restarts near the best order so far. Then it weighs every edge: how much its "
-            "child's score loses without it, and how much the score loses if it is reversed."
-        )
         first = "This run has no causal order yet: the search starts from sorted and random orders."
         if is_fitted:
             first = "The fit of this run is not changed."
         st.caption(f"{first} You can leave the page or close the tab while it runs.")
         start.start_box(run, "Start the refinement")
+        with st.expander("How it searches", icon=":material/info:"):
+            st.markdown(
+                "It searches for the order and edges of highest likelihood in the paper's own model: each node given "
+                "its parents is a semiparametric GLM. It starts from several orders, moves one node at a time to its "
+                "best position, and restarts near the best order so far. Then it weighs every edge: how much its "
+                "child's score loses without it, and how much the score loses if it is reversed."
+            )
         return
     box = st.expander("Refine again with other settings", key="refine_again", on_change="rerun")
     if box.open:

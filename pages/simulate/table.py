@@ -19,7 +19,7 @@ def choose() -> None:
     """Rows, seed, options that make the table harder, and the columns beside the counts."""
     left, right = st.columns(2)
     with left:
-        form.number("rows", "Rows n", "A smaller table is the start of a larger one.", min_value=0, step=500)
+        form.number("rows", "Rows", "A smaller table is the start of a larger one.", min_value=0, step=500)
     with right:
         form.number(
             "seed", "Seed", "The same design and seed give the same table on every machine.", min_value=0, step=1

@@ -11,9 +11,8 @@ from pages.train import fit_settings, knowledge_box
 
 intro.page_intro(
     "Train",
-    "Fit the score networks and recover the graph. Choose a preset, check the estimate, start. The fit runs "
-    "apart from this page: you can refresh or close the tab and find it again in the list of runs. While it runs, you "
-    "see the losses of each fold. You can cancel and resume at any time.",
+    "Fit the networks that find the order and the graph. Choose a preset, check the estimate, start. You can close the "
+    "tab while the fit runs, and cancel and resume it at any time.",
 )
 run = session.run.current()
 empty.missing_run()
@@ -26,7 +25,8 @@ if draft is None:
 is_new = run is None or draft.run != run.id
 box = st.container()
 if run is not None:
-    box = st.expander("Set up another fit", expanded=is_new, key="another_fit", on_change="rerun")
+    has_failed = run.status().state == "failed"
+    box = st.expander("Set up another fit", expanded=is_new or has_failed, key="another_fit", on_change="rerun")
     if not box.open:
         st.stop()
 with box:

@@ -24,8 +24,8 @@ def points(page: Page, chart: str) -> int:
 
 def edges(page: Page) -> int:
     """The number of edges that Parents shows."""
-    metric = page.get_by_test_id("stMetric").filter(has_text="Edges").first
-    return int(metric.get_by_test_id("stMetricValue").inner_text())
+    line = page.get_by_test_id("stMarkdown").filter(has_text="possible edge").first
+    return int(line.inner_text().split(" of ")[0].replace(",", ""))
 
 
 def test_a_deep_link_opened_first_after_a_start(page, tmp_path):
@@ -58,9 +58,9 @@ def test_from_a_file_to_a_graph(page, address, tmp_path):
     expect(page.get_by_text("200 rows × 7 columns, 7 chosen")).to_be_visible()
     page.get_by_role("link", name="Next: Preprocess").click()
     page.get_by_text("Quantile levels", exact=True).first.click()
-    expect(page.get_by_text("compresses the support")).to_be_visible()
+    expect(page.get_by_text("cut at its quantiles into a few levels")).to_be_visible()
     page.get_by_text("Ranks", exact=True).first.click()
-    expect(page.get_by_text("strictly increasing transform")).to_be_visible()
+    expect(page.get_by_text("Each distinct value becomes its rank")).to_be_visible()
     page.get_by_role("link", name="Next: Train").click()
     expect(page.get_by_text("Time, about")).to_be_visible()
     _ask_for_few_steps(page)

@@ -11,7 +11,7 @@ from made_up import HOSTILE, candidates, ordering
 
 from disco import graph as graphs
 from disco import metrics
-from disco.figures import accuracy, arcs, placing, roles
+from disco.figures import accuracy, arcs, placing, ranking, roles
 from disco.figures import graph as drawing
 from disco.figures import ordering as order_figures
 from disco.figures import parents as parent_figures
@@ -169,11 +169,9 @@ def test_the_steps_ring_true_sinks_and_cross_wrong_removals():
     fig = order_figures.scores(ccs, 1, ORDER, true_sinks=["x3", "x7"])
     assert [ORDER[int(row)] for row in trace(fig, "sink in the known graph").y] == ["x3", "x7"]
     wrong = metrics.wrong_removals(ORDER, TRUTH)["step"].tolist()
-    crossed = order_figures.margins(removals.all_steps(ccs), 1, wrong)
-    assert list(trace(crossed, "wrong according to the known graph").x) == wrong == [2]
-    note = next(note for note in crossed.layout.annotations if note.text == "first wrong removal")
-    assert note.x == 2 and note.y == pytest.approx(np.log10(trace(crossed, "wrong according to the known graph").y[0]))
-    unmarked = order_figures.margins(removals.all_steps(ccs), 1)
+    crossed = ranking.ranking(ORDER, removals.all_steps(ccs), wrong)
+    assert wrong == [2] and list(trace(crossed, "wrong according to the known graph").y) == [len(ORDER) - 2]
+    unmarked = ranking.ranking(ORDER, removals.all_steps(ccs))
     assert not [t for t in unmarked.data if t.name == "wrong according to the known graph"]
 
 

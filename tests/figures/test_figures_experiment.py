@@ -47,6 +47,12 @@ def test_a_code_has_its_full_name_under_the_pointer():
     assert sure.customdata[0][4].startswith("rats Rattus") and "customdata[4]" in sure.hovertemplate
 
 
+def test_a_code_has_its_full_name_beside_the_axis_if_that_is_short():
+    names = {"rats": "Rattus <b>", "owls": "a long list of the names of several owls"}
+    fig = figures.effects(FOUND, PLOTS, "all", EXPERIMENT, names)
+    assert list(fig.layout.yaxis.ticktext) == ["rats Rattus &lt;b&gt;", "&lt;b&gt;mice&lt;/b&gt;", "owls"]
+
+
 def test_many_names_are_counted():
     many = pd.concat([FOUND.iloc[[1]].assign(node=f"s{k}") for k in range(6)], ignore_index=True)
     plots = pd.DataFrame({"unit": [1, 2], "is_control": [True, False], **{f"s{k}": [1.0, 2.0] for k in range(6)}})

@@ -37,9 +37,16 @@ def test_a_colour_a_fold_and_one_legend_entry_each():
     assert {"Fold 2 train", "Fold 2 validation"} <= names
 
 
-def test_folds_can_be_picked():
-    figure = loss_curves(events(), "projection", folds=[2])
-    assert {trace.legendgroup for trace in figure.data} == {"fold2"}
+def test_the_mean_of_the_folds_is_two_curves_and_a_fold_that_ended_keeps_its_loss():
+    frame = events()
+    frame = frame[~((frame["fold"] == 3) & (frame["epoch"] > 20))]
+    figure = loss_curves(frame, "joint", best_epochs=[20, 25, 20], by_fold=False)
+    validation, train, *stars = figure.data
+    part = frame.query("stage == 'joint'").set_index(["fold", "epoch"])
+    folds = [(1, 40), (2, 40), (3, 20)]
+    for trace, which in ((validation, "validation"), (train, "train")):
+        assert trace.x[-1] == 40 and trace.y[-1] == pytest.approx(part.loc[folds, which].mean())
+    assert [star.x[0] for star in stars] == [20, 25] and figure.data[0].name == "Mean of the folds"
 
 
 def test_the_best_epoch_is_marked_where_it_was_validated():
@@ -50,9 +57,10 @@ def test_the_best_epoch_is_marked_where_it_was_validated():
     assert stars[0].y[0] == pytest.approx(part["validation"].iloc[0])
 
 
-def test_measured_values_stay_in_sight_when_smoothed():
+def test_only_the_smoothed_losses_are_drawn():
     plain, smoothed = loss_curves(events(), "joint"), loss_curves(events(), "joint", smoothing=0.8)
-    assert len(smoothed.data) == 2 * len(plain.data)
+    assert len(smoothed.data) == len(plain.data) == 6
+    np.testing.assert_allclose(smoothed.data[1].y, smooth(np.array(plain.data[1].y), 0.8))
 
 
 def test_long_fits_send_few_points_and_the_last_one():

@@ -8,7 +8,7 @@ from text_boxes import WIDTH, box, point, text_width
 
 from disco.figures import curvature as by_rank
 from disco.figures import ordering as figures
-from disco.figures import roles
+from disco.figures import ranking, roles
 from disco.score import removals
 from disco.words import number
 
@@ -75,18 +75,6 @@ def test_the_words_of_the_margin_stand_at_its_end_and_cover_no_mark(runner_up):
     assert words.left - 1 <= end <= words.right + 1 and number(runner_up) in note.text and note.font.size >= SMALLEST
 
 
-@pytest.mark.parametrize("nodes", [5, 8])
-def test_the_first_wrong_removal_is_pointed_at_and_named_within_the_panel(nodes):
-    table = removals.all_steps(ordering([f"x{k}" for k in range(nodes)])[0])
-    for wrong in (table["step"].tolist()[first:] for first in range(nodes - 1)):
-        fig = figures.margins(table, wrong=wrong)
-        (note,) = fig.layout.annotations
-        words, (cross,) = box(fig, note), [trace for trace in fig.data if "wrong" in trace.name]
-        assert 0 <= words.left and words.right <= WIDTH and note.font.size >= SMALLEST
-        assert list(cross.x) == wrong and (note.x, note.y) == pytest.approx((cross.x[0], np.log10(cross.y[0])))
-        assert not words.holds(point(fig, note.x, note.y), room=8)
-
-
 @pytest.mark.parametrize(("levels", "every"), [(5, 1), (10, 1), (11, 2), (16, 2)])
 def test_ranks_of_two_panels_find_room_on_a_telephone(levels, every):
     """As many ranks have a number as stand side by side."""
@@ -138,9 +126,16 @@ def test_names_are_escaped_for_plotly():
         assert "&lt;script" in " ".join(fig.layout.yaxis.ticktext)
 
 
-def test_margins_mark_disagreement(ccs):
-    fig = figures.margins(removals.all_steps(ccs), step=2)
-    assert sum(len(trace.x) for trace in fig.data) == len(ORDER) - 1
+def test_the_order_is_ranked_from_the_top_and_disagreement_is_marked(ccs):
+    steps = removals.all_steps(ccs)
+    fig = ranking.ranking(ORDER, steps)
+    assert [text.split()[0] for text in fig.layout.yaxis.ticktext] == [str(k) for k in range(1, len(ORDER) + 1)]
+    assert fig.layout.yaxis.range[0] > fig.layout.yaxis.range[1]  # the source is on top
+    named = [trace for trace in fig.data if trace.name]
+    marks = {node: (row, one.name) for one in named for node, row in zip(one.customdata, one.y, strict=True)}
+    assert {node: row for node, (row, _) in marks.items()} == {node: ORDER.index(node) for node in ORDER[1:]}
+    agree = dict(zip(steps["sink"], steps["folds_agreeing"] == steps["folds"], strict=True))
+    assert all(("disagree" in name) is not agree[node] for node, (_, name) in marks.items())
     assert roles.title_of(fig).startswith("All folds choose the same sink at ")
 
 

@@ -42,9 +42,11 @@ def luminance(colour: str) -> float:
 
 
 @pytest.mark.parametrize(("theme", "place"), [("light", 0), ("dark", 1)])
-def test_captions_can_be_read_on_every_background(theme, place):
+@pytest.mark.parametrize("begin", [r'\[data-testid="stCaptionContainer"\],[^{]*\{ color', r"\.legendtext\) \{ fill"])
+def test_small_letters_can_be_read_on_every_background(theme, place, begin):
+    """Captions, and the numbers and names beside the axes of figures."""
     style = (ROOT / "assets/app.css").read_text()
-    rule = re.search(r'\[data-testid="stCaptionContainer"\],[^{]*\{ color: light-dark\((#\w+), (#\w+)\)', style)
+    rule = re.search(begin + r": light-dark\((#\w+), (#\w+)\)", style)
     theme = tomllib.loads((ROOT / ".streamlit/config.toml").read_text())["theme"][theme]
     for ground in (theme["backgroundColor"], theme["secondaryBackgroundColor"], theme["sidebar"]["backgroundColor"]):
         darker, lighter = sorted(map(luminance, (rule.group(place + 1), ground)))

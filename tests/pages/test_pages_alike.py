@@ -15,6 +15,21 @@ def test_an_empty_page_leads_on(page):
     assert any(found.key == "empty_lead_on" for found in at.button)
 
 
+@pytest.mark.parametrize(
+    "page", ["data", "preprocess", "train", "ordering", "parents", "refine", "graph", "compare", "runs"]
+)
+def test_a_run_that_is_missing_is_said_once_on_every_page(page):
+    at = booted(page, run="gone-20200101-000000-000")
+    assert len([one for one in at.warning if "There is no run" in one.value]) == 1
+
+
+@pytest.mark.parametrize("page", ["ordering", "parents", "graph", "refine", "compare"])
+def test_the_way_on_stands_before_the_finished_runs(page):
+    finished_run(4)
+    keys = [found.key for found in booted(page).main.button if "empty_" in (found.key or "")]
+    assert keys[0] == "empty_lead_on" and len(keys) == 2
+
+
 @pytest.mark.parametrize("page", ["preprocess", "train"])
 def test_a_page_without_a_table_leads_to_data(page):
     at = booted(page)

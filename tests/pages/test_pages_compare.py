@@ -203,8 +203,8 @@ def test_running_work_says_which_method_is_at_work_and_cannot_be_added_to():
 def test_the_truth_measures_methods_beside_the_controls():
     app = opened(three(), PAGE)
     rows = frame_with(app, "f1").set_index("method")
-    assert rows.loc["the good one", "f1"] == 1 and rows.loc["the slow one", "a_top"] == 0
-    assert rows.loc["the undirected one", "undirected"] == 1 and rows.loc["the bug one", "state"] == "failed"
+    assert rows.loc["The good one", "f1"] == 1 and rows.loc["The slow one", "a_top"] == 0
+    assert rows.loc["The undirected one", "undirected"] == 1 and rows.loc["The bug one", "state"] == "Failed"
     said = texts(app)
     assert "Baseline, A_top of sorting the columns" in said and "cannot be ranked" not in said
     assert "**the bug one**: It met \\*a\\* problem\\." in said and "It \\<b\\>took\\<\\/b\\> the columns" in said
@@ -232,10 +232,13 @@ def test_the_sections_show_what_the_methods_shown_have(drawn, monkeypatch):
     app = opened(run, PAGE)
     assert app.multiselect[0].value == ["good", "undirected", "slow"]
     assert "Left out as a baseline: sorted by mean." in texts(app)
-    assert "1 method shown here has no order" in texts(app) and len(app.get("plotly_chart")) == 3
+    assert "1 method shown here has no order" in texts(app) and len(app.get("plotly_chart")) == 2
     app.multiselect[0].set_value(["good", "undirected"]).run()  # one order alone has nothing to agree with
     assert "Two are needed to compare orders" in texts(app) and len(app.get("plotly_chart")) == 1
     assert numbers(app)["Edge agreement"] == "0.750" and "Order agreement" not in numbers(app)
+    app.multiselect[0].set_value(["good", "slow", "undirected"]).run()  # of two orders, a number and no matrix
+    assert "Order agreement" in numbers(app) and "Edge agreement" not in numbers(app)
+    assert len(app.get("plotly_chart")) == 2
     app.multiselect[0].set_value(["good"]).run()
     assert "Choose at least two methods above" in texts(app) and len(app.get("plotly_chart")) == 1
     app.multiselect[0].set_value(["good", "undirected", "slow"]).run()
@@ -262,8 +265,8 @@ def test_the_runs_own_fit_and_refinement_stand_beside_the_others():
     assert "The methods" not in texts(opened(run, PAGE))  # nothing to compare with yet
     app = opened(give(run, "good", CHAIN, order=run.nodes), PAGE)
     rows = frame_with(app, "f1").set_index("method")
-    assert list(rows.index) == ["this run's fit", "this run's refinement", "the good one"]
-    assert rows.loc["this run's refinement", "f1"] == 1 and app.multiselect[0].value == ["fit", "refinement", "good"]
+    assert list(rows.index) == ["This run's fit", "This run's refinement", "The good one"]
+    assert rows.loc["This run's refinement", "f1"] == 1 and app.multiselect[0].value == ["fit", "refinement", "good"]
     turn_to(app, run, "pair")
 
 
@@ -273,7 +276,7 @@ def test_the_search_of_the_runs_own_refinement_is_not_counted_twice():
     assert not app.checkbox(key=f"compare_pick_refined_{run.id}").value
     app = opened(give(run, "refined", CHAIN, order=run.nodes), PAGE)
     assert app.multiselect[0].value == ["fit", "refinement", "good"]
-    assert "refinement" in app.multiselect[0].options  # which can still be chosen
+    assert "Refinement" in app.multiselect[0].options  # which can still be chosen
     app = opened(give(bare(), "refined", CHAIN, order=run.nodes), PAGE)
     assert app.multiselect[0].value == ["refined"]
 
@@ -311,7 +314,7 @@ def test_damaged_files_are_named_and_the_rest_is_shown():
     (run.path / "compare/good/edges.csv").write_text("parent,child\n")
     app = opened(run, PAGE)
     rows = frame_with(app, "state").set_index("method")
-    assert rows.loc["the good one", "state"] == "failed" and rows.loc["the slow one", "state"] == "done"
+    assert rows.loc["The good one", "state"] == "Failed" and rows.loc["The slow one", "state"] == "Done"
     assert "is damaged" in texts(app)
 
 

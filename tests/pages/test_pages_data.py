@@ -42,10 +42,15 @@ def test_upload_describes_each_column():
     at = upload(booted(), "small.csv", csv(table))
     assert not at.exception
     facts = frame_with(at, "levels").set_index("column")
-    assert facts.loc["b", "type"] == "0/1" and 0 < facts.loc["a", "ties"] < 1
+    assert facts["type"].to_dict() == {"a": "", "b": "0/1"} and 0 < facts.loc["a", "ties"] < 1
     expected = [3, 0.25, 1.25, table["a"].var() / 1.25]
     assert facts.loc["a", ["levels", "zeros", "mean", "dispersion"]].tolist() == pytest.approx(expected)
     assert not button(at, "Find the graph").disabled
+
+
+def test_what_columns_hold_is_said_only_where_they_are_not_all_counts():
+    at = upload(booted(), "t.csv", csv(poisson()))
+    assert "type" not in frame_with(at, "levels") and set(frame_with(at, "levels")["role"]) == {"count"}
 
 
 def test_bad_uploads_lose_nothing():
@@ -199,6 +204,7 @@ def test_the_figure_begins_with_a_column_of_counts():
 def test_columns_are_as_wide_as_what_they_hold():
     frame = pd.DataFrame({"column": ["gene1"], "role": ["count"], "type": ["counts"]})
     few = columns.config(frame)
+    assert columns.config(frame.drop(columns="type"))["type"]["width"] == few["type"]["width"]
     covariate = columns.config(frame.assign(role="covariate, categorical", type="counts, 3 blank"))
     assert few["column"]["width"] == 76 and few["role"]["width"] < covariate["role"]["width"]
     assert few["type"]["width"] < covariate["type"]["width"]

@@ -1,9 +1,12 @@
 """The Graph page, booted through app.py."""
 
+import networkx as nx
 import pytest
 from app_world import booted, box, texts, written_when_asked
 from made_up import finished_run, refine_by_hand
 from test_pages_ordering import opened
+
+from pages.graph import side_panel
 
 PAGE = "pages/graph/page.py"
 
@@ -38,13 +41,29 @@ def test_search_shows_parents_children_and_scores():
 def test_a_file_says_that_it_holds_the_strongest_edges_only(monkeypatch):
     written = written_when_asked(monkeypatch)
     names = [f"x{k}" for k in range(1, 14)]
-    pairs = [(one, other) for at, one in enumerate(names) for other in names[at + 1 :]][:70]
+    pairs = [(one, other) for at, one in enumerate(names) for other in names[at + 1 :]]
     run = refine_by_hand(finished_run(13, truth=None), names, pairs)
     at = booted("graph", run=run.id, edges="likelihood")
-    assert "Strongest 60 of 70 edges" in texts(at)
+    assert "Strongest 60 of 78 edges" in texts(at)
     text = next(text for name, text in written.items() if name.endswith(".csv") and "gain_nats" in text)
-    assert '# DISCO edges_shown: "60 of 70"' in text
+    assert '# DISCO edges_shown: "60 of 78"' in text
     assert len([line for line in text.splitlines() if not line.startswith("# ")]) == 61
+
+
+def test_no_edge_is_left_out_where_a_few_would_be():
+    names = [f"x{k}" for k in range(1, 14)]
+    pairs = [(one, other) for at, one in enumerate(names) for other in names[at + 1 :]][:61]
+    run = refine_by_hand(finished_run(13, truth=None), names, pairs)
+    at = booted("graph", run=run.id, edges="likelihood")
+    assert "**61 edges** among 13 nodes" in texts(at) and not [one for one in at.slider if "Strongest" in one.label]
+
+
+def test_where_some_directions_are_known_their_number_is_said():
+    graph = nx.DiGraph([("a", "b"), ("b", "c"), ("c", "d")])
+    nx.set_edge_attributes(graph, {("a", "b"): True, ("b", "c"): False, ("c", "d"): False}, "decided")
+    assert side_panel._ends(graph) == "1 of 3 edges has a known direction."
+    graph.add_nodes_from("ef")
+    assert side_panel._ends(graph) == "1 of 3 edges has a known direction. 2 nodes without edges."
 
 
 @pytest.mark.parametrize("is_known", [True, False])
@@ -54,7 +73,7 @@ def test_sources_and_sinks_are_counted_only_where_a_direction_is_known(is_known)
     run = refine_by_hand(finished_run(4, truth=None), names, [("x1", "x2"), ("x2", "x3")], misfit)
     at = booted("graph", run=run.id, edges="likelihood")
     said = texts(at)
-    assert ("1 node without edges. No edge has a known direction." in said) is not is_known
+    assert ("No edge has a known direction. 1 node without edges." in said) is not is_known
     assert (" source" in said and " sink" in said) is is_known
     box(at, "graph_search").set_value("x2").run()
     assert ("1 ancestor, 1 descendant." in texts(at)) is is_known

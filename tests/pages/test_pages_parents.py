@@ -1,7 +1,7 @@
 """The Parents page, booted through app.py."""
 
 import pytest
-from app_world import booted, box, numbers
+from app_world import booted, box, kept, numbers
 from made_up import finished_run, refine_by_hand
 from streamlit.testing.v1 import AppTest
 from test_pages_ordering import opened
@@ -16,11 +16,30 @@ PAGE = "pages/parents/page.py"
 def test_thresholds_start_at_the_runs_own_and_change_the_counts():
     run = finished_run(8, settings=Settings.of("paper", tau_z=3.0))
     app = opened(run, PAGE)
-    assert app.slider[0].value == 3.0 and numbers(app)["Edges"] == str(len(run.edges(3.0, 1.0)))
+    assert app.slider[0].value == 3.0 and kept(app) == len(run.edges(3.0, 1.0))
     app.slider[0].set_value(0.5).run()
-    assert not app.exception and numbers(app)["Edges"] == str(len(run.edges(0.5, 1.0))) != str(len(run.edges(3.0, 1.0)))
+    assert not app.exception and kept(app) == len(run.edges(0.5, 1.0)) != len(run.edges(3.0, 1.0))
     app.select_slider[0].set_value(1 / 3).run()
-    assert numbers(app)["Edges"] == str(len(run.edges(0.5, 1 / 3)))
+    assert kept(app) == len(run.edges(0.5, 1 / 3))
+
+
+def test_the_graph_is_first_and_other_thresholds_can_be_seen():
+    app = opened(finished_run(8), PAGE)
+    first, beside = app.main.columns[:2]
+    assert any(" kept" in part.value for part in first.markdown) and beside.slider and not first.slider
+    assert "Z: how far" in "".join(part.value for part in beside.caption)
+    app.segmented_control(key="parents_section").set_value("Other thresholds").run()
+    assert not app.exception and any("Where the curve is flat" in part.value for part in app.caption)
+
+
+def test_of_many_edges_the_strongest_are_drawn():
+    run = finished_run(45, truth=None)
+    app = opened(run, PAGE)
+    app.slider[0].set_value(0.0).run()
+    many = kept(app)
+    assert many > 72 and not app.exception
+    strongest = next(one for one in app.slider if one.label.startswith("Strongest edges drawn"))
+    assert strongest.value == 60 and strongest.max == many
 
 
 def test_going_back_to_the_own_threshold_moves_nothing_else():
@@ -32,7 +51,7 @@ def test_going_back_to_the_own_threshold_moves_nothing_else():
     assert [button.label for button in app.button] == labels
     next(button for button in app.button if button.label.startswith("Back to τ_Z")).click().run()
     assert app.slider[0].value == 2.0 and app.select_slider[0].value == 1 / 3
-    assert numbers(app)["Edges"] == str(len(run.edges(2.0, 1 / 3)))
+    assert kept(app) == len(run.edges(2.0, 1 / 3))
 
 
 def test_a_verdict_comes_first_and_follows_the_threshold():
@@ -97,13 +116,13 @@ def test_the_rule_can_be_changed_and_gone_back_from():
     assert not app.exception and not app.select_slider
     table = with_z(run.ocs(), "jackknife")
     own = own_thresholds(table, run.settings.replace(parent_rule="jackknife"))
-    assert app.slider[0].value == own[0] and numbers(app)["Edges"] == str(len(select(table, *own)))
+    assert app.slider[0].value == own[0] and kept(app) == len(select(table, *own))
     z = table.loc[table["fold"] == 1, "z"].to_numpy()
-    noise, kept = jackknife.expected_false(jackknife.two_groups(z), z, own[0])
-    assert numbers(app)["Expected from noise alone"] == f"{noise:.1f} of {kept}" and str(kept) == numbers(app)["Edges"]
+    noise, many = jackknife.expected_false(jackknife.two_groups(z), z, own[0])
+    assert numbers(app)["Expected from noise alone"] == f"{noise:.1f} of {many}" and many == kept(app)
     assert 0 < noise < len(z)
     app.slider[0].set_value(4.5).run()
-    assert numbers(app)["Edges"] == str(len(select(table, 4.5, 1.0)))
+    assert kept(app) == len(select(table, 4.5, 1.0))
     next(button for button in app.button if button.label.startswith("Back to τ_Z")).click().run()
     assert app.slider[0].value == own[0]
     next(box for box in app.selectbox if box.label == "Rule").set_value("iqr").run()

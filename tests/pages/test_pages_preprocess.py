@@ -1,4 +1,4 @@
-"""Preprocess: the three transforms, what they mean, and rows per level against n_min."""
+"""Preprocess: the three transforms, what they mean, and the rows per level."""
 
 from dataclasses import replace
 
@@ -22,16 +22,29 @@ def test_each_transform_says_what_it_keeps():
     assert draft_of(at).settings.levels == 3 and (frame_with(at, "kept")["after"] <= 3).all() and not at.exception
 
 
+def test_the_verdict_is_before_the_picture_and_the_numbers():
+    at = drafted("preprocess", poisson())
+    kinds = [one.type for one in at.main if one.type in ("success", "plotly_chart", "number_input", "arrow_data_frame")]
+    assert kinds.index("success") < kinds.index("plotly_chart") < kinds.index("number_input")
+    assert not _draws_levels(at)  # nothing is lost
+    at.button_group(key="set_transform").set_value("quantile").run()
+    assert _draws_levels(at)
+
+
+def _draws_levels(at):
+    return any(chart.proto.id.endswith("-levels") for chart in at.get("plotly_chart"))
+
+
 def test_what_levels_lose_is_said_in_counts():
     table = poisson().assign(a=np.arange(len(poisson())) % 8, b=lambda table: table["a"] % 2)
     at = drafted("preprocess", table)
-    assert "Every count keeps a level of its own." in texts(at) and (frame_with(at, "kept")["merged"] == "").all()
+    assert "Every count keeps a level of its own" in texts(at) and (frame_with(at, "kept")["merged"] == "").all()
     at.button_group(key="set_transform").set_value("quantile").run()
     assert "`a`: 8 counts became 4 levels: 0–1; 2–3; 4–5; 6–7." in texts(at) and "`b`:" not in texts(at)
     assert frame_with(at, "kept").set_index("column").loc["a", "merged"] == "0–1; 2–3; 4–5; 6–7"
 
 
-def test_rows_a_level_against_n_min():
+def test_rows_per_level_against_the_fewest_needed():
     rng = np.random.default_rng(0)
     table = pd.DataFrame({"many": rng.integers(0, 10**6, 300), "few": rng.poisson(1.0, 300)})
     at = drafted("preprocess", table)

@@ -15,6 +15,7 @@ from app_world import (
     poisson,
     press,
     texts,
+    unfold,
     upload,
     written_when_asked,
 )
@@ -107,10 +108,10 @@ def test_who_waits_reads_for_what_and_can_start_at_once(monkeypatch):
     assert button(app, "Cancel")
     assert waiting.words(run, REFINE).endswith("2nd in the queue.")
     monkeypatch.setattr(machine, "compiled", lambda: False)
-    told = [found.proto.text for found in app.run().get("progress")]
+    told = [found.value for found in app.run().caption]
     assert not any("Preparing" in text for text in told)  # what comes first says so
     monkeypatch.setattr(jobs, "wait_of", lambda run, work: Wait())
-    assert any("Preparing the search" in found.proto.text for found in app.run().get("progress"))
+    assert any("Preparing the search" in found.value for found in app.run().caption)
     monkeypatch.setattr(machine, "compiled", lambda: True)
     assert waiting.words(run, REFINE) == "Queued."
     app.run()
@@ -170,7 +171,7 @@ def test_the_result_beside_the_disco_graph():
     assert int(shown["Dropped"]) == len({(u, v) for u, v in before if (u, v) not in after and (v, u) not in after})
     said = texts(app)
     assert "No hidden common causes" in said and "curved function of the sum" in said and "base measure" in said
-    assert "2 searches ended within 10 nats of it" in said
+    assert "2 searches ended within 10 nats of it" in texts(unfold(app, "refine_curves"))
     assert frame_with(app, "direction_nats")["gain_nats"].is_monotonic_decreasing
     assert "truth" not in said and not any("truth" in (found.key or "") for found in app.button)
 
@@ -180,7 +181,7 @@ def test_an_order_that_stayed_and_one_other_search():
     found = read_refined(run)
     starts = found.starts[found.starts["start"] != "CCS order"]
     save(run.path, replace(found, starts=starts, moves=found.moves.assign(gain_nats=np.nan)), Choice())
-    app = opened(run, PAGE)
+    app = unfold(opened(run, PAGE), "refine_curves")
     assert "The other search found another graph." in texts(app) and "other 1 " not in texts(app)
     assert "No node moved" in texts(app) and not any("before" in frame.value for frame in app.dataframe)
 
@@ -211,16 +212,16 @@ def test_filters_drive_the_table_and_the_graph_and_are_undone(drawn):
 
 def test_of_many_edges_the_strongest_are_drawn_and_the_picked_one(drawn):
     names = [f"x{k}" for k in range(1, 14)]
-    pairs = [(one, other) for at, one in enumerate(names) for other in names[at + 1 :]][:70]
+    pairs = [(one, other) for at, one in enumerate(names) for other in names[at + 1 :]]
     run = refine_by_hand(finished_run(13, truth=None), names, pairs)
     app = opened(run, PAGE)
-    assert len(edges_shown(app)) == 70 and set(drawn[-1].edges) == set(pairs[:60])
-    assert "**70 of 70 edges** shown, 60 drawn" in texts(app)
+    assert len(edges_shown(app)) == 78 and set(drawn[-1].edges) == set(pairs[:60])
+    assert "**78 of 78 edges** shown, 60 drawn" in texts(app)
     app.session_state["shared_picked_edge"] = {run.id: pairs[-1]}
     app.run()
     assert set(drawn[-1].edges) == {*pairs[:60], pairs[-1]}
-    app.slider(key=f"graph_strongest_{run.id}_70").set_value(70).run()
-    assert set(drawn[-1].edges) == set(pairs) and "drawn" not in texts(app).split("70 edges** shown")[1][:20]
+    app.slider(key=f"graph_strongest_{run.id}_78").set_value(78).run()
+    assert set(drawn[-1].edges) == set(pairs) and "drawn" not in texts(app).split("78 edges** shown")[1][:20]
 
 
 def test_what_changed_is_drawn(drawn):
@@ -276,8 +277,13 @@ def test_a_run_that_was_never_fitted_shows_its_refinement_alone():
     (run.path / "refined_moves.csv").unlink()
     app = opened(run, PAGE)
     assert numbers(app) == {"Edges": "5", "Undecided": "1"}
-    assert edges_shown(app) == set(EDGES) and "The order before and after" not in texts(app)
+    assert edges_shown(app) == set(EDGES) and "The order before and after" not in _boxes(app)
+    assert "The order before and after" in _boxes(opened(refined(), PAGE))
     assert not app.segmented_control and any("Refinement · bare" in option for option in box(app, "run_picker").options)
+
+
+def _boxes(app):
+    return [box.label for box in app.expander]
 
 
 def test_without_a_run_no_fit_is_asked_for_and_the_table_can_be_refined(started):
@@ -295,7 +301,7 @@ def test_other_pages_say_that_it_was_not_fitted_and_lead_to_the_refined_graph():
     refine_by_hand(run, ORDER, EDGES)
     app = opened(run, "pages/ordering/page.py")
     assert "has not been fitted" in texts(app)
-    assert {"empty_to_train", "empty_to_refine"} <= {found.key for found in app.button}
+    assert {"empty_lead_on", "empty_to_refine"} <= {found.key for found in app.button}
     app = opened(run, "pages/train/page.py")
     assert "has not been fitted" in texts(app) and app.button(key="resume_fit").label == "Fit it"
     assert "use preset tuned" in texts(app) and not any(found.key == "smoothing" for found in app.slider)
@@ -305,7 +311,7 @@ def test_a_fit_that_is_going_on_comes_first():
     run = finished_run(4)
     run.update(state="running", progress=0.5)
     lock = run.take()
-    assert any(found.key == "empty_to_train" for found in opened(run, PAGE).button)
+    assert any(found.key == "empty_lead_on" for found in opened(run, PAGE).button)
     lock.release()
 
 

@@ -98,8 +98,8 @@ def assert_always(seen: dict[str, str], expected: list[str]) -> None:
 
 # What a page shows as long as no edge is kept: the result, what to try instead, and the page to its end.
 EMPTY = {
-    "ordering": ["`x1`, `x2`", "Causal order"],
-    "parents": ["Edges: 0\n", "button sparse_jackknife\n", "figure sensitivity\n", "**It does not mean**"],
+    "ordering": ["`x1`, `x2`", "figure order_ranking\n"],
+    "parents": ["**0 of", "button sparse_jackknife\n", "**It does not mean**"],
     "graph": ["**0 edges** among", "button sparse_jackknife\n", "**It does not mean**"],
 }
 AFTER = {  # what it shows after a choice
@@ -107,7 +107,6 @@ AFTER = {  # what it shows after a choice
         "step_rows: smallest score first": "figure step_scores\n",
         "ordering_section: Why a sink": "needs this run's fitted networks",
         "ordering_section: Other criteria": "figure criteria\n",
-        "ordering_section: All steps": "figure margins\n",
         "ordering_section: Order again": "needs the run's fitted networks",
     },
     "parents": {
@@ -139,7 +138,7 @@ def test_a_fit_of_next_to_nothing(page, given):
     assert_always(seen := poke(app), EMPTY[page])
     assert_seen(seen, AFTER[page] | (WITH_A_TRUTH[page] if given["truth"] else {}))
     edges = given.get("nodes", 3) - 1
-    kept = {"parents": f"Edges: {edges}\n", "graph": f"**{how_many(edges, 'edge')}** among", "ordering": ""}[page]
+    kept = {"parents": f"**{edges} of", "graph": f"**{how_many(edges, 'edge')}** among", "ordering": ""}[page]
     assert_seen(seen, {f"parent_rule_{page}: Agreement of the folds": kept} if kept else {})
 
 

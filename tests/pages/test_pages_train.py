@@ -201,7 +201,10 @@ def test_a_dead_worker_is_seen_and_can_be_resumed(started):
 def test_ended_runs_say_why_and_can_be_started_again(state, words):
     run = written_run(poisson(), state=state, progress=0.0, error="Column <b> is odd." if state == "failed" else None)
     at = booted("train", run=run.id)
-    assert words in texts(at) and button(at, "Start again")
+    assert words in texts(at)
+    again = button(at, "Try the same fit again" if state == "failed" else "Start again")
+    assert ("primary" in str(again.proto.type)) is (state != "failed")
+    assert any(found.key == "start_fit" for found in at.button) is (state == "failed")  # other settings, at once
     if state == "failed":
         assert any("Column \\<b\\> is odd" in found.value for found in at.error)
 
@@ -209,7 +212,7 @@ def test_ended_runs_say_why_and_can_be_started_again(state, words):
 def test_folds_and_smoothing_can_be_changed():
     at = booted("train", run=written_run(poisson()).id)
     at.slider(key="smoothing").set_value(0.6).run()
-    at.button_group(key="folds_shown").set_value([2]).run()
+    at.button_group(key="losses_shown").set_value("each").run()
     assert not at.exception
 
 

@@ -124,5 +124,5 @@ def test_a_summary_tells_what_is_there():
 def test_other_knowledge_counts_as_another_setting():
     first, second = (fitted(["a", "b"], [("a", "b")], name) for name in ("first", "second"))
     write_json(second.path / "knowledge.json", {"required": [["a", "b"]]})
-    assert compared(first, second).settings.to_numpy().tolist() == [["knowledge", "none", '{"required": [["a", "b"]]}']]
+    assert compared(first, second).settings.to_numpy().tolist() == [["knowledge", "none", "required a → b"]]
     assert compared(second, second).settings.empty

@@ -78,6 +78,10 @@ def test_runs_that_differ_in_roles_say_so():
     sides = [(run, FITTED) for run in (made(), made(roles=other), written_run(poisson()))]
     for one, two in ((0, 1), (1, 2)):
         assert _settings(sides[one], sides[two], Comparison.of({}))["setting"].tolist() == ["roles"]
+    told = _settings(sides[0], sides[2], Comparison.of({})).iloc[0]
+    assert (told["first"], told["second"]) == (str(ROLES), "none")
+    alike = _settings(sides[0], sides[1], Comparison.of({})).iloc[0]  # the words would be the same
+    assert "ordinal" in alike["second"] and alike["first"] != alike["second"]
 
 
 REFUSED = {

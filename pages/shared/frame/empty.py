@@ -29,10 +29,10 @@ def require_run() -> runs.Run:
 
 def no_table() -> None:
     """No table is loaded: point to Data and end the page."""
+    missing_run()
     with st.container(border=True):
         st.markdown("**No table is loaded.** Choose a sample or upload your own counts first.")
-        if st.button("Go to Data", type="primary", icon=":material/table_view:", key="empty_to_data"):
-            session.address.go("data")
+        _lead_to("data")
     st.stop()
 
 
@@ -44,44 +44,59 @@ def missing_run() -> None:
 
 
 def no_run() -> None:
-    """No run is open: offer the finished runs and a way to start a new one."""
-    missing_run()
-    with st.container(border=True):
-        st.markdown(
-            "**No run is open.** This page shows the result of a fit. "
-            + ("Open a finished one, or fit a table." if _finished() else "First load a table of counts and fit it.")
-        )
-        open_finished()
-        page, label, icon = ("data", "Go to Data", ":material/table_view:")
-        if session.draft.current() is not None:
-            page, label, icon = ("train", "Go to Train", ":material/model_training:")
-        if st.button(label, type="primary", icon=icon, key="empty_lead_on"):
-            session.address.go(page)
+    """No run is open on a page that shows a fit: a way to start one, and the finished runs."""
+    way_on = "Fit a table, or open a finished run." if _finished() else "First load a table of counts and fit it."
+    _no_run(
+        f"This page shows the result of a fit. {way_on}",
+        lambda: _lead_to("data" if session.draft.current() is None else "train"),
+    )
 
 
 def without_a_run(words: str, offer: Callable[[Draft], None]) -> None:
-    """No run is open on a page that needs no fit: offer to make a run of the loaded table, or to open an existing run.
+    """No run is open on a page that needs no fit: a way to make a run of the loaded table, and the finished runs.
 
     Args:
         offer: draws the button that makes a run of the table.
     """
-    missing_run()
     draft = session.draft.current()
+
+    def begin() -> None:
+        if draft is None or computed.chosen_counts(draft) is None:
+            _lead_to("data")
+            return
+        intro.run_caption(draft.name, len(draft.table), len(draft.columns))
+        intro.adjustment(draft.roles.needed())
+        offer(draft)
+
+    _no_run(words, begin)
+
+
+def _no_run(words: str, begin: Callable[[], None]) -> None:
+    missing_run()
     with st.container(border=True):
         st.markdown(f"**No run is open.** {words}")
-        if draft is not None and computed.chosen_counts(draft) is not None:
-            intro.run_caption(draft.name, len(draft.table), len(draft.columns))
-            intro.adjustment(draft.roles.needed())
-            offer(draft)
-        elif st.button("Go to Data", type="primary", icon=":material/table_view:", key="empty_lead_on"):
-            session.address.go("data")
+        begin()
         open_finished()
+
+
+_LEADS = {
+    "data": ("Go to Data", ":material/table_view:"),
+    "train": ("Go to Train", ":material/model_training:"),
+}
+
+
+def _lead_to(page: str) -> None:
+    """The button of an empty page that leads to another."""
+    label, icon = _LEADS[page]
+    if st.button(label, type="primary", icon=icon, key="empty_lead_on"):
+        session.address.go(page)
 
 
 def open_finished() -> None:
     """A button that opens each of the latest finished fits."""
+    listed = st.container(gap="xxsmall")
     for run in _finished():
-        if st.button(f"Open {code(run.name)} · {ago(run.created)}", key=f"empty_open_{run.id}", type="tertiary"):
+        if listed.button(f"Open {code(run.name)} · {ago(run.created)}", key=f"empty_open_{run.id}", type="tertiary"):
             session.run.select(run)
             st.rerun()
 
@@ -99,11 +114,10 @@ def not_done(run: runs.Run) -> None:
         way_on = "Train shows its progress and the time left." if status.active else ""
         way_on = "You can continue it on Train." if status.state in ("cancelled", "interrupted") else way_on
         st.markdown(f"**{what}{code(run.name)} {state}.** This page shows the result of a fit. {way_on}")
-        if status.active:
+        if status.state == "running":
             st.progress(min(max(status.progress, 0.0), 1.0), text=f"{status.progress:.0%}")
         with st.container(horizontal=True):
-            if st.button("Go to Train", type="primary", icon=":material/model_training:", key="empty_to_train"):
-                session.address.go("train")
+            _lead_to("train")
             if stamps.refinement(run) and st.button(
                 "See its refined graph", icon=":material/auto_fix_high:", key="empty_to_refine"
             ):

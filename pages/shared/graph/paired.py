@@ -18,9 +18,9 @@ from pages.shared.graph import canvas
 _PLACED = "Nodes follow the order of the first result. Edges of the second that contradict it point up."
 _SEEN = {"kept": "same", "new": "only here", "dropped": "only here", "reversed": "other way", "opened": "open"}
 _SHAPE = 0.9  # width over height of each graph, which has half of the page
-# As Refine names the same numbers, and hides those that only experts read; the file has all.
+# As Refine names the same numbers. The others are hidden until the reader shows them; the file has all.
 _LABELS = {"ocs": "OCS", "gain_nats": "Evidence", "robust_nats": "Worst case", "p_value": "p", "bootstrap": "Stability"}
-_HIDDEN = ("robust_nats", "linear_nats", "spread_nats", "log_likelihood_nats", "bic_nats", "p_value", "folds")
+_IN_SIGHT = ("ocs", "z", "gain_nats", "direction_nats", "decided")
 _NUMBER = 112  # pixels: all six stand in one row of a wide page
 
 
@@ -170,7 +170,7 @@ def _config(rows: pd.DataFrame, words: Sequence[str]) -> dict[str, object]:
         label = f"{_LABELS.get(what, what.removesuffix('_nats').replace('_', ' ').capitalize())}, {word}"
         form = "percent" if what == "bootstrap" else "%.3g"
         kind = column.CheckboxColumn(label) if what == "decided" else column.NumberColumn(label, format=form)
-        config[name] = kind | ({"hidden": True} if what in _HIDDEN else {})
+        config[name] = kind | ({} if what in _IN_SIGHT else {"hidden": True})
     return {
         "parent": column.TextColumn("Parent", pinned=True),
         "child": column.TextColumn("Child", pinned=True),

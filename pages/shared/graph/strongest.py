@@ -9,7 +9,8 @@ from disco.figures import graph as drawing
 from disco.runs import Run
 from disco.words import number
 
-READABLE = 60  # edges; more are a hairball
+READABLE = 60  # edges; many more are a hairball
+_ALL = 72  # up to so many, all are drawn: to leave out a few makes a graph no easier to read
 
 
 def part(run: Run, graph: nx.DiGraph, always: Collection[tuple[str, str] | None] = ()) -> nx.DiGraph:
@@ -19,7 +20,7 @@ def part(run: Run, graph: nx.DiGraph, always: Collection[tuple[str, str] | None]
         always: edges that are drawn in any case.
     """
     many = graph.number_of_edges()
-    if many <= READABLE:
+    if many <= _ALL:
         return graph
     ranked = sorted(graph.edges(data=True), key=lambda edge: drawing.strength(edge[2]), reverse=True)
     wanted = f"graph_wanted_{run.id}"  # kept while the number of all edges changes, as during a search

@@ -31,7 +31,8 @@ def offer(result: Result, selector: str, where: str) -> None:
 
     def asked() -> Callable[[Callback], None] | None:
         key, icon = f"selecting_{where}_{selector}", ":material/play_arrow:"
-        if not st.button(f"Compute {name}", key=key, icon=icon, help=_TAKES[selector]):
+        look = "primary" if where == "shown" else "secondary"  # the page has nothing else to show
+        if not st.button(f"Compute {name}", type=look, key=key, icon=icon, help=_TAKES[selector]):
             return None
         work = partial(compute, result.run, result.variant, selector)
         return machine.once_compiled(work) if selector == "evidence" else work

@@ -36,7 +36,7 @@ def sliders(result: Result, where: str) -> tuple[float, float]:
 
     with left:
         tau_z = st.slider(
-            "Threshold τ_Z",
+            "Threshold on Z (τ_Z)",
             0.0,
             max(HIGHEST, float(tau_z)),
             step=_STEP[result.rule],
@@ -44,6 +44,7 @@ def sliders(result: Result, where: str) -> tuple[float, float]:
             on_change=keep,
             help=_HELP[result.rule],
         )
+        st.caption(_MEANS[result.rule])
         # Always there, so nothing moves; the other threshold does not change.
         st.button(
             f"Back to τ_Z = {own[0]:.3g}",
@@ -71,6 +72,10 @@ def sliders(result: Result, where: str) -> tuple[float, float]:
     return tau_z, pi_min
 
 
+_MEANS = {
+    "iqr": "Z: how far a candidate's score is above the child's other candidates, in interquartile ranges.",
+    "jackknife": "Z: a candidate's mean curvature over the folds, divided by its standard error.",
+}
 _STEP = {"iqr": 0.05, "jackknife": 0.01}
 _HELP = {
     "iqr": f"{define('τ_Z')} Z: {define('Z')} The default is 2; in the paper's own comparison, 1 is better in all "
@@ -103,7 +108,7 @@ def _expected(result: Result, tau_z: float) -> None:
     noise, kept = jackknife.expected_false(result.groups, result.z, tau_z)
     st.metric(
         "Expected from noise alone",
-        f"{noise:.1f} of {kept}",
+        f"{noise:.1f} of {kept}" if kept else "–",
         width="content",
         help="The Z of all candidates are modelled as two groups, without and with an edge. This many of the first "
         "group are expected above τ_Z. Nominal: a wrong order makes more false edges.",

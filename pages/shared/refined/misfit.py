@@ -21,7 +21,7 @@ from pages.shared.work import machine
 _MOST_NAMED = 6
 # What an earlier rule called decided, misfit or not, between columns whose order in time is certain.
 _WRONG = (
-    "on 47 public tables, 118 of 244 arrows that an earlier rule called decided were wrong "
+    "On 47 public tables, 118 of 244 arrows that an earlier rule called decided were wrong "
     "(`benchmarks/log/2026-11-22-honest-directions.md`)."
 )
 _KEPT = "reversed_misfit"  # session key: the measured misfits by run, refinement and edge
@@ -48,7 +48,7 @@ def worst(refined: Refined) -> None:
         few = f"{len(poor)} of {how_many(len(nodes), 'node')} {plural(len(poor), 'is', 'are')} poorly fitted"
         st.warning(f"**{few}: the arrows there are hypotheses.** {said}", icon=":material/rule:")
         return
-    st.caption(f":material/warning: {said} An arrow would be a hypothesis: {_WRONG}")
+    st.caption(f":material/warning: {said} An arrow would be a hypothesis.", help=_WRONG)
 
 
 def of_node(refined: Refined, node: str, *, of_refined: bool = False) -> None:

@@ -137,4 +137,7 @@ def controls_line(known: Known) -> None:
     if known.a_top is None or not known.controls:
         return
     sorts = ", ".join(f"by {name} {number(value)}" for name, value in known.controls.items())
-    st.caption(f"A_top, the highest recall an order allows: {number(known.a_top)} here; sorting the columns {sorts}.")
+    st.caption(
+        "A_top is the share of true edges that agree with the order, the highest recall that it allows: "
+        f"{number(known.a_top)} here; sorting the columns {sorts}."
+    )

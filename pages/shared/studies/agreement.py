@@ -27,6 +27,8 @@ def section(study: Study, results: Results, counts: pd.DataFrame) -> None:
         counts: whose columns are sorted.
     """
     st.subheader("Agreement with the references", anchor=False)
+    if study.caution:
+        st.info(study.caution, icon=":material/gavel:")
     _references(study)
     scores = agreement.scores(results, study.references)
     if len(scores):

@@ -46,18 +46,16 @@ def section(study: Study, columns: Sequence[str], runs: Mapping[str, Run]) -> No
     means, note = _units(experiment, tuple(columns), chosen)
     effects = experiments.effects(means, columns)
     figure.show(figures.effects(effects, means, chosen, experiment, study.names), "study_effects")
-    group.names(study, columns)
+    group.names(study, [name for name in columns if figures.in_words(name, study.names) == name])
     st.caption(
         f"{note} Intervals: 95 %, Welch's t of the log ratio with {experiment.unit}s as units. Few "
         f"{experiment.unit}s make them wide."
     )
-    if not runs:
-        st.caption("Find the graphs above to see what they say of these effects.")
-    elif not 0 < sum(name in experiment.causes for name in columns) < len(columns):
+    if runs and not 0 < sum(name in experiment.causes for name in columns) < len(columns):
         st.caption(
             f"The experiment removed {experiment.removed}: choose them and another {experiment.noun} to see verdicts."
         )
-    else:
+    elif runs:
         machine.once(machine.compiled, machine.PREPARING, lambda: _verdicts(experiment, runs))
     if study.lesson and runs:
         st.info(study.lesson, icon=":material/school:")

@@ -27,18 +27,16 @@ _OPENS = "study_opens"  # the page that shows the run just opened
 
 
 def head(study: Study) -> None:
-    """The title of a study, its introduction, and what its references are not."""
+    """The title of a study and its introduction."""
     # Only a run of the whole page may switch to another page, not a part of it.
     if page := st.session_state.pop(_OPENS, None):
         session.address.go(page)
     intro.page_intro(study.title, study.intro)
-    if study.caution:
-        st.warning(study.caution, icon=":material/gavel:")
 
 
 def names(study: Study, columns: Sequence[str]) -> None:
-    """The full names of the columns shown, beside the figures that show their codes."""
-    told = [f"**{plain(name)}** {plain(study.names[name])}" for name in columns if name in study.names]
+    """The full names of columns, beside a figure that shows their codes."""
+    told = [f"**{plain(name)}**: {plain(study.names[name])}" for name in columns if name in study.names]
     if told:
         st.caption(" · ".join(told))
 

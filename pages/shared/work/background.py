@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from disco.errors import FitStopped, InputError, ScoreUnavailable
 from disco.progress import Callback, Event
@@ -132,6 +133,11 @@ def keep(key: Key, computation: Computation[T]) -> Computation[T]:
     for old in with_result[:-_MOST_RESULTS]:
         everything.pop(old, None)
     return computation
+
+
+def box(title: str, icon: str, key: Key) -> DeltaGenerator:
+    """A box for a computation, open once it was asked for."""
+    return st.expander(title, icon=icon, expanded=find(key) is not None)
 
 
 def panel(

@@ -81,10 +81,8 @@ def _live(run: Run, before: dict) -> None:
             monitor.bar(part, run, shown_kind, status)
             waiting.start_now(row, run, kind)
     active = next((kind for kind, status in now.items() if status.active), None)
-    if active is not None and row.button(
-        "Cancel", icon=":material/stop:", key="cancel_finding", help="Stops within 2 seconds; it can be resumed later."
-    ):
-        monitor.act("Stopping …", lambda: jobs.cancel(run, active))
+    if active is not None:
+        waiting.cancel(row, run, active, "cancel_finding")
     if is_pressed and active is None:
         redraw.page()
 
@@ -97,4 +95,4 @@ def _ended(run: Run, kind: object) -> None:
     with row:
         st.markdown(f":material/warning: **{title}** {status.state}. {plain(why(status))}", width="stretch")
         if st.button(shown_kind.again(run, status), key=f"again_{kind.name}", icon=":material/play_arrow:"):
-            monitor.act("Starting …", lambda: jobs.start(run, kind, *shown_kind.asked(run, status)))
+            waiting.act("Starting …", lambda: jobs.start(run, kind, *shown_kind.asked(run, status)))

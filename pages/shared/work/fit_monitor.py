@@ -15,12 +15,14 @@ from disco.words import duration, number, series, shortened, size
 from disco.work import order_so_far
 from disco.work.forecast import span
 from pages.shared import session
+from pages.shared.frame import answers
 from pages.shared.frame.names import code, plain
 from pages.shared.frame.words import STAGES
 from pages.shared.work import setting_words
 from pages.shared.work.monitor import Monitored
 
 _EPOCHS = ("joint", "projection")
+_SHOWN_AS = {"mean": "Mean of the folds", "each": "Each fold"}
 _SHOWN, _LONGEST = 12, 24  # columns of an order, and characters of their names
 
 
@@ -37,7 +39,8 @@ def _kept(run: runs.Run) -> str:
 def _again(run: runs.Run, status: Status) -> str:
     if run.checkpoint_path.exists():
         return "Resume"
-    return "Fit it" if status.state == "unfitted" else "Start again"
+    again = {"unfitted": "Fit it", "failed": "Try the same fit again"}  # after a failure, other settings come first
+    return again.get(status.state, "Start again")
 
 
 def _below(run: runs.Run, status: Status) -> None:
@@ -107,7 +110,6 @@ def _curves(run: runs.Run, status: Status) -> None:
         if status.active:
             st.caption("The loss curves appear here once the first epochs are trained.")
         return
-    folds = list(range(1, run.settings.folds + 1))
     with st.container(horizontal=True, vertical_alignment="bottom"):
         smoothing = st.slider(
             "Smoothing",
@@ -118,18 +120,10 @@ def _curves(run: runs.Run, status: Status) -> None:
             key="smoothing",
             width=260,
             persist_state="session",
-            help="Weight of past values in the moving average. The measured values stay faintly visible.",
+            help="Weight of past values in the moving average. 0 shows the measured values.",
         )
-        shown = st.pills(
-            "Folds",
-            folds,
-            default=folds,
-            selection_mode="multi",
-            key="folds_shown",
-            format_func=str,
-            help="Each fold has its own networks.",
-        )
-    st.caption("Dotted: training loss. Line with dots: validation loss. Star: the epoch whose network is used.")
+        by_fold = answers.segments("Show", _SHOWN_AS, "losses_shown", help="Each fold has its own networks.") == "each"
+    st.caption("Dotted: training loss. Line: validation loss. Star: an epoch whose network is used.")
     networks = run.settings.networks
     for column, stage in zip(st.columns(len(networks), gap="medium"), networks, strict=True):
         with column:
@@ -137,7 +131,7 @@ def _curves(run: runs.Run, status: Status) -> None:
             if not (events["stage"] == stage).any():
                 st.caption("Its curves appear when its training begins.")
                 continue
-            figure = losses.loss_curves(events, stage, status.best_epochs.get(stage), smoothing, shown)
+            figure = losses.loss_curves(events, stage, status.best_epochs.get(stage), smoothing, by_fold)
             st.plotly_chart(figure, key=f"loss_{stage}", config=plotly_config(f"loss-{stage}"))
             st.caption(losses.said_in_words(events, stage))
     if status.state != "done":

@@ -14,10 +14,11 @@ from disco.runs import Run, Status, Work
 from disco.words import duration
 from disco.work import jobs
 from disco.work.forecast import span
-from pages.shared.frame import errors, redraw
+from pages.shared.frame import redraw
 from pages.shared.frame.names import plain
 from pages.shared.frame.words import standing, why
 from pages.shared.work import machine, waiting
+from pages.shared.work.waiting import act
 
 _SECONDS = 1.0
 _NEARLY = 0.99  # from here on, the time left says nothing
@@ -87,16 +88,18 @@ def _where(run: Run, kind: Monitored, status: Status) -> str:
 
 
 def bar(slot: Any, run: Run, kind: Monitored, status: Status) -> None:
-    """The bar of queued or running work, in a container: what it waits for, or its step, share and time left."""
+    """Running work in a container: its step, share and time left. Queued work has no bar: what it waits for."""
+    if status.state == "queued":
+        is_preparing = _compiles(run, kind)
+        words = "Preparing the search (once on this computer)" if is_preparing else waiting.words(run, kind.work)
+        slot.caption(f":material/hourglass_top: {plain(words)}")
+        return
     left = (
         ""
         if status.eta is None or status.progress > _NEARLY
         else f" · {span(_LESS * status.eta, _MORE * status.eta)} left"
     )
     words = f"{kind.step(status)} · {status.progress:.0%} in all{left}" if status.stage else "Starting"
-    if status.state == "queued":
-        is_preparing = _compiles(run, kind)
-        words = "Preparing the search (once on this computer)" if is_preparing else waiting.words(run, kind.work)
     slot.progress(min(max(status.progress, 0.0), 1.0), text=plain(words))
 
 
@@ -111,20 +114,10 @@ def _buttons(run: Run, kind: Monitored, status: Status) -> None:
     name = kind.work.name
     with st.container(horizontal=True):
         if status.active:
-            text = "Stops within 2 seconds. You can resume later."
-            if st.button("Cancel", icon=":material/stop:", key=f"cancel_{name}", help=text):
-                act("Stopping …", lambda: jobs.cancel(run, kind.work))
             waiting.start_now(st, run, kind.work)
+            waiting.cancel(st, run, kind.work, f"cancel_{name}")
         elif status.resumable:
-            label = kind.again(run, status)
-            if st.button(label, type="primary", icon=":material/play_arrow:", key=f"resume_{name}"):
+            label, look = kind.again(run, status), "secondary" if status.state == "failed" else "primary"
+            if st.button(label, type=look, icon=":material/play_arrow:", key=f"resume_{name}"):
                 act("Starting …", lambda: jobs.start(run, kind.work, *kind.asked(run, status)))
         kind.buttons(run, status)
-
-
-def act(words: str, action: Callable[[], object]) -> None:
-    """Do something to a run and redraw the page; or say in a sentence why it failed."""
-    with errors.said():
-        with st.spinner(words):
-            action()
-        st.rerun()

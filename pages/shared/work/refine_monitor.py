@@ -7,7 +7,8 @@ from disco.runs import REFINE, Run, Status
 from disco.runs.refined import choice_from
 from disco.work import refining
 from pages.shared.frame import figure
-from pages.shared.work.monitor import Monitored, act
+from pages.shared.work.monitor import Monitored
+from pages.shared.work.waiting import act
 
 _STAGES = {
     "screen": "Screen: which pairs may be joined",

@@ -1,5 +1,6 @@
-"""Queued work: what it waits for, its place, how long, and the button that starts it at once."""
+"""Queued work: what it waits for and how long; the buttons to start it at once and to cancel work."""
 
+from collections.abc import Callable
 from typing import Any
 
 import streamlit as st
@@ -34,6 +35,21 @@ def start_now(slot: Any, run: Run, work: Work) -> None:
             jobs.start_at_once(run, work)
 
 
+def cancel(slot: Any, run: Run, work: Work, key: str) -> None:
+    """The button, in a container, that cancels queued or running work; it comes last in its row."""
+    text = "Stops within 2 seconds. You can resume later."
+    if slot.button("Cancel", icon=":material/stop:", key=key, help=text):
+        act("Stopping …", lambda: jobs.cancel(run, work))
+
+
+def act(words: str, action: Callable[[], object]) -> None:
+    """Do something to a run and redraw the page; or say in a sentence why it failed."""
+    with errors.said():
+        with st.spinner(words):
+            action()
+        st.rerun()
+
+
 def section(run: Run) -> None:
     """What the run waits for, and the buttons to start it or cancel it; nothing unless it is queued."""
     queued = [work for work in (FIT, REFINE, COMPARE) if jobs.wait_of(run, work) is not None]
@@ -48,7 +64,4 @@ def _queued(run: Run, work: Work) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(f":material/hourglass_top: {plain(words(run, work))}", width="content")
         start_now(st, run, work)
-        if st.button("Cancel", icon=":material/stop:", key=f"cancel_queued_{run.id}"):
-            with errors.said():
-                jobs.cancel(run, work)
-                st.rerun()
+        cancel(st, run, work, f"cancel_queued_{run.id}")

@@ -1,0 +1,105 @@
+"""The causal order as a ranked list, source first: for every node, how clearly it was put after those above it."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from disco.figures import roles, theme
+from disco.figures.axes import log_ticks
+from disco.words import plural, share
+
+ROW = 22  # pixels per node
+_CLOSE = 1.1  # a smaller ratio is said to be close
+
+
+def ranking(order: Sequence[str], steps: pd.DataFrame, wrong: Sequence[int] = ()) -> go.Figure:
+    """The nodes from the top, each with the score of the runner-up divided by its own when it was removed.
+
+    Args:
+        order: all nodes, source first. The first was never removed, so it has no mark.
+        steps: from `disco.score.removals.all_steps`.
+        wrong: steps that removed a node before one of its true children; marked by crosses.
+    """
+    row = {node: place for place, node in enumerate(order)}
+    drawn = steps.assign(row=steps["sink"].map(row), shown=steps["ratio"].clip(lower=1.0, upper=1e3).fillna(1e3))
+    agree = drawn["folds_agreeing"] == drawn["folds"]
+    fig = go.Figure()
+    _stems(fig, drawn)
+    _marks(fig, drawn[agree], "all folds agree", roles.PICKED, "circle")
+    _marks(fig, drawn[~agree], "folds disagree", roles.ACCENT, "circle-open")
+    _crosses(fig, drawn[drawn["step"].isin(wrong)])
+    top = max(2.0, float(drawn["shown"].max()) * 1.2) if len(drawn) else 2.0
+    tickvals, words = log_ticks(1.0, top)
+    fig.layout.xaxis = dict(
+        type="log",
+        range=[-0.03, np.log10(top)],
+        tickvals=tickvals,
+        ticktext=[f"× {word}" for word in words],
+        title="runner-up's score ÷ its own",
+        side="top",  # in sight where a long list scrolls
+    )
+    fig.layout.yaxis = dict(
+        tickvals=list(range(len(order))),
+        ticktext=[f"{place}  {theme.label(node, 18)}" for place, node in enumerate(order, start=1)],
+        range=[len(order) - 0.4, -0.6],
+        tickfont={"size": 14},
+        showgrid=False,
+        title=None,
+    )
+    return roles.titled(fig, _title(drawn, agree), height=110 + ROW * len(order), legend=False)
+
+
+def _stems(fig: go.Figure, drawn: pd.DataFrame) -> None:
+    gap = np.full(len(drawn), np.nan)
+    fig.add_scatter(
+        x=np.column_stack([np.ones(len(drawn)), drawn["shown"], gap]).ravel(),
+        y=np.column_stack([drawn["row"], drawn["row"], gap]).ravel(),
+        mode="lines",
+        line={"color": roles.FAINT, "width": 1.5},
+        hoverinfo="skip",
+        showlegend=False,
+    )
+
+
+def _marks(fig: go.Figure, part: pd.DataFrame, name: str, colour: str, symbol: str) -> None:
+    if part.empty:
+        return
+    sinks, runners_up = ([theme.label(node) for node in part[which]] for which in ("sink", "runner_up"))
+    folds = [share(a, b) for a, b in zip(part["folds_agreeing"], part["folds"], strict=True)]
+    words = [
+        f"{sink}, step {step}: {runner_up} scored × {ratio:.3g}, {agreeing} folds"
+        for sink, step, runner_up, ratio, agreeing in zip(
+            sinks, part["step"], runners_up, part["shown"], folds, strict=True
+        )
+    ]
+    fig.add_scatter(
+        x=part["shown"],
+        y=part["row"],
+        mode="markers",
+        name=name,
+        marker={"color": colour, "symbol": symbol, "size": 10, "line": {"width": 2, "color": colour}},
+        customdata=list(part["sink"]),
+        text=words,
+        hovertemplate="%{text}<extra></extra>",
+    )
+
+
+def _crosses(fig: go.Figure, part: pd.DataFrame) -> None:
+    """Mark the removals that are wrong in the known graph."""
+    if len(part):
+        fig.add_scatter(
+            x=part["shown"],
+            y=part["row"],
+            mode="markers",
+            name="wrong according to the known graph",
+            hoverinfo="skip",
+            marker={"symbol": "x-thin", "size": 13, "color": roles.WRONG, "line": {"width": 3, "color": roles.WRONG}},
+        )
+
+
+def _title(steps: pd.DataFrame, agree: pd.Series) -> str:
+    close = int((steps["ratio"] < _CLOSE).sum())
+    clear = f"All folds choose the same sink at {share(int(agree.sum()), len(steps))} steps"
+    return f"{clear}; {close} {plural(close, 'was', 'were')} decided by less than 10 %" if close else clear
