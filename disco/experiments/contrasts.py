@@ -39,7 +39,19 @@ MARGIN = 0.1  # a change of the rate by less than this share, up or down, counts
 RATE = 0.05  # false discovery rate of the contrasts that become rules
 COLUMNS = (
     *("arm", "node", "targets", "rows", "units", "control", "treated"),
-    *("ratio", "low", "high", "p_value", "q_value", "acts_nats", "changed", "unchanged", "moved"),
+    *(
+        "ratio",
+        "low",
+        "high",
+        "p_value",
+        "q_value",
+        "expected",
+        "acts_nats",
+        "changed",
+        "unchanged",
+        "excluded",
+        "moved",
+    ),
 )
 _LEVEL = 0.95
 _LEAST_RATIO = 0.02  # of an expected mean
@@ -84,10 +96,10 @@ def contrasts(given: Prepared, margin: float = MARGIN, seed: int = 0) -> pd.Data
     Returns:
         One row per arm and node, columns `COLUMNS`: targets, a tuple of nodes; the arm's rows and units that are
         compared; control and treated, the mean counts at an exposure of 1, and their ratio with its 95 % interval (NaN
-        where a mean is 0 or no stratum has both); p and q; the evidence that the target acts on the node (NaN with
-        several targets); whether the node changed (q at most 5 %); whether it stayed
-        the same as far as the margin; whether the arm moved one of its targets, by more than the margin. Empty without
-        interventions.
+        where a mean is 0 or no stratum has both); p and q; the expected ratio, and the evidence for it against no
+        change (NaN with several targets); whether the node changed (q at most 5 %); whether it stayed the same as far
+        as the margin, and whether it did where more was expected; whether the arm moved one of its targets, by more
+        than the margin. Empty without interventions.
     """
     adjustment = given.adjustment
     done = None if adjustment is None else adjustment.interventions
@@ -100,15 +112,15 @@ def contrasts(given: Prepared, margin: float = MARGIN, seed: int = 0) -> pd.Data
         size = int(part.treated.sum()), int(part.treated_units.sum())
         tied = _tied(given.counts.to_numpy()[done.arm == 0], [names.index(one) for one in targets])
         means, ratios, p_values = _means(part), _ratios(part), _p_values(part, random)
-        acts = np.full(len(names), np.nan)
+        acts = np.full((2, len(names)), np.nan)
         if len(targets) == 1:
             acts = _acts(part, means, ratios, names.index(targets[0]))
         moved = any(_has_moved(means[0, at], means[1, at], p_values[at], margin) for at in map(names.index, targets))
         for at, name in enumerate(names):
             if name not in targets:
-                told = *means[:, at], *ratios[:, at], p_values[at], acts[at], tied[at], moved
+                told = *means[:, at], *ratios[:, at], p_values[at], *acts[:, at], tied[at], moved
                 rows.append((label, name, targets, *size, *told))
-    found = pd.DataFrame(rows, columns=[*COLUMNS[:11], "acts_nats", "tied", "moved"])
+    found = pd.DataFrame(rows, columns=[*COLUMNS[:11], "expected", "acts_nats", "tied", "moved"])
     tested, tied = found["p_value"].notna(), found.pop("tied")
     found["q_value"] = np.nan
     for family in (tested & tied, tested & ~tied):
@@ -116,6 +128,7 @@ def contrasts(given: Prepared, margin: float = MARGIN, seed: int = 0) -> pd.Data
             found.loc[family, "q_value"] = false_discovery_control(found.loc[family, "p_value"])
     found["changed"] = found["q_value"] <= RATE
     found["unchanged"] = (found["low"] >= 1 / (1 + margin)) & (found["high"] <= 1 + margin)
+    found["excluded"] = found["unchanged"] & (np.abs(np.log(found["expected"])) > np.log(1 + margin))
     return found[list(COLUMNS)]
 
 
@@ -216,9 +229,9 @@ def _ratios(part: _Rows) -> np.ndarray:
 
 
 def _acts(part: _Rows, means: np.ndarray, ratios: np.ndarray, target: int) -> np.ndarray:
-    """The evidence that a target acts on the other nodes, nats, (d,); NaN where no stratum has both."""
+    """The expected ratios if a target acts on the other nodes, and the evidence for them in nats, (2, d)."""
     if not len(part.block):
-        return np.full(means.shape[1], np.nan)
+        return np.full((2, means.shape[1]), np.nan)
     rates, at = (part.counts / part.exposure[:, None])[~part.treated], part.stratum[~part.treated]
     size = at.max() + 1
     rates = rates - (_summed(rates, at, size) / np.bincount(at, minlength=size).clip(1)[:, None])[at]
@@ -228,7 +241,7 @@ def _acts(part: _Rows, means: np.ndarray, ratios: np.ndarray, target: int) -> np
         expected = np.log(np.maximum(1 + slope * step / means[0], _LEAST_RATIO))
         log, low, high = np.log(ratios)
         spread = (high - low) / (2 * student.ppf((1 + _LEVEL) / 2, max(len(part.block) - part.block.max() - 2, 1)))
-        return (log * expected - expected**2 / 2) / spread**2
+        return np.array([np.exp(expected), (log * expected - expected**2 / 2) / spread**2])
 
 
 def _p_values(part: _Rows, random: np.random.Generator) -> np.ndarray:

@@ -1,8 +1,10 @@
 """Rules from contrasts: a node that setting X changes comes after X; one that it leaves alone is no child of X.
 
 A node counts as changed if its false discovery rate is at most half a percent, or at most 5 % and the change is 20
-times likelier if X acts on it as the controls lead to expect than if X does not act. It counts as left alone if its
-interval is within the margin, X itself is another in its arm, and the change is 20 times likelier if X does not act.
+times likelier if X acts on it as the controls lead to expect than if X does not act. In the second case it is only no
+cause of X: that it comes after X in every order would be too much for a single weak rule to say. A node counts as left
+alone if its interval is within the margin, where the controls lead to expect more, X itself is another in its arm, and
+the change is 20 times likelier if X does not act.
 
 The first rule holds whatever is hidden. An arm that set several nodes at once shows only that one of them acts, and
 gives no rule. Rules that contradict stronger ones, or knowledge, are left out.
@@ -58,9 +60,10 @@ def learnt(found: pd.DataFrame, names: Sequence[str], known: Resolved | None = N
     if found.empty:
         return Learnt(known, none)
     index = {name: number for number, name in enumerate(names)}
-    single = found[found["targets"].map(len) == 1].sort_values("p_value", kind="stable")
+    single = found[found["targets"].map(len) == 1].sort_values(["q_value", "p_value"], kind="stable")
     pairs = [(index[row.targets[0]], index[row.node], row) for row in single.itertuples()]
     start = Resolved(none, none, none) if known is None else known
+    shown = none.copy()  # by a change that is only likely
     reach, steps = start.before.copy(), nx.DiGraph(np.argwhere(start.before).tolist())
     notes = [_NOT_COMPARED.format(arm=arm) for arm in found.loc[found["rows"] == 0, "arm"].unique()]
     still = single[~single["moved"] & (single["rows"] > 0)].drop_duplicates("arm")
@@ -68,14 +71,17 @@ def learnt(found: pd.DataFrame, names: Sequence[str], known: Resolved | None = N
     for parent, child, row in pairs:
         if not is_change(row) or reach[parent, child]:
             continue
-        if reach[child, parent]:
+        if reach[child, parent] or shown[child, parent]:
             notes.append(_contradicted(names, steps, parent, child, row.p_value, start))
             continue
-        up, down = reach[:, parent].copy(), reach[child].copy()
-        up[parent] = down[child] = True
-        reach |= np.outer(up, down)
+        if row.q_value <= SURE:
+            up, down = reach[:, parent].copy(), reach[child].copy()
+            up[parent] = down[child] = True
+            reach |= np.outer(up, down)
+        else:
+            shown[parent, child] = True
         steps.add_edge(parent, child)
-    forbidden, before = start.forbidden | reach.T, reach & ~start.before
+    forbidden, before = start.forbidden | reach.T | shown.T, (reach & ~start.before) | shown
     for parent, child, row in pairs:
         if is_left_alone(row) and not before[parent, child]:
             if start.required[parent, child]:
@@ -92,7 +98,7 @@ def is_change(row: Any) -> bool:
 
 def is_left_alone(row: Any) -> bool:
     """Whether a contrast shows that its node is no child of its target."""
-    return row.unchanged and row.moved and not row.changed and row.acts_nats <= -SUPPORT
+    return row.excluded and row.moved and not row.changed and row.acts_nats <= -SUPPORT
 
 
 def _contradicted(

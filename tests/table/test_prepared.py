@@ -169,6 +169,7 @@ INSIDE = {
     "disco.parents.selectors": {"check", "rows_of"},
     "disco.parents.smooths": {"in_order"},
     "disco.refine.starts": {"first_orders"},
+    "disco.refine.settling": {"next_experiment"},  # beside a finished refinement of the same table
     "disco.refine.task": {"Task.of"},
     "disco.methods.apart": {"find_apart"},  # which calls `find` elsewhere
     "disco.methods.cont": {"order"},
