@@ -1,4 +1,4 @@
-"""Contrasts: what setting some nodes did to all others, as ratios of rates, free of any model class.
+"""Contrasts: what setting some nodes, or a level of a context, did to all others, as ratios of rates, without a model.
 
 Rows of an arm are compared with the controls in the same stratum, by the Mantel–Haenszel rate ratio
 
@@ -11,9 +11,9 @@ Student's t.
 
 The p-value is that of permuting the arms among units, within strata if these are rows: exact moments and a normal tail
 if both sides have many units, drawn permutations otherwise. q is the false discovery rate of Benjamini and Hochberg, in
-two families: nodes that go along with a target among the controls, and the others. What a target changes goes along
-with it, and the controls say nothing of the arm, so the first family keeps its power in a wide table (stratified
-control; Sun and others, Genetic Epidemiology 2006).
+three families: contexts; nodes that go along with a target among the controls; and the others. What a target changes
+goes along with it, and the controls say nothing of the arm, so the second family keeps its power in a wide table
+(stratified control; Sun and others, Genetic Epidemiology 2006).
 
 An arm that sets one node has an expected ratio R₁ for every other node: what its regression on that node among the
 controls predicts. That is the ratio if the first acts on the second and nothing else joins them. The log likelihood
@@ -24,6 +24,7 @@ ratio of R₁ against no change,
 is the evidence that it acts, in nats.
 """
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -38,7 +39,7 @@ from disco.table.prepared import Prepared
 MARGIN = 0.1  # a change of the rate by less than this share, up or down, counts as none
 RATE = 0.05  # false discovery rate of the contrasts that become rules
 COLUMNS = (
-    *("arm", "node", "targets", "rows", "units", "control", "treated"),
+    *("of", "arm", "node", "targets", "rows", "units", "control", "treated"),
     *(
         "ratio",
         "low",
@@ -85,51 +86,99 @@ class _Rows(NamedTuple):
         return np.bincount(self.unit, self.treated, len(self.block)) > 0
 
 
+class _Arm(NamedTuple):
+    """What is compared with the controls.
+
+    Attributes:
+        of: the column that names it.
+        label: its label there.
+        targets: the nodes that it sets; none for a level of a context.
+        side: 1 for its rows, 0 for the controls, -1 for other rows, (n,).
+    """
+
+    of: str
+    label: str
+    targets: tuple[str, ...]
+    side: np.ndarray
+
+
 def contrasts(given: Prepared, margin: float = MARGIN, seed: int = 0) -> pd.DataFrame:
-    """Every arm against the controls, for every node that it does not set itself.
+    """Every arm and level of a context against the controls, for every node that it does not set itself.
 
     Args:
-        given: a table with interventions; covariates make strata.
+        given: a table with interventions or categorical contexts; covariates make strata.
         margin: a ratio counts as unchanged if its interval lies within 1 / (1 + margin) and 1 + margin.
         seed: of the drawn permutations.
 
     Returns:
-        One row per arm and node, columns `COLUMNS`: targets, a tuple of nodes; the arm's rows and units that are
-        compared; control and treated, the mean counts at an exposure of 1, and their ratio with its 95 % interval (NaN
-        where a mean is 0 or no stratum has both); p and q; the expected ratio, and the evidence for it against no
-        change (NaN with several targets); whether the node changed (q at most 5 %); whether it stayed the same as far
-        as the margin, and whether it did where more was expected; whether the arm moved one of its targets, by more
-        than the margin. Empty without interventions.
+        One row per arm and node, columns `COLUMNS`: of, the column that names the arm; targets, a tuple of nodes, empty
+        for a level of a context; the arm's rows and units that are compared; control and treated, the mean counts at an
+        exposure of 1, and their ratio with its 95 % interval (NaN where a mean is 0 or no stratum has both); p and q;
+        the expected ratio, and the evidence for it against no change (NaN without exactly one target); whether the node
+        changed (q at most 5 %); whether it stayed the same as far as the margin, and whether it did where more was
+        expected; whether the arm moved one of its targets, by more than the margin.
     """
-    adjustment = given.adjustment
-    done = None if adjustment is None else adjustment.interventions
-    if adjustment is None or done is None:
-        return pd.DataFrame(columns=list(COLUMNS))
-    names, random, rows = list(given.counts.columns), np.random.default_rng(seed), []
-    strata = _strata(adjustment)
-    for number, (label, targets) in enumerate(zip(done.arms, done.targets, strict=True), start=1):
-        part = _compared(given, adjustment, strata, number)
-        size = int(part.treated.sum()), int(part.treated_units.sum())
-        tied = _tied(given.counts.to_numpy()[done.arm == 0], [names.index(one) for one in targets])
-        means, ratios, p_values = _means(part), _ratios(part), _p_values(part, random)
-        acts = np.full((2, len(names)), np.nan)
-        if len(targets) == 1:
-            acts = _acts(part, means, ratios, names.index(targets[0]))
-        moved = any(_has_moved(means[0, at], means[1, at], p_values[at], margin) for at in map(names.index, targets))
-        for at, name in enumerate(names):
-            if name not in targets:
-                told = *means[:, at], *ratios[:, at], p_values[at], *acts[:, at], tied[at], moved
-                rows.append((label, name, targets, *size, *told))
-    found = pd.DataFrame(rows, columns=[*COLUMNS[:11], "expected", "acts_nats", "tied", "moved"])
-    tested, tied = found["p_value"].notna(), found.pop("tied")
+    random, rows = np.random.default_rng(seed), []
+    for arm in arms(given.adjustment):
+        rows += _rows_of(given, arm, margin, random)
+    found = pd.DataFrame(rows, columns=[*COLUMNS[:12], "expected", "acts_nats", "family", "moved"])
     found["q_value"] = np.nan
-    for family in (tested & tied, tested & ~tied):
-        if family.any():
-            found.loc[family, "q_value"] = false_discovery_control(found.loc[family, "p_value"])
+    for _, family in found[found["p_value"].notna()].groupby("family"):
+        found.loc[family.index, "q_value"] = false_discovery_control(family["p_value"])
     found["changed"] = found["q_value"] <= RATE
     found["unchanged"] = (found["low"] >= 1 / (1 + margin)) & (found["high"] <= 1 + margin)
-    found["excluded"] = found["unchanged"] & (np.abs(np.log(found["expected"])) > np.log(1 + margin))
+    found["excluded"] = found["unchanged"] & (np.abs(np.log(found["expected"].astype(float))) > np.log(1 + margin))
     return found[list(COLUMNS)]
+
+
+def arms(adjustment: Adjustment | None) -> Iterator[_Arm]:
+    """The arms of interventions, then the levels of contexts."""
+    if adjustment is None:
+        return
+    if (done := adjustment.interventions) is not None:
+        for targets in dict.fromkeys(done.targets):  # labels that set the same nodes are one arm
+            numbers = [at for at, other in enumerate(done.targets, start=1) if other == targets]
+            label = " or ".join(done.arms[at - 1] for at in numbers)
+            yield _Arm(
+                done.name, label, targets, np.where(done.arm == 0, 0, np.where(np.isin(done.arm, numbers), 1, -1))
+            )
+    for one in adjustment.contexts:
+        for code in np.unique(one.values) if one.levels else ():
+            if code != one.compared_with:
+                side = np.where(one.values == one.compared_with, 0, np.where(one.values == code, 1, -1))
+                yield _Arm(one.name, one.levels[code], (), side)
+
+
+def _rows_of(given: Prepared, arm: _Arm, margin: float, random: np.random.Generator) -> list[tuple]:
+    """The rows of one arm, without q and what follows from it."""
+    assert given.adjustment is not None  # an arm comes from it
+    names, targets = list(given.counts.columns), arm.targets
+    part = _compared(given, given.adjustment, arm)
+    size = int(part.treated.sum()), int(part.treated_units.sum())
+    tied = _tied(given.counts.to_numpy()[arm.side == 0], [names.index(one) for one in targets])
+    means, ratios, p_values = _means(part), _ratios(part), _p_values(part, random)
+    acts = np.full((2, len(names)), np.nan)
+    if len(targets) == 1:
+        acts = _acts(part, means, ratios, names.index(targets[0]))
+    moved = any(_has_moved(means[0, at], means[1, at], p_values[at], margin) for at in map(names.index, targets))
+    family = [("tied" if is_tied else "apart") if targets else "context" for is_tied in tied]
+    return [
+        (
+            arm.of,
+            arm.label,
+            name,
+            targets,
+            *size,
+            *means[:, at],
+            *ratios[:, at],
+            p_values[at],
+            *acts[:, at],
+            family[at],
+            moved,
+        )
+        for at, name in enumerate(names)
+        if name not in targets
+    ]
 
 
 def _has_moved(control: float, treated: float, p_value: float, margin: float) -> bool:
@@ -145,9 +194,11 @@ def _tied(controls: np.ndarray, targets: list[int]) -> np.ndarray:
     return (np.abs(ranks[:, targets].T @ ranks) * np.sqrt(len(controls)) >= _TIED).any(0)
 
 
-def _strata(adjustment: Adjustment) -> np.ndarray:
-    """The stratum of every row by its covariates, numbers in quarters, (n,)."""
+def _strata(adjustment: Adjustment, arm: _Arm) -> np.ndarray:
+    """The stratum of every row by its covariates, numbers in quarters, and for a context by the interventions, (n,)."""
     parts = [np.zeros(adjustment.rows, dtype=np.int64)]
+    if not arm.targets and adjustment.interventions is not None:
+        parts.append(adjustment.interventions.arm)
     for one in adjustment.covariates:
         if one.kind in (CATEGORICAL, ORDINAL):
             parts.append(one.values.astype(np.int64))
@@ -157,11 +208,10 @@ def _strata(adjustment: Adjustment) -> np.ndarray:
     return _joint(*parts)
 
 
-def _compared(given: Prepared, adjustment: Adjustment, strata: np.ndarray, number: int) -> _Rows:
+def _compared(given: Prepared, adjustment: Adjustment, arm: _Arm) -> _Rows:
     """The rows of an arm and of the controls, in strata that have both."""
-    arm, group = adjustment.interventions.arm, adjustment.group  # type: ignore[union-attr]  # the caller has them
-    kept = np.flatnonzero((arm == number) | (arm == 0))
-    treated, stratum, unit = arm[kept] == number, strata[kept], np.arange(len(kept))
+    kept, group = np.flatnonzero(arm.side >= 0), adjustment.group
+    treated, stratum, unit = arm.side[kept] == 1, _strata(adjustment, arm)[kept], np.arange(len(kept))
     of_groups = False
     if group is not None:
         group = group[kept]

@@ -1,6 +1,6 @@
 """Rules from contrasts: a node that setting X changes comes after X; one that it leaves alone is no child of X.
 
-A node counts as changed if its false discovery rate is at most half a percent, or at most 5 % and the change is 20
+A node counts as changed if its false discovery rate is at most .2 %, or at most 5 % and the change is 20
 times likelier if X acts on it as the controls lead to expect than if X does not act. In the second case it is only no
 cause of X: that it comes after X in every order would be too much for a single weak rule to say. A node counts as left
 alone if its interval is within the margin, where the controls lead to expect more, X itself is another in its arm, and
@@ -20,7 +20,7 @@ import pandas as pd
 from disco.knowledge.resolved import Resolved
 from disco.words import how_many, number
 
-SURE = 0.005  # false discovery rate below which a contrast needs no further support
+SURE = 0.002  # false discovery rate below which a contrast needs no further support
 SUPPORT = float(np.log(20))  # nats for or against what the controls lead to expect
 _NAMED = 5
 _NOT_COMPARED = (
@@ -57,7 +57,7 @@ def learnt(found: pd.DataFrame, names: Sequence[str], known: Resolved | None = N
     """
     nodes = len(names)
     none = np.zeros((nodes, nodes), dtype=bool)
-    if found.empty:
+    if not found["targets"].map(len).any():
         return Learnt(known, none)
     index = {name: number for number, name in enumerate(names)}
     single = found[found["targets"].map(len) == 1].sort_values(["q_value", "p_value"], kind="stable")

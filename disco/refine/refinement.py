@@ -8,7 +8,7 @@ import numpy as np
 
 from disco.checks import require_types
 from disco.devices import choose_device
-from disco.experiments import contrasts
+from disco.experiments import contrasts, remarks
 from disco.knowledge import Knowledge
 from disco.likelihood.batch import Problems
 from disco.likelihood.cpu import threads_at_the_rows
@@ -84,6 +84,7 @@ def refine(
     given, aside = prepare(table, roles), ignored(table, roles)
     whole, notes, rows = None, list[str](), searched_rows(given.counts.to_numpy())
     shown = contrasts(given)
+    notes += remarks(given, shown)
     if rows is not None:
         whole, many = whole_design(given, settings), len(given.counts)
         notes.append(_PART.format(rows=len(rows), many=many, of="those" if whole is None else "all"))

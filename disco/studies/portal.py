@@ -79,6 +79,17 @@ def table(plots: Sequence[str] = (CONTROL,), species: Sequence[str] = USUAL) -> 
     return counts.assign(**{name: rows[name] for name in PLACE_AND_TIME})
 
 
+def trial() -> tuple[pd.DataFrame, Roles]:
+    """Captures since 1988 on controls and exclosures of kangaroo rats, with the roles of an experiment."""
+    closed, first, last = COMPARISONS["all exclosures since 1988"]
+    rows = captures()
+    rows = rows[rows["year"].between(first, last) & rows["plot_type"].isin((CONTROL, *closed))].reset_index(drop=True)
+    counts = pd.DataFrame({name: caught(rows, name) for name in USUAL})
+    kinds = {"plot_type": "intervention", "plot_id": "group"}
+    roles = Roles(kinds | {"year": "covariate", "month": "covariate"}, targets=dict.fromkeys(closed, (KANGAROO_RATS,)))
+    return counts.assign(plot_type=rows["plot_type"], **{name: rows[name] for name in PLACE_AND_TIME}), roles
+
+
 def adjusted(plot: str | None = CATEGORICAL, year: str | None = CATEGORICAL, month: str | None = CONTINUOUS) -> Roles:
     """Place and time as covariates of a kind, or ignored if None.
 

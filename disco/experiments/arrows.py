@@ -1,0 +1,56 @@
+"""The arrows of a graph, held against an experiment: supported, contradicted, or neither."""
+
+from typing import NamedTuple
+
+import pandas as pd
+
+from disco.experiments.rules import is_change, is_left_alone
+from disco.words import number
+
+SUPPORTED, CONTRADICTED, CANNOT_SAY = VERDICTS = ("supported", "contradicted", "cannot say")
+
+
+class _Seen(NamedTuple):
+    """A contrast of a single target, as far as it is sure."""
+
+    changed: bool
+    alone: bool
+    ratio: float
+
+
+def arrows(edges: pd.DataFrame, found: pd.DataFrame) -> pd.DataFrame:
+    """What an experiment says of every edge with an end that it set.
+
+    Setting the cause must change the effect, and setting the effect must leave the cause alone. An edge is contradicted
+    if either is seen not to be so; supported if its parent was set and its child changed.
+
+    Args:
+        edges: columns parent, child.
+        found: `disco.experiments.contrasts`.
+
+    Returns:
+        Columns parent, child, verdict (one of `VERDICTS`) and why, a sentence; edges without such an end are left out.
+    """
+    seen = {
+        (row.targets[0], row.node): _Seen(is_change(row), is_left_alone(row), row.ratio)
+        for row in found[found["targets"].map(len) == 1].itertuples()
+    }
+    rows = []
+    for parent, child in zip(edges["parent"], edges["child"], strict=True):
+        along, back = seen.get((parent, child)), seen.get((child, parent))
+        if along is not None or back is not None:
+            rows.append((parent, child, *_verdict(parent, child, along, back)))
+    return pd.DataFrame(rows, columns=["parent", "child", "verdict", "why"])
+
+
+def _verdict(parent: str, child: str, along: _Seen | None, back: _Seen | None) -> tuple[str, str]:
+    if back is not None and back.changed and not (along is not None and along.changed):
+        return CONTRADICTED, f'Setting "{child}" changes "{parent}" ({number(back.ratio)} times), its supposed cause.'
+    if along is not None and along.alone:
+        return CONTRADICTED, f'Setting "{parent}" leaves "{child}" as it was ({number(along.ratio)} times).'
+    if along is not None and along.changed:
+        too = " So does the reverse: both may act on each other." if back is not None and back.changed else ""
+        return SUPPORTED, f'Setting "{parent}" changes "{child}", {number(along.ratio)} times the controls.{too}'
+    if back is not None and back.alone:
+        return CANNOT_SAY, f'Setting "{child}" leaves "{parent}" alone, as it must; a hidden cause of both would too.'
+    return CANNOT_SAY, "The change is too unsure to tell: more rows per arm would."

@@ -1,0 +1,74 @@
+"""What a reader must know of an experiment before the ratios: its units, and arms that differ in their covariates."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import pandas as pd
+from scipy.stats import chi2_contingency
+
+from disco.experiments.contrasts import arms
+from disco.table.adjustment import CATEGORICAL, Adjustment, Covariate
+from disco.table.prepared import Prepared
+from disco.words import how_many, number
+
+_APART = 0.25  # standard deviations between the means of an arm and the controls (Stuart, Statistical Science 2010)
+_SHARES = 0.2  # of the rows that would have to change their level
+_CHANCE = 3.3  # standard errors, and the p-value that belongs to them, that chance explains
+_P = 0.001
+
+
+def remarks(given: Prepared, found: pd.DataFrame) -> tuple[str, ...]:
+    """Sentences on the units of the comparison, and on arms that differ from the controls in a covariate.
+
+    Args:
+        given: the table.
+        found: its `contrasts`.
+    """
+    adjustment = given.adjustment
+    if adjustment is None or found.empty:
+        return ()
+    return (*_units(found, adjustment), *_uneven(found, adjustment))
+
+
+def _units(found: pd.DataFrame, adjustment: Adjustment) -> Iterator[str]:
+    """That groups are the units, if they are in any arm."""
+    arms = found.drop_duplicates(["of", "arm"])
+    whole = arms[(arms["units"] < arms["rows"]) & (arms["units"] > 0)]
+    if adjustment.group is None or whole.empty:
+        return
+    one = whole.sort_values("units").iloc[0]
+    yield (
+        f"Every group is in one arm as a whole, so groups are the units: {how_many(int(one['units']), 'group')} in "
+        f'"{one["arm"]}", with {how_many(int(one["rows"]), "row")}. More groups make ratios surer, more rows hardly do.'
+    )
+
+
+def _uneven(found: pd.DataFrame, adjustment: Adjustment) -> Iterator[str]:
+    """The arms that differ from the controls in a covariate."""
+    rows = found.groupby(["of", "arm"])["rows"].max()
+    for arm in arms(adjustment):
+        sides = arm.side == 1, arm.side == 0
+        for covariate in adjustment.covariates:
+            if words := _difference(covariate, *sides):
+                yield (
+                    f'The arm "{arm.label}" differs from the controls in "{covariate.name}" ({words}): only rows with '
+                    f"like values are compared, {rows[arm.of, arm.label]:,} of {int(sides[0].sum()):,} of the arm."
+                )
+
+
+def _difference(covariate: Covariate, arm: np.ndarray, control: np.ndarray) -> str:
+    """How an arm differs from the controls in a covariate; empty if hardly, or by chance."""
+    treated, others = covariate.values[arm], covariate.values[control]
+    if covariate.kind == CATEGORICAL:
+        counts = np.array([np.bincount(part, minlength=len(covariate.levels)) for part in (treated, others)])
+        shares = counts / counts.sum(1, keepdims=True)
+        moved = np.abs(shares[0] - shares[1]).sum() / 2
+        if moved < _SHARES or chi2_contingency(counts[:, counts.any(0)]).pvalue > _P:
+            return ""
+        level = int(np.abs(shares[0] - shares[1]).argmax())
+        return f'"{covariate.levels[level]}" in {shares[0, level]:.0%} of its rows against {shares[1, level]:.0%}'
+    spread = np.sqrt((treated.var() + others.var()) / 2)
+    apart = abs(treated.mean() - others.mean())
+    if apart <= max(_APART, _CHANCE * np.sqrt(1 / len(treated) + 1 / len(others))) * spread:
+        return ""
+    return f"mean {number(treated.mean())} against {number(others.mean())}"

@@ -1,0 +1,65 @@
+"""Contrasts as a forest plot: the ratio of every node in an arm to the controls, with its interval."""
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from disco.figures import roles, theme
+from disco.figures.axes import log_ticks, named_rows
+
+MOST = 40  # rows
+_WIDEST = (0.01, 100.0)  # of the axis
+_KINDS = (  # name, which rows, colour, symbol
+    ("changed", "changed", roles.PICKED, "diamond"),
+    ("the same, within the margin", "unchanged", roles.ACCENT, "square"),
+    ("cannot say", None, roles.MUTED, "circle"),
+)
+
+
+def forest(found: pd.DataFrame, margin: float, several: bool = True) -> go.Figure:
+    """One row per contrast, at most `MOST`.
+
+    Args:
+        found: rows of `disco.experiments.contrasts`, in the order to draw; those without an interval are left out.
+        margin: drawn as a band about 1.
+        several: whether rows of several arms are named by their arm too.
+    """
+    shown = found.dropna(subset=["low", "high"]).head(MOST).reset_index(drop=True)
+    fig = go.Figure()
+    fig.add_vrect(x0=1 / (1 + margin), x1=1 + margin, fillcolor=roles.MUTED, opacity=0.15, line_width=0)
+    fig.add_vline(x=1, line={"color": roles.MUTED, "dash": "dot", "width": 1.5})
+    left = pd.Series(True, index=shown.index)
+    for name, column, colour, symbol in _KINDS:
+        part = shown[left & (shown[column] if column else True)]
+        left[part.index] = False
+        spread = {"array": part["high"] - part["ratio"], "arrayminus": part["ratio"] - part["low"]}
+        fig.add_scatter(
+            x=part["ratio"],
+            y=part.index,
+            mode="markers",
+            name=name,
+            marker={"symbol": symbol, "size": 10, "color": colour},
+            error_x={"type": "data", "symmetric": False, **spread, "color": colour, "thickness": 2.2, "width": 4},
+            customdata=part[["low", "high", "control", "treated", "q_value"]].assign(
+                name=[theme.label(f"{one.arm}: {one.node}") for one in part.itertuples()]
+            ),
+            hovertemplate="%{customdata[5]}: %{x:.2f} (%{customdata[0]:.2f} to %{customdata[1]:.2f}); mean "
+            "%{customdata[3]:.3g}, among controls %{customdata[2]:.3g}; q = %{customdata[4]:.2g}<extra></extra>",
+        )
+    expected = shown[shown["expected"].notna()]
+    if len(expected):
+        fig.add_scatter(
+            x=expected["expected"].clip(*_WIDEST),
+            y=expected.index,
+            mode="markers",
+            name="expected from the controls, if it acts",
+            marker={"symbol": "line-ns", "size": 12, "line": {"width": 2, "color": roles.MUTED}},
+            hovertemplate="expected, if it acts: %{x:.2f}<extra></extra>",
+        )
+    ends = [*shown["low"], *shown["high"], *expected["expected"], 0.5, 2.0]
+    low, high = max(min(ends) / 1.15, _WIDEST[0]), min(max(ends) * 1.15, _WIDEST[1])
+    ticks = dict(zip(("tickvals", "ticktext"), log_ticks(low, high), strict=True))
+    fig.layout.xaxis = dict(type="log", range=[np.log10(low), np.log10(high)], **ticks)
+    fig.layout.xaxis.title = "rate in the arm over the rate among controls"
+    fig.layout.yaxis = named_rows(f"{one.arm} → {one.node}" if several else one.node for one in shown.itertuples())
+    return roles.titled(fig, "What each arm changed", height=170 + 26 * len(shown))

@@ -1,0 +1,138 @@
+"""The sections of Experiments. Owns the keys `experiments_…`."""
+
+import pandas as pd
+import streamlit as st
+
+from disco import experiments
+from disco.experiments.arrows import VERDICTS
+from disco.experiments.contrasts import MARGIN
+from disco.figures import contrasts as figures
+from disco.runs import Run
+from disco.table.prepared import Prepared
+from disco.words import how_many, series
+from pages.shared.frame import figure, table
+from pages.shared.frame.names import plain, shown
+from pages.shared.work.facts import fact
+
+_ALL = "All arms"
+
+
+def has_experiment(run: Run) -> bool:
+    """Whether a run has an intervention or a context."""
+    return run.roles is not None and bool(run.roles.named("intervention") or run.roles.named("context"))
+
+
+@fact(lambda run: str(run.path), 8, "Comparing the arms with the controls …")
+def contrasted(run: Run) -> pd.DataFrame:
+    """The run's contrasts, the surest first."""
+    return experiments.contrasts(_given(run)).sort_values(["q_value", "p_value"], ignore_index=True)
+
+
+@fact(lambda run: str(run.path), 8)
+def remarks(run: Run) -> tuple[str, ...]:
+    """What the ratios must be read with."""
+    return experiments.remarks(_given(run), contrasted(run))
+
+
+def _given(run: Run) -> Prepared:
+    return Prepared(run.table(), run.adjustment)
+
+
+def verdict(found: pd.DataFrame) -> None:
+    """How many contrasts changed, how many stayed the same, and the surest change in words."""
+    arms = found.drop_duplicates(["of", "arm"])
+    changed, same = int(found["changed"].sum()), int((found["unchanged"] & ~found["changed"]).sum())
+    st.markdown(
+        f"**{how_many(len(arms), 'arm')}, {how_many(changed, 'change')}.** {_surest(found)} Of "
+        f"{how_many(len(found), 'comparison')}, {same:,} stayed within {MARGIN:.0%}; the others are too unsure to tell."
+    )
+
+
+def _surest(found: pd.DataFrame) -> str:
+    """The surest change with an interval, as a sentence."""
+    sure = found[found["changed"] & found["low"].notna()]
+    if sure.empty:
+        return "Nothing changed for sure."
+    one = sure.iloc[0]
+    return (
+        f"The surest: {plain(shown(one['node'], 60))} at {one['ratio']:.2f} times the controls "
+        f"({one['low']:.2f} to {one['high']:.2f}) under {plain(shown(one['arm'], 80))}."
+    )
+
+
+def forest(found: pd.DataFrame) -> None:
+    """The ratios of one arm, or the surest of all."""
+    names = [_ALL, *dict.fromkeys(found["arm"])] if found["arm"].nunique() > 1 else list(dict.fromkeys(found["arm"]))
+    chosen = names[0]
+    if len(names) > 1:
+        chosen = st.selectbox("Arm", names, key="experiments_arm", format_func=lambda name: shown(name, 60), width=320)
+    part = found if chosen == _ALL else found[found["arm"] == chosen]
+    figure.show(figures.forest(part, MARGIN, several=chosen == _ALL), "experiments_forest")
+    if len(part) > figures.MOST:
+        st.caption(f"The surest {figures.MOST} of {len(part):,} comparisons; all are in the table below.")
+    st.caption(
+        f"95 % intervals. *Changed*: false discovery rate at most 5 %. Band: ± {MARGIN:.0%}, which counts as the same. "
+        "Within strata of the covariates, and with groups as units if each is in one arm."
+    )
+
+
+def arrows(edges: pd.DataFrame, found: pd.DataFrame) -> None:
+    """The verdict on every arrow at a node that was set."""
+    said = experiments.arrows(edges, found)
+    if said.empty:
+        st.caption("No edge of the graph has an end that an arm of its own set.")
+        return
+    counted = said["verdict"].value_counts()
+    st.markdown(series([f"**{int(counted.get(one, 0))}** {one}" for one in VERDICTS]) + ".")
+    rows = pd.DataFrame(
+        {
+            "edge": [f"{one.parent} → {one.child}" for one in said.itertuples()],
+            "verdict": said["verdict"],
+            "why": said["why"],
+        }
+    )
+    text = st.column_config.TextColumn
+    columns = {"edge": text("Edge", pinned=True), "verdict": text("Verdict"), "why": text("Why", width="large")}
+    table.show(rows, "Edges of the graph at nodes that were set, with the verdict of the experiment", columns, most=320)
+
+
+def contexts(effects: pd.DataFrame) -> None:
+    """What contexts act on in the graph."""
+    rows = pd.DataFrame(
+        {
+            "context": [f"{one.context} = {one.level}" if one.level else one.context for one in effects.itertuples()],
+            "node": effects["node"],
+            "gain_nats": effects["gain_nats"],
+        }
+    )
+    column = st.column_config
+    columns = {
+        "context": column.TextColumn("Context", pinned=True),
+        "node": column.TextColumn("Acts on"),
+        "gain_nats": column.NumberColumn("Evidence, nats", format="%.1f"),
+    }
+    table.show(rows, "What contexts act on in the graph", columns, most=320)
+
+
+def every(found: pd.DataFrame) -> None:
+    """All contrasts as a table, folded."""
+    with st.expander("Every comparison", icon=":material/table_rows:"):
+        rows = found[["arm", "node", "ratio", "low", "high", "p_value", "q_value", "expected", "rows", "units"]]
+        column = st.column_config
+        number = {name: column.NumberColumn(label, format="%.3g") for name, label in _NUMBERS.items()}
+        columns = {"arm": column.TextColumn("Arm", pinned=True), "node": column.TextColumn("Node"), **number}
+        whole = found.assign(targets=[";".join(names) for names in found["targets"]])
+        csv = table.Csv("Download CSV", "contrasts.csv", "experiments_csv", whole)
+        table.show(rows, "Every arm against the controls, by node", columns, csv=csv)
+
+
+_NUMBERS = {
+    "ratio": "Ratio",
+    "low": "From",
+    "high": "To",
+    "p_value": "p",
+    "q_value": "q",
+    "expected": "Expected",
+    "rows": "Rows",
+    "units": "Units",
+}

@@ -1,0 +1,49 @@
+"""Experiments without anything to show: what to bring, and an example."""
+
+import streamlit as st
+
+from disco.runs import Run
+from disco.studies import portal
+from pages.shared import session
+from pages.shared.frame import empty
+from pages.shared.frame.names import code
+
+_BRING = """
+**What to bring.** A table with one more column, which says what was done to each row:
+
+- **intervention**: the names of the columns that were set, such as a gene that was knocked out. Empty or *control* for
+  rows in which nothing was.
+- **context**: a treatment, arm, site or season, of which you do not know what it acts on.
+
+Give the column this role on Data. At least 10 rows per arm and some controls are needed; some hundred tell more.
+"""
+
+
+def no_run() -> None:
+    """No run is open: what to bring, an example, and the finished runs."""
+    empty.missing_run()
+    with st.container(border=True):
+        st.markdown(_BRING)
+        with st.container(horizontal=True):
+            _example("primary")
+            if st.button("Go to Data", icon=":material/table_view:", key="experiments_to_data"):
+                session.address.go("data")
+        empty.open_finished()
+
+
+def no_experiment(run: Run) -> None:
+    """The open run has neither arms nor contexts."""
+    with st.container(border=True):
+        st.markdown(f"**{code(run.name)} has no experiment.** {_BRING.strip()}")
+        st.caption("A run keeps its roles: give the column its role on Data, and start a new run.")
+        with st.container(horizontal=True):
+            if st.button("Go to Data", type="primary", icon=":material/table_view:", key="experiments_to_data"):
+                session.address.go("data")
+            _example("secondary")
+
+
+def _example(kind: str) -> None:
+    if st.button("Load the Portal example", type=kind, icon=":material/cruelty_free:", key="experiments_portal"):
+        table, roles = portal.trial()
+        session.draft.load(table, "Portal, kangaroo rats kept out", portal.CREDIT, roles=roles)
+        session.address.go("data")
