@@ -104,6 +104,7 @@ function drawEdge(edge) {
   group.append(part("path", { class: "near", d: edge.path }), line);
   if (edge.dot) group.append(drawDot(edge.dot, ink));
   if (edge.square) group.append(drawSquare(edge.square, ink));
+  if (edge.diamond) group.append(drawSquare(edge.diamond, ink, 45));
   group.append(part("polygon", { class: `head ${edge.end}`, points: edge.head, fill: ink, stroke: ink }));
   return group;
 }
@@ -112,8 +113,9 @@ function drawDot([x, y, radius], ink) {
   return part("circle", { cx: x, cy: y, r: radius, fill: ink });
 }
 
-function drawSquare([x, y, half], ink) {
-  return part("rect", { x: x - half, y: y - half, width: 2 * half, height: 2 * half, fill: ink });
+function drawSquare([x, y, half], ink, tilt = 0) {
+  const turned = `rotate(${tilt} ${x} ${y})`;
+  return part("rect", { x: x - half, y: y - half, width: 2 * half, height: 2 * half, fill: ink, transform: turned });
 }
 
 function drawKey(key) {
@@ -125,6 +127,7 @@ function drawKey(key) {
     sample.append(key.outline ? part("rect", { ...line, x: 2, y: 2, width: 30, height: 10, rx: 3 }) : part("path", { ...line, d: "M0 7H36" }));
     if (key.has_dot) sample.append(drawDot([6, 7, 4.5], ink));
     if (key.has_square) sample.append(drawSquare([6, 7, 4.5], ink));
+    if (key.has_diamond) sample.append(drawSquare([6, 7, 4.5], ink, 45));
     entry.append(sample);
   }
   entry.append(key.words);

@@ -4,17 +4,17 @@
     python -m benchmarks.experiments --only "tree" --methods refined --seeds 2 --results /tmp/trial.jsonl
     python -m benchmarks.experiments --summary                # of the existing lines
 
-One line per table and method: the case, the targets, the true edges with what can be known of each, and all edges found
-with the source of their direction. No bootstrap, no folds. *refined* is ours, *controls* the same without the arms.
+One line per table and method: the case, and counts of its edges (`Tally`). No bootstrap, no folds. *refined* is ours,
+*controls* the same without the arms.
 """
 
 import argparse
 import signal
 import statistics
 import time
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from dataclasses import asdict, dataclass, fields
 from multiprocessing import Pool
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -42,6 +42,8 @@ OTHERS = ("gies", "gnies", "boss")
 KINDS = ("set", "shift")
 LIMIT = 300  # seconds for a method of others
 SEEDS = 10
+
+_EVEN = "arms without effect"
 
 Line = dict[str, Any]
 
@@ -131,7 +133,7 @@ def _cases() -> dict[str, Case]:
         found[f"ER3 {name}, 10 set"] = Case(of_design(wide))
     found["hidden cause, x → y"] = Case(hidden(True), 50)
     found["hidden cause, no x → y"] = Case(hidden(False), 50)
-    found["arms without effect"] = Case(without_effect, 100, ("refined",))
+    found[_EVEN] = Case(without_effect, 100, ("refined",))
     return found
 
 
@@ -163,34 +165,31 @@ def measure(case: str, method: str, seed: int) -> Line:
     began = time.perf_counter()
     found = _ours(drawn, method) if method in OURS else _others(drawn, method)
     line = {"case": case, "method": method, "seed": seed, "seconds": round(time.perf_counter() - began, 2)}
-    known = {"targets": drawn.targets, "truth": drawn.truth.to_numpy().tolist()}
-    return line | known | found | (_contrasted(drawn) if case == "arms without effect" else {})
+    if "failed" in found:
+        return line | found
+    told = {"f1": round(f1(drawn.truth, found["pairs"]), 4), **asdict(counted(drawn, found["edges"]))}
+    return line | (_contrasted(drawn) if case == _EVEN else told)
 
 
 def _ours(drawn: Drawn, method: str) -> Line:
-    """Our edges: parent, child, the source of the direction."""
+    """Our edges: parent, child, the source of the direction; and the pairs in their likelier direction."""
     table, roles = drawn.table, drawn.roles
     if method == "controls":
         arm = table[roles.named("intervention")[0]]
         table, roles = table[arm.isin(["", "control"])].drop(columns=arm.name), None
     edges = refine(table, Choice(bootstrap=0, folds=0), roles=roles).edges
-    return {"edges": edges[["parent", "child", "source"]].to_numpy().tolist(), "f1": _f1(drawn, edges)}
+    return {"edges": edges[["parent", "child", "source"]].to_numpy().tolist(), "pairs": edges[["parent", "child"]]}
 
 
 def _others(drawn: Drawn, method: str) -> Line:
-    """Another method's edges: parent, child, and "class" if it gives a direction, "" if not."""
+    """Another method's edges: parent, child, "class" if it gives a direction, "" if not; and all pairs, both ways."""
     try:
         with _limited(LIMIT):
             outcome = find(method, drawn.table, roles=drawn.roles)
     except (InputError, TimeoutError) as error:
         return {"failed": str(error)}
     edges = [[*pair, CLASS] for pair in outcome.directed] + [[*pair, ""] for pair in outcome.undirected]
-    return {"edges": edges, "f1": _f1(drawn, pd.DataFrame(outcome.pairs, columns=["parent", "child"]))}
-
-
-def _f1(drawn: Drawn, edges: pd.DataFrame) -> float:
-    """F1 of our edges in their likelier direction, of others' open edges in both."""
-    return round(f1(drawn.truth, edges[["parent", "child"]]), 4)
+    return {"edges": edges, "pairs": pd.DataFrame(outcome.pairs, columns=["parent", "child"])}
 
 
 @contextmanager
@@ -221,39 +220,36 @@ def _contrasted(drawn: Drawn) -> Line:
     }
 
 
-@dataclass
+@dataclass(frozen=True)
 class Tally:
-    """Counts of the edges of some tables, by the joined pairs of columns.
+    """Counts of the edges of a table, by the joined pairs of columns.
 
     Attributes:
+        edges: true edges.
         joined: true edges whose pair is joined.
         decided, true: pairs with a direction, and those of them that are true edges in this direction.
         wrong: pairs with a direction that are true edges in the other direction.
         at, settled: joined true edges with an end that an arm sets, and those of them with a direction.
-        edges: true edges.
     """
 
-    joined: int = 0
-    decided: int = 0
-    true: int = 0
-    wrong: int = 0
-    at: int = 0
-    settled: int = 0
-    edges: int = 0
+    edges: int
+    joined: int
+    decided: int
+    true: int
+    wrong: int
+    at: int
+    settled: int
 
-    def add(self, line: Line) -> None:
-        """Count a line's edges."""
-        truth = {(parent, child) for parent, child, _ in line["truth"]}
-        self.edges += len(truth)
-        for parent, child, source in line["edges"]:
-            pair, turned = (parent, child), (child, parent)
-            is_joined, is_at = pair in truth or turned in truth, bool({*pair} & {*line["targets"]})
-            self.joined += is_joined
-            self.decided += source != ""
-            self.true += source != "" and pair in truth
-            self.wrong += source != "" and turned in truth
-            self.at += is_joined and is_at
-            self.settled += is_joined and is_at and source != ""
+
+def counted(drawn: Drawn, edges: Iterable[Sequence[str]]) -> Tally:
+    """The counts of a table's edges: parent, child, and what gives the direction, or nothing."""
+    truth = set(drawn.truth[["parent", "child"]].itertuples(index=False, name=None))
+    found = [(parent, child, source != "") for parent, child, source in edges]
+    joined = [(*pair, is_sure) for *pair, is_sure in found if {tuple(pair), tuple(pair[::-1])} & truth]
+    at = [is_sure for *pair, is_sure in joined if {*pair} & {*drawn.targets}]
+    sure = [tuple(pair) for *pair, is_sure in found if is_sure]
+    true, wrong = (sum(pair in truth for pair in pairs) for pairs in (sure, [pair[::-1] for pair in sure]))
+    return Tally(len(truth), len(joined), len(sure), true, wrong, len(at), sum(at))
 
 
 HEAD = ("case", "method", "tables", "true edges", "joined", "decided", "true", "reversed", "true of decided")
@@ -268,9 +264,9 @@ def table(found: Iterable[Line]) -> str:
     places = {name: place for place, name in enumerate((*CASES, *OURS, *OTHERS))}
     grid, failed, even = [HEAD, ("---",) * len(HEAD)], [], []
     for (case, method), group in sorted(groups.items(), key=lambda item: [places.get(name, 999) for name in item[0]]):
-        ended = [line for line in group if "edges" in line]
+        ended = [line for line in group if "failed" not in line]
         failed += [f"- {case}, {method}, seed {line['seed']}: {line['failed']}." for line in group if "failed" in line]
-        if case == "arms without effect":
+        if case == _EVEN:
             even = ended
         elif ended:
             grid.append((case, method, str(len(ended)), *_cells(ended)))
@@ -280,16 +276,15 @@ def table(found: Iterable[Line]) -> str:
 
 def _cells(ended: list[Line]) -> tuple[str, ...]:
     """The cells of a case and a method after their number of tables."""
-    tally = Tally()
-    for line in ended:
-        tally.add(line)
-    pairs = ((tally.true, tally.decided), (tally.settled, tally.at))
-    shares = [f"{part / whole:.0%}" if whole else "" for part, whole in pairs]
-    quality = statistics.fmean(line["f1"] for line in ended)
-    seconds = statistics.fmean(line["seconds"] for line in ended)
-    counts = (tally.edges, tally.joined, tally.decided, tally.true, tally.wrong)
-    at = (str(tally.at), str(tally.settled), shares[1])
-    return (*map(str, counts), shares[0], *at, f"{quality:.3f}", f"{seconds:.1f}")
+    sums = {item.name: sum(line[item.name] for line in ended) for item in fields(Tally)}
+    shares = [
+        f"{sums[part] / sums[whole]:.1%}" if sums[whole] else ""
+        for part, whole in (("true", "decided"), ("settled", "at"))
+    ]
+    quality, seconds = (statistics.fmean(line[name] for line in ended) for name in ("f1", "seconds"))
+    counts = [str(sums[name]) for name in ("edges", "joined", "decided", "true", "wrong")]
+    at = (str(sums["at"]), str(sums["settled"]), shares[1])
+    return (*counts, shares[0], *at, f"{quality:.3f}", f"{seconds:.1f}")
 
 
 def _even(ended: list[Line]) -> str:
@@ -325,8 +320,8 @@ def main(arguments: list[str] | None = None) -> None:
         for job in (() if options.summary else jobs(names))
         if job[1] in options.methods and (options.seeds is None or job[2] in options.seeds) and job not in done
     ]
-    with Pool(options.processes, torch.set_num_threads, (1,)) as pool:
-        for line in pool.imap_unordered(_measured, wanted):
+    with Pool(options.processes, torch.set_num_threads, (1,)) if options.processes > 1 else nullcontext() as pool:
+        for line in map(_measured, wanted) if pool is None else pool.imap_unordered(_measured, wanted):
             append_line(options.results, line)
             print(f"{', '.join(map(str, key(line)))}: {line['seconds']} s", flush=True)
     print(table(line for line in kept(options.results).values() if line["case"] in names))

@@ -9,9 +9,10 @@ order is as clear as the edges into the node it removes.
 |---|---|---|
 | sure | at most a fifth of the decisions are open | at most a fifth of the directions are undecided |
 | guess | up to a half | up to four fifths |
-| poor | more, or almost no edges | more, or the model does not fit the table |
+| poor | more, or almost no edges | more |
 
-A refinement is a guess at best if its searches disagree about the graph or were ended early.
+A refinement is a guess at best if the model does not fit the table, its searches disagree about the graph, or they were
+ended early.
 """
 
 from typing import NamedTuple
@@ -19,13 +20,14 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from disco.graph import CLASS, EXPERIMENT, KNOWLEDGE
 from disco.parents import jackknife
 from disco.parents.ocs import frequencies, passes
 from disco.parents.sparse import is_sparse
 from disco.refine import Refined
-from disco.refine.reasons import but_known, is_of_kind, missed
+from disco.refine.reasons import is_of_kind, missed
 from disco.refine.result import EARLY, Ends, ends
-from disco.words import how_many, plural, share
+from disco.words import how_many, plural, series, share
 
 LEVELS = ("sure", "guess", "poor")
 CLOSE = 1.1  # a runner-up below this multiple of the smallest score could equally have been removed
@@ -195,19 +197,27 @@ def of_refinement(refined: Refined, bound: float) -> Verdict:
         text = "An older version made this refinement and used fewer rules to call a direction decided."
         return Verdict("guess", text, "Refine again before you rely on an arrow.")
     whether_best = _whether_best(ends(refined.starts, bound), bound, refined.is_early)
-    if not is_of_kind(nodes):
-        poor = len(missed(nodes))
-        poorly = f"{share(poor, len(nodes))} nodes {plural(poor, 'is', 'are')} poorly fitted"
-        text = f"The model does not fit this table: {poorly}. {whether_best}".rstrip()
-        advice = "Lines show related columns. No direction is decided"
-        return Verdict("poor", text, f"{advice}{but_known(edges)}.")
     many = len(edges)
     open_ = int((~edges["decided"]).sum())
     level = "poor" if open_ > _UNDECIDED * many else "guess" if open_ > _FEW * many or whether_best else "sure"
     decided = many - open_
-    text = f"{share(decided, many).capitalize()} {plural(many, 'direction', 'directions')} "
-    text += f"{plural(decided, 'is', 'are')} decided. {whether_best}".rstrip()
-    return Verdict(level, text, _REFINED_ADVICE[level])
+    known = f"{share(decided, many).capitalize()} {plural(many, 'direction', 'directions')} "
+    known += f"{plural(decided, 'is', 'are')} {_sources(edges)}."
+    if is_of_kind(nodes):
+        return Verdict(level, f"{known} {whether_best}".rstrip(), _REFINED_ADVICE[level])
+    poor = len(missed(nodes))
+    poorly = f"{share(poor, len(nodes))} nodes {plural(poor, 'is', 'are')} poorly fitted"
+    is_fixed = edges["source"].isin([KNOWLEDGE, EXPERIMENT]).any()
+    text = f"{f'{known} ' if is_fixed else ''}The model does not fit this table: {poorly}. {whether_best}".rstrip()
+    advice = f"Lines show related columns. No {'other ' if is_fixed else ''}direction is decided."
+    return Verdict("guess" if is_fixed and level != "poor" else "poor", text, advice)
+
+
+def _sources(edges: pd.DataFrame) -> str:
+    """Decided; or known, and from what, if more than the model class decides directions."""
+    counted = edges["source"].value_counts()
+    told = [f"{counted[source]:,} {words}" for source, words in _SOURCE_WORDS.items() if source in counted]
+    return "decided" if not counted.index.isin([KNOWLEDGE, EXPERIMENT]).any() else f"known: {series(told)}"
 
 
 def _whether_best(ended: Ends, bound: float, is_early: bool) -> str:
@@ -223,6 +233,7 @@ def _whether_best(ended: Ends, bound: float, is_early: bool) -> str:
     return ""
 
 
+_SOURCE_WORDS = {EXPERIMENT: "by experiment", KNOWLEDGE: "by knowledge", CLASS: "by the model"}
 _REFINED_ADVICE = {
     "sure": "The model fits these columns and the evidence is strong. Hidden common causes would change that.",
     "guess": "Use the decided directions. An edge without a head joins two columns in a direction that is not known.",

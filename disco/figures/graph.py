@@ -5,8 +5,9 @@ width shows its OCS; it is dashed if it did not pass in all folds. In a refined 
 loss of its child's score without it. The same holds in a union of both methods' graphs, where an edge's colour and dash
 show which method found it. In a graph compared with a truth or another graph, colour, dash and ends of an edge show its
 verdict instead. In a graph of several methods the width shows how many have the edge. A square at the tail marks an
-edge required by knowledge. A dashed outline marks a node that the model does not fit. `placing` positions the nodes,
-`routing` routes the edges around them. Names are escaped everywhere; no picture loads anything from the network.
+edge required by knowledge, a diamond one whose direction an experiment shows. A dashed outline marks a node that the
+model does not fit. `placing` positions the nodes, `routing` routes the edges around them. Names are escaped everywhere;
+no picture loads anything from the network.
 """
 
 from collections.abc import Mapping
@@ -20,7 +21,7 @@ import pandas as pd
 from disco.figures import roles, routing
 from disco.figures.placing import HEIGHT, Positions, node_width, short
 from disco.figures.svg import DASHED, document
-from disco.graph import has_direction
+from disco.graph import EXPERIMENT, has_direction
 from disco.knowledge.resolved import FIXED, REQUIRED
 from disco.parents.ocs import reaches
 from disco.refine.limits import MISFIT
@@ -37,6 +38,7 @@ MEMBERS, MERGED = "members", "merged"  # of a box of folded nodes, and of an edg
 FULL_NAME = "full_name"  # of a node whose name is a code
 _EDGE = "#5B6B78"
 _MISSED = "the model does not fit this node: its arrows are hypotheses"
+_BY_EXPERIMENT = "direction shown by an experiment"
 _BY_RULE = {REQUIRED: "required by knowledge", FIXED: "direction fixed by knowledge"}
 
 
@@ -52,6 +54,7 @@ class Edge:
         verdict: the result of a comparison with a truth or another graph, a key of `roles.LOOKS`; None without one.
         found_by: which methods found it, a key of `roles.FOUND_BY`; None in a graph of one method.
         rule: its rule by knowledge (`disco.knowledge.resolved`); None without knowledge.
+        is_shown: whether an experiment shows its direction, marked by a diamond at its tail.
         head: full if its direction is known; otherwise none, or open at the likelier end.
     """
 
@@ -63,6 +66,7 @@ class Edge:
     verdict: str | None = None
     found_by: str | None = None
     rule: str | None = None
+    is_shown: bool = False
     head: str = FULL
 
     @property
@@ -73,7 +77,8 @@ class Edge:
     def words(self) -> str:
         """The hover text."""
         meaning = f" ({self.role.meaning})" if self.role else ""
-        told = "; ".join(filter(None, [self.scores, _BY_RULE.get(self.rule or "")]))
+        shown = _BY_EXPERIMENT if self.is_shown else ""
+        told = "; ".join(filter(None, [self.scores, _BY_RULE.get(self.rule or ""), shown]))
         arrow = "→" if self.head == FULL else "—"
         return f"{self.parent} {arrow} {self.child}{meaning}{': ' if told else ''}{told}"
 
@@ -116,6 +121,7 @@ class Key:
     dash: tuple[int, ...] = ()
     has_dot: bool = False
     has_square: bool = False
+    has_diamond: bool = False
     outline: bool = False
 
 
@@ -144,6 +150,7 @@ def edges(graph: nx.DiGraph, strongest: float | None = None) -> list[Edge]:
             verdict=values.get("verdict"),
             found_by=values.get("found_by"),
             rule=values.get("rule"),
+            is_shown=values.get("source") == EXPERIMENT and "verdict" not in values,
             head=_head(values, graph.graph.get(LIKELIER, False)),
         )
         for parent, child, values in data
@@ -277,6 +284,8 @@ def legend(graph: nx.DiGraph, drawn: list[Edge]) -> list[Key]:
             keys.append(Key(meaning, 3, dash=() if is_firm else UNSURE))
     if any(edge.is_required for edge in drawn):
         keys.append(Key(_BY_RULE[REQUIRED], 3, has_square=True))
+    if any(edge.is_shown for edge in drawn):
+        keys.append(Key(_BY_EXPERIMENT, 3, has_diamond=True))
     if any(is_missed(graph, node) for node in graph):
         keys.append(Key(_MISSED, 2, dash=DASHED, outline=True))
     heads = {edge.head for edge in drawn}
@@ -316,7 +325,7 @@ def _node(graph: nx.DiGraph, node: str, positions: Positions) -> dict:
 
 
 def _line(edge: Edge, way: routing.Route) -> dict:
-    """An edge's marks: its line, its arrow head scaled with its width, and the dot and the square at its tail."""
+    """An edge's marks: its line, its arrow head scaled with its width, and the marks at its tail."""
     start, end = np.array(way.points[0]), np.array(way.points[-1])
     last = end - way.points[-2]
     longest = 0.0 if edge.head == NONE else max(6.0, 0.8 * float(np.hypot(*last)))
@@ -332,6 +341,7 @@ def _line(edge: Edge, way: routing.Route) -> dict:
         "head": " ".join(f"{x:.1f},{y:.1f}" for x, y in (end, neck + across, neck - across)),
         "dot": [round(float(v), 1) for v in (*dot, radius)] if edge.has_dot else None,
         "square": [round(float(v), 1) for v in (*square, radius)] if edge.is_required else None,
+        "diamond": [round(float(v), 1) for v in (*dot, radius)] if edge.is_shown else None,
         "end": edge.head,
         "colour": colour if edge.role else None,
         **{"dash": list(dash), "width": round(edge.width, 2), "firm": edge.is_firm, "absent": edge.is_absent},

@@ -86,6 +86,8 @@ def _svg_legend(keys: list[dict], x: float, y: float) -> tuple[list[str], float]
             parts.append(_svg_dot([x + 4, y - 4, 4.5], ink))
         if key["has_square"]:
             parts.append(_svg_square([x + 4, y - 4, 4.5], ink))
+        if key["has_diamond"]:
+            parts.append(_svg_square([x + 4, y - 4, 4.5], ink, tilt=45))
         x += 40 if key["width"] else 0
         parts.append(_svg_text(key["words"], x, y, "start", 12))
         x += 6.2 * len(key["words"]) + 18
@@ -121,6 +123,7 @@ def _svg_edge(edge: dict) -> str:
     ink = edge["colour"] or _EDGE
     tail = _svg_dot(edge["dot"], ink) if edge["dot"] else ""
     tail += _svg_square(edge["square"], ink) if edge["square"] else ""
+    tail += _svg_square(edge["diamond"], ink, tilt=45) if edge["diamond"] else ""
     return (
         f'<g opacity="0.8"><title>{_xml(edge["words"])}</title>'
         f'<path d="{edge["path"]}" fill="none" stroke="{ink}" stroke-width="{edge["width"]:.1f}"'
@@ -137,6 +140,8 @@ def _svg_dot(dot: list[float], ink: str) -> str:
     return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius:.1f}" fill="{ink}"/>'
 
 
-def _svg_square(square: list[float], ink: str) -> str:
+def _svg_square(square: list[float], ink: str, tilt: int = 0) -> str:
     x, y, half = square
-    return f'<rect x="{x - half:.1f}" y="{y - half:.1f}" width="{2 * half:.1f}" height="{2 * half:.1f}" fill="{ink}"/>'
+    turned = f' transform="rotate({tilt} {x:.1f} {y:.1f})"' if tilt else ""
+    size = f'width="{2 * half:.1f}" height="{2 * half:.1f}"'
+    return f'<rect x="{x - half:.1f}" y="{y - half:.1f}" {size} fill="{ink}"{turned}/>'

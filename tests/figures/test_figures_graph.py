@@ -230,6 +230,16 @@ def test_a_square_at_the_tail_marks_what_knowledge_requires():
     assert sum(size == 9 for trace in figure.data[:-1] for size in trace.marker.size) == 1
 
 
+def test_a_diamond_at_the_tail_marks_what_an_experiment_shows():
+    graph, places = ruled(
+        gain_nats=[1.0, 9.0, 4.0], direction_nats=3.0, decided=1.0, source=["", "experiment", "class"]
+    )
+    shown = [line for line in drawing.picture(graph, places)["edges"] if line["diamond"]]
+    assert len(shown) == 1 and shown[0]["words"].endswith("direction shown by an experiment")
+    text = drawing.svg(graph, places)
+    assert text.count('transform="rotate(45 ') == 2 and text.count(">direction shown by an experiment</text>") == 1
+
+
 def test_without_required_edges_there_is_no_square():
     graph, places = ruled()
     graph.remove_edge("a", "b")

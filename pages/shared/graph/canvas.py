@@ -248,7 +248,7 @@ def _node(mark: dict, number: dict[str, str], graph: nx.DiGraph, many: int) -> d
 
 _MOST_NAMED = 8
 _OF_NODE = ("name", "label", "x", "y", "width", "height", "missed")
-_OF_EDGE = ("path", "head", "end", "dot", "square", "colour", "dash", "width", "firm")
+_OF_EDGE = ("path", "head", "end", "dot", "square", "diamond", "colour", "dash", "width", "firm")
 
 
 def _edge(mark: dict, number: dict[str, str], boxes: set[str]) -> dict:
