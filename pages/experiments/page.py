@@ -4,10 +4,9 @@ import streamlit as st
 
 from disco.words import how_many
 from pages.experiments import sections, start
-from pages.graph import next_experiment
 from pages.shared import session
 from pages.shared.frame import intro
-from pages.shared.refined import refinement
+from pages.shared.refined import next_experiment, refinement
 
 intro.page_intro(
     "Experiments",

@@ -4,14 +4,14 @@ import streamlit as st
 
 from disco.graph import DISCO
 from disco.words import how_many
-from pages.graph import next_experiment, notice, side_panel
+from pages.graph import notice, side_panel
 from pages.graph import view as views
 from pages.shared import session
 from pages.shared.frame import empty, intro
 from pages.shared.frame.names import code
 from pages.shared.graph import against_truth, canvas, downloads
 from pages.shared.parents import sparse
-from pages.shared.refined import misfit, refinement, so_far
+from pages.shared.refined import misfit, next_experiment, refinement, so_far
 from pages.shared.result import fit, truth
 from pages.shared.work import finding
 

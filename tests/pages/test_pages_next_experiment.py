@@ -9,7 +9,7 @@ from made_up import HOSTILE, finished_run, refine_by_hand
 from disco.graph import CLASS, NO_SOURCE
 from disco.refine import Choice
 from disco.runs import refined
-from pages.graph import next_experiment
+from pages.shared.refined import next_experiment
 from pages.shared.work import machine
 
 NAMES = ["x1", "x2", "x3", "x4"]
