@@ -66,7 +66,7 @@ REFUSED = {
     "options": (lambda: find("sort-mean", TABLE, []), "argument changes must be of type Mapping or None; got a list"),
     "direction": (
         lambda: metrics.evaluate(TRUTH.assign(direction="sideways"), order=list("abc")),
-        "The direction of a true edge must be one of known, unknown, not proved; got 'sideways'",
+        "The direction of a true edge must be one of known, unknown, not proved, experiment; got 'sideways'",
     ),
     "truth": (lambda: metrics.evaluate(3), f"{PAIRS}n int"),
     "truth as a dict": (lambda: metrics.evaluate({"a": "b"}), f"{PAIRS} dict"),

@@ -14,6 +14,7 @@ class _Seen(NamedTuple):
     """A contrast of a single target, as far as it is sure."""
 
     changed: bool
+    likely: bool
     alone: bool
     ratio: float
 
@@ -32,7 +33,7 @@ def arrows(edges: pd.DataFrame, found: pd.DataFrame) -> pd.DataFrame:
         Columns parent, child, verdict (one of `VERDICTS`) and why, a sentence; edges without such an end are left out.
     """
     seen = {
-        (row.targets[0], row.node): _Seen(is_change(row), is_left_alone(row), row.ratio)
+        (row.targets[0], row.node): _Seen(is_change(row), row.changed, is_left_alone(row), row.ratio)
         for row in found[found["targets"].map(len) == 1].itertuples()
     }
     rows = []
@@ -51,6 +52,12 @@ def _verdict(parent: str, child: str, along: _Seen | None, back: _Seen | None) -
     if along is not None and along.changed:
         too = " So does the reverse: both may act on each other." if back is not None and back.changed else ""
         return SUPPORTED, f'Setting "{parent}" changes "{child}", {number(along.ratio)} times the controls.{too}'
+    if along is not None and along.likely:
+        ratio = number(along.ratio)
+        return (
+            CANNOT_SAY,
+            f'Setting "{parent}" seems to change "{child}" ({ratio} times), not surely enough for a rule.',
+        )
     if back is not None and back.alone:
         return CANNOT_SAY, f'Setting "{child}" leaves "{parent}" alone, as it must; a hidden cause of both would too.'
     return CANNOT_SAY, "The change is too unsure to tell: more rows per arm would."

@@ -79,8 +79,8 @@ class Task:
         names = list(table.columns)
         index, also = {name: node for node, name in enumerate(names)}, np.zeros((len(names),) * 2, dtype=bool)
         if order is not None:
+            check_order(order, names[len(columns) :])
             order = [*columns, *order]
-            check_order(order, names)
         for pair in () if edges is None else read(edges)[0]:
             for name in pair:
                 if name not in index:

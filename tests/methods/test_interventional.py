@@ -53,6 +53,6 @@ def test_covariates_are_ignored_aloud_and_arms_are_not(seen):
 
 def test_the_refinement_of_compare_uses_the_arms():
     """x1 → x2 → x3, unknown without the arm that sets x2: with it x2 → x3 is known."""
-    drawn = simulate(CHAIN.replace(rows=2000, intervention_rows=400))
+    drawn = simulate(CHAIN.replace(rows=4000, intervention_rows=4000))
     found = find("refined", drawn.whole, roles=drawn.design.roles())
     assert ("x2", "x3") in found.directed and not any("cannot use interventions" in note for note in found.notes)

@@ -306,7 +306,12 @@ def test_what_holds_no_graph_is_refused_where_one_is_looked_for(case):
 
 
 NEEDED = ("missing: pip install", "give a column the role intervention")
-HEAVY = {"disco.estimator.DISCO.fit", "disco.fit.fitting.fit", *(f"find {name}" for name in METHODS)}
+HEAVY = {
+    "disco.estimator.DISCO.fit",
+    "disco.fit.fitting.fit",
+    "disco.methods.interventional.find",
+    *(f"find {name}" for name in METHODS),
+}
 
 
 @pytest.mark.parametrize("case", GOOD)
