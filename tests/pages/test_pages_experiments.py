@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from app_world import booted, button, texts
+from app_world import booted, button, draft_of, texts
 from test_pages_ordering import opened
 
 from disco.refine import Choice, refine
@@ -39,7 +39,9 @@ def test_without_a_run_it_says_what_to_bring_and_loads_an_example():
     assert not app.exception and "What to bring" in texts(app) and "intervention" in texts(app)
     button(app, "Load the Portal example").click().run()
     assert not app.exception and "Portal, kangaroo rats kept out" in texts(app)
-    assert not list_runs()
+    assert not list_runs() and not app.error and not button(app, "Find the graph").disabled
+    draft = draft_of(app)
+    assert len(draft.columns) == 8 and not {*draft.columns} & {*draft.beside}
 
 
 def test_arms_and_levels_are_compared_before_there_is_a_graph(run):

@@ -128,7 +128,10 @@ def load(
         st.session_state[_PREVIOUS] = address.kept("draft")
     kept = settings or (Settings() if before is None else before.settings)
     columns = _usual_columns(table) if truth is None else _every_column(table)
-    given = {"teaching": teaching, "file": file, "roles": roles or Roles()}
+    roles = roles or Roles()
+    beside = roles.needed()
+    columns = tuple(sorted({*columns} - {*(() if beside is None else with_names(table, beside.columns))}))
+    given = {"teaching": teaching, "file": file, "roles": roles}
     made = None if origin is None else Origin(origin)
     _keep(Draft(table, name, source, made, truth, columns, kept, **given), drafts.new_token())
     run.select(None)
