@@ -6,6 +6,7 @@ from typing import Any
 
 import pandas as pd
 
+from disco.cli.roles import listed
 from disco.cli.saying import say
 from disco.errors import InputError
 from disco.files import read_regular, write_frame, write_json
@@ -58,7 +59,8 @@ def given_design(arguments: argparse.Namespace) -> dict[str, Any]:
     given |= {name: getattr(arguments, flag) for flag, name in _FLAGS.items()}
     values |= {name: value for name, value in given.items() if value is not None}
     if arguments.interventions is not None:
-        values["interventions"] = Design.interventions_of(arguments.interventions)
+        text = arguments.interventions.strip()
+        values["interventions"] = int(text) if text.isdecimal() else listed(text)
     if arguments.d is not None:
         values.pop("names", None)  # a design file has as many names as nodes
     if arguments.param:

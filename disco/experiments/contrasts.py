@@ -37,22 +37,10 @@ from disco.table.adjustment import CATEGORICAL, ORDINAL, Adjustment
 from disco.table.prepared import Prepared
 
 MARGIN = 0.1  # a change of the rate by less than this share, up or down, counts as none
-RATE = 0.05  # false discovery rate of the contrasts that become rules
+RATE = 0.05  # false discovery rate of what counts as changed
 COLUMNS = (
-    *("of", "arm", "node", "targets", "rows", "units", "control", "treated"),
-    *(
-        "ratio",
-        "low",
-        "high",
-        "p_value",
-        "q_value",
-        "expected",
-        "acts_nats",
-        "changed",
-        "unchanged",
-        "excluded",
-        "moved",
-    ),
+    *("of", "arm", "node", "targets", "rows", "units", "control", "treated", "ratio", "low", "high"),
+    *("p_value", "q_value", "expected", "acts_nats", "changed", "unchanged", "excluded", "moved"),
 )
 _LEVEL = 0.95
 _LEAST_RATIO = 0.02  # of an expected mean
@@ -79,6 +67,11 @@ class _Rows(NamedTuple):
     stratum: np.ndarray
     unit: np.ndarray
     block: np.ndarray
+
+    @property
+    def quantile(self) -> float:
+        """Student's t at the end of an interval."""
+        return float(student.ppf((1 + _LEVEL) / 2, max(len(self.block) - self.block.max() - 2, 1)))
 
     @property
     def treated_units(self) -> np.ndarray:
@@ -118,16 +111,23 @@ def contrasts(given: Prepared, margin: float = MARGIN, seed: int = 0) -> pd.Data
         changed (q at most 5 %); whether it stayed the same as far as the margin, and whether it did where more was
         expected; whether the arm moved one of its targets, by more than the margin.
     """
-    random, rows = np.random.default_rng(seed), []
-    for arm in arms(given.adjustment):
-        rows += _rows_of(given, arm, margin, random)
-    found = pd.DataFrame(rows, columns=[*COLUMNS[:12], "expected", "acts_nats", "family", "moved"])
+    adjustment, names = given.adjustment, list(given.counts.columns)
+    compared = list(arms(adjustment))
+    if adjustment is None or not compared:
+        return pd.DataFrame(columns=list(COLUMNS))
+    random, strata, tied = np.random.default_rng(seed), _strata(adjustment), _tied(given)
+    parts = [_of_arm(given, arm, _compared(given, adjustment, strata, arm), margin, random) for arm in compared]
+    found = pd.concat(parts, ignore_index=True)
+    families = [_family(tied, [names.index(one) for one in arm.targets]) for arm in compared]
+    family = pd.Series(
+        [of[names.index(node)] for of, part in zip(families, parts, strict=True) for node in part["node"]]
+    )
     found["q_value"] = np.nan
-    for _, family in found[found["p_value"].notna()].groupby("family"):
-        found.loc[family.index, "q_value"] = false_discovery_control(family["p_value"])
+    for _, rows in found[found["p_value"].notna()].groupby(family):
+        found.loc[rows.index, "q_value"] = false_discovery_control(rows["p_value"])
     found["changed"] = found["q_value"] <= RATE
     found["unchanged"] = (found["low"] >= 1 / (1 + margin)) & (found["high"] <= 1 + margin)
-    found["excluded"] = found["unchanged"] & (np.abs(np.log(found["expected"].astype(float))) > np.log(1 + margin))
+    found["excluded"] = found["unchanged"] & (np.abs(np.log(found["expected"])) > np.log(1 + margin))
     return found[list(COLUMNS)]
 
 
@@ -139,9 +139,8 @@ def arms(adjustment: Adjustment | None) -> Iterator[_Arm]:
         for targets in dict.fromkeys(done.targets):  # labels that set the same nodes are one arm
             numbers = [at for at, other in enumerate(done.targets, start=1) if other == targets]
             label = " or ".join(done.arms[at - 1] for at in numbers)
-            yield _Arm(
-                done.name, label, targets, np.where(done.arm == 0, 0, np.where(np.isin(done.arm, numbers), 1, -1))
-            )
+            side = np.where(done.arm == 0, 0, np.where(np.isin(done.arm, numbers), 1, -1))
+            yield _Arm(done.name, label, targets, side)
     for one in adjustment.contexts:
         for code in np.unique(one.values) if one.levels else ():
             if code != one.compared_with:
@@ -149,36 +148,18 @@ def arms(adjustment: Adjustment | None) -> Iterator[_Arm]:
                 yield _Arm(one.name, one.levels[code], (), side)
 
 
-def _rows_of(given: Prepared, arm: _Arm, margin: float, random: np.random.Generator) -> list[tuple]:
-    """The rows of one arm, without q and what follows from it."""
-    assert given.adjustment is not None  # an arm comes from it
-    names, targets = list(given.counts.columns), arm.targets
-    part = _compared(given, given.adjustment, arm)
-    size = int(part.treated.sum()), int(part.treated_units.sum())
-    tied = _tied(given.counts.to_numpy()[arm.side == 0], [names.index(one) for one in targets])
-    means, ratios, p_values = _means(part), _ratios(part), _p_values(part, random)
-    acts = np.full((2, len(names)), np.nan)
-    if len(targets) == 1:
-        acts = _acts(part, means, ratios, names.index(targets[0]))
-    moved = any(_has_moved(means[0, at], means[1, at], p_values[at], margin) for at in map(names.index, targets))
-    family = [("tied" if is_tied else "apart") if targets else "context" for is_tied in tied]
-    return [
-        (
-            arm.of,
-            arm.label,
-            name,
-            targets,
-            *size,
-            *means[:, at],
-            *ratios[:, at],
-            p_values[at],
-            *acts[:, at],
-            family[at],
-            moved,
-        )
-        for at, name in enumerate(names)
-        if name not in targets
-    ]
+def _of_arm(given: Prepared, arm: _Arm, part: _Rows, margin: float, random: np.random.Generator) -> pd.DataFrame:
+    """The contrasts of one arm, without q and what follows from it."""
+    names = list(given.counts.columns)
+    targets = [names.index(one) for one in arm.targets]
+    (control, treated), (ratio, low, high) = means, ratios = _means(part), _ratios(part)
+    p_values = _p_values(part, random)
+    expected, acts = _acts(part, means, ratios, targets[0]) if len(targets) == 1 else np.full((2, len(names)), np.nan)
+    found = pd.DataFrame({"of": arm.of, "arm": arm.label, "node": names, "targets": [arm.targets] * len(names)})
+    found = found.assign(rows=int(part.treated.sum()), units=int(part.treated_units.sum()))
+    found = found.assign(control=control, treated=treated, ratio=ratio, low=low, high=high, p_value=p_values)
+    moved = any(_has_moved(control[at], treated[at], p_values[at], margin) for at in targets)
+    return found.assign(expected=expected, acts_nats=acts, moved=moved).drop(index=targets)
 
 
 def _has_moved(control: float, treated: float, p_value: float, margin: float) -> bool:
@@ -186,19 +167,25 @@ def _has_moved(control: float, treated: float, p_value: float, margin: float) ->
     return p_value <= RATE and not control / (1 + margin) <= treated <= control * (1 + margin)
 
 
-def _tied(controls: np.ndarray, targets: list[int]) -> np.ndarray:
-    """Whether a node goes along with one of the targets in the controls' rows, by rank correlation, (d,) bool."""
-    ranks = rankdata(controls, axis=0)
+def _tied(given: Prepared) -> np.ndarray:
+    """Whether two nodes go along in the rows without an intervention, by rank correlation, (d, d) bool."""
+    done = None if given.adjustment is None else given.adjustment.interventions
+    ranks = rankdata(given.counts.to_numpy()[slice(None) if done is None else done.arm == 0], axis=0)
     ranks -= ranks.mean(0)
     ranks /= np.maximum(np.sqrt((ranks**2).sum(0)), _TINY)
-    return (np.abs(ranks[:, targets].T @ ranks) * np.sqrt(len(controls)) >= _TIED).any(0)
+    return np.abs(ranks.T @ ranks) * np.sqrt(len(ranks)) >= _TIED
 
 
-def _strata(adjustment: Adjustment, arm: _Arm) -> np.ndarray:
-    """The stratum of every row by its covariates, numbers in quarters, and for a context by the interventions, (n,)."""
+def _family(tied: np.ndarray, targets: list[int]) -> np.ndarray:
+    """The family of every node's contrast with an arm, (d,): 0 of a context, 1 tied to a target, 2 apart."""
+    if not targets:
+        return np.zeros(len(tied), dtype=int)
+    return np.where(tied[targets].any(0), 1, 2)
+
+
+def _strata(adjustment: Adjustment) -> np.ndarray:
+    """The stratum of every row by its covariates, numbers in quarters, (n,)."""
     parts = [np.zeros(adjustment.rows, dtype=np.int64)]
-    if not arm.targets and adjustment.interventions is not None:
-        parts.append(adjustment.interventions.arm)
     for one in adjustment.covariates:
         if one.kind in (CATEGORICAL, ORDINAL):
             parts.append(one.values.astype(np.int64))
@@ -208,10 +195,12 @@ def _strata(adjustment: Adjustment, arm: _Arm) -> np.ndarray:
     return _joint(*parts)
 
 
-def _compared(given: Prepared, adjustment: Adjustment, arm: _Arm) -> _Rows:
-    """The rows of an arm and of the controls, in strata that have both."""
+def _compared(given: Prepared, adjustment: Adjustment, strata: np.ndarray, arm: _Arm) -> _Rows:
+    """The rows of an arm and of the controls, in strata that have both; those of a context also by intervention."""
+    if not arm.targets and adjustment.interventions is not None:
+        strata = _joint(strata, adjustment.interventions.arm)
     kept, group = np.flatnonzero(arm.side >= 0), adjustment.group
-    treated, stratum, unit = arm.side[kept] == 1, _strata(adjustment, arm)[kept], np.arange(len(kept))
+    treated, stratum, unit = arm.side[kept] == 1, strata[kept], np.arange(len(kept))
     of_groups = False
     if group is not None:
         group = group[kept]
@@ -272,7 +261,7 @@ def _ratios(part: _Rows) -> np.ndarray:
         weight = (np.where(treated, c[at], -t[at]) / (t + c)[at])[:, None] * np.where(treated[:, None], 1.0, ratio)
         parts = _summed((part.counts - rate * part.exposure[:, None]) * weight, part.unit, many)
         spread = np.sqrt((parts**2).sum(0) * many / (many - 1)) / up
-        half = student.ppf((1 + _LEVEL) / 2, max(many - part.block.max() - 2, 1)) * spread
+        half = part.quantile * spread
         found = np.array([ratio, ratio * np.exp(-half), ratio * np.exp(half)])
     found[:, ~((up > 0) & (down > 0))] = np.nan
     return found
@@ -290,7 +279,7 @@ def _acts(part: _Rows, means: np.ndarray, ratios: np.ndarray, target: int) -> np
         step = means[1, target] - means[0, target]
         expected = np.log(np.maximum(1 + slope * step / means[0], _LEAST_RATIO))
         log, low, high = np.log(ratios)
-        spread = (high - low) / (2 * student.ppf((1 + _LEVEL) / 2, max(len(part.block) - part.block.max() - 2, 1)))
+        spread = (high - low) / (2 * part.quantile)
         return np.array([np.exp(expected), (log * expected - expected**2 / 2) / spread**2])
 
 

@@ -14,6 +14,7 @@ from disco.simulate.design import INTERVENTION, Design
 from disco.table.interventions import SET
 
 TAIL = 0.05
+_CONTROL = "control"
 
 
 @dataclass(frozen=True)
@@ -76,6 +77,3 @@ class Arms:
     def beside(self, names: Sequence[str]) -> dict[str, np.ndarray]:
         """The column of the table that names the arms, by its name; none without arms."""
         return {INTERVENTION: self.labels(names)} if len(self.nodes) else {}
-
-
-_CONTROL = "control"

@@ -176,13 +176,6 @@ class Design:
             raise InputError(f"This is not a design that this program wrote: {str(error)[:200]}.") from None
 
     @staticmethod
-    def interventions_of(text: str) -> int | tuple[str, ...]:
-        """Interventions as they are written: a number, or the names of nodes between commas."""
-        return (
-            int(text) if text.strip().isdecimal() else tuple(part.strip() for part in text.split(",") if part.strip())
-        )
-
-    @staticmethod
     def values_of(content: bytes) -> dict[str, Any]:
         """The values in a design.json, not yet checked.
 
@@ -233,21 +226,22 @@ class Design:
 
     def _take_interventions(self) -> None:
         """Check the nodes that are set, and take a list of them as a tuple."""
-        wanted = self.interventions
+        wanted: Any = self.interventions
         if is_whole(wanted):
             require("interventions", wanted, between(0, self.nodes, whole=True))
-            self._set("interventions", int(wanted))  # type: ignore[arg-type]  # a whole number
-        elif isinstance(wanted, list | tuple):
-            self._set("interventions", tuple(str(name) for name in wanted))
-            for number, name in enumerate(self.interventions):  # type: ignore[arg-type]  # a tuple
-                if name not in self.names:
-                    raise InputError(f'The intervention on "{name}" is on no node: choose nodes of the graph.')
-                if name in self.interventions[:number]:  # type: ignore[index]  # a tuple
-                    raise InputError(f'"{name}" has two interventions: give it one.')
-                if ";" in name or name.lower() in CONTROLS:
-                    raise InputError(f'A node called "{name}" cannot name an arm: rename it.')
-        else:
+            self._set("interventions", int(wanted))
+            return
+        if not isinstance(wanted, list | tuple):
             raise InputError(f"interventions must be a number or the names of nodes; got {a_thing(wanted)}.")
+        chosen = tuple(str(name) for name in wanted)
+        self._set("interventions", chosen)
+        for at, name in enumerate(chosen):
+            if name not in self.names:
+                raise InputError(f'The intervention on "{name}" is on no node: choose nodes of the graph.')
+            if name in chosen[:at]:
+                raise InputError(f'"{name}" has two interventions: give it one.')
+            if ";" in name or name.lower() in CONTROLS:
+                raise InputError(f'A node called "{name}" cannot name an arm: rename it.')
 
     def _check_families(self) -> None:
         if isinstance(self.family, Mapping):
