@@ -115,8 +115,8 @@ def words(directions: Iterable[str]) -> str:
 
 
 def reservation(design: Design) -> str:
-    """A warning about a table without the roles of its columns beside the counts; empty if it has none."""
-    names = design.beside()
+    """A warning about a table without the roles of the columns that affect its nodes; empty if it has none."""
+    names = design.disturbing()
     if not names:
         return ""
     return f"Without the {plural(len(names), 'role', 'roles')} of {series(names)}, no edge can be trusted."
