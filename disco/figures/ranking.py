@@ -8,10 +8,10 @@ import plotly.graph_objects as go
 
 from disco.figures import roles, theme
 from disco.figures.axes import log_ticks
+from disco.verdicts import CLOSE
 from disco.words import plural, share
 
 ROW = 22  # pixels per node
-_CLOSE = 1.1  # a smaller ratio is said to be close
 
 
 def ranking(order: Sequence[str], steps: pd.DataFrame, wrong: Sequence[int] = ()) -> go.Figure:
@@ -100,6 +100,6 @@ def _crosses(fig: go.Figure, part: pd.DataFrame) -> None:
 
 
 def _title(steps: pd.DataFrame, agree: pd.Series) -> str:
-    close = int((steps["ratio"] < _CLOSE).sum())
+    close = int((steps["ratio"] < CLOSE).sum())
     clear = f"All folds choose the same sink at {share(int(agree.sum()), len(steps))} steps"
     return f"{clear}; {close} {plural(close, 'was', 'were')} decided by less than 10 %" if close else clear
