@@ -82,7 +82,7 @@ def test_what_was_found_is_kept_by_a_cancel():
 def test_a_reader_ends_the_search_and_keeps_its_graph():
     run = tabled(nodes=10)
     jobs.start(run, REFINE, LONG)
-    wait(lambda: refining.so_far(run) is not None and run.status(REFINE).done > 2)
+    wait(lambda: (status := run.status(REFINE)).stage == "bootstrap" and status.done > 2)
     graph = refining.so_far(run)
     assert sorted(graph.nodes) == sorted(run.nodes) and not graph.directed
     place = {name: position for position, name in enumerate(graph.nodes)}
