@@ -82,10 +82,11 @@ function show(view, data) {
 }
 
 function drawNode(node) {
-  const box = part("rect", { x: -node.width / 2, y: -node.height / 2, width: node.width, height: node.height, rx: 7 });
+  const box = part("rect", { x: -node.width / 2, y: -node.height / 2, width: node.width, height: node.height, rx: node.context ? node.height / 2 : 7 });
   const group = part("g", { class: "node", "data-node": node.id, transform: `translate(${node.x} ${node.y})` }, box);
   group.classList.toggle("missed", node.missed);
   group.classList.toggle("box", node.folded);
+  group.classList.toggle("context", node.context);
   return group;
 }
 
@@ -124,7 +125,7 @@ function drawKey(key) {
   const line = { stroke: ink, "stroke-width": key.width, "stroke-dasharray": key.dash.join(" "), fill: "none" };
   if (key.width) {
     const sample = part("svg", { width: 36, height: 14, "aria-hidden": "true" });
-    sample.append(key.outline ? part("rect", { ...line, x: 2, y: 2, width: 30, height: 10, rx: 3 }) : part("path", { ...line, d: "M0 7H36" }));
+    sample.append(key.outline ? part("rect", { ...line, x: 2, y: 2, width: 30, height: 10, rx: key.is_round ? 5 : 3 }) : part("path", { ...line, d: "M0 7H36" }));
     if (key.has_dot) sample.append(drawDot([6, 7, 4.5], ink));
     if (key.has_square) sample.append(drawSquare([6, 7, 4.5], ink));
     if (key.has_diamond) sample.append(drawSquare([6, 7, 4.5], ink, 45));

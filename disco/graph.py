@@ -7,7 +7,8 @@ another selector of parents, or a refinement's evidence. In a union of both meth
 `found_by`, with knowledge the word `rule` (`disco.knowledge.resolved`), and if refined the word `source` of their
 direction. In a graph of several methods they have
 `methods`, the number of methods with this edge, and `is_open` if their direction is open (`disco.metrics.several`).
-The nodes of a refined graph also have `misfit_nats`.
+The nodes of a refined graph also have `misfit_nats`. A node that is a context (`with_contexts`) has `context` and no
+position.
 """
 
 import json
@@ -31,12 +32,14 @@ EDGE_NUMBERS = (
 )
 _FLAGS = ("decided", "is_open")
 # In a union of both methods' graphs: both, likelihood or DISCO. With knowledge, its rule on the edge. What gives the
-# edge its direction.
-EDGE_WORDS = ("found_by", "rule", "source")
+# edge its direction. The levels of a context that act.
+EDGE_WORDS = ("found_by", "rule", "source", "levels")
 BOTH, LIKELIHOOD, DISCO = FOUND_BY = ("both", "likelihood", "DISCO")
 FREE = "free"  # the rule of an edge without knowledge
 # What gives an edge its direction, the first that applies; empty if it is not known.
 KNOWLEDGE, EXPERIMENT, CLASS, NO_SOURCE = SOURCES = ("knowledge", "experiment", "class", "")
+CONTEXT = "context"  # of a node that is one, and the source of its edges
+CONTEXTS = "contexts"  # of a graph: how many nodes are contexts
 # Whether the direction of a true edge can be known (`disco.simulate.known`).
 KNOWN, UNKNOWN, NOT_PROVED, BY_EXPERIMENT = DIRECTIONS = ("known", "unknown", "not proved", EXPERIMENT)
 FORMATS = ("csv", "json", "graphml", "dot")
@@ -105,6 +108,27 @@ def union(refined: nx.DiGraph, fitted: nx.DiGraph) -> nx.DiGraph:
         if not found.has_edge(parent, child) and not found.has_edge(child, parent):
             is_known = numbers.get("rule", FREE) != FREE
             found.add_edge(parent, child, **numbers, found_by=DISCO, decided=float(is_known))
+    return found
+
+
+def with_contexts(graph: nx.DiGraph, names: Sequence[str], effects: pd.DataFrame | None) -> nx.DiGraph:
+    """The graph with a node for every context, and an edge from it to each node that it acts on, by its surest level.
+
+    Args:
+        names: of the contexts; none of them is a node.
+        effects: context, level, node, gain_nats, p_value (`disco.refine.Refined.contexts`). Those on nodes that the
+            graph lacks are left out.
+    """
+    found = nx.DiGraph(**graph.graph, **({CONTEXTS: len(names)} if names else {}))
+    found.add_nodes_from(names, **{CONTEXT: True})
+    found.update(graph)
+    if effects is None:
+        return found
+    seen = effects[effects["node"].isin(list(graph))].sort_values("gain_nats", ascending=False, kind="stable")
+    for (context, node), rows in seen.groupby(["context", "node"], sort=False):
+        levels = {"levels": "; ".join(rows["level"])} if rows["level"].any() else {}
+        numbers = rows.iloc[0][["gain_nats", "p_value"]].astype(float)
+        found.add_edge(context, node, **numbers, source=CONTEXT, **levels)
     return found
 
 
@@ -302,7 +326,8 @@ def _dot(graph: nx.DiGraph, about: About) -> str:
     for node, values in graph.nodes(data=True):
         misfit = values.get("misfit_nats", math.nan)
         more = f", misfit_nats={_quoted(format(misfit, '.9g'))}" if math.isfinite(misfit) else ""
-        lines.append(f"  {_quoted(node)} [label={_quoted(node)}, position={values['position']}{more}];")
+        place = "shape=hexagon" if CONTEXT in values else f"position={values['position']}"
+        lines.append(f"  {_quoted(node)} [label={_quoted(node)}, {place}{more}];")
     for row in edges(graph).to_dict("records"):
         told = [f"{name}={_quoted(row[name])}" for name in EDGE_WORDS if row.get(name)]
         numbers = [name for name in EDGE_NUMBERS if math.isfinite(row.get(name, math.nan))]

@@ -3,6 +3,7 @@
 import itertools
 import json
 import sys
+from io import StringIO
 
 import networkx as nx
 import numpy as np
@@ -212,3 +213,28 @@ def test_a_cycle_is_told_from_parent_to_child():
     assert find_cycle(nx.DiGraph([("a", "b"), ("b", "c")])) == find_cycle(nx.DiGraph()) == []
     around = find_cycle(nx.DiGraph([("x", "a"), ("a", "b"), ("b", "c"), ("c", "a"), ("c", "y")]))
     assert "".join(around) in ("abc", "bca", "cab") and find_cycle(nx.DiGraph([("a", "b"), ("b", "b")])) == ["b"]
+
+
+def test_contexts_come_before_all_nodes_and_stand_in_every_export():
+    graph = graphs.build(["a", "b"], pd.DataFrame({"parent": ["a"], "child": ["b"], "gain_nats": [30.0]}))
+    effects = pd.DataFrame(
+        {
+            "context": ["arm", "arm", "arm", "dose"],
+            "level": ["low", "high", "high", ""],
+            "node": ["b", "b", "gone", "a"],
+            "gain_nats": [4.0, 9.0, 5.0, 7.0],
+            "p_value": [0.02, 0.001, 0.01, 0.002],
+        }
+    )
+    found = graphs.with_contexts(graph, ["arm", "dose", "site"], effects)
+    assert list(found) == ["arm", "dose", "site", "a", "b"] and list(graph) == ["a", "b"]
+    assert found.edges["arm", "b"] == {"gain_nats": 9, "p_value": 0.001, "source": "context", "levels": "high; low"}
+    assert found.edges["dose", "a"] == {"gain_nats": 7, "p_value": 0.002, "source": "context"}
+    assert all(found.in_degree(name) == 0 and found.nodes[name]["context"] for name in ("arm", "dose", "site"))
+    assert found.degree("site") == 0 and found.has_edge("a", "b") and found.nodes["b"] == {"position": 2}
+    read = pd.read_csv(StringIO(graphs.export(found, "csv")), comment="#").set_index(["parent", "child"])
+    assert read.loc[("arm", "b"), "levels"] == "high; low" and len(read) == 3
+    assert '"arm" [label="arm", shape=hexagon];' in graphs.export(found, "dot")
+    told = nx.node_link_graph(json.loads(graphs.export(found, "json")), edges="edges")
+    assert told.nodes["site"] == {"context": True}
+    assert nx.parse_graphml(graphs.export(found, "graphml")).nodes["arm"] == {"context": True}

@@ -7,13 +7,14 @@ from disco.cli.choices import chosen_graph
 from disco.cli.saying import write
 from disco.errors import InputError
 from disco.files import write_bytes
-from disco.graph import FORMATS, export
+from disco.graph import FORMATS, export, with_contexts
 from disco.runs import open_run
 from disco.runs.about import about
+from disco.runs.refined import read_refined
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Write the graph at the given thresholds, of the given selector, or the run's own.
+    """Write the graph at the given thresholds, of the given selector, or the run's own, or its refined one.
 
     Raises:
         InputError: there is no such run or result, or the file has an unknown extension or cannot be written.
@@ -21,6 +22,8 @@ def run(arguments: argparse.Namespace) -> None:
     """
     opened = open_run(arguments.run)
     graph = chosen_graph(opened, arguments)
+    if arguments.graph == "refined" and opened.roles is not None:
+        graph = with_contexts(graph, opened.roles.named("context"), read_refined(opened).contexts)
     text = export(graph, arguments.format or _format_of(arguments.out), about(opened, **graph.graph))
     if arguments.out is None:
         write(text)

@@ -6,8 +6,8 @@ loss of its child's score without it. The same holds in a union of both methods'
 show which method found it. In a graph compared with a truth or another graph, colour, dash and ends of an edge show its
 verdict instead. In a graph of several methods the width shows how many have the edge. A square at the tail marks an
 edge required by knowledge, a diamond one whose direction an experiment shows. A dashed outline marks a node that the
-model does not fit. `placing` positions the nodes, `routing` routes the edges around them. Names are escaped everywhere;
-no picture loads anything from the network.
+model does not fit, a round one a context, which no edge enters. `placing` positions the nodes, `routing` routes the
+edges around them. Names are escaped everywhere; no picture loads anything from the network.
 """
 
 from collections.abc import Mapping
@@ -21,7 +21,7 @@ import pandas as pd
 from disco.figures import roles, routing
 from disco.figures.placing import HEIGHT, Positions, node_width, short
 from disco.figures.svg import DASHED, document
-from disco.graph import EXPERIMENT, has_direction
+from disco.graph import CONTEXT, EXPERIMENT, has_direction
 from disco.knowledge.resolved import FIXED, REQUIRED
 from disco.parents.ocs import reaches
 from disco.refine.limits import MISFIT
@@ -39,6 +39,7 @@ FULL_NAME = "full_name"  # of a node whose name is a code
 _EDGE = "#5B6B78"
 _MISSED = "the model does not fit this node: its arrows are hypotheses"
 _BY_EXPERIMENT = "direction shown by an experiment"
+_CONTEXT = "context: acts on nodes; no edge enters it"
 _BY_RULE = {REQUIRED: "required by knowledge", FIXED: "direction fixed by knowledge"}
 
 
@@ -113,6 +114,7 @@ class Key:
     Attributes:
         colour: the sample's colour; None for the text's.
         outline: whether the sample is a node's outline.
+        is_round: whether that is a context's.
     """
 
     words: str
@@ -123,6 +125,7 @@ class Key:
     has_square: bool = False
     has_diamond: bool = False
     outline: bool = False
+    is_round: bool = False
 
 
 def edges(graph: nx.DiGraph, strongest: float | None = None) -> list[Edge]:
@@ -212,6 +215,10 @@ def _scores(graph: nx.DiGraph, parent: str, child: str) -> str:
 def _evidence(values: Mapping[str, float]) -> str:
     """A refined edge's numbers."""
     said = [f"gain {_nats(values['gain_nats'])}"]
+    if "levels" in values:
+        said.append(f"levels: {values['levels']}")
+    if values.get("source") == CONTEXT:
+        return ", ".join(said)
     said.append(f"direction {_nats(values.get('direction_nats', np.nan))}")
     if not np.isnan(values.get("robust_nats", np.nan)):
         said.append(f"robust {_nats(values['robust_nats'])}")
@@ -288,6 +295,8 @@ def legend(graph: nx.DiGraph, drawn: list[Edge]) -> list[Key]:
         keys.append(Key(_BY_EXPERIMENT, 3, has_diamond=True))
     if any(is_missed(graph, node) for node in graph):
         keys.append(Key(_MISSED, 2, dash=DASHED, outline=True))
+    if any(CONTEXT in values for _, values in graph.nodes(data=True)):
+        keys.append(Key(_CONTEXT, 2, outline=True, is_round=True))
     heads = {edge.head for edge in drawn}
     if FULL in heads and by_evidence:
         keys.append(Key("arrow: direction decided"))
@@ -319,8 +328,8 @@ def _node(graph: nx.DiGraph, node: str, positions: Positions) -> dict:
     (x, y), missed = positions[node], node_words(graph, node)
     return {
         **{"name": node, "label": short(node), "x": x, "y": y, "width": round(node_width(node), 1), "height": HEIGHT},
-        "words": f"{graph.nodes[node].get('position', '')}. {node}{': ' if missed else ''}{missed}",
-        **{"missed": bool(missed), "alone": graph.degree(node) == 0},
+        "words": f"{graph.nodes[node].get('position', CONTEXT)}. {node}{': ' if missed else ''}{missed}",
+        **{"missed": bool(missed), "alone": graph.degree(node) == 0, "context": CONTEXT in graph.nodes[node]},
     }
 
 

@@ -8,6 +8,7 @@ import plotly.graph_objects as go
 from disco.figures import roles, theme
 from disco.figures.graph import THICK, THIN, Edge, edges, is_missed
 from disco.figures.placing import LONGEST, Positions, short
+from disco.graph import CONTEXT
 from disco.words import how_many
 
 if TYPE_CHECKING:
@@ -24,7 +25,6 @@ def network(graph: nx.DiGraph, positions: Positions, strongest: float | None = N
             if bucket:
                 fig.add_trace(_lines(bucket, positions, level))
     nodes = list(graph)
-    missed = [is_missed(graph, node) for node in nodes]
     fig.add_scatter(
         x=[positions[n][0] for n in nodes],
         y=[positions[n][1] for n in nodes],
@@ -32,7 +32,7 @@ def network(graph: nx.DiGraph, positions: Positions, strongest: float | None = N
         showlegend=False,
         text=[theme.label(n, LONGEST) for n in nodes],
         textposition="bottom center",
-        marker={"size": 11, "color": roles.PICKED, "symbol": ["diamond-open" if one else "circle" for one in missed]},
+        marker={"size": 11, "color": roles.PICKED, "symbol": _symbols(graph)},
         customdata=[_neighbours(graph, n) for n in nodes],
         hovertemplate="%{customdata}<extra></extra>",
     )
@@ -40,7 +40,7 @@ def network(graph: nx.DiGraph, positions: Positions, strongest: float | None = N
     fig.layout.xaxis = dict(visible=False)
     rows = len({round(y / 100) for _, y in positions.values()})
     said = f"{how_many(len(nodes), 'node')}, {how_many(len(drawn), 'edge')}"
-    if any(missed):
+    if any(is_missed(graph, node) for node in nodes):
         said += "; hollow: the model does not fit"
     if any(edge.is_required for edge in drawn):
         said += "; square: required by knowledge"
@@ -65,6 +65,13 @@ def vis(graph: nx.DiGraph, positions: Positions, strongest: float | None = None)
             edge.parent, edge.child, title=edge.words(), width=edge.width, color=colour, dashes=list(dash) or False
         )
     return found
+
+
+def _symbols(graph: nx.DiGraph) -> list[str]:
+    return [
+        "hexagon2" if CONTEXT in values else "diamond-open" if is_missed(graph, node) else "circle"
+        for node, values in graph.nodes(data=True)
+    ]
 
 
 def _level(width: float) -> int:

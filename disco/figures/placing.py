@@ -7,7 +7,7 @@ with few crossings of strong candidates. Boxes do not overlap.
 """
 
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -80,6 +80,25 @@ def positions(
     for _ in range(SWAPS):
         lines.uncross()
     return {node: (round(float(lines.x[position])), round(float(y[position]))) for position, node in enumerate(order)}
+
+
+def above(
+    positions: Positions, names: Sequence[str], children: Mapping[str, Collection[str]]
+) -> dict[str, tuple[float, float]]:
+    """Positions of further nodes in a row above all others, each as near to the middle of its children as fits.
+
+    Args:
+        positions: of the other nodes, at least one.
+        names: of the further nodes.
+        children: the nodes that each of them acts on, by its name.
+    """
+    places = np.array(list(positions.values()), dtype=float)
+    middle = float(places[:, 0].mean())
+    wish = [np.mean([positions[child][0] for child in children.get(name, ())] or [middle]) for name in names]
+    by_wish = np.argsort(wish, kind="stable")
+    widths = np.array([node_width(names[number]) for number in by_wish])
+    x, y = _packed(np.array(wish)[by_wish], widths), float(places[:, 1].min()) - CHANNEL
+    return {names[number]: (round(float(place)), round(y)) for number, place in zip(by_wish, x, strict=True)}
 
 
 class _Lines:

@@ -10,7 +10,7 @@ from disco.graph import NOT_XML
 FONT = 14  # pixels of a node's name
 LETTER, LINE = 9.0, 22  # pixels of a wide letter of the title, and between lines
 DASHED = (5, 4)  # pixels on and off of a node's dashed outline
-_EDGE, _INK, _BOX = "#5B6B78", "#1F2A30", "#F4F5F3"
+_EDGE, _INK, _BOX, _CONTEXT = "#5B6B78", "#1F2A30", "#F4F5F3", "#DCEBEA"
 _NO_LETTERS = str.maketrans("MLQ", "   ")
 
 
@@ -74,8 +74,8 @@ def _svg_legend(keys: list[dict], x: float, y: float) -> tuple[list[str], float]
         ink, dash = key["colour"] or _EDGE, _svg_dash(key["dash"])
         if key["outline"]:
             parts.append(
-                f'<rect x="{x:.1f}" y="{y - 11:.1f}" width="30" height="13" rx="3" fill="none" '
-                f'stroke="{ink}" stroke-width="2"{dash}/>'
+                f'<rect x="{x:.1f}" y="{y - 11:.1f}" width="30" height="13" rx="{6 if key["is_round"] else 3}" '
+                f'fill="none" stroke="{ink}" stroke-width="2"{dash}/>'
             )
         elif key["width"]:
             parts.append(
@@ -111,10 +111,11 @@ def _svg_text(text: str, x: float, y: float, anchor: str, size: float, colour: s
 def _svg_node(node: dict) -> str:
     x, y, width, height = node["x"], node["y"], node["width"], node["height"]
     outline = f'stroke-width="2.2"{_svg_dash(DASHED)}' if node["missed"] else 'stroke-width="1.2"'
+    radius, fill = (height / 2, _CONTEXT) if node["context"] else (7, _BOX)
     return (
         f"<g><title>{_xml(node['words'])}</title>"
-        f'<rect x="{x - width / 2:.1f}" y="{y - height / 2:.1f}" width="{width:.1f}" height="{height}" rx="7" '
-        f'fill="{_BOX}" stroke="{_EDGE}" {outline}/>'
+        f'<rect x="{x - width / 2:.1f}" y="{y - height / 2:.1f}" width="{width:.1f}" height="{height}" '
+        f'rx="{radius}" fill="{fill}" stroke="{_EDGE}" {outline}/>'
         f"{_svg_text(node['label'], x, y + 5, 'middle', FONT)}</g>"
     )
 

@@ -91,7 +91,7 @@ class Model:
         Args:
             table: counts, (rows, nodes).
             parents: parents of every node that has any.
-            adjustment: covariates and exposure of the rows.
+            adjustment: covariates and exposure of the rows; contexts count as covariates.
             prior: as in `Design.of`; the default is outweighed by some hundred rows.
             known: a model of the same table, adjustment and prior; nodes with the same parents are not fitted again.
             reporter: receives the number of finished nodes before every fit.
@@ -101,7 +101,8 @@ class Model:
             FitStopped: the reporter's callback stopped the work.
         """
         given = prepare(table, adjustment, folds=None)
-        names, adjustment = tuple(given.counts.columns), given.adjustment
+        names = tuple(given.counts.columns)
+        adjustment = None if given.adjustment is None else given.adjustment.contexts_as_covariates()
         index = {name: number for number, name in enumerate(names)}
         for child, nodes in parents.items():
             for name in (child, *nodes):

@@ -36,13 +36,15 @@ class Effects(NamedTuple):
 
 
 def with_contexts(given: Prepared) -> tuple[Prepared, dict[str, Effects]]:
-    """The table with a column for every effect of a context, and what each of them is, by its name.
+    """The table with a column for every effect of a context instead of contexts, and what each of them is, by name.
 
     Raises:
         InputError: a node has the name of such a column.
     """
-    values, columns = {}, {}
-    for one in () if given.adjustment is None else given.adjustment.contexts:
+    values, columns, around = {}, {}, given.adjustment
+    if around is None:
+        return given, {}
+    for one in around.contexts:
         if not one.levels:
             cuts = np.unique(np.quantile(one.values, np.arange(1, _PARTS) / _PARTS))
             values[one.name], columns[one.name] = np.searchsorted(cuts, one.values), Effects(one.name, "")
@@ -57,7 +59,8 @@ def with_contexts(given: Prepared) -> tuple[Prepared, dict[str, Effects]]:
     if not columns:
         return given, {}
     added = pd.DataFrame(values, index=given.counts.index)
-    return replace(given, counts=pd.concat([added, given.counts], axis=1)), columns
+    counts = pd.concat([added, given.counts], axis=1)
+    return replace(given, counts=counts, adjustment=replace(around, contexts=())), columns
 
 
 def first(names: Sequence[str], columns: Mapping[str, Effects], known: Resolved | None) -> Resolved | None:

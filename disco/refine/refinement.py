@@ -89,11 +89,11 @@ def refine(
         whole, many = whole_design(given, settings), len(given.counts)
         notes.append(_PART.format(rows=len(rows), many=many, of="those" if whole is None else "all"))
         given, aside = given.take(rows), aside.iloc[rows] if len(aside) else aside
-    found, adjustment = artefacts(given, aside=aside, dismissed=dismissed), given.adjustment
+    found = artefacts(given, aside=aside, dismissed=dismissed)
     given, columns = with_contexts(given)
-    task = Task.of(given.counts, choice, settings, order, edges, adjustment, on, knowledge, shown, columns)
+    task = Task.of(given.counts, choice, settings, order, edges, given.adjustment, on, knowledge, shown, columns)
     candidates = _candidates(task, reporter)
-    key = key_of(task.design.ranks.cpu().numpy(), choice, order, candidates, adjustment, knowledge)
+    key = key_of(task.design.ranks.cpu().numpy(), choice, order, candidates, given.adjustment, knowledge)
     kept = Memory.of(None if memory is None else Path(memory), key, task.names)
     result = _searched(task, candidates, kept, reporter, whole, tells_decided=not found)
     result = without_contexts(result, columns, has_rules=knowledge is not None)

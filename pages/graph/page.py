@@ -9,7 +9,7 @@ from pages.graph import view as views
 from pages.shared import session
 from pages.shared.frame import empty, intro
 from pages.shared.frame.names import code
-from pages.shared.graph import against_truth, canvas, downloads
+from pages.shared.graph import against_truth, canvas, contexts, downloads
 from pages.shared.parents import sparse
 from pages.shared.refined import misfit, next_experiment, refinement, so_far
 from pages.shared.result import fit, truth
@@ -26,7 +26,7 @@ if found is None and result is None:
     side_panel.nothing_yet(run)
     st.stop()
 if found is not None:
-    so_far.keep_places(run, found)
+    so_far.keep_places(run, contexts.placed(found))
 slot = st.container()  # not empty(): that would clear the verdict until the script comes back to it
 left, right = side_panel.columns()
 with right, st.container(height=side_panel.HEIGHT, key="graph_rail", border=False):
@@ -38,6 +38,7 @@ with right, st.container(height=side_panel.HEIGHT, key="graph_rail", border=Fals
     if known:
         against_truth.choose()
     drawn = side_panel.panel(view, known, top)
+placed, seen = views.with_contexts(view, drawn)
 with slot:
     intro.verdict(*views.verdict(view))
 with left:
@@ -46,11 +47,9 @@ with left:
     named = f"**{strongest}{how_many(edges, 'edge')}** among {how_many(len(view.graph), 'node')}"
     part = "" if len(drawn) == len(view.graph) else f", {how_many(len(drawn), 'node')} shown"
     st.markdown(f"{named} of {code(run.name)}{part}")
-    canvas.graph_view(
-        view.placed, drawn, "graph_canvas", strength=view.strength, picks_edges=True, height=side_panel.CANVAS
-    )
+    canvas.graph_view(placed, seen, "graph_canvas", strength=view.strength, picks_edges=True, height=side_panel.CANVAS)
 shares = {"edges_shown": f"{shown:,} of {edges:,}"} if shown < edges else {}
-downloads.row(view.placed, drawn, view.strength, view.method, view.rule, {**view.choices, **shares})
+downloads.row(placed, seen, view.strength, view.method, view.rule, {**view.choices, **shares})
 views.tell_address(view)
 if known:
     against_truth.numbers(view.graph, known)

@@ -9,11 +9,11 @@ from disco.figures import graph as drawing
 from disco.graph import BOTH, DISCO
 from disco.runs import FIT, REFINE, Run
 from disco.words import how_many, number, plural, share
-from pages.graph.view import View
+from pages.graph.view import View, with_contexts
 from pages.shared.frame import empty, figure
 from pages.shared.frame.glossary import define
 from pages.shared.frame.names import code
-from pages.shared.graph import against_truth, canvas, picked, strongest
+from pages.shared.graph import against_truth, canvas, contexts, picked, strongest
 from pages.shared.refined import evidence_panel, misfit, neighbours, next_rules, so_far
 from pages.shared.result.known import Known
 from pages.shared.work import finding
@@ -65,15 +65,22 @@ def panel(view: View, known: Known | None, slot: DeltaGenerator) -> nx.DiGraph:
         with slot:
             _node(view, judged, part, node)
     else:
-        st.caption("Click a node or an edge, or search for a node above.")
-        st.caption(_ends(view.graph))
+        with slot:
+            is_context = view.name != DISCO and contexts.details(view.refinement)
+        if not is_context:
+            st.caption("Click a node or an edge, or search for a node above.")
+            st.caption(_ends(view.graph, with_contexts(view, view.graph)[1]))
     next_rules.section(view.placed.run, view.placed.order, edge)
     return canvas.with_heads(part, "graph_heads")
 
 
-def _ends(graph: nx.DiGraph) -> str:
-    """How many directions are known, how many nodes have no edge, and, if all directions are known, its ends."""
-    alone = sum(1 for node in graph if graph.degree(node) == 0)
+def _ends(graph: nx.DiGraph, every: nx.DiGraph) -> str:
+    """How many directions are known, how many nodes have no edge, and, if all directions are known, its ends.
+
+    Args:
+        every: the graph with its contexts.
+    """
+    alone = sum(1 for node in graph if every.degree(node) == 0)
     without = [f"{how_many(alone, 'node')} without edges"] if alone else []
     many, known = graph.number_of_edges(), graphs.directed(graph).number_of_edges()
     if many and not known:
@@ -81,7 +88,9 @@ def _ends(graph: nx.DiGraph) -> str:
     elif known < many:
         told = [f"{known:,} of {many:,} edges {plural(known, 'has', 'have')} a known direction", *without]
     else:
-        sources, sinks = len(graphs.sources(graph)) - alone, len(graphs.sinks(graph)) - alone
+        sources, sinks = (
+            sum(1 for node in some if graph.degree(node)) for some in (graphs.sources(graph), graphs.sinks(graph))
+        )
         ends = [f"{how_many(sources, 'source')}, {how_many(sinks, 'sink')}"] if many else []
         told = [", ".join([*ends, *without])]
     return f"{'. '.join(told)}."
@@ -146,6 +155,7 @@ def _node(view: View, judged: nx.DiGraph, part: nx.DiGraph, node: str) -> None:
     neighbours.section(graph, node, run, None if view.name == DISCO else refined)
     neighbours.details(judged, node, _NUMBERS.get(view.name, neighbours.OF_REFINED))
     if view.name != DISCO:
+        contexts.on_node(view.refinement, node)
         evidence_panel.kind_details(run, refined, node)
     elif refined is not None:
         misfit.of_node(refined, node, of_refined=True)

@@ -12,7 +12,8 @@ from disco.graph import BOTH, DISCO, LIKELIHOOD, union
 from disco.verdicts import Verdict
 from disco.words import share
 from pages.shared import session
-from pages.shared.graph import canvas
+from pages.shared.graph import canvas, contexts
+from pages.shared.graph.layout import Placed
 from pages.shared.parents import selectors
 from pages.shared.parents.selectors import Selection
 from pages.shared.refined.refinement import Refinement
@@ -143,6 +144,13 @@ def verdict(view: View) -> Verdict:
     agreed = sum(values["found_by"] == BOTH for *_, values in view.graph.edges(data=True))
     many = view.graph.number_of_edges()
     return found._replace(text=f"{found.text} Both methods found {share(agreed, many)} edges.")
+
+
+def with_contexts(view: View, drawn: nx.DiGraph) -> tuple[Placed, nx.DiGraph]:
+    """The places of all nodes, and what is drawn, both with the contexts of a refinement."""
+    if view.name == DISCO:
+        return view.placed, drawn
+    return contexts.placed(view.refinement), contexts.joined(view.refinement, drawn)
 
 
 def edges_drawn(view: View, drawn: nx.DiGraph) -> int:

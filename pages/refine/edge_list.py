@@ -13,7 +13,7 @@ from pages.shared.frame import table as tables
 from pages.shared.frame.answers import agreeing, heard, is_left
 from pages.shared.frame.glossary import define
 from pages.shared.frame.names import code, shown
-from pages.shared.graph import canvas, downloads, picked, strongest
+from pages.shared.graph import canvas, contexts, downloads, picked, strongest
 from pages.shared.refined import evidence_panel, evidence_words, next_rules
 from pages.shared.refined.refinement import Refinement
 from pages.shared.result.known import Known
@@ -40,16 +40,15 @@ def explore(
             graph = strongest.part(refinement.run, refinement.subgraph(edges), [picked.picked_edge(_pairs(edges))])
             drawn = canvas.with_heads(_judged(refinement, graph, lines, absent, changes, disco, known), "refine_heads")
         _picked(refinement, edges)
+    placed, seen = contexts.placed(refinement), contexts.joined(refinement, drawn)
     with slot[0]:
         part = "" if (many := graph.number_of_edges()) == len(edges) else f", {many:,} drawn"
         st.markdown(f"**{len(edges)} of {how_many(len(refinement.edges), 'edge')}** shown{part}")
-        canvas.graph_view(
-            refinement, drawn, "refine_canvas", height=CANVAS, strength=refinement.strength, picks_edges=True
-        )
+        canvas.graph_view(placed, seen, "refine_canvas", height=CANVAS, strength=refinement.strength, picks_edges=True)
     with slot[0], st.container(key="refine_below"):  # on a phone below the panel (assets/app.css)
         shares = {"edges_shown": f"{many:,} of {len(refinement.edges):,}"} if many < len(refinement.edges) else {}
         downloads.row(
-            refinement, drawn, refinement.strength, "likelihood refinement", "", refinement.choices | shares, "refined"
+            placed, seen, refinement.strength, "likelihood refinement", "", refinement.choices | shares, "refined"
         )
         _show(_table(edges, changes, known, refinement.graph), refinement)
         _dropped(changes, disco)
@@ -230,7 +229,8 @@ def _picked(refinement: Refinement, edges: pd.DataFrame) -> None:
     elif node is not None:
         st.markdown(f"##### {code(node)}")
         evidence_panel.node_details(refinement.run, refinement.refined, node)
-    else:
+        contexts.on_node(refinement, node)
+    elif not contexts.details(refinement):
         st.caption("Click an edge or node in the graph or a row in the table, or choose one here.")
     next_rules.section(refinement.run, refinement.order, edge)
 

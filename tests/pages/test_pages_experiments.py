@@ -11,6 +11,8 @@ from disco.runs import create_run, list_runs
 from disco.runs.refined import save
 from disco.settings import Settings
 from disco.table.roles import Roles
+from pages.shared.graph import canvas, contexts
+from pages.shared.refined import refinement
 
 PAGE = "pages/experiments/page.py"
 FAST = Choice(starts=1, restarts=0, bootstrap=0, folds=0)
@@ -70,3 +72,39 @@ def test_a_run_without_an_experiment_says_how_to_bring_one(run):
     plain = create_run(trial()[["a", "b", "c"]], Settings(), name="plain")
     app = opened(plain, PAGE)
     assert not app.exception and "has no experiment" in texts(app) and button(app, "Go to Data")
+
+
+def test_contexts_are_drawn_above_the_nodes(run):
+    result = refine(run.table(), FAST, roles=run.adjustment)
+    save(run.path, result, FAST)
+    found = refinement.of(run)
+    placed, graph = contexts.placed(found), contexts.joined(found, found.graph)
+    drawn = canvas.shown_data(placed.order, graph, placed.positions, 1.0)
+    nodes = {node["name"]: node for node in drawn["nodes"]}
+    assert [*nodes] == ["given", *result.order] and nodes["given"]["context"] and not nodes["a"]["context"]
+    assert nodes["given"]["y"] < min(node["y"] for name, node in nodes.items() if name != "given")
+    ends = [(edge["from"], edge["to"]) for edge in drawn["edges"]]
+    assert [pair for pair in ends if nodes["given"]["id"] in pair] == [(nodes["given"]["id"], nodes["d"]["id"])]
+    assert "acts on 1 node" in nodes["given"]["title"] and "of 4)" in nodes["a"]["title"]
+    part = found.graph.subgraph(["a", "b"])
+    assert "given" not in contexts.joined(found, part)  # it acts on neither of them
+
+
+@pytest.mark.parametrize("page", ["graph", "refine"])
+def test_a_picked_context_says_what_it_acts_on(run, page):
+    save(run.path, refine(run.table(), FAST, roles=run.adjustment), FAST)
+    app = opened(run, f"pages/{page}/page.py")
+    for one, words in (("given", "`d` at the level `drug`"), ("d", "`given` is a context that acts on it")):
+        app.session_state["shared_picked"] = {run.path.name: one}
+        assert words in texts(app.run()) and not app.exception
+    app.session_state["shared_picked_edge"] = {run.path.name: ("given", "d")}
+    app.session_state["shared_picked"] = {}
+    assert "A context: no node acts on it. Its levels were assigned by chance" in texts(app.run())
+
+
+def test_a_context_that_acts_on_nothing_is_drawn_too(run):
+    idle = create_run(trial().drop(columns="d"), Settings(), roles=run.roles, name="idle")
+    save(idle.path, refine(idle.table(), FAST, roles=idle.adjustment), FAST)
+    found = refinement.of(idle)
+    graph = contexts.joined(found, found.graph)
+    assert graph.degree("given") == 0 and contexts.placed(found).positions.keys() == {*graph}

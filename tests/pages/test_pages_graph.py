@@ -61,9 +61,9 @@ def test_no_edge_is_left_out_where_a_few_would_be():
 def test_where_some_directions_are_known_their_number_is_said():
     graph = nx.DiGraph([("a", "b"), ("b", "c"), ("c", "d")])
     nx.set_edge_attributes(graph, {("a", "b"): True, ("b", "c"): False, ("c", "d"): False}, "decided")
-    assert side_panel._ends(graph) == "1 of 3 edges has a known direction."
+    assert side_panel._ends(graph, graph) == "1 of 3 edges has a known direction."
     graph.add_nodes_from("ef")
-    assert side_panel._ends(graph) == "1 of 3 edges has a known direction. 2 nodes without edges."
+    assert side_panel._ends(graph, graph) == "1 of 3 edges has a known direction. 2 nodes without edges."
 
 
 @pytest.mark.parametrize("is_known", [True, False])

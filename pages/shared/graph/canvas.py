@@ -14,7 +14,7 @@ import streamlit as st
 
 from disco.figures import graph as drawing
 from disco.figures import roles
-from disco.graph import has_direction, joined
+from disco.graph import CONTEXT, CONTEXTS, has_direction, joined
 from disco.parents.ocs import means
 from disco.words import how_many, listed
 from pages.shared.frame.names import code
@@ -187,10 +187,11 @@ def shown_data(
     """
     number = {name: str(index) for index, name in enumerate([*order, *boxes])}
     marks = drawing.picture(graph, positions, widest)
+    many = len(order) - graph.graph.get(CONTEXTS, 0)
     is_coloured = any(line["colour"] for line in marks["edges"])
     said = f"{how_many(len(graph), 'node')} and {how_many(graph.number_of_edges(), 'edge')}"
     return {
-        "nodes": [_node(mark, number, graph, len(order)) for mark in marks["nodes"]],
+        "nodes": [_node(mark, number, graph, many) for mark in marks["nodes"]],
         "edges": [_edge(mark, number, {*boxes}) for mark in marks["edges"]],
         "legend": marks["legend"],
         # Colours then show the truth or who found an edge, so parents and children are marked without colours.
@@ -232,6 +233,10 @@ def _node(mark: dict, number: dict[str, str], graph: nx.DiGraph, many: int) -> d
     if members := graph.nodes[node].get(drawing.MEMBERS):
         title = f"{how_many(len(members), 'node')} folded into one: {listed(members, _MOST_NAMED)}"
         return {**{name: mark[name] for name in _OF_NODE}, "id": number[node], "title": title, "folded": True}
+    if CONTEXT in graph.nodes[node]:
+        acts = how_many(graph.out_degree(node), "node")
+        title = f"{node}: a context, acts on {acts if graph.out_degree(node) else 'no node'}"
+        return {**{name: mark[name] for name in _OF_NODE}, "id": number[node], "title": title, "folded": False}
     parents, children = (
         sum(values.get("verdict") not in ("missing", "dropped") and has_direction(values) for *_, values in ends)
         for ends in (graph.in_edges(node, data=True), graph.out_edges(node, data=True))
@@ -247,7 +252,7 @@ def _node(mark: dict, number: dict[str, str], graph: nx.DiGraph, many: int) -> d
 
 
 _MOST_NAMED = 8
-_OF_NODE = ("name", "label", "x", "y", "width", "height", "missed")
+_OF_NODE = ("name", "label", "x", "y", "width", "height", "missed", "context")
 _OF_EDGE = ("path", "head", "end", "dot", "square", "diamond", "colour", "dash", "width", "firm")
 
 

@@ -144,7 +144,10 @@ def file_name(run: Run) -> str:
 def _found(graph: nx.DiGraph) -> nx.DiGraph:
     """The graph without the additions of a truth or a refinement."""
     found = nx.DiGraph()
-    found.add_nodes_from((node, {"position": values["position"]}) for node, values in graph.nodes(data=True))
+    found.add_nodes_from(
+        (node, {name: values[name] for name in ("position", graphs.CONTEXT) if name in values})
+        for node, values in graph.nodes(data=True)
+    )
     for parent, child, values in graph.edges(data=True):
         if values.get("verdict") not in ("missing", "dropped"):
             found.add_edge(parent, child, **{name: value for name, value in values.items() if name != "verdict"})

@@ -1,0 +1,91 @@
+"""Contexts in the graph of a refinement: nodes above all others, and what a picked one acts on."""
+
+from dataclasses import dataclass
+
+import networkx as nx
+import streamlit as st
+
+from disco.figures.placing import above
+from disco.graph import with_contexts
+from disco.runs import Run
+from disco.table.adjustment import RANDOMISED
+from disco.words import how_many, number, plural, series
+from pages.shared.frame.names import code
+from pages.shared.frame.words import bullets
+from pages.shared.graph import picked
+from pages.shared.graph.layout import Placed
+from pages.shared.refined.refinement import Refinement
+
+_NONE = "No node was found on which it acts."
+
+
+@dataclass(frozen=True)
+class _Placed:
+    """A refinement's nodes and contexts with their places."""
+
+    run: Run
+    order: list[str]
+    positions: dict[str, tuple[float, float]]
+
+
+def names(run: Run) -> list[str]:
+    """The contexts of a run."""
+    return [] if run.roles is None else run.roles.named("context")
+
+
+def placed(refinement: Refinement) -> Placed:
+    """The nodes and contexts with their places; the refinement itself if it has no contexts."""
+    found = names(refinement.run)
+    if not found:
+        return refinement
+    acts = _acts(refinement)
+    children = {name: [child for child, _ in acts if child in refinement.positions] for name, acts in acts.items()}
+    positions = refinement.positions | above(refinement.positions, found, children)
+    return _Placed(refinement.run, [*refinement.order, *found], positions)
+
+
+def joined(refinement: Refinement, graph: nx.DiGraph) -> nx.DiGraph:
+    """A graph with the contexts that act on any of its nodes; if it has all nodes, with all contexts."""
+    found, acts = names(refinement.run), _acts(refinement)
+    if len(graph) < len(refinement.order):
+        found = [name for name in found if any(child in graph for child, _ in acts[name])]
+    return with_contexts(graph, found, refinement.refined.contexts) if found else graph
+
+
+def details(refinement: Refinement) -> bool:
+    """What the picked context, or that of the picked edge, acts on, strongest first; whether there is such a one."""
+    found, acts = names(refinement.run), _acts(refinement)
+    edges = {(name, child): name for name in found for child, _ in acts[name]}
+    name = picked.picked(found) or edges.get(picked.picked_edge(edges))
+    if name is None:
+        return False
+    st.markdown(f"##### {code(name)}")
+    is_random = refinement.run.roles.columns[name] == ("context", RANDOMISED)
+    st.caption(
+        "A context: no node acts on it. "
+        + ("Its levels were assigned by chance, so what it changes it causes." if is_random else "")
+    )
+    told = acts[name]
+    st.markdown(f"**Acts on** ({how_many(len({child for child, _ in told}), 'node')})" if told else _NONE)
+    st.markdown(bullets([words for _, words in told]))
+    return True
+
+
+def on_node(refinement: Refinement, node: str) -> None:
+    """The contexts that act on a node, in a line; nothing without any."""
+    told = [code(name) for name, acts in _acts(refinement).items() if node in dict(acts)]
+    if told:
+        st.caption(f"{series(told)} {plural(len(told), 'is a context that acts', 'are contexts that act')} on it.")
+
+
+def _acts(refinement: Refinement) -> dict[str, list[tuple[str, str]]]:
+    """The node and a sentence for every effect of each context, strongest first."""
+    acts: dict[str, list[tuple[str, str]]] = {name: [] for name in names(refinement.run)}
+    effects = refinement.refined.contexts
+    if effects is None:
+        return acts
+    for row in effects.sort_values("gain_nats", ascending=False, kind="stable").itertuples():
+        level = f" at the level {code(row.level)}" if row.level else ""
+        words = f"{code(row.node)}{level}: evidence {number(row.gain_nats)} nats"
+        acts.setdefault(row.context, []).append((row.node, words))
+    return acts
