@@ -12,13 +12,12 @@ from functools import cached_property
 
 import numpy as np
 
-from disco.table.interventions import CONTROLS, Interventions
+from disco.table.interventions import LIKE_CONTROLS, Interventions
 
 CONTINUOUS, ORDINAL, CATEGORICAL, COUNT = "continuous", "ordinal", "categorical", "count"
 KINDS = (CONTINUOUS, ORDINAL, CATEGORICAL, COUNT)  # of covariates
 RANDOMISED = "randomised"
 CONTEXT_KINDS = (CATEGORICAL, CONTINUOUS, RANDOMISED)  # the last one is categorical, and was assigned by chance
-_CONTROLS = CONTROLS | {"ctrl", "ctl", "placebo", "untreated", "vehicle", "sham", "wild type", "wt", "non-targeting"}
 _WAVES = 4  # of a number among the inputs of the networks
 MOST_LEVELS = 60  # of a categorical covariate: every node gets a coefficient for each
 
@@ -58,7 +57,7 @@ class Context(Covariate):
     @cached_property
     def compared_with(self) -> int:
         """The code of the level with which others are compared: that of controls, or the most frequent one."""
-        named = [code for code, level in enumerate(self.levels) if level.strip().lower() in _CONTROLS]
+        named = [code for code, level in enumerate(self.levels) if level.strip().lower() in LIKE_CONTROLS]
         return named[0] if named else int(np.bincount(self.values).argmax())
 
 

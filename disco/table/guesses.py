@@ -16,7 +16,7 @@ import pandas as pd
 from disco.table.adjustment import CATEGORICAL, CONTINUOUS
 from disco.table.cells import as_frame, columns_of, is_count, numbers_of, value_counts
 from disco.table.identifiers import identifier
-from disco.table.interventions import SET, targets_named
+from disco.table.interventions import SET, found_in, targets_named
 from disco.table.read import MATRIX
 from disco.table.rows import MOST_FAULTY, readable
 
@@ -130,9 +130,10 @@ def _of_experiment(column: pd.Series, name: str, names: set[str], guess: Guess |
     """The guess at a column that says what was done to a row; None if it says nothing of the kind."""
     is_text = guess is not None and not pd.api.types.is_numeric_dtype(column)
     labels = targets_named(column.dropna().astype(str).unique()) if is_text else set()
-    if labels and len(labels & names) >= len(labels) / 2:
-        return Guess("intervention", SET, "names columns of this table in its cells")
     words = _words(name)
+    within = sum(bool(found_in(label, names)) for label in labels) if {*words} & _EXPERIMENTS else 0
+    if labels and max(len(labels & names), within) >= len(labels) / 2:
+        return Guess("intervention", SET, "names columns of this table in its cells")
     if not {*words} & _EXPERIMENTS and " ".join(words[-2:]) not in _EXPERIMENT_PHRASES:
         return None
     levels = column.dropna().astype(str).nunique()

@@ -10,9 +10,11 @@ another one there, with the same parents.
 """
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from types import MappingProxyType
 
 import numpy as np
 import pandas as pd
@@ -24,7 +26,14 @@ SET, SHIFT = "set", "shift"
 INTERVENTION_KINDS = (SET, SHIFT)
 FEWEST = 10  # rows of an arm
 CONTROLS = {"", "none", "control"}  # labels of rows without an intervention, in any case
+LIKE_CONTROLS = CONTROLS | {  # labels that usually mean a control, for guesses
+    *("ctrl", "ctl", "controls", "placebo", "untreated", "vehicle", "sham", "mock", "dmso", "wild type", "wt"),
+    *("nt", "ntc", "non-targeting", "nontargeting", "non targeting", "negative control", "scramble", "scrambled"),
+}
 _SEPARATOR = ";"
+_PARTS, _WORDS = re.compile(r"[;,+&|]"), re.compile(r"[-_ .:()]+")
+_BEFORE = re.compile(r"^(?:sg|si|sh|anti|ko|kd|oe|delta|Δ)[-_ ]?", re.IGNORECASE)  # of the name of a gene
+_AFTER = re.compile(r"[-_ ]?(?:ko|kd|oe|null|g?\d{1,2})$", re.IGNORECASE)
 _MOST_ARMS = 1000
 _LISTED = 5
 
@@ -51,7 +60,12 @@ class Interventions:
 
     @classmethod
     def of(
-        cls, column: pd.Series, nodes: Sequence[str], kind: str = SET, targets: Targets | None = None
+        cls,
+        column: pd.Series,
+        nodes: Sequence[str],
+        kind: str = SET,
+        targets: Targets | None = None,
+        others: Mapping[str, str] = MappingProxyType({}),
     ) -> "Interventions":
         """The interventions of a column of labels.
 
@@ -60,13 +74,13 @@ class Interventions:
             nodes: the names that a label may have.
             kind: of all its interventions.
             targets: the nodes of labels that are not names of nodes.
+            others: the roles of columns that are no nodes.
 
         Raises:
-            InputError: a label is no node and has no mapping, an arm has too few rows, or no row is a control.
+            InputError: a label is no node and has no targets, an arm has too few rows, or no row is a control.
         """
-        texts = column.where(column.notna(), "").astype(str).str.strip()
-        codes, labels = pd.factorize(texts, sort=True)
-        named = [_targets(str(label), str(column.name), nodes, targets or {}) for label in labels]
+        codes, labels = pd.factorize(_texts(column), sort=True)
+        named = [meant(str(label), str(column.name), nodes, targets or {}, others) for label in labels]
         arms = [number for number, found in enumerate(named) if found]
         place = np.zeros(len(labels), dtype=np.int64)
         place[arms] = np.arange(1, len(arms) + 1)
@@ -125,14 +139,52 @@ class Interventions:
         digest.update(repr((self.name, self.kind, self.arms, self.targets)).encode() + self.arm.astype("<i8").tobytes())
 
 
+def _texts(column: pd.Series) -> pd.Series:
+    return column.where(column.notna(), "").astype(str).str.strip()
+
+
 def targets_named(labels: Iterable[object]) -> set[str]:
     """The names in labels, apart from those of controls."""
     parts = {part.strip() for label in labels for part in str(label).split(_SEPARATOR)}
     return {part for part in parts if part.lower() not in CONTROLS}
 
 
-def _targets(label: str, name: str, nodes: Sequence[str], targets: Targets) -> tuple[str, ...]:
-    """The nodes that a label stands for; none for a control."""
+def labels(column: pd.Series) -> dict[str, int]:
+    """The number of rows with each label of an intervention, in alphabetical order; empty cells are one label."""
+    return {str(label): int(rows) for label, rows in _texts(column).value_counts().sort_index().items()}
+
+
+def found_in(label: str, nodes: Collection[str]) -> tuple[str, ...]:
+    """The nodes whose names are in a label, such as sgKLF1, KLF1-KO or sgKLF1_2+GATA1; none if a part has no name.
+
+    Names are compared whole and without regard to case.
+    """
+    named, found = {node.lower(): node for node in nodes}, []
+    for part in filter(None, map(str.strip, _PARTS.split(label))):
+        bare = _BEFORE.sub("", part)
+        ways = [part, bare, _AFTER.sub("", part), _AFTER.sub("", bare), *_WORDS.split(part), *_WORDS.split(bare)]
+        node = next((named[way.lower()] for way in ways if way.lower() in named), None)
+        if node is None:
+            return ()
+        found.append(node)
+    return tuple(dict.fromkeys(found))
+
+
+def meant(
+    label: str,
+    name: str,
+    nodes: Sequence[str],
+    targets: Targets,
+    others: Mapping[str, str] = MappingProxyType({}),
+) -> tuple[str, ...]:
+    """The nodes that a label of the intervention `name` sets; none for a control.
+
+    Args:
+        nodes, targets, others: as in `Interventions.of`.
+
+    Raises:
+        InputError: it is no node and has no targets, or one of its targets is no node.
+    """
     if label in targets:
         found = tuple(targets[label])
     elif label.lower() in CONTROLS:
@@ -142,10 +194,15 @@ def _targets(label: str, name: str, nodes: Sequence[str], targets: Targets) -> t
     else:
         parts = [part.strip() for part in label.split(_SEPARATOR)]
         if len(parts) > 1:
-            return tuple(dict.fromkeys(node for part in parts for node in _targets(part, name, nodes, targets)))
+            return tuple(dict.fromkeys(node for part in parts for node in meant(part, name, nodes, targets, others)))
+        if label in others:
+            raise InputError(
+                f'The intervention "{name}" sets "{label}", whose role is {others[label]}: make that column a count, '
+                f'or "{name}" a context.'
+            )
         raise InputError(
-            f'"{label}" in the intervention "{name}" is not a count column: write the columns that it sets in its '
-            "cells instead, or nothing for a control, or give its targets in a file of roles."
+            f'"{label}" in the intervention "{name}" is not a count column: say which count columns it sets, or that '
+            "it is a control (under Arms on the page Data, or as targets in a file of roles)."
         )
     if unknown := [node for node in found if node not in nodes]:
         among = series([f'"{node}"' for node in nodes[:_LISTED]]) + " …" * (len(nodes) > _LISTED)

@@ -171,7 +171,8 @@ class Roles:
         if names := self.named("intervention"):
             given = self.columns[names[0]]
             kind = SET if isinstance(given, str) else given[1]
-            done = Interventions.of(plain(table[names[0]]), list(counts.columns), kind, self.targets)
+            others = {name: self.role(name) for name in self.columns if self.role(name) != "count"}
+            done = Interventions.of(plain(table[names[0]]), list(counts.columns), kind, self.targets, others)
         found = Adjustment(len(table), tuple(covariates), exposure, group, done, tuple(contexts))
         return counts, None if found.is_only_arms and done is None else found
 

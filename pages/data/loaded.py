@@ -3,7 +3,7 @@
 import streamlit as st
 
 from disco.words import how_many
-from pages.data import columns, continuous, mending, quality, roles, truth_file
+from pages.data import arms, columns, continuous, mending, quality, roles, truth_file
 from pages.shared import session
 from pages.shared.frame import intro
 from pages.shared.frame.names import plain
@@ -21,6 +21,7 @@ def draw(draft: Draft) -> None:
     continuous.panel(draft)
     mending.panel(draft)
     columns.choose(draft)
+    arms.panel(draft)
     roles.exposure(draft)
     preview.columns_in_sight(draft)
     quality.panel(draft)

@@ -187,6 +187,7 @@ def test_no_row_is_unusable_for_its_labels(rng):
     [
         (["q"] * 50 + [""] * 350, {}, '"q" in the intervention "guide" is not a count column'),
         (["q"] * 50 + [""] * 350, {"q": ["z"]}, 'The label "q" of "guide" sets "z", which is not a count column'),
+        (["site"] * 50 + [""] * 350, {}, 'The intervention "guide" sets "site", whose role is covariate: make'),
         (["a"] * 9 + [""] * 391, {}, 'The arm "a" of "guide" has 9 rows, and at least 10'),
         (["a"] * 400, {}, 'No row of "guide" is a control'),
         (["none"] * 400, {}, 'Every row of "guide" is a control'),
@@ -195,7 +196,9 @@ def test_no_row_is_unusable_for_its_labels(rng):
 )
 def test_bad_labels_are_said(rng, guide, targets, said):
     with pytest.raises(InputError, match=said.replace("(", r"\(")):
-        prepare(trial(rng).assign(guide=guide), Roles(GUIDE, targets=targets))
+        prepare(
+            trial(rng).assign(guide=guide, site=["s", "t"] * 200), Roles(GUIDE | {"site": "covariate"}, targets=targets)
+        )
 
 
 def test_rules_from_contrasts_and_which_are_left_out(rng):

@@ -7,6 +7,7 @@ import pytest
 from disco import simulate
 from disco.studies import lahman
 from disco.table.guesses import guesses
+from disco.table.interventions import found_in
 
 ROWS = 240
 _RNG = np.random.default_rng(0)
@@ -59,3 +60,26 @@ def test_tables_of_counts_alone_have_none():
 def test_names_may_be_missing_repeated_or_strange():
     table = pd.DataFrame([[1, "x", 2.5]] * 20 + [[2, "y", 3.5]] * 20, columns=[None, "b", "b"])
     assert [str(guess) for guess in guesses(table).values()] == ["covariate, categorical", "covariate, continuous"]
+
+
+@pytest.mark.parametrize(
+    ("label", "nodes"),
+    [
+        ("sgKLF1", ("KLF1",)),
+        ("KLF1_KO", ("KLF1",)),
+        ("klf1-ko + GATA1", ("KLF1", "GATA1")),
+        ("sgGATA1_12", ("GATA1",)),
+        ("GATA1;odd", ()),  # a part that nothing explains
+        ("KLF10", ()),  # another gene
+        ("", ()),
+    ],
+)
+def test_names_of_nodes_are_found_in_labels(label, nodes):
+    assert found_in(label, ["KLF1", "GATA1", "x"]) == nodes
+
+
+def test_labels_with_names_of_columns_in_them_are_an_intervention_if_the_column_is_called_so():
+    labels = np.repeat(["NT", "sga", "sgb"], 40)
+    table = pd.DataFrame({"a": np.arange(120) % 7, "b": np.arange(120) % 5, "guide": labels})
+    assert str(guesses(table)[2]) == "intervention, set"
+    assert str(guesses(table.rename(columns={"guide": "place"}))[2]) == "covariate, categorical"

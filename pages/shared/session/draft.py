@@ -1,7 +1,7 @@
 """The draft of the session: the loaded table and the settings of the fit to come."""
 
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -243,6 +243,17 @@ def set_exposure(which: str | None, words: str = "") -> None:
 def set_group_effects(are_wanted: bool) -> None:
     """Adjust for every group, or not."""
     _change(lambda now: {"roles": replace(now.roles, group_effects=are_wanted)})
+
+
+def set_targets(targets: Mapping[str, Sequence[str] | None]) -> None:
+    """Say what labels of the intervention set: columns, none for a control, or None for what the label itself says."""
+
+    def changed(now: Draft) -> dict[str, Any]:
+        given = {**now.roles.targets, **targets}
+        kept = {label: nodes for label, nodes in given.items() if nodes is not None}
+        return {"roles": replace(now.roles, targets=kept)}
+
+    _change(changed)
 
 
 def undo(steps: int = 1) -> None:

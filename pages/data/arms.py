@@ -1,0 +1,138 @@
+"""The arms of an experiment: what each label of the intervention sets. Owns the keys `arms_…`."""
+
+import pandas as pd
+import streamlit as st
+
+from disco.errors import InputError
+from disco.table.cells import names_of
+from disco.table.interventions import FEWEST, LIKE_CONTROLS, found_in, labels, meant
+from disco.table.role_columns import plain
+from disco.words import how_many, plural
+from pages.shared import session
+from pages.shared.frame.names import code, shown
+from pages.shared.frame.words import bullets
+from pages.shared.table.drafts import Draft, with_names
+
+_VERSION = "arms_version"
+_CONTROL = "(control)"
+_EMPTY = "(empty)"
+_MOST = 8
+_HELP = (
+    f"The count columns that were set in the rows with this label. {_CONTROL}: nothing was. Remove everything to go "
+    "back to what the label itself says."
+)
+
+
+def panel(draft: Draft) -> None:
+    """One row per label, in which the reader chooses what it sets; nothing without an intervention."""
+    found = with_names(draft.table, draft.roles.named("intervention"))
+    if not found:
+        return
+    column = plain(draft.table.iloc[:, found[0]])
+    name, rows = names_of(draft.table)[found[0]], labels(column)
+    said = {label: _meant(draft, label, name) for label in rows}
+    unknown = [label for label, nodes in said.items() if nodes is None]
+    title = f"Arms: {how_many(len(rows), 'label')} of {code(name)}"
+    title += f", {len(unknown):,} not understood" if unknown else ""
+    with st.expander(title, icon=":material/experiment:", expanded=bool(unknown)):
+        st.caption(
+            "What was set in the rows with each label. A label that is the name of a count column sets that one."
+        )
+        _offer(draft, unknown)
+        _table(draft, rows, said)
+
+
+def _meant(draft: Draft, label: str, name: str) -> tuple[str, ...] | None:
+    """The columns that a label sets; None if it says nothing of the kind."""
+    try:
+        return meant(label, name, _counts(draft), draft.roles.targets)
+    except InputError:
+        return None
+
+
+def _counts(draft: Draft) -> list[str]:
+    names = names_of(draft.table)
+    return [names[position] for position in draft.columns]
+
+
+def _offer(draft: Draft, unknown: list[str]) -> None:
+    """A button that takes unknown labels at their word: the columns named in them, or a control."""
+    counts = _counts(draft)
+    named = {label: found_in(label, counts) for label in unknown}
+    within = {label: nodes for label, nodes in named.items() if nodes or label.lower() in LIKE_CONTROLS}
+    if within:
+        told = [
+            f"{code(shown(label, 40))}: {', '.join(map(code, nodes)) or 'control'}" for label, nodes in within.items()
+        ]
+        st.button(
+            f"Take what {how_many(len(within), 'label')} {plural(len(within), 'says', 'say')}",
+            icon=":material/done_all:",
+            key="arms_take",
+            on_click=_take,
+            args=(within,),
+            help=f"{bullets(told, _MOST)}\n\nYou can change each below.",
+        )
+
+
+def _take(targets: dict[str, tuple[str, ...]]) -> None:
+    session.draft.set_targets(targets)
+    _anew()
+
+
+def _anew() -> None:
+    st.session_state[_VERSION] = st.session_state.get(_VERSION, 0) + 1
+
+
+def _table(draft: Draft, rows: dict[str, int], said: dict[str, tuple[str, ...] | None]) -> None:
+    keys = list(rows)
+    frame = pd.DataFrame(
+        {
+            "label": [shown(label, 80) or _EMPTY for label in keys],
+            "rows": list(rows.values()),
+            "sets": [[] if (nodes := said[label]) is None else list(nodes) or [_CONTROL] for label in keys],
+            "note": [_note(said[label], rows[label]) for label in keys],
+        }
+    )
+    key = f"arms_{draft.key}_{st.session_state.get(_VERSION, 0)}_{hash(tuple(draft.columns))}"
+    st.data_editor(
+        frame,
+        key=key,
+        hide_index=True,
+        height=min(36 * len(frame) + 40, 400),
+        disabled=["label", "rows", "note"],
+        on_change=lambda: _edited(key, keys),
+        column_config={
+            "label": st.column_config.TextColumn("Label", pinned=True, width=180),
+            "rows": st.column_config.NumberColumn("Rows", format="localized", width=70),
+            "sets": st.column_config.MultiselectColumn(
+                "Sets", options=[_CONTROL, *_counts(draft)], width="large", help=_HELP
+            ),
+            "note": st.column_config.TextColumn("Note", width="medium"),
+        },
+        placeholder="",
+        alt="Labels of the intervention, with the columns that each sets",
+    )
+
+
+def _note(nodes: tuple[str, ...] | None, rows: int) -> str:
+    if nodes is None:
+        return "choose what it sets"
+    if not nodes:
+        return "rows to compare with"
+    few = f"; too few rows, at least {FEWEST} are needed" if rows < FEWEST else ""
+    return ("several at once: gives no rule" if len(nodes) > 1 else "an arm") + few
+
+
+def _edited(key: str, keys: list[str]) -> None:
+    """Take the targets chosen in the table."""
+    edits = st.session_state[key]["edited_rows"]
+    chosen = {keys[int(row)]: edit["sets"] for row, edit in edits.items() if "sets" in edit}
+    session.draft.set_targets({label: _chosen(names or []) for label, names in chosen.items()})
+    _anew()
+
+
+def _chosen(names: list[str]) -> tuple[str, ...] | None:
+    """The columns chosen; none for a control, and None if nothing is chosen."""
+    if not names:
+        return None
+    return tuple(name for name in names if name != _CONTROL)
