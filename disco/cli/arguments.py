@@ -200,6 +200,9 @@ def _refine(command: argparse.ArgumentParser) -> None:
     command.add_argument("--bootstrap", type=int, help="number of bootstrap tables (50); 0 for none")
     command.add_argument("--folds", type=int, help="number of parts of the rows, left out in turn (3); 0 for none")
     command.add_argument("--bound", type=float, metavar="NATS", help="least evidence of a decided direction (10)")
+    command.add_argument(
+        "--margin", type=float, metavar="SHARE", help="with experiments: a change of a rate that counts as none (.1)"
+    )
     command.add_argument("--redone", action="store_true", help="repeat the whole search on each bootstrap table (slow)")
     command.add_argument("--seed", type=int, help="seed of the random orders and of the bootstrap (0)")
     _knowledge(command)

@@ -27,7 +27,7 @@ def run(arguments: argparse.Namespace) -> None:
         InputError: there is no such run, the table cannot be used, or a number is out of range.
         FitStopped: it was interrupted; the same command continues.
     """
-    names = ("starts", "restarts", "bootstrap", "folds", "bound", "seed", "seconds")
+    names = ("starts", "restarts", "bootstrap", "folds", "bound", "seed", "seconds", "margin")
     given = {name: getattr(arguments, name) for name in names}
     choice = Choice(**{name: value for name, value in given.items() if value is not None}, redone=arguments.redone)
     device = choose_device(arguments.device or "auto").type

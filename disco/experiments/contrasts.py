@@ -34,9 +34,9 @@ from scipy.stats import false_discovery_control, rankdata
 from scipy.stats import t as student
 
 from disco.table.adjustment import CATEGORICAL, ORDINAL, Adjustment
+from disco.table.interventions import MARGIN
 from disco.table.prepared import Prepared
 
-MARGIN = 0.1  # a change of the rate by less than this share, up or down, counts as none
 RATE = 0.05  # false discovery rate of what counts as changed
 COLUMNS = (
     *("of", "arm", "node", "targets", "rows", "units", "control", "treated", "ratio", "low", "high"),

@@ -2,9 +2,10 @@
 
 from dataclasses import dataclass
 
-from disco.checks import check, flag, number, whole
+from disco.checks import check, flag, number, share, whole
 from disco.errors import InputError
 from disco.refine.limits import BOUND
+from disco.table.interventions import MARGIN
 
 _MOST = 100_000
 
@@ -29,6 +30,7 @@ class Choice:
         redone: whether every bootstrap table and fold is searched like the whole table, with its own screen, prior and
             starts. Otherwise a few sweeps from the graph found, under its screen and prior, measure the edges' local
             stability.
+        margin: with experiments, a change of a rate by less than this share, up or down, counts as none.
 
     Raises:
         InputError: a value has the wrong type or is out of its range.
@@ -42,6 +44,7 @@ class Choice:
     seed: int = whole(0, at_least=0)
     redone: bool = flag(False)
     seconds: float = number(0, at_least=0)
+    margin: float = share(MARGIN, above=0)
 
     def __post_init__(self) -> None:
         check(self)

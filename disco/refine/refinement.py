@@ -83,7 +83,7 @@ def refine(
     reporter = Reporter(callback, {**WEIGHTS, **draws}, STOPPED, choice.seconds)
     given, aside = prepare(table, roles), ignored(table, roles)
     whole, notes, rows = None, list[str](), searched_rows(given.counts.to_numpy())
-    shown = contrasts(given)
+    shown = contrasts(given, choice.margin)
     notes += remarks(given, shown)
     if rows is not None:
         whole, many = whole_design(given, settings), len(given.counts)

@@ -31,6 +31,7 @@ from disco.refine.directions import members, rows
 from disco.refine.limits import BOUND
 from disco.refine.orientations import Class
 from disco.refine.result import Refined
+from disco.table.interventions import MARGIN
 from disco.table.prepared import Prepared, Table, prepare
 from disco.table.roles import Given
 from disco.words import listed
@@ -97,7 +98,8 @@ def next_experiment(
     for name in nodes or ():
         if name not in index:
             raise InputError(f'There is no node "{name}" to set; the table has {listed(names, 20)}.')
-    edges = _Edges(refined, index, _rules(names, given, knowledge))
+    margin = float(refined.found.choices.get("margin", MARGIN))
+    edges = _Edges(refined, index, _rules(names, given, knowledge, margin))
     counted = _counted(edges, sorted({index[name] for name in nodes}) if nodes is not None else range(len(names)), seed)
     rows = dict[tuple[int, int], float]()
     if given is not None and with_rows and edges.open:
@@ -119,14 +121,14 @@ def _whole(value: float) -> str:
     return "∞" if math.isinf(value) else f"{value:,.0f}"
 
 
-def _rules(names: list[str], given: Prepared | None, knowledge: Knowledge | None) -> Resolved:
+def _rules(names: list[str], given: Prepared | None, knowledge: Knowledge | None, margin: float) -> Resolved:
     """The rules of knowledge and of the table's experiments."""
     known = None if knowledge is None else knowledge.resolve(names)
     adjustment = None if given is None else given.adjustment
     if given is not None and adjustment is not None and adjustment.interventions is not None:
         from disco.experiments import contrasts, learnt  # imports scipy.stats
 
-        known = learnt(contrasts(given), names, known).rules
+        known = learnt(contrasts(given, margin), names, known).rules
     none = np.zeros((len(names),) * 2, dtype=bool)
     return Resolved(none, none, none) if known is None else known
 

@@ -25,6 +25,7 @@ from disco.words import how_many, series
 SET, SHIFT = "set", "shift"
 INTERVENTION_KINDS = (SET, SHIFT)
 FEWEST = 10  # rows of an arm
+MARGIN = 0.1  # a change of the rate by less than this share, up or down, counts as none
 CONTROLS = {"", "none", "control"}  # labels of rows without an intervention, in any case
 LIKE_CONTROLS = CONTROLS | {  # labels that usually mean a control, for guesses
     *("ctrl", "ctl", "controls", "placebo", "untreated", "vehicle", "sham", "mock", "dmso", "wild type", "wt"),

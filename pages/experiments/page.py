@@ -19,12 +19,17 @@ if run is None:
 if not sections.has_experiment(run):
     start.no_experiment(run)
     st.stop()
-found = sections.contrasted(run)
-sections.verdict(found)
-sections.forest(found)
-for words in sections.remarks(run):
-    st.caption(f":material/info: {words}")
 graph = refinement.readable(run)
+top, row = st.container(), st.container(horizontal=True, vertical_alignment="bottom")
+with row:
+    margin = sections.margin(run, graph)
+    found = sections.contrasted(run, margin)
+    part = sections.of_arm(found)
+with top:
+    sections.verdict(found, margin)
+sections.forest(found, part, margin)
+for words in sections.remarks(run, found):
+    st.caption(f":material/info: {words}")
 st.subheader("What it says of the graph", anchor=False)
 if graph is None:
     st.caption("No graph yet: search for one on Refine, and each of its arrows is held against the experiment.")

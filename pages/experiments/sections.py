@@ -5,13 +5,14 @@ import streamlit as st
 
 from disco import experiments
 from disco.experiments.arrows import VERDICTS
-from disco.experiments.contrasts import MARGIN
 from disco.figures import contrasts as figures
+from disco.refine import Choice
 from disco.runs import Run
 from disco.table.prepared import Prepared
 from disco.words import how_many, series
 from pages.shared.frame import figure, table
 from pages.shared.frame.names import plain, shown
+from pages.shared.refined.refinement import Refinement
 from pages.shared.work.facts import fact
 
 _ALL = "All arms"
@@ -22,29 +23,47 @@ def has_experiment(run: Run) -> bool:
     return run.roles is not None and bool(run.roles.named("intervention") or run.roles.named("context"))
 
 
-@fact(lambda run: str(run.path), 8, "Comparing the arms with the controls …")
-def contrasted(run: Run) -> pd.DataFrame:
+def margin(run: Run, refinement: Refinement | None) -> float:
+    """The change of a rate that counts as none, chosen here; at first that of the refinement."""
+    usual = Choice().margin if refinement is None else refinement.choice.margin
+    chosen = st.number_input(
+        "Counts as unchanged, ± %",
+        1,
+        100,
+        round(100 * usual),
+        key=f"experiments_margin_{run.id}",
+        width=200,
+        persist_state="session",
+        help="A node counts as left alone if its whole interval is within this share of no change.",
+    )
+    if refinement is not None and chosen != round(100 * usual):
+        st.caption(f"The graph was found with ± {usual:.0%}: refine again to change its rules.")
+    return chosen / 100
+
+
+@fact(lambda run, margin: (str(run.path), margin), 8, "Comparing the arms with the controls …")
+def contrasted(run: Run, margin: float) -> pd.DataFrame:
     """The run's contrasts, the surest first."""
-    return experiments.contrasts(_given(run)).sort_values(["q_value", "p_value"], ignore_index=True)
+    return experiments.contrasts(_given(run), margin).sort_values(["q_value", "p_value"], ignore_index=True)
 
 
-@fact(lambda run: str(run.path), 8)
-def remarks(run: Run) -> tuple[str, ...]:
+@fact(lambda run, _found: str(run.path), 8)
+def remarks(run: Run, found: pd.DataFrame) -> tuple[str, ...]:
     """What the ratios must be read with."""
-    return experiments.remarks(_given(run), contrasted(run))
+    return experiments.remarks(_given(run), found)
 
 
 def _given(run: Run) -> Prepared:
     return Prepared(run.table(), run.adjustment)
 
 
-def verdict(found: pd.DataFrame) -> None:
+def verdict(found: pd.DataFrame, margin: float) -> None:
     """How many contrasts changed, how many stayed the same, and the surest change in words."""
     arms = found.drop_duplicates(["of", "arm"])
     changed, same = int(found["changed"].sum()), int((found["unchanged"] & ~found["changed"]).sum())
     st.markdown(
         f"**{how_many(len(arms), 'arm')}, {how_many(changed, 'change')}.** {_surest(found)} Of "
-        f"{how_many(len(found), 'comparison')}, {same:,} stayed within {MARGIN:.0%}; the others are too unsure to tell."
+        f"{how_many(len(found), 'comparison')}, {same:,} stayed within {margin:.0%}; the others are too unsure to tell."
     )
 
 
@@ -60,18 +79,23 @@ def _surest(found: pd.DataFrame) -> str:
     )
 
 
-def forest(found: pd.DataFrame) -> None:
+def of_arm(found: pd.DataFrame) -> pd.DataFrame:
+    """The contrasts of the arm that the reader chose, or of all."""
+    names = [_ALL, *dict.fromkeys(found["arm"])]
+    if len(names) == 2:
+        return found
+    chosen = st.selectbox("Arm", names, key="experiments_arm", format_func=lambda name: shown(name, 60), width=320)
+    return found if chosen == _ALL else found[found["arm"] == chosen]
+
+
+def forest(found: pd.DataFrame, part: pd.DataFrame, margin: float) -> None:
     """The ratios of one arm, or the surest of all."""
-    names = [_ALL, *dict.fromkeys(found["arm"])] if found["arm"].nunique() > 1 else list(dict.fromkeys(found["arm"]))
-    chosen = names[0]
-    if len(names) > 1:
-        chosen = st.selectbox("Arm", names, key="experiments_arm", format_func=lambda name: shown(name, 60), width=320)
-    part = found if chosen == _ALL else found[found["arm"] == chosen]
-    figure.show(figures.forest(part, MARGIN, several=chosen == _ALL), "experiments_forest")
+    several = part is found and found["arm"].nunique() > 1
+    figure.show(figures.forest(part, margin, several=several), "experiments_forest")
     if len(part) > figures.MOST:
         st.caption(f"The surest {figures.MOST} of {len(part):,} comparisons; all are in the table below.")
     st.caption(
-        f"95 % intervals. *Changed*: false discovery rate at most 5 %. Band: ± {MARGIN:.0%}, which counts as the same. "
+        f"95 % intervals. *Changed*: false discovery rate at most 5 %. Band: ± {margin:.0%}, which counts as the same. "
         "Within strata of the covariates, and with groups as units if each is in one arm."
     )
 

@@ -20,6 +20,7 @@ _RANGES = {  # of the numbers
     "bound": (0.0, 100.0),
     "seed": (0, 2**31 - 1),
     "seconds": (0.0, 1e6),
+    "margin": (0.01, 1.0),
 }
 _IN_SIGHT = ("starts", "bootstrap")
 
@@ -30,7 +31,8 @@ def start_box(run: runs.Run, label: str) -> None:
     values = {name: _number(row, run, name) for name in _IN_SIGHT}
     with st.expander("More settings"):
         inside = st.container(horizontal=True, gap="medium")
-        values |= {name: _number(inside, run, name) for name in _RANGES if name not in _IN_SIGHT}
+        others = [name for name in _RANGES if name not in _IN_SIGHT and (name != "margin" or _has_arms(run))]
+        values |= {name: _number(inside, run, name) for name in others}
     label_of_all, help = setting_words.SEARCH["redone"]
     values["redone"] = st.toggle(
         f"{label_of_all} (seven to eight times slower)",
@@ -52,6 +54,10 @@ def begin(run: runs.Run, values: dict[str, float]) -> None:
         st.rerun()
 
 
+def _has_arms(run: runs.Run) -> bool:
+    return run.roles is not None and bool(run.roles.named("intervention"))
+
+
 def _number(slot: object, run: runs.Run, name: str) -> float:
     (label, help), (low, high) = setting_words.SEARCH[name], _RANGES[name]
     usual = getattr(Choice(), name)
@@ -61,7 +67,7 @@ def _number(slot: object, run: runs.Run, name: str) -> float:
         low,
         high,
         kind(usual),
-        step=kind(1),
+        step=0.05 if name == "margin" else kind(1),
         key=f"refine_{name}_{run.id}",
         help=help,
         width=200,

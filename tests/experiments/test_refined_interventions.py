@@ -142,3 +142,14 @@ def test_arms_keep_their_sizes_in_bootstrap_tables(rng, kind):
     arm = prepare(table, {"guide": ("intervention", kind)}).adjustment.interventions.arm
     for _, weights in _weights(len(table), None, arm, Choice(bootstrap=5, folds=0)):
         assert weights[arm == 1].sum() == 250 and weights.sum() == len(table)
+
+
+def test_the_margin_of_a_refinement_is_that_of_its_contrasts(rng):
+    """Setting z leaves y alone within 10 %, which forbids z → y; within .1 % nothing can be told, so it does not."""
+    table = chain(rng, rows=4000)
+    table.loc[3000:, ["guide", "z"]] = "z", 9
+    wide, narrow = (
+        next_experiment(refine(table, Choice(**{**vars(QUICK), "margin": margin}), roles=GUIDE), table, roles=GUIDE)
+        for margin in (0.1, 0.001)
+    )
+    assert wide.graphs < narrow.graphs

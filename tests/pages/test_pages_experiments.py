@@ -108,3 +108,13 @@ def test_a_context_that_acts_on_nothing_is_drawn_too(run):
     found = refinement.of(idle)
     graph = contexts.joined(found, found.graph)
     assert graph.degree("given") == 0 and contexts.placed(found).positions.keys() == {*graph}
+
+
+def test_the_margin_is_chosen_and_is_at_first_that_of_the_graph(run):
+    choice = Choice(starts=1, restarts=0, bootstrap=0, folds=0, margin=0.2)
+    save(run.path, refine(run.table(), choice, roles=run.adjustment), choice)
+    app = opened(run, PAGE)
+    box = app.number_input(key=f"experiments_margin_{run.id}")
+    assert box.value == 20 and "stayed within 20%" in texts(app) and "The graph was found" not in texts(app)
+    box.set_value(5).run()
+    assert not app.exception and "stayed within 5%" in texts(app) and "found with ± 20%" in texts(app)

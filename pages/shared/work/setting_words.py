@@ -43,6 +43,10 @@ SEARCH = {  # the choices of a refinement
         "The search ends then with the best graph so far, without bootstrap tables. The evidence on its edges takes "
         "further time. 0 for no limit.",
     ),
+    "margin": (
+        "Counts as unchanged, ± share",
+        "With experiments: where the rate of a column changes by less than this, it counts as left alone.",
+    ),
     "redone": (
         "Search every bootstrap table from scratch",
         "On: each gets its own screen, prior and starts, like the whole table. Off: a short search from the graph "
