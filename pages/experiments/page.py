@@ -6,7 +6,7 @@ from disco.words import how_many
 from pages.experiments import sections, start
 from pages.shared import session
 from pages.shared.frame import intro
-from pages.shared.refined import next_experiment, refinement
+from pages.shared.refined import next_experiment, refinement, shown_by_experiment
 
 intro.page_intro(
     "Experiments",
@@ -23,7 +23,7 @@ graph = refinement.readable(run)
 top, row = st.container(), st.container(horizontal=True, vertical_alignment="bottom")
 with row:
     margin = sections.margin(run, graph)
-    found = sections.contrasted(run, margin)
+    found = shown_by_experiment.contrasted(run, margin)
     part = sections.of_arm(found)
 with top:
     sections.verdict(found, margin)

@@ -8,10 +8,10 @@ from disco.experiments.arrows import VERDICTS
 from disco.figures import contrasts as figures
 from disco.refine import Choice
 from disco.runs import Run
-from disco.table.prepared import Prepared
 from disco.words import how_many, series
 from pages.shared.frame import figure, table
 from pages.shared.frame.names import plain, shown
+from pages.shared.refined import shown_by_experiment
 from pages.shared.refined.refinement import Refinement
 from pages.shared.work.facts import fact
 
@@ -41,20 +41,10 @@ def margin(run: Run, refinement: Refinement | None) -> float:
     return chosen / 100
 
 
-@fact(lambda run, margin: (str(run.path), margin), 8, "Comparing the arms with the controls …")
-def contrasted(run: Run, margin: float) -> pd.DataFrame:
-    """The run's contrasts, the surest first."""
-    return experiments.contrasts(_given(run), margin).sort_values(["q_value", "p_value"], ignore_index=True)
-
-
 @fact(lambda run, _found: str(run.path), 8)
 def remarks(run: Run, found: pd.DataFrame) -> tuple[str, ...]:
     """What the ratios must be read with."""
-    return experiments.remarks(_given(run), found)
-
-
-def _given(run: Run) -> Prepared:
-    return Prepared(run.table(), run.adjustment)
+    return experiments.remarks(shown_by_experiment.given(run), found)
 
 
 def verdict(found: pd.DataFrame, margin: float) -> None:

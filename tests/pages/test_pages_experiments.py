@@ -1,5 +1,7 @@
 """Experiments: without a run, without an experiment, and with arms and contexts."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -88,6 +90,17 @@ def test_contexts_are_drawn_above_the_nodes(run):
     assert "acts on 1 node" in nodes["given"]["title"] and "of 4)" in nodes["a"]["title"]
     part = found.graph.subgraph(["a", "b"])
     assert "given" not in contexts.joined(found, part)  # it acts on neither of them
+
+
+def test_an_edge_whose_direction_an_experiment_gives_says_so_first(run):
+    save(run.path, refine(run.table(), FAST, roles=run.adjustment), FAST)
+    app = opened(run, "pages/graph/page.py")
+    app.session_state["shared_picked_edge"] = {run.path.name: ("b", "c")}
+    words = [one.value for one in app.run().markdown if "comes first" in one.value]
+    assert not app.exception and len(words) == 1
+    ratio, low, high = map(float, re.findall(r"\d\.\d\d", words[0]))
+    assert "**`b` comes first:** where it was set (`b`), `c` is" in words[0] and low < ratio < high < 0.7
+    assert "known from an experiment" in texts(app)
 
 
 @pytest.mark.parametrize("page", ["graph", "refine"])

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from disco.figures import effects
+from disco.graph import EXPERIMENT
 from disco.refine import Choice, Refined
 from disco.runs import Run
 from disco.runs.refined import choice_from, choice_of
@@ -16,7 +17,7 @@ from disco.words import number
 from pages.shared.frame import errors, figure, table
 from pages.shared.frame.glossary import define
 from pages.shared.frame.names import code, plain
-from pages.shared.refined import evidence_words, misfit, modelled, neighbours
+from pages.shared.refined import evidence_words, misfit, modelled, neighbours, shown_by_experiment
 from pages.shared.work import machine
 
 if TYPE_CHECKING:
@@ -29,10 +30,14 @@ def edge_details(run: Run, refined: Refined, parent: str, child: str) -> None:
     if row is None:
         st.info(f"The refined graph has no edge from {code(parent)} to {code(child)}.")
         return
+    choice = choice_from(choice_of(run))
+    if row.get("source") == EXPERIMENT:
+        with errors.said():
+            st.markdown(shown_by_experiment.sentence(run, choice.margin, parent, child))
     machine.once(machine.compiled, machine.PREPARING, partial(_curve, run, refined, parent, child))
     st.markdown(f"{evidence_words.joined(refined, row)}  \n{evidence_words.direction(run, refined, row)}")
     with st.expander("Details: the numbers, and why the direction is known or not"):
-        _details(run, refined, row, choice_from(choice_of(run)))
+        _details(run, refined, row, choice)
 
 
 def _curve(run: Run, refined: Refined, parent: str, child: str) -> None:

@@ -129,8 +129,7 @@ def direction(run: Run, refined: Refined, row: dict[str, Any]) -> str:
     ends = f"of {code(row['parent'])} and {code(row['child'])}"
     said = {
         Reason.KNOWN: "It allows only this direction.",
-        Reason.SHOWN: f"Where {code(row['parent'])} was set from outside, {code(row['child'])} changed, whatever is "
-        "hidden.",
+        Reason.SHOWN: "It holds whatever is hidden.",
         Reason.ARTEFACT: "Something in the table creates edges: the warning on top of the page says what to do.",
         Reason.UNAVAILABLE: "The direction evidence is not available.",
         Reason.WEAK: f"Only {nats} nats for {arrow} (needs {bound:g}).",

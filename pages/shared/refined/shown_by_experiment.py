@@ -1,0 +1,37 @@
+"""What the experiments of a run show: its contrasts, and a sentence for an edge whose direction they give."""
+
+import math
+
+import pandas as pd
+
+from disco.runs import Run
+from disco.table.prepared import Prepared
+from pages.shared.frame.names import code
+from pages.shared.work.facts import fact
+
+
+@fact(lambda run, margin: (str(run.path), margin), 8, "Comparing the arms with the controls …")
+def contrasted(run: Run, margin: float) -> pd.DataFrame:
+    """The run's contrasts, the surest first."""
+    from disco.experiments import contrasts  # imports scipy.stats
+
+    found = contrasts(given(run), margin)
+    return found.sort_values(["q_value", "p_value"], ignore_index=True)
+
+
+def given(run: Run) -> Prepared:
+    """The run's table with its roles."""
+    return Prepared(run.table(), run.adjustment)
+
+
+def sentence(run: Run, margin: float, parent: str, child: str) -> str:
+    """That the parent comes first, and what setting it changed in the child."""
+    first, found = f"**{code(parent)} comes first", contrasted(run, margin)
+    rows = found[(found["targets"].map(tuple) == (parent,)) & (found["node"] == child)]
+    if rows.empty or math.isnan(rows.iloc[0]["low"]):
+        return f"{first},** as experiments show together with other rules."
+    one = rows.iloc[0]
+    return (
+        f"{first}:** where it was set ({code(one['arm'])}), {code(child)} is {one['ratio']:.2f} times as high as among "
+        f"the controls, {one['low']:.2f} to {one['high']:.2f}."
+    )
