@@ -198,6 +198,7 @@ REFINED_CONTEXTS = Schema(
     empty=True,
 )
 REFINED_ORDERS = Schema({"start": "word", "position": "whole", "node": "node"}, key=("start", "node"), remedy=REFINE)
+REFINED_TABLES = Schema({"table": "whole", **_ENDS}, key=("table", "parent", "child"), remedy=REFINE, empty=True)
 _COMPARED = "run the method again"
 COMPARED_ORDER = dataclasses.replace(ORDER, remedy=_COMPARED)
 COMPARED_EDGES = Schema({**_ENDS, "undirected": "flag"}, key=("parent", "child"), remedy=_COMPARED, empty=True)

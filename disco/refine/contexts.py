@@ -95,8 +95,13 @@ def without_contexts(result: Refined, columns: Mapping[str, Effects], has_rules:
         ),
         moves=None if result.moves is None else _without(result.moves, columns),
         orders=None if result.orders is None else _without(result.orders, columns),
+        tables=None if result.tables is None else _of_nodes(result.tables, columns),
         contexts=pd.concat([told, effects], axis=1)[list(CONTEXT_COLUMNS)],
     )
+
+
+def _of_nodes(tables: pd.DataFrame, columns: Mapping[str, Effects]) -> pd.DataFrame:
+    return tables[~tables["parent"].isin(columns)].reset_index(drop=True)
 
 
 def _without(frame: pd.DataFrame, columns: Mapping[str, Effects]) -> pd.DataFrame:

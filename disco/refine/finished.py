@@ -11,12 +11,11 @@ from disco.found import Found
 from disco.refine import stability
 from disco.refine.choice import Choice
 from disco.refine.evidence import Judged
-from disco.refine.limits import KINDS, MISFIT, MOST_MISFIT
+from disco.refine.limits import KINDS, MISFIT, MOST_MISFIT, MOST_PARENTS
 from disco.refine.memory import Drawn, End
 from disco.refine.reasons import but_known
 from disco.refine.result import EDGE_COLUMNS, METHOD, Refined
 from disco.refine.searches import Searched
-from disco.refine.stepwise import MOST_PARENTS
 from disco.refine.task import Task
 from disco.words import how_many, plural
 
@@ -69,6 +68,7 @@ def refined(
         fits=searched.made + judged.made + sum(one.made for one in drawn.values()),
         moves=None if moved is None else _named(moved, names),
         orders=_orders(searched.ends, names),
+        tables=_tables(stability.of_kind(drawn_edges, "bootstrap", choice), names) if choice.bootstrap else None,
     )
 
 
@@ -88,6 +88,14 @@ def _orders(ends: Sequence[End], names: Sequence[str]) -> pd.DataFrame:
     """start, position, node: every search's final order."""
     rows = [(end.start, at, names[node]) for end in ends for at, node in enumerate(end.found.order, start=1)]
     return pd.DataFrame(rows, columns=["start", "position", "node"])
+
+
+def _tables(drawn: Sequence[list[list[int]]], names: Sequence[str]) -> pd.DataFrame:
+    """table, parent, child: the graph of every bootstrap table."""
+    rows = [
+        (at, names[parent], names[child]) for at, edges in enumerate(drawn, start=1) for parent, child in sorted(edges)
+    ]
+    return pd.DataFrame(rows, columns=["table", "parent", "child"])
 
 
 def _alike(left_out: int) -> list[str]:

@@ -14,5 +14,6 @@ COLUMNS = (  # of the evidence for an edge
     *("parent", "child", "gain_nats", "log_likelihood_nats", "bic_nats"),
     *("direction_nats", "robust_nats", "linear_nats", "spread_nats", "p_value"),
 )
+MOST_PARENTS = 100  # per node, since the cost of fits grows with its square; a note names nodes that reach it
 KINDS = ("folds", "bootstrap")  # of draws of the rows
 MOST_ROWS = 30_000  # that are searched; the gains of the edges are those of all

@@ -20,7 +20,7 @@ import numpy as np
 from disco.knowledge import Resolved
 from disco.refine.directions import Directions, Pair, bits, descendants, members, rows
 
-MOST_GRAPHS = 400  # listed, or else drawn
+MOST_GRAPHS = 400  # of all classes, listed or else drawn
 _MOST_PARTS = 600  # parts of a component whose orientations are counted; a complete graph of nine nodes has 512
 _TRIES = 10  # draws per wanted graph, if rules on nodes that are not adjacent refuse some
 
@@ -55,11 +55,11 @@ class Class:
 
     @property
     def key(self) -> tuple[int, ...]:
-        """The same for two graphs with the same adjacent pairs if they are in one class."""
-        return tuple(self._compelled.parents)
+        """The same for two graphs if they are in one class."""
+        return (*self._compelled.parents, *rows(self._graph | self._graph.T))
 
-    def graphs(self, seed: int) -> tuple[list[tuple[list[int], list[int]]], bool]:
-        """Every graph left, or, of more than `MOST_GRAPHS`, that many drawn at random, all with the same probability.
+    def graphs(self, seed: int, most: int) -> tuple[list[tuple[list[int], list[int]]], bool]:
+        """Every graph left, or, of more than `most`, that many drawn at random, all with the same probability.
 
         If a component is too large to count its orientations, its sources are drawn with the same probability instead.
 
@@ -68,16 +68,16 @@ class Class:
             obeys the rules, the DAG itself.
         """
         counts = [component.count for component in self.components]
-        is_all = all(counts) and math.prod(counts) <= MOST_GRAPHS
+        is_all = all(counts) and math.prod(counts) <= most
         found = []
-        for turned in self._all() if is_all else self._drawn(np.random.default_rng([seed, 19])):
+        for turned in self._all() if is_all else self._drawn(np.random.default_rng([seed, 19]), most):
             children = list(self._compelled.children)
             for parent, child in (pair for edges in turned for pair in edges):
                 children[parent] |= 1 << child
             below = descendants(children)
             if not any(mask & first for mask, first in zip(below, self._must_precede, strict=True)):
                 found.append((children, below))
-                if len(found) == MOST_GRAPHS:
+                if len(found) == most:
                     break
         own = rows(self._graph)
         return found or [(own, descendants(own))], is_all
@@ -98,8 +98,8 @@ class Class:
     def _all(self) -> Iterator[Sequence[Turned]]:
         return product(*(list(component.all(component.nodes)) for component in self.components))
 
-    def _drawn(self, random: np.random.Generator) -> Iterator[Sequence[Turned]]:
-        for _ in range(_TRIES * MOST_GRAPHS):
+    def _drawn(self, random: np.random.Generator, most: int) -> Iterator[Sequence[Turned]]:
+        for _ in range(_TRIES * most):
             drawn = [component.drawn(component.nodes, random) for component in self.components]
             if None not in drawn:
                 yield [turned for turned in drawn if turned is not None]

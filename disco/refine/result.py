@@ -39,6 +39,7 @@ class Refined:
         moves: one row per node, columns node, before, after, gain_nats (`disco.refine.moves`); None without an initial
             order.
         orders: every search's final order, columns start, position from 1, node; None if not kept.
+        tables: the edges of every bootstrap table's graph, columns table from 1, parent, child; None if not kept.
         contexts: one row per effect of a context on a node, `disco.refine.contexts.CONTEXT_COLUMNS`; None without any.
     """
 
@@ -50,6 +51,7 @@ class Refined:
     fits: int
     moves: pd.DataFrame | None = None
     orders: pd.DataFrame | None = None
+    tables: pd.DataFrame | None = None
     contexts: pd.DataFrame | None = None
 
     @property

@@ -10,12 +10,12 @@ truth in turn. An experiment in which X alone is set settles directions in it:
   directions that follow from those at X, as in an interventional equivalence class (Hauser and Bühlmann, JMLR 2012).
 
 The mean over the graphs is what setting X settles. The class of the graph found counts as much as each class that its
-edges have along the order of a search that ended near the best. An open direction on which all graphs agree because of
-a collider stays open until an experiment shows it.
+edges have along the order of a search that ended near the best, and as much as that of each bootstrap table. An open
+direction on which all graphs agree because of a collider stays open until an experiment shows it.
 """
 
 import math
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -29,7 +29,7 @@ from disco.knowledge import Knowledge, Resolved
 from disco.knowledge.resolved import closure
 from disco.refine.directions import members, rows
 from disco.refine.limits import BOUND
-from disco.refine.orientations import Class
+from disco.refine.orientations import MOST_GRAPHS, Class
 from disco.refine.result import Refined
 from disco.table.interventions import MARGIN
 from disco.table.prepared import Prepared, Table, prepare
@@ -37,6 +37,7 @@ from disco.table.roles import Given
 from disco.words import listed
 
 NODES = ("node", "settled", "settled_if_hidden", "pairs", "rows", "fewest_rows", "most_rows")
+_FEWEST_GRAPHS = 20  # of a class, if they are drawn
 PAIRS = ("node", "parent", "child", "settled", "settled_if_hidden", "rows")
 NOTHING_OPEN = "No direction is open, so no experiment is needed to settle one."
 _CONTRADICTED = "The refinement contradicts the knowledge or the table's experiments: give those that it was made with."
@@ -143,6 +144,7 @@ class _Edges:
         beside: the nodes with an open edge to each node, as bits.
         known: the rules, with the directions that have a source among them.
         starts: the graph found and those along the orders of searches that ended near the best, (d, d) bool each.
+        tables: the graphs of bootstrap tables, in the known directions, (d, d) bool each.
     """
 
     def __init__(self, refined: Refined, index: dict[str, int], rules: Resolved) -> None:
@@ -169,6 +171,7 @@ class _Edges:
         if graphs[0] is None:
             raise InputError(_CONTRADICTED)
         self.starts = [graph for graph in graphs if graph is not None]
+        self.tables = [] if refined.tables is None else self._turned(refined, index)
 
     def _along(self, order: list[int]) -> np.ndarray | None:
         """The edges along an order that obeys what is known as far as it can; None if a rule forbids one of them."""
@@ -177,6 +180,16 @@ class _Edges:
         for pair in self.pairs:
             graph[min(pair, key=place.__getitem__), max(pair, key=place.__getitem__)] = True
         return None if (graph & self.known.forbidden).any() else graph
+
+    def _turned(self, refined: Refined, index: dict[str, int]) -> list[np.ndarray]:
+        """The graphs of bootstrap tables, without those that what is known turns into a cycle."""
+        assert refined.tables is not None
+        graphs = np.zeros((int(refined.found.choices.get("bootstrap", 0)), len(index), len(index)), dtype=bool)
+        for row in refined.tables.itertuples():
+            pair = index[row.parent], index[row.child]
+            graphs[(row.table - 1, *(pair[::-1] if self.known.forbidden[pair] else pair))] = True
+        allowed = (graph for graph in graphs if not (graph & self.known.forbidden).any())
+        return [graph for graph in allowed if not closure(graph | self.known.before).diagonal().any()]
 
 
 def _near(refined: Refined) -> list[list[str]]:
@@ -207,13 +220,23 @@ class _Counted(NamedTuple):
 
 
 def _counted(edges: _Edges, settable: Sequence[int], seed: int) -> _Counted:
-    classes = {one.key: one for one in (Class(graph, edges.known) for graph in edges.starts)}
+    classes: dict[tuple[int, ...], Class] = {}
+    times = Counter[tuple[int, ...]]()
+    for graph in edges.starts:
+        found = Class(graph, edges.known)
+        classes.setdefault(found.key, found)
+        times[found.key] = 1  # however many searches ended there
+    for graph, many in _distinct(edges.tables):
+        found = Class(graph, edges.known)
+        classes.setdefault(found.key, found)
+        times[found.key] += many
+    most = max(_FEWEST_GRAPHS, MOST_GRAPHS // len(classes))
     shares: dict[tuple[int, int], np.ndarray] = defaultdict(lambda: np.zeros(2))
     parents, total, is_exact = dict[tuple[int, int], tuple[int, ...]](), 0, True
-    for alike in classes.values():
-        graphs, is_all = alike.graphs(seed)
+    for key, alike in classes.items():
+        graphs, is_all = alike.graphs(seed, most)
         total, is_exact = total + len(graphs), is_exact and is_all
-        settling, weight = _Settling(edges, alike), 1 / len(graphs) / len(classes)
+        settling, weight = _Settling(edges, alike), times[key] / len(graphs) / times.total()
         for children, below in graphs:
             above = _parents(children)
             for node in settable:
@@ -224,6 +247,13 @@ def _counted(edges: _Edges, settable: Sequence[int], seed: int) -> _Counted:
                 for child in members(children[node] & edges.beside[node]):
                     parents.setdefault((node, child), tuple(members(above[child])))
     return _Counted(dict(shares), parents, total, is_exact)
+
+
+def _distinct(graphs: Sequence[np.ndarray]) -> list[tuple[np.ndarray, int]]:
+    """Each graph once, and how often it occurs."""
+    found = {graph.tobytes(): graph for graph in graphs}
+    times = Counter(graph.tobytes() for graph in graphs)
+    return [(graph, times[key]) for key, graph in found.items()]
 
 
 def _parents(children: Sequence[int]) -> list[int]:

@@ -11,10 +11,10 @@ from typing import Generic, Protocol, TypeVar
 import numpy as np
 
 from disco.knowledge import Resolved
+from disco.refine.limits import MOST_PARENTS
 from disco.refine.walks import Allowed, Parents, Walk, bits_of
 
 _DOUBT = 1.0  # nats: a fit without a parent is tried if its predicted loss is at most this
-MOST_PARENTS = 100  # per node, since the cost of fits grows with its square; a note names nodes that reach it
 
 
 class Fit(Protocol):

@@ -4,6 +4,7 @@ refined_order.csv   position from 1, node; source first
 refined_edges.csv   parent, child and the evidence for each edge, strongest first
 refined_starts.csv  start, sweep, score
 refined_orders.csv start, position, node: every search's final order
+refined_tables.csv table, parent, child: the graph of every bootstrap table; missing in older ones
 refined_nodes.csv   node, levels, misfit_nats, misfit_per_row; missing in older ones
 refined_contexts.csv context, level, node and the evidence for this effect; only with contexts
 refined_moves.csv   node, its position before and after, gain_nats; only with an earlier order
@@ -20,6 +21,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import networkx as nx
 import numpy as np
 import pandas as pd
 
@@ -28,6 +30,7 @@ from disco.errors import InputError, printable
 from disco.files import read_json, read_record, unwritten, write_frame, write_json
 from disco.graph import CLASS, FREE, KNOWLEDGE, NO_SOURCE
 from disco.refine import Choice, Refined
+from disco.refine.limits import MOST_PARENTS
 from disco.refine.result import EDGE_COLUMNS, METHOD, withheld
 from disco.runs import artefacts
 from disco.runs.folder import Run
@@ -70,8 +73,8 @@ def save(folder: Path, result: Refined, choice: Choice) -> None:
         (folder / name).unlink(missing_ok=True)
     found.write(folder, result.found, PREFIX)
     write_frame(folder / "refined_starts.csv", result.starts)
-    frames = {"nodes": result.nodes, "moves": result.moves, "orders": result.orders, "contexts": result.contexts}
-    for name, frame in frames.items():
+    for name in ("nodes", "moves", "orders", "tables", "contexts"):
+        frame = getattr(result, name)
         (folder / f"refined_{name}.csv").unlink(missing_ok=True)
         if frame is not None:
             write_frame(folder / f"refined_{name}.csv", frame)
@@ -118,6 +121,7 @@ def read_refined(run: Run) -> Refined:
         head.fits,
         _every(folder / "refined_moves.csv", schema.REFINED_MOVES, nodes),
         _ends(run),
+        _tables(run, head),
         _contexts(run),
     )
     return withheld(result, artefacts.of(run).standing)
@@ -153,6 +157,21 @@ def _ends(run: Run) -> pd.DataFrame | None:
     told = read(path, schema.REFINED_ORDERS, nodes, len(nodes) * _MOST_SEARCHES)
     for _, frame in told.groupby("start", sort=False):
         check_order(path, frame, nodes, REFINE)
+    return told
+
+
+def _tables(run: Run, head: _Head) -> pd.DataFrame | None:
+    """The graphs of the bootstrap tables; None in older refinements, which did not store them."""
+    path, made = run.path / "refined_tables.csv", int(head.choice.get("bootstrap", 0))
+    if not os.path.lexists(path):
+        return None
+    told = read(path, schema.REFINED_TABLES, run.nodes, made * len(run.nodes) * MOST_PARENTS)
+    if not told["table"].between(1, made).all():
+        raise damaged(path, f"it has tables other than 1 to {made}", REFINE)
+    for _, edges in told.groupby("table"):
+        graph = nx.DiGraph(list(zip(edges["parent"], edges["child"], strict=True)))
+        if not nx.is_directed_acyclic_graph(graph):
+            raise damaged(path, "a table's graph has a cycle", REFINE)
     return told
 
 

@@ -24,11 +24,12 @@ ALL = list(combinations(NAMES, 2))
 NO_STARTS = pd.DataFrame({"start": ["one"], "sweep": [1], "score": [0.0]})
 
 
-def refined(order, sources, orders=None, starts=NO_STARTS):
+def refined(order, sources, orders=None, starts=NO_STARTS, tables=None, bootstrap=0):
     """A refinement with edges (parent, child): source."""
     rows = [(*pair, source) for pair, source in sources.items()]
     edges = pd.DataFrame(rows, columns=["parent", "child", "source"]).astype(str)
-    return Refined(Found(list(order), edges), starts, "one", 0.0, 0, 0, None, orders)
+    found = Found(list(order), edges, choices={"bootstrap": bootstrap})
+    return Refined(found, starts, "one", 0.0, 0, 0, None, orders, tables)
 
 
 def refined_dag(graph, settled=()):
@@ -186,6 +187,27 @@ def test_a_search_that_ended_near_the_best_adds_its_class():
     assert by_node["c"] == pytest.approx([2.0, (0 + (2 + 1 + 1) / 3) / 2])
 
 
+def test_a_bootstrap_table_adds_the_class_of_its_graph():
+    """Found is c → a with no other edge of c; of three tables, one is like it, one empty, one has a → c ← b."""
+    rows = [(1, "c", "a"), (3, "a", "c"), (3, "b", "c")]
+    tables = pd.DataFrame(rows, columns=["table", "parent", "child"])
+    found, by_node = told(refined("cab", {("c", "a"): ""}, tables=tables, bootstrap=3))
+    assert found.graphs == 2 + 1 + 1 and found.open == 1
+    # Setting a or c settles the edge where it is, in three of four, since what is left alone must be a parent there.
+    assert by_node["a"] == pytest.approx([3 / 4, (2 * 1 / 2 + 1) / 4])
+    assert by_node["c"] == pytest.approx([3 / 4, (2 * 1 / 2 + 0) / 4])
+    assert "b" not in by_node or by_node["b"][0] == 0
+
+
+def test_a_known_direction_turns_the_edge_of_a_bootstrap_table_or_leaves_its_graph_out():
+    edges = {("a", "b"): "experiment", ("b", "c"): ""}
+    rows = [(1, "b", "a"), (1, "c", "b"), (2, "b", "c"), (2, "c", "a")]
+    tables = pd.DataFrame(rows, columns=["table", "parent", "child"])
+    found, by_node = told(refined("abc", edges, tables=tables, bootstrap=2))
+    assert found.open == 1  # the first table has a → b ← c instead, the second a cycle with a → b
+    assert found.graphs == 2 and set(by_node) == {"b", "c"}
+
+
 def random_dag(random, many, edges):
     order, graph = random.permutation(many), nx.DiGraph()
     graph.add_nodes_from(range(many))
@@ -234,28 +256,26 @@ def as_sets(graphs):
     return {tuple(children) for children, _ in graphs}
 
 
-def test_graphs_are_drawn_with_equal_chances_if_there_are_too_many(monkeypatch):
+def test_graphs_are_drawn_with_equal_chances_if_there_are_too_many():
     """A tree of six nodes has six orientations without a collider, one per source."""
     tree = np.zeros((6, 6), dtype=bool)
     tree[[0, 0, 1, 1, 2], [1, 2, 3, 4, 5]] = True
-    listed, is_all = class_of(tree).graphs(0)
+    listed, is_all = class_of(tree).graphs(0, 400)
     assert is_all and len(listed) == len(as_sets(listed)) == 6
     random, (component,) = np.random.default_rng(0), class_of(tree).components
     drawn = pd.Series([str(sorted(component.drawn(component.nodes, random))) for _ in range(6000)]).value_counts()
     assert len(drawn) == 6 and abs(drawn - 1000).max() < 120
-    monkeypatch.setattr(left, "MOST_GRAPHS", 5)
-    again, is_all = class_of(tree).graphs(0)
+    again, is_all = class_of(tree).graphs(0, 5)
     assert not is_all and len(again) == 5 and as_sets(again) <= as_sets(listed)
 
 
-def test_a_component_too_large_to_count_is_drawn_from(monkeypatch):
+def test_a_component_too_large_to_count_is_drawn_from():
     dense = class_of(np.triu(np.ones((14, 14), dtype=bool), 1))
     assert dense.components[0].count == 0
-    monkeypatch.setattr(left, "MOST_GRAPHS", 20)
-    graphs, is_all = dense.graphs(3)
+    graphs, is_all = dense.graphs(3, 20)
     assert not is_all and len(graphs) == 20
     assert all(sum(mask.bit_count() for mask in children) == 14 * 13 // 2 for children, _ in graphs)
-    assert graphs == class_of(np.triu(np.ones((14, 14), dtype=bool), 1)).graphs(3)[0]
+    assert graphs == class_of(np.triu(np.ones((14, 14), dtype=bool), 1)).graphs(3, 20)[0]
 
 
 def test_a_chordal_graph_is_counted_as_its_orientations_are():

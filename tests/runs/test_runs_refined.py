@@ -82,12 +82,17 @@ def test_the_end_of_every_search_is_kept():
     random = np.random.default_rng(0)
     a = random.poisson(2.0, 300)
     table = pd.DataFrame({"b": random.poisson(0.5 + a), "a": a, "c": random.poisson(1.0, 300)})
-    result = refine(table, Choice(starts=1, restarts=2, bootstrap=0, folds=0))
+    choice = Choice(starts=1, restarts=2, bootstrap=2, folds=0)
+    result = refine(table, choice)
     ends = result.orders.groupby("start")["node"].apply(list)
     assert set(ends.index) == set(result.starts["start"]) and len(ends) == 3
     assert ends[result.best] == result.order and all(sorted(order) == ["a", "b", "c"] for order in ends)
     run = create_run(table, Settings.of("paper"), name="ends")
-    save(run.path, result, Choice())
+    save(run.path, result, choice)
     pd.testing.assert_frame_equal(read_refined(run).orders, result.orders)
-    save(run.path, replace(result, orders=None), Choice())  # nothing of an older one may stay
-    assert read_refined(run).orders is None
+    pd.testing.assert_frame_equal(read_refined(run).tables, result.tables)
+    shares = result.tables.groupby(["parent", "child"]).size() / 2
+    for edge in result.edges.itertuples():
+        assert edge.bootstrap == shares.get((edge.parent, edge.child), 0)
+    save(run.path, replace(result, orders=None, tables=None), choice)  # nothing of an older one may stay
+    assert read_refined(run).orders is None and read_refined(run).tables is None

@@ -30,10 +30,11 @@ from disco.work.execution import execute
 from disco.work.refining import refine_run
 
 TINY = Settings.of("paper", width=8, hidden_layers=2, joint_epochs=3, projection_epochs=2, noise_levels=2)
-FAST = Choice(starts=1, restarts=0, bootstrap=0, folds=0)
+FAST = Choice(starts=1, restarts=0, bootstrap=2, folds=0)
 CSV = (
     *("order", "ccs", "criteria", "ocs", "edges", "truth", "parents_cam"),
     *("refined_order", "refined_edges", "refined_starts", "refined_moves", "refined_orders", "refined_nodes"),
+    "refined_tables",
 )
 JSON = ("settings", "status", "training", "refined", "refined_check", "refining_status")
 BINARY = ("table.parquet", "networks.safetensors", "events.jsonl", "refining.jsonl", "lock", "refining.json")
@@ -174,11 +175,18 @@ COMMANDS = {  # the same of commands
 }
 TYPED = ("half", "pipe", "words", "deep", "no rows", "huge", "link")  # damages for which the commands are tried
 NUMBERS = ("infinite", "huge", "negative")
-OPTIONAL = ("truth.csv", "refined_moves.csv", "refined_orders.csv", "refined_nodes.csv")  # may be missing
+OPTIONAL = (
+    "truth.csv",
+    "refined_moves.csv",
+    "refined_orders.csv",
+    "refined_tables.csv",
+    "refined_nodes.csv",
+)  # may be missing
 FITTING = {  # damages that leave a valid file, since a truth and a start may have any names
     "truth.csv": ("missing", "no rows", *NUMBERS, "words", "unknown names", "rows twice", "backwards"),
     "edges.csv": ("no rows", "backwards"),  # its candidates do not pass either
     "refined_starts.csv": ("unknown names", "backwards"),
+    "refined_tables.csv": ("no rows", "backwards"),
 }
 REFUSED = {  # reader → the file that it needs
     **{name: f"{name}.csv" for name in ("order", "ccs", "criteria", "ocs", "edges", "truth")},
