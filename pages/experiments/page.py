@@ -7,6 +7,7 @@ from pages.experiments import sections, start
 from pages.shared import session
 from pages.shared.frame import intro
 from pages.shared.refined import next_experiment, refinement
+from pages.shared.work import finding
 
 intro.page_intro(
     "Experiments",
@@ -26,9 +27,9 @@ for words in sections.remarks(run):
     st.caption(f":material/info: {words}")
 graph = refinement.readable(run)
 st.subheader("What it says of the graph", anchor=False)
-if graph is None:
+if graph is None and not finding.progress(run):
     st.caption("No graph yet: search for one on Refine, and each of its arrows is held against the experiment.")
-else:
+elif graph is not None:
     sections.arrows(graph.edges, found)
     if graph.refined.contexts is not None:
         st.markdown(f"**{how_many(len(graph.refined.contexts), 'effect')} of contexts in the graph**")

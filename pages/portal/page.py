@@ -3,9 +3,9 @@
 import streamlit as st
 
 from disco.studies import portal
-from pages.portal import choice
+from pages.portal import choice, experiment
 from pages.shared.frame.names import plain
-from pages.shared.studies import experiment, graphs, group
+from pages.shared.studies import graphs, group
 
 _SEARCHES = (
     "By the likelihood, without a fit. It takes some seconds. Each search is a run of its own. Open it to fit DISCO's "
@@ -17,20 +17,25 @@ _CHANGES = {
 }
 
 group.head(portal.STUDY)
+experiment.lesson()
+top = st.container()
+st.subheader("What observation finds", anchor=False)
+searches = st.container()
 plots, species, roles = choice.choose()
 table = choice.table(plots, species)
+with top:
+    experiment.section(portal.USUAL if table is None else species)
 if table is not None:
     wanted = portal.group(table, plots, roles)
-    two = f" Two graphs: of the counts alone, and {plain(str(roles).replace('plot_id', 'plot'))}."
-    st.caption(
-        f"{len(table):,} rows, one per plot and month with captures × {len(species)} species."
-        + (two if len(wanted) > 1 else "")
-    )
-    runs = group.section("portal", wanted, "Find the missing graphs", _SEARCHES)
-    is_done = len(runs) == len(wanted)
-    if is_done:
-        st.subheader("The graph with and without place and time", anchor=False)
-        if len(wanted) == 1:
-            st.caption("No adjustment is chosen above, so there is one graph only.")
-        graphs.section(portal.STUDY, runs, ("of the counts alone", str(roles)), _CHANGES)
-    experiment.section(portal.STUDY, species, runs if is_done else {})
+    how = str(roles).replace("plot_id", "plot")
+    with searches:
+        both = f"Two graphs: of the counts alone, and {plain(how)}."
+        st.markdown(
+            f"{len(table):,} rows, one per plot and month with captures × {len(species)} species. "
+            + (both if len(wanted) > 1 else "One graph, since nothing is adjusted for.")
+        )
+        runs = group.section("portal", wanted, "Find the graphs", _SEARCHES)
+    if len(runs) == len(wanted):
+        graphs.section(portal.STUDY, runs, ("of the counts alone", how), _CHANGES)
+        experiment.verdicts(runs, species)
+st.caption(plain(portal.CREDIT))
