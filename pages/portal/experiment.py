@@ -89,6 +89,7 @@ def verdicts(runs: Mapping[str, Run], species: tuple[str, ...]) -> None:
         missed = f"{int((~changed.isin(ends.index)).sum())} of the {len(changed)} species that changed"
         st.markdown(f"**Graph, {label}**: {verdict}. It has no edge to {missed}.")
     table.show(rows, "Every species: the experiment, and the verdict on each graph's arrow", columns, most=400)
+    st.markdown("A search of the trial itself uses what the experiment shows: *Open on Experiments*, above.")
 
 
 _CLAIM = (
@@ -113,7 +114,7 @@ def _title(found: pd.DataFrame, where: str) -> str:
         names = [portal.SPECIES.get(name, name) for name in found.loc[found["changed"] & side, "node"]]
         if names:
             parts.append(f"caught {words} often {where}: {listed(names, _NAMED)}")
-    text = "; ".join(parts) or f"no species changed for sure {where}"
+    text = "; ".join(parts) or f"no species differed for sure {where}"
     return text[0].upper() + text[1:]
 
 

@@ -3,6 +3,7 @@
 import streamlit as st
 
 from disco.studies import portal
+from disco.words import how_many
 from pages.portal import choice, experiment
 from pages.shared.frame.names import plain
 from pages.shared.studies import graphs, group
@@ -29,10 +30,11 @@ if table is not None:
     wanted = portal.group(table, plots, roles)
     how = str(roles).replace("plot_id", "plot")
     with searches:
-        both = f"Two graphs: of the counts alone, and {plain(how)}."
+        where = "the control plots" if plots == (portal.CONTROL,) else "the chosen plots"
+        both = f"from the counts alone, and {plain(how)}" if len(wanted) > 1 else "with nothing adjusted for"
         st.markdown(
-            f"{len(table):,} rows, one per plot and month with captures × {len(species)} species. "
-            + (both if len(wanted) > 1 else "One graph, since nothing is adjusted for.")
+            f"{how_many(len(wanted), 'graph')} of {len(species)} species on {where}: {both}. There are {len(table):,} "
+            "rows, one per plot and month with captures."
         )
         runs = group.section("portal", wanted, "Find the graphs", _SEARCHES)
     if len(runs) == len(wanted):

@@ -134,7 +134,7 @@ def test_without_adjustments_there_is_one_graph(by_hand):
     for name in ("plot", "year", "month"):
         at.segmented_control(key=f"portal_{name}").set_value("none")
     at = search(at.run())
-    assert len(by_hand) == 1 and "One graph, since nothing is adjusted for" in texts(at)
+    assert len(by_hand) == 1 and "1 graph of 8 species on the control plots: with nothing adjusted for" in texts(at)
     assert "adjusted" not in at.dataframe[1].value and "**Graph, alone**: 0 supported" in texts(at)
 
 
@@ -150,7 +150,7 @@ def test_other_choices_have_their_own_search_and_old_ones_are_found(by_hand):
 def test_a_search_without_kangaroo_rats_has_no_pairs(by_hand):
     at = booted("portal")
     at.multiselect(key="portal_species").set_value(["NL", "OT"]).run()
-    assert "2,192 rows, one per plot and month with captures × 2 species" in texts(at)
+    assert "2 graphs of 2 species on the control plots" in texts(at)
     assert "choose *kangaroo rats* and another species" in texts(search(at)) and len(drawn(at)[0]) == 2
 
 
@@ -173,5 +173,5 @@ def test_what_the_page_says_of_the_controls_is_so():
 def test_an_experiment_of_other_plots():
     at = booted("portal")
     at.selectbox(key="portal_comparison").set_value(portal.OPEN).run()
-    assert drawn(at)[1] == "**No species changed for sure while the plots were open**"
+    assert drawn(at)[1] == "**No species differed for sure while the plots were open**"
     assert not at.exception and "4 plots against 8 controls, in the 103 sessions 1977–1987" in texts(at)
