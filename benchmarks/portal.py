@@ -9,11 +9,13 @@ import argparse
 import itertools
 
 import numpy as np
+import pandas as pd
 
+from disco import experiments
+from disco.experiments.arrows import VERDICTS
 from disco.likelihood.model import Model
 from disco.refine import QUICK, Refined, refine
 from disco.studies import portal
-from disco.studies.experiment import CONTRADICTED, FORWARD, OPEN, SUPPORTED, verdicts
 from disco.table.adjustment import CATEGORICAL, CONTINUOUS
 from disco.table.prepared import prepare
 from disco.table.roles import Roles
@@ -37,22 +39,26 @@ def held_out(roles: Roles) -> float:
     return found
 
 
-def line(refined: Refined, species: tuple[str, ...], roles: Roles) -> str:
-    """One row of Markdown: edges, those of decided direction, and the verdicts on pairs with kangaroo rats."""
-    measured, causes = portal.EXPERIMENT.effects(species), portal.EXPERIMENT.causes
-    pairs = verdicts(refined, portal.table(species=species), roles, measured, causes)
-    against = pairs["decided"] & (pairs["verdict"] == CONTRADICTED)
-    counted = [int((pairs["verdict"] == one).sum()) for one in (SUPPORTED, CONTRADICTED, OPEN)]
-    numbers = (len(refined.edges), int(refined.edges["decided"].sum()), *counted, int(against.sum()))
-    mice = pairs[pairs["node"].isin((portal.POCKET_MICE, *portal.GROUPS[portal.POCKET_MICE]))]
-    evidence = refined.edges.set_index(["parent", "child"])["direction_nats"].to_dict()
-    said = []
-    for one in mice.itertuples():
-        pair = (one.cause, one.node) if one.arrow == FORWARD else (one.node, one.cause)
-        if pair in evidence:
-            effect = f" × {one.without:.2f}" if one.arrow == FORWARD else ""
-            said.append(f"{one.cause} {one.arrow} {one.node}{effect}, {evidence[pair]:.1f} nats")
-    return f"| {' | '.join(map(str, numbers))} | {'; '.join(said) or 'none'} |"
+def effects(species: tuple[str, ...], comparison: str = portal.ALL) -> pd.DataFrame:
+    """The contrasts of a trial."""
+    return experiments.contrasts(prepare(*portal.trial(comparison, species)))
+
+
+def line(refined: Refined, species: tuple[str, ...]) -> str:
+    """One row of Markdown: edges, those of decided direction, the verdicts on arrows at kangaroo rats, and the links of
+    these with pocket mice.
+    """
+    edges = refined.edges
+    said = experiments.arrows(edges, effects(species))
+    counted = [int((said["verdict"] == one).sum()) for one in VERDICTS]
+    sides = [(name, *portal.GROUPS[name]) for name in (portal.KANGAROO_RATS, portal.POCKET_MICE)]
+    links = [
+        f"{one.parent} → {one.child}, {one.direction_nats:.1f} nats"
+        for one in edges.itertuples()
+        if any(one.parent in side and one.child in other for side, other in (sides, sides[::-1]))
+    ]
+    numbers = (len(edges), int(edges["decided"].sum()), *counted)
+    return f"| {' | '.join(map(str, numbers))} | {'; '.join(links) or 'none'} |"
 
 
 def main() -> None:
@@ -65,12 +71,14 @@ def main() -> None:
     for species in (portal.USUAL, SINGLE):
         for name, roles in ADJUSTMENTS.items():
             refined = refine(portal.table(species=species), QUICK, roles=roles)
-            print(f"| {name} {line(refined, species, roles)}")
+            print(f"| {name} {line(refined, species)}")
     for comparison in portal.COMPARISONS:
         print(f"\n{comparison}")
-        for one in portal.EXPERIMENT.effects((*portal.GROUPS, *SINGLE), comparison).itertuples():
+        every = [effects(species, comparison) for species in (portal.USUAL, SINGLE)]
+        for one in pd.concat(every).drop_duplicates("node").itertuples():
             means = f"{one.control:.2f} | {one.treated:.2f}"
-            print(f"| {one.node} | {means} | {one.ratio:.2f} ({one.low:.2f} to {one.high:.2f}) |")
+            ratio = f"{one.ratio:.2f} ({one.low:.2f} to {one.high:.2f})"
+            print(f"| {one.node} | {means} | {ratio} | {one.expected:.2f} |")
 
 
 if __name__ == "__main__":

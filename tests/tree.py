@@ -7,7 +7,9 @@ from pathlib import Path
 from test_imports import LAYERS
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGES = ("data preprocess train ordering parents refine graph compare runs simulate lahman portal shared").split()
+PAGES = (
+    "data preprocess train ordering parents refine graph experiments compare runs simulate lahman portal shared"
+).split()
 _WIDTH = 28
 
 

@@ -1,8 +1,8 @@
 """Experiments: what interventions and contexts changed, free of any model class, and the rules that follow."""
 
 from disco.experiments.arrows import arrows
-from disco.experiments.contrasts import contrasts
+from disco.experiments.contrasts import contrasts, named
 from disco.experiments.remarks import remarks
 from disco.experiments.rules import Learnt, learnt
 
-__all__ = ["Learnt", "arrows", "contrasts", "learnt", "remarks"]
+__all__ = ["Learnt", "arrows", "contrasts", "learnt", "named", "remarks"]

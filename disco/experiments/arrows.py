@@ -23,10 +23,11 @@ def arrows(edges: pd.DataFrame, found: pd.DataFrame) -> pd.DataFrame:
     """What an experiment says of every edge with an end that it set.
 
     Setting the cause must change the effect, and setting the effect must leave the cause alone. An edge is contradicted
-    if either is seen not to be so; supported if its parent was set and its child changed.
+    if either is seen not to be so; supported if its parent was set and its child changed. An edge of open direction is
+    neither.
 
     Args:
-        edges: columns parent, child.
+        edges: columns parent, child, and decided if some directions are open.
         found: `disco.experiments.contrasts`.
 
     Returns:
@@ -37,10 +38,13 @@ def arrows(edges: pd.DataFrame, found: pd.DataFrame) -> pd.DataFrame:
         for row in found[found["targets"].map(len) == 1].itertuples()
     }
     rows = []
-    for parent, child in zip(edges["parent"], edges["child"], strict=True):
+    for parent, child, decided in edges.reindex(columns=["parent", "child", "decided"], fill_value=True).to_numpy():
         along, back = seen.get((parent, child)), seen.get((child, parent))
         if along is not None or back is not None:
-            rows.append((parent, child, *_verdict(parent, child, along, back)))
+            verdict, why = _verdict(parent, child, along, back)
+            if not decided and verdict != CANNOT_SAY:
+                verdict, why = CANNOT_SAY, f"The graph leaves its direction open. {why}"
+            rows.append((parent, child, verdict, why))
     return pd.DataFrame(rows, columns=["parent", "child", "verdict", "why"])
 
 

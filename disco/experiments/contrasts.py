@@ -131,6 +131,11 @@ def contrasts(given: Prepared, margin: float = MARGIN, seed: int = 0) -> pd.Data
     return found[list(COLUMNS)]
 
 
+def named(found: pd.DataFrame) -> pd.Series:
+    """What is compared in each row of `contrasts` in words: the label of an arm, or `context = level`."""
+    return found["arm"].where(found["targets"].map(len) > 0, found["of"] + " = " + found["arm"])
+
+
 def arms(adjustment: Adjustment | None) -> Iterator[_Arm]:
     """The arms of interventions, then the levels of contexts."""
     if adjustment is None:

@@ -1,5 +1,7 @@
 """Contrasts as a forest plot: the ratio of every node in an arm to the controls, with its interval."""
 
+from collections.abc import Mapping
+
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
@@ -16,14 +18,23 @@ _KINDS = (  # name, which rows, colour, symbol
 )
 
 
-def forest(found: pd.DataFrame, margin: float, several: bool = True) -> go.Figure:
+def forest(
+    found: pd.DataFrame,
+    margin: float,
+    several: bool = True,
+    names: Mapping[str, str] | None = None,
+    title: str = "What each arm changed",
+) -> go.Figure:
     """One row per contrast, at most `MOST`.
 
     Args:
         found: rows of `disco.experiments.contrasts`, in the order to draw; those without an interval are left out.
         margin: drawn as a band about 1.
         several: whether rows of several arms are named by their arm too.
+        names: what nodes are called in full.
+        title: what it shows, in words that are safe for Plotly.
     """
+    found = found.assign(node=found["node"].replace(dict(names or {})))
     shown = found.dropna(subset=["low", "high"]).head(MOST).reset_index(drop=True)
     fig = go.Figure()
     fig.add_vrect(x0=1 / (1 + margin), x1=1 + margin, fillcolor=roles.MUTED, opacity=0.15, line_width=0)
@@ -60,6 +71,6 @@ def forest(found: pd.DataFrame, margin: float, several: bool = True) -> go.Figur
     low, high = max(min(ends) / 1.15, _WIDEST[0]), min(max(ends) * 1.15, _WIDEST[1])
     ticks = dict(zip(("tickvals", "ticktext"), log_ticks(low, high), strict=True))
     fig.layout.xaxis = dict(type="log", range=[np.log10(low), np.log10(high)], **ticks)
-    fig.layout.xaxis.title = "rate in the arm over the rate among controls"
+    fig.layout.xaxis.title = "ratio to the controls"
     fig.layout.yaxis = named_rows(f"{one.arm} → {one.node}" if several else one.node for one in shown.itertuples())
-    return roles.titled(fig, "What each arm changed", height=170 + 26 * len(shown))
+    return roles.titled(fig, title, height=170 + 26 * len(shown))

@@ -62,10 +62,11 @@ class FromLahman(_From):
 
 @dataclass(frozen=True)
 class FromPortal(_From):
-    """The captures of `disco.studies.portal.table`."""
+    """The captures of `disco.studies.portal.table`, or of `trial` if there is a comparison."""
 
     plots: tuple[str, ...]
     species: tuple[str, ...]
+    comparison: str = ""
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,8 @@
-"""Rodents near Portal, Arizona: counts of a field experiment, and what the experiment itself says.
+"""Rodents near Portal, Arizona: counts of a field experiment, as observations of its controls and as a trial.
 
-From some plots kangaroo rats are kept out by gates that smaller rodents pass; other plots are controls. So a graph that
-was found on the controls, by observation, can be held against what happens where kangaroo rats are kept out. The counts
-come with the program (`datasets/README.md`).
+Gates keep kangaroo rats out of some plots and let smaller rodents pass; other plots are controls. So a graph found on
+the controls, by observation, can be held against what happens where kangaroo rats are kept out
+(`disco.experiments`). The counts come with the program (`datasets/README.md`).
 """
 
 from collections.abc import Sequence
@@ -16,7 +16,6 @@ from disco.files import HOMES
 from disco.refine import QUICK
 from disco.runs.origin import FromPortal, Origin
 from disco.settings import Settings
-from disco.studies.experiment import Experiment
 from disco.studies.study import Study, Wanted
 from disco.table.adjustment import CATEGORICAL, CONTINUOUS
 from disco.table.roles import Roles
@@ -45,14 +44,17 @@ USUAL = (KANGAROO_RATS, POCKET_MICE, "NL", "OL", "OT", "PE", "PM", "RM")
 UNADJUSTED = Roles(dict.fromkeys(PLACE_AND_TIME, "ignore"))
 ALONE, ADJUSTED = "alone", "adjusted"
 
+ALL, OPEN = "all exclosures since 1988", "the short-term plots before 1988, still open"
+
 # Plots compared with the controls, and the years. Until 1987 the plots later called short-term exclosures caught as
 # many kangaroo rats as the controls; in 1988 a sixth.
 COMPARISONS = {
-    "all exclosures since 1988": ((LONG, SHORT), 1988, 2002),
+    ALL: ((LONG, SHORT), 1988, 2002),
     "long-term exclosures": ((LONG,), 1977, 2002),
     "short-term exclosures": ((SHORT,), 1988, 2002),
-    "the short-term plots before 1988, still open": ((SHORT,), 1977, 1987),
+    OPEN: ((SHORT,), 1977, 1987),
 }
+KIND, KEPT_OUT, STILL_OPEN = "plots", "kangaroo rats kept out", "still open"  # a column of a trial, and its labels
 
 
 def table(plots: Sequence[str] = (CONTROL,), species: Sequence[str] = USUAL) -> pd.DataFrame:
@@ -79,15 +81,44 @@ def table(plots: Sequence[str] = (CONTROL,), species: Sequence[str] = USUAL) -> 
     return counts.assign(**{name: rows[name] for name in PLACE_AND_TIME})
 
 
-def trial() -> tuple[pd.DataFrame, Roles]:
-    """Captures since 1988 on controls and exclosures of kangaroo rats, with the roles of an experiment."""
-    closed, first, last = COMPARISONS["all exclosures since 1988"]
+def trial(comparison: str = ALL, species: Sequence[str] = USUAL) -> tuple[pd.DataFrame, Roles]:
+    """Captures on the plots of a comparison and the controls, with the roles of an experiment.
+
+    One row per plot and session, of the sessions in which every control has captures, so that all plots were trapped.
+    A plot without captures then is absent from the data and has zeros here. Where the plots were still open nothing
+    was set: their kind is a context, and kangaroo rats are compared like the others.
+
+    Args:
+        species: as for `table`; kangaroo rats are added unless some are among them, and those never caught on these
+            plots are left out.
+    """
+    rows, is_control = _trapped(comparison)
+    removed = tuple(name for name in species if name in (KANGAROO_RATS, *GROUPS[KANGAROO_RATS]))
+    species = species if removed else (KANGAROO_RATS, *species)
+    counts = pd.DataFrame({name: caught(rows, name) for name in species})
+    counts = counts.loc[:, counts.any() | counts.columns.isin(removed)]
+    label, role = (STILL_OPEN, "context") if comparison == OPEN else (KEPT_OUT, "intervention")
+    counts[KIND] = is_control.map({True: "control", False: label})
+    roles = Roles(
+        {KIND: role, "plot_id": "group", "year": ("covariate", CATEGORICAL), "month": ("covariate", CONTINUOUS)},
+        targets={} if comparison == OPEN else {KEPT_OUT: removed or (KANGAROO_RATS,)},
+    )
+    return counts.assign(**{name: rows[name] for name in PLACE_AND_TIME}), roles
+
+
+def _trapped(comparison: str) -> tuple[pd.DataFrame, pd.Series]:
+    """Every plot of a comparison in every session in which all were trapped, and whether it is a control."""
+    closed, first, last = COMPARISONS[comparison]
     rows = captures()
-    rows = rows[rows["year"].between(first, last) & rows["plot_type"].isin((CONTROL, *closed))].reset_index(drop=True)
-    counts = pd.DataFrame({name: caught(rows, name) for name in USUAL})
-    kinds = {"plot_type": "intervention", "plot_id": "group"}
-    roles = Roles(kinds | {"year": "covariate", "month": "covariate"}, targets=dict.fromkeys(closed, (KANGAROO_RATS,)))
-    return counts.assign(plot_type=rows["plot_type"], **{name: rows[name] for name in PLACE_AND_TIME}), roles
+    rows = rows[rows["year"].between(first, last) & rows["plot_type"].isin((CONTROL, *closed))]
+    controls = rows[rows["plot_type"] == CONTROL]
+    trapped = controls.groupby(["year", "month"])["plot_id"].nunique()
+    whole = trapped.index[trapped == controls["plot_id"].nunique()]
+    kinds = rows.groupby("plot_id")["plot_type"].first()
+    every = [(plot, *session) for session in whole for plot in kinds.index]
+    rows = rows.drop(columns="plot_type").set_index(list(PLACE_AND_TIME))
+    rows = rows.reindex(pd.MultiIndex.from_tuples(every, names=PLACE_AND_TIME), fill_value=0).reset_index()
+    return rows, rows["plot_id"].map(kinds) == CONTROL
 
 
 def adjusted(plot: str | None = CATEGORICAL, year: str | None = CATEGORICAL, month: str | None = CONTINUOUS) -> Roles:
@@ -109,55 +140,38 @@ def group(table: pd.DataFrame, plots: Sequence[str], roles: Roles) -> list[Wante
     return [Wanted(label, f"{name}{one}", table, Settings(), one, **own) for label, one in wanted.items()]
 
 
-def compared(species: Sequence[str], comparison: str) -> tuple[pd.DataFrame, str]:
-    """Mean captures per session on every plot of a comparison, and which plots and sessions these are.
+def example(comparison: str = ALL, species: Sequence[str] = USUAL) -> Wanted:
+    """The search on a trial, for the page Experiments."""
+    table, roles = trial(comparison, species)
+    origin, name = Origin(FromPortal((), tuple(species), comparison)), f"Portal, {comparison}"
+    return Wanted("trial", name, table, Settings(), roles, CREDIT, origin, QUICK)
 
-    Sessions are those of its years in which every control plot has captures, so that all plots were trapped then. A
-    plot without a row had no captures: such rows are absent from the data.
-    """
-    closed, first, last = COMPARISONS[comparison]
-    rows = captures()
-    rows = rows[rows["year"].between(first, last) & rows["plot_type"].isin((CONTROL, *closed))]
-    controls = rows[rows["plot_type"] == CONTROL]
-    trapped = controls.groupby(["year", "month"])["plot_id"].nunique()
-    whole = trapped.index[trapped == controls["plot_id"].nunique()]
-    rows = rows[pd.MultiIndex.from_frame(rows[["year", "month"]]).isin(whole)]
-    kinds = rows.groupby("plot_id")["plot_type"].first() == CONTROL
-    means = pd.DataFrame({name: caught(rows, name).groupby(rows["plot_id"]).sum() / len(whole) for name in species})
-    note = (
-        f"{how_many(int((~kinds).sum()), 'plot')} against {int(kinds.sum())} controls, in the {len(whole)} sessions "
-        f"{first}–{last} in which every control had captures, so that all plots were trapped. A plot without a row "
-        "then counts as 0."
+
+def compared(table: pd.DataFrame) -> str:
+    """Which plots and sessions a trial compares, and how many kangaroo rats were caught on them: a sentence."""
+    rats = table[[name for name in table if name in (KANGAROO_RATS, *GROUPS[KANGAROO_RATS])]].sum(axis=1)
+    sides = [table[KIND] != "control", table[KIND] == "control"]
+    (plots, there), (controls, elsewhere) = [(table.loc[one, "plot_id"].nunique(), rats[one].mean()) for one in sides]
+    sessions = len(table[["year", "month"]].drop_duplicates())
+    return (
+        f"{how_many(plots, 'plot')} against {how_many(controls, 'control')}, in the {sessions} sessions "
+        f"{table['year'].min()}–{table['year'].max()} in which every control had captures. Kangaroo rats per plot and "
+        f"session: {there:.2f}, on controls {elsewhere:.2f}."
     )
-    return pd.DataFrame({"is_control": kinds}).join(means).reset_index(names="unit"), note
 
 
-EXPERIMENT = Experiment(
-    (KANGAROO_RATS, *GROUPS[KANGAROO_RATS]),
-    "Gates keep kangaroo rats (*Dipodomys*: DM, DO, DS) out of the *krat exclosures* and let smaller rodents pass. The "
-    "ratio of captures there to those on the controls estimates the effect of removing kangaroo rats.",
-    tuple(COMPARISONS),
-    compared,
-    unit="plot",
-    noun="species",
-    removed=KANGAROO_RATS,
-    measured="captures",
-    seen="caught",
-)
+def called(name: str) -> str:
+    """A species by its full name with its code; a group as it is."""
+    return f"{SPECIES[name]} ({name})" if name in SPECIES else name
+
+
 STUDY = Study(
     "portal",
     "Portal",
-    "A case study with an answer: monthly captures of rodents in the desert of Arizona, 1977 to 2002. Search a graph "
-    "of the species from the control plots, with and without plot, year and month as covariates. Then see what the "
-    "experiment next door says of the same species.",
+    "Near Portal, Arizona, gates keep kangaroo rats out of some plots and let smaller rodents pass. First, what this "
+    "experiment changed; then, what the control plots beside it tell without it.",
     CREDIT,
     names=NAMES,
-    experiment=EXPERIMENT,
-    lesson="**Observation alone does not recover the suppression here.** With kangaroo rats kept out, pocket mice are "
-    "caught about twice as often. On the controls the counts alone give a link with an effect of that sign, but its "
-    "direction stays open. Adjusted for plot, year and month the effect is gone: these drive both. Little is left for "
-    "observation, because on the controls kangaroo rats are never away for long: 2 % of the plot-months are without "
-    "them, and no plot has a year with fewer than one per session.",
 )
 
 

@@ -15,7 +15,6 @@ from disco.settings import Settings
 if TYPE_CHECKING:
     from disco.refine import Choice
     from disco.runs.origin import Origin
-    from disco.studies.experiment import Experiment
     from disco.table.roles import Roles
 
 Pairs = tuple[tuple[str, str], ...]
@@ -37,8 +36,6 @@ class Study:
         positions: (x, y) of columns in the figure of a reference, y downwards; computed if there are none.
         numbers: where along the arrow of a direction its number stands, if not at 0.6.
         names: what columns with a code for a name are called in full.
-        experiment: that the graphs are held against.
-        lesson: what it teaches.
     """
 
     name: str
@@ -51,8 +48,6 @@ class Study:
     positions: Positions = field(default_factory=dict)
     numbers: Mapping[tuple[str, str], float] = field(default_factory=dict)
     names: Mapping[str, str] = field(default_factory=dict)
-    experiment: "Experiment | None" = None
-    lesson: str = ""
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,11 +2,12 @@
 
 import streamlit as st
 
-from disco.words import how_many
+from disco.experiments import named
 from pages.experiments import sections, start
 from pages.shared import session
 from pages.shared.frame import intro
 from pages.shared.refined import next_experiment, refinement, shown_by_experiment
+from pages.shared.work import finding
 
 intro.page_intro(
     "Experiments",
@@ -22,21 +23,22 @@ if not sections.has_experiment(run):
 graph = refinement.readable(run)
 top, row = st.container(), st.container(horizontal=True, vertical_alignment="bottom")
 with row:
+    slot = st.container(width="content")  # the arms are known after the margin
     margin = sections.margin(run, graph)
-    found = shown_by_experiment.contrasted(run, margin)
+raw = shown_by_experiment.contrasted(run, margin)
+found = raw.assign(arm=named(raw))
+with slot:
     part = sections.of_arm(found)
 with top:
     sections.verdict(found, margin)
 sections.forest(found, part, margin)
-for words in sections.remarks(run, found):
+for words in sections.remarks(run, raw):
     st.caption(f":material/info: {words}")
 st.subheader("What it says of the graph", anchor=False)
-if graph is None:
+if graph is None and not finding.progress(run):
     st.caption("No graph yet: search for one on Refine, and each of its arrows is held against the experiment.")
-else:
-    sections.arrows(graph.edges, found)
-    if graph.refined.contexts is not None:
-        st.markdown(f"**{how_many(len(graph.refined.contexts), 'effect')} of contexts in the graph**")
-        sections.contexts(graph.refined.contexts)
+elif graph is not None:
+    sections.arrows(graph.edges, raw)
+    sections.contexts(graph.refined.contexts)
 sections.every(found)
 next_experiment.section(run, graph)

@@ -91,7 +91,9 @@ def forest(found: pd.DataFrame, part: pd.DataFrame, margin: float) -> None:
 
 
 def arrows(edges: pd.DataFrame, found: pd.DataFrame) -> None:
-    """The verdict on every arrow at a node that was set."""
+    """The verdict on every arrow at a node that was set; nothing without an intervention."""
+    if not found["targets"].map(len).any():
+        return
     said = experiments.arrows(edges, found)
     if said.empty:
         st.caption("No edge of the graph has an end that an arm of its own set.")
@@ -110,8 +112,14 @@ def arrows(edges: pd.DataFrame, found: pd.DataFrame) -> None:
     table.show(rows, "Edges of the graph at nodes that were set, with the verdict of the experiment", columns, most=320)
 
 
-def contexts(effects: pd.DataFrame) -> None:
-    """What contexts act on in the graph."""
+def contexts(effects: pd.DataFrame | None) -> None:
+    """What contexts act on in the graph; nothing without a context."""
+    if effects is None:
+        return
+    if effects.empty:
+        st.markdown("**No context acts on a node of the graph.**")
+        return
+    st.markdown(f"**{how_many(len(effects), 'effect')} of contexts in the graph**")
     rows = pd.DataFrame(
         {
             "context": [f"{one.context} = {one.level}" if one.level else one.context for one in effects.itertuples()],

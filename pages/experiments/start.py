@@ -44,6 +44,6 @@ def no_experiment(run: Run) -> None:
 
 def _example(kind: str) -> None:
     if st.button("Load the Portal example", type=kind, icon=":material/cruelty_free:", key="experiments_portal"):
-        table, roles = portal.trial()
-        session.draft.load(table, "Portal, kangaroo rats kept out", portal.CREDIT, roles=roles)
+        one = portal.example()
+        session.draft.load(one.table, one.name, one.source, roles=one.roles, origin=one.origin.source)
         session.address.go("data")

@@ -15,7 +15,7 @@ _KINDS = {"none": None, "smooth": CONTINUOUS, "factor": CATEGORICAL}
 def choose() -> tuple[tuple[str, ...], tuple[str, ...], Roles]:
     """The kinds of plots, the species and groups in the order of the list, and the roles of plot_id, year and month."""
     every = [*portal.GROUPS, *portal.SPECIES]
-    with st.container(border=True):
+    with st.expander("Other plots, species or adjustments", icon=":material/tune:"):
         plots = st.multiselect(
             "Plots",
             portal.PLOTS,

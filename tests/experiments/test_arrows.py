@@ -34,6 +34,12 @@ def test_arrows_are_supported_contradicted_or_neither(chain):
     assert found["b", "d"][0] == CANNOT_SAY and ("a", "d") not in found
 
 
+def test_an_edge_of_open_direction_is_neither_supported_nor_contradicted(chain):
+    edges = pd.DataFrame([("b", "c", True), ("c", "b", False)], columns=["parent", "child", "decided"])
+    found = arrows(edges, contrasts(prepare(chain, {"arm": "intervention"})))
+    assert found["verdict"].tolist() == [SUPPORTED, CANNOT_SAY] and "direction open" in found["why"][1]
+
+
 def test_groups_as_units_and_uneven_arms_are_said():
     rng, rows = np.random.default_rng(0), 600
     plot = np.repeat(np.arange(12), 50)

@@ -42,7 +42,7 @@ def test_without_a_run_it_says_what_to_bring_and_loads_an_example():
     app.switch_page(PAGE).run()
     assert not app.exception and "What to bring" in texts(app) and "intervention" in texts(app)
     button(app, "Load the Portal example").click().run()
-    assert not app.exception and "Portal, kangaroo rats kept out" in texts(app)
+    assert not app.exception and "Portal, all exclosures since 1988" in texts(app)
     assert not list_runs() and not app.error and not button(app, "Find the graph").disabled
     draft = draft_of(app)
     assert len(draft.columns) == 8 and not {*draft.columns} & {*draft.beside}
@@ -54,7 +54,7 @@ def test_arms_and_levels_are_compared_before_there_is_a_graph(run):
     assert not app.exception and "**2 arms" in said and "No graph yet" in said
     chart = app.get("plotly_chart")
     assert len(chart) == 1
-    assert {"All arms", "b", "drug"} == {*app.selectbox(key="experiments_arm").options}
+    assert {"All arms", "b", "given = drug"} == {*app.selectbox(key="experiments_arm").options}
 
 
 def test_arrows_are_held_against_the_experiment(run):

@@ -3,7 +3,6 @@
 import json
 
 import networkx as nx
-import numpy as np
 import pandas as pd
 import pytest
 from app_world import booted, button, texts
@@ -16,7 +15,6 @@ from disco.runs import REFINE
 from disco.runs import refined as stored
 from disco.studies import portal
 from disco.work import jobs
-from pages.shared.studies import experiment
 from pages.shared.work import machine
 
 
@@ -60,18 +58,28 @@ def search(at):
     return at
 
 
-def test_empty_shows_the_experiment_and_offers_the_search():
+def drawn(at) -> tuple[list[str], str]:
+    """The rows of the forest plot, and the title above it."""
+    (chart,) = at.get("plotly_chart")
+    ticks = json.loads(chart.proto.spec)["layout"]["yaxis"]["ticktext"]
+    return ticks, next(one.value for one in at.markdown if one.value.startswith(("**Caught", "**No species")))
+
+
+def test_it_opens_with_the_lesson_and_one_picture():
     at = booted("portal")
     assert at.title[0].value == "Portal" and "2,192 rows" in texts(at) and "CC0" in texts(at)
+    assert "pocket mice are caught 1.9 times as often** (1.4 to 2.5)" in at.info[0].value
+    assert "The control plots alone predict 1.1 times" in at.info[0].value
     assert "8 plots against 8 controls, in the 148 sessions 1988–2002" in texts(at)
-    assert not at.dataframe and len([one for one in at.main.caption]) <= 4
-    assert "Observation alone does not recover" not in texts(at)  # that comes when a reader can see it
+    ticks, title = drawn(at)
+    assert len(ticks) == 7 and "Peromyscus maniculatus (PM)" in ticks and "pocket mice" in ticks
+    assert title.startswith("**Caught more often without kangaroo rats") and "PM" not in title
+    assert not at.dataframe and len(at.main.caption) == 2
 
 
-def test_both_graphs_and_the_verdict_on_every_pair(by_hand):
+def test_both_graphs_and_the_verdict_on_every_arrow(by_hand):
     at = search(booted("portal"))
-    assert texts(at).count("**OL**: Onychomys leucogaster") == 1  # beside the graphs; the experiment's axis has it too
-    assert texts(at).count("**kangaroo rats**: DM Dipodomys merriami") == 2
+    assert "**OL**: Onychomys leucogaster" in texts(at) and "**kangaroo rats**: DM Dipodomys merriami" in texts(at)
     numbers = {one.label: one.value for one in at.metric}
     labels = ("Only alone", "Only adjusted", "One open", "Reversed", "In both")
     assert [numbers[label] for label in labels] == ["1", "1", "2", "0", "0"]
@@ -85,12 +93,27 @@ def test_both_graphs_and_the_verdict_on_every_pair(by_hand):
     assert opened.tolist() == ["PM", "OL", 3.0, 1.0]
     pairs = pairs.set_index("node")
     mice = pairs.loc["pocket mice"]
-    assert mice["experiment"] == "× 1.90 (1.40 to 2.56)"
-    assert mice["alone"].startswith("→ × 2.") and mice["alone"].endswith(", open")
-    assert mice["verdict_alone"] == "cannot say"
-    assert mice["adjusted"].endswith(", decided") and mice["verdict_adjusted"] != "cannot say"
-    assert pairs.loc["RM", "verdict_adjusted"] == "contradicted" and r"A note with \*stars\*\." in texts(at)
-    assert "Observation alone does not recover the suppression here" in texts(at)
+    assert mice.tolist() == ["× 1.90 (1.42 to 2.53)", "direction open: cannot say", "→ supported"]
+    assert pairs.loc["Reithrodontomys megalotis (RM)", ["alone", "adjusted"]].tolist() == ["no edge"] * 2
+    assert "**Graph, adjusted**: 1 supported, 0 contradicted and 0 cannot say" in texts(at)
+    assert "no edge to 2 of the 3 species that changed" in texts(at) and r"A note with \*stars\*\." in texts(at)
+
+
+def test_one_button_opens_the_finished_example_on_experiments(monkeypatch):
+    started = []
+    monkeypatch.setattr(jobs, "start", lambda *given: started.append(given))
+    at = booted("portal")
+    at.button(key="portal_open").click().run()
+    assert not at.exception and at.title[0].value == "Experiments"
+    ((run, work, choice),) = started
+    table, roles = portal.trial()
+    assert (work, choice) == (REFINE, QUICK) and run.roles == roles and len(run.table()) == len(table)
+    assert run.id in at.query_params["run"] and "3 changes" in texts(at)
+    assert "under kangaroo rats kept out" in texts(at)
+    run.update(REFINE, state="done", progress=1.0)
+    again = booted("portal")
+    again.button(key="portal_open").click().run()
+    assert not again.exception and len(started) == 1  # the same run
 
 
 def test_each_search_is_a_run_of_the_same_table(by_hand):
@@ -111,14 +134,14 @@ def test_without_adjustments_there_is_one_graph(by_hand):
     for name in ("plot", "year", "month"):
         at.segmented_control(key=f"portal_{name}").set_value("none")
     at = search(at.run())
-    assert len(by_hand) == 1 and "No adjustment is chosen above" in texts(at)
-    assert "adjusted" not in at.dataframe[1].value and "Alone: **0** supported" in texts(at)
+    assert len(by_hand) == 1 and "1 graph of 8 species on the control plots: with nothing adjusted for" in texts(at)
+    assert "adjusted" not in at.dataframe[1].value and "**Graph, alone**: 0 supported" in texts(at)
 
 
 def test_other_choices_have_their_own_search_and_old_ones_are_found(by_hand):
     at = search(booted("portal"))
     at.segmented_control(key="portal_year").set_value("smooth").run()
-    assert not at.dataframe and button(at, "Find the missing graphs: adjusted")
+    assert not at.dataframe and button(at, "Find the graphs: adjusted")
     at.segmented_control(key="portal_year").set_value("factor").run()
     assert len(at.dataframe) == 2 and len(by_hand) == 2
     assert len(booted("portal").dataframe) == 2  # another session, as after a restart of the server
@@ -127,8 +150,8 @@ def test_other_choices_have_their_own_search_and_old_ones_are_found(by_hand):
 def test_a_search_without_kangaroo_rats_has_no_pairs(by_hand):
     at = booted("portal")
     at.multiselect(key="portal_species").set_value(["NL", "OT"]).run()
-    assert "2,192 rows, one per plot and month with captures × 2 species" in texts(at)
-    assert "choose them and another species" in texts(search(at)) and not at.get("arrow_data_frame")
+    assert "2 graphs of 2 species on the control plots" in texts(at)
+    assert "choose *kangaroo rats* and another species" in texts(search(at)) and len(drawn(at)[0]) == 2
 
 
 def test_choices_that_make_no_table_are_one_sentence():
@@ -138,22 +161,17 @@ def test_choices_that_make_no_table_are_one_sentence():
     assert "portal_start" not in [one.key for one in at.button]
 
 
-def test_a_ratio_without_an_interval_has_words():
-    assert experiment.ratio_words(0.0, np.nan, np.nan) == "too few counts"
-    assert experiment.ratio_words(1.9, 1.4, 2.561) == "× 1.90 (1.40 to 2.56)"
-
-
 def test_what_the_page_says_of_the_controls_is_so():
-    """Nearly twice the pocket mice; 2 % of plot-months without kangaroo rats, no plot and year with fewer than one."""
+    """2 % of plot-months without kangaroo rats, no plot and year with fewer than one."""
     rows = portal.captures()
     rows = rows[rows["plot_type"] == portal.CONTROL]
     rats = portal.caught(rows, portal.KANGAROO_RATS)
     assert (rats == 0).mean() == pytest.approx(0.02, abs=0.005)
     assert rats.groupby([rows["plot_id"], rows["year"]]).mean().min() >= 1
-    assert portal.EXPERIMENT.effects([portal.POCKET_MICE])["ratio"][0] == pytest.approx(2, abs=0.15)
 
 
 def test_an_experiment_of_other_plots():
     at = booted("portal")
-    at.segmented_control(key="study_comparison").set_value(list(portal.COMPARISONS)[-1]).run()
+    at.selectbox(key="portal_comparison").set_value(portal.OPEN).run()
+    assert drawn(at)[1] == "**No species differed for sure while the plots were open**"
     assert not at.exception and "4 plots against 8 controls, in the 103 sessions 1977–1987" in texts(at)

@@ -198,6 +198,13 @@ def test_a_study_with_what_it_ignores(tmp_path, monkeypatch):
     assert "'year': 'ignore'" in in_python and '"year": "ignore"' in in_shell
 
 
+def test_a_trial_of_a_study(tmp_path, monkeypatch):
+    monkeypatch.setattr(group.jobs, "start", lambda *_: None)
+    one = portal.example("long-term exclosures", ("kangaroo rats", "PB", "OT"))
+    in_python, _ = check(refined(group.start(one)), tmp_path, monkeypatch)
+    assert "portal.trial('long-term exclosures', ['kangaroo rats', 'PB', 'OT'])[0]" in in_python
+
+
 def test_a_run_of_a_run_with_rules_levels_and_a_dismissed_warning(tmp_path, monkeypatch):
     table = poisson(rows=150, names=("a", "b", "c", "d")).assign(site=["N", "S", "E"] * 50)
     made_by = Origin(FromFile("t.csv"), (LeaveOut(((1, 2),)), Columns(without=("d",))))

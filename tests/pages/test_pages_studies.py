@@ -4,7 +4,7 @@ import dataclasses
 
 import numpy as np
 import pandas as pd
-from app_world import button, texts
+from app_world import button
 from made_up import candidates, ordering, refine_by_hand
 from streamlit.testing.v1 import AppTest
 
@@ -14,20 +14,12 @@ from disco.refine import QUICK
 from disco.runs import FIT, REFINE, Run, create_run, results
 from disco.settings import Settings
 from disco.studies import group
-from disco.studies.experiment import Experiment
 from disco.studies.study import Study, Wanted
 from disco.table.roles import Roles
 
 # The study
 
-
-def ponds(columns, comparison):
-    means = pd.DataFrame({"unit": range(4), "is_control": [True, True, False, False]})
-    return (means.assign(**dict.fromkeys(columns, [1.0, 1.5, 3.0, 3.5])), "Four ponds.")
-
-
-PONDS = Experiment(("fish",), "Fish were taken out of two ponds.", ("all ponds",), ponds, unit="pond")
-STUDY = Study("ponds", "Ponds", "Count them.", "Nobody.", {"R": (("fish", "fly"),)}, "A guess.", experiment=PONDS)
+STUDY = Study("ponds", "Ponds", "Count them.", "Nobody.", {"R": (("fish", "fly"),)}, "A guess.")
 TABLE = pd.DataFrame(np.random.default_rng(1).poisson(3.0, (60, 3)), columns=["fish", "fly", "frog"]).assign(
     day=np.arange(60)
 )
@@ -42,7 +34,7 @@ def page() -> None:
     from test_pages_studies import STUDY, TABLE, WANTED
 
     from pages.shared.refined import refinement
-    from pages.shared.studies import agreement, experiment, graphs, group
+    from pages.shared.studies import agreement, graphs, group
 
     group.head(STUDY)
     done = group.section("ponds", WANTED, "Search", "Seconds.")
@@ -50,7 +42,6 @@ def page() -> None:
     if len(found) == len(WANTED):
         graphs.section(STUDY, done, list(found), {})
         agreement.section(STUDY, {"refined": found}, TABLE.drop(columns="day"))
-    experiment.section(STUDY, ["fish", "fly", "frog"], done)
 
 
 # Its tests
@@ -58,7 +49,7 @@ def page() -> None:
 
 def test_every_section_of_its_page(started):
     at = AppTest.from_function(page, default_timeout=60).run()
-    assert at.title[0].value == "Ponds" and not at.info and "Four ponds." in texts(at)
+    assert at.title[0].value == "Ponds" and not at.info
     button(at, "Search: plain, by day").click().run()
     assert not at.exception and [one[1:] for one in started] == [(REFINE, QUICK)] * 2
     for run, *_ in started:
@@ -67,10 +58,9 @@ def test_every_section_of_its_page(started):
     at.run()
     assert not at.exception, at.exception
     assert at.info[0].value == "A guess."  # beside the references
-    edges, scores, pairs = (one.value for one in at.dataframe)
+    edges, scores = (one.value for one in at.dataframe)
     assert edges["change"].tolist() == ["In both"] * 2
     assert scores["R"].tolist() == [1.0] * 3 and scores["run"].tolist() == ["plain", "by day", "mean"]
-    assert pairs["node"].tolist() == ["fly", "frog"] and pairs["experiment"][0].startswith("× 2.60")
     assert {one.key for one in at.button} >= {"ponds_open_plain", "ponds_open_by day"}
 
 

@@ -1,13 +1,14 @@
 """The rodents near Portal: their table, what the experiment says, and graphs held against it."""
 
-import numpy as np
 import pandas as pd
 import pytest
 
+from disco import experiments
 from disco.errors import InputError
+from disco.experiments.arrows import CONTRADICTED
 from disco.refine import refine
 from disco.studies import portal
-from disco.studies.experiment import CONTRADICTED, ratio_of_means, verdicts
+from disco.table.prepared import prepare
 from disco.table.roles import Roles
 
 
@@ -67,44 +68,69 @@ def tiny(monkeypatch) -> str:
     return "tiny"
 
 
-def test_means_by_plot_by_hand(tiny):
+def test_a_trial_has_every_plot_in_every_session_that_was_trapped(tiny):
     """Two sessions have both controls; plot 4 has no row in the second, so no captures."""
-    found, note = portal.compared(["DM", "PB"], tiny)
-    assert found["unit"].tolist() == [1, 2, 3, 4] and "2 plots against 2 controls, in the 2 sessions 1990–1990" in note
-    assert found["is_control"].tolist() == [True, True, False, False]
-    assert found["DM"].tolist() == [5.0, 3.0, 0.0, 0.5] and found["PB"].tolist() == [0.5, 0.5, 4.0, 0.5]
+    table, roles = portal.trial(tiny, ["DM", "PB"])
+    assert table["plot_id"].tolist() == [1, 2, 3, 4] * 2 and table["month"].tolist() == [1] * 4 + [2] * 4
+    assert table["DM"].tolist() == [4, 2, 0, 1, 6, 4, 0, 0] and table["PB"].tolist() == [1, 0, 3, 1, 0, 1, 5, 0]
+    assert table["plots"].tolist() == ["control", "control", "kangaroo rats kept out", "kangaroo rats kept out"] * 2
+    assert roles.targets == {"kangaroo rats kept out": ("DM",)} and roles.named("group") == ["plot_id"]
+    said = portal.compared(table)
+    assert "2 plots against 2 controls, in the 2 sessions 1990–1990" in said and "0.25, on controls 4.00" in said
 
 
-def test_the_experiment_by_hand(tiny):
-    row = portal.EXPERIMENT.effects(["PB"], tiny).iloc[0]
-    assert (row["control"], row["treated"], row["ratio"]) == pytest.approx((0.5, 2.25, 4.5))
-    assert (row["low"], row["high"]) == pytest.approx(ratio_of_means(np.array([4, 0.5]), np.array([0.5, 0.5]))[1:])
+def test_kangaroo_rats_are_added_to_a_trial_without_any():
+    table, roles = portal.trial(species=["PB"])
+    assert table.columns[:2].tolist() == ["kangaroo rats", "PB"]
+    assert [*roles.targets.values()] == [("kangaroo rats",)]
+
+
+def test_a_species_never_caught_on_these_plots_is_left_out():
+    table, _ = portal.trial(portal.OPEN, ["kangaroo rats", "PB", "OT"])
+    assert table.columns[:3].tolist() == ["kangaroo rats", "OT", "plots"]
+
+
+def effects(comparison: str = portal.ALL, species=portal.USUAL) -> pd.DataFrame:
+    return experiments.contrasts(prepare(*portal.trial(comparison, species))).set_index("node")
 
 
 def test_kangaroo_rats_are_kept_out_and_suppress_pocket_mice():
-    found = portal.EXPERIMENT.effects(portal.USUAL).set_index("node")
-    assert found.loc["kangaroo rats", "high"] < 0.2 and found.loc[["pocket mice", "PM", "RM"], "low"].gt(1.3).all()
-    assert found.loc[["NL", "OL", "OT", "PE"], "low"].lt(1).all() and found.loc[["NL", "OT"], "high"].gt(1).all()
-    long = portal.EXPERIMENT.effects(["pocket mice"], "long-term exclosures").iloc[0]
+    table, _ = portal.trial()
+    assert len(table) == 148 * 16 and "148 sessions 1988–2002" in portal.compared(table)
+    assert "0.29, on controls 4.40" in portal.compared(table)
+    found = effects()
+    assert found.index[found["changed"]].tolist() == ["pocket mice", "PM", "RM"] and found["moved"].all()
+    mice = found.loc["pocket mice"]
+    assert mice[["ratio", "low", "high"]].tolist() == pytest.approx([1.896, 1.420, 2.532], abs=0.001)
+    assert mice["treated"] / mice["control"] == pytest.approx(mice["ratio"])  # every session has every plot
+    assert 1 < mice["expected"] < 1.2
+    long = effects("long-term exclosures").loc["pocket mice"]
     assert (long["control"], long["treated"]) == pytest.approx((1.07, 2.30), abs=0.005) and long["low"] > 1.3
 
 
 def test_before_1988_the_short_term_plots_were_open():
-    before = portal.EXPERIMENT.effects(["kangaroo rats", "pocket mice"], list(portal.COMPARISONS)[-1]).set_index("node")
-    assert before.loc["kangaroo rats", "ratio"] > 0.8 and before.loc["pocket mice", "low"] < 1
+    before = effects(portal.OPEN)
+    assert not before["changed"].any() and (before["targets"].map(len) == 0).all()
+    assert 0.8 < before.loc["kangaroo rats", "ratio"] < 1 and before.loc["pocket mice", "low"] < 1
 
 
-@pytest.mark.parametrize(
-    "species", [portal.USUAL, ("DM", "DO", "DS", "PB", "PF", "PP", "NL", "OL", "OT", "PE", "PM", "RM")]
-)
-def test_adjusted_no_decided_direction_is_against_the_experiment(species):
-    table, said = portal.table(species=species), {}
-    measured, causes = portal.EXPERIMENT.effects(species), portal.EXPERIMENT.causes
+def test_species_that_are_removed_together_are_one_arm():
+    found = effects(species=("DM", "DS", "PB"))
+    assert found["targets"].tolist() == [("DM", "DS")]
+
+
+def test_adjusted_no_decided_direction_is_against_the_experiment():
+    table, said = portal.table(), {}
+    found = experiments.contrasts(prepare(*portal.trial()))
     for one in portal.group(table, [portal.CONTROL], portal.adjusted()):
-        refined = refine(one.table, one.choice, settings=one.settings, roles=one.roles)
-        said[one.label] = refined.edges, verdicts(refined, table, one.roles, measured, causes).set_index("node")
+        edges = refine(one.table, one.choice, settings=one.settings, roles=one.roles).edges
+        said[one.label] = edges, experiments.arrows(edges, found)
     (before, alone), (after, adjusted) = said["alone"], said["adjusted"]
     assert len(after) < len(before) / 2  # most were effects of place and time
-    assert not (adjusted["decided"] & (adjusted["verdict"] == CONTRADICTED)).any()
-    if "kangaroo rats" in species:
-        assert alone.loc["pocket mice", "without"] > 2 and 0.9 < adjusted.loc["pocket mice", "without"] < 1.2
+    assert len(alone) and len(adjusted) and not {*alone["verdict"], *adjusted["verdict"]} & {CONTRADICTED}
+
+
+def test_with_the_exclosures_the_suppression_is_found():
+    one = portal.example()
+    edges = refine(one.table, one.choice, settings=one.settings, roles=one.roles).edges.set_index(["parent", "child"])
+    assert edges.loc[("kangaroo rats", "pocket mice"), ["decided", "source"]].tolist() == [True, "experiment"]

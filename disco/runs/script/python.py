@@ -90,6 +90,8 @@ def _source(source: Source, choices: Mapping[str, Any]) -> tuple[str, str, list[
             return f"read_table({_call(name, **choices)})", "read_table", note
         case FromLahman(first, last):
             return f"lahman.cohort({first}, {last})", "lahman", []
+        case FromPortal(_, species, comparison) if comparison:
+            return f"portal.trial({_call(comparison, list(species))})[0]", "portal", []
         case FromPortal(plots, species):
             return f"portal.table({_call(list(plots), list(species))})", "portal", []
         case FromDesign(design):

@@ -52,6 +52,8 @@ def _source(source: Source) -> tuple[str, list[str]]:
             return (f"./{name}" if name.startswith("-") else name), told
         case FromLahman(first, last):
             return "counts.csv", _python(f"lahman.cohort({first}, {last})", "lahman")
+        case FromPortal(_, species, comparison) if comparison:
+            return "counts.csv", _python(f"portal.trial({comparison!r}, {list(species)!r})[0]", "portal")
         case FromPortal(plots, species):
             return "counts.csv", _python(f"portal.table({list(plots)!r}, {list(species)!r})", "portal")
         case FromDesign(design):

@@ -1,4 +1,4 @@
-"""Two graphs of a group side by side: what became of every edge, and all of these edges."""
+"""Two graphs of a group side by side: what became of every edge and, folded, all of these edges."""
 
 from collections.abc import Mapping, Sequence
 
@@ -30,9 +30,10 @@ def section(study: Study, runs: Mapping[str, Run], titles: Sequence[str], helps:
     paired.numbers(pair)
     decided = [int(one.edges["decided"].sum()) for one in found.values()]
     said = [f"{one}, {sure} decided" for one, sure in zip(titles, decided, strict=True)]
-    paired.graphs(pair, study.name, said, height=360, names=study.names)
-    group.names(study, pair.results.nodes)
-    paired.edges(pair, study.name, f"{study.name}_edges.csv")
-    for label, one in read.items():
-        for note in one.notes:
-            st.caption(f"{label.capitalize()}: {plain(note)}")
+    told = group.names(study, pair.results.nodes)
+    paired.graphs(pair, study.name, said, height=360, names=study.names, **({"caption": told} if told else {}))
+    with st.expander("Every edge, with its numbers", icon=":material/table_rows:"):
+        paired.edges(pair, study.name, f"{study.name}_edges.csv")
+        for label, one in read.items():
+            for note in one.notes:
+                st.caption(f"{label.capitalize()}: {plain(note)}")

@@ -34,11 +34,10 @@ def head(study: Study) -> None:
     intro.page_intro(study.title, study.intro)
 
 
-def names(study: Study, columns: Sequence[str]) -> None:
-    """The full names of columns, beside a figure that shows their codes."""
+def names(study: Study, columns: Sequence[str]) -> str:
+    """The full names of columns, for beside a figure that shows their codes."""
     told = [f"**{plain(name)}**: {plain(study.names[name])}" for name in columns if name in study.names]
-    if told:
-        st.caption(" · ".join(told))
+    return " · ".join(told)
 
 
 def section(

@@ -1,0 +1,139 @@
+"""What the experiment near Portal changed, and what that says of the graphs. Owns the key `portal_comparison`."""
+
+from collections.abc import Mapping
+
+import pandas as pd
+import streamlit as st
+
+from disco import experiments
+from disco.experiments.arrows import VERDICTS
+from disco.experiments.contrasts import MARGIN
+from disco.figures import contrasts as figures
+from disco.runs import Run
+from disco.studies import group, portal
+from disco.studies.study import Wanted
+from disco.table.prepared import prepare
+from disco.words import listed, series
+from pages.shared import session
+from pages.shared.frame import errors, figure, table
+from pages.shared.refined import refinement
+from pages.shared.work.facts import fact
+
+_OPEN = "All numbers, the graph of these plots with what the experiment says of its arrows, and the next experiment."
+_NAMED = 4  # species in a title
+
+
+def lesson() -> None:
+    """What the study teaches, in the usual comparison."""
+    mice = _found(portal.ALL, portal.USUAL).set_index("node").loc[portal.POCKET_MICE]
+    st.info(
+        f"**Without kangaroo rats, pocket mice are caught {mice['ratio']:.1f} times as often** ({mice['low']:.1f} to "
+        f"{mice['high']:.1f}). **The control plots alone predict {mice['expected']:.1f} times.** Observation misses "
+        "the effect because on the controls kangaroo rats are never away for long: only 2 % of the plot-months are "
+        "without them.",
+        icon=":material/school:",
+    )
+
+
+def section(species: tuple[str, ...]) -> None:
+    """The effects on these species, then the choice of plots and the button that opens them on Experiments."""
+    shown = st.container()
+    row = st.container(horizontal=True, vertical_alignment="bottom")
+    chosen = row.selectbox(
+        "Plots compared with the controls",
+        list(portal.COMPARISONS),
+        key="portal_comparison",
+        format_func=lambda name: name[0].upper() + name[1:],
+        width=380,
+    )
+    with shown, errors.said():
+        found = _found(chosen, species)
+        names = {name: portal.called(name) for name in found["node"]}
+        title = _title(found, "while the plots were open" if chosen == portal.OPEN else "without kangaroo rats")
+        figure.show(figures.forest(found, MARGIN, several=False, names=names, title=title), "portal_forest")
+        wanted = _example(chosen, species)
+        st.caption(
+            f"{portal.compared(wanted.table)} Intervals: 95 %, with plots as units. Band: ± {MARGIN:.0%}, which counts "
+            "as the same."
+        )
+        if row.button("Open on Experiments", type="primary", icon=":material/science:", key="portal_open", help=_OPEN):
+            _open(wanted)
+
+
+def verdicts(runs: Mapping[str, Run], species: tuple[str, ...]) -> None:
+    """Every species beside kangaroo rats: the experiment, and each graph's arrow between the two with its verdict."""
+    st.subheader("The graphs against the experiment", anchor=False)
+    if portal.KANGAROO_RATS not in species or len(species) < 2:
+        st.caption(
+            "The experiment keeps all kangaroo rats out together: choose *kangaroo rats* and another species to see "
+            "what it says of the arrows between them."
+        )
+        return
+    found = _found(portal.ALL, species)
+    rows = pd.DataFrame({"node": found["node"].map(portal.called), "experiment": list(map(_ratio, found.itertuples()))})
+    text = st.column_config.TextColumn
+    columns = {
+        "node": text("Species", pinned=True),
+        "experiment": text("Without kangaroo rats", help="Captures over those on the controls, with a 95 % interval."),
+    }
+    for label, run in runs.items():
+        if (one := refinement.readable(run)) is None:
+            continue
+        said = experiments.arrows(one.edges, found)
+        ends = said.assign(node=said["child"].where(said["parent"] == portal.KANGAROO_RATS, said["parent"]))
+        ends = ends.merge(one.edges[["parent", "child", "decided"]]).set_index("node")
+        rows[label] = [_claim(ends.loc[name]) if name in ends.index else "no edge" for name in found["node"]]
+        columns[label] = text(f"Graph, {label}", help=_CLAIM)
+        counted, changed = said["verdict"].value_counts(), found.loc[found["changed"], "node"]
+        verdict = series([f"{int(counted.get(kind, 0))} {kind}" for kind in VERDICTS])
+        missed = f"{int((~changed.isin(ends.index)).sum())} of the {len(changed)} species that changed"
+        st.markdown(f"**Graph, {label}**: {verdict}. It has no edge to {missed}.")
+    table.show(rows, "Every species: the experiment, and the verdict on each graph's arrow", columns, most=400)
+    st.markdown("A search of the trial itself uses what the experiment shows: *Open on Experiments*, above.")
+
+
+_CLAIM = (
+    "The arrow from kangaroo rats (→) or to them (←) with the verdict of the experiment, which cannot say anything of "
+    "an open direction."
+)
+
+
+def _claim(edge: pd.Series) -> str:
+    arrow = "→" if edge["parent"] == portal.KANGAROO_RATS else "←"
+    return f"{arrow if edge['decided'] else 'direction open:'} {edge['verdict']}"
+
+
+def _ratio(row: object) -> str:
+    return "too few counts" if pd.isna(row.low) else f"× {row.ratio:.2f} ({row.low:.2f} to {row.high:.2f})"
+
+
+def _title(found: pd.DataFrame, where: str) -> str:
+    """Which species are caught more often there, and which less often."""
+    parts = []
+    for words, side in (("more", found["ratio"] > 1), ("less", found["ratio"] < 1)):
+        names = [portal.SPECIES.get(name, name) for name in found.loc[found["changed"] & side, "node"]]
+        if names:
+            parts.append(f"caught {words} often {where}: {listed(names, _NAMED)}")
+    text = "; ".join(parts) or f"no species differed for sure {where}"
+    return text[0].upper() + text[1:]
+
+
+def _open(wanted: Wanted) -> None:
+    with errors.said():
+        run = group.find([wanted]).get(wanted.label)
+        if run is None or group.missing([wanted], {wanted.label: run}):
+            run = group.start(wanted, run)
+        session.run.select(run)
+        session.address.go("experiments")
+
+
+@fact(lambda comparison, species: (comparison, species), 32)
+def _example(comparison: str, species: tuple[str, ...]) -> Wanted:
+    return portal.example(comparison, species)
+
+
+@fact(lambda comparison, species: (comparison, species), 32)
+def _found(comparison: str, species: tuple[str, ...]) -> pd.DataFrame:
+    one = _example(comparison, species)
+    found = experiments.contrasts(prepare(one.table, one.roles))
+    return found.sort_values(["q_value", "p_value"], ignore_index=True)
