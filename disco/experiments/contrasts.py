@@ -106,8 +106,8 @@ def contrasts(given: Prepared, margin: float = MARGIN, seed: int = 0) -> pd.Data
     Returns:
         One row per arm and node, columns `COLUMNS`: of, the column that names the arm; targets, a tuple of nodes, empty
         for a level of a context; the arm's rows and units that are compared; control and treated, the mean counts at an
-        exposure of 1, and their ratio with its 95 % interval (NaN where a mean is 0 or no stratum has both); p and q;
-        the expected ratio, and the evidence for it against no change (NaN without exactly one target); whether the node
+        exposure of 1 in the arm's strata, and their ratio with its 95 % interval (NaN where a mean is 0 or no stratum
+        has both); p and q; the expected ratio, and the evidence for it against no change (NaN without exactly one target); whether the node
         changed (q at most 5 %); whether it stayed the same as far as the margin, and whether it did where more was
         expected; whether the arm moved one of its targets, by more than the margin.
     """
@@ -243,11 +243,12 @@ def _summed(values: np.ndarray, by: np.ndarray, size: int) -> np.ndarray:
 
 
 def _means(part: _Rows) -> np.ndarray:
-    """Mean counts at an exposure of 1, of controls and of treated, (2, d)."""
+    """Mean counts at an exposure of 1 of controls and treated, (2, d); controls weigh in a stratum as the arm does."""
+    size = part.stratum.max(initial=-1) + 1
+    t, c = (np.bincount(part.stratum, part.exposure * side, size) for side in (part.treated, ~part.treated))
     with np.errstate(invalid="ignore"):
-        return np.array(
-            [part.counts[side].sum(0) / part.exposure[side].sum() for side in (~part.treated, part.treated)]
-        )
+        rates = _summed(part.counts[~part.treated], part.stratum[~part.treated], size) / c[:, None]
+        return np.array([t @ rates, part.counts[part.treated].sum(0)]) / t.sum()
 
 
 def _ratios(part: _Rows) -> np.ndarray:

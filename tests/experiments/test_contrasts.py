@@ -223,3 +223,18 @@ def test_rules_from_contrasts_and_which_are_left_out(rng):
     assert told.rules.forbidden[0, 2] and not told.before.any() and not told.notes
     assert kept.rules.required[0, 2] and not kept.rules.forbidden[0, 2] and "The knowledge was kept" in kept.notes[0]
     assert learnt(contrasts(prepare(both.drop(columns="guide"))), names).rules is None
+
+
+def test_means_of_controls_are_those_of_the_arms_strata(rng):
+    """Three quarters of the arm are at the rich site, a quarter of the controls: a acts on b, and nothing on c."""
+    rich = np.concatenate([np.arange(4000) % 4 == 0, np.arange(4000) % 4 > 0])
+    treated = np.arange(8000) >= 4000
+    a = rng.poisson(np.where(treated, 2.0, 4.0) * np.where(rich, 2, 1))
+    table = pd.DataFrame({"a": a, "b": rng.poisson(1 + a), "c": rng.poisson(np.where(rich, 9.0, 3.0))})
+    table = table.assign(guide=np.where(treated, "a", ""), site=np.where(rich, "rich", "poor"))
+    found = contrasts(prepare(table, {**GUIDE, "site": "covariate"})).set_index("node")
+    assert found.loc["c", "control"] == pytest.approx(0.75 * 9 + 0.25 * 3, rel=0.03)
+    assert found.loc["c", "treated"] == pytest.approx(found.loc["c", "control"], rel=0.03)
+    assert found.loc["b", "control"] == pytest.approx(1 + 4 * 1.75, rel=0.03)
+    assert found.loc["b", "expected"] == pytest.approx(found.loc["b", "ratio"], rel=0.1)
+    assert found.loc["b", "ratio"] == pytest.approx((1 + 2 * 1.75) / (1 + 4 * 1.75), rel=0.05)
