@@ -37,9 +37,11 @@ def _units(found: pd.DataFrame, adjustment: Adjustment) -> Iterator[str]:
     if adjustment.group is None or whole.empty:
         return
     one = whole.sort_values("units").iloc[0]
+    alone = " What one group does cannot be told from what the arm does." if one["units"] == 1 else ""
     yield (
         f"Every group is in one arm as a whole, so groups are the units: {how_many(int(one['units']), 'group')} in "
-        f'"{one["arm"]}", with {how_many(int(one["rows"]), "row")}. More groups make ratios surer, more rows hardly do.'
+        f'"{one["arm"]}", with {how_many(int(one["rows"]), "row")}. '
+        f"More groups make ratios surer, more rows hardly do.{alone}"
     )
 
 
