@@ -52,10 +52,8 @@ def test_groups_as_units_and_uneven_arms_are_said():
     assert len(said) == 3 and 'groups are the units: 4 groups in "a"' in said[0] and "cannot be told" not in said[0]
     assert 'differs from the controls in "age" (mean 5' in said[1] and "of 200 of the arm" in said[1]
     assert '"north" in ' in said[2] or '"south" in ' in said[2]
-    two = prepare(
-        table.assign(plot=np.where(plot < 4, "p", np.where(plot < 8, "q", "r"))),
-        {"arm": "intervention", "plot": "group"},
-    )
+    one_each = table[["a", "b", "arm"]].assign(plot=np.where(plot < 4, "p", np.where(plot < 8, "q", "r")))
+    two = prepare(one_each, {"arm": "intervention", "plot": "group"})
     assert "1 group in" in (words := remarks(two, contrasts(two))[0]) and "cannot be told" in words
 
 
