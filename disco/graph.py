@@ -83,8 +83,8 @@ def union(refined: nx.DiGraph, fitted: nx.DiGraph) -> nx.DiGraph:
 
     The nodes are in the refined order, with their numbers there. If the graphs join two nodes in opposite directions,
     the union has one edge, in the refinement's direction, with `reversed` set. Such an edge, and one that DISCO alone
-    found, has an undecided direction, unless knowledge fixes it. An edge of DISCO alone may run against the refined
-    order, so the union may have cycles.
+    found, has an undecided direction, unless knowledge or an experiment fixes it. An edge of DISCO alone may run
+    against the refined order, so the union may have cycles.
 
     Raises:
         InputError: the two graphs do not have the same nodes.
@@ -103,7 +103,7 @@ def union(refined: nx.DiGraph, fitted: nx.DiGraph) -> nx.DiGraph:
         found.add_edge(parent, child, **edge)
     for parent, child, numbers in fitted.edges(data=True):
         if not found.has_edge(parent, child) and not found.has_edge(child, parent):
-            is_known = numbers.get("rule", FREE) != FREE
+            is_known = numbers.get("rule", FREE) != FREE or numbers.get("source") == EXPERIMENT
             found.add_edge(parent, child, **numbers, found_by=DISCO, decided=float(is_known))
     return found
 
