@@ -39,6 +39,7 @@ FREE = "free"  # the rule of an edge without knowledge
 KNOWLEDGE, EXPERIMENT, CLASS, NO_SOURCE = SOURCES = ("knowledge", "experiment", "class", "")
 # Whether the direction of a true edge can be known (`disco.simulate.known`).
 KNOWN, UNKNOWN, NOT_PROVED, BY_EXPERIMENT = DIRECTIONS = ("known", "unknown", "not proved", EXPERIMENT)
+OF_CONTEXT = "context"  # in place of a direction: the parent is a context, not a node
 FORMATS = ("csv", "json", "graphml", "dot")
 About = Mapping[str, float | int | str]  # a graph's provenance, by name
 # Characters that XML 1.0 does not allow, even escaped.
@@ -76,6 +77,13 @@ def build(order: Sequence[str], edges: pd.DataFrame, nodes: pd.DataFrame | None 
         told = {(parent, child): word for parent, child, word in words if isinstance(word, str) and word}
         nx.set_edge_attributes(graph, told, name)
     return graph
+
+
+def between_nodes(truth: pd.DataFrame) -> pd.DataFrame:
+    """The true edges without those from a context, as a simulation's truth.csv has them."""
+    if "direction" not in truth or not (of_context := truth["direction"] == OF_CONTEXT).any():
+        return truth
+    return truth[~of_context].reset_index(drop=True)
 
 
 def union(refined: nx.DiGraph, fitted: nx.DiGraph) -> nx.DiGraph:
