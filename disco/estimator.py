@@ -35,7 +35,8 @@ class DISCO:
         ccs_, criteria_, ocs_: see `Variant`.
         edges_, candidates_, training_: see `disco.fit.fitting.FitResult`.
         adjacency_: 0 or 1; rows are parents, columns children, in the table's column order.
-        notes_: what in the table creates edges that no cause explains (`disco.table.artefacts`), as sentences.
+        notes_: what in the table creates edges that no cause explains (`disco.table.artefacts`), and with experiments
+            which rows were used and which of their rules were not, as sentences.
         feature_names_in_, n_features_in_: the table's columns.
         rows_used_: number of rows used.
         settings_: the `Settings`.
@@ -90,8 +91,9 @@ class DISCO:
         """
         settings, device = Settings.of(self.preset, **self._changes), choose_device(self.device)
         given = prepare(table, roles, settings.folds)
-        self.notes_ = tuple(map(str, artefacts(given, aside=ignored(table, roles), dismissed=dismissed)))
+        notes = map(str, artefacts(given, aside=ignored(table, roles), dismissed=dismissed))
         found = fit(given, settings, device, knowledge=knowledge, callback=callback, checkpoint=checkpoint)
+        self.notes_ = (*notes, *found.notes)
         self.fitted_, self.settings_, self.device_ = found.fitted, settings, device
         self.feature_names_in_ = np.asarray(found.fitted.table.columns, dtype=object)
         self.n_features_in_, self.rows_used_ = len(self.feature_names_in_), found.fitted.plan.used

@@ -42,6 +42,7 @@ CONTEXT = "context"  # of a node that is one, and the source of its edges
 CONTEXTS = "contexts"  # of a graph: how many nodes are contexts
 # Whether the direction of a true edge can be known (`disco.simulate.known`).
 KNOWN, UNKNOWN, NOT_PROVED, BY_EXPERIMENT = DIRECTIONS = ("known", "unknown", "not proved", EXPERIMENT)
+OF_CONTEXT = "context"  # in place of a direction: the parent is a context, not a node
 FORMATS = ("csv", "json", "graphml", "dot")
 About = Mapping[str, float | int | str]  # a graph's provenance, by name
 # Characters that XML 1.0 does not allow, even escaped.
@@ -81,13 +82,20 @@ def build(order: Sequence[str], edges: pd.DataFrame, nodes: pd.DataFrame | None 
     return graph
 
 
+def between_nodes(truth: pd.DataFrame) -> pd.DataFrame:
+    """The true edges without those from a context, as a simulation's truth.csv has them."""
+    if "direction" not in truth or not (of_context := truth["direction"] == OF_CONTEXT).any():
+        return truth
+    return truth[~of_context].reset_index(drop=True)
+
+
 def union(refined: nx.DiGraph, fitted: nx.DiGraph) -> nx.DiGraph:
     """All edges of two graphs, with `found_by` on each: both, likelihood (the refinement alone) or DISCO (the fit).
 
     The nodes are in the refined order, with their numbers there. If the graphs join two nodes in opposite directions,
     the union has one edge, in the refinement's direction, with `reversed` set. Such an edge, and one that DISCO alone
-    found, has an undecided direction, unless knowledge fixes it. An edge of DISCO alone may run against the refined
-    order, so the union may have cycles.
+    found, has an undecided direction, unless knowledge or an experiment fixes it. An edge of DISCO alone may run
+    against the refined order, so the union may have cycles.
 
     Raises:
         InputError: the two graphs do not have the same nodes.
@@ -106,7 +114,7 @@ def union(refined: nx.DiGraph, fitted: nx.DiGraph) -> nx.DiGraph:
         found.add_edge(parent, child, **edge)
     for parent, child, numbers in fitted.edges(data=True):
         if not found.has_edge(parent, child) and not found.has_edge(child, parent):
-            is_known = numbers.get("rule", FREE) != FREE
+            is_known = numbers.get("rule", FREE) != FREE or numbers.get("source") == EXPERIMENT
             found.add_edge(parent, child, **numbers, found_by=DISCO, decided=float(is_known))
     return found
 

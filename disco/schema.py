@@ -141,23 +141,31 @@ CRITERIA = Schema(
     key=("step", "node", "fold"),
 )
 OCS = Schema(
-    {"fold": "whole", **_ENDS, "ocs": "number", "curvature": "loose", "z": "number", "rule": "rule"},
-    optional=("curvature", "rule"),
+    {
+        "fold": "whole",
+        **_ENDS,
+        "ocs": "number",
+        "curvature": "loose",
+        "z": "number",
+        "rule": "rule",
+        "source": "source",
+    },
+    optional=("curvature", "rule", "source"),
     key=("fold", "parent", "child"),
 )
 EDGES = Schema(
     {
         **_ENDS,
         **{"ocs": "number", "z": "number", "frequency": "share", "p_value": "share"},
-        **{"score": "any", "rule": "rule"},
+        **{"score": "any", "rule": "rule", "source": "source"},
     },
-    optional=("score", "p_value", "rule"),
+    optional=("score", "p_value", "rule", "source"),
     key=("parent", "child"),
     empty=True,
 )
 CANDIDATES = Schema(
-    {**_ENDS, "score": "any", "p_value": "share", "selected": "flag", "rule": "rule"},
-    optional=("p_value", "rule"),
+    {**_ENDS, "score": "any", "p_value": "share", "selected": "flag", "rule": "rule", "source": "source"},
+    optional=("p_value", "rule", "source"),
     key=("parent", "child"),
 )
 TRUTH = Schema(

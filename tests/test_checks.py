@@ -66,4 +66,4 @@ def test_what_fits_is_taken_and_numbers_of_numpy_become_plain():
 def test_every_setting_has_its_check(kind):
     assert all("rule" in item.metadata for item in fields(kind))
     by_hand = {item.name for item in fields(Design) if "rule" not in item.metadata}
-    assert by_hand == {"edges", "names", "family", "parameters", "interventions"}
+    assert by_hand == {"edges", "names", "family", "parameters", "interventions", "contexts"}

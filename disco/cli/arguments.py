@@ -299,6 +299,17 @@ def _beside(command: argparse.ArgumentParser) -> None:
         "--intervention-kind", metavar="KIND", help="set (default): one value; shift: another mean, the same parents"
     )
     command.add_argument("--intervention-effect", type=float, metavar="SIZE", help="shift of log mean or logit (1)")
+    command.add_argument(
+        "--contexts",
+        metavar="COUNT|A,B;C",
+        help="columns assigned by chance, each acting on random nodes, or on these, one list per context (0)",
+    )
+    command.add_argument("--idle-contexts", type=int, metavar="COUNT", help="further ones that act on nothing (0)")
+    command.add_argument("--context-kind", metavar="KIND", help="categorical (default) or dose, from 0 to 2")
+    command.add_argument("--context-levels", type=int, metavar="COUNT", help="levels, one of them the control (3)")
+    command.add_argument(
+        "--context-effect", type=float, metavar="SIZE", help="shift of log mean or logit, or per unit of dose (0.7)"
+    )
 
 
 def _evaluate(command: argparse.ArgumentParser) -> None:

@@ -11,6 +11,7 @@ from disco.cli.choices import chosen_graph
 from disco.cli.saying import say_json
 from disco.errors import InputError
 from disco.files import plain
+from disco.graph import OF_CONTEXT, between_nodes
 from disco.metrics import evaluate
 from disco.runs import open_run
 from disco.simulate.edge_files import LARGEST_TEXT
@@ -38,8 +39,9 @@ def read_truth(path: Path) -> pd.DataFrame:
     if told > 1:
         raise InputError(f'{path} has {told} columns "direction": keep one.')
     for row, direction in enumerate(truth["direction"] if told else (), start=1):
-        check_direction(direction, f"{path}, row {row}")
-    return truth
+        if direction != OF_CONTEXT:
+            check_direction(direction, f"{path}, row {row}")
+    return between_nodes(truth)
 
 
 def _of_run(arguments: argparse.Namespace, truth: pd.DataFrame) -> dict[str, object]:

@@ -172,6 +172,8 @@ def print_result(run: Run) -> None:
         say(sentence(f"Roles: {run.roles}."))
     if (known := run.knowledge()) is not None:
         _print_knowledge(run, known)
+    for note in status.notes:
+        say(sentence(note))
     if settings.disjoint_rows:
         say("One half of the rows was used for the networks and the order, the other half for the parents.")
     changed = ", ".join(f"{name} {value}" for name, value in settings.changed().items())

@@ -21,6 +21,7 @@ _SAME = (
     *("exposure", "interactions", "latent", "sources", "spread", "batches", "batch_effect"),
     *("depth", "depth_causes", "age_and_sex", "groups", "group_effect"),
     *("interventions", "intervention_rows", "intervention_kind", "intervention_effect"),
+    *("contexts", "idle_contexts", "context_kind", "context_levels", "context_effect"),
 )
 
 
@@ -61,6 +62,9 @@ def given_design(arguments: argparse.Namespace) -> dict[str, Any]:
     if arguments.interventions is not None:
         text = arguments.interventions.strip()
         values["interventions"] = int(text) if text.isdecimal() else listed(text)
+    if arguments.contexts is not None:
+        text = arguments.contexts.strip()
+        values["contexts"] = int(text) if text.isdecimal() else [listed(part) for part in text.split(";")]
     if arguments.d is not None:
         values.pop("names", None)  # a design file has as many names as nodes
     if arguments.param:
@@ -82,7 +86,7 @@ def write(folder: Path, drawn: Simulated) -> None:
     order.csv is as in a run: position from 1, node, sources first.
     """
     write_frame(folder / "counts.csv", harmless_frame(drawn.whole))
-    write_frame(folder / "truth.csv", harmless_frame(drawn.truth))
+    write_frame(folder / "truth.csv", harmless_frame(drawn.told))
     positions = range(1, len(drawn.order) + 1)
     write_frame(folder / "order.csv", harmless_frame(pd.DataFrame({"position": positions, "node": drawn.order})))
     write_json(folder / "design.json", drawn.design.to_dict())

@@ -17,7 +17,11 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 
-from disco.knowledge.resolved import Resolved
+from disco.experiments.contrasts import contrasts
+from disco.graph import EXPERIMENT, KNOWLEDGE, NO_SOURCE
+from disco.knowledge.resolved import FIXED, FREE, Resolved
+from disco.table.interventions import MARGIN
+from disco.table.prepared import Prepared
 from disco.words import how_many, number
 
 SURE = 0.002  # false discovery rate below which a contrast needs no further support
@@ -40,11 +44,53 @@ class Learnt(NamedTuple):
         rules: those of the experiments together with the knowledge, or None if there are neither.
         before: [a, b]: an experiment shows that a comes before b, alone or with other rules, (d, d) bool.
         notes: sentences on rules that were left out, and on arms that were not compared.
+        known: the rules of the knowledge alone, or None.
     """
 
     rules: Resolved | None
     before: np.ndarray
     notes: tuple[str, ...] = ()
+    known: Resolved | None = None
+
+    def source_of(self, parent: int, child: int) -> str:
+        """What gives an edge its direction whatever the counts say: knowledge, an experiment, or nothing."""
+        if self.known is not None and self.known.of_edge(parent, child) != FREE:
+            return KNOWLEDGE
+        return EXPERIMENT if self.before[parent, child] else NO_SOURCE
+
+    def marked(self, edges: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
+        """Candidate edges with their rule and, with experiments, their source; as they are if there are no rules.
+
+        The rule is that of knowledge; *forbidden* also stands for an experiment that excludes the edge.
+
+        Args:
+            edges: columns parent and child, names.
+            names: of all nodes, by number.
+        """
+        if self.rules is None:
+            return edges
+        marked = edges.assign(rule=self.rules.of_edges(edges, names))
+        if self.rules is self.known:
+            return marked
+        index = {name: number for number, name in enumerate(names)}
+        pairs = zip(edges["parent"].map(index), edges["child"].map(index), strict=True)
+        marked["source"] = [self.source_of(*pair) for pair in pairs]
+        by_experiment = (marked["rule"] == FIXED) & (marked["source"] != KNOWLEDGE)
+        return marked.assign(rule=marked["rule"].where(~by_experiment, FREE))
+
+
+def learnt_of(given: Prepared, names: Sequence[str], known: Resolved | None = None, margin: float = MARGIN) -> Learnt:
+    """The rules of a table's experiments together with knowledge; those of knowledge alone without interventions.
+
+    Args:
+        given: the whole table, with its interventions.
+        names: of all nodes, by number.
+        known: the rules of the knowledge.
+        margin: as in `contrasts`.
+    """
+    if given.adjustment is None or given.adjustment.interventions is None:
+        return Learnt(known, np.zeros((len(names),) * 2, dtype=bool), known=known)
+    return learnt(contrasts(given, margin), names, known)
 
 
 def learnt(found: pd.DataFrame, names: Sequence[str], known: Resolved | None = None) -> Learnt:
@@ -58,7 +104,7 @@ def learnt(found: pd.DataFrame, names: Sequence[str], known: Resolved | None = N
     nodes = len(names)
     none = np.zeros((nodes, nodes), dtype=bool)
     if not found["targets"].map(len).any():
-        return Learnt(known, none)
+        return Learnt(known, none, known=known)
     index = {name: number for number, name in enumerate(names)}
     single = found[found["targets"].map(len) == 1].sort_values(["q_value", "p_value"], kind="stable")
     pairs = [(index[row.targets[0]], index[row.node], row) for row in single.itertuples()]
@@ -88,7 +134,7 @@ def learnt(found: pd.DataFrame, names: Sequence[str], known: Resolved | None = N
                 notes.append(_not_seen(names, parent, child, row.ratio))
             else:
                 forbidden[parent, child] = True
-    return Learnt(Resolved(forbidden, start.required, reach), before, _short(notes))
+    return Learnt(Resolved(forbidden, start.required, reach), before, _short(notes), known)
 
 
 def is_change(row: Any) -> bool:

@@ -16,8 +16,10 @@ import pandas as pd
 import torch
 from torch import Tensor
 
+from disco.experiments import Learnt, learnt_of
 from disco.fit.cost import stage_flops
-from disco.knowledge import Knowledge, Resolved
+from disco.knowledge import Knowledge
+from disco.knowledge.resolved import Resolved
 from disco.parents import ocs
 from disco.progress import Callback, Reporter
 from disco.score.curvature import (
@@ -35,7 +37,7 @@ from disco.score.ordering import Removal, SinkScores, ccs_frame, criteria_frame,
 from disco.score.plan import Plan
 from disco.settings import Settings
 from disco.table.adjustment import Adjustment
-from disco.table.prepared import Table, prepare, without_interventions
+from disco.table.prepared import Prepared, Table, prepare, without_interventions
 from disco.table.ranks import Folds
 
 STOPPED = "Stopped in the {stage} stage after {unit} {done} of {total}."
@@ -49,8 +51,8 @@ class Variant:
         order: node names, source first.
         ccs: step, remaining, node, fold, score, chosen.
         criteria: step, node, fold, and one score per criterion and boundary; NaN where unavailable.
-        ocs: fold, parent, child, ocs, curvature (mean without absolute value), z; with knowledge also rule, its rule on
-            the edge (`disco.knowledge.resolved`).
+        ocs: fold, parent, child, ocs, curvature (mean without absolute value), z; with knowledge or experiments also
+            rule, and with experiments source (`disco.experiments.Learnt.marked`).
     """
 
     order: list[str]
@@ -69,7 +71,7 @@ class Fitted:
         networks: of the settings, all folds in one batch.
         settings: the fit's settings.
         sinks: the scores of the remaining sets evaluated so far; more are added as orders are recovered.
-        rules: rules that orders and edges obey, by `names`.
+        told: the rules that orders and edges obey, of knowledge and of experiments, by `names`; None without any.
         adjustment: the adjustment of the table's rows.
     """
 
@@ -78,7 +80,7 @@ class Fitted:
     networks: Networks
     settings: Settings
     sinks: SinkScores = field(default_factory=dict, repr=False)
-    rules: Resolved | None = None
+    told: Learnt | None = None
     adjustment: Adjustment | None = None
     _pairs: dict[tuple[int, ...], ocs.PairScores] = field(default_factory=dict, init=False, repr=False)
 
@@ -98,7 +100,8 @@ class Fitted:
             InputError: the table cannot be used, or the knowledge names other columns or is contradictory.
             KeyError, ValueError, IndexError, RuntimeError: the tensors are not those of such a fit.
         """
-        given, _ = without_interventions(prepare(table, adjustment, settings.folds))
+        whole = prepare(table, adjustment, settings.folds)
+        given, _ = without_interventions(whole)
         counts, adjustment = given.counts, given.adjustment
         of_row = None if settings.folds_by == "counts" else tensors["fold_of_row"].numpy()
         folds = Folds.of(by_name(counts), settings, of_row, adjustment)
@@ -107,8 +110,7 @@ class Fitted:
             own = {key.removeprefix(f"{name}."): value for key, value in tensors.items() if key.startswith(f"{name}.")}
             network.load_state_dict(own)
             network.to(device)
-        rules = None if knowledge is None else knowledge.resolve(sorted(counts.columns))
-        return cls(counts, folds, networks, settings, rules=rules, adjustment=adjustment)
+        return cls(counts, folds, networks, settings, told=rules_of(whole, knowledge), adjustment=adjustment)
 
     def tensors(self) -> dict[str, Tensor]:
         """The networks and the fold of every row, unless folds are of counts: all that `restore` needs beside table
@@ -126,6 +128,11 @@ class Fitted:
     def names(self) -> list[str]:
         """The columns in the order of their numbers."""
         return sorted(self.table.columns)
+
+    @property
+    def rules(self) -> Resolved | None:
+        """The rules that orders and edges obey, by `names`."""
+        return None if self.told is None else self.told.rules
 
     @property
     def curvature_bytes(self) -> int:
@@ -174,7 +181,7 @@ class Fitted:
             callback: receives an event after every child; returning False stops.
 
         Returns:
-            Columns fold, parent, child, ocs, curvature, z and, with knowledge, rule, as in `Variant`.
+            Columns fold, parent, child, ocs, curvature, z and, with rules, rule and source, as in `Variant`.
 
         Raises:
             ScoreUnavailable: an edge has no admissible observation.
@@ -192,7 +199,7 @@ class Fitted:
             found[child], mean[child] = values["ocs", boundary], values["curvature", boundary]
             reporter.step("parents", done, last, unit="node")
         table = ocs.tidy(found, mean, order, self.settings.parent_rule)
-        return table if self.rules is None else table.assign(rule=self.rules.of_edges(table, self.names))
+        return table if self.told is None else self.told.marked(table, self.names)
 
     def curvature(self, node: str, remaining: Sequence[str]) -> pd.DataFrame:
         """A node's diagonal curvature within a remaining set at the held-out rows, averaged over noise levels.
@@ -300,6 +307,12 @@ class Fitted:
         if self.folds.parent_ranks is self.folds.ranks:
             return self._held_out
         return HeldOut.of(self.folds.parent_ranks, self.settings, self.device)
+
+
+def rules_of(whole: Prepared, knowledge: Knowledge | None) -> Learnt:
+    """The rules of knowledge and of a table's experiments, by the names of its columns in order."""
+    names = sorted(whole.counts.columns)
+    return learnt_of(whole, names, None if knowledge is None else knowledge.resolve(names))
 
 
 def by_name(table: pd.DataFrame) -> np.ndarray:

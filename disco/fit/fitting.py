@@ -23,7 +23,7 @@ from torch import nn
 from disco.checks import require_types
 from disco.errors import InputError
 from disco.fit.cost import forest_looks, peak_bytes, stage_flops
-from disco.fit.fitted import STOPPED, Fitted, Variant, by_name
+from disco.fit.fitted import STOPPED, Fitted, Variant, by_name, rules_of
 from disco.fit.order_so_far import is_due, order_so_far
 from disco.knowledge import Knowledge
 from disco.parents import ocs, selectors
@@ -50,9 +50,10 @@ class FitResult:
         fitted: the networks.
         variant: order and scores, with the criterion and boundary of the settings.
         edges: the selected edges: parent, child, ocs, z, frequency; score and p_value with a selector other than ocs,
-            and rule with knowledge.
+            rule with knowledge or experiments, and source with experiments.
         candidates: all candidates of that selector, from `disco.parents.selectors.candidates`; None with ocs.
         training: stage → number of epochs, and each fold's chosen epoch and its validation loss.
+        notes: with experiments, which rows were used, and sentences on their rules.
     """
 
     fitted: Fitted
@@ -60,6 +61,7 @@ class FitResult:
     edges: pd.DataFrame
     candidates: pd.DataFrame | None
     training: dict[str, Any]
+    notes: tuple[str, ...] = ()
 
 
 def fit(
@@ -77,9 +79,11 @@ def fit(
     Arguments and errors as `disco.DISCO.fit`.
     """
     require_types(settings=(settings, Settings), device=(device, torch.device), knowledge=(knowledge, Knowledge | None))
-    given, _ = without_interventions(prepare(table, roles, settings.folds))
+    whole = prepare(table, roles, settings.folds)
+    given, words = without_interventions(whole)
     counts, adjustment = given.counts, given.adjustment
-    rules = None if knowledge is None else knowledge.resolve(sorted(counts.columns))
+    told = rules_of(whole, knowledge)
+    notes = (*filter(None, [words]), *told.notes)
     check_split(counts, settings)
     folds, nodes = Folds.of(by_name(counts), settings, adjustment=adjustment), counts.shape[1]
     plan = Plan.of(len(counts), settings, folds)
@@ -91,25 +95,25 @@ def fit(
     networks = new_networks(folds.ranks, settings)
     for network in networks.named.values():
         network.to(device)
-    fitted = Fitted(counts, folds, networks, settings, unpack_sinks(store.tensors), rules, adjustment)
+    fitted = Fitted(counts, folds, networks, settings, unpack_sinks(store.tensors), told, adjustment)
     training = _train(fitted, plan, device, reporter, store)
     store.under_way = lambda: (pack_sinks(fitted.sinks), {})
     variant = fitted.variant(settings.criterion, settings.boundary, reporter)
     tau_z, pi_min = ocs.own_thresholds(variant.ocs, settings)
     if settings.selector == "ocs":
-        return FitResult(fitted, variant, ocs.select(variant.ocs, tau_z, pi_min), None, training)
+        return FitResult(fitted, variant, ocs.select(variant.ocs, tau_z, pi_min), None, training, notes)
     store.write(*store.under_way())
     store.under_way = None
     candidates = selectors.candidates(
         settings.selector,
-        given,
+        whole,
         variant.order,
         settings,
         knowledge=knowledge,
         device=device.type,
         callback=reporter.part("selector", "node"),
     )
-    return FitResult(fitted, variant, selectors.edges(candidates, variant.ocs, tau_z), candidates, training)
+    return FitResult(fitted, variant, selectors.edges(candidates, variant.ocs, tau_z), candidates, training, notes)
 
 
 def fingerprint(table: pd.DataFrame, rows: np.ndarray, settings: Settings, adjustment: Adjustment | None = None) -> str:

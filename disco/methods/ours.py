@@ -89,17 +89,18 @@ def _fitted(
         chosen["projection"] = "network"
     model = DISCO(options.preset, options.device, **{**chosen, **options.settings})
     if options.projection == "amortised":
-        model.fit(given, knowledge=knowledge, callback=callback)
+        model.fit(given, knowledge=knowledge, callback=callback, dismissed=ARTEFACTS)
         order, candidates, edges = model.order_, model.ocs_, model.edges_
     else:
         reporter = Reporter(callback, {"fit": 1.0, "ordering": _FURTHER, "parents": 0.1})
-        model.fit(given, knowledge=knowledge, callback=reporter.part("fit", "epoch"))
+        model.fit(given, knowledge=knowledge, callback=reporter.part("fit", "epoch"), dismissed=ARTEFACTS)
         fitted = model.fitted_
         order = stagewise(fitted, options.projection, callback=reporter.part("ordering", "epoch")).order
         candidates = fitted.candidates(order, fitted.settings.boundary, reporter.part("parents", "node"))
         edges = ocs.select(candidates, *ocs.own_thresholds(candidates, fitted.settings))
     scores = candidates.groupby(["parent", "child"], sort=False)["z"].mean().rename("score").reset_index()
-    return Found.of(list(given.counts.columns), _pairs(edges), order=order, scores=scores)
+    names = list(given.counts.columns)
+    return Found.of(names, _pairs(edges), order=order, scores=scores, notes=model.notes_)
 
 
 def _refined(

@@ -87,6 +87,7 @@ _OURS: dict[str, Any] = {
     "seconds": lambda rows, nodes: 50 + 0.6 * nodes + 0.012 * nodes**2,
     "roles": True,
     "knowledge": True,
+    "interventions": True,
 }
 _CAUSAL_LEARN: dict[str, Any] = {"package": "causal-learn", "imports": "causallearn"}
 

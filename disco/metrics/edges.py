@@ -3,7 +3,7 @@
 A true positive is a pair in both graphs. Then F1 = 2 TP / (2 TP + FP + FN) and SHD = FP + FN, so a reversed edge counts
 twice in the SHD. If the truth is a table with a column `direction`, an edge whose direction is `unknown`
 (`disco.simulate.known`) counts as found in either direction, and as found once if the estimate leaves it open, with
-pairs in both directions.
+pairs in both directions. The edges from contexts in a simulation's truth.csv are left out.
 """
 
 import math
@@ -16,7 +16,7 @@ import pandas as pd
 
 from disco.checks import a_thing
 from disco.errors import InputError
-from disco.graph import DIRECTIONS, UNKNOWN
+from disco.graph import DIRECTIONS, OF_CONTEXT, UNKNOWN, between_nodes
 
 Edges: TypeAlias = pd.DataFrame | nx.DiGraph | Iterable[tuple[str, str]]
 """A table with columns parent and child, a square 0/1 matrix (rows are parents), a graph, or pairs (parent, child)."""
@@ -175,6 +175,7 @@ def read(edges: Edges) -> tuple[Pairs, set[str] | None]:
     if {"parent", "child"} <= set(edges.columns):
         if edges[["parent", "child"]].isna().to_numpy().any():
             raise InputError("An edge has no parent or no child: name both, or leave its row out.")
+        edges = between_nodes(edges)
         return list(dict.fromkeys(zip(edges["parent"], edges["child"], strict=True))), None
     raise InputError("Edges need columns parent and child, or a square matrix with the same names on both sides.")
 
@@ -217,7 +218,7 @@ def undirected(truth: Edges) -> set[tuple[str, str]]:
     """
     if not isinstance(truth, pd.DataFrame) or not {"parent", "child", "direction"} <= set(truth.columns):
         return set()
-    odd = truth["direction"][~truth["direction"].isin(DIRECTIONS)]
+    odd = truth["direction"][~truth["direction"].isin([*DIRECTIONS, OF_CONTEXT])]
     if len(odd):
         raise InputError(f"The direction of a true edge must be one of {', '.join(DIRECTIONS)}; got {odd.iloc[0]!r}.")
     rows = truth[truth["direction"] == UNKNOWN]

@@ -11,8 +11,8 @@ children with two or more candidates. An edge is kept when Z > τ_Z in a share �
 This is the rule `iqr`. The rule `jackknife` (`disco.parents.jackknife`) has another Z, with a threshold from a local
 false discovery rate. All users of Z are the same for both.
 
-With knowledge, a candidate has a `rule` (`disco.knowledge.resolved`): forbidden ones are never selected, required ones
-always, whatever their Z. All of them count among the candidates that scale Z.
+With knowledge or experiments, a candidate has a `rule` (`disco.experiments.Learnt.marked`): forbidden ones are never
+selected, required ones always, whatever their Z. All of them count among the candidates that scale Z.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -28,6 +28,7 @@ from disco.settings import Settings
 
 _DEGENERATE = 1e-12
 _ROUNDING = 1e-9  # of a selection frequency
+MARKS = ("rule", "source")  # of a candidate: its rule, and what gives it its direction whatever the counts say
 _MAD_SCALE = 1.4826  # times the MAD of a normal distribution is its standard deviation
 
 PairScores = dict[tuple[str, str], np.ndarray]  # by ("ocs" or "curvature", boundary)
@@ -153,20 +154,17 @@ def frequencies(ocs: pd.DataFrame, tau_z: float) -> pd.DataFrame:
     """One row per candidate edge: means over folds, and the selection frequency Π(τ_Z).
 
     Args:
-        ocs: columns fold, parent, child, ocs, z, and possibly rule.
+        ocs: columns fold, parent, child, ocs, z, and possibly `MARKS`.
 
     Returns:
-        Columns parent, child, ocs, z, frequency, and rule if present, in the order of `ocs`.
+        Columns parent, child, ocs, z, frequency, and `MARKS` if present, in the order of `ocs`.
     """
     marked = ocs.assign(frequency=(ocs["z"] > tau_z).astype(float))
     means = marked.groupby(["parent", "child"], sort=False, observed=True)[["ocs", "z", "frequency"]].mean()
     found = means.reset_index()
-    return found.assign(rule=_rules(ocs)) if "rule" in ocs else found
-
-
-def _rules(ocs: pd.DataFrame) -> np.ndarray:
-    """The rule by knowledge of every candidate, in the order of first appearance."""
-    return ocs.drop_duplicates(["parent", "child"])["rule"].to_numpy()
+    marks = [name for name in MARKS if name in ocs]
+    first = ocs.drop_duplicates(["parent", "child"]) if marks else ocs
+    return found.assign(**{name: first[name].to_numpy() for name in marks})
 
 
 def means(ocs: pd.DataFrame) -> pd.DataFrame:

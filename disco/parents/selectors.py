@@ -15,7 +15,7 @@ import pandas as pd
 from disco.checks import require, require_types
 from disco.errors import InputError
 from disco.knowledge import Knowledge
-from disco.parents.ocs import allowed, frequencies, passes
+from disco.parents.ocs import MARKS, allowed, frequencies, passes
 from disco.parents.smooths import beside_nodes, check_rows, spanning
 from disco.progress import Callback
 from disco.settings import CHOICES, Settings
@@ -63,34 +63,37 @@ def candidates(
         table: counts, all rows of a fit's table.
         order: its columns, sources first.
         settings: the fit's settings; they determine the rows for the parents, the seed and the transform.
-        knowledge: rules that the edges obey. `evidence` searches under its rules. CAM and PCM test every candidate
-            given all predecessors, including forbidden ones, then drop forbidden edges and keep required ones.
+        knowledge: rules that the edges obey, as they obey those of experiments. `evidence` searches under these rules.
+            CAM and PCM test every candidate given all predecessors, including forbidden ones, then drop forbidden edges
+            and keep required ones.
         adjustment: the adjustment of all rows, used in every regression and likelihood.
         device: cpu or cuda, for `evidence`.
         callback: receives the events of the selector; returning False stops.
 
     Returns:
-        One row per candidate edge: parent, child, score, p_value (cam and pcm), selected and, with knowledge, rule;
-        children in causal order.
+        One row per candidate edge: parent, child, score, p_value (cam and pcm), selected, with knowledge or experiments
+        rule, and with experiments source (`disco.experiments.Learnt.marked`); children in causal order.
 
     Raises:
         InputError: the table does not contain counts, there are too few rows, a column is constant in them and the
             selector is `evidence`, or the knowledge cannot be used.
     """
     require("selector", selector, (lambda value: value in tuple(CUTS), f"be one of {', '.join(CUTS)}"))
+    from disco.experiments import learnt_of  # imports scipy.stats
+
     require_types(settings=(settings, Settings), knowledge=(knowledge, Knowledge | None))
-    given, _ = without_interventions(prepare(table, adjustment, folds=None))
+    whole = prepare(table, adjustment, folds=None)
+    given, _ = without_interventions(whole)
     engine, (rows, adjustment) = _engine(selector), rows_of(selector, given.counts, settings, given.adjustment)
-    rules = None if knowledge is None else knowledge.resolve(list(rows.columns))
+    names = list(rows.columns)
+    told = learnt_of(whole, names, None if knowledge is None else knowledge.resolve(names))
     arguments: dict[str, dict[str, Any]] = {
-        "evidence": {"rules": rules, "device": device},
+        "evidence": {"rules": told.rules, "device": device},
         "cam": {"cutoff": CUTS["cam"]},
         "pcm": {"alpha": CUTS["pcm"], "seed": settings.seed},
     }
     found = engine.edges(Prepared(rows), order, adjustment=adjustment, callback=callback, **arguments[selector])
-    if rules is None:
-        return found
-    found["rule"] = rules.of_edges(found, list(rows.columns))
+    found = told.marked(found, names)
     return found.assign(selected=allowed(found["selected"], found))
 
 
@@ -158,7 +161,7 @@ def kept(found: pd.DataFrame, selector: str, cut: float | None = None) -> pd.Dat
 
 
 def edges(found: pd.DataFrame, ocs: pd.DataFrame, tau_z: float) -> pd.DataFrame:
-    """The selected candidates with their OCS, highest score first; their rules by knowledge come from `found`.
+    """The selected candidates with their OCS, highest score first; their rules and sources come from `found`.
 
     Args:
         found: from `candidates` or `kept`.
@@ -166,11 +169,11 @@ def edges(found: pd.DataFrame, ocs: pd.DataFrame, tau_z: float) -> pd.DataFrame:
         tau_z: the threshold on z for `frequency`.
 
     Returns:
-        One row per edge: parent, child, score, p_value (cam and pcm), rule (with knowledge), ocs, z, frequency.
+        One row per edge: parent, child, score, p_value (cam and pcm), rule and source (if present), ocs, z, frequency.
     """
     chosen = found[found["selected"]].drop(columns="selected")
     chosen = chosen.sort_values("score", ascending=False, kind="stable")
-    beside = frequencies(ocs.drop(columns="rule", errors="ignore"), tau_z)
+    beside = frequencies(ocs.drop(columns=list(MARKS), errors="ignore"), tau_z)
     return chosen.merge(beside, on=["parent", "child"], how="left")
 
 

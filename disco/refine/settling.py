@@ -125,11 +125,10 @@ def _whole(value: float) -> str:
 def _rules(names: list[str], given: Prepared | None, knowledge: Knowledge | None, margin: float) -> Resolved:
     """The rules of knowledge and of the table's experiments."""
     known = None if knowledge is None else knowledge.resolve(names)
-    adjustment = None if given is None else given.adjustment
-    if given is not None and adjustment is not None and adjustment.interventions is not None:
-        from disco.experiments import contrasts, learnt  # imports scipy.stats
+    if given is not None:
+        from disco.experiments import learnt_of  # imports scipy.stats
 
-        known = learnt(contrasts(given, margin), names, known).rules
+        known = learnt_of(given, names, known, margin).rules
     none = np.zeros((len(names),) * 2, dtype=bool)
     return Resolved(none, none, none) if known is None else known
 

@@ -9,10 +9,9 @@ import pandas as pd
 import torch
 
 from disco.errors import InputError
-from disco.experiments import Learnt, contrasts, learnt
-from disco.graph import CLASS, EXPERIMENT, KNOWLEDGE, NO_SOURCE, check_order
+from disco.experiments import Learnt, learnt, learnt_of
+from disco.graph import CLASS, NO_SOURCE, check_order
 from disco.knowledge import Knowledge, Resolved
-from disco.knowledge.resolved import FREE
 from disco.likelihood.covariates import around, ranks_of, rates, seen
 from disco.likelihood.design import Design
 from disco.metrics.edges import Edges, read
@@ -101,7 +100,8 @@ class Task:
             names=names,
         )
         known = first(names, columns, None if knowledge is None else knowledge.resolve(names))
-        told = learnt(contrasts(Prepared(table, adjustment)) if found is None else found, names, known)
+        given = Prepared(table, adjustment)
+        told = learnt_of(given, names, known, choice.margin) if found is None else learnt(found, names, known)
         task = cls(table, design, choice, None, also, told.rules, known, told, adjustment, positions)
         return task if order is None else replace(task, order=task.kept([index[name] for name in order]))
 
@@ -127,11 +127,8 @@ class Task:
         Args:
             is_sure: whether the model class decides it.
         """
-        if self.known is not None and self.known.of_edge(parent, child) != FREE:
-            return KNOWLEDGE
-        if self.learnt is not None and self.learnt.before[parent, child]:
-            return EXPERIMENT
-        return CLASS if is_sure else NO_SOURCE
+        told = NO_SOURCE if self.learnt is None else self.learnt.source_of(parent, child)
+        return told or (CLASS if is_sure else NO_SOURCE)
 
     def kept(self, order: list[int]) -> list[int]:
         """The order itself, or the nearest one that obeys the rules."""

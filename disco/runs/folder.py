@@ -312,7 +312,7 @@ class Run:
         if self.settings.selector == "ocs" or variant not in (None, self.own_variant):
             return not results.select(self.ocs(variant), *self.thresholds(variant)).empty
         folder, selector = self.result_path(variant), self.settings.selector
-        found = results.selected(folder, selector, self.order(variant), self.knowledge() is not None)
+        found = results.selected(folder, selector, self.order(variant), results.marks(self.knowledge(), self.roles))
         return found is not None and bool(found["selected"].any())
 
     def thresholds(self, variant: str | None = None) -> tuple[float, float]:

@@ -30,7 +30,7 @@ def path_of(run: Run, selector: str, variant: str | None = None) -> Path:
 
 
 def read_candidates(run: Run, selector: str, variant: str | None = None) -> pd.DataFrame | None:
-    """Every candidate: parent, child, score, p_value (cam and pcm), selected, rule (with knowledge).
+    """Every candidate: parent, child, score, p_value (cam and pcm), selected, rule and source as in the run's ocs.csv.
 
     None if not computed yet.
 
@@ -38,7 +38,7 @@ def read_candidates(run: Run, selector: str, variant: str | None = None) -> pd.D
         InputError: as `path_of`, or the run's order is damaged.
     """
     folder = path_of(run, selector, variant).parent
-    return results.selected(folder, selector, run.order(variant), run.knowledge() is not None)
+    return results.selected(folder, selector, run.order(variant), results.marks(run.knowledge(), run.roles))
 
 
 def compute_candidates(

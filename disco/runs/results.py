@@ -18,8 +18,10 @@ from disco.files import unwritten, write_bytes, write_frame, write_json
 from disco.found import Found
 from disco.found import read as read_found
 from disco.found import write as write_found
+from disco.knowledge import Knowledge
 from disco.schema import check_edges, check_order, damaged, read
 from disco.settings import CHOICES, Settings
+from disco.table.roles import Roles
 
 if TYPE_CHECKING:
     from disco.estimator import DISCO
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
 VARIANTS = tuple(f"{criterion}-{boundary}" for criterion in CHOICES["criterion"] for boundary in CHOICES["boundary"])
 
 _EDGE_COLUMNS = ["parent", "child", "ocs", "frequency", "z"]
-_MORE_COLUMNS = ("score", "p_value", "rule")  # with selectors other than ocs, and with knowledge
+_MORE_COLUMNS = ("score", "p_value", "rule", "source")  # of selectors other than ocs, knowledge, and experiments
 _MOST_FOLDS = 1000
 
 
@@ -69,19 +71,26 @@ def _whole(path: Path, frame: pd.DataFrame, each: int) -> pd.DataFrame:
 
 def stored(folder: Path, nodes: Sequence[str]) -> Found:
     """order.csv, and edges.csv: parent, child, ocs, z, frequency; score, p_value if its selector is not ocs; rule with
-    knowledge.
+    knowledge or experiments, source with experiments.
     """
     return read_found(folder, nodes, schema.ORDER, schema.EDGES)
 
 
-def selected(folder: Path, selector: str, order: Sequence[str], has_rule: bool) -> pd.DataFrame | None:
+def marks(knowledge: Knowledge | None, roles: Roles | None) -> list[str]:
+    """What every candidate has beside its scores: its rule with knowledge or experiments, its source with these."""
+    if roles is not None and roles.named("intervention"):
+        return ["rule", "source"]
+    return [] if knowledge is None else ["rule"]
+
+
+def selected(folder: Path, selector: str, order: Sequence[str], marks: Sequence[str]) -> pd.DataFrame | None:
     """parents_NAME.csv: every candidate along the order, by `cam`, `pcm` or `evidence`; None if it is not that.
 
     Args:
-        has_rule: whether there is knowledge, so that every candidate has its rule.
+        marks: from `marks`.
     """
     names = ["parent", "child", "score", *(["p_value"] if selector != "evidence" else []), "selected"]
-    names += ["rule"] if has_rule else []
+    names += marks
     try:
         found = read(folder / f"parents_{selector}.csv", schema.CANDIDATES, order, len(order) ** 2)
     except InputError:

@@ -17,6 +17,7 @@ _UNFINISHED = ("queued", "running")
 _RESUMABLE = ("unfitted", "queued", "cancelled", "failed", "interrupted")
 _STATES = ("queued", "running", "done", "cancelled", "failed", "interrupted")
 _LONGEST_TEXT = 2000
+_MOST_NOTES = 20
 
 _SIGNED = ("loss", "score", "best")
 
@@ -85,6 +86,7 @@ class Status:
         peak_bytes: of a fit: peak memory of the process or the device.
         best_epochs: of a fit: stage → best epoch of each fold.
         rows_used: of a fit: number of rows, when done.
+        notes: of a fit: with experiments, which rows it used, and sentences on their rules.
         loss: of a fit: the stage's validation loss at its last measured epoch, averaged over folds.
         start, sweep, score: of a refinement: its running search; nats.
         best: of a refinement: the highest score so far; nats.
@@ -113,6 +115,7 @@ class Status:
     peak_bytes: int | None = None
     best_epochs: dict[str, list[int]] = field(default_factory=dict)
     rows_used: int | None = None
+    notes: list[str] = field(default_factory=list)
     loss: float | None = None
     start: str = ""
     sweep: int = 0
@@ -138,7 +141,7 @@ class Status:
 
 
 _OF_ONE = (
-    *("versions", "estimate", "seconds_off", "bytes_off", "peak_bytes", "best_epochs", "rows_used", "loss"),
+    *("versions", "estimate", "seconds_off", "bytes_off", "peak_bytes", "best_epochs", "rows_used", "notes", "loss"),
     *("start", "sweep", "score", "best", "choice", "method"),
 )
 
@@ -210,6 +213,7 @@ def _checked(status: Status, work: Work) -> Status:
         host=printable(status.host, _LONGEST_TEXT),
         start=printable(status.start, _LONGEST_TEXT),
         method=printable(status.method, _LONGEST_TEXT),
+        notes=[printable(note, _LONGEST_TEXT) for note in status.notes[:_MOST_NOTES]],
         error=None if status.error is None else printable(status.error, _LONGEST_TEXT),
     )
 

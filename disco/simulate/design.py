@@ -13,7 +13,7 @@ from disco.errors import InputError
 from disco.simulate.families import FAMILIES
 from disco.simulate.graphs import GRAPHS, LARGEST_GRAPH, own_graph
 from disco.simulate.sources import SOURCES
-from disco.table.adjustment import CATEGORICAL, CONTINUOUS, MOST_LEVELS
+from disco.table.adjustment import CATEGORICAL, CONTINUOUS, MOST_LEVELS, RANDOMISED
 from disco.table.interventions import CONTROLS, FEWEST, INTERVENTION_KINDS, SET
 from disco.table.roles import Roles
 
@@ -22,6 +22,8 @@ LARGEST_ISING = 12  # nodes: 4,096 states
 LARGEST_TABLE = 100_000_000  # cells: 0.8 GB
 RATES, COUNTS = "rates", "counts"  # what a depth's children depend on
 INTERVENTION = "intervention"  # the column that names the arms
+DOSE = "dose"  # a continuous context
+MOST_CONTEXTS = 100
 
 
 @dataclass(frozen=True)
@@ -66,6 +68,13 @@ class Design:
     intervention_rows: int = whole(250, at_least=FEWEST, at_most=LARGEST_TABLE)  # of an arm
     intervention_kind: str = one_of(SET, INTERVENTION_KINDS, quote='"')
     intervention_effect: float = number(1.0, at_least=0, at_most=3)  # size of a shift of the canonical parameter
+    # Contexts with levels assigned by chance (`disco.simulate.surroundings`): this number, each acting on random nodes,
+    # or the nodes on which each acts; then some that act on none.
+    contexts: int | tuple[tuple[str, ...], ...] = 0
+    idle_contexts: int = whole(0, at_least=0, at_most=MOST_CONTEXTS)
+    context_kind: str = one_of(CATEGORICAL, (CATEGORICAL, DOSE), quote='"')
+    context_levels: int = whole(3, at_least=2, at_most=MOST_LEVELS)  # of a categorical one
+    context_effect: float = number(0.7, at_least=0, at_most=3)  # shift of the canonical parameter, or per unit of dose
     seed: int = whole(0, at_least=0, at_most=2**63 - 1)
 
     def __post_init__(self) -> None:
@@ -80,6 +89,7 @@ class Design:
         check(self)
         self._take_names()
         self._take_interventions()
+        self._take_contexts()
         cells = self.nodes * (self.rows + self.arms * self.intervention_rows)
         if cells > LARGEST_TABLE:
             raise InputError(f"The table would hold {cells:,} cells, more than {LARGEST_TABLE:,}: fewer rows or nodes.")
@@ -114,14 +124,30 @@ class Design:
         """The number of interventions."""
         return len(self.interventions) if isinstance(self.interventions, tuple) else self.interventions
 
+    @property
+    def context_targets(self) -> tuple[tuple[str, ...] | None, ...]:
+        """The nodes on which each context acts, none for an idle one; None for random ones."""
+        wanted = self.contexts
+        acting = wanted if isinstance(wanted, tuple) else (None,) * wanted
+        return (*acting, *((),) * self.idle_contexts)
+
+    def context_names(self) -> tuple[str, ...]:
+        """The columns of contexts."""
+        return tuple(f"context{number + 1}" for number in range(len(self.context_targets)))
+
     def disturbing(self) -> tuple[str, ...]:
-        """The columns beside the counts that affect many nodes."""
+        """The columns beside the counts that affect nodes and were not set for one node alone."""
+        contexts = zip(self.context_names(), self.context_targets, strict=True)
+        return (*self._around(), *(name for name, targets in contexts if targets != ()))
+
+    def _around(self) -> tuple[str, ...]:
+        """The columns that affect many nodes."""
         there = {"batch": self.batches, "age": self.age_and_sex, "sex": self.age_and_sex, "depth": self.depth}
         return tuple(name for name, given in (there | {"group": self.groups}).items() if given)
 
     def beside(self) -> tuple[str, ...]:
         """The columns added to the counts."""
-        return (*self.disturbing(), *([INTERVENTION] if self.arms else []))
+        return (*self._around(), *self.context_names(), *([INTERVENTION] if self.arms else []))
 
     def roles(self) -> Roles | None:
         """The correct roles of the columns beside the counts; None if there are none.
@@ -137,6 +163,8 @@ class Design:
             "group": "group",
             INTERVENTION: (INTERVENTION, self.intervention_kind),
         }
+        kind = CONTINUOUS if self.context_kind == DOSE else RANDOMISED
+        right |= dict.fromkeys(self.context_names(), ("context", kind))
         names = self.beside()
         few = 0 < self.groups <= MOST_LEVELS
         return Roles({name: right[name] for name in names}, group_effects=few) if names else None
@@ -154,6 +182,7 @@ class Design:
         values["interventions"] = (
             list(self.interventions) if isinstance(self.interventions, tuple) else self.interventions
         )
+        values["contexts"] = [list(one) for one in self.contexts] if isinstance(self.contexts, tuple) else self.contexts
         return values | {"parameters": dict(self.parameters)}
 
     @classmethod
@@ -243,6 +272,28 @@ class Design:
             if ";" in name or name.lower() in CONTROLS:
                 raise InputError(f'A node called "{name}" cannot name an arm: rename it.')
 
+    def _take_contexts(self) -> None:
+        """Check the nodes on which contexts act, and take lists of them as tuples."""
+        wanted: Any = self.contexts
+        if is_whole(wanted):
+            require("contexts", wanted, between(0, MOST_CONTEXTS, whole=True))
+            self._set("contexts", int(wanted))
+            return
+        if not isinstance(wanted, list | tuple) or not all(isinstance(one, list | tuple) for one in wanted):
+            raise InputError(f"contexts must be a number or, for each, a list of nodes; got {a_thing(wanted)}.")
+        if len(wanted) > MOST_CONTEXTS:
+            raise InputError(f"There are {len(wanted)} contexts; at most {MOST_CONTEXTS} are drawn.")
+        chosen = tuple(tuple(str(name) for name in one) for one in wanted)
+        self._set("contexts", chosen)
+        for which, names in enumerate(chosen, start=1):
+            for at, name in enumerate(names):
+                if name not in self.names:
+                    raise InputError(
+                        f'Context {which} acts on "{name}", which is not a node: choose nodes of the graph.'
+                    )
+                if name in names[:at]:
+                    raise InputError(f'Context {which} names "{name}" twice: name each node once.')
+
     def _check_families(self) -> None:
         if isinstance(self.family, Mapping):
             odd = sorted(set(self.family) ^ set(self.names))
@@ -276,7 +327,7 @@ class Design:
             raise InputError("Equal means fix the sources and the spread: leave both at their defaults.")
         if self.sources != "family" and any(FAMILIES[key].law.continuous for key in self.keys()):
             raise InputError(f'Sources "{self.sources}" are counts: choose families of counts.')
-        others = shaped or calibrated or self.interactions or self.latent or self.disturbing()
+        others = shaped or calibrated or self.interactions or self.latent or self.disturbing() or self.context_names()
         if "ising" in self.keys() and (
             self.keys() != ["ising"] or self.graph != "complete" or self.nodes > LARGEST_ISING or others
         ):

@@ -11,6 +11,7 @@ import pandas as pd
 
 from disco.errors import InputError
 from disco.files import check_size, read_regular
+from disco.graph import OF_CONTEXT
 from disco.metrics.edges import known
 from disco.simulate.graphs import own_graph
 from disco.simulate.known import check as check_direction
@@ -106,11 +107,14 @@ def _rows(text: str) -> tuple[list[tuple[int, str, str, list[str]]], list[str]]:
     first = [cell.lower() for cell in lines[0]] if lines else []
     ends = next((pair for pair in HEADERS if set(pair) <= set(first)), None)
     header = first if ends else []
+    directed = header.index("direction") if "direction" in header else None
     columns = [header.index(end) for end in ends] if ends else (0, 1)
     rows = []
     for number, cells in enumerate(lines, start=1):
         if not any(cells) or (header and number == 1):
             continue
+        if directed is not None and cells[directed : directed + 1] == [OF_CONTEXT]:
+            continue  # a simulated context, which is no node
         parent, child = (cells[column] if column < len(cells) else "" for column in columns)
         if not parent or (not header and len(cells) > 2):
             raise InputError(f"Line {number} is not an edge: write parent,child; quote a name that has a comma.")

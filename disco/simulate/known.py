@@ -16,8 +16,8 @@
   has only two values, of which every function is affine, whereas the paper requires three (*Regularity conditions*), or
   some edges are affine in a graph with colliders or beside columns that affect the nodes, which it does not cover.
 
-- *experiment*: not known otherwise, but an arm changes the child and not the parent, so that the experiment shows the
-  direction, with hidden causes too. Others may follow from these.
+- *experiment*: not known otherwise, but an arm, or a context, changes the child and not the parent, so that the
+  experiment shows the direction, with hidden causes too. Others may follow from these.
 
 With their roles, columns beside the counts (batch, depth, ...) are conditioned on: at each of their values the
 distribution is in the class, so that known directions stay known. Without their roles they are hidden common causes.
@@ -65,6 +65,7 @@ def directions(
     order: Iterable[int],
     mechanisms: Sequence[Mechanism],
     targets: Iterable[int] = (),
+    reached: Iterable[np.ndarray] = (),
 ) -> np.ndarray:
     """Whether each edge's direction can be known: one of `DIRECTIONS`, "" where there is no edge, (nodes, nodes).
 
@@ -74,6 +75,7 @@ def directions(
         order: a causal order of the node numbers.
         mechanisms: one per node.
         targets: the nodes on which an arm acts.
+        reached: for each context with effects, the nodes on which it acts.
     """
     children = np.flatnonzero(present.any(axis=0)).tolist()
     is_binary = any(mechanisms[node].law.binary for node in np.flatnonzero((present | present.T).any(axis=0)).tolist())
@@ -88,19 +90,31 @@ def directions(
         found = _of_a_tree(present, order, affine)
     else:
         found = np.full(present.shape, NOT_PROVED, dtype=object)
-    found[(found != KNOWN) & _by_experiment(present, targets)] = BY_EXPERIMENT
+    found[(found != KNOWN) & _by_experiment(present, targets, reached)] = BY_EXPERIMENT
     return np.where(present, found, "")
 
 
-def _by_experiment(present: np.ndarray, targets: Iterable[int]) -> np.ndarray:
-    """Whether some arm changes a node b and not a node a, [a, b]; a node that an arm sets leaves its causes alone."""
+def _by_experiment(present: np.ndarray, targets: Iterable[int], reached: Iterable[np.ndarray]) -> np.ndarray:
+    """Whether some arm or context changes a node b and not a node a, [a, b].
+
+    A node that an arm sets leaves its causes alone. So does a context, but which of the nodes that it changes it acts
+    on itself is not told.
+    """
     graph = nx.from_numpy_array(present, create_using=nx.DiGraph)
     found = np.zeros(present.shape, dtype=bool)
+
+    def changed(nodes: Iterable[int]) -> np.ndarray:
+        mark = np.zeros(len(present), dtype=bool)
+        mark[[other for node in nodes for other in (node, *nx.descendants(graph, node))]] = True
+        return mark
+
+    for nodes in reached:
+        mark = changed(nodes.tolist())
+        found |= np.outer(~mark, mark)
     for target in targets:
-        changed = np.zeros(len(present), dtype=bool)
-        changed[[target, *nx.descendants(graph, target)]] = True
-        found |= np.outer(~changed, changed)
-        found[target] |= changed
+        mark = changed([target])
+        found |= np.outer(~mark, mark)
+        found[target] |= mark
     return found
 
 

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from disco.checks import require_types
+from disco.graph import OF_CONTEXT
 from disco.simulate import calibration, ising, sources, surroundings
 from disco.simulate.arms import Arms
 from disco.simulate.design import Design
@@ -30,6 +31,7 @@ class Simulated:
     families: dict[str, str]  # node -> key of its family
     hidden: pd.DataFrame  # (rows, ...) columns kept out of the table: exposure, latent1, latent2, ...
     latent_edges: pd.DataFrame  # columns parent, child: from each latent cause to its children
+    context_edges: pd.DataFrame  # columns parent, child: from each context to the nodes on which it acts
     surroundings: Surroundings
     arms: Arms
     design: Design
@@ -39,6 +41,13 @@ class Simulated:
         """The columns added to the counts, (rows, columns); `design.roles()` has their correct roles."""
         found = self.surroundings.beside() | self.arms.beside(self.design.names)
         return pd.DataFrame({name: found[name] for name in self.design.beside()}, index=self.table.index)
+
+    @property
+    def told(self) -> pd.DataFrame:
+        """The truth followed by what contexts act on, with the direction `disco.graph.OF_CONTEXT`."""
+        if self.context_edges.empty:
+            return self.truth
+        return pd.concat([self.truth, self.context_edges.assign(direction=OF_CONTEXT)], ignore_index=True)
 
     @property
     def whole(self) -> pd.DataFrame:
@@ -77,7 +86,9 @@ def simulate(design: Design) -> Simulated:
         values = ising.draw(mechanisms, order, arms, streams.nodes)
     else:
         values = _draw(design.sources, mechanisms, causal, around, arms, streams)
-    found = directions(design, present, order, mechanisms, arms.nodes)
+    reached = around.reached(design.context_names())
+    found = directions(design, present, order, mechanisms, arms.nodes, reached.values())
+    of_contexts = [(context, names[node]) for context, nodes in reached.items() for node in nodes]
     adjacency = pd.DataFrame(present.astype(np.int64), index=names, columns=names)
     return Simulated(
         table=pd.DataFrame(values[: design.nodes].T, columns=names),
@@ -87,6 +98,7 @@ def simulate(design: Design) -> Simulated:
         families=families,
         hidden=_hidden(design, around.hidden, values, mechanisms),
         latent_edges=_latent_edges(design, mechanisms),
+        context_edges=pd.DataFrame(of_contexts, columns=["parent", "child"]),
         surroundings=around,
         arms=arms,
         design=design,

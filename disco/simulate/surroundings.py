@@ -1,10 +1,14 @@
-"""Columns of a simulated table beside the counts: batch, age and sex, group, depth.
+"""Columns of a simulated table beside the counts: batch, age and sex, group, contexts, depth.
 
 η_ij = η_j(parents of node j in row i) + Σ_c e_cj(value of column c in row i)
 
-The effects e of batch, age, sex and group move a node's canonical parameter, or the logarithm of its mean, outside
-whatever response the parents have. A depth multiplies the means of its row. Either counts cause counts, and a mean is
-depth × f(parents), or rates cause rates, and it is depth × f(parents / depth).
+The effects e of batch, age, sex, group and contexts move a node's canonical parameter, or the logarithm of its mean,
+outside whatever response the parents have. A depth multiplies the means of its row. Either counts cause counts, and a
+mean is depth × f(parents), or rates cause rates, and it is depth × f(parents / depth).
+
+A context is assigned to every row by chance, so that what goes along with it is its effect. It acts on a fifth of the
+nodes, on chosen ones, or on none. With levels, the first is a control, and each other one shifts each of these nodes up
+or down; a dose moves each in one direction, in proportion.
 
 The effects, the rows' values and those of the calibration sample have separate random streams, one per column. So a
 column changes nothing else, and a smaller table is the first rows of a larger one.
@@ -15,12 +19,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from disco.simulate.design import RATES, Design
+from disco.simulate.design import DOSE, RATES, Design
 
 SHARE = 1 / 3  # of the nodes that batches shift, each up or down
 TOUCHED = 1 / 2  # of the nodes on which age acts, and of those on which sex does
 SIZE = 0.6  # of the effects of age and sex
 AGES = np.round(np.arange(20, 80.05, 0.1), 1)
+REACHED = 1 / 5  # of the nodes, at least one, on which a context acts
+DOSES = np.round(np.arange(0, 2.005, 0.01), 2)
 WAVE = 0.75  # of a sine's period between the lowest and the highest age
 
 
@@ -72,6 +78,11 @@ class Surroundings:
             return None
         return np.sum([one.effects[codes, node] for one, codes in zip(self.columns, self.codes, strict=True)], axis=0)
 
+    def reached(self, names: Sequence[str]) -> dict[str, np.ndarray]:
+        """The nodes on which each of some columns acts, by its name; only columns with effects."""
+        acts = {one.name: np.flatnonzero(one.effects.any(axis=0)) for one in self.columns if one.name in names}
+        return {name: nodes for name, nodes in acts.items() if len(nodes)}
+
     def beside(self) -> dict[str, np.ndarray]:
         """The columns added to the table by name, and the depth, each (rows,)."""
         found = {column.name: column.levels[codes] for column, codes in zip(self.columns, self.codes, strict=True)}
@@ -95,7 +106,26 @@ def columns(design: Design, stream: np.random.Generator) -> list[Column]:
     if design.groups:
         effects = design.group_effect * group.standard_normal((design.groups, design.nodes))
         found.append(Column("group", _numbered("g", design.groups), effects))
-    return found
+    contexts = zip(design.context_names(), design.context_targets, strict=True)
+    return found + [
+        _context(design, name, targets, one)
+        for (name, targets), one in zip(contexts, stream.spawn(len(design.context_targets)), strict=True)
+    ]
+
+
+def _context(design: Design, name: str, targets: tuple[str, ...] | None, stream: np.random.Generator) -> Column:
+    """A context with its effects on the nodes that it names, or on random ones."""
+    mark = np.zeros(design.nodes, dtype=bool)
+    if targets is None:
+        mark[stream.permutation(design.nodes)[: max(1, round(REACHED * design.nodes))]] = True
+    else:
+        mark[[design.names.index(one) for one in targets]] = True
+    if design.context_kind == DOSE:
+        return Column(name, DOSES, design.context_effect * np.outer(DOSES, _signs(stream, design.nodes) * mark))
+    others = design.context_levels - 1
+    effects = design.context_effect * _signs(stream, (others, design.nodes)) * mark
+    levels = np.array(["control", *_numbered("level", others)])
+    return Column(name, levels, np.vstack([np.zeros(design.nodes), effects]))
 
 
 def draw(
@@ -110,6 +140,7 @@ def draw(
     """
     *draws, deep = stream.spawn(4)
     own = dict(zip(("batch", "age", "sex"), draws, strict=True))
+    own |= dict(zip(design.context_names(), stream.spawn(len(design.context_targets)), strict=True))
     codes = [
         own[column.name].integers(len(column.levels), size=rows)
         if column.name in own

@@ -119,6 +119,7 @@ def _measured(run: Run, model: "DISCO", seconds: float, peak: int) -> dict[str, 
         "seconds": seconds,
         "peak_bytes": peak,
         "rows_used": int(model.rows_used_),
+        "notes": list(model.notes_),
         "seconds_off": seconds_off,
         "bytes_off": peak / foretold["bytes"] if foretold else None,
     }

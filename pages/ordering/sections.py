@@ -78,16 +78,18 @@ def worth() -> None:
 
 def knowledge(result: Result) -> None:
     """The steps at which the run's rules removed a node other than the first by score."""
-    if result.run.knowledge() is None:
+    told = {"knowledge": result.run.knowledge() is not None, "experiments": "source" in result.ocs}
+    what = " and ".join(name for name, is_there in told.items() if is_there)
+    if not what:
         return
     from disco.score.ordering import forced  # loads torch
 
     cost = forced(result.ccs)
     steps_ = how_many(len(result.order) - 1, "step")
     if cost.empty:
-        st.caption(f"The run's knowledge changed none of the {steps_}.")
+        st.caption(f"The run's {what} changed none of the {steps_}.")
         return
-    with st.expander(f"At {len(cost):,} of {steps_} knowledge overruled the scores", icon=":material/account_tree:"):
+    with st.expander(f"At {len(cost):,} of {steps_} {what} overruled the scores", icon=":material/account_tree:"):
         column = st.column_config
         columns = {
             "step": column.NumberColumn("Step"),
@@ -95,7 +97,7 @@ def knowledge(result: Result) -> None:
             "rank": column.NumberColumn("Its rank", help="By score among the nodes left; the first has rank 1."),
             "first": column.TextColumn("First by score"),
         }
-        table.show(cost, "Steps at which knowledge overruled the scores", columns)
+        table.show(cost, f"Steps at which {what} overruled the scores", columns)
 
 
 def sections(result: Result, known: Known | None) -> None:

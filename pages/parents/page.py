@@ -32,6 +32,7 @@ with left:
 if chosen is not None:
     with slot:
         sections.verdict_on(chosen)
+        fit.rows_note(run)
     sections.below(chosen, known)
     parts = sections.parts(chosen, known)
 parts["Two selectors"] = partial(side_by_side.section, result, known, selector)

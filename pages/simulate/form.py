@@ -23,6 +23,7 @@ SECTIONS = ("graph", "families", "table")
 _OF_TABLE = ("rows", "exposure", "interactions", "latent", "sources", "spread", "batches", "batch_effect", "depth")
 _OF_TABLE += ("depth_causes", "age_and_sex", "groups", "group_effect")
 _OF_TABLE += ("intervention_rows", "intervention_kind", "intervention_effect")
+_OF_TABLE += ("idle_contexts", "context_kind", "context_levels", "context_effect")
 _UNSORTABLE = ("random_signs", "equal_means", "equal_variances")
 
 
@@ -32,6 +33,7 @@ class Form:
 
     Attributes:
         intervened: nodes that are set or shifted, in place of random ones; those of another graph are left out.
+        acting: from a design file, the nodes on which each context acts, in place of random ones; kept for its graph.
         mixing: "one" family for all nodes, "groups" along the causal order, or a family for each of the "nodes".
         by_node: the family of each node that was given one.
         parameters: those that differ from their families' defaults.
@@ -69,6 +71,12 @@ class Form:
     intervention_rows: int = 250
     intervention_kind: str = "set"
     intervention_effect: float = 1.0
+    contexts: int = 0
+    acting: tuple[tuple[str, ...], ...] = ()
+    idle_contexts: int = 0
+    context_kind: str = "categorical"
+    context_levels: int = 3
+    context_effect: float = 0.7
     teaching: bool = False
 
 
@@ -96,6 +104,12 @@ def intervened() -> tuple[str, ...]:
     """The chosen nodes with an intervention that the form's graph has."""
     names = node_names()
     return tuple(name for name in form().intervened if name in names)
+
+
+def acting() -> tuple[tuple[str, ...], ...]:
+    """The nodes on which the contexts of a design file act; nothing if the form's graph lacks one of them."""
+    names, now = set(node_names()), form()
+    return now.acting if all(names.issuperset(one) for one in now.acting) else ()
 
 
 def chosen_families() -> list[str]:
@@ -128,7 +142,7 @@ def design(parts: Sequence[str] = SECTIONS) -> Design:
     if "table" in parts:
         values |= {name: getattr(now, name) for name in (*_OF_TABLE, "random_signs", "equal_means")}
         values |= {"equal_variances": now.equal_means and now.equal_variances}
-        values |= {"interventions": intervened() or now.interventions}
+        values |= {"interventions": intervened() or now.interventions, "contexts": acting() or now.contexts}
     return Design(**values)
 
 
@@ -146,6 +160,8 @@ def take(given: Design) -> None:
         kept |= {"mixing": "one", "family": families}
     wanted = given.interventions
     kept |= {"intervened": wanted} if isinstance(wanted, tuple) else {"interventions": wanted}
+    told = given.contexts
+    kept |= {"acting": told} if isinstance(told, tuple) else {"contexts": told}
     kept |= {"teaching": form().teaching}
     st.session_state[_FORM] = Form(graph=given.graph, names=given.names, parameters=dict(given.parameters), **kept)
 

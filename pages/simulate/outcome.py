@@ -104,6 +104,7 @@ def graph(result: Simulated | None) -> None:
         return
     _directions(result)
     _hidden_causes(result)
+    _contexts(result)
     if not by_hand and len(result.order) <= most:
         st.button(
             "Edit this graph by hand",
@@ -134,6 +135,14 @@ def _hidden_causes(result: Simulated) -> None:
         st.caption(f"Hidden: {code(cause)} affects {' and '.join(map(code, children))}.")
     if len(hidden) > _CAUSES:
         st.caption(f"and {how_many(len(hidden) - _CAUSES, 'more hidden cause')}.")
+
+
+def _contexts(result: Simulated) -> None:
+    """What each context acts on."""
+    acts = result.context_edges.groupby("parent", sort=False)["child"].agg(list)
+    for context in result.design.context_names()[:_CAUSES]:
+        told = listed([code(node) for node in acts[context]], _EDGES) if context in acts else "nothing"
+        st.caption(f"{code(context)} acts on {told}.")
 
 
 def _by_hand(result: Simulated) -> None:
@@ -197,7 +206,7 @@ def files(result: Simulated, teaching: bool) -> None:
     order = pd.DataFrame({"position": range(1, len(result.order) + 1), "node": result.order})
     made = {
         "counts.csv": (lambda: to_csv(result.whole), False, "text/csv"),  # large: written only on request
-        "truth.csv": (to_csv(result.truth), teaching, "text/csv"),
+        "truth.csv": (to_csv(result.told), teaching, "text/csv"),
         "order.csv": (to_csv(order), teaching, "text/csv"),
         "design.json": (_json(result.design.to_dict()), teaching, "application/json"),
     }

@@ -4,14 +4,16 @@ import secrets
 
 import streamlit as st
 
-from disco.simulate.design import COUNTS, RATES
+from disco.simulate.design import COUNTS, DOSE, RATES
 from disco.simulate.sources import SOURCES
+from disco.table.adjustment import CATEGORICAL
 from disco.table.interventions import SET, SHIFT
 from disco.words import how_many
 from pages.simulate import form
 
 UNSORTABLE = ("random_signs", "equal_means", "equal_variances")
 _DONE = {SET: "The node is set", SHIFT: "Its mean is shifted"}
+_VALUES = {CATEGORICAL: "Levels", DOSE: "A dose"}
 _CAUSES = {RATES: "Rates cause rates", COUNTS: "Counts cause counts"}
 
 
@@ -43,6 +45,7 @@ def choose() -> None:
     _harder(now)
     _beside(now)
     _experiment(now)
+    _contexts(now)
 
 
 def _unsortable_changed() -> None:
@@ -175,6 +178,37 @@ def _experiment(now: form.Form) -> None:
             st.caption("The node has one value there: what 5 % or 95 % of the other rows are below, at random.")
     if arms := len(chosen) or now.interventions:
         st.caption(f"Experiment: {how_many(arms, 'arm')} of {how_many(now.intervention_rows, 'row')}.")
+
+
+def _contexts(now: form.Form) -> None:
+    """Columns whose levels are assigned by chance, with effects on some nodes or on none."""
+    with st.expander("Contexts", icon=":material/vaccines:", key="sim_contexts_box", on_change="rerun"):
+        st.caption(
+            "A context is a treatment, assigned to each row by chance. What it acts on is to be found. Some can act on "
+            "nothing, to see whether effects are found where there are none."
+        )
+        if form.acting():
+            st.caption(f"The design file says on which nodes {how_many(len(now.acting), 'context')} act.")
+            st.button(
+                "Random nodes instead",
+                key="sim_random_contexts",
+                on_click=lambda: form.change(acting=(), contexts=len(now.acting)),
+            )
+        else:
+            form.number(
+                "contexts", "With effects", "Each acts on a fifth of the nodes, at random.", min_value=0, step=1
+            )
+        form.number("idle_contexts", "Without effects", "Each acts on no node.", min_value=0, step=1)
+        many = (len(form.acting()) or now.contexts) + now.idle_contexts
+        if not many:
+            return
+        form.segments("context_kind", "Values", list(_VALUES), _VALUES.__getitem__)
+        if now.context_kind == CATEGORICAL:
+            form.number("context_levels", "Levels", "One of them is the control.", min_value=0, step=1)
+            _size("context_effect", "Size of an effect", "Up or down, of the logarithm of the mean, or the logit.")
+        else:
+            _size("context_effect", "Effect per unit", "The dose is from 0 to 2. Of log mean, or the logit.")
+    st.caption(f"Contexts: {now.idle_contexts} of {many} without effects.")
 
 
 def _size(name: str, label: str, text: str) -> None:

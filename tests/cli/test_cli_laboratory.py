@@ -68,6 +68,7 @@ def test_every_option_reaches_the_design(tmp_path):
     assert {name: found[name] for name in wanted} == wanted
     beside = {"batches", "batch_effect", "depth", "depth_causes", "age_and_sex", "groups", "group_effect"}
     beside |= {"interventions", "intervention_rows", "intervention_kind", "intervention_effect"}
+    beside |= {"contexts", "idle_contexts", "context_kind", "context_levels", "context_effect"}
     assert set(found) - set(wanted) == {"edges", "names", "sources", "spread"} | beside  # by --edges, and elsewhere
     unsortable = json.loads((drawn_by(tmp_path / "hard", *SMALL, "--unsortable") / "design.json").read_text())
     assert all(unsortable[name] for name in ("unsortable", "random_signs", "equal_means", "equal_variances"))

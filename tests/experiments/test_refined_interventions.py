@@ -6,7 +6,8 @@ import pytest
 import torch
 from refine_world import QUICK
 
-from disco import Settings
+from disco import DISCO, Settings
+from disco.experiments import learnt_of
 from disco.fit.fitting import fit as fit_networks
 from disco.knowledge import Knowledge
 from disco.likelihood.batch import Problems
@@ -14,12 +15,15 @@ from disco.likelihood.covariates import around
 from disco.likelihood.design import Design
 from disco.likelihood.newton import fit
 from disco.methods import find
+from disco.parents.ocs import select
 from disco.refine import Choice, next_experiment, refine
 from disco.refine.stability import _weights
 from disco.runs import create_run, open_run
+from disco.runs.parents import compute_candidates, read_candidates
 from disco.table.prepared import prepare, without_interventions
 from disco.table.ranks import dense_ranks
 from disco.table.roles import Roles
+from disco.work.execution import execute
 
 GUIDE = {"guide": "intervention"}
 
@@ -123,7 +127,58 @@ def test_what_cannot_use_interventions_uses_the_controls(rng):
         fit_networks(one, settings, torch.device("cpu"), roles=roles)
         for one, roles in ((table, GUIDE), (table[:600].drop(columns="guide"), None))
     )
-    pd.testing.assert_frame_equal(told.variant.ocs, alone.variant.ocs)
+    pd.testing.assert_frame_equal(told.variant.criteria[:9], alone.variant.criteria[:9])
+
+
+TINY = {"width": 8, "joint_epochs": 1, "joint_steps": 2, "validation_start": 1, "validation_every": 1}
+TINY |= {"projection_epochs": 1, "projection_steps": 2}
+
+
+@pytest.mark.parametrize("selector", ["ocs", "evidence", "cam"])
+def test_order_and_parents_of_networks_obey_the_rules_of_experiments(rng, selector):
+    """Untrained networks: without the rules the order is arbitrary, and with them x, which was set, comes first."""
+    names = {"x": "c", "y": "b", "z": "a"}
+    table = chain(rng, rows=600, arms=(("", None), ("c", 0.95))).rename(columns=names)
+    model = DISCO(selector=selector, **TINY).fit(table, roles=GUIDE)
+    free = DISCO(selector=selector, **TINY).fit(table, roles={"guide": "ignore"})
+    assert model.order_[0] == "c" and free.order_[0] != "c" and "source" not in free.ocs_ and "rule" not in free.edges_
+    told = model.ocs_.drop_duplicates(["parent", "child"]).set_index(["parent", "child"])
+    assert told.loc["c", "source"].tolist() == ["experiment"] * 2 and set(told["rule"]) == {"free"}
+    assert model.notes_[0] == "The 600 rows without an intervention were used."
+    assert selector == "ocs" or model.graph().edges["c", "b"]["source"] == "experiment"
+    counts, adjustment, cpu = table[["c", "b", "a"]], prepare(table, GUIDE).adjustment, torch.device("cpu")
+    again = model.fitted_.restore(counts, model.settings_, model.tensors(), cpu, adjustment=adjustment)
+    pd.testing.assert_frame_equal(again.recover().ocs, model.ocs_)
+
+
+def test_what_an_experiment_excludes_is_no_parent_of_a_fit(rng):
+    """Setting y leaves x alone, though both go along: whatever its OCS, y → x is forbidden, and x → y not decided."""
+    table = chain(rng, rows=4000, arms=(("", None), ("y", 0.5)))
+    table.loc[table["guide"] == "y", "y"] = 9
+    table.loc[table["guide"] == "y", "z"] = rng.binomial(10, chance(9), 250)
+    told = learnt_of(prepare(table, GUIDE), ["x", "y", "z"])
+    pairs = [("y", "x"), ("x", "y"), ("y", "z"), ("x", "z")]
+    marked = told.marked(pd.DataFrame(pairs, columns=["parent", "child"]), ["x", "y", "z"])
+    assert marked["rule"].tolist() == ["forbidden", "free", "free", "free"]
+    assert marked["source"].tolist() == ["", "", "experiment", ""]
+    known = Knowledge(tiers=[["x"], ["y"]]).resolve(["x", "y", "z"])
+    both = learnt_of(prepare(table, GUIDE), ["x", "y", "z"], known).marked(marked[["parent", "child"]], ["x", "y", "z"])
+    assert both["source"].tolist() == ["knowledge", "knowledge", "experiment", "experiment"]  # x before y before z
+    assert both["rule"].tolist() == ["forbidden", "fixed", "free", "free"]
+    ocs = marked.assign(fold=1, ocs=1.0, z=9.0)
+    assert list(select(ocs, 1.0, 1.0)["child"]) == ["y", "z", "z"]
+
+
+def test_a_run_keeps_which_rows_its_fit_used(rng, tmp_path):
+    table = chain(rng, rows=600, arms=(("", None), ("x", 0.95)))
+    run = create_run(table, Settings(**TINY), name="screen", folder=tmp_path / "run", roles=Roles(GUIDE), device="cpu")
+    execute(run)
+    again = open_run(run.path)
+    assert again.status().notes == ["The 600 rows without an intervention were used."]
+    assert "source" in again.ocs() and "source" in again.edges()
+    compute_candidates(again, "cam")
+    found = read_candidates(again, "cam")
+    assert set(found["source"]) <= {"", "experiment"} and (found["source"] == "experiment").any()
 
 
 def test_a_run_keeps_its_interventions(rng, tmp_path):

@@ -161,3 +161,10 @@ def test_a_recovery_can_be_cancelled(fitted_run):
     job.do(partial(variants.recover, [(fitted_run, "ccs-admissible")]), "It could not be done")
     assert job.state == "stopped" and "ccs-admissible" not in fitted_run.variants()
     assert job.stage == "ordering" and job.progress > 0
+
+
+@pytest.mark.parametrize("page", ["ordering", "parents", "train"])
+def test_the_pages_of_a_fit_say_which_rows_of_an_experiment_it_used(page):
+    run = finished_run(3, truth=None)
+    run.update(notes=["The 600 rows without an intervention were used."])
+    assert "600 rows without an intervention were used" in texts(booted(page, run=run.id))

@@ -247,6 +247,16 @@ def test_columns_beside_the_counts_come_with_the_table_and_their_roles():
     assert "roles.json" not in {one.label for one in at.get("download_button")}
 
 
+def test_contexts_come_with_the_table_and_what_they_act_on():
+    at = set_to(opened(), contexts=1, idle_contexts=1, context_levels=4)
+    made = at.session_state["simulate_last"]
+    pd.testing.assert_frame_equal(made.whole, simulate(Design(nodes=6, rows=60, k=2.0, contexts=1, idle_contexts=1,
+                                                              context_levels=4)).whole)  # fmt: skip
+    assert "columns + context1 + context2" in texts(at) and "Contexts: 1 of 2 without effects." in texts(at)
+    assert f"`context1` acts on `{made.context_edges['child'][0]}`." in texts(at)
+    assert "`context2` acts on nothing." in texts(at)
+
+
 def test_teaching_hides_the_truth():
     at = opened(k=2.0, graph="own", teaching=True)
     assert not at.metric and "true edge" not in texts(at)
@@ -287,6 +297,7 @@ DESIGNS = [
     Design(graph="own", edges=(("a", "b"), ("c", "b")), names=("b", "a", "c", "alone"), rows=30, family="zip,nb-exp"),
     Design(nodes=2, rows=30, family={"x1": "zip", "x2": "geometric"}, latent=1, exposure=0.2, interactions=0.3),
     Design(nodes=3, rows=30, batches=2, batch_effect=0.4, depth=0.3, depth_causes="counts", groups=5, group_effect=0.2),
+    Design(nodes=3, rows=30, contexts=[["x3", "x1"], ["x2"]], idle_contexts=1, context_kind="dose", context_effect=0.3),
 ]
 
 

@@ -9,7 +9,7 @@ import streamlit as st
 
 from disco import graph as graphs
 from disco.parents import selectors
-from disco.parents.ocs import frequencies
+from disco.parents.ocs import MARKS, frequencies
 from disco.parents.selectors import CUTS, SELECTORS, WORDS
 from disco.runs.parents import path_of, read_candidates
 from disco.words import share
@@ -57,7 +57,7 @@ def candidates(result: Result, selector: str) -> pd.DataFrame | None:
     found = read_candidates(result.run, selector, result.variant)
     if found is None:
         return None
-    beside = frequencies(result.ocs.drop(columns="rule", errors="ignore"), result.thresholds[0])
+    beside = frequencies(result.ocs.drop(columns=list(MARKS), errors="ignore"), result.thresholds[0])
     return found.merge(beside, on=["parent", "child"], how="left")
 
 

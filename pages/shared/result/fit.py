@@ -15,6 +15,7 @@ from disco.parents.ocs import frequencies, own_thresholds, passes, with_z
 from disco.runs import Run, stamps
 from disco.score import removals
 from pages.shared import session
+from pages.shared.frame.names import plain
 from pages.shared.result.known import Known
 
 TAUS = [step * 0.05 for step in range(101)]  # of the curves against a known truth
@@ -145,6 +146,12 @@ def _read(_run: Run, path: str, variant: str, rule: str, stamp: tuple[int, int])
         positions=placing.positions(order, frequencies(ocs, 1.0)),
         folds=int(ocs["fold"].nunique()),
     )
+
+
+def rows_note(run: Run) -> None:
+    """Which rows of an experiment a fit used, and which of its rules it did not; nothing without one."""
+    for note in run.status().notes:
+        st.caption(plain(note))
 
 
 def variant_picker(result: Result) -> None:

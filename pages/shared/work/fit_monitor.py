@@ -67,7 +67,7 @@ def _account(run: runs.Run, status: Status) -> str:
         words.append(f"estimated {span(low, high)}, took {duration(status.seconds)}")
     if status.peak_bytes:
         words.append(f"peak memory {size(status.peak_bytes)}")
-    return " · ".join(words) + "."
+    return " ".join([" · ".join(words) + ".", *map(plain, status.notes)])
 
 
 def _readable(read: Callable[[], Knowledge | Roles | None]) -> Knowledge | Roles | None:
