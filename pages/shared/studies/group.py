@@ -34,6 +34,16 @@ def head(study: Study) -> None:
     intro.page_intro(study.title, study.intro)
 
 
+def open_one(wanted: Wanted, page: str) -> None:
+    """Open a run of a study on a page; its work is started if nobody has."""
+    with errors.said():
+        run = groups.find([wanted]).get(wanted.label)
+        if run is None or groups.missing([wanted], {wanted.label: run}):
+            run = groups.start(wanted, run)
+        session.run.select(run)
+        session.address.go(page)
+
+
 def names(study: Study, columns: Sequence[str]) -> str:
     """The full names of columns, for beside a figure that shows their codes."""
     told = [f"**{plain(name)}**: {plain(study.names[name])}" for name in columns if name in study.names]
