@@ -107,8 +107,9 @@ def _lines(key: str, runs: Mapping[str, Run], kind: Monitored, was_busy: int) ->
 
 def _line(key: str, label: str, run: Run, kind: Monitored) -> None:
     work, status = kind.work, run.status(kind.work)
-    left, middle, right = st.columns([1, 5, 2], vertical_alignment="center")
-    left.markdown(f"**{plain(label[0].upper() + label[1:])}**")
+    row = st.container(horizontal=True, vertical_alignment="center")
+    row.markdown(f"**{plain(label[0].upper() + label[1:])}**", width=90)
+    middle, right = row.container(), row.container(width="content")
     if status.active:
         bar(middle, run, kind, status)
         right.button("Cancel", key=key.format("cancel"), on_click=_guarded, args=(jobs.cancel, run, work))
