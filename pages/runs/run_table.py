@@ -126,6 +126,7 @@ def _config(longest: int) -> dict[str, object]:
     Args:
         longest: characters of the longest name.
     """
+    hidden = {"hidden": True}  # until the reader shows them by the menu above the table: names tell where runs differ
     text, number = st.column_config.TextColumn, st.column_config.NumberColumn
     return {
         "name": text("Name", width=min(max(7 * longest + 24, 120), 300), help="▸ marks the open run."),
@@ -136,6 +137,6 @@ def _config(longest: int) -> dict[str, object]:
         "fit": number("Edges, fit", format="localized", help="At the thresholds of the fit."),
         "refined": number("Edges, refined", format="localized"),
         "megabytes": number("MB", format="%.1f", help="All files of the run, on disk."),
-        "preset": text("Preset"),
-        "seed": number("Seed", format="%d", width=60),
+        "preset": text("Preset") | hidden,
+        "seed": number("Seed", format="%d", width=60) | hidden,
     }

@@ -333,5 +333,4 @@ def test_the_page_tells_the_range_beside_the_button(monkeypatch):
         monkeypatch.setattr(background, "begin", lambda key, work, failure, done=done: background.keep(key, done))
         app = opened(finished_run(4), PAGE)
         (said,) = [caption.value for caption in app.caption if "The search takes about" in caption.value]
-        assert f"{pairs:,} pairs of columns may be joined" in said
         assert ("Fewer columns or rows make it shorter. Set Bootstrap tables" in said) == is_long
