@@ -64,7 +64,7 @@ def _assumptions() -> None:
 
 
 def _numbers(refinement: Refinement, changes: pd.DataFrame | None) -> None:
-    """Numbers of edges, of undecided directions, and of changes from the DISCO graph."""
+    """Numbers of undecided directions and of changes from the DISCO graph."""
     edges = refinement.edges
     text = evidence_words.decided_means(refinement.choice.bound)
     if changes is not None:
@@ -76,7 +76,6 @@ def _numbers(refinement: Refinement, changes: pd.DataFrame | None) -> None:
     counted = {} if changes is None else changes["verdict"].value_counts()
     changed = {} if changes is None else _HELP
     figure.metrics(
-        ("Edges", f"{len(edges):,}", None),
         ("Undecided", undecided, f"Edges whose direction is undecided. {text}"),
         *((verdict.capitalize(), int(counted.get(verdict, 0)), help) for verdict, help in changed.items()),
         width=112,
@@ -165,8 +164,9 @@ def against_truth(refinement: Refinement, known: Known, disco: tuple[object, Kno
         rows.append(_met("DISCO", *disco))
     rows += [(f"Sort by {name}", number(value), "", "", "", "") for name, value in known.controls.items()]
     met = pd.DataFrame(rows, columns=["", "A_top", "Precision", "Recall", "F1", "SHD"])
-    table.show(met, "Both graphs and sorting, against the truth", key="refine_truth", width="content")
-    st.caption(f"A_top: {define('A_top')} SHD: {define('SHD')} Sorting fits nothing: compare every result with it.")
+    columns = {name: st.column_config.TextColumn(help=define(name)) for name in ("A_top", "SHD")}
+    table.show(met, "Both graphs and sorting, against the truth", columns, key="refine_truth", width="content")
+    st.caption("Sorting fits nothing: compare every result with it.")
 
 
 def _met(name: str, graph: object, known: Known) -> tuple[str, ...]:
