@@ -236,7 +236,7 @@ def _whether_best(ended: Ends, bound: float, is_early: bool) -> str:
 _SOURCE_WORDS = {EXPERIMENT: "by experiment", KNOWLEDGE: "by knowledge", CLASS: "by the model"}
 _REFINED_ADVICE = {
     "sure": "The model fits these columns and the evidence is strong. Hidden common causes would change that.",
-    "guess": "Use the decided directions. An edge without a head joins two columns in a direction that is not known.",
+    "guess": "Use these. The direction of the others is not known.",
     "poor": "Lines show related columns, not which causes which.",
 }
 

@@ -25,7 +25,7 @@ def agreement(ours: pd.DataFrame, published: Shares, controls: Shares) -> go.Fig
     """Agreement with each reference: each of our runs, their mean, the mean of a paper, and the sorting controls.
 
     Args:
-        ours: of `disco.studies.agreement.scores`.
+        ours: of `disco.studies.agreement.scores`, at least one row.
         published, controls: by label.
     """
     names = list(ours.columns[2:])
@@ -46,10 +46,8 @@ def agreement(ours: pd.DataFrame, published: Shares, controls: Shares) -> go.Fig
             _dots(fig, values, where, words, "%{customdata}: %{x:.3f}", look, **more, row=1, col=column + 1)
     fig.update_xaxes(range=[-0.04, 1.04], tickvals=[0, 0.5, 1.0], title="share respected")
     fig.update_yaxes(**named_rows(row, 30))
-    title = "Agreement of the paper and of sorting the columns; no run yet"
-    if len(means):
-        best = " and ".join(f"{means[name].iloc[0]:.3f} with {name}" for name in names)
-        title = f"{means.index[0]}: our mean agreement is {best}"
+    best = " and ".join(f"{means[name].iloc[0]:.3f} with {name}" for name in names)
+    title = f"{means.index[0]}: our mean agreement is {best}"
     return roles.titled(fig, title, height=height).update_layout(legend={"y": 1.06 + 12 / height})
 
 

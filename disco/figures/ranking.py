@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 from disco.figures import roles, theme
 from disco.figures.axes import log_ticks
 from disco.verdicts import CLOSE
-from disco.words import plural, share
+from disco.words import share
 
 ROW = 22  # pixels per node
 
@@ -48,7 +48,7 @@ def ranking(order: Sequence[str], steps: pd.DataFrame, wrong: Sequence[int] = ()
         showgrid=False,
         title=None,
     )
-    return roles.titled(fig, _title(drawn, agree), height=110 + ROW * len(order), legend=False)
+    return roles.titled(fig, _title(drawn), height=110 + ROW * len(order), legend=False)
 
 
 def _stems(fig: go.Figure, drawn: pd.DataFrame) -> None:
@@ -99,7 +99,8 @@ def _crosses(fig: go.Figure, part: pd.DataFrame) -> None:
         )
 
 
-def _title(steps: pd.DataFrame, agree: pd.Series) -> str:
+def _title(steps: pd.DataFrame) -> str:
     close = int((steps["ratio"] < CLOSE).sum())
-    clear = f"All folds choose the same sink at {share(int(agree.sum()), len(steps))} steps"
-    return f"{clear}; {close} {plural(close, 'was', 'were')} decided by less than 10 %" if close else clear
+    if not close:
+        return "At every step the runner-up was at least 10 % behind"
+    return f"At {share(close, len(steps))} steps the runner-up was less than 10 % behind"

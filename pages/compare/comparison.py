@@ -162,13 +162,13 @@ def choose(every: Compared) -> Compared | None:
 
 def _left_out(names: Sequence[str], every: Compared) -> None:
     """Say which methods are left out at first, and why."""
+    told = []
     if controls := [label(name) for name in names if group(name) == "controls"]:
-        st.caption(
-            f"Left out as a baseline: {series(controls)}. Sorted columns say nothing about causes, and agree with each "
-            "other. Add them above to compare with them."
-        )
+        told.append(f"{series(controls)}, a baseline that says nothing about causes")
     if any(every.repeats(name) for name in names):
-        st.caption(f"Left out: {label(_SEARCH)}, the same search as this run's refinement.")
+        told.append(f"{label(_SEARCH)}, the same search as this run's refinement")
+    if told:
+        st.caption(f"Left out: {'; '.join(told)}.")
 
 
 @st.cache_resource(max_entries=32, show_spinner=False)

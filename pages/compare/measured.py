@@ -20,10 +20,10 @@ from pages.shared.result import truth
 from pages.shared.result.known import Known
 
 _METRICS = {  # label, format, term of the glossary
+    "f1": ("F1", "%.3f", "F1"),
     "a_top": ("A_top", "%.3f", "A_top"),
     "precision": ("Precision", "%.3f", "precision"),
     "recall": ("Recall", "%.3f", "recall"),
-    "f1": ("F1", "%.3f", "F1"),
     "skeleton_f1": ("Skeleton F1", "%.3f", "skeleton"),
     "shd": ("SHD", "%d", "SHD"),
     "class_shd": ("Class SHD", "%d", "class SHD"),
@@ -46,12 +46,12 @@ def section(found: Compared, known: Known | None) -> None:
     """The table of methods and, with a known truth, accuracy and time; without one, why nothing is ranked."""
     st.subheader("The methods", anchor=False)
     rows = found.rows(known is not None)
-    metrics = [name for name in compared.METRICS if rows[name].notna().any()]
+    metrics = [name for name in _METRICS if rows[name].notna().any()]
     told = rows.assign(
         method=[heading(name) for name in rows["method"]],
         group=[group(name).capitalize() for name in rows["method"]],
         state=rows["state"].map(WORDS).str.capitalize(),
-    )[["method", "group", "state", "seconds", "edges", "undirected", *metrics, "note"]]
+    )[["method", "state", *metrics, "edges", "undirected", "seconds", "group", "note"]]
     unseen = ["note", *(["state"] if (rows["state"] == "done").all() else [])]
     name, said = f"{downloads.file_name(found.run)}_methods.csv", "Every method with its numbers and notes."
     facts = partial(about, found.run, "comparison")
@@ -115,7 +115,7 @@ def _against_truth(rows: pd.DataFrame, known: Known) -> None:
 def _config() -> dict[str, object]:
     column = st.column_config
     found = {
-        "method": column.TextColumn("Method", width="medium", pinned=True),
+        "method": column.TextColumn("Method", width=160, pinned=True),
         "group": column.TextColumn("Kind"),
         "state": column.TextColumn("State"),
         "seconds": column.NumberColumn("Time", format="%g s", help="On one core, without the start-up."),

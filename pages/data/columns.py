@@ -44,13 +44,13 @@ def choose(draft: Draft) -> None:
             key="column_search",
             placeholder="part of a name",
             width=260,
-            help="Shows the columns whose name contains this. All and None act on the columns shown.",
+            help="Shows the columns whose name contains this. The buttons beside it act on the columns shown.",
         )
         view = [position for position, name in enumerate(draft.table.columns) if wanted.lower() in str(name).lower()]
         beside = {*draft.beside}
-        _button("All", draft.columns, {*draft.columns, *view} - beside, f"Every column shown is a count. {_OTHERS}")
-        _button("None", draft.columns, {*draft.columns} - {*view}, f"No column shown is a count. {_OTHERS}")
-        _button("Usable", draft.columns, usable - beside, f"Counts without problems, not an index. {_OTHERS}")
+        _button("Choose all", draft.columns, {*draft.columns, *view} - beside, f"All shown are counts. {_OTHERS}")
+        _button("Choose none", draft.columns, {*draft.columns} - {*view}, f"None shown is a count. {_OTHERS}")
+        _button("Choose usable", draft.columns, usable - beside, f"Counts without problems, not an index. {_OTHERS}")
     if not view:
         st.caption("No column name contains this.")
         return

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from disco.words import how_many
-from pages.data import arms, columns, continuous, mending, quality, roles, truth_file
+from pages.data import arms, columns, continuous, mending, quality, roles, screening, truth_file
 from pages.shared import session
 from pages.shared.frame import intro
 from pages.shared.frame.names import plain
@@ -23,6 +23,7 @@ def draw(draft: Draft) -> None:
     columns.choose(draft)
     arms.panel(draft)
     roles.exposure(draft)
+    screening.offer(draft)
     preview.columns_in_sight(draft)
     quality.panel(draft)
     preview.first_rows(draft)
@@ -49,7 +50,8 @@ def _onward(draft: Draft) -> None:
     why_not = "" if computed.chosen_counts(draft) is not None else mending.why_not(draft)
     with st.container(horizontal=True, vertical_alignment="center"):
         finding.button(draft, why_not)
-        st.caption(why_not or "Or go step by step: Preprocess, Train, Ordering, Parents, Refine.")
+        if why_not:
+            st.caption(why_not)
     finding.times(draft)
     if draft.knowledge is not None:
         st.caption(f"Both follow the knowledge given on Train: {draft.knowledge}.")

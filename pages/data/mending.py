@@ -73,7 +73,7 @@ def _way_out(draft: Draft) -> str:
     elif faults.has_cure(draft):
         ways.append("The buttons below fix this.")
     if (not ways or "name" in kinds) and len(computed.usable(draft)) > 1:
-        ways.append("**Usable**, below, chooses the columns without problems and leaves out the others.")
+        ways.append("**Choose usable**, below, chooses the columns without problems and leaves out the others.")
     if not ways and computed.chosen_numbers(draft) is None:
         ways.append("Fewer than two columns hold counts: load a table of whole numbers from 0 up.")
     return " ".join(ways)

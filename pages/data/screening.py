@@ -18,11 +18,10 @@ _WIDE = 2  # fewer rows per column than this are too few
 
 
 def panel(draft: Draft) -> None:
-    """What stands out, in numbers, and the filter; nothing if fewer than three columns are chosen."""
+    """What stands out, in numbers, and the filter if columns hardly vary; not with fewer than three chosen."""
     if len(draft.columns) < 3:
         return
-    spread = computed.spreads(draft)
-    rare, same = int(screening.rare(spread).sum()), int(screening.nearly_constant(spread).sum())
+    rare, same = _found(draft)
     rows, chosen = len(draft.table), len(draft.columns)
     told = []
     if rare:
@@ -38,6 +37,23 @@ def panel(draft: Draft) -> None:
             f"**The graph may be unreliable.**\n\n{bullets(told)}",
             icon=":material/filter_alt:",
         )
+    if rare or same:
+        _box(draft, rare, same)
+
+
+def offer(draft: Draft) -> None:
+    """The filter where no column hardly varies: folded, and below the table."""
+    if len(draft.columns) >= 3 and not any(_found(draft)):
+        _box(draft, 0, 0)
+
+
+def _found(draft: Draft) -> tuple[int, int]:
+    """How many columns are rarely above 0, and how many are nearly constant."""
+    spread = computed.spreads(draft)
+    return int(screening.rare(spread).sum()), int(screening.nearly_constant(spread).sum())
+
+
+def _box(draft: Draft, rare: int, same: int) -> None:
     with st.expander("Leave out columns that hardly vary", icon=":material/filter_alt:", expanded=bool(rare or same)):
         _filter(draft, bool(rare), bool(same))
 

@@ -45,7 +45,7 @@ def _lahman() -> None:
     help = f"The paper takes 2012–2018 and 2019–2025, in four quantile levels.{ends} {lahman.CREDIT}"
     seasons = answers.segments("Seasons", list(cohorts), "lahman_seasons", help=help)
     st.space("stretch")
-    if st.button("Load Lahman", key="load_lahman", width="stretch"):
+    if st.button("Load baseball counts", key="load_lahman", width="stretch"):
         _guarded(lambda: _load_lahman(cohorts[seasons]))
 
 
@@ -72,7 +72,7 @@ def _poisson() -> None:
         help="Choose or draw a graph, and choose how each node depends on its parents.",
     )
     st.space("stretch")
-    if st.button("Load Poisson", key="load_poisson", width="stretch"):
+    if st.button("Load simulated counts", key="load_poisson", width="stretch"):
         _guarded(_load_poisson)
 
 

@@ -11,7 +11,7 @@ from pages.shared.work import finding
 
 intro.page_intro(
     "Experiments",
-    "What changes where something was set from outside comes after it: a direction that counts alone cannot give.",
+    "Set something from outside. Whatever changes then comes after it: a direction that counts alone cannot give.",
 )
 run = session.run.current()
 if run is None:
@@ -21,17 +21,13 @@ if not sections.has_experiment(run):
     start.no_experiment(run)
     st.stop()
 graph = refinement.readable(run)
-top, row = st.container(), st.container(horizontal=True, vertical_alignment="bottom")
-with row:
-    slot = st.container(width="content")  # the arms are known after the margin
-    margin = sections.margin(run, graph)
+top = st.container()
+margin = sections.margin(run, graph)  # below the figure that it changes
 raw = shown_by_experiment.contrasted(run, margin)
 found = raw.assign(arm=named(raw))
-with slot:
-    part = sections.of_arm(found)
 with top:
     sections.verdict(found, margin)
-sections.forest(found, part, margin)
+    sections.forest(found, sections.of_arm(found), margin)
 for words in sections.remarks(run, raw):
     st.caption(f":material/info: {words}")
 st.subheader("What it says of the graph", anchor=False)

@@ -52,8 +52,8 @@ def verdict(found: pd.DataFrame, margin: float) -> None:
     arms = found.drop_duplicates(["of", "arm"])
     changed, same = int(found["changed"].sum()), int((found["unchanged"] & ~found["changed"]).sum())
     st.markdown(
-        f"**{how_many(len(arms), 'arm')}, {how_many(changed, 'change')}.** {_surest(found)} Of "
-        f"{how_many(len(found), 'comparison')}, {same:,} stayed within {margin:.0%}; the others are too unsure to tell."
+        f"**{how_many(len(arms), 'arm')}: {changed:,} of {how_many(len(found), 'comparison')} changed**, {same:,} "
+        f"stayed within {margin:.0%}, {len(found) - changed - same:,} are too unsure to tell. {_surest(found)}"
     )
 
 
@@ -64,8 +64,8 @@ def _surest(found: pd.DataFrame) -> str:
         return "Nothing changed for sure."
     one = sure.iloc[0]
     return (
-        f"The surest: {plain(shown(one['node'], 60))} at {one['ratio']:.2f} times the controls "
-        f"({one['low']:.2f} to {one['high']:.2f}) under {plain(shown(one['arm'], 80))}."
+        f"The surest change: {plain(shown(one['node'], 60))} at {one['ratio']:.2f} times the controls "
+        f"({one['low']:.2f} to {one['high']:.2f}), in the arm {plain(shown(one['arm'], 80))}."
     )
 
 
@@ -85,8 +85,7 @@ def forest(found: pd.DataFrame, part: pd.DataFrame, margin: float) -> None:
     if len(part) > figures.MOST:
         st.caption(f"The surest {figures.MOST} of {len(part):,} comparisons; all are in the table below.")
     st.caption(
-        f"95 % intervals. *Changed*: false discovery rate at most 5 %. Band: ± {margin:.0%}, which counts as the same. "
-        "Within strata of the covariates, and with groups as units if each is in one arm."
+        f"95 % intervals. *Changed*: false discovery rate at most 5 %. Band: ± {margin:.0%}, which counts as the same."
     )
 
 
@@ -99,7 +98,8 @@ def arrows(edges: pd.DataFrame, found: pd.DataFrame) -> None:
         st.caption("No edge of the graph has an end that an arm of its own set.")
         return
     counted = said["verdict"].value_counts()
-    st.markdown(series([f"**{int(counted.get(one, 0))}** {one}" for one in VERDICTS]) + ".")
+    verdicts = series([f"**{int(counted.get(one, 0))}** {one}" for one in VERDICTS])
+    st.markdown(f"Of {how_many(len(said), 'arrow')} at what was set: {verdicts}.")
     rows = pd.DataFrame(
         {
             "edge": [f"{one.parent} → {one.child}" for one in said.itertuples()],
@@ -139,6 +139,7 @@ def contexts(effects: pd.DataFrame | None) -> None:
 def every(found: pd.DataFrame) -> None:
     """All contrasts as a table, folded."""
     with st.expander("Every comparison", icon=":material/table_rows:"):
+        st.caption("Within strata of the covariates, and with groups as units if each is in one arm.")
         rows = found[["arm", "node", "ratio", "low", "high", "p_value", "q_value", "expected", "rows", "units"]]
         column = st.column_config
         number = {name: column.NumberColumn(label, format="%.3g") for name, label in _NUMBERS.items()}

@@ -7,16 +7,20 @@ from disco.studies import portal
 from pages.shared import session
 from pages.shared.frame import empty
 from pages.shared.frame.names import code
+from pages.shared.studies import group
 
 _BRING = """
 **What to bring.** A table with one more column, which says what was done to each row:
 
-- **intervention**: the names of the columns that were set, such as a gene that was knocked out. Empty or *control* for
-  rows in which nothing was.
-- **context**: a treatment, arm, site or season, of which you do not know what it acts on.
+- **intervention**: the columns that were set in this row, such as a gene that was knocked out. Rows in which nothing
+  was set are empty or say *control*.
+- **context**: a treatment, arm, site or season whose effects you do not know.
 
-Give the column this role on Data. At least 10 rows per arm and some controls are needed; some hundred tell more.
+Give the column this role on Data. Each arm needs at least 10 rows, better some hundred, and there must be controls.
 """
+
+
+_EXAMPLE = "The field experiment near Portal, which kept kangaroo rats out. Its search takes some seconds."
 
 
 def no_run() -> None:
@@ -43,7 +47,5 @@ def no_experiment(run: Run) -> None:
 
 
 def _example(kind: str) -> None:
-    if st.button("Load the Portal example", type=kind, icon=":material/cruelty_free:", key="experiments_portal"):
-        one = portal.example()
-        session.draft.load(one.table, one.name, one.source, roles=one.roles, origin=one.origin.source)
-        session.address.go("data")
+    if st.button("See an example", type=kind, icon=":material/cruelty_free:", key="experiments_portal", help=_EXAMPLE):
+        group.open_one(portal.example(), "experiments")

@@ -46,7 +46,7 @@ with left:
     strongest = f"Strongest {shown:,} of " if shown < edges and len(drawn) == len(view.graph) else ""
     named = f"**{strongest}{how_many(edges, 'edge')}** among {how_many(len(view.graph), 'node')}"
     part = "" if len(drawn) == len(view.graph) else f", {how_many(len(drawn), 'node')} shown"
-    st.markdown(f"{named} of {code(run.name)}{part}")
+    st.markdown(f"{named} of {code(run.name)}{part}{views.agreed(view)}")
     canvas.graph_view(placed, seen, "graph_canvas", strength=view.strength, picks_edges=True, height=side_panel.CANVAS)
 shares = {"edges_shown": f"{shown:,} of {edges:,}"} if shown < edges else {}
 downloads.row(placed, seen, view.strength, view.method, view.rule, {**view.choices, **shares})

@@ -8,7 +8,7 @@ from disco import graph as graphs
 from disco.figures import graph as drawing
 from disco.graph import BOTH, DISCO
 from disco.runs import FIT, REFINE, Run
-from disco.words import how_many, number, plural, share
+from disco.words import how_many, number, share
 from pages.graph.view import View, with_contexts
 from pages.shared.frame import empty, figure
 from pages.shared.frame.glossary import define
@@ -49,9 +49,7 @@ def panel(view: View, known: Known | None, slot: DeltaGenerator) -> nx.DiGraph:
     Args:
         slot: a container above the other controls.
     """
-    node = picked.node_box(
-        "Find a node", view.placed.order, "graph_search", "Type part of its name.", then=canvas.focus_on
-    )
+    node = picked.node_box("Node", view.placed.order, "graph_search", "Type part of its name.", then=canvas.focus_on)
     shows_truth, missing = against_truth.choice()
     judged = view.judged(known, missing) if known is not None and shows_truth else view.graph
     if view.refinement is not None:
@@ -68,32 +66,27 @@ def panel(view: View, known: Known | None, slot: DeltaGenerator) -> nx.DiGraph:
         with slot:
             is_context = view.name != DISCO and contexts.details(view.refinement)
         if not is_context:
-            st.caption("Click a node or an edge, or search for a node above.")
-            st.caption(_ends(view.graph, with_contexts(view, view.graph)[1]))
+            st.caption("Click a node or an edge, or choose a node above.")
+            if ends := _ends(view.graph, with_contexts(view, view.graph)[1]):
+                st.caption(ends)
     next_rules.section(view.placed.run, view.placed.order, edge)
     return canvas.with_heads(part, "graph_heads")
 
 
 def _ends(graph: nx.DiGraph, every: nx.DiGraph) -> str:
-    """How many directions are known, how many nodes have no edge, and, if all directions are known, its ends.
+    """How many nodes have no edge and, if all directions are known, its ends; empty if there is neither.
 
     Args:
         every: the graph with its contexts.
     """
     alone = sum(1 for node in graph if every.degree(node) == 0)
-    without = [f"{how_many(alone, 'node')} without edges"] if alone else []
-    many, known = graph.number_of_edges(), graphs.directed(graph).number_of_edges()
-    if many and not known:
-        told = ["No edge has a known direction", *without]
-    elif known < many:
-        told = [f"{known:,} of {many:,} edges {plural(known, 'has', 'have')} a known direction", *without]
-    else:
+    told = [f"{how_many(alone, 'node')} without edges"] if alone else []
+    if (many := graph.number_of_edges()) and graphs.directed(graph).number_of_edges() == many:
         sources, sinks = (
             sum(1 for node in some if graph.degree(node)) for some in (graphs.sources(graph), graphs.sinks(graph))
         )
-        ends = [f"{how_many(sources, 'source')}, {how_many(sinks, 'sink')}"] if many else []
-        told = [", ".join([*ends, *without])]
-    return f"{'. '.join(told)}."
+        told = [how_many(sources, "source"), how_many(sinks, "sink"), *told]
+    return f"{', '.join(told)}." if told else ""
 
 
 def _neighbourhood(graph: nx.DiGraph, node: str | None) -> nx.DiGraph:

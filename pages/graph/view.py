@@ -138,12 +138,15 @@ def verdict(view: View) -> Verdict:
     if view.name == DISCO:
         edges = pd.DataFrame(view.graph.edges, columns=["parent", "child"])
         return verdicts.of_graph(view.result.ccs, edges, len(view.graph))
-    found = view.refinement.verdict
-    if view.name == LIKELIHOOD:
-        return found
-    agreed = sum(values["found_by"] == BOTH for *_, values in view.graph.edges(data=True))
-    many = view.graph.number_of_edges()
-    return found._replace(text=f"{found.text} Both methods found {share(agreed, many)} edges.")
+    return view.refinement.verdict
+
+
+def agreed(view: View) -> str:
+    """How many edges both methods found; empty if the edges of one are shown."""
+    if view.name != BOTH:
+        return ""
+    both = sum(values["found_by"] == BOTH for *_, values in view.graph.edges(data=True))
+    return f", {share(both, view.graph.number_of_edges())} found by both methods"
 
 
 def with_contexts(view: View, drawn: nx.DiGraph) -> tuple[Placed, nx.DiGraph]:

@@ -28,13 +28,18 @@ _REFINE = (
     f"{CHOICE.starts} starts, {CHOICE.restarts} restarts and {CHOICE.bootstrap} bootstrap tables each: some minutes "
     f"per fit. {PACE}"
 )
+SECTIONS = {
+    "agreement": "Agreement with the references",
+    "arrows": "Arrows and positions",
+    "refined": "Refined by the likelihood",
+}
 BOUNDARIES = CHOICES["boundary"]
 
 
 def boundaries(done: dict[str, Run]) -> None:
     """What the two boundaries are; score the one that is missing, from the fitted networks."""
     told = [f"**{one.capitalize()}:** {define(f'{one} boundary')}" for one in BOUNDARIES]
-    st.caption(f"Each fit gives an order at two boundaries of the largest level. {' '.join(told)}")
+    st.caption(" ".join(told))
     wanted = [(run, f"ccs-{b}") for run in done.values() for b in BOUNDARIES if f"ccs-{b}" not in run.variants()]
     key = tuple(str(run.path) for run in done.values())
     variants.offer("lahman_other", wanted, "Score the other boundary too", key, icon=":material/rule:")
@@ -74,7 +79,6 @@ def refine(wanted: list[Wanted], done: dict[str, Run], refined: dict[str, Refine
 
     On these counts searches of nearly equal score end at quite different orders, so all of them are shown.
     """
-    st.subheader("Refined by the likelihood", anchor=False)
     st.caption(
         "Beyond the paper: a search over orders by the likelihood of the paper's own class, from DISCO's order, sorted "
         "and random ones. DISCO's result stays as it is. "

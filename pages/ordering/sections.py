@@ -152,7 +152,7 @@ def _pick_clicked() -> None:
 
 
 def _numbers(decided: removals.Decision, result: Result) -> None:
-    """The removal in four numbers and a sentence."""
+    """The removal in four numbers; a sentence where knowledge overruled the scores."""
     name = figures.SCORE_NAMES[result.criterion]
     meaning = define("CCS" if result.criterion == "ccs" else "constant criterion")
     margin = f"The runner-up is {code(decided.runner_up)}. The difference is {number(decided.margin)}."
@@ -165,7 +165,8 @@ def _numbers(decided: removals.Decision, result: Result) -> None:
         ("Margin", f"× {number(decided.ratio)}", f"{define('margin')} {margin}"),
         ("Folds that agree", agree, "Folds in which only this node has the smallest score."),
     )
-    st.markdown(decided.sentence(name, code))
+    if decided.margin < 0:
+        st.markdown(decided.sentence(name, code))
 
 
 def _judged(result: Result, known: Known, step: int) -> list[str]:

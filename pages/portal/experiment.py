@@ -10,13 +10,13 @@ from disco.experiments.arrows import VERDICTS
 from disco.experiments.contrasts import MARGIN
 from disco.figures import contrasts as figures
 from disco.runs import Run
-from disco.studies import group, portal
+from disco.studies import portal
 from disco.studies.study import Wanted
 from disco.table.prepared import prepare
 from disco.words import listed, series
-from pages.shared import session
 from pages.shared.frame import errors, figure, table
 from pages.shared.refined import refinement
+from pages.shared.studies import group
 from pages.shared.work.facts import fact
 
 _OPEN = "All numbers, the graph of these plots with what the experiment says of its arrows, and the next experiment."
@@ -57,7 +57,7 @@ def section(species: tuple[str, ...]) -> None:
             "as the same."
         )
         if row.button("Open on Experiments", type="primary", icon=":material/science:", key="portal_open", help=_OPEN):
-            _open(wanted)
+            group.open_one(wanted, "experiments")
 
 
 def verdicts(runs: Mapping[str, Run], species: tuple[str, ...]) -> None:
@@ -116,15 +116,6 @@ def _title(found: pd.DataFrame, where: str) -> str:
             parts.append(f"caught {words} often {where}: {listed(names, _NAMED)}")
     text = "; ".join(parts) or f"no species differed for sure {where}"
     return text[0].upper() + text[1:]
-
-
-def _open(wanted: Wanted) -> None:
-    with errors.said():
-        run = group.find([wanted]).get(wanted.label)
-        if run is None or group.missing([wanted], {wanted.label: run}):
-            run = group.start(wanted, run)
-        session.run.select(run)
-        session.address.go("experiments")
 
 
 @fact(lambda comparison, species: (comparison, species), 32)

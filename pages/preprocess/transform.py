@@ -137,7 +137,7 @@ def verdict(draft: Draft) -> None:
     if weak.empty:
         least = support["kept"].min()
         share = "all" if least > 0.995 else f"at least {least:.0%} of"
-        st.success(f"In every column {share} the held-out rows share their level with enough others.")
+        st.success(f"Enough rows per level: in every column, the ordering score can use {share} the held-out rows.")
         return
     names = ", ".join(code(name) for name in weak["column"].head(5)) + (" and others" if len(weak) > 5 else "")
     st.warning(

@@ -131,7 +131,9 @@ def _show(table: pd.DataFrame, refinement: Refinement) -> None:
     names = [name for name in (*names, "p_value") if name in table]
     unavailable = evidence_words.unavailable(table, refinement.choice, refinement.refined.nodes is None)
     every = table
-    if unavailable.any():
+    if unavailable.any() and unavailable.nunique() == 1 < len(table):  # no fact about a single edge
+        st.caption(f"Not available for these edges: {unavailable.iloc[0]}.")
+    elif unavailable.any():
         table = table.assign(unavailable=unavailable.to_numpy())
         names.insert(2, "unavailable")  # rare; must be visible without scrolling
     now = picked.picked_edge(_pairs(table))
@@ -222,7 +224,7 @@ def _picked(refinement: Refinement, edges: pd.DataFrame) -> None:
     with left:
         edge = _edge_box(edges, refinement.edges)
     with right:
-        node = picked.node_box("Find a node", refinement.order, "refine_node", "Or click it.", then=canvas.focus_on)
+        node = picked.node_box("Node", refinement.order, "refine_node", "Or click it.", then=canvas.focus_on)
     if edge is not None:
         st.markdown(f"##### {canvas.edge_words(refinement.graph, *edge)}")
         evidence_panel.edge_details(refinement.run, refinement.refined, *edge)

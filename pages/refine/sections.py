@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
-from disco.refine.result import ends
+from disco.refine.result import EARLY, ends
 from disco.refine.scores import MOST_AGAINST
 from disco.words import how_many, number, plural
 from pages.refine import start
@@ -18,7 +18,7 @@ from pages.shared.refined.refinement import Refinement
 from pages.shared.result.known import Known
 
 _NOTES_IN_SIGHT = 5
-_MISFIT_NOTES = ("poorly fitted", "of the model's kind")  # the latter in results of older versions
+_SAID_ABOVE = ("poorly fitted", EARLY, "of the model's kind")  # the last in results of older versions
 _HELP = {
     "kept": "In both graphs, in the same direction.",
     "new": "Only in the refined graph.",
@@ -38,8 +38,8 @@ def summary(refinement: Refinement, changes: pd.DataFrame | None) -> None:
 
 
 def _notes(notes: Sequence[str]) -> None:
-    """Missing evidence, and columns determined by others; misfit is shown at the top of the page."""
-    notes = [note for note in notes if not any(words in note for words in _MISFIT_NOTES)]
+    """Missing evidence, and columns determined by others; the verdict says that a model does not fit."""
+    notes = [note for note in notes if not any(words in note for words in _SAID_ABOVE)]
     if not notes:
         return
     lines = [plain(note) for note in notes]
@@ -64,7 +64,7 @@ def _assumptions() -> None:
 
 
 def _numbers(refinement: Refinement, changes: pd.DataFrame | None) -> None:
-    """Numbers of edges, of undecided directions, and of changes from the DISCO graph."""
+    """Numbers of undecided directions and of changes from the DISCO graph."""
     edges = refinement.edges
     text = evidence_words.decided_means(refinement.choice.bound)
     if changes is not None:
@@ -76,16 +76,12 @@ def _numbers(refinement: Refinement, changes: pd.DataFrame | None) -> None:
     counted = {} if changes is None else changes["verdict"].value_counts()
     changed = {} if changes is None else _HELP
     figure.metrics(
-        ("Edges", f"{len(edges):,}", None),
         ("Undecided", undecided, f"Edges whose direction is undecided. {text}"),
         *((verdict.capitalize(), int(counted.get(verdict, 0)), help) for verdict, help in changed.items()),
         width=112,
     )
     if changes is not None:
-        st.caption(
-            "Kept, new, dropped and reversed: compared with the DISCO graph at its thresholds, as on Graph. "
-            + evidence_words.SAME_ROWS
-        )
+        st.caption(f"Compared with the DISCO graph at its thresholds, as on Graph. {evidence_words.SAME_ROWS}")
 
 
 def searches(refinement: Refinement) -> None:
@@ -168,8 +164,9 @@ def against_truth(refinement: Refinement, known: Known, disco: tuple[object, Kno
         rows.append(_met("DISCO", *disco))
     rows += [(f"Sort by {name}", number(value), "", "", "", "") for name, value in known.controls.items()]
     met = pd.DataFrame(rows, columns=["", "A_top", "Precision", "Recall", "F1", "SHD"])
-    table.show(met, "Both graphs and sorting, against the truth", key="refine_truth", width="content")
-    st.caption(f"A_top: {define('A_top')} SHD: {define('SHD')} Sorting fits nothing: compare every result with it.")
+    columns = {name: st.column_config.TextColumn(help=define(name)) for name in ("A_top", "SHD")}
+    table.show(met, "Both graphs and sorting, against the truth", columns, key="refine_truth", width="content")
+    st.caption("Sorting fits nothing: compare every result with it.")
 
 
 def _met(name: str, graph: object, known: Known) -> tuple[str, ...]:

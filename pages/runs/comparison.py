@@ -22,6 +22,9 @@ def section(one: Run, other: Run) -> None:
         if not _own(run):
             st.info(f"{code(run.name)} has no finished fit or refinement to compare.", icon=":material/info:")
             return
+    if not {*first.nodes} & {*second.nodes}:
+        st.info("The two have no column in common, so there is nothing to compare.", icon=":material/info:")
+        return
     chosen = _choose(first, second)
     try:
         both = _compared(first, second, chosen, _stamp(first), _stamp(second))

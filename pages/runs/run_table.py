@@ -73,7 +73,8 @@ def _ticked(view: list[Summary]) -> list[int]:
     key = f"runs_table_{hash(tuple(one.run.id for one in view))}"
     alt = "Runs with their table, settings, state, time, edges and size"
     choice = {"key": key, "on_select": "rerun", "selection_mode": "multi-row", "placeholder": ""}
-    answer = table.show(_frame(view), alt, _config(), most=480, **choice)
+    frame = _frame(view)
+    answer = table.show(frame, alt, _config(max(map(len, frame["name"]))), most=480, **choice)
     return list(answer["selection"]["rows"])
 
 
@@ -119,10 +120,16 @@ def _edges(run: Run) -> tuple[int | None, int | None]:
     return edge_counts(run)
 
 
-def _config() -> dict[str, object]:
+def _config(longest: int) -> dict[str, object]:
+    """The columns; that of the names is as wide as the longest, up to a limit.
+
+    Args:
+        longest: characters of the longest name.
+    """
+    hidden = {"hidden": True}  # until the reader shows them by the menu above the table: names tell where runs differ
     text, number = st.column_config.TextColumn, st.column_config.NumberColumn
     return {
-        "name": text("Name", width=150, help="▸ marks the open run."),
+        "name": text("Name", width=min(max(7 * longest + 24, 120), 300), help="▸ marks the open run."),
         "state": text("State"),
         "created": st.column_config.DatetimeColumn("Made", format="D MMM YYYY HH:mm"),
         "rows": number("Rows", format="localized"),
@@ -130,6 +137,6 @@ def _config() -> dict[str, object]:
         "fit": number("Edges, fit", format="localized", help="At the thresholds of the fit."),
         "refined": number("Edges, refined", format="localized"),
         "megabytes": number("MB", format="%.1f", help="All files of the run, on disk."),
-        "preset": text("Preset"),
-        "seed": number("Seed", format="%d", width=60),
+        "preset": text("Preset") | hidden,
+        "seed": number("Seed", format="%d", width=60) | hidden,
     }

@@ -23,26 +23,29 @@ WORDS = {
     "own": "Draw your own",
 }
 _K = {
-    "er": ("Parents per node k", "Expected number, about: each pair is an edge with probability 2k/d, at most 1."),
-    "er-exact": ("Edges per node k", "The graph has exactly k times as many edges as nodes."),
-    "sf": ("Edges per new node k", "Edges added with each new node; a whole number."),
+    "er": ("Parents per node", "On average. Every pair of nodes is an edge with the same probability."),
+    "er-exact": ("Edges per node", "The graph has exactly this many times as many edges as nodes."),
+    "sf": ("Edges per new node", "Edges added with each new node; a whole number."),
 }
+_KINDS = (
+    "Scale-free: few nodes have many edges (Barabási–Albert). Chain: x1 → x2 → x3 → … Fork: x1 is the parent of all "
+    "others. Collider: the last node is the child of all others. Complete: every pair of nodes is joined, x1 first."
+)
 _PROBLEM, _PASTED, _BASE = "simulate_edges_problem", "simulate_pasted", "simulate_edges_base"
 
 
 def choose() -> None:
     """The kind of graph and its numbers."""
-    form.choice("graph", "Graph", list(GRAPHS), WORDS.__getitem__)
+    form.choice("graph", "Graph", list(GRAPHS), WORDS.__getitem__, _KINDS)
     graph = form.form().graph
     if graph == "own":
         if not form.form().teaching:
             _table()
             _paste()
         return
-    st.caption(plain(GRAPHS[graph]) + ".")
     left, right = st.columns(2)
     with left:
-        form.number("nodes", "Nodes d", "Columns of the table.", min_value=0, step=1)
+        form.number("nodes", "Nodes", "Columns of the table.", min_value=0, step=1)
     if graph in form.DRAWN_WITH_K:
         with right:
             form.number("k", *_K[graph], min_value=0.0, step=1.0, format="%g")

@@ -9,9 +9,8 @@ from pages.simulate import design_file, families, form, graph_kind, outcome, tab
 
 intro.page_intro(
     "Simulate",
-    "Draw a table of counts whose causes you know, to see how well a method finds them. Choose or draw a graph, "
-    "choose how each node depends on its parents, and check the table. Then use it like your own: its truth comes "
-    "with it, and the result pages compare every order and edge with it.",
+    "Draw a table of counts whose causes you know, to see how well a method finds them. Choose a graph, and how each "
+    "node depends on its parents. The truth comes with the table: every result page compares with it.",
 )
 head = st.container()  # above the form, so that the next step is in sight on a phone too
 with st.container(key="simulate"):

@@ -1,4 +1,4 @@
-"""Train: the preset, the settings always in sight, and all others in two boxes."""
+"""Train: the preset, seed and folds in sight, and all other settings in two boxes."""
 
 import streamlit as st
 
@@ -10,8 +10,9 @@ from pages.shared.frame.glossary import define
 from pages.shared.work import choices, setting_words
 
 _PRESET_WORDS = {"tuned": "Tuned", "paper": "Paper"}
+_ORDER = "Order"
 _BOXES = (
-    ("More settings", ":material/settings:", "more_settings", ("Rows", "Parents and monitoring")),
+    ("More settings", ":material/settings:", "more_settings", (_ORDER, "Rows", "Parents and monitoring")),
     ("Expert", ":material/experiment:", "expert", ("Networks", "Joint network", "Projection network", "Noise")),
 )
 
@@ -39,9 +40,19 @@ def preset() -> None:
 
 def in_sight() -> None:
     """The settings changed most often."""
-    left, right = st.columns(2)
+    left, right = st.container(key="train_in_sight").columns(2)
     with left:
         choices.number("seed", "Seed", "The same seed on the same device gives the same result.", min_value=0, step=1)
+    with right:
+        by_counts = session.draft.settings().folds_by == "counts"
+        text = "Cross-fitting folds. Each has its own networks."
+        choices.number("folds", "Folds", text, min_value=2, step=1, disabled=by_counts)
+
+
+def _of_order() -> None:
+    """The boundary, the criterion, and whether the folds divide the rows or the counts."""
+    first, second, third = st.columns(3)
+    with first:
         choices.segments(
             "boundary",
             "Boundary",
@@ -50,6 +61,7 @@ def in_sight() -> None:
             f"Clipped: {define('clipped boundary')} Admissible: {define('admissible boundary')} You can compare them "
             "after the fit.",
         )
+    with second:
         choices.segments(
             "criterion",
             "Sink criterion",
@@ -57,23 +69,15 @@ def in_sight() -> None:
             {"ccs": "CCS", "constant": "Constant"}.__getitem__,
             f"CCS: {define('CCS')} Constant: {define('constant criterion')} You can compare them after the fit.",
         )
-    with right:
-        _folds()
-
-
-def _folds() -> None:
-    """The number of folds, and whether they divide the rows or the counts."""
-    by_counts = session.draft.settings().folds_by == "counts"
-    text = "Cross-fitting folds. Each has its own networks."
-    choices.number("folds", "Folds", text, min_value=2, step=1, disabled=by_counts)
-    choices.segments(
-        "folds_by",
-        "Folds by",
-        list(CHOICES["folds_by"]),
-        str.capitalize,
-        f"Counts: {define('count splitting')} Rows that belong together cannot leak. Right if counts are Poisson given "
-        "their causes. Otherwise use rows: counts of half the size carry less information.",
-    )
+    with third:
+        choices.segments(
+            "folds_by",
+            "Folds by",
+            list(CHOICES["folds_by"]),
+            str.capitalize,
+            f"Counts: {define('count splitting')} Rows that belong together cannot leak. Right if counts are Poisson "
+            "given their causes. Otherwise use rows: counts of half the size carry less information.",
+        )
 
 
 def others() -> None:
@@ -90,6 +94,8 @@ def others() -> None:
 
 def _group(title: str) -> None:
     st.markdown(f"**{title}**")
+    if title == _ORDER:
+        return _of_order()
     fields = setting_words.GROUPS[title]
     if title == "Projection network" and "projection" not in session.draft.settings().networks:
         fields = fields[:1]  # the others have no effect
@@ -138,4 +144,6 @@ def _reset() -> None:
 
 
 assert set(_PRESET_WORDS) == set(PRESETS), "every preset needs its word here"
-assert {title for *_, titles in _BOXES for title in titles} == set(setting_words.GROUPS), "every group needs its box"
+assert {title for *_, titles in _BOXES for title in titles} == {_ORDER, *setting_words.GROUPS}, (
+    "every group needs its box"
+)

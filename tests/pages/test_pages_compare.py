@@ -231,7 +231,7 @@ def test_the_sections_show_what_the_methods_shown_have(drawn, monkeypatch):
     run = three()
     app = opened(run, PAGE)
     assert app.multiselect[0].value == ["good", "undirected", "slow"]
-    assert "Left out as a baseline: sorted by mean." in texts(app)
+    assert "Left out: sorted by mean, a baseline" in texts(app)
     assert "1 method shown here has no order" in texts(app) and len(app.get("plotly_chart")) == 2
     app.multiselect[0].set_value(["good", "undirected"]).run()  # one order alone has nothing to agree with
     assert "Two are needed to compare orders" in texts(app) and len(app.get("plotly_chart")) == 1

@@ -14,18 +14,18 @@ from pages.shared.frame.names import code
 def test_empty_state_leads_on():
     at = booted()
     assert at.title[0].value == "What drives what?" and "causal graph" in texts(at)
-    assert {"Load Lahman", "Load Poisson"} <= {found.label for found in at.button}
+    assert {"Load baseball counts", "Load simulated counts"} <= {found.label for found in at.button}
     assert at.file_uploader(key="upload").help
 
 
 def test_poisson_sample_brings_its_truth():
-    at = press(booted(), "Load Poisson")
+    at = press(booted(), "Load simulated counts")
     assert draft_of(at).table.shape == (2000, 20) and draft_of(at).settings.transform == "rank"
     assert len(draft_of(at).truth) > 20 and "true edges known" in texts(at)
 
 
 def test_lahman_sample_takes_four_levels_and_credits_its_source():
-    draft = draft_of(press(booted(), "Load Lahman"))
+    draft = draft_of(press(booted(), "Load baseball counts"))
     assert draft.table.shape == (1400, 17) and "Lahman" in draft.source
     assert (draft.settings.transform, draft.settings.levels) == ("quantile", 4)
 
@@ -83,7 +83,7 @@ def test_duplicate_and_empty_names():
     assert not at.exception
     said = at.error[0].value.replace("\\", "")
     assert "2 columns" in said and "no name" in said
-    press(at, "Usable")
+    press(at, "Choose usable")
     assert draft_of(at).columns == (3, 4) and not at.error and not button(at, "Find the graph").disabled
 
 
@@ -102,7 +102,7 @@ def test_tables_too_small_are_refused_in_words(content, words):
 
 def test_too_few_chosen_columns_are_no_fault_of_the_file():
     at = upload(booted(), "counts.csv", csv(poisson()))
-    press(at, "None")
+    press(at, "Choose none")
     said = at.error[0].value.replace("\\", "")
     assert "0 of 3 columns are chosen as counts; at least 2 are needed. Give more columns" in said
     assert "Separate" not in said
@@ -112,10 +112,10 @@ def test_too_few_chosen_columns_are_no_fault_of_the_file():
 
 def test_search_and_buttons_act_on_the_columns_shown():
     at = upload(booted(), "t.csv", csv(poisson(names=("alpha", "beta", "gamma", "alps"))))
-    press(at, "None")
+    press(at, "Choose none")
     assert draft_of(at).columns == ()
     at.text_input(key="column_search").set_value("alp").run()
-    press(at, "All")
+    press(at, "Choose all")
     assert draft_of(at).columns == (0, 3)
     at.text_input(key="column_search").set_value("nothing").run()
     assert "No column name contains this" in texts(at)

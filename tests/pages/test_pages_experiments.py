@@ -5,11 +5,11 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
-from app_world import booted, button, draft_of, texts
+from app_world import booted, button, texts
 from test_pages_ordering import opened
 
 from disco.refine import Choice, refine
-from disco.runs import create_run, list_runs
+from disco.runs import REFINE, create_run, list_runs
 from disco.runs.refined import save
 from disco.settings import Settings
 from disco.table.roles import Roles
@@ -37,21 +37,20 @@ def run():
     return create_run(trial(), Settings(), roles=roles, name="trial")
 
 
-def test_without_a_run_it_says_what_to_bring_and_loads_an_example():
+def test_without_a_run_it_says_what_to_bring_and_opens_an_example(started):
     app = booted()
     app.switch_page(PAGE).run()
     assert not app.exception and "What to bring" in texts(app) and "intervention" in texts(app)
-    button(app, "Load the Portal example").click().run()
-    assert not app.exception and "Portal, all exclosures since 1988" in texts(app)
-    assert not list_runs() and not app.error and not button(app, "Find the graph").disabled
-    draft = draft_of(app)
-    assert len(draft.columns) == 8 and not {*draft.columns} & {*draft.beside}
+    button(app, "See an example").click().run()
+    assert not app.exception and app.title[0].value == "Experiments" and "3 of 7 comparisons changed" in texts(app)
+    ((run, work, _),) = started
+    assert [run] == list_runs() and work == REFINE and run.name == "Portal, all exclosures since 1988"
 
 
 def test_arms_and_levels_are_compared_before_there_is_a_graph(run):
     app = opened(run, PAGE)
     said = texts(app)
-    assert not app.exception and "**2 arms" in said and "No graph yet" in said
+    assert not app.exception and "**2 arms: " in said and "No graph yet" in said
     chart = app.get("plotly_chart")
     assert len(chart) == 1
     assert {"All arms", "b", "given = drug"} == {*app.selectbox(key="experiments_arm").options}

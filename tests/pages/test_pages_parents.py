@@ -27,7 +27,7 @@ def test_the_graph_is_first_and_other_thresholds_can_be_seen():
     app = opened(finished_run(8), PAGE)
     first, beside = app.main.columns[:2]
     assert any(" kept" in part.value for part in first.markdown) and beside.slider and not first.slider
-    assert "Z: how far" in "".join(part.value for part in beside.caption)
+    assert "Z: How far" in beside.slider[0].help
     app.segmented_control(key="parents_section").set_value("Other thresholds").run()
     assert not app.exception and any("Where the curve is flat" in part.value for part in app.caption)
 

@@ -42,6 +42,7 @@ def page() -> None:
     if len(found) == len(WANTED):
         graphs.section(STUDY, done, list(found), {})
         agreement.section(STUDY, {"refined": found}, TABLE.drop(columns="day"))
+        agreement.arrows(STUDY, {"refined": found})
 
 
 # Its tests

@@ -159,8 +159,8 @@ def test_done_run_shows_its_account_and_leads_on():
     run = written_run(poisson(), rows_used=90, seconds_off=1.1, estimate={"seconds": 75, "low": 60, "high": 150})
     at = booted("train", run=run.id)
     said = texts(at)
-    assert "is done in 1 min 23 s" in said and "90 rows used" in said
-    assert "estimated 1 to 2.5 min, took 1 min 23 s" in said and "No sign of overfitting" in said
+    assert "finished in 1 min 23 s" in said and "90 rows used" in said
+    assert "estimated 1 to 2.5 min ·" in said or "estimated 1 to 2.5 min." in said and "No sign of overfitting" in said
     assert button(at, "See the causal order")
 
 

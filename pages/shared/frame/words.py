@@ -11,7 +11,7 @@ STATES = {
     "none": "has not been started",
     "queued": "is queued",
     "running": "is running",
-    "done": "is done",
+    "done": "finished",
     "cancelled": "was cancelled",
     "failed": "failed",
     "interrupted": "was interrupted",

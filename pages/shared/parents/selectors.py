@@ -29,7 +29,7 @@ SAID = {selector: f"**{WORDS[selector].name}**: {define(WORDS[selector].name)}" 
 
 
 def choose(result: Result) -> str:
-    """Choose whose edges are shown; one line says what the selector does and assumes."""
+    """Choose whose edges are shown; one line says what a selector other than the OCS does and assumes."""
     key = f"selector_{result.run.id}"
     st.session_state[key] = session.shown.selector.now() or result.run.settings.selector
     own = result.run.settings.selector
@@ -37,7 +37,8 @@ def choose(result: Result) -> str:
     help = f"All four choose each node's parents among the nodes before it in the order. {' '.join(SAID.values())}"
     heard = partial(_chosen, key)
     selector = answers.segments("Selector of parents", words, key, help=help, on_change=heard)
-    st.caption(SAID[selector])
+    if selector != "ocs":
+        st.caption(SAID[selector])
     return selector
 
 

@@ -44,7 +44,6 @@ def sliders(result: Result, where: str) -> tuple[float, float]:
             on_change=keep,
             help=_HELP[result.rule],
         )
-        st.caption(_MEANS[result.rule])
         # Always there, so nothing moves; the other threshold does not change.
         st.button(
             f"Back to τ_Z = {own[0]:.3g}",
@@ -72,10 +71,6 @@ def sliders(result: Result, where: str) -> tuple[float, float]:
     return tau_z, pi_min
 
 
-_MEANS = {
-    "iqr": "Z: how far a candidate's score is above the child's other candidates, in interquartile ranges.",
-    "jackknife": "Z: a candidate's mean curvature over the folds, divided by its standard error.",
-}
 _STEP = {"iqr": 0.05, "jackknife": 0.01}
 _HELP = {
     "iqr": f"{define('τ_Z')} Z: {define('Z')} The default is 2; in the paper's own comparison, 1 is better in all "

@@ -21,32 +21,28 @@ Results = Mapping[str, Mapping[str, Found]]  # by how they were found, then by r
 
 
 def section(study: Study, results: Results, counts: pd.DataFrame) -> None:
-    """Scores of every result beside published ones and the sorting controls; the reference as arrows, and the places.
+    """Scores of every result beside published ones and the sorting controls; nothing before there is a result.
 
     Args:
         counts: whose columns are sorted.
     """
-    st.subheader("Agreement with the references", anchor=False)
+    scores = agreement.scores(results, study.references)
+    if scores.empty:
+        return
     if study.caution:
         st.info(study.caution, icon=":material/gavel:")
-    _references(study)
-    scores = agreement.scores(results, study.references)
-    if len(scores):
-        _table(study, results, agreement.with_means(scores))
     controls = agreement.controls(counts, study.references)
     figure.show(figures.agreement(scores, study.published, controls), f"{study.name}_agreement")
     st.caption("Controls sort the columns of the chosen table and fit nothing: compare every method with them.")
-    if len(scores):
-        _arrows(study, results)
+    _table(study, results, agreement.with_means(scores))
 
 
 def _references(study: Study) -> None:
-    """What each reference is, and its directions; those of an earlier one are not listed again."""
+    """The directions of each reference; those of an earlier one are not listed again."""
     told, listed = [], set()
     for name, pairs in study.references.items():
         new = ", ".join(f"{plain(first)} → {plain(second)}" for first, second in pairs if (first, second) not in listed)
-        more = "Those not listed above" if listed else "They are"
-        told.append(f"**{plain(name)}**: {entries().get(name, '')} {more}: {new}.")
+        told.append(f"**{plain(name)}**{', besides those above' if listed else ''}: {new}.")
         listed.update(pairs)
     st.caption("  \n".join(told))
 
@@ -54,8 +50,6 @@ def _references(study: Study) -> None:
 def _table(study: Study, results: Results, scores: pd.DataFrame) -> None:
     """One row per result, and the mean of each label."""
     columns = {"label": "Order", "run": "Run", **numbers(study)}
-    for name, pairs in study.references.items():
-        scores[f"of {name}"] = [f"{round(value * len(pairs), 1):g} / {len(pairs)}" for value in scores[name]]
     found = [results[label].get(run) for label, run in zip(scores["label"], scores["run"], strict=True)]
     judged = [one if one is not None and "decided" in one.edges else None for one in found]
     for name, pairs in study.references.items() if any(judged) else ():
@@ -71,8 +65,8 @@ def numbers(study: Study) -> dict[str, object]:
     return {name: number(name, format="%.3f", help=entries().get(name)) for name in study.references}
 
 
-def _arrows(study: Study, results: Results) -> None:
-    st.subheader("The reference arrows, and where the columns stand", anchor=False)
+def arrows(study: Study, results: Results) -> None:
+    """A reference as arrows with the number of orders that agree, and the positions of the columns."""
     with st.container(horizontal=True, gap="large"):
         name = answers.segments("Reference", list(study.references), "study_reference", [*study.references][-1])
         group = results[answers.segments("Orders", list(results), "study_of")]
@@ -83,6 +77,7 @@ def _arrows(study: Study, results: Results) -> None:
         st.caption(
             "The number on an arrow: the number of runs whose order agrees with it. Solid: also an edge in most graphs."
         )
+        _references(study)
     with right:
         figure.show(figures.positions({run: one.nodes for run, one in group.items()}), f"{study.name}_places")
 
@@ -102,4 +97,6 @@ def ends(study: Study, refined: Mapping[str, Refined], near: float) -> None:
     st.markdown(f"Ends within {near:g} nats of each other cannot be told apart: read them together, not only the best.")
     figure.show(figures.ends(found, near), f"{study.name}_ends")
     below = st.column_config.NumberColumn("Nats below", format="%.1f", help=define("nats"))
-    table.show(found, "Where each search ended", {"start": "Search from", "below": below, **numbers(study)}, most=380)
+    with st.expander("As a table"):
+        columns = {"start": "Search from", "below": below, **numbers(study)}
+        table.show(found, "Where each search ended", columns, most=380)

@@ -34,6 +34,16 @@ def head(study: Study) -> None:
     intro.page_intro(study.title, study.intro)
 
 
+def open_one(wanted: Wanted, page: str) -> None:
+    """Open a run of a study on a page; its work is started if nobody has."""
+    with errors.said():
+        run = groups.find([wanted]).get(wanted.label)
+        if run is None or groups.missing([wanted], {wanted.label: run}):
+            run = groups.start(wanted, run)
+        session.run.select(run)
+        session.address.go(page)
+
+
 def names(study: Study, columns: Sequence[str]) -> str:
     """The full names of columns, for beside a figure that shows their codes."""
     told = [f"**{plain(name)}**: {plain(study.names[name])}" for name in columns if name in study.names]
@@ -97,8 +107,9 @@ def _lines(key: str, runs: Mapping[str, Run], kind: Monitored, was_busy: int) ->
 
 def _line(key: str, label: str, run: Run, kind: Monitored) -> None:
     work, status = kind.work, run.status(kind.work)
-    left, middle, right = st.columns([1, 5, 2], vertical_alignment="center")
-    left.markdown(f"**{plain(label[0].upper() + label[1:])}**")
+    row = st.container(horizontal=True, vertical_alignment="center")
+    row.markdown(f"**{plain(label[0].upper() + label[1:])}**", width=90)
+    middle, right = row.container(), row.container(width="content")
     if status.active:
         bar(middle, run, kind, status)
         right.button("Cancel", key=key.format("cancel"), on_click=_guarded, args=(jobs.cancel, run, work))

@@ -11,7 +11,7 @@ from disco.figures.theme import plotly_config
 from disco.knowledge import Knowledge
 from disco.runs import FIT, Status
 from disco.table.roles import Roles
-from disco.words import duration, number, series, shortened, size
+from disco.words import number, series, shortened, size
 from disco.work import order_so_far
 from disco.work.forecast import span
 from pages.shared import session
@@ -64,7 +64,7 @@ def _account(run: runs.Run, status: Status) -> str:
         words.append(f"{status.rows_used:,} rows used")
     if status.seconds_off and status.estimate:
         low, high = (status.estimate.get(end, status.estimate["seconds"]) for end in ("low", "high"))
-        words.append(f"estimated {span(low, high)}, took {duration(status.seconds)}")
+        words.append(f"estimated {span(low, high)}")
     if status.peak_bytes:
         words.append(f"peak memory {size(status.peak_bytes)}")
     return " ".join([" · ".join(words) + ".", *map(plain, status.notes)])

@@ -122,10 +122,7 @@ def time_of(draft: Draft) -> None:
 def _time(draft: Draft) -> None:
     with contextlib.suppress(InputError):  # Train reports it
         found = estimate(len(draft.table), len(draft.columns), draft.settings)
-        st.caption(
-            f":material/timer: The fit after it takes about **{about(found.low, found.high)}**. "
-            "The graph of the search is there meanwhile."
-        )
+        st.caption(f":material/timer: The fit after it takes about **{about(found.low, found.high)}**.")
 
 
 def _show(found: Estimate, others: Sequence[tuple[str, Estimate]]) -> None:

@@ -8,7 +8,6 @@ import streamlit as st
 from disco.progress import Callback
 from disco.refine import QUICK, Choice
 from disco.runs import Run
-from disco.words import how_many
 from disco.work import refine_forecast
 from disco.work.forecast import about
 from disco.work.refine_forecast import Trial
@@ -70,10 +69,7 @@ def _line(key: background.Key, work: Callable[[Callback], Trial], choice: Choice
 
 def _takes(choice: Choice, found: Trial) -> None:
     low, high = found.range(choice)
-    words = [
-        f":material/timer: The search takes about **{about(low, high)}** here with the programs now running.",
-        f"{how_many(found.pairs, 'pair')} of columns may be joined.",
-    ]
+    words = [f":material/timer: The search takes about **{about(low, high)}** here with the programs now running."]
     if high > LONG_SECONDS:
         words.append(SHORTER if choice.bootstrap + choice.folds == 0 else f"{SHORTER} {_QUICK_FIRST}")
     st.caption(" ".join(words))
