@@ -1,4 +1,4 @@
-"""Directions from experiments: arms, hidden causes, arms without effect, and methods that use arms beside ours.
+"""Directions from experiments: arms, hidden causes, arms without effect, contexts, and other methods beside ours.
 
     python -m benchmarks.experiments                          # what results/experiments.jsonl lacks
     python -m benchmarks.experiments --only "tree" --methods refined --seeds 2 --results /tmp/trial.jsonl
@@ -9,11 +9,10 @@ One line per table and method: the case, and counts of its edges (`Tally`). No b
 """
 
 import argparse
-import signal
 import statistics
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import nullcontext
 from dataclasses import asdict, dataclass, fields
 from multiprocessing import Pool
 from pathlib import Path
@@ -23,6 +22,7 @@ import numpy as np
 import pandas as pd
 import torch
 
+from benchmarks import contexts
 from benchmarks.directed_choose import CHOOSE
 from benchmarks.directed_report import REPORT
 from benchmarks.paper_results import append_line, lines
@@ -161,6 +161,10 @@ def kept(path: Path) -> dict[tuple[str, str, int], Line]:
 
 def measure(case: str, method: str, seed: int) -> Line:
     """One method on one table."""
+    began = time.perf_counter()
+    if case in contexts.CASES:
+        told = contexts.measure(case, method, seed)
+        return {"case": case, "method": method, "seed": seed, "seconds": round(time.perf_counter() - began, 2)} | told
     drawn = CASES[case].draw(seed)
     began = time.perf_counter()
     found = _ours(drawn, method) if method in OURS else _others(drawn, method)
@@ -184,28 +188,12 @@ def _ours(drawn: Drawn, method: str) -> Line:
 def _others(drawn: Drawn, method: str) -> Line:
     """Another method's edges: parent, child, "class" if it gives a direction, "" if not; and all pairs, both ways."""
     try:
-        with _limited(LIMIT):
+        with contexts.limited(LIMIT):
             outcome = find(method, drawn.table, roles=drawn.roles)
     except (InputError, TimeoutError) as error:
         return {"failed": str(error)}
     edges = [[*pair, CLASS] for pair in outcome.directed] + [[*pair, ""] for pair in outcome.undirected]
     return {"edges": edges, "pairs": pd.DataFrame(outcome.pairs, columns=["parent", "child"])}
-
-
-@contextmanager
-def _limited(seconds: float) -> Iterator[None]:
-    """Stop what takes longer."""
-
-    def stop(*_: object) -> None:
-        raise TimeoutError(f"did not end within {seconds:g} s")
-
-    before = signal.signal(signal.SIGALRM, stop)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
 
 
 def _contrasted(drawn: Drawn) -> Line:
@@ -257,9 +245,11 @@ HEAD += ("at a target", "decided there", "share", "F1", "seconds")
 
 
 def table(found: Iterable[Line]) -> str:
-    """Markdown: what was decided, one row per case and method; then the arms without effect."""
+    """Markdown: what was decided, one row per case and method; then the arms without effect, then the contexts."""
+    found = list(found)
+    of_contexts = [line for line in found if line["case"] in contexts.CASES]
     groups: dict[tuple[str, str], list[Line]] = {}
-    for line in found:
+    for line in (line for line in found if line["case"] not in contexts.CASES):
         groups.setdefault((line["case"], line["method"]), []).append(line)
     places = {name: place for place, name in enumerate((*CASES, *OURS, *OTHERS))}
     grid, failed, even = [HEAD, ("---",) * len(HEAD)], [], []
@@ -271,7 +261,8 @@ def table(found: Iterable[Line]) -> str:
         elif ended:
             grid.append((case, method, str(len(ended)), *_cells(ended)))
     rows = ["| " + " | ".join(cells) + " |" for cells in grid]
-    return "\n".join([*rows, *([_even(even)] if even else []), *(["", "Not ended:", "", *failed] if failed else [])])
+    more = [*([_even(even)] if even else []), *(["", "Not ended:", "", *failed] if failed else [])]
+    return "\n".join([*rows, *more, *(["", contexts.table(of_contexts)] if of_contexts else [])])
 
 
 def _cells(ended: list[Line]) -> tuple[str, ...]:
@@ -306,14 +297,16 @@ def main(arguments: list[str] | None = None) -> None:
     """Measure what is missing, and print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", nargs="+", default=[], help="only cases whose names have one of these in them")
-    parser.add_argument("--methods", nargs="+", default=[*OURS, *OTHERS], help="only these methods")
+    parser.add_argument("--methods", nargs="+", default=[*OURS, *OTHERS, *contexts.METHODS], help="only these methods")
     parser.add_argument("--seeds", type=int, nargs="+", help="only these seeds")
     parser.add_argument("--again", action="store_true", help="also what has a line")
     parser.add_argument("--processes", type=int, default=1, help="tables at a time, one thread each")
     parser.add_argument("--summary", action="store_true", help="run nothing")
     parser.add_argument("--results", type=Path, default=RESULTS)
     options = parser.parse_args(arguments)
-    names = [name for name in CASES if not options.only or any(part in name for part in options.only)]
+    names = [
+        name for name in (*CASES, *contexts.CASES) if not options.only or any(part in name for part in options.only)
+    ]
     done = {} if options.again else kept(options.results)
     wanted = [
         job
@@ -331,11 +324,14 @@ def _measured(job: tuple[str, str, int]) -> Line:
     return measure(*job)
 
 
-def jobs(names: Iterable[str] = CASES) -> Iterator[tuple[str, str, int]]:
+def jobs(names: Iterable[str] = (*CASES, *contexts.CASES)) -> Iterator[tuple[str, str, int]]:
     """Every requested line: case, method, seed."""
     for name in names:
-        for seed in range(CASES[name].seeds):
-            yield from ((name, method, seed) for method in CASES[name].methods)
+        seeds, methods = (
+            (SEEDS, contexts.METHODS) if name in contexts.CASES else (CASES[name].seeds, CASES[name].methods)
+        )
+        for seed in range(seeds):
+            yield from ((name, method, seed) for method in methods)
 
 
 if __name__ == "__main__":

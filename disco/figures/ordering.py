@@ -76,7 +76,7 @@ def scores(
     _log_axis(fig, low, high, f"{name} (mean and each fold, log scale)")
     last = int(ccs["step"].max())
     sink = theme.label(decided.sink, 24)
-    why = f"{sink} has the smallest {name}" if decided.margin >= 0 else f"knowledge makes {sink} the sink"
+    why = f"{sink} has the smallest {name}" if decided.margin >= 0 else f"the rules make {sink} the sink"
     title = f"Step {step} of {last}: {why}"
     return roles.titled(fig, title, height=150 + ROW * (len(rows) + 1))
 

@@ -82,7 +82,7 @@ def without_contexts(result: Refined, columns: Mapping[str, Effects], has_rules:
     """
     if not columns:
         return result
-    edges, misfit = result.edges, result.nodes
+    edges = result.edges
     of_context = edges["parent"].isin(columns)
     effects = edges[of_context].rename(columns={"child": "node"}).reset_index(drop=True)
     told = pd.DataFrame([columns[name] for name in effects["parent"]], columns=Effects._fields)
@@ -91,7 +91,6 @@ def without_contexts(result: Refined, columns: Mapping[str, Effects], has_rules:
         result.having(
             nodes=[node for node in result.order if node not in columns],
             edges=kept if has_rules else kept.drop(columns="rule", errors="ignore"),
-            misfit=None if misfit is None else misfit[~misfit["node"].isin(columns)].reset_index(drop=True),
         ),
         moves=None if result.moves is None else _without(result.moves, columns),
         orders=None if result.orders is None else _without(result.orders, columns),

@@ -138,7 +138,7 @@ class _Judging:
         if self.task.group is not None and len(rows):
             rows = shared_out(rows, design_effects(design, found.parents, rows, self.task.group), design)
         levels = design.exists.sum(1).cpu().numpy()
-        sure = decided(rows, self.misfit, levels, self.task.choice.bound, self.elsewhere)
+        sure = decided(rows, self.misfit, levels, self.task.choice.bound, self.elsewhere, self.task.contexts)
         pairs = list(zip(rows["parent"], rows["child"], strict=True))
         if (known := self.task.known) is not None:
             rows["rule"] = [known.of_edge(*pair) for pair in pairs]
@@ -235,7 +235,12 @@ def evidence(
 
 
 def decided(
-    rows: pd.DataFrame, misfit: np.ndarray, levels: np.ndarray, bound: float, elsewhere: set[tuple[int, int]]
+    rows: pd.DataFrame,
+    misfit: np.ndarray,
+    levels: np.ndarray,
+    bound: float,
+    elsewhere: set[tuple[int, int]],
+    contexts: int = 0,
 ) -> np.ndarray:
     """Whether each direction is decided, (edges,).
 
@@ -245,6 +250,7 @@ def decided(
         levels: number of levels of every node.
         bound: nats of evidence required.
         elsewhere: edges (parent, child) that are reversed in a search ending near the best.
+        contexts: number of nodes that are effects of contexts, which come first and always fit.
     """
     missed = np.nan_to_num(misfit, nan=np.inf)
     parent, child = rows["parent"].to_numpy(int), rows["child"].to_numpy(int)
@@ -254,7 +260,7 @@ def decided(
     sure &= rows["linear_nats"] >= -AGAINST
     pairs = zip(rows["parent"], rows["child"], strict=True)
     sure &= np.array([pair not in elsewhere for pair in pairs], dtype=bool)
-    return sure.to_numpy() & bool((missed >= MISFIT).mean() < MOST_MISFIT)
+    return sure.to_numpy() & bool((missed[contexts:] >= MISFIT).mean() < MOST_MISFIT)
 
 
 def _row(

@@ -49,6 +49,7 @@ def refined(
             "misfit_per_row": judged.misfit / design.rows,
         }
     )
+    nodes = nodes[task.contexts :].reset_index(drop=True)  # a context always fits, and is not among the nodes
     notes = _of_draws(names, constant, choice), _missing(named), _crowded(named)
     poor = _missed(nodes, but_known(named)), _alike(judged.left_out)
     found = Found(

@@ -39,6 +39,7 @@ class Task:
         learnt: what experiments say, and the rules together.
         adjustment: covariates, exposure, groups and interventions of the rows, or None.
         positions: positions of the nodes as parents, as in `Design.of`, (n, d), or None.
+        contexts: number of columns that are effects of contexts, which come first.
     """
 
     table: pd.DataFrame
@@ -51,6 +52,7 @@ class Task:
     learnt: Learnt | None = None
     adjustment: Adjustment | None = None
     positions: np.ndarray | None = None
+    contexts: int = 0
 
     @classmethod
     def of(
@@ -102,7 +104,7 @@ class Task:
         known = first(names, columns, None if knowledge is None else knowledge.resolve(names))
         given = Prepared(table, adjustment)
         told = learnt_of(given, names, known, choice.margin) if found is None else learnt(found, names, known)
-        task = cls(table, design, choice, None, also, told.rules, known, told, adjustment, positions)
+        task = cls(table, design, choice, None, also, told.rules, known, told, adjustment, positions, len(columns))
         return task if order is None else replace(task, order=task.kept([index[name] for name in order]))
 
     @property

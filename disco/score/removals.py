@@ -25,7 +25,7 @@ class Decision:
         score: its score, the mean over folds.
         runner_up: the node with the next smallest score.
         margin: the runner-up's score minus the sink's.
-        ratio: the runner-up's score divided by the sink's, at least 1 unless knowledge chose the sink.
+        ratio: the runner-up's score divided by the sink's, at least 1 unless the rules chose the sink.
         folds_agreeing: number of folds in which the sink alone has the smallest score.
         folds: number of folds.
     """
@@ -44,7 +44,7 @@ class Decision:
         """The decision in words; `write` makes a name safe for the sentence's destination."""
         if self.margin < 0:
             return (
-                f"Knowledge makes {write(self.sink)} the sink, with a {score} of {number(self.score)}; "
+                f"The rules make {write(self.sink)} the sink, with a {score} of {number(self.score)}; "
                 f"{write(self.runner_up)} has the smallest, {number(self.score + self.margin)}, but cannot be last."
             )
         return (

@@ -3,8 +3,9 @@
 import json
 
 import pandas as pd
+import pytest
 
-from benchmarks import experiments
+from benchmarks import contexts, experiments
 from benchmarks.experiments import CASES, Case, Drawn, Tally, counted, main, section
 from disco.graph import BY_EXPERIMENT
 from disco.methods import METHODS
@@ -33,6 +34,7 @@ def test_each_line_is_measured_once(monkeypatch, tmp_path, capsys):
     monkeypatch.setattr(
         experiments, "CASES", {"ising, 1 set": Case(CASES["ising, 1 set"].draw, 1, ("refined", "controls"))}
     )
+    monkeypatch.setattr(contexts, "CASES", ())
     path = tmp_path / "experiments.jsonl"
     main(["--results", str(path)])
     first = path.read_bytes()
@@ -54,3 +56,44 @@ def test_what_takes_too_long_is_said(monkeypatch):
     line = experiments.measure("ising, 1 set", "boss", 0)
     assert line["failed"] == "did not end within 0.05 s"
     assert "edges" not in line
+
+
+def test_effects_and_directions_of_contexts_are_counted():
+    made = contexts.drawn("contexts, NB ER2", 1)
+    true = [tuple(pair) for pair in made.context_edges.to_numpy()]
+    behind = next(
+        (context, child)
+        for context, node in true
+        for parent, child in made.truth[["parent", "child"]].to_numpy()
+        if parent == node and (context, child) not in true
+    )
+    found = contexts._effects(made, [*true[:3], behind, ("context3", "x1")])
+    assert found == {"effects": 8, "found": 5, "right": 3, "behind": 1}
+    parent, child = made.truth.loc[0, ["parent", "child"]]
+    told = contexts._directions(made, [(child, parent)], made.truth[["parent", "child"]])
+    assert told["decided"] == [[child, parent, -1]] and told["f1"] == 1.0
+    tree = contexts.drawn("contexts, binomial tree, logit link", 0)
+    assert tree.truth["child"].is_unique and "known" not in set(tree.truth["direction"])
+
+
+def test_a_case_of_contexts_is_measured_and_shown(tmp_path, capsys):
+    path = tmp_path / "experiments.jsonl"
+    options = ["--only", "contexts, Poisson tree", "--methods", "refined", "covariates", "--seeds", "0"]
+    main(["--results", str(path), *options])
+    assert "| contexts, Poisson tree, log link | refined | 1 | 8 | 8 | 8 | 0 |" in capsys.readouterr().out
+    assert "## Contexts" in section(path)
+
+
+def test_gnies_has_a_time_limit(monkeypatch):
+    gnies = pytest.importorskip("gnies")
+
+    def slow(*_: object, **__: object) -> None:
+        while True:
+            pass
+
+    monkeypatch.setattr(contexts, "LIMIT", 0.05)
+    monkeypatch.setattr(gnies, "fit", slow)
+    found = contexts.measure("contexts, NB ER2", "gnies", 0)
+    assert found == {"failed": "did not end within 0.05 s"}
+    told = contexts.table([{"case": "contexts, NB ER2", "method": "gnies", "seed": 0, **found}])
+    assert "- contexts, NB ER2, gnies, seed 0: did not end within 0.05 s." in told

@@ -38,10 +38,10 @@ def test_a_step_that_knowledge_decided_says_so():
     frame = two_steps({"a": (4.0, 4.0), "b": (1.0, 3.0), "c": (0.5, 0.5)}, "b")
     step = removals.step_of(removals.all_steps(frame), 1)
     assert (step.sink, step.runner_up, step.margin, step.ratio) == ("b", "c", -1.5, 0.25)
-    told = "Knowledge makes b the sink, with a CCS of 2.00; c has the smallest, 0.500, but cannot be last."
+    told = "The rules make b the sink, with a CCS of 2.00; c has the smallest, 0.500, but cannot be last."
     assert step.sentence() == told
     title = figures.scores(frame, 1, ["c", "a", "b"]).layout.title.text
-    assert "knowledge makes b the sink" in title and "smallest" not in title
+    assert "the rules make b the sink" in title and "smallest" not in title
 
 
 def test_a_tie_keeps_the_node_that_was_chosen():

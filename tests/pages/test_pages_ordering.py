@@ -11,6 +11,7 @@ from made_up import finished_run
 from streamlit.testing.v1 import AppTest
 
 from disco import runs
+from disco.files import write_frame
 from disco.settings import Settings
 from disco.work import serving
 from disco.work.execution import execute
@@ -168,3 +169,10 @@ def test_the_pages_of_a_fit_say_which_rows_of_an_experiment_it_used(page):
     run = finished_run(3, truth=None)
     run.update(notes=["The 600 rows without an intervention were used."])
     assert "600 rows without an intervention were used" in texts(booted(page, run=run.id))
+
+
+def test_steps_at_which_an_experiment_overruled_the_scores():
+    run = finished_run(3, truth=None)
+    ocs = run.ocs().assign(rule="free", source="experiment")
+    write_frame(run.path / "ocs.csv", ocs)
+    assert "The run's experiments changed none of the 2 steps." in texts(opened(run))

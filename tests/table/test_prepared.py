@@ -229,6 +229,7 @@ UNCOUNTED = {
     "fractional": with_column(COUNTS["c"].where(COUNTS.index != 6, 1.5)),
     "a fraction": with_cell(Fraction(1, 3)),
     "a decimal fraction": with_cell(Decimal("1.5")),
+    "a long fraction": with_cell(Decimal("8328914320584737.4")),
     "2^53": with_column(COUNTS["c"].where(COUNTS.index != 6, 2**53 + 1)),
     "an object of 2^53": with_cell(2**53 + 1),
     "uint64": with_column(COUNTS["c"].astype("uint64").where(COUNTS.index != 6, np.iinfo(np.uint64).max)),
