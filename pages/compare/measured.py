@@ -115,7 +115,7 @@ def _against_truth(rows: pd.DataFrame, known: Known) -> None:
 def _config() -> dict[str, object]:
     column = st.column_config
     found = {
-        "method": column.TextColumn("Method", width=160, pinned=True),
+        "method": column.TextColumn("Method", width=176, pinned=True),
         "group": column.TextColumn("Kind"),
         "state": column.TextColumn("State"),
         "seconds": column.NumberColumn("Time", format="%g s", help="On one core, without the start-up."),

@@ -17,7 +17,7 @@ run = session.run.current()
 if run is None:
     start.no_run()
     st.stop()
-if not sections.has_experiment(run):
+if not start.has_experiment(run):
     start.no_experiment(run)
     st.stop()
 graph = refinement.readable(run)

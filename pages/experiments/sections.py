@@ -18,11 +18,6 @@ from pages.shared.work.facts import fact
 _ALL = "All arms"
 
 
-def has_experiment(run: Run) -> bool:
-    """Whether a run has an intervention or a context."""
-    return run.roles is not None and bool(run.roles.named("intervention") or run.roles.named("context"))
-
-
 def margin(run: Run, refinement: Refinement | None) -> float:
     """The change of a rate that counts as none, chosen here; at first that of the refinement."""
     usual = Choice().margin if refinement is None else refinement.choice.margin

@@ -1,7 +1,10 @@
 """Experiments without anything to show: what to bring, and an example."""
 
+import contextlib
+
 import streamlit as st
 
+from disco.errors import InputError
 from disco.runs import Run
 from disco.studies import portal
 from pages.shared import session
@@ -23,8 +26,14 @@ Give the column this role on Data. Each arm needs at least 10 rows, better some 
 _EXAMPLE = "The field experiment near Portal, which kept kangaroo rats out. Its search takes some seconds."
 
 
+def has_experiment(run: Run) -> bool:
+    """Whether a run has an intervention or a context."""
+    roles = run.roles
+    return roles is not None and bool(roles.named("intervention") or roles.named("context"))
+
+
 def no_run() -> None:
-    """No run is open: what to bring, an example, and the finished runs."""
+    """No run is open: what to bring, an example, and the latest runs with an experiment."""
     empty.missing_run()
     with st.container(border=True):
         st.markdown(_BRING)
@@ -32,7 +41,7 @@ def no_run() -> None:
             _example("primary")
             if st.button("Go to Data", icon=":material/table_view:", key="experiments_to_data"):
                 session.address.go("data")
-        empty.open_finished()
+        empty.open_finished(_can_be_shown)
 
 
 def no_experiment(run: Run) -> None:
@@ -44,6 +53,12 @@ def no_experiment(run: Run) -> None:
             if st.button("Go to Data", type="primary", icon=":material/table_view:", key="experiments_to_data"):
                 session.address.go("data")
             _example("secondary")
+
+
+def _can_be_shown(run: Run) -> bool:
+    with contextlib.suppress(InputError):  # a damaged run is listed on Runs
+        return has_experiment(run)
+    return False
 
 
 def _example(kind: str) -> None:

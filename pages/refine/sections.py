@@ -28,12 +28,10 @@ _HELP = {
 
 
 def summary(refinement: Refinement, changes: pd.DataFrame | None) -> None:
-    """The edges in numbers, poorly fitted nodes, notes, the order and the assumptions."""
+    """The edges in numbers, poorly fitted nodes, notes and the assumptions."""
     _numbers(refinement, changes)
     misfit.worst(refinement.refined)
     _notes(refinement.refined.notes)
-    more = " …" if len(refinement.order) > 24 else ""
-    st.markdown("Refined order, source first: " + ", ".join(code(node) for node in refinement.order[:24]) + more)
     _assumptions()
 
 
@@ -124,13 +122,15 @@ def _ended(count: int) -> str:
 
 
 def order(refinement: Refinement) -> None:
-    """The order before and after, and the gain of each move; nothing if the search was given no order."""
+    """The refined order; with that before it and the gain of each move, if the search was given one."""
     moves = refinement.refined.moves
-    if moves is None:
-        return  # no causal order was given to start from
-    with st.expander("The order before and after", icon=":material/swap_vert:"):
-        st.caption(evidence_words.SAME_ROWS)
-        _moves(refinement, moves)
+    label = "The refined order" if moves is None else "The order before and after"
+    with st.expander(label, icon=":material/swap_vert:"):
+        more = " …" if len(refinement.order) > 24 else ""
+        st.markdown("Refined order, source first: " + ", ".join(code(node) for node in refinement.order[:24]) + more)
+        if moves is not None:
+            st.caption(evidence_words.SAME_ROWS)
+            _moves(refinement, moves)
 
 
 def _moves(refinement: Refinement, moves: pd.DataFrame) -> None:

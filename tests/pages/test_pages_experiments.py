@@ -47,6 +47,15 @@ def test_without_a_run_it_says_what_to_bring_and_opens_an_example(started):
     assert [run] == list_runs() and work == REFINE and run.name == "Portal, all exclosures since 1988"
 
 
+def test_without_a_run_only_runs_with_an_experiment_are_offered(run):
+    create_run(trial()[["a", "b", "c"]], Settings(), name="plain")
+    app = booted()
+    app.switch_page(PAGE).run()
+    assert [one.key for one in app.button if "empty_open" in (one.key or "")] == [f"empty_open_{run.id}"]
+    button(app, "Open `trial`").click().run()
+    assert not app.exception and "**2 arms: " in texts(app)
+
+
 def test_arms_and_levels_are_compared_before_there_is_a_graph(run):
     app = opened(run, PAGE)
     said = texts(app)

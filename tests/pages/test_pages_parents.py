@@ -1,7 +1,7 @@
 """The Parents page, booted through app.py."""
 
 import pytest
-from app_world import booted, box, kept, numbers
+from app_world import booted, box, kept, texts
 from made_up import finished_run, refine_by_hand
 from streamlit.testing.v1 import AppTest
 from test_pages_ordering import opened
@@ -119,7 +119,7 @@ def test_the_rule_can_be_changed_and_gone_back_from():
     assert app.slider[0].value == own[0] and kept(app) == len(select(table, *own))
     z = table.loc[table["fold"] == 1, "z"].to_numpy()
     noise, many = jackknife.expected_false(jackknife.two_groups(z), z, own[0])
-    assert numbers(app)["Expected from noise alone"] == f"{noise:.1f} of {many}" and many == kept(app)
+    assert f"Of {many} edges, {noise:.1f} are expected from noise alone" in texts(app) and many == kept(app)
     assert 0 < noise < len(z)
     app.slider[0].set_value(4.5).run()
     assert kept(app) == len(select(table, 4.5, 1.0))

@@ -1,6 +1,7 @@
 """Empty states: what a page needs, and the button that leads there."""
 
 from collections.abc import Callable
+from itertools import islice
 
 import streamlit as st
 
@@ -45,7 +46,8 @@ def missing_run() -> None:
 
 def no_run() -> None:
     """No run is open on a page that shows a fit: a way to start one, and the finished runs."""
-    way_on = "Fit a table, or open a finished run." if _finished() else "First load a table of counts and fit it."
+    has_fits = any(map(_is_fitted, runs.list_runs()))
+    way_on = "Fit a table, or open a finished run." if has_fits else "First load a table of counts and fit it."
     _no_run(
         f"This page shows the result of a fit. {way_on}",
         lambda: _lead_to("data" if session.draft.current() is None else "train"),
@@ -92,17 +94,17 @@ def _lead_to(page: str) -> None:
         session.address.go(page)
 
 
-def open_finished() -> None:
-    """A button that opens each of the latest finished fits."""
+def _is_fitted(run: runs.Run) -> bool:
+    return run.status().state == "done"
+
+
+def open_finished(which: Callable[[runs.Run], bool] = _is_fitted) -> None:
+    """A button that opens each of the latest runs of a kind, at first finished fits."""
     listed = st.container(gap="xxsmall")
-    for run in _finished():
+    for run in islice(filter(which, runs.list_runs()), 5):
         if listed.button(f"Open {code(run.name)} · {ago(run.created)}", key=f"empty_open_{run.id}", type="tertiary"):
             session.run.select(run)
             st.rerun()
-
-
-def _finished() -> list[runs.Run]:
-    return [run for run in runs.list_runs() if run.status().state == "done"][:5]
 
 
 def not_done(run: runs.Run) -> None:

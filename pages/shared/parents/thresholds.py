@@ -66,7 +66,7 @@ def sliders(result: Result, where: str) -> tuple[float, float]:
                 format_func=lambda value: share(round(value * folds), folds),
                 help=f"{define('π_min')} The default is all.",
             )
-        else:
+        elif where != "parents":  # whose verdict says it
             _expected(result, tau_z)
     return tau_z, pi_min
 
