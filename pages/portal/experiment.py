@@ -56,7 +56,7 @@ def section(species: tuple[str, ...]) -> None:
             f"{portal.compared(wanted.table)} Intervals: 95 %, with plots as units. Band: ± {MARGIN:.0%}, which counts "
             "as the same."
         )
-        if row.button("Open on Experiments", type="primary", icon=":material/science:", key="portal_open", help=_OPEN):
+        if row.button("Open on Experiments", icon=":material/science:", key="portal_open", help=_OPEN):
             group.open_one(wanted, "experiments")
 
 
