@@ -38,11 +38,10 @@ BOTH, LIKELIHOOD, DISCO = FOUND_BY = ("both", "likelihood", "DISCO")
 FREE = "free"  # the rule of an edge without knowledge
 # What gives an edge its direction, the first that applies; empty if it is not known.
 KNOWLEDGE, EXPERIMENT, CLASS, NO_SOURCE = SOURCES = ("knowledge", "experiment", "class", "")
-CONTEXT = "context"  # of a node that is one, and the source of its edges
+CONTEXT = "context"  # of a node that is one, the source of its edges, and in a truth in place of their direction
 CONTEXTS = "contexts"  # of a graph: how many nodes are contexts
 # Whether the direction of a true edge can be known (`disco.simulate.known`).
 KNOWN, UNKNOWN, NOT_PROVED, BY_EXPERIMENT = DIRECTIONS = ("known", "unknown", "not proved", EXPERIMENT)
-OF_CONTEXT = "context"  # in place of a direction: the parent is a context, not a node
 FORMATS = ("csv", "json", "graphml", "dot")
 About = Mapping[str, float | int | str]  # a graph's provenance, by name
 # Characters that XML 1.0 does not allow, even escaped.
@@ -84,7 +83,7 @@ def build(order: Sequence[str], edges: pd.DataFrame, nodes: pd.DataFrame | None 
 
 def between_nodes(truth: pd.DataFrame) -> pd.DataFrame:
     """The true edges without those from a context, as a simulation's truth.csv has them."""
-    if "direction" not in truth or not (of_context := truth["direction"] == OF_CONTEXT).any():
+    if "direction" not in truth or not (of_context := truth["direction"] == CONTEXT).any():
         return truth
     return truth[~of_context].reset_index(drop=True)
 

@@ -11,7 +11,7 @@ from disco.cli.choices import chosen_graph
 from disco.cli.saying import say_json
 from disco.errors import InputError
 from disco.files import plain
-from disco.graph import OF_CONTEXT, between_nodes
+from disco.graph import CONTEXT, between_nodes
 from disco.metrics import evaluate
 from disco.runs import open_run
 from disco.simulate.edge_files import LARGEST_TEXT
@@ -39,7 +39,7 @@ def read_truth(path: Path) -> pd.DataFrame:
     if told > 1:
         raise InputError(f'{path} has {told} columns "direction": keep one.')
     for row, direction in enumerate(truth["direction"] if told else (), start=1):
-        if direction != OF_CONTEXT:
+        if direction != CONTEXT:
             check_direction(direction, f"{path}, row {row}")
     return between_nodes(truth)
 

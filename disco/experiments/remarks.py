@@ -1,4 +1,4 @@
-"""What a reader must know of an experiment before the ratios: its units, and arms that differ in their covariates."""
+"""What a reader must know of an experiment before the ratios: units, chance, arms that differ in covariates."""
 
 from collections.abc import Iterator
 
@@ -9,7 +9,7 @@ from scipy.stats import chi2_contingency
 from disco.experiments.contrasts import arms
 from disco.table.adjustment import CATEGORICAL, Adjustment, Covariate
 from disco.table.prepared import Prepared
-from disco.words import how_many, number
+from disco.words import how_many, number, series
 
 _APART = 0.25  # standard deviations between the means of an arm and the controls (Stuart, Statistical Science 2010)
 _SHARES = 0.2  # of the rows that would have to change their level
@@ -18,7 +18,7 @@ _P = 0.001
 
 
 def remarks(given: Prepared, found: pd.DataFrame) -> tuple[str, ...]:
-    """Sentences on the units of the comparison, and on arms that differ from the controls in a covariate.
+    """Sentences on the units, on contexts not assigned by chance, and on arms that differ in a covariate.
 
     Args:
         given: the table.
@@ -27,7 +27,7 @@ def remarks(given: Prepared, found: pd.DataFrame) -> tuple[str, ...]:
     adjustment = given.adjustment
     if adjustment is None or found.empty:
         return ()
-    return (*_units(found, adjustment), *_uneven(found, adjustment))
+    return (*_units(found, adjustment), *_not_by_chance(adjustment), *_uneven(found, adjustment))
 
 
 def _units(found: pd.DataFrame, adjustment: Adjustment) -> Iterator[str]:
@@ -43,6 +43,16 @@ def _units(found: pd.DataFrame, adjustment: Adjustment) -> Iterator[str]:
         f'"{one["arm"]}", with {how_many(int(one["rows"]), "row")}. '
         f"More groups make ratios surer, more rows hardly do.{alone}"
     )
+
+
+def _not_by_chance(adjustment: Adjustment) -> Iterator[str]:
+    """That what differs between the levels of some contexts may have other causes."""
+    names = [f'"{one.name}"' for one in adjustment.contexts if one.levels and not one.is_random]
+    if names:
+        yield (
+            f"The levels of {series(names)} were not assigned by chance: what differs between them may have other "
+            "causes too."
+        )
 
 
 def _uneven(found: pd.DataFrame, adjustment: Adjustment) -> Iterator[str]:

@@ -1,10 +1,10 @@
 """Rules from contrasts: a node that setting X changes comes after X; one that it leaves alone is no child of X.
 
-A node counts as changed if its false discovery rate is at most .2 %, or at most 5 % and the change is 20
-times likelier if X acts on it as the controls lead to expect than if X does not act. In the second case it is only no
-cause of X: that it comes after X in every order would be too much for a single weak rule to say. A node counts as left
-alone if its interval is within the margin, where the controls lead to expect more, X itself is another in its arm, and
-the change is 20 times likelier if X does not act.
+A node counts as changed if its false discovery rate is at most .2 %, or at most 5 % and the change is 20 times likelier
+if X acts on it as the controls lead to expect than if X does not act. In the second case it is only no cause of X: that
+it comes after X in every order would be too much for a single weak rule to say. A node counts as left alone if its
+interval is within the margin, where the controls lead to expect more, X itself is another in its arm, and the change is
+20 times likelier if X does not act.
 
 The first rule holds whatever is hidden. An arm that set several nodes at once shows only that one of them acts, and
 gives no rule. Rules that contradict stronger ones, or knowledge, are left out.

@@ -63,9 +63,9 @@ def forest(
             x=expected["expected"].clip(*_WIDEST),
             y=expected.index,
             mode="markers",
-            name="expected from the controls, if it acts",
+            name="predicted from the controls",
             marker={"symbol": "line-ns", "size": 12, "line": {"width": 2, "color": roles.MUTED}},
-            hovertemplate="expected, if it acts: %{x:.2f}<extra></extra>",
+            hovertemplate="predicted from the controls, if what was set acts: %{x:.2f}<extra></extra>",
         )
     ends = [*shown["low"], *shown["high"], *expected["expected"], 0.5, 2.0]
     low, high = max(min(ends) / 1.15, _WIDEST[0]), min(max(ends) * 1.15, _WIDEST[1])

@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 from disco.figures import roles, theme
 from disco.figures.graph import THICK, THIN, Edge, edges, is_missed
 from disco.figures.placing import LONGEST, Positions, short
-from disco.graph import CONTEXT
+from disco.graph import CONTEXT, CONTEXTS
 from disco.words import how_many
 
 if TYPE_CHECKING:
@@ -42,6 +42,8 @@ def network(graph: nx.DiGraph, positions: Positions, strongest: float | None = N
     said = f"{how_many(len(nodes), 'node')}, {how_many(len(drawn), 'edge')}"
     if any(is_missed(graph, node) for node in nodes):
         said += "; hollow: the model does not fit"
+    if CONTEXTS in graph.graph:
+        said += "; hexagon: context"
     if any(edge.is_required for edge in drawn):
         said += "; square: required by knowledge"
     return roles.titled(fig, said, height=max(360, 110 * rows), legend=False)

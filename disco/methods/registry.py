@@ -92,6 +92,12 @@ _OURS: dict[str, Any] = {
 _CAUSAL_LEARN: dict[str, Any] = {"package": "causal-learn", "imports": "causallearn"}
 
 
+def _of_arms(package: str) -> dict[str, Any]:
+    """What the two methods of `disco.methods.interventional` share; their packages have their names."""
+    more = {"interventions": True, "package": package, "imports": package}
+    return {"module": "interventional", "changes": {"algorithm": package}, **more}
+
+
 def _stagewise(rows: int, nodes: int) -> float:
     """Approximate seconds of a fit whose projection network is trained further after every removal."""
     return _OURS["seconds"](rows, nodes) + 0.001 * rows * nodes
@@ -294,22 +300,14 @@ METHODS: dict[str, Method] = {
         "GIES",
         "Like GES, with the arms of an experiment: an arm says nothing of the causes of what it sets. Needs the role "
         "intervention.",
-        "interventional",
-        {"algorithm": "gies"},
         seconds=lambda rows, nodes: 1.3e-7 * nodes**5,
-        interventions=True,
-        package="gies",
-        imports="gies",
+        **_of_arms("gies"),
     ),
     "gnies": Method(
         "GnIES",
         "Like GIES, without being told what each arm sets. Needs the role intervention.",
-        "interventional",
-        {"algorithm": "gnies"},
         seconds=lambda rows, nodes: 6e-7 * nodes**5,
-        interventions=True,
-        package="gnies",
-        imports="gnies",
+        **_of_arms("gnies"),
     ),
     "notears": Method(
         "NOTEARS-MLP",

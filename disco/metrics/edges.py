@@ -16,7 +16,7 @@ import pandas as pd
 
 from disco.checks import a_thing
 from disco.errors import InputError
-from disco.graph import DIRECTIONS, OF_CONTEXT, UNKNOWN, between_nodes
+from disco.graph import CONTEXT, DIRECTIONS, UNKNOWN, between_nodes
 
 Edges: TypeAlias = pd.DataFrame | nx.DiGraph | Iterable[tuple[str, str]]
 """A table with columns parent and child, a square 0/1 matrix (rows are parents), a graph, or pairs (parent, child)."""
@@ -218,7 +218,7 @@ def undirected(truth: Edges) -> set[tuple[str, str]]:
     """
     if not isinstance(truth, pd.DataFrame) or not {"parent", "child", "direction"} <= set(truth.columns):
         return set()
-    odd = truth["direction"][~truth["direction"].isin([*DIRECTIONS, OF_CONTEXT])]
+    odd = truth["direction"][~truth["direction"].isin([*DIRECTIONS, CONTEXT])]
     if len(odd):
         raise InputError(f"The direction of a true edge must be one of {', '.join(DIRECTIONS)}; got {odd.iloc[0]!r}.")
     rows = truth[truth["direction"] == UNKNOWN]

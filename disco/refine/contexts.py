@@ -35,7 +35,7 @@ class Effects(NamedTuple):
     level: str
 
 
-def with_contexts(given: Prepared) -> tuple[Prepared, dict[str, Effects]]:
+def contexts_as_columns(given: Prepared) -> tuple[Prepared, dict[str, Effects]]:
     """The table with a column for every effect of a context instead of contexts, and what each of them is, by name.
 
     Raises:

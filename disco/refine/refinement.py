@@ -18,7 +18,7 @@ from disco.metrics import Edges
 from disco.progress import Callback, Reporter
 from disco.refine import stability
 from disco.refine.choice import Choice
-from disco.refine.contexts import with_contexts, without_contexts
+from disco.refine.contexts import contexts_as_columns, without_contexts
 from disco.refine.evidence import Judged, judge
 from disco.refine.finished import refined
 from disco.refine.many_rows import searched_rows, whole_design
@@ -90,7 +90,7 @@ def refine(
         notes.append(_PART.format(rows=len(rows), many=many, of="those" if whole is None else "all"))
         given, aside = given.take(rows), aside.iloc[rows] if len(aside) else aside
     found = artefacts(given, aside=aside, dismissed=dismissed)
-    given, columns = with_contexts(given)
+    given, columns = contexts_as_columns(given)
     task = Task.of(given.counts, choice, settings, order, edges, given.adjustment, on, knowledge, shown, columns)
     candidates = _candidates(task, reporter)
     key = key_of(task.design.ranks.cpu().numpy(), choice, order, candidates, given.adjustment, knowledge)

@@ -37,8 +37,8 @@ from disco.table.roles import Given
 from disco.words import listed
 
 NODES = ("node", "settled", "settled_if_hidden", "pairs", "rows", "fewest_rows", "most_rows")
-_FEWEST_GRAPHS = 20  # of a class, if they are drawn
 PAIRS = ("node", "parent", "child", "settled", "settled_if_hidden", "rows")
+_FEWEST_GRAPHS = 8  # of a class, if they are drawn
 NOTHING_OPEN = "No direction is open, so no experiment is needed to settle one."
 _CONTRADICTED = "The refinement contradicts the knowledge or the table's experiments: give those that it was made with."
 

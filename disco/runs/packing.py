@@ -28,7 +28,7 @@ from disco.runs import artefacts, compared, origin
 from disco.runs.folder import Run
 from disco.runs.head import Head, read_head
 from disco.runs.making import id_of, make
-from disco.runs.refined import read_check, read_refined
+from disco.runs.refined import FRAMES, read_check, read_refined
 from disco.runs.results import VARIANTS
 from disco.runs.status import COMPARE, FIT, REFINE, unasked
 from disco.settings import CHOICES
@@ -55,7 +55,7 @@ _FITTED = (
     *("training.json", "events.jsonl", NETWORKS, *_ORDERED),
     *(f"variants/{variant}/{name}" for variant in VARIANTS for name in _ORDERED),
 )
-_FRAMES = ("order", "edges", "starts", "orders", "nodes", "moves", "contexts")
+_FRAMES = ("order", "edges", "starts", *FRAMES)
 _REFINED = (REFINE.file, *(f"refined_{name}.csv" for name in _FRAMES), "refined.json", "refined_check.json")
 _COMPARED = tuple(f"{compared.FOLDER}/{method}/{name}" for method in METHODS for name in compared.FILES)
 _FILES = frozenset((*_HEAD, *_FITTED, *_REFINED, compared.TABLE, *_COMPARED))

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from disco.likelihood.check import Check
 
 PREFIX = "refined_"
+FRAMES = ("nodes", "moves", "orders", "tables", "contexts")  # attributes of a refinement that may be missing
 _MOST_SWEEPS, _MOST_SEARCHES = 1_000_000, 10_000
 _MOST_EFFECTS = 10_000  # of contexts on a node
 _MOST_NOTES, _LONGEST_NOTE = 1000, 1000
@@ -73,7 +74,7 @@ def save(folder: Path, result: Refined, choice: Choice) -> None:
         (folder / name).unlink(missing_ok=True)
     found.write(folder, result.found, PREFIX)
     write_frame(folder / "refined_starts.csv", result.starts)
-    for name in ("nodes", "moves", "orders", "tables", "contexts"):
+    for name in FRAMES:
         frame = getattr(result, name)
         (folder / f"refined_{name}.csv").unlink(missing_ok=True)
         if frame is not None:

@@ -11,7 +11,7 @@ import pandas as pd
 
 from disco.errors import InputError
 from disco.files import check_size, read_regular
-from disco.graph import OF_CONTEXT
+from disco.graph import CONTEXT
 from disco.metrics.edges import known
 from disco.simulate.graphs import own_graph
 from disco.simulate.known import check as check_direction
@@ -113,7 +113,7 @@ def _rows(text: str) -> tuple[list[tuple[int, str, str, list[str]]], list[str]]:
     for number, cells in enumerate(lines, start=1):
         if not any(cells) or (header and number == 1):
             continue
-        if directed is not None and cells[directed : directed + 1] == [OF_CONTEXT]:
+        if directed is not None and cells[directed : directed + 1] == [CONTEXT]:
             continue  # a simulated context, which is no node
         parent, child = (cells[column] if column < len(cells) else "" for column in columns)
         if not parent or (not header and len(cells) > 2):

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from disco.checks import require_types
-from disco.graph import OF_CONTEXT
+from disco.graph import CONTEXT
 from disco.simulate import calibration, ising, sources, surroundings
 from disco.simulate.arms import Arms
 from disco.simulate.design import Design
@@ -44,10 +44,10 @@ class Simulated:
 
     @property
     def told(self) -> pd.DataFrame:
-        """The truth followed by what contexts act on, with the direction `disco.graph.OF_CONTEXT`."""
+        """The truth followed by what contexts act on, with the direction `disco.graph.CONTEXT`."""
         if self.context_edges.empty:
             return self.truth
-        return pd.concat([self.truth, self.context_edges.assign(direction=OF_CONTEXT)], ignore_index=True)
+        return pd.concat([self.truth, self.context_edges.assign(direction=CONTEXT)], ignore_index=True)
 
     @property
     def whole(self) -> pd.DataFrame:

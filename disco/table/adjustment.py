@@ -1,9 +1,9 @@
 """Covariates, contexts, exposure, groups and interventions of the rows of a table.
 
 A covariate is always allowed as a cause of every node and never a node itself. A context is a treatment, arm, site or
-season of which it is to be found what it acts on: a node of the graph that nothing acts on. An exposure is how long,
-how deeply or how widely a row was sampled: a node's counts grow with it, and as parents counts enter as rates
-(count / exposure). Rows of one group belong together: folds and resampled tables keep them together.
+season whose effects are to be found: a node of the graph that nothing acts on. An exposure is how long, how deeply or
+how widely a row was sampled: a node's counts grow with it, and as parents counts enter as rates (count / exposure).
+Rows of one group belong together: folds and resampled tables keep them together.
 """
 
 import hashlib

@@ -62,19 +62,8 @@ _NUMBERS = {
 }
 _EXPERIMENTS = {
     *("treatment", "treated", "treat", "condition", "arm", "guide", "sgrna", "grna", "perturbation", "perturbed"),
-    *(
-        "knockout",
-        "knockdown",
-        "ko",
-        "dose",
-        "drug",
-        "compound",
-        "stimulus",
-        "stimulation",
-        "intervention",
-        "inhibitor",
-    ),
-    *("exclosure", "fertiliser", "fertilizer", "irrigation", "vaccine", "diet"),
+    *("knockout", "knockdown", "ko", "dose", "drug", "compound", "stimulus", "stimulation", "inhibitor"),
+    *("intervention", "exclosure", "fertiliser", "fertilizer", "irrigation", "vaccine", "diet"),
 }
 _DOSES = {"dose", "concentration"}
 _EXPOSURES = {"exposure", "effort", "depth", "hours", "offset", "volume", "trapnights", "lib_size", "total"}

@@ -12,6 +12,7 @@ from pages.shared import session
 from pages.shared.frame.names import code, shown
 from pages.shared.frame.words import bullets
 from pages.shared.table.drafts import Draft, with_names
+from pages.shared.work.facts import fact
 
 _VERSION = "arms_version"
 _CONTROL = "(control)"
@@ -28,8 +29,7 @@ def panel(draft: Draft) -> None:
     found = with_names(draft.table, draft.roles.named("intervention"))
     if not found:
         return
-    column = plain(draft.table.iloc[:, found[0]])
-    name, rows = names_of(draft.table)[found[0]], labels(column)
+    name, rows = names_of(draft.table)[found[0]], _labels(draft, found[0])
     said = {label: _meant(draft, label, name) for label in rows}
     unknown = [label for label, nodes in said.items() if nodes is None]
     title = f"Arms: {how_many(len(rows), 'label')} of {code(name)}"
@@ -40,6 +40,11 @@ def panel(draft: Draft) -> None:
         )
         _offer(draft, unknown)
         _table(draft, rows, said)
+
+
+@fact(lambda draft, position: (draft.key, position), words="Reading the labels …")
+def _labels(draft: Draft, position: int) -> dict[str, int]:
+    return labels(plain(draft.table.iloc[:, position]))
 
 
 def _meant(draft: Draft, label: str, name: str) -> tuple[str, ...] | None:

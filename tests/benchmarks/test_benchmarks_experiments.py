@@ -46,13 +46,14 @@ def test_each_line_is_measured_once(monkeypatch, tmp_path, capsys):
     assert section(path).startswith("# Experiments") and "| controls |" in section(path)
 
 
-def test_what_takes_too_long_is_said(monkeypatch):
-    def slow(*_: object, **__: object) -> None:
-        while True:
-            pass
+def endless(*_: object, **__: object) -> None:
+    while True:
+        pass
 
+
+def test_what_takes_too_long_is_said(monkeypatch):
     monkeypatch.setattr(experiments, "LIMIT", 0.05)
-    monkeypatch.setattr(experiments, "find", slow)
+    monkeypatch.setattr(experiments, "find", endless)
     line = experiments.measure("ising, 1 set", "boss", 0)
     assert line["failed"] == "did not end within 0.05 s"
     assert "edges" not in line
@@ -87,12 +88,8 @@ def test_a_case_of_contexts_is_measured_and_shown(tmp_path, capsys):
 def test_gnies_has_a_time_limit(monkeypatch):
     gnies = pytest.importorskip("gnies")
 
-    def slow(*_: object, **__: object) -> None:
-        while True:
-            pass
-
     monkeypatch.setattr(contexts, "LIMIT", 0.05)
-    monkeypatch.setattr(gnies, "fit", slow)
+    monkeypatch.setattr(gnies, "fit", endless)
     found = contexts.measure("contexts, NB ER2", "gnies", 0)
     assert found == {"failed": "did not end within 0.05 s"}
     told = contexts.table([{"case": "contexts, NB ER2", "method": "gnies", "seed": 0, **found}])

@@ -75,4 +75,7 @@ def test_levels_of_a_context_are_compared_with_the_controls(chain):
         "abcd"
     )
     assert found.loc[("drug", "c"), "changed"] and found.loc[("drug", "a"), "unchanged"]
+    chosen, drawn = (prepare(table, {"arm": kind}) for kind in ("context", ("context", "randomised")))
+    assert 'levels of "arm" were not assigned by chance' in remarks(chosen, contrasts(chosen))[0]
+    assert not remarks(drawn, contrasts(drawn))
     assert (found["targets"].map(len) == 0).all() and found["expected"].isna().all()

@@ -7,7 +7,7 @@ import pytest
 from disco.errors import InputError
 from disco.knowledge import Knowledge
 from disco.refine import Choice, refine
-from disco.refine.contexts import with_contexts
+from disco.refine.contexts import contexts_as_columns
 from disco.table.prepared import prepare, without_interventions
 from disco.table.roles import Roles
 
@@ -61,19 +61,19 @@ def test_an_exposure_concerns_counts_alone(trial):
 
 def test_the_columns_of_a_context():
     rows = pd.DataFrame({"a": [1, 2, 3, 4] * 5, "b": [2, 1] * 10, "arm": ["x", "y", "x", "z"] * 5})
-    given, columns = with_contexts(prepare(rows, {"arm": "context"}))
+    given, columns = contexts_as_columns(prepare(rows, {"arm": "context"}))
     assert list(given.counts) == ["arm = y", "arm = z", "a", "b"] and columns["arm = z"] == ("arm", "z")
     assert given.counts["arm = z"].tolist() == [0, 0, 0, 1] * 5
-    numbers, _ = with_contexts(prepare(rows.assign(arm=np.linspace(0, 1, 20)), {"arm": "context"}))
+    numbers, _ = contexts_as_columns(prepare(rows.assign(arm=np.linspace(0, 1, 20)), {"arm": "context"}))
     assert numbers.counts["arm"].is_monotonic_increasing and numbers.counts["arm"].nunique() == 20
     clash = rows.rename(columns={"b": "arm = y"})
     with pytest.raises(InputError, match='A count column is called "arm = y", as an effect of a context: rename it'):
-        with_contexts(prepare(clash, {"arm": "context"}))
+        contexts_as_columns(prepare(clash, {"arm": "context"}))
 
 
 def test_a_control_is_what_others_are_compared_with():
     rows = pd.DataFrame({"a": [1, 2, 3, 4] * 5, "b": [2, 1] * 10, "arm": ["Control", "y", "y", "y"] * 5})
-    assert list(with_contexts(prepare(rows, {"arm": "context"}))[0].counts) == ["arm = y", "a", "b"]
+    assert list(contexts_as_columns(prepare(rows, {"arm": "context"}))[0].counts) == ["arm = y", "a", "b"]
 
 
 def test_what_cannot_search_for_effects_takes_contexts_as_covariates(trial):

@@ -18,12 +18,14 @@ from disco import runs
 from disco.errors import InputError
 from disco.files import HOMES
 from disco.found import Found
-from disco.refine import Choice
+from disco.refine import Choice, refine
 from disco.runs import COMPARE, FIT, REFINE, Run, compared, create_run, packing
 from disco.runs.compared import Ended
 from disco.runs.packing import pack, unpack
 from disco.runs.refined import read_refined
+from disco.runs.refined import save as save_refined
 from disco.settings import Settings
+from disco.table.roles import Roles
 
 EXAMPLE = (HOMES[0] / "datasets" / "example.zip").read_bytes()
 Files = dict[str, bytes]
@@ -67,6 +69,21 @@ def test_a_run_comes_back_as_it_was():
     assert back == run and back.id == run.id and back.name == "Another name" and pack(back) == kept
     assert files_of(kept).keys() - files_of(pack(back, networks=False)).keys() == {"networks.safetensors"}
     assert back.edges().equals(runs.open_run(run.id).edges()) and len(read_refined(back).edges) > 20
+
+
+def test_everything_that_a_refinement_writes_comes_back(rng):
+    given = np.where(rng.random(300) < 0.5, "drug", "control")
+    a = rng.poisson(np.where(given == "drug", 8, 3))
+    table = pd.DataFrame({"a": a, "b": rng.poisson(1 + a), "given": given})
+    run, choice = (
+        create_run(table, Settings(), name="trial", roles=Roles({"given": "context"})),
+        Choice(1, 0, bootstrap=2, folds=0),
+    )
+    save_refined(run.path, refine(run.table(), choice, order=["b", "a"], roles=run.adjustment), choice)
+    run.update(REFINE, state="done")
+    written = {path.name for path in run.path.glob("refined*")}
+    assert {"refined_tables.csv", "refined_contexts.csv", "refined_moves.csv", "refined_orders.csv"} <= written
+    assert written <= files_of(pack(run)).keys()
 
 
 def test_a_second_copy_gets_an_id_of_its_own():

@@ -11,7 +11,7 @@ from disco.__main__ import main
 from disco.errors import InputError
 from disco.experiments import contrasts
 from disco.experiments.rules import SURE
-from disco.graph import BY_EXPERIMENT, KNOWN, NOT_PROVED, OF_CONTEXT, UNKNOWN, between_nodes
+from disco.graph import BY_EXPERIMENT, CONTEXT, KNOWN, NOT_PROVED, UNKNOWN, between_nodes
 from disco.simulate import Design, read_edges, read_truth, simulate, truth_of
 from disco.simulate.known import reservation
 from disco.table.prepared import prepare
@@ -74,7 +74,7 @@ def test_the_truth_says_what_contexts_act_on_and_show():
     assert simulate(CHAIN.replace(idle_contexts=1)).truth["direction"].tolist() == [UNKNOWN] * 3
     drawn = simulate(CHAIN.replace(contexts=[["x3"], []]))
     assert drawn.truth["direction"].tolist() == [NOT_PROVED, BY_EXPERIMENT, NOT_PROVED]
-    assert drawn.told.iloc[3:].to_numpy().tolist() == [["context1", "x3", OF_CONTEXT]]
+    assert drawn.told.iloc[3:].to_numpy().tolist() == [["context1", "x3", CONTEXT]]
     both = simulate(CHAIN.replace(contexts=[["x2", "x4"]])).truth["direction"]
     assert both.tolist() == [BY_EXPERIMENT, NOT_PROVED, NOT_PROVED], "what it changes comes after x1 alone"
     assert set(simulate(CHAIN.replace(family="poisson-softplus", contexts=1)).truth["direction"]) == {KNOWN}
@@ -95,7 +95,7 @@ def test_every_reader_of_a_truth_reads_the_edges_between_nodes(tmp_path, capsys)
     edges, names = read_edges(lab / "truth.csv")
     assert names == ["x1", "x2", "x3", "x4"] and len(edges) == 3
     truth, names = read_truth((lab / "truth.csv").read_text())
-    assert len(truth) == 3 and len(names) == 4 and OF_CONTEXT not in set(truth["direction"])
+    assert len(truth) == 3 and len(names) == 4 and CONTEXT not in set(truth["direction"])
     assert len(truth_of((lab / "truth.csv").read_bytes(), {*names})) == 3
     assert metrics.f1(written, edges) == 1.0 and metrics.sid(written, edges) == 0
     capsys.readouterr()

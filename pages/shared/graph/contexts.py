@@ -1,7 +1,5 @@
 """Contexts in the graph of a refinement: nodes above all others, and what a picked one acts on."""
 
-from dataclasses import dataclass
-
 import networkx as nx
 import streamlit as st
 
@@ -13,19 +11,10 @@ from disco.words import how_many, number, plural, series
 from pages.shared.frame.names import code
 from pages.shared.frame.words import bullets
 from pages.shared.graph import picked
-from pages.shared.graph.layout import Placed
+from pages.shared.graph.layout import Placed, Places
 from pages.shared.refined.refinement import Refinement
 
 _NONE = "No node was found on which it acts."
-
-
-@dataclass(frozen=True)
-class _Placed:
-    """A refinement's nodes and contexts with their places."""
-
-    run: Run
-    order: list[str]
-    positions: dict[str, tuple[float, float]]
 
 
 def names(run: Run) -> list[str]:
@@ -41,7 +30,7 @@ def placed(refinement: Refinement) -> Placed:
     acts = _acts(refinement)
     children = {name: [child for child, _ in acts if child in refinement.positions] for name, acts in acts.items()}
     positions = refinement.positions | above(refinement.positions, found, children)
-    return _Placed(refinement.run, [*refinement.order, *found], positions)
+    return Places(refinement.run, [*refinement.order, *found], positions)
 
 
 def joined(refinement: Refinement, graph: nx.DiGraph) -> nx.DiGraph:
@@ -61,10 +50,8 @@ def details(refinement: Refinement) -> bool:
         return False
     st.markdown(f"##### {code(name)}")
     is_random = refinement.run.roles.columns[name] == ("context", RANDOMISED)
-    st.caption(
-        "A context: no node acts on it. "
-        + ("Its levels were assigned by chance, so what it changes it causes." if is_random else "")
-    )
+    by_chance = " Its levels were assigned by chance, so what it changes it causes." if is_random else ""
+    st.caption(f"A context: no node acts on it.{by_chance}")
     told = acts[name]
     st.markdown(f"**Acts on** ({how_many(len({child for child, _ in told}), 'node')})" if told else _NONE)
     st.markdown(bullets([words for _, words in told]))

@@ -13,6 +13,7 @@ import numpy as np
 import streamlit as st
 
 from disco.figures.folding import folded
+from disco.runs import Run
 
 _ARRANGED, _ALONE = "graph_arranged", "graph_alone"
 MANY_NODES = 64  # from here on nodes without edges are hidden at first
@@ -23,6 +24,15 @@ _STEPS = 100  # that can be undone
 class Placed(Protocol):
     """The result that a graph belongs to: its nodes in causal order, and their layout in pixels."""
 
+    order: list[str]
+    positions: dict[str, tuple[float, float]]
+
+
+@dataclass(frozen=True)
+class Places:
+    """The same of nodes that are no whole result of a run."""
+
+    run: Run
     order: list[str]
     positions: dict[str, tuple[float, float]]
 

@@ -4,7 +4,7 @@ Every node keeps the place that it has in the first of these graphs, also in the
 layout of the result.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import streamlit as st
 
@@ -16,7 +16,7 @@ from disco.words import how_many
 from disco.work import refining
 from pages.shared.frame import errors
 from pages.shared.graph import canvas, layout, strongest
-from pages.shared.graph.layout import Placed
+from pages.shared.graph.layout import Placed, Places
 from pages.shared.work import monitor as monitors
 from pages.shared.work.refine_monitor import KIND
 
@@ -31,15 +31,6 @@ _ENDED = {  # by the stage that follows the search
 _STOP_HELP = (
     "Ends the search with this graph and computes the evidence on its edges. A longer one may find a better graph."
 )
-
-
-@dataclass(frozen=True)
-class _Placed:
-    """The graph so far, with the places of its nodes; `disco.found.Found` has no layout."""
-
-    run: Run
-    order: list[str]
-    positions: dict[str, tuple[float, float]]
 
 
 def section(run: Run, height: int) -> None:
@@ -79,7 +70,7 @@ def _draw(run: Run, found: Found, height: int) -> None:
     if run.id not in kept:
         kept[run.id] = figures.positions(found.nodes, found.edges)
     widest = max((drawing.strength(values) for *_, values in graph.edges(data=True)), default=1.0)
-    placed = _Placed(run, found.nodes, kept[run.id])
+    placed = Places(run, found.nodes, kept[run.id])
     canvas.graph_view(placed, strongest.part(run, graph), "graph_so_far", strength=widest, height=height)
 
 
