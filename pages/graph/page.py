@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from disco import graph as graphs
 from disco.graph import DISCO
 from disco.words import how_many
 from pages.graph import notice, side_panel
@@ -38,18 +39,21 @@ with right, st.container(height=side_panel.HEIGHT, key="graph_rail", border=Fals
     if known:
         against_truth.choose()
     drawn = side_panel.panel(view, known, top)
-placed, seen = views.with_contexts(view, drawn)
+placed = views.placed(view)
 with slot:
     intro.verdict(*views.verdict(view))
 with left:
     edges, shown = view.graph.number_of_edges(), views.edges_drawn(view, drawn)
-    strongest = f"Strongest {shown:,} of " if shown < edges and len(drawn) == len(view.graph) else ""
-    named = f"**{strongest}{how_many(edges, 'edge')}** among {how_many(len(view.graph), 'node')}"
-    part = "" if len(drawn) == len(view.graph) else f", {how_many(len(drawn), 'node')} shown"
+    nodes = sum(node in view.graph for node in drawn)
+    strongest = f"Strongest {shown:,} of " if shown < edges and nodes == len(view.graph) else ""
+    effects = sum(graphs.CONTEXT in drawn.nodes[parent] for parent, _ in drawn.edges)
+    found_edges = f"**{strongest}{how_many(edges, 'edge')}**{f' and {effects:,} of contexts' if effects else ''}"
+    named = f"{found_edges} among {how_many(len(view.graph), 'node')}"
+    part = "" if nodes == len(view.graph) else f", {how_many(nodes, 'node')} shown"
     st.markdown(f"{named} of {code(run.name)}{part}{views.agreed(view)}")
-    canvas.graph_view(placed, seen, "graph_canvas", strength=view.strength, picks_edges=True, height=side_panel.CANVAS)
+    canvas.graph_view(placed, drawn, "graph_canvas", strength=view.strength, picks_edges=True, height=side_panel.CANVAS)
 shares = {"edges_shown": f"{shown:,} of {edges:,}"} if shown < edges else {}
-downloads.row(placed, seen, view.strength, view.method, view.rule, {**view.choices, **shares})
+downloads.row(placed, drawn, view.strength, view.method, view.rule, {**view.choices, **shares})
 views.tell_address(view)
 if known:
     against_truth.numbers(view.graph, known)

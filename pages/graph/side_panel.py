@@ -6,7 +6,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from disco import graph as graphs
 from disco.figures import graph as drawing
-from disco.graph import BOTH, DISCO
+from disco.graph import BOTH, CONTEXT, DISCO
 from disco.runs import FIT, REFINE, Run
 from disco.words import how_many, number, share
 from pages.graph.view import View, with_contexts
@@ -54,8 +54,8 @@ def panel(view: View, known: Known | None, slot: DeltaGenerator) -> nx.DiGraph:
     judged = view.judged(known, missing) if known is not None and shows_truth else view.graph
     if view.refinement is not None:
         judged = misfit.marked(judged, view.refinement.refined)
-    part = strongest.part(view.placed.run, _neighbourhood(judged, node))
-    edge = picked.picked_edge(part.edges)
+    part = strongest.part(view.placed.run, with_contexts(view, _neighbourhood(judged, node)))
+    edge = picked.picked_edge({edge for edge in part.edges if CONTEXT not in part.nodes[edge[0]]})
     if edge is not None:
         with slot:
             _edge(view, edge)
@@ -67,7 +67,7 @@ def panel(view: View, known: Known | None, slot: DeltaGenerator) -> nx.DiGraph:
             is_context = view.name != DISCO and contexts.details(view.refinement)
         if not is_context:
             st.caption("Click a node or an edge, or choose a node above.")
-            if ends := _ends(view.graph, with_contexts(view, view.graph)[1]):
+            if ends := _ends(view.graph, with_contexts(view, view.graph)):
                 st.caption(ends)
     next_rules.section(view.placed.run, view.placed.order, edge)
     return canvas.with_heads(part, "graph_heads")
@@ -142,8 +142,9 @@ def _node(view: View, judged: nx.DiGraph, part: nx.DiGraph, node: str) -> None:
     if graph.degree(node) and not known.degree(node):
         kin = "none of its edges has a known direction"
     st.caption(f"Position {graph.nodes[node]['position']} of {len(graph)} in the causal order; {kin}.")
-    if part.degree(node) < judged.degree(node):
-        st.caption(f"Drawn are {part.degree(node)} of its {how_many(judged.degree(node), 'edge')}, the strongest.")
+    drawn = sum(edge in judged.edges for edge in (*part.in_edges(node), *part.out_edges(node)))
+    if drawn < judged.degree(node):
+        st.caption(f"Drawn are {drawn} of its {how_many(judged.degree(node), 'edge')}, the strongest.")
     run, refined = view.placed.run, view.refinement.refined if view.refinement is not None else None
     neighbours.section(graph, node, run, None if view.name == DISCO else refined)
     neighbours.details(judged, node, _NUMBERS.get(view.name, neighbours.OF_REFINED))

@@ -149,11 +149,14 @@ def agreed(view: View) -> str:
     return f", {share(both, view.graph.number_of_edges())} found by both methods"
 
 
-def with_contexts(view: View, drawn: nx.DiGraph) -> tuple[Placed, nx.DiGraph]:
-    """The places of all nodes, and what is drawn, both with the contexts of a refinement."""
-    if view.name == DISCO:
-        return view.placed, drawn
-    return contexts.placed(view.refinement), contexts.joined(view.refinement, drawn)
+def placed(view: View) -> Placed:
+    """The places of all nodes, and of the contexts of a refinement."""
+    return view.placed if view.name == DISCO else contexts.placed(view.refinement)
+
+
+def with_contexts(view: View, graph: nx.DiGraph) -> nx.DiGraph:
+    """A part of the graph with the contexts of a refinement."""
+    return graph if view.name == DISCO else contexts.joined(view.refinement, graph)
 
 
 def edges_drawn(view: View, drawn: nx.DiGraph) -> int:

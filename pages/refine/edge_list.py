@@ -37,18 +37,19 @@ def explore(
     with slot[1], st.container(height=_RAIL, key="refine_rail", border=False):
         with st.container(key="refine_filters"):
             edges, lines, absent = _choices(refinement, changes, known)
-            graph = strongest.part(refinement.run, refinement.subgraph(edges), [picked.picked_edge(_pairs(edges))])
+            every = contexts.joined(refinement, refinement.subgraph(edges))
+            graph = strongest.part(refinement.run, every, [picked.picked_edge(_pairs(edges))])
             drawn = canvas.with_heads(_judged(refinement, graph, lines, absent, changes, disco, known), "refine_heads")
         _picked(refinement, edges)
-    placed, seen = contexts.placed(refinement), contexts.joined(refinement, drawn)
+    placed = contexts.placed(refinement)
     with slot[0]:
-        part = "" if (many := graph.number_of_edges()) == len(edges) else f", {many:,} drawn"
+        part = "" if (many := sum(pair in graph.edges for pair in _pairs(edges))) == len(edges) else f", {many:,} drawn"
         st.markdown(f"**{len(edges)} of {how_many(len(refinement.edges), 'edge')}** shown{part}")
-        canvas.graph_view(placed, seen, "refine_canvas", height=CANVAS, strength=refinement.strength, picks_edges=True)
+        canvas.graph_view(placed, drawn, "refine_canvas", height=CANVAS, strength=refinement.strength, picks_edges=True)
     with slot[0], st.container(key="refine_below"):  # on a phone below the panel (assets/app.css)
         shares = {"edges_shown": f"{many:,} of {len(refinement.edges):,}"} if many < len(refinement.edges) else {}
         downloads.row(
-            placed, seen, refinement.strength, "likelihood refinement", "", refinement.choices | shares, "refined"
+            placed, drawn, refinement.strength, "likelihood refinement", "", refinement.choices | shares, "refined"
         )
         _show(_table(edges, changes, known, refinement.graph), refinement)
         _dropped(changes, disco)

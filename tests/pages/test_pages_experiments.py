@@ -13,7 +13,7 @@ from disco.runs import REFINE, create_run, list_runs
 from disco.runs.refined import save
 from disco.settings import Settings
 from disco.table.roles import Roles
-from pages.shared.graph import canvas, contexts
+from pages.shared.graph import canvas, contexts, strongest
 from pages.shared.refined import refinement
 
 PAGE = "pages/experiments/page.py"
@@ -121,6 +121,17 @@ def test_a_picked_context_says_what_it_acts_on(run, page):
     app.session_state["shared_picked_edge"] = {run.path.name: ("given", "d")}
     app.session_state["shared_picked"] = {}
     assert "A context: no node acts on it. Its levels were assigned by chance" in texts(app.run())
+
+
+@pytest.mark.parametrize(("most", "told"), [(2, "**2 edges** among"), (3, "**2 edges** and 1 of contexts among")])
+def test_edges_of_contexts_are_among_the_strongest_that_are_drawn(run, monkeypatch, most, told):
+    monkeypatch.setattr(strongest, "_ALL", 1)
+    monkeypatch.setattr(strongest, "READABLE", most)
+    save(run.path, refine(run.table(), FAST, roles=run.adjustment), FAST)
+    for page in ("graph", "refine"):
+        app = opened(run, f"pages/{page}/page.py")
+        assert not app.exception and "Strongest edges drawn, of 3" in [one.label for one in app.slider]
+        assert (told if page == "graph" else "**2 of 2 edges** shown") in texts(app)
 
 
 def test_a_context_that_acts_on_nothing_is_drawn_too(run):
