@@ -30,11 +30,11 @@ class Sketch(NamedTuple):
     edges: Sequence[tuple[Any, Any, float]]
     decided: Sequence[tuple[Any, Any]] = ()
 
-    def named(self, names: Sequence[str]) -> "Sketch":
-        """The same with names instead of numbers."""
-        edges = [(names[parent], names[child], nats) for parent, child, nats in self.edges]
-        decided = [(names[parent], names[child]) for parent, child in self.decided]
-        return Sketch([names[node] for node in self.order], edges, decided)
+    def named(self, names: Sequence[str], contexts: int = 0) -> "Sketch":
+        """The same with names instead of numbers, without the first nodes, which are effects of contexts."""
+        edges = [(names[parent], names[child], nats) for parent, child, nats in self.edges if parent >= contexts]
+        decided = [(names[parent], names[child]) for parent, child in self.decided if parent >= contexts]
+        return Sketch([names[node] for node in self.order if node >= contexts], edges, decided)
 
 
 @dataclass(frozen=True)

@@ -98,7 +98,7 @@ def judge(
     judging = _Judging(searched, scores, task, whole, reporter)
 
     def told(judged: pd.DataFrame) -> Sketch:
-        return _sketch(searched, edges, judged, tells_decided).named(task.names)
+        return _sketch(searched, edges, judged, tells_decided).named(task.names, task.contexts)
 
     judged, words = judging.rows(edges[:_FIRST]), "evidence: direction of every edge"
     reporter.step("evidence", len(judged), len(edges), message=words, graph=told(judged))

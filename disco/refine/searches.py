@@ -87,7 +87,7 @@ def _linear(task: Task, candidates: Sequence[tuple[int, ...]], reporter: Reporte
 
     def told(graph: Sketch) -> None:
         message = "prior: an order from linear models"
-        reporter.step("prior", 0, 1, 0.0, message=message, graph=graph.named(task.names))
+        reporter.step("prior", 0, 1, 0.0, message=message, graph=graph.named(task.names, task.contexts))
 
     design = task.design
     return order_by_linear_models(correlations(design), design.rows, candidates, task.choice.seed, reporter, told)
@@ -99,7 +99,7 @@ def first_search(task: Task, scores: Scores, order: list[int], reporter: Reporte
 
         def told(event: Event) -> str | None:
             words = f"prior: first search, sweep {event.sweep}"
-            graph = event.graph and event.graph.named(task.names)
+            graph = event.graph and event.graph.named(task.names, task.contexts)
             reporter.step("prior", 0, 1, event.progress, message=words, graph=graph)
             return ENOUGH if reporter.has_enough else None
 
@@ -171,7 +171,7 @@ def _side_by_side(
             inside[start] = event.progress
             share = (done + sum(inside.values())) / max(total, 1)
             words = f"search from {start}: sweep {event.sweep}, score {event.score:,.1f}"
-            graph, sweep, score = event.graph and event.graph.named(task.names), event.sweep, event.score
+            graph, sweep, score = event.graph and event.graph.named(task.names, task.contexts), event.sweep, event.score
             reporter.step(
                 "search", done, total, share, message=words, start=start, sweep=sweep, score=score, graph=graph
             )

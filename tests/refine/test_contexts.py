@@ -43,6 +43,17 @@ def test_a_context_tells_a_direction_that_a_covariate_does_not(trial):
     assert told["context", "randomised"] > told["covariate"] + 10
 
 
+def test_the_graph_of_a_search_that_goes_on_has_no_effects_of_contexts(trial):
+    seen = []
+    roles = {"arm": "context", "warm": "context"}
+    refine(trial, FAST, roles=roles, callback=lambda event: seen.append(event.graph) or True)
+    graphs = [graph for graph in seen if graph is not None]
+    nodes = ["a", "b", "c"]
+    assert len(graphs) > 2 and all(sorted(graph.order) == sorted(nodes) for graph in graphs)
+    assert any(graph.edges for graph in graphs) and any(graph.decided for graph in graphs)
+    assert all({*pair[:2]} <= {*nodes} for graph in graphs for pair in (*graph.edges, *graph.decided))
+
+
 def test_knowledge_and_an_order_before_go_along_with_contexts(trial):
     knowledge = Knowledge(forbidden=["a → b"])
     roles = {"arm": "context", "warm": "covariate"}

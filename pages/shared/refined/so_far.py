@@ -11,7 +11,6 @@ import streamlit as st
 from disco.figures import graph as drawing
 from disco.figures import refined as figures
 from disco.found import Found
-from disco.graph import CONTEXT
 from disco.runs import REFINE, Run, Status
 from disco.words import how_many
 from disco.work import refining
@@ -68,8 +67,6 @@ def _live(run: Run, height: int) -> None:
 
 def _draw(run: Run, found: Found, height: int) -> None:
     graph, kept = found.graph(), st.session_state.setdefault(_PLACES, {})
-    for effect in {*graph} - {*run.nodes}:  # a search has a node for every effect of a context
-        graph.nodes[effect][CONTEXT] = True
     if run.id not in kept:
         kept[run.id] = figures.positions(found.nodes, found.edges)
     widest = max((drawing.strength(values) for *_, values in graph.edges(data=True)), default=1.0)
