@@ -33,12 +33,11 @@ function makeView(place) {
   listenToKeys(view);
   listenToTools(view);
   listenToArranging(view);
-  // The first draw may happen in a page part that is not yet laid out.
-  let width = 0;
+  // The first draw may happen in a page part that is not yet laid out. A scroll bar that comes or goes moves nothing.
+  let size = [0, 0];
   new ResizeObserver(() => {
-    if (Math.abs(view.canvas.clientWidth - width) < 40) return;
-    width = view.canvas.clientWidth;
-    fit(view);
+    const now = [view.canvas.clientWidth, view.canvas.clientHeight];
+    if (now.some((side, index) => Math.abs(side - size[index]) >= 24)) (size = now), fit(view);
   }).observe(view.canvas);
   return view;
 }

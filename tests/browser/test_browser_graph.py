@@ -224,6 +224,24 @@ def test_names_of_many_nodes_are_whole_and_hide_no_outline(page, address, wide):
     assert page.locator(".canvas .node.missed").count() == 29
 
 
+def test_a_window_that_becomes_narrow_keeps_every_node_in_sight(page, address):
+    names = [f"x{k}" for k in range(20)]
+    run = refine_by_hand(finished_run(names, truth=None), names, [(names[k], names[k + 3]) for k in range(17)])
+    page.set_viewport_size({"width": 1000, "height": 800})
+    page.goto(f"{address}/refine?run={run.id}")
+    node(page, 19).wait_for()
+    page.set_viewport_size({"width": 390, "height": 844})
+
+    def in_sight() -> bool:
+        whole, drawn = (page.locator(f".canvas {part}").bounding_box() for part in ("svg", ".nodes"))
+        return all(
+            whole[side] <= drawn[side] and drawn[side] + drawn[size] <= whole[side] + whole[size]
+            for side, size in (("x", "width"), ("y", "height"))
+        )
+
+    until(page, in_sight, "a node is cut")
+
+
 @pytest.mark.parametrize("place", ["graph", "refine"])
 def test_under_the_graph_the_panel_leaves_no_gap_below_it(page, address, place):
     run = refine_by_hand(finished_run(6, truth=None))
