@@ -61,6 +61,7 @@ def test_from_landing_to_a_shared_link(page, address, tmp_path):
     _pick_an_edge(page)
     drawn = edges(page)
     with page.expect_download() as waiting:
+        press(page, "Other formats")
         page.get_by_role("button", name="JSON", exact=True).click()
     saved = json.loads(waiting.value.path().read_text())
     assert {node["id"] for node in saved["nodes"]} == set(CHAIN) and len(saved["edges"]) == len(drawn) > 0

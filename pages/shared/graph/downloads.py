@@ -47,7 +47,7 @@ def row(
     chosen: dict[str, float | str],
     key: str = "graph",
 ) -> None:
-    """Nine buttons in a row: PNG, PDF, SVG, HTML, CSV, GraphML, DOT, JSON of the graph shown, and the script.
+    """Buttons in a row: pictures of the graph shown, a box with its edges in other formats, and the script.
 
     The pictures are as shown, with the verdicts of a truth; the other files hold the edges found.
 
@@ -78,7 +78,7 @@ def files(
     name: str,
     key: str,
 ) -> DeltaGenerator:
-    """The row of buttons for the picture, and for the graph in the formats of other programs.
+    """The row of buttons for the picture, and a box with those for the edges in the formats of other programs.
 
     Args:
         result: has the positions of the nodes.
@@ -111,11 +111,14 @@ def files(
     save("SVG", picture, f"{name}.svg", "image/svg+xml", key=f"{key}_svg")
     help = "The interactive graph, for any browser, offline."
     save("HTML", interactive, f"{name}.html", "text/html", key=f"{key}_html", help=help)
+    help = "CSV, GraphML, DOT or JSON: the edges for other programs."
+    box = buttons.popover("Other formats", help=help, width="content")
+    save = partial(box.download_button, on_click="ignore", width="stretch")
     for kind, (label, mime, help) in KINDS.items():
         try:
             graphs.check_exports(found, kind)
         except InputError as error:
-            buttons.button(label, disabled=True, help=str(error), key=f"{key}_{kind}")
+            box.button(label, disabled=True, help=str(error), key=f"{key}_{kind}", width="stretch")
             continue
         save(label, partial(written, kind), f"{name}.{kind}", mime, key=f"{key}_{kind}", help=help)
     return buttons
