@@ -123,7 +123,7 @@ def _table(edges: pd.DataFrame, changes: pd.DataFrame | None, known: Known | Non
 
 
 def _show(table: pd.DataFrame, refinement: Refinement) -> None:
-    names = ["parent", "child", "gain_nats", "direction_nats", "robust_nats", "decided"]
+    names = ["parent", "child", "gain_nats", "decided", "direction_nats", "robust_nats"]  # a phone shows the first four
     names += ["bootstrap", "disco", "truth", "folds"]
     if table["bootstrap"].isna().all():
         names.remove("bootstrap")

@@ -76,7 +76,7 @@ def _numbers(refinement: Refinement, changes: pd.DataFrame | None) -> None:
     figure.metrics(
         ("Undecided", undecided, f"Edges whose direction is undecided. {text}"),
         *((verdict.capitalize(), int(counted.get(verdict, 0)), help) for verdict, help in changed.items()),
-        width=112,
+        width=96,  # three fit side by side on a phone
     )
     if changes is not None:
         st.caption(f"Compared with the DISCO graph at its thresholds, as on Graph. {evidence_words.SAME_ROWS}")
@@ -162,9 +162,14 @@ def against_truth(refinement: Refinement, known: Known, disco: tuple[object, Kno
     rows = [_met("Refined", refinement.graph, known)]
     if disco is not None:
         rows.append(_met("DISCO", *disco))
-    rows += [(f"Sort by {name}", number(value), "", "", "", "") for name, value in known.controls.items()]
+    rows += [
+        (f"Sort: {name.replace('variance −', 'var −')}", number(value), "", "", "", "")
+        for name, value in known.controls.items()
+    ]
     met = pd.DataFrame(rows, columns=["", "A_top", "Precision", "Recall", "F1", "SHD"])
-    columns = {name: st.column_config.TextColumn(help=define(name)) for name in ("A_top", "SHD")}
+    text = st.column_config.TextColumn
+    columns = {name: text(help=define(name), width=48) for name in ("A_top", "SHD")}  # all fit on a phone
+    columns |= {"": text(width=104), "Precision": text(width=62), "Recall": text(width=46), "F1": text(width=46)}
     table.show(met, "Both graphs and sorting, against the truth", columns, key="refine_truth", width="content")
     st.caption("Sorting fits nothing: compare every result with it.")
 

@@ -244,7 +244,7 @@ def test_what_changed_is_drawn(drawn):
 def test_a_known_truth_stands_beside_both_graphs_and_the_controls(drawn):
     app = opened(refined(), PAGE)
     rows = frame_with(app, "A_top").set_index("")
-    assert rows.index.tolist() == ["Refined", "DISCO", "Sort by mean", "Sort by variance", "Sort by variance − mean"]
+    assert rows.index.tolist() == ["Refined", "DISCO", "Sort: mean", "Sort: variance", "Sort: var − mean"]
     assert rows.loc["Refined", ["A_top", "SHD"]].tolist() == ["1.00", "4"]
     assert float(rows.loc["Refined", "F1"]) == pytest.approx(0.6)
     app.segmented_control(key="refine_lines").set_value("truth").run()
