@@ -168,8 +168,8 @@ def called(name: str) -> str:
 STUDY = Study(
     "portal",
     "Portal",
-    "Near Portal, Arizona, gates keep kangaroo rats out of some plots and let smaller rodents pass. First, what this "
-    "experiment changed; then, what the control plots beside it tell without it.",
+    "Near Portal, Arizona, gates keep kangaroo rats out of some plots and let smaller rodents pass. This page "
+    "shows what that changed, and what the control plots alone would have told.",
     CREDIT,
     names=NAMES,
 )

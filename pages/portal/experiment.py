@@ -13,7 +13,7 @@ from disco.runs import Run
 from disco.studies import portal
 from disco.studies.study import Wanted
 from disco.table.prepared import prepare
-from disco.words import listed, series
+from disco.words import how_many, listed, series
 from pages.shared.frame import errors, figure, table
 from pages.shared.refined import refinement
 from pages.shared.studies import group
@@ -53,8 +53,8 @@ def section(species: tuple[str, ...]) -> None:
         figure.show(figures.forest(found, MARGIN, several=False, names=names, title=title), "portal_forest")
         wanted = _example(chosen, species)
         st.caption(
-            f"{portal.compared(wanted.table)} Intervals: 95 %, with plots as units. Band: ± {MARGIN:.0%}, which counts "
-            "as the same."
+            f"{portal.compared(wanted.table)} Intervals: 95 %, with plots as units. Grey band: "
+            f"within {100 * MARGIN:g} % of the controls, which counts as the same."
         )
         if row.button("Open on Experiments", icon=":material/science:", key="portal_open", help=_OPEN):
             group.open_one(wanted, "experiments")
@@ -70,12 +70,9 @@ def verdicts(runs: Mapping[str, Run], species: tuple[str, ...]) -> None:
         )
         return
     found = _found(portal.ALL, species)
-    rows = pd.DataFrame({"node": found["node"].map(portal.called), "experiment": list(map(_ratio, found.itertuples()))})
+    rows = pd.DataFrame({"node": found["node"].map(_short)})
     text = st.column_config.TextColumn
-    columns = {
-        "node": text("Species", pinned=True),
-        "experiment": text("Without kangaroo rats", help="Captures over those on the controls, with a 95 % interval."),
-    }
+    columns = {"node": text("Species", pinned=True, width=146)}  # on a phone the verdicts fit beside it
     for label, run in runs.items():
         if (one := refinement.readable(run)) is None:
             continue
@@ -83,15 +80,21 @@ def verdicts(runs: Mapping[str, Run], species: tuple[str, ...]) -> None:
         ends = said.assign(node=said["child"].where(said["parent"] == portal.KANGAROO_RATS, said["parent"]))
         ends = ends.merge(one.edges[["parent", "child", "decided"]]).set_index("node")
         rows[label] = [_claim(ends.loc[name]) if name in ends.index else "no edge" for name in found["node"]]
-        columns[label] = text(f"Graph, {label}", help=_CLAIM)
+        columns[label] = text(f"Graph, {label}", help=_CLAIM, width=106)
         counted, changed = said["verdict"].value_counts(), found.loc[found["changed"], "node"]
-        verdict = series([f"{int(counted.get(kind, 0))} {kind}" for kind in VERDICTS])
+        verdict = series([f"{words} {int(counted.get(kind, 0))}" for kind, words in _WORDS.items()])
         missed = f"{int((~changed.isin(ends.index)).sum())} of the {len(changed)} species that changed"
-        st.markdown(f"**Graph, {label}**: {verdict}. It has no edge to {missed}.")
+        st.markdown(
+            f"**Graph, {label}**, has {how_many(len(said), 'edge')} with kangaroo rats. The experiment {verdict}. The "
+            f"graph has no edge to {missed}."
+        )
+    rows["experiment"] = list(map(_ratio, found.itertuples()))
+    columns["experiment"] = text("Without kangaroo rats", help="Captures over those on the controls, 95 % interval.")
     table.show(rows, "Every species: the experiment, and the verdict on each graph's arrow", columns, most=400)
     st.markdown("A search of the trial itself uses what the experiment shows: *Open on Experiments*, above.")
 
 
+_WORDS = dict(zip(VERDICTS, ("supports", "contradicts", "cannot judge"), strict=True))
 _CLAIM = (
     "The arrow from kangaroo rats (→) or to them (←) with the verdict of the experiment, which cannot say anything of "
     "an open direction."
@@ -100,7 +103,13 @@ _CLAIM = (
 
 def _claim(edge: pd.Series) -> str:
     arrow = "→" if edge["parent"] == portal.KANGAROO_RATS else "←"
-    return f"{arrow if edge['decided'] else 'direction open:'} {edge['verdict']}"
+    return f"{arrow} {edge['verdict']}" if edge["decided"] else "direction open"
+
+
+def _short(name: str) -> str:
+    """A species as a biologist shortens it: P. maniculatus (PM)."""
+    whole = portal.called(name)
+    return f"{whole[0]}. {whole.partition(' ')[2]}" if name in portal.SPECIES else whole
 
 
 def _ratio(row: object) -> str:
