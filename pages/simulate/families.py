@@ -30,10 +30,7 @@ def choose() -> None:
         form.choice("family", "Family", KEYS, label, text)
     if mixing == "nodes":
         _by_node()
-    families = form.chosen_families()
-    lines = [f"**{plain(label(key))}**: {plain(FAMILIES[key].index.formula)}" for key in families[:4]]
-    st.caption("  \n".join(lines) + ("  \n…" if len(families) > 4 else ""))
-    _parameters(families)
+    _parameters(form.chosen_families())
 
 
 def _groups() -> None:
@@ -93,7 +90,9 @@ def _parameters(families: list[str]) -> None:
     for family in families:
         for name, item in FAMILIES[family].parameters.items():
             found.setdefault(name, []).append(item)
-    with st.expander("Parameters", icon=":material/tune:", key="sim_parameters", on_change="rerun"):
+    with st.expander("Formula and parameters", icon=":material/tune:", key="sim_parameters", on_change="rerun"):
+        lines = [f"**{plain(label(key))}**: {plain(FAMILIES[key].index.formula)}" for key in families]
+        st.caption("How a node depends on its parents' counts x:  \n" + "  \n".join(lines))
         for name, items in found.items():
             _parameter(name, items)
     given = {name: value for name, value in form.form().parameters.items() if name in found}

@@ -14,15 +14,17 @@ intro.page_intro(
 )
 head = st.container()  # above the form, so that the next step is in sight on a phone too
 with st.container(key="simulate"):
-    left, right = st.columns([2, 3], gap="large")
+    columns = st.columns([2, 3], gap="medium")
+# In a narrow window the graph stands between the two parts of the form (assets/app.css).
+kind, rest = (columns[0].container(key=f"simulate_{name}") for name in ("kind", "form"))
+picture, below = (columns[1].container(key=f"simulate_{name}") for name in ("graph", "table"))
 problems = {}
-with left:
+with kind:
     design_file.examples()
-    for name, choose in (
-        ("graph", graph_kind.choose),
-        ("families", families.choose),
-        ("table", table.choose),
-    ):
+    graph_kind.choose()
+    problems["graph"] = st.empty()
+with rest:
+    for name, choose in (("families", families.choose), ("table", table.choose)):
         choose()
         problems[name] = st.empty()
     form.switch("teaching", "Teaching", "Hides the truth here and on every page, until someone reveals it.")
@@ -37,10 +39,11 @@ with head:
         st.info("There is no table yet: correct what is marked in red.", icon=":material/arrow_downward:")
     if result is not None:
         outcome.send_on(result, teaching)
-with right:
+with picture:
     outcome.graph(result)
-    if result is None:
-        st.stop()
+if result is None:
+    st.stop()
+with below:
     if not teaching:
         outcome.sorting(result)
     outcome.columns(result, teaching)

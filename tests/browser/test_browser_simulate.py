@@ -42,6 +42,18 @@ def canvas(page, address):
     return page
 
 
+def test_in_a_narrow_window_the_graph_stands_before_the_long_form(page, address):
+    for width, is_between in ((390, True), (1400, False)):
+        page.set_viewport_size({"width": width, "height": 844})
+        page.goto(f"{address}/simulate")
+        expect(page.locator(".canvas [data-node]")).to_have_count(20)
+        settled(page)
+        kind, graph, form = (
+            page.locator(f".st-key-simulate_{name}").bounding_box() for name in ("kind", "graph", "form")
+        )
+        assert (kind["y"] < graph["y"] < form["y"]) == is_between
+
+
 def test_a_graph_is_drawn_by_mouse_and_goes_on_with_its_truth(canvas, tmp_path):
     box = canvas.locator(".canvas").bounding_box()
     canvas.mouse.click(box["x"] + 100, box["y"] + 60)
