@@ -19,10 +19,12 @@ result = fit.shown(run)
 fit.variant_picker(result)
 known = truth.shown(result)
 slot = st.container()  # for the verdict, which depends on the thresholds chosen below
-left, right = st.container(key="beside_parents").columns([3, 2], gap="large")
+left, right = st.container(key="beside_parents").columns([4, 3], gap="medium")
 with right:
     selector = selectors.choose(result)
     chosen = selectors.controls(result, selector, "parents")
+    if chosen is not None and known:
+        truth.edge_numbers(known, chosen.graph)
 parts = {}  # below the graph, one of them open
 with left:
     if chosen is None:
@@ -33,7 +35,7 @@ if chosen is not None:
     with slot:
         sections.verdict_on(chosen)
         fit.rows_note(run)
-    sections.below(chosen, known)
+    sections.below(chosen)
     parts = sections.parts(chosen, known)
 parts["Two selectors"] = partial(side_by_side.section, result, known, selector)
 parts[answers.segments("Show", list(parts), "parents_section")]()

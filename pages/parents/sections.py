@@ -22,7 +22,6 @@ from pages.shared.graph import against_truth, canvas, picked, strongest
 from pages.shared.parents import selectors, sparse
 from pages.shared.parents.selectors import Selection
 from pages.shared.refined import misfit, refinement
-from pages.shared.result import truth
 from pages.shared.result.fit import Result
 from pages.shared.result.known import Known
 
@@ -41,15 +40,16 @@ _SCALES = {
 def verdict_on(chosen: Selection) -> None:
     """How well the threshold of the OCS separates its scores; and Graph's verdict on the run, in Graph's words."""
     result, refined = chosen.result, refinement.readable(chosen.result.run)
-    if refined is None or session.shown.view.now() == DISCO:
-        on_graph = verdicts.of_graph(result.ccs, selectors.of_run(result).edges, len(result.order))
+    is_refined = refined is not None and session.shown.view.now() != DISCO
+    if is_refined:
+        on_graph = refined.verdict._replace(text=f"In the refined graph: {refined.verdict.text}")
     else:
-        on_graph = refined.verdict
+        on_graph = verdicts.of_graph(result.ccs, selectors.of_run(result).edges, len(result.order))
     if chosen.is_ocs:
         intro.verdict(*verdicts.of_parents(result.ocs, result.rule, chosen.tau_z, chosen.pi_min), on_graph)
     else:
         intro.verdict(*on_graph)
-    if refined is None or on_graph is not refined.verdict:  # which says the same
+    if not is_refined:  # whose verdict says the same
         misfit.note(refined)
 
 
@@ -65,10 +65,8 @@ def graph(chosen: Selection, known: Known | None) -> None:
         st.caption(chosen.lines)
 
 
-def below(chosen: Selection, known: Known | None) -> None:
-    """Below the graph: how it agrees with a known truth, and what the rule cannot keep."""
-    if known:
-        truth.edge_numbers(known, chosen.graph)
+def below(chosen: Selection) -> None:
+    """Below the graph: what to try if it is almost empty, and what the rule cannot keep."""
     sparse.advise(chosen.result, len(chosen.edges), chosen.selector)
     if chosen.is_ocs:
         cannot(chosen.result, chosen.tau_z)
@@ -103,7 +101,6 @@ def against(result: Result, known: Known, tau_z: float, pi_min: float) -> None:
         average, most = known.average_precision, known.a_top
         drawn = accuracy.precision_recall(known.curve, table, tau_z, pi_min, average, known.chance, most)
         figure.show(drawn, "truth_precision_recall")
-    truth.controls_line(known)
     st.caption(
         "Your own tables have no truth to choose τ_Z by. What carries over is how flat the curve is, not where it "
         "peaks."

@@ -70,7 +70,9 @@ def test_the_verdict_of_graph_is_said_in_its_own_words(edges):
     app.switch_page(PAGE).run()
     verdicts = [*app.success, *app.info, *app.warning, *app.caption]
     (line,) = [one.value for one in verdicts if "Directions: " in one.value]
-    assert f"{head}**" in line and line.split("**")[2].strip() in said
+    words = line.split("**")[2].strip()
+    assert words.startswith("In the refined graph: ") == (edges == "likelihood")
+    assert f"{head}**" in line and words.removeprefix("In the refined graph: ") in said
     assert sum("**The threshold" in one.value for one in verdicts) == 1
 
 

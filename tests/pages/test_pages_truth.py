@@ -45,7 +45,7 @@ def test_parents_are_held_against_the_truth():
         assert numbers(app)["Recall"] == "0.333"
         assert float(numbers(app)["Precision"]) == pytest.approx(1 / found, abs=5e-3)
         assert numbers(app)["SHD"] == str(found - 1 + 2)
-    assert "highest recall that it allows: 0.667 here; sorting the columns by mean" in texts(app)
+    assert "the order has 66.7% of the true edges in the right direction" in texts(app)
     app.segmented_control(key="parents_section").set_value("Against the truth").run()
     assert any(f"F1 is {float(numbers(app)['F1']):.3f} at τ" in part.value.replace("\\", "") for part in app.markdown)
     app.segmented_control(key="parents_section").set_value("One child").run()

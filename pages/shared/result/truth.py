@@ -119,7 +119,7 @@ def order_numbers(known: Known) -> None:
 def edge_numbers(known: Known, graph: nx.DiGraph) -> None:
     """Precision, recall, F1 and SHD of a graph in a row; below, A_top of the order and of sorting."""
     met = known.met(graph)
-    row, wide = figure.numbers(), figure.NUMBER
+    row, wide = figure.numbers(), 110  # two and two, also beside a graph in a small window
     row.metric("Precision", number(met.precision), width=wide, help=define("precision"))
     row.metric(
         "Recall",
@@ -136,8 +136,8 @@ def controls_line(known: Known) -> None:
     """A_top of the order and of sorting the columns, as one line for use beside any figure."""
     if known.a_top is None or not known.controls:
         return
-    sorts = ", ".join(f"by {name} {number(value)}" for name, value in known.controls.items())
+    sorts = ", ".join(f"{value:.1%} by {name}" for name, value in known.controls.items())
     st.caption(
-        "A_top is the share of true edges that agree with the order, the highest recall that it allows: "
-        f"{number(known.a_top)} here; sorting the columns {sorts}."
+        f"A_top: the order has {known.a_top:.1%} of the true edges in the right direction, and no graph along "
+        f"it can find more. Sorting the columns has {sorts}."
     )
