@@ -136,8 +136,9 @@ def controls_line(known: Known) -> None:
     """A_top of the order and of sorting the columns, as one line for use beside any figure."""
     if known.a_top is None or not known.controls:
         return
-    sorts = ", ".join(f"{value:.1%} by {name}" for name, value in known.controls.items())
+    sorts = ", ".join(f"{100 * value:.3g}% by {name}" for name, value in known.controls.items())
+    most = "" if known.a_top == 1 else ", and no graph along it can find more"
     st.caption(
-        f"A_top: the order has {known.a_top:.1%} of the true edges in the right direction, and no graph along "
-        f"it can find more. Sorting the columns has {sorts}."
+        f"A_top: the order has {100 * known.a_top:.3g}% of the true edges in the right direction{most}. Sorting the "
+        f"columns has {sorts}."
     )
