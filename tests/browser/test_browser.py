@@ -116,6 +116,7 @@ def _download_the_graph(page: Page) -> None:
     turn_to(page, "Graph")
     expect(page.get_by_role("heading", name="Graph")).to_be_visible()
     with page.expect_download() as waiting:
+        press(page, "Other formats")
         page.get_by_role("button", name="CSV", exact=True).click()
     table = pd.read_csv(waiting.value.path(), comment="#")
     assert len(table) == kept
