@@ -1,6 +1,6 @@
 """DISCO as a scikit-learn estimator: `fit` a table, then read order, edges and graph."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
@@ -11,6 +11,9 @@ from torch import Tensor
 
 from disco import graph as graphs
 from disco.devices import choose_device
+from disco.effects.answers import Effect
+from disco.effects.effect import effect
+from disco.effects.fitted import FittedGraphs
 from disco.fit.fitted import Variant
 from disco.fit.fitting import fit
 from disco.knowledge import Knowledge
@@ -113,6 +116,18 @@ class DISCO:
         own_tau_z, own_pi_min = ocs.own_thresholds(self.ocs_, self.settings_)
         tau_z, pi_min = own_tau_z if tau_z is None else tau_z, own_pi_min if pi_min is None else pi_min
         return graphs.build(self.order_, ocs.select(self.ocs_, tau_z, pi_min))
+
+    def effect(self, on: str, do: Mapping[str, float], against: Mapping[str, float] | None = None) -> Effect:
+        """What happens to a node if others are set, in the DAG of `edges_`, which is taken for granted.
+
+        See `disco.effects.effect.effect`; a refinement's `effect` also has what is unsure of the graph in it.
+
+        Raises:
+            InputError: the question cannot be answered.
+        """
+        return effect(
+            FittedGraphs.of_dag(self.graph(), self.fitted_.table, roles=self.fitted_.adjustment), on, do, against
+        )
 
     def recover(
         self, boundary: str | None = None, criterion: str | None = None, callback: Callback | None = None

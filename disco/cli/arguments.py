@@ -35,6 +35,7 @@ def parse(argv: Sequence[str] | None = None) -> argparse.Namespace:
         ("fit", "fit a table of counts as a new run", _fit),
         ("graph", "export a run's DAG", _graph),
         ("refine", "search for the order of highest likelihood, with evidence for every edge", _refine),
+        ("effect", "what happens to a node if others are set, or what drives it most", _effect),
         ("next", "which node to set in the next experiment, to settle the most open directions", _next),
         ("compare", "run other methods on the same table and compare their results", _compare),
         ("simulate", "simulate a table with a known graph", _simulate),
@@ -213,9 +214,20 @@ def _refine(command: argparse.ArgumentParser) -> None:
 def _next(command: argparse.ArgumentParser) -> None:
     command.add_argument("run", metavar="RUN", help="folder or id of a run with a refinement")
     command.add_argument("--nodes", metavar="A,B", help="the nodes that can be set (all); quote a name with a comma")
-    command.add_argument(
-        "--format", choices=("text", "json", "csv"), default="text", help="text (default), json or csv"
-    )
+    _format(command)
+
+
+def _effect(command: argparse.ArgumentParser) -> None:
+    command.add_argument("run", metavar="RUN", help="folder or id of a run with a refinement")
+    command.add_argument("--on", required=True, metavar="NAME", help="the node asked about")
+    for option, about in (("--do", "set a node; without it, all effects on the node"), ("--against", "compare with")):
+        command.add_argument(option, action="append", default=[], metavar="NAME=3", help=f"{about}; repeatable")
+    _format(command)
+
+
+def _format(command: argparse.ArgumentParser) -> None:
+    formats = ("text", "json", "csv")
+    command.add_argument("--format", choices=formats, default="text", help="text (default), json or csv")
 
 
 def _compare(command: argparse.ArgumentParser) -> None:

@@ -4,9 +4,11 @@ They are the four rules of Meek (UAI 1995). Each new direction is followed to wh
 graph takes time by its edges. Sets of nodes are the bits of an integer.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
 import numpy as np
+
+from disco.bitsets import members, rows
 
 Pair = tuple[int, int]  # (parent, child)
 
@@ -89,40 +91,3 @@ class Directions:
             self.below[x] |= later
             for y in members(new & self.free[x]):
                 yield x, y
-
-
-def descendants(children: Sequence[int]) -> list[int]:
-    """Every node's descendants in a DAG given by every node's children."""
-    waits = [0] * len(children)
-    for mask in children:
-        for child in members(mask):
-            waits[child] += 1
-    ready = [node for node, count in enumerate(waits) if not count]
-    for node in ready:  # grows: all nodes, sources first
-        for child in members(children[node]):
-            waits[child] -= 1
-            if not waits[child]:
-                ready.append(child)
-    below = [0] * len(children)
-    for node in reversed(ready):
-        for child in members(children[node]):
-            below[node] |= 1 << child | below[child]
-    return below
-
-
-def members(mask: int) -> Iterator[int]:
-    """The numbers in a set, ascending."""
-    while mask:
-        low = mask & -mask
-        yield low.bit_length() - 1
-        mask ^= low
-
-
-def bits(nodes: Iterable[int]) -> int:
-    """Different numbers as a set."""
-    return sum(1 << int(node) for node in nodes)
-
-
-def rows(matrix: np.ndarray) -> list[int]:
-    """The columns that are true in each row, as sets."""
-    return [bits(np.flatnonzero(row)) for row in matrix]

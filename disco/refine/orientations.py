@@ -7,7 +7,7 @@ The undirected edges of such a class form chordal components. An orientation of 
 source. So orientations are counted, listed and drawn source by source: a source directs some edges, and what remains
 falls into smaller components (He, Jia and Yu, JMLR 2015). A known order removes the sources that contradict it.
 
-Sets of nodes are the bits of an integer (`disco.refine.directions`).
+Sets of nodes are the bits of an integer (`disco.bitsets`).
 """
 
 import math
@@ -17,8 +17,9 @@ from itertools import product
 
 import numpy as np
 
+from disco.bitsets import bits, descendants, members, rows
 from disco.knowledge import Resolved
-from disco.refine.directions import Directions, Pair, bits, descendants, members, rows
+from disco.refine.directions import Directions, Pair
 
 MOST_GRAPHS = 400  # of all classes, listed or else drawn
 _MOST_PARTS = 600  # parts of a component whose orientations are counted; a complete graph of nine nodes has 512

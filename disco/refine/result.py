@@ -1,8 +1,8 @@
 """The result of a refinement."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import networkx as nx
 import pandas as pd
@@ -11,6 +11,12 @@ from disco.found import Found
 from disco.graph import CLASS, NO_SOURCE
 from disco.refine.limits import COLUMNS, KINDS
 from disco.table.artefacts import Finding
+
+if TYPE_CHECKING:
+    from disco.effects.answers import Effect
+    from disco.knowledge import Knowledge
+    from disco.table.prepared import Table
+    from disco.table.roles import Given
 
 METHOD = "likelihood refinement"
 EARLY = "The search was ended early"  # begins a note
@@ -86,6 +92,34 @@ class Refined:
     def graph(self) -> nx.DiGraph:
         """The DAG: nodes in causal order with their misfit, edges with their evidence."""
         return self.found.graph()
+
+    def effect(
+        self,
+        table: "Table",
+        on: str,
+        do: Mapping[str, float],
+        against: Mapping[str, float] | None = None,
+        *,
+        roles: "Given | None" = None,
+        knowledge: "Knowledge | None" = None,
+        seed: int = 0,
+    ) -> "Effect":
+        """What happens to a node if others are set: `disco.effects.effect.effect` over the graphs left.
+
+        For several questions, `disco.refine.answers.fitted_graphs` fits the table once.
+
+        Args:
+            table, roles, knowledge: what was refined.
+            on, do, against: the question.
+            seed: of the draws.
+
+        Raises:
+            InputError: the table is not that of the refinement, or the question cannot be answered.
+        """
+        from disco.effects.effect import effect  # imports torch
+        from disco.refine.answers import fitted_graphs
+
+        return effect(fitted_graphs(self, table, roles=roles, knowledge=knowledge, seed=seed), on, do, against)
 
 
 def withheld(result: Refined, artefacts: Sequence[Finding]) -> Refined:

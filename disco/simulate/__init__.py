@@ -6,13 +6,14 @@ from disco.simulate.design import Design
 from disco.simulate.edge_files import read_edges, read_truth, truth_of
 from disco.simulate.families import FAMILIES
 from disco.simulate.graphs import GRAPHS, edge_list
-from disco.simulate.sampling import Simulated, simulate
+from disco.simulate.sampling import Simulated, do, simulate
 
 __all__ = [
     "FAMILIES",
     "GRAPHS",
     "Design",
     "Simulated",
+    "do",
     "edge_list",
     "poisson_er",
     "read_edges",

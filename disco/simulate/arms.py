@@ -5,7 +5,7 @@ canonical parameter, or the logarithm of its mean, moves up or down, and its par
 those of the controls (truncated factorisation), and the controls are the rows of the same design without arms.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -77,3 +77,24 @@ class Arms:
     def beside(self, names: Sequence[str]) -> dict[str, np.ndarray]:
         """The column of the table that names the arms, by its name; none without arms."""
         return {INTERVENTION: self.labels(names)} if len(self.nodes) else {}
+
+
+@dataclass(frozen=True)
+class Everywhere(Arms):
+    """Nodes set in every row.
+
+    Attributes:
+        values: of the set nodes, by number.
+    """
+
+    values: Mapping[int, int]
+
+    @classmethod
+    def at(cls, values: Mapping[int, int], rows: int) -> "Everywhere":
+        """Nodes set to these values."""
+        none = np.zeros(0, dtype=int)
+        return cls(SET, none, none.astype(bool), 0.0, np.ones(rows, dtype=int), values)
+
+    def set(self, node: int, values: np.ndarray) -> np.ndarray:
+        """A node's values, (rows,): the one that it is set to, if it is."""
+        return np.full_like(values, self.values[node]) if node in self.values else values

@@ -4,15 +4,17 @@ The graph, the coefficients and each node's values have their own random streams
 the same across families, and a smaller table is the first rows of a larger one (paper, Replication and pairing).
 """
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
 
-from disco.checks import require_types
+from disco.checks import require, require_types, whole_from
+from disco.errors import InputError
 from disco.graph import CONTEXT
 from disco.simulate import calibration, ising, sources, surroundings
-from disco.simulate.arms import Arms
+from disco.simulate.arms import Arms, Everywhere
 from disco.simulate.design import Design
 from disco.simulate.graphs import draw_graph, edge_list, own_graph
 from disco.simulate.known import directions
@@ -63,6 +65,34 @@ def simulate(design: Design) -> Simulated:
             equal means.
     """
     require_types(design=(design, Design))
+    return _simulated(design, {})
+
+
+def do(design: Design, values: Mapping[str, int], rows: int | None = None) -> pd.DataFrame:
+    """The table of a design whose nodes are set to these values in every row, without arms: the truth about effects.
+
+    Args:
+        design: the same graph and mechanisms; its random numbers too, so the first rows of the nodes that the set ones
+            do not act on are those of its own table.
+        values: of the set nodes.
+        rows: their number; by default those of the design.
+
+    Raises:
+        InputError: a node is unknown, a value is no count, or as for `simulate`.
+    """
+    require_types(design=(design, Design))
+    if rows is not None:
+        require("rows", rows, whole_from(1))
+    for name, value in values.items():
+        if name not in design.names:
+            raise InputError(f'The design has no node "{name}".')
+        require(name, value, whole_from(0))
+    alone = replace(design, interventions=0, rows=design.rows if rows is None else rows)
+    return _simulated(alone, {design.names.index(name): int(value) for name, value in values.items()}).table
+
+
+def _simulated(design: Design, done: Mapping[int, int]) -> Simulated:
+    """The table of a design, with nodes set in every row."""
     streams = Streams.of(design.seed, design.nodes, design.latent)
     names = list(design.names)
     if design.edges is not None:
@@ -80,7 +110,7 @@ def simulate(design: Design) -> Simulated:
         calibrate = calibration.equal_variances if design.equal_variances else calibration.equal_means
         around = surroundings.draw(design, columns, calibration.ROWS, first, placed_for_calibration)
         mechanisms, _ = calibrate(mechanisms, causal, around, others)
-    arms = Arms.of(design, streams.arms)
+    arms = Everywhere.at(done, design.rows) if done else Arms.of(design, streams.arms)
     around = surroundings.draw(design, columns, len(arms.arm), streams.exposure, placed)
     if design.keys() == [ising.KEY]:
         values = ising.draw(mechanisms, order, arms, streams.nodes)

@@ -73,6 +73,10 @@ def compile_all() -> None:
 
 
 def _compile() -> None:
+    import networkx as nx
+
+    from disco.effects.effect import effect
+    from disco.effects.fitted import FittedGraphs
     from disco.likelihood.model import Model
     from disco.refine import Choice, refine
     from disco.refine.prior import BEFORE
@@ -80,6 +84,8 @@ def _compile() -> None:
     table = pd.DataFrame({"x1": np.arange(120) % 5, "x2": np.arange(120) % 7, "x3": np.arange(120) % 3})
     refine(table, Choice(starts=2, restarts=0, bootstrap=0, folds=0))
     Model.of(table, {"x2": ["x1"]}, prior=BEFORE).curve("x1", "x2")
+    chain = nx.DiGraph([("x1", "x2"), ("x2", "x3")])
+    effect(FittedGraphs.of_dag(chain, table), "x3", {"x1": 4}, {"x1": 0}, draws=20)
     with contextlib.suppress(OSError):
         _mark().touch()
 

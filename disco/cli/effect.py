@@ -1,0 +1,116 @@
+"""disco effect RUN: what happens to a node if others are set, or without any, what drives it most."""
+
+import argparse
+import sys
+from typing import Any
+
+import pandas as pd
+
+from disco.cli.saying import say, say_json, sentence, short, write
+from disco.effects.answers import Answer, Effect
+from disco.effects.drivers import drivers
+from disco.effects.effect import effect
+from disco.effects.sentences import in_words
+from disco.errors import InputError
+from disco.files import plain
+from disco.runs import effects, open_run
+from disco.table import spreadsheets
+from disco.words import number
+
+_MOST = 20  # nodes in the text
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Print an effect, or all effects on a node, as text, JSON or CSV.
+
+    Raises:
+        InputError: there is no such run, it has no refinement, or the question cannot be answered.
+    """
+    do, against = _values("--do", arguments.do), _values("--against", arguments.against)
+    if against and not do:
+        raise InputError("--against needs --do: the values that are compared with these.")
+    fitted = effects.fitted(open_run(arguments.run))
+    if do:
+        found = effect(fitted, arguments.on, do, against or None)
+        _print_effect(found, arguments.format)
+    else:
+        _print_drivers(drivers(fitted, arguments.on), arguments.on, arguments.format)
+
+
+def _values(option: str, given: list[str]) -> dict[str, float]:
+    """The values by node, from NAME=VALUE.
+
+    Raises:
+        InputError: a text is not of this form, or a node is named twice.
+    """
+    found = dict[str, float]()
+    for text in given:
+        name, _, value = text.rpartition("=")
+        try:
+            number_of = float(value)
+        except ValueError:
+            name = ""
+        if not name:
+            raise InputError(f'{option} takes a node and a number, such as {option} x=3, not "{short(text)}".')
+        if name in found:
+            raise InputError(f'{option} names "{short(name)}" twice.')
+        found[name] = number_of
+    return found
+
+
+def as_json(found: Effect) -> dict[str, Any]:
+    """An effect as JSON: every number with its 90 % interval, [estimate, low, high]."""
+    cases = [
+        {"edges": case.edges, "share": case.share, **case.answer._asdict(), "graphs": case.answer.graphs._asdict()}
+        for case in found.cases
+    ]
+    told = found.total._asdict() | {"direct": _change(found.direct), "by_adjustment": _change(found.by_adjustment)}
+    about = {"settled_by": found.settled_by, "notes": found.notes, "sentence": in_words(found)}
+    question = {"on": found.on, "do": found.do, "against": found.against}
+    return {**question, **told, "graphs": found.total.graphs._asdict(), "cases": cases, **about}
+
+
+def _change(found: Answer | None) -> dict[str, Any] | None:
+    return None if found is None else {"difference": found.difference, "rate_ratio": found.rate_ratio}
+
+
+def _as_rows(found: Effect) -> pd.DataFrame:
+    """One row per number: of what, in which case, its name, estimate, low, high."""
+    parts = [("total", "", found.total), ("direct", "", found.direct), ("by adjustment", "", found.by_adjustment)]
+    parts += [("total", "; ".join(f"{a} -> {b}" for a, b in case.edges), case.answer) for case in found.cases]
+    rows = [
+        (of, case, name, *getattr(answer, name))
+        for of, case, answer in parts
+        if answer is not None
+        for name in ("mean", "mean_against", "difference", "rate_ratio")
+    ]
+    return pd.DataFrame(rows, columns=["of", "case", "number", "estimate", "low", "high"])
+
+
+def _print_effect(found: Effect, form: str) -> None:
+    if form == "json":
+        say_json(plain(as_json(found)))
+    elif form == "csv":
+        write(spreadsheets.to_csv(_as_rows(found)))
+    else:
+        say(sentence(in_words(found)))
+        for name, answer in (("Direct", found.direct), ("By adjustment", found.by_adjustment)):
+            if answer is not None:
+                say(f"  {name}: ratio {' to '.join(map(number, answer.rate_ratio[1:]))}")
+        say(*map(sentence, found.notes), to=sys.stderr)
+
+
+def _print_drivers(found: pd.DataFrame, on: str, form: str) -> None:
+    if form == "json":
+        say_json(plain({"on": on, "drivers": found.to_dict("records")}))
+    elif form == "csv":
+        write(spreadsheets.to_csv(found))
+    elif found.empty:
+        say(f'No path leads to "{short(on)}" in any graph left.')
+    else:
+        for row in found.head(_MOST).itertuples():
+            change = f"{row.low_value:g} to {row.high_value:g}"
+            ratio = f"ratio {number(row.rate_ratio)} ({number(row.low)} to {number(row.high)})"
+            say(f"  {short(row.node)}  {change}: mean {number(row.mean_low)} to {number(row.mean_high)}, {ratio}")
+        if len(found) > _MOST:
+            say(f"  {len(found) - _MOST:,} more nodes: --format json lists them all.")

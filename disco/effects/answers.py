@@ -1,0 +1,83 @@
+"""Answers to questions about effects."""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+
+class Interval(NamedTuple):
+    """An estimate with its 90 % interval."""
+
+    estimate: float
+    low: float
+    high: float
+
+
+class Shares(NamedTuple):
+    """The shares of the graphs in which the outcome's mean becomes larger, smaller, or stays."""
+
+    more: float
+    less: float
+    none: float
+
+
+class Answer(NamedTuple):
+    """What happens to the outcome.
+
+    Attributes:
+        mean, mean_against: its mean at the values in question, and at those compared with.
+        difference, rate_ratio: of these means.
+        graphs: the shares of the graphs.
+    """
+
+    mean: Interval
+    mean_against: Interval
+    difference: Interval
+    rate_ratio: Interval
+    graphs: Shares
+
+
+class Case(NamedTuple):
+    """The answer if open directions point in one way.
+
+    Attributes:
+        edges: the directions, (parent, child), that its graphs have in common, but not with the others; there may be
+            none.
+        share: of the graphs.
+        answer: over these graphs.
+    """
+
+    edges: tuple[tuple[str, str], ...]
+    share: float
+    answer: Answer
+
+
+@dataclass(frozen=True)
+class Effect:
+    """The effect of setting nodes on an outcome.
+
+    Attributes:
+        on: the outcome.
+        do, against: the values in question and those compared with, by set node.
+        total: the answer over all graphs.
+        direct: the same if everything between keeps what it has in the rows.
+        by_adjustment: the same by a fit of the outcome to the set nodes and a valid adjustment set; None if nothing
+            leads to the outcome, or no set is valid.
+        cases: the likeliest first, if an open direction decides the answer; empty otherwise.
+        is_reversed: the share of the graphs in which the outcome comes before one of the set nodes.
+        notes: caveats, as sentences.
+    """
+
+    on: str
+    do: dict[str, float]
+    against: dict[str, float]
+    total: Answer
+    direct: Answer
+    by_adjustment: Answer | None
+    cases: tuple[Case, ...]
+    is_reversed: float
+    notes: tuple[str, ...]
+
+    @property
+    def settled_by(self) -> tuple[str, ...]:
+        """The nodes of which an experiment would tell the cases apart."""
+        return tuple(dict.fromkeys(node for case in self.cases for edge in case.edges[:1] for node in edge))

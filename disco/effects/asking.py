@@ -1,0 +1,116 @@
+"""A question about an effect, checked: which nodes, at which values, and whether any row is near them."""
+
+import math
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from disco.effects.fitted import FittedGraphs
+from disco.errors import InputError
+from disco.words import how_many, listed, number
+
+_FEW = 5  # fewer rows near a value are worth a note
+_NEAR = 0.5  # standard deviations of the square roots of a column
+
+
+class Question(NamedTuple):
+    """A question that can be answered.
+
+    Attributes:
+        on: the number of the outcome.
+        do, against: the values by the numbers of the set nodes.
+        notes: caveats, as sentences.
+    """
+
+    on: int
+    do: dict[int, float]
+    against: dict[int, float]
+    notes: tuple[str, ...]
+
+
+def asked(
+    fitted: FittedGraphs, on: str, do: Mapping[str, float], against: Mapping[str, float] | None = None
+) -> Question:
+    """The question.
+
+    Raises:
+        InputError: see `disco.effects.effect.effect`.
+    """
+    if not isinstance(do, Mapping) or not do:
+        raise InputError("Nothing is set: give `do` as a mapping of nodes to values, such as {'x': 3}.")
+    outcome = node(fitted, on)
+    values = {node(fitted, name): _value(name, value) for name, value in do.items()}
+    if outcome in values:
+        raise InputError(f'"{on}" cannot be set and be the outcome at once: choose another outcome.')
+    if against is not None and (not isinstance(against, Mapping) or set(against) != set(do)):
+        raise InputError(f"Both sides must set the same nodes: give `against` for {listed(list(map(str, do)), 8)}.")
+    other = {
+        one: typical(fitted, one) if against is None else _value(fitted.names[one], against[fitted.names[one]])
+        for one in values
+    }
+    if other == values:
+        raise InputError("Both sides set the same values: choose others to compare.")
+    if all(dag.below[outcome] >> one & 1 for dag in fitted.graphs.dags for one in values):
+        first = fitted.names[next(iter(values))]
+        raise InputError(
+            f'"{on}" comes before "{first}" in every graph left, so setting "{first}" cannot change it: '
+            f'ask for the effect of "{on}" on "{first}".'
+        )
+    notes = [words for side in (values, other) for one, value in side.items() if (words := _near(fitted, one, value))]
+    return Question(outcome, values, other, tuple(dict.fromkeys(notes)))
+
+
+def node(fitted: FittedGraphs, name: Any) -> int:
+    """The number of a node.
+
+    Raises:
+        InputError: there is none of this name; a covariate is none.
+    """
+    if name in fitted.names:
+        return fitted.names.index(name)
+    adjustment = fitted.nodes.given.adjustment
+    beside = () if adjustment is None else (*adjustment.covariates, *adjustment.contexts)
+    if name in [one.name for one in beside]:
+        raise InputError(
+            f'"{name}" is a covariate or a context, not a node: give it the role of a count, or ask for a node.'
+        )
+    raise InputError(f'There is no node "{name}": the table has {listed(fitted.names, 20)}.')
+
+
+def typical(fitted: FittedGraphs, one: int, share: float = 0.5) -> float:
+    """A quantile of a node's values as a parent, over the rows of the means; the median by default."""
+    levels = np.quantile(fitted.nodes.levels[fitted.nodes.rows, one], share, method="lower")
+    return float(fitted.nodes.parent_grids[one][int(levels)])
+
+
+def _value(name: str, value: Any) -> float:
+    if isinstance(value, bool | np.bool_) or not isinstance(value, int | float | np.integer | np.floating):
+        raise InputError(f'"{name}" can be set to a number of at least 0, not to {value!r:.40}.')
+    if not math.isfinite(value) or value < 0:
+        raise InputError(f'"{name}" can be set to a number of at least 0, not to {value}.')
+    return float(value)
+
+
+def _near(fitted: FittedGraphs, one: int, value: float) -> str:
+    """A sentence if few rows are near a value; empty if there are enough.
+
+    Raises:
+        InputError: there are none.
+    """
+    grid, name = fitted.nodes.parent_grids[one], fitted.names[one]
+    seen = np.bincount(fitted.nodes.levels[fitted.nodes.rows, one], minlength=len(grid))
+    roots = np.sqrt(grid)
+    middle = seen @ roots / seen.sum()
+    spread = math.sqrt(seen @ (roots - middle) ** 2 / seen.sum())
+    rows = int(seen[np.abs(roots - math.sqrt(value)) <= _NEAR * spread].sum())
+    low, high = number(grid[0]), number(grid[-1])
+    if not rows:
+        raise InputError(
+            f'No row has a "{name}" near {number(value)}: choose a value between {low} and {high} that rows are near.'
+        )
+    if not grid[0] <= value <= grid[-1]:
+        return f'"{name}" is between {low} and {high} in all rows: at {number(value)} the answer is extrapolated.'
+    if rows < _FEW:
+        return f'Only {how_many(rows, "row has", "rows have")} a "{name}" near {number(value)}.'
+    return ""

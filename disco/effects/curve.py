@@ -1,0 +1,65 @@
+"""The outcome's mean over the range of one node, with bands, and the paths by which it acts."""
+
+from collections import Counter
+from itertools import islice
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+
+from disco.effects import asking
+from disco.effects.cases import parts
+from disco.effects.effect import mean_of
+from disco.effects.fitted import FittedGraphs
+from disco.effects.graphs import Dag
+from disco.progress import SILENT, Reporter
+
+_POINTS = 9
+_DRAWS = 100
+_MOST_PATHS = 200  # of a graph
+
+
+def curve(fitted: FittedGraphs, on: str, node: str, reporter: Reporter = SILENT) -> pd.DataFrame:
+    """The outcome's mean at values of a node that spread evenly over its rows.
+
+    Returns:
+        Columns case (from 0, as in `Effect.cases` of the same values; 0 without cases), value, mean, low and high.
+
+    Raises:
+        InputError: there is no such node.
+        FitStopped: the reporter's callback stopped the work.
+    """
+    outcome, one = asking.node(fitted, on), asking.node(fitted, node)
+    values = sorted({asking.typical(fitted, one, share) for share in np.linspace(0, 1, _POINTS)})
+    settings = [{one: values[-1]}, {one: values[0]}, *({one: value} for value in values[1:-1])]
+    paths = fitted.graphs.paths((one,), outcome)
+    sampled = fitted.sampled(paths, settings, outcome, _DRAWS, reporter)
+    places = [1, *range(2, len(settings)), 0]  # from the smallest value to the largest
+    frames = []
+    for number, part in enumerate(parts(fitted.graphs, paths, (one,), sampled)):
+        numbers = [mean_of(fitted, sampled, at, part.graphs) for at in places]
+        frames.append(pd.DataFrame(numbers, columns=["mean", "low", "high"]).assign(case=number, value=values))
+    return pd.concat(frames, ignore_index=True)[["case", "value", "mean", "low", "high"]]
+
+
+def routes(fitted: FittedGraphs, on: str, node: str) -> list[tuple[tuple[str, ...], float]]:
+    """The directed paths from a node to the outcome, each with the share of the graphs that have it, largest first.
+
+    Raises:
+        InputError: there is no such node.
+    """
+    outcome, one = asking.node(fitted, on), asking.node(fitted, node)
+    found = Counter[tuple[int, ...]]()
+    for dag in fitted.graphs.dags:
+        for path in _paths(dag, one, outcome):
+            found[path] += dag.share  # type: ignore[assignment] # a weight
+    ranked = sorted(found.items(), key=lambda item: (-round(item[1], 12), len(item[0]), item[0]))
+    return [(tuple(fitted.names[at] for at in path), float(share)) for path, share in ranked]
+
+
+def _paths(dag: Dag, one: int, outcome: int) -> list[tuple[int, ...]]:
+    between = [one, *dag.between((one,), outcome)]
+    graph = nx.DiGraph([(parent, node) for node in between for parent in dag.parents[node] if parent in between])
+    if one not in graph or outcome not in graph:
+        return []
+    return [tuple(path) for path in islice(nx.all_simple_paths(graph, one, outcome), _MOST_PATHS)]

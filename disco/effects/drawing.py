@@ -1,0 +1,116 @@
+"""Levels drawn from a fitted node, and its mean, at many rows: compiled for the CPU.
+
+The node's distribution is computed on a grid of canonical parameters, and interpolated between its points. A level is
+found from its cumulative probabilities, starting at the one that its part of the unit interval begins with.
+"""
+
+import math
+
+import numpy as np
+
+from disco.likelihood.cpu import compiled, within
+from disco.likelihood.link import BENT
+
+_POINTS = 128
+_PARTS = 32  # of the unit interval
+_LOW, _HIGH = BENT
+
+
+@within
+def _eta(index, shift, bend):
+    """The canonical parameter at sums of effects (`disco.likelihood.link`), (k, m)."""
+    found = np.empty(index.shape)
+    for k in range(index.shape[0]):
+        for row in range(index.shape[1]):
+            t = bend * index[k, row]
+            if t == 0.0:
+                value = index[k, row]
+            else:
+                within_bounds = min(max(t, _LOW), _HIGH)
+                risen = math.expm1(within_bounds)
+                value = (risen + (risen + 1.0) * (t - within_bounds)) / bend
+            found[k, row] = value + shift[row]
+    return found
+
+
+@within
+def _chances(low, step, value, weight):
+    """The probability of every level at every point, (points, levels)."""
+    found = np.empty((_POINTS, len(value)))
+    for point in range(_POINTS):
+        eta, most, total = low + step * point, -np.inf, 0.0
+        for level in range(len(value)):
+            found[point, level] = eta * value[level] + weight[level]
+            most = max(most, found[point, level])
+        for level in range(len(value)):
+            found[point, level] = math.exp(found[point, level] - most)
+            total += found[point, level]
+        for level in range(len(value)):
+            found[point, level] /= total
+    return found
+
+
+@compiled
+def mean(index, shift, bend, value, weight, grid):
+    """The mean count of a node over the rows, (k,).
+
+    Args:
+        index: the sums of its parents' effects, (k, m).
+        shift: the canonical parameter without them, (m,).
+        bend: of the link.
+        value, weight: of the levels: v / s, and the log base measure, (levels,).
+        grid: the counts of the levels.
+    """
+    eta = _eta(index, shift, bend)
+    low = eta.min()
+    step = max(eta.max() - low, 1e-9) / (_POINTS - 1)
+    chances, means = _chances(low, step, value, weight), np.zeros(_POINTS)
+    for point in range(_POINTS):
+        for level in range(len(grid)):
+            means[point] += chances[point, level] * grid[level]
+    found = np.zeros(len(index))
+    for k in range(index.shape[0]):
+        for row in range(index.shape[1]):
+            at = (eta[k, row] - low) / step
+            left = min(int(at), _POINTS - 2)
+            found[k] += means[left] + (at - left) * (means[left + 1] - means[left])
+    return found / index.shape[1]
+
+
+@compiled
+def drawn(index, shift, bend, value, weight, uniform):
+    """A level of a node at every row, (k, m), with the same random number for all k.
+
+    Args:
+        index, shift, bend, value, weight: as for `mean`.
+        uniform: from 0 to 1, (m,).
+    """
+    eta, levels = _eta(index, shift, bend), len(value)
+    low = eta.min()
+    step = max(eta.max() - low, 1e-9) / (_POINTS - 1)
+    whole = _chances(low, step, value, weight)
+    first = np.zeros((_POINTS, _PARTS), np.int64)  # the level with which a part of the unit interval begins
+    for point in range(_POINTS):
+        part = 0
+        for level in range(levels):
+            if level:
+                whole[point, level] += whole[point, level - 1]
+            while part < _PARTS and whole[point, level] > part / _PARTS:
+                first[point, part] = level
+                part += 1
+        for other in range(part, _PARTS):
+            first[point, other] = levels - 1
+    found = np.empty(index.shape, np.int64)
+    for k in range(index.shape[0]):
+        for row in range(index.shape[1]):
+            at = (eta[k, row] - low) / step
+            left = min(int(at), _POINTS - 2)
+            share, part = at - left, int(uniform[row] * _PARTS)
+            level = min(first[left, part], first[left + 1, part])
+            while level < levels - 1:
+                below = (1.0 - share) * whole[left, level] + share * whole[left + 1, level]
+                if below > uniform[row]:
+                    break
+                level += 1
+            found[k, row] = level
+    return found

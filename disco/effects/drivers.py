@@ -1,0 +1,64 @@
+"""What drives a node most: the effect of every other node on it, from a low to a high value, largest first."""
+
+import numpy as np
+import pandas as pd
+
+from disco.checks import require_types
+from disco.effects import asking
+from disco.effects.answers import Answer
+from disco.effects.effect import answer
+from disco.effects.fitted import FittedGraphs
+from disco.progress import Callback, Reporter
+
+COLUMNS = (
+    *("node", "low_value", "high_value", "mean_low", "mean_high", "difference"),
+    *("rate_ratio", "low", "high", "more", "less", "none"),
+)
+_LOW, _HIGH = 0.1, 0.9  # quantiles of a node's values
+_DRAWS = 60
+_STOPPED = "the effects were stopped."
+
+
+def drivers(fitted: FittedGraphs, on: str, callback: Callback | None = None) -> pd.DataFrame:
+    """The effects of all nodes on one.
+
+    Args:
+        fitted: the graphs and the table.
+        on: the outcome.
+        callback: receives the events of the stage effects; returning False stops.
+
+    Returns:
+        One row per node from which a path leads to the outcome in some graph, the one of the largest ratio first;
+        columns `COLUMNS`: the node's 10 % and 90 % quantiles (its range if they are equal), the mean at either, their
+        difference and ratio with a 90 % interval, and the shares of the graphs.
+
+    Raises:
+        InputError: there is no such node.
+        FitStopped: the callback stopped the work.
+    """
+    require_types(fitted=(fitted, FittedGraphs))
+    outcome, found = asking.node(fitted, on), list[tuple[object, ...]]()
+    reporter = Reporter(callback, {"effects": 1.0}, _STOPPED)
+    wanted = [
+        one for one in range(len(fitted.names)) if any(dag.below[one] >> outcome & 1 for dag in fitted.graphs.dags)
+    ]
+    for number, node in enumerate(wanted):
+        reporter.step("effects", number, len(wanted), message=f"effects: {fitted.names[node]}")
+        low, high = between(fitted, node)
+        settings = [{node: high}, {node: low}]
+        sampled = fitted.sampled(fitted.graphs.paths((node,), outcome), settings, outcome, _DRAWS, reporter)
+        found.append((fitted.names[node], low, high, *_numbers(answer(fitted, sampled))))
+    frame = pd.DataFrame(found, columns=list(COLUMNS))
+    size = np.abs(np.log(frame["rate_ratio"].to_numpy(float)))
+    return frame.iloc[np.argsort(-size, kind="stable")].reset_index(drop=True)
+
+
+def between(fitted: FittedGraphs, node: int) -> tuple[float, float]:
+    """A low and a high value of a node: its 10 % and 90 % quantiles, or its range if they are equal."""
+    low, high = (asking.typical(fitted, node, share) for share in (_LOW, _HIGH))
+    return (low, high) if low < high else (asking.typical(fitted, node, 0.0), asking.typical(fitted, node, 1.0))
+
+
+def _numbers(found: Answer) -> tuple[float, ...]:
+    means = found.mean_against.estimate, found.mean.estimate
+    return *means, found.difference.estimate, *found.rate_ratio, *found.graphs

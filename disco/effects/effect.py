@@ -1,0 +1,142 @@
+"""The effect of setting nodes on an outcome, with what is unsure of rows, coefficients and graph in its intervals."""
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+
+from disco.checks import require, require_types, whole_from
+from disco.effects import asking, sentences
+from disco.effects.answers import Answer, Case, Effect, Interval, Shares
+from disco.effects.cases import Part, parts
+from disco.effects.fitted import DRAWS, FittedGraphs, Sampled
+from disco.effects.graphs import Dag, Path
+from disco.progress import SILENT, Reporter
+
+LEVEL = 0.9  # of every interval
+TAILS = (1 - LEVEL) / 2, (1 + LEVEL) / 2
+_NONE = 1e-9  # relative; a smaller difference of two means is none
+
+
+def effect(
+    fitted: FittedGraphs,
+    on: str,
+    do: Mapping[str, float],
+    against: Mapping[str, float] | None = None,
+    *,
+    draws: int = DRAWS,
+    reporter: Reporter = SILENT,
+) -> Effect:
+    """What happens to an outcome if nodes are set.
+
+    Args:
+        fitted: the graphs and the table.
+        on: the outcome.
+        do: the value of every set node: a count, or with an exposure the rate at an average exposure.
+        against: the values compared with; by default the medians.
+        draws: number of draws of graph, coefficients and rows.
+        reporter: called before every fit and draw.
+
+    Raises:
+        InputError: a node is unknown, is the outcome or comes after it, or no row is near a value.
+        FitStopped: the reporter's callback stopped the work.
+    """
+    require_types(fitted=(fitted, FittedGraphs))
+    require("draws", draws, whole_from(20))
+    question = asking.asked(fitted, on, do, against)
+    outcome, done, dags = question.on, tuple(question.do), fitted.graphs.dags
+
+    def sampled(paths: list[Path]) -> Sampled:
+        return fitted.sampled(paths, [question.do, question.against], outcome, draws, reporter)
+
+    paths = fitted.graphs.paths(done, outcome)
+    total = sampled(paths)
+    direct = sampled([_direct(dag, done, outcome) for dag in dags])
+    adjusted = [_adjusted(dag, done, outcome) for dag in dags]
+    whole, beside = answer(fitted, total), None
+    if None not in adjusted and any(adjusted):
+        beside = answer(fitted, sampled([path or () for path in adjusted]))
+    found = parts(fitted.graphs, paths, done, total)
+    before = [any(dag.below[outcome] >> node & 1 for node in done) for dag in dags]
+    return Effect(
+        on,
+        {fitted.names[node]: value for node, value in question.do.items()},
+        {fitted.names[node]: value for node, value in question.against.items()},
+        whole,
+        answer(fitted, direct),
+        beside,
+        tuple(_case(fitted, total, part) for part in found) if len(found) > 1 else (),
+        float(fitted.graphs.shares @ before),
+        (*question.notes, *sentences.apart(whole, beside), *fitted.notes),
+    )
+
+
+def _direct(dag: Dag, done: tuple[int, ...], outcome: int) -> Path:
+    parents = dag.parents[outcome]
+    return ((outcome, parents),) if set(parents) & set(done) else ()
+
+
+def _adjusted(dag: Dag, done: tuple[int, ...], outcome: int) -> Path | None:
+    """The outcome with the set nodes and the adjustment set as parents; None if no set is valid."""
+    if not dag.between(done, outcome):
+        return ()
+    others = dag.adjusting(done, outcome)
+    return None if others is None else ((outcome, tuple(sorted({*others, *done}))),)
+
+
+def answer(fitted: FittedGraphs, sampled: Sampled, among: np.ndarray | None = None) -> Answer:
+    """The answer of sampled means at two settings.
+
+    Args:
+        among: the graphs of a case, (graphs,) bool: then the intervals hold every one of the whole table's among them.
+    """
+    shares = _shares(fitted, among)
+    change = sampled.points[:, 0] - sampled.points[:, 1]
+    is_some = np.abs(change) > _NONE * np.abs(sampled.points).max(axis=1)
+    of_graphs = Shares(*(float(shares @ which) for which in (is_some & (change > 0), is_some & (change < 0), ~is_some)))
+    mean, against = shares @ sampled.points[:, :2]
+    return Answer(
+        mean_of(fitted, sampled, 0, among),
+        mean_of(fitted, sampled, 1, among),
+        _interval(fitted, sampled, mean - against, lambda means: means[:, 0] - means[:, 1], among),
+        _interval(fitted, sampled, mean / against, lambda means: means[:, 0] / means[:, 1], among),
+        of_graphs,
+    )
+
+
+def mean_of(fitted: FittedGraphs, sampled: Sampled, setting: int, among: np.ndarray | None = None) -> Interval:
+    """The mean at a setting, by its number; the arguments are those of `answer`."""
+    estimate = float(_shares(fitted, among) @ sampled.points[:, setting])
+    return _interval(fitted, sampled, estimate, lambda means: means[:, setting], among)
+
+
+def _shares(fitted: FittedGraphs, among: np.ndarray | None) -> np.ndarray:
+    """The weights of some graphs, (graphs,), with sum 1."""
+    shares = fitted.graphs.shares if among is None else fitted.graphs.shares * among
+    return shares / shares.sum()
+
+
+def _interval(
+    fitted: FittedGraphs,
+    sampled: Sampled,
+    estimate: float,
+    number: Callable[[np.ndarray], np.ndarray],
+    among: np.ndarray | None,
+) -> Interval:
+    """The interval of a number computed from means, (…, settings)."""
+    kept = sampled if among is None else sampled.of_graphs(among)
+    drawn, points = number(kept.drawn), number(sampled.points)
+    low, high = _quantiles(drawn, kept.weights)
+    near = fitted.graphs.near & (among if among is not None else False)
+    if near.any():
+        around = _quantiles(drawn - points[kept.of], kept.weights)
+        low, high = min(low, points[near].min() + around[0]), max(high, points[near].max() + around[1])
+    return Interval(float(estimate), float(min(low, estimate)), float(max(high, estimate)))
+
+
+def _quantiles(drawn: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    return np.quantile(drawn, TAILS, weights=weights, method="inverted_cdf")
+
+
+def _case(fitted: FittedGraphs, total: Sampled, part: Part) -> Case:
+    edges = tuple((fitted.names[parent], fitted.names[child]) for parent, child in part.edges)
+    return Case(edges, float(fitted.graphs.shares @ part.graphs), answer(fitted, total, part.graphs))

@@ -1,0 +1,179 @@
+"""Graphs fitted to a table, and the outcome's mean over them at any setting of nodes."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import networkx as nx
+import numpy as np
+
+from disco.checks import require, require_types, whole_from
+from disco.effects.graphs import Graphs, Path
+from disco.effects.means import Settings, means
+from disco.effects.nodes import Nodes
+from disco.errors import InputError
+from disco.graph import find_cycle
+from disco.progress import SILENT, Reporter
+from disco.table.prepared import Prepared, Table, prepare
+from disco.table.roles import Given
+
+DRAWS = 200  # of graph, coefficients and rows
+_MOST_ROWS = 2000  # averaged over in each draw
+_AT_FITS = 0.3  # rows averaged over for the estimates at the fits of all graphs, in those of all draws
+_FEWEST_ROWS = 100  # of them in one graph
+_REACHED = 0.6, 0.9  # of the draws, bounds of those of graphs with a path to the outcome
+_TINY = 1e-9
+_ONE = "One graph is taken for granted: what is unsure of it is not in the intervals."
+
+
+class Sampled(NamedTuple):
+    """An outcome's means at k settings.
+
+    Attributes:
+        points: of every graph, at the fits, (graphs, k).
+        reached: whether a path leads to the outcome in it, (graphs,).
+        drawn: of every draw of graph, coefficients and rows, (draws, k).
+        of: the number of the graph of every draw, (draws,).
+        weights: of every draw; they sum to 1, (draws,).
+    """
+
+    points: np.ndarray
+    reached: np.ndarray
+    drawn: np.ndarray
+    of: np.ndarray
+    weights: np.ndarray
+
+    def of_graphs(self, among: np.ndarray) -> "Sampled":
+        """The draws of some graphs only, (graphs,) bool; the points of all."""
+        kept = among[self.of]
+        return self._replace(drawn=self.drawn[kept], of=self.of[kept], weights=self.weights[kept])
+
+
+@dataclass(frozen=True, eq=False)
+class FittedGraphs:
+    """Graphs fitted to a table.
+
+    Attributes:
+        names: the nodes, by number.
+        graphs: the weighted DAGs.
+        nodes: the table, and the fits made so far.
+        notes: what a reader of any effect must know, as sentences.
+        seed: of all draws.
+    """
+
+    names: tuple[str, ...]
+    graphs: Graphs
+    nodes: Nodes
+    notes: tuple[str, ...] = ()
+    seed: int = 0
+
+    @classmethod
+    def of(cls, graphs: Graphs, given: Prepared, notes: tuple[str, ...] = (), seed: int = 0) -> "FittedGraphs":
+        """Graphs over the columns of a table, with the table."""
+        return cls(tuple(given.counts.columns), graphs, Nodes(given, seed), notes, seed)
+
+    @classmethod
+    def of_dag(cls, graph: nx.DiGraph, table: Table, *, roles: Given | None = None, seed: int = 0) -> "FittedGraphs":
+        """One DAG, taken for granted.
+
+        Args:
+            graph: its nodes are columns of the table.
+            table, roles: counts, and the columns with other roles.
+            seed: of the draws.
+
+        Raises:
+            InputError: the table or the roles cannot be used, or the graph is no DAG of the table's columns.
+        """
+        require_types(graph=(graph, nx.DiGraph))
+        require("seed", seed, whole_from(0))
+        given = prepare(table, roles)
+        names = list(given.counts.columns)
+        return cls.of(Graphs.one(_checked(graph, names), names), given, (_ONE,), seed)
+
+    def sampled(
+        self,
+        paths: Sequence[Path],
+        settings: Settings,
+        outcome: int,
+        draws: int = DRAWS,
+        reporter: Reporter = SILENT,
+    ) -> Sampled:
+        """The outcome's means at settings.
+
+        Args:
+            paths: by graph (`Graphs.paths`).
+            settings: the values in question, of the same nodes.
+            outcome: its number.
+            draws: number of draws.
+            reporter: called before every fit and draw.
+        """
+        self.nodes.fit((key for path in paths for key in path), reporter)
+        counts = self.nodes.given.counts.iloc[:, outcome].to_numpy(float)
+        distinct, random = dict.fromkeys(paths), np.random.default_rng([self.seed, 31])
+        many = max(int(_AT_FITS * draws * len(self.nodes.rows) / len(distinct)), _FEWEST_ROWS)
+        at_fit = {path: self._at_fit(path, settings, counts, many, random) for path in distinct}
+        points = np.array([at_fit[path] for path in paths])
+        reached = np.array([bool(path) for path in paths])
+        of, weights = self._of_draws([list(distinct).index(path) for path in paths], reached, draws)
+        drawn = np.empty((draws, len(settings)))
+        for number, graph in enumerate(of):
+            reporter.check()
+            random = np.random.default_rng([self.seed, 29, number])
+            rows, path = self._rows(random), paths[graph]
+            drawn[number] = means(self.nodes, path, settings, rows, number, random) if path else counts[rows].mean()
+        return Sampled(points, reached, drawn, of, weights)
+
+    def _of_draws(self, alike: list[int], reached: np.ndarray, draws: int) -> tuple[np.ndarray, np.ndarray]:
+        """The graph of every draw, in proportion to their shares, and the weights of the draws.
+
+        Most are of graphs in which a path leads to the outcome, however few these are.
+
+        Args:
+            alike: a number by graph, the same for graphs with the same path.
+        """
+        shares, graphs, weights = self.graphs.shares, [], []
+        share = float(shares @ reached)
+        many = draws if share > 1 - _TINY else 0 if share < _TINY else int(np.clip(share, *_REACHED) * draws)
+        for among, count in ((reached, many), (~reached, draws - many)):
+            if not count:
+                continue
+            order = np.flatnonzero(among)[np.argsort(np.array(alike)[among], kind="stable")]
+            whole = np.cumsum(shares[order])
+            at = np.searchsorted(whole, (np.arange(count) + 0.5) / count * whole[-1])
+            graphs.append(order[at.clip(max=len(order) - 1)])
+            weights.append(np.full(count, whole[-1] / count))
+        return np.concatenate(graphs), np.concatenate(weights)
+
+    def _at_fit(
+        self, path: Path, settings: Settings, counts: np.ndarray, many: int, random: np.random.Generator
+    ) -> np.ndarray:
+        """The means at the fits, (k,), over about so many rows: each as often as the others, or some of them."""
+        rows = self.nodes.rows
+        if not path:
+            return np.full(len(settings), counts[rows].mean())
+        if len(path) > 1:  # otherwise nothing is drawn
+            rows = np.repeat(rows, max(1, min(many, 4 * _MOST_ROWS) // len(rows)))
+            rows = random.permutation(rows)[:many]
+        return means(self.nodes, path, settings, rows, -1, random)
+
+    def _rows(self, random: np.random.Generator) -> np.ndarray:
+        """Rows drawn with replacement, whole groups where there are groups."""
+        rows, group = self.nodes.rows, self.nodes.group
+        if group is None:
+            return random.choice(rows, min(len(rows), _MOST_ROWS))
+        members = [rows[group[rows] == one] for one in np.unique(group[rows])]
+        return np.concatenate([members[one] for one in random.integers(0, len(members), len(members))])
+
+
+def _checked(graph: nx.DiGraph, names: Sequence[str]) -> nx.DiGraph:
+    """A DAG of these nodes; nodes without edges may be missing.
+
+    Raises:
+        InputError: it has other nodes, or a cycle.
+    """
+    for node in graph.nodes:
+        if node not in names:
+            raise InputError(f'The graph names "{node}", which is not a column of the table.')
+    if around := find_cycle(graph):
+        raise InputError(f"The graph has a cycle through {', '.join(map(str, around))}; a DAG has none.")
+    return graph

@@ -1,0 +1,192 @@
+"""The fits of nodes given parents that effects need: each made once, with draws of its coefficients.
+
+Every node is the semiparametric GLM of `disco.likelihood.design`, fitted to all rows. Its coefficients are uncertain:
+normal around the fit, with the inverse information as covariance (Laplace), H⁻¹. If rows form groups, what a group's
+rows have in common counts once, and the covariance is H⁻¹ (Σ s sᵀ + Λ) H⁻¹, with the sum over the groups' scores s, the
+sums of their rows' gradients, and Λ the prior's precision (Liang and Zeger, Biometrika 1986).
+"""
+
+from collections.abc import Iterable
+from functools import cached_property
+
+import numpy as np
+import torch
+from scipy.special import softmax
+
+from disco.effects import drawing
+from disco.likelihood.batch import Problems
+from disco.likelihood.covariates import on_grids, rounded
+from disco.likelihood.design import WIDTH
+from disco.likelihood.link import bent
+from disco.likelihood.model import WEAK
+from disco.likelihood.newton import Fits, fit
+from disco.likelihood.small import inverse
+from disco.progress import SILENT, Reporter
+from disco.table.prepared import Prepared
+
+_TOLERANCE = 1e-6
+_SIDE_BY_SIDE = 16  # nodes fitted per batch
+
+Key = tuple[int, tuple[int, ...]]  # a node and its parents, ascending
+
+
+class Conditional:
+    """A node's distribution given its parents, at one draw of its coefficients.
+
+    Attributes:
+        effects: of every parent on its levels, in the order of the parents.
+        shift: the canonical parameter at the rows without the parents' part, (n,).
+    """
+
+    def __init__(self, table: "Nodes", key: Key, theta: np.ndarray) -> None:
+        node, parents = key
+        design, self._grid = table.design, table.grids[node].astype(float)
+        levels, width = len(self._grid), design.measure.shape[-1]
+        self._value = design.value[node, :levels].numpy()
+        self._weight = design.measure[node, :levels].numpy() @ theta[1 : 1 + width]
+        self._bend = float(theta[design.bend])
+        self._blocks = theta[design.head :].reshape(-1, WIDTH)
+        self.effects = [table.bases[parent] @ block for parent, block in zip(parents, self._blocks, strict=True)]
+        self.shift = theta[0] + table.beside @ theta[design.bend + 1 : design.head]
+        if table.offset is not None:
+            self.shift = self.shift + table.offset / self._value[1]
+
+    def at(self, number: int, basis: np.ndarray) -> float:
+        """The effect of the parent at a position, at a value with these columns (`Nodes.basis_at`)."""
+        return float(basis @ self._blocks[number])
+
+    def mean(self, index: np.ndarray, rows: np.ndarray) -> np.ndarray:
+        """The mean count over rows with these numbers, (m,), at sums of effects, (k, m); (k,)."""
+        return drawing.mean(index, self.shift[rows], self._bend, self._value, self._weight, self._grid)
+
+    def drawn(self, index: np.ndarray, rows: np.ndarray, random: np.random.Generator) -> np.ndarray:
+        """Levels at sums of effects, (k, m), of rows with these numbers, with the same random numbers for all k.
+
+        The random numbers of the m rows are spread evenly, so that their mean has little error.
+        """
+        many = index.shape[1]
+        uniform = (random.permutation(many) + random.random(many)) / many
+        return drawing.drawn(index, self.shift[rows], self._bend, self._value, self._weight, uniform)
+
+    def left(self, index: np.ndarray, levels: np.ndarray, measure: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """v / s and the base measure's columns, (levels, q), minus their means, at the rows of the fit."""
+        eta = bent(torch.from_numpy(index), torch.tensor(self._bend))[0].numpy() + self.shift
+        chances = softmax(eta[:, None] * self._value + self._weight, axis=1)
+        measure = measure[: len(self._value)]
+        return self._value[levels] - chances @ self._value, measure[levels] - chances @ measure
+
+
+class _Fit:
+    """One fit: its coefficients, and draws of them."""
+
+    def __init__(self, theta: np.ndarray, covariance: np.ndarray, random: np.random.Generator) -> None:
+        self.theta, self._random = theta, random
+        values, vectors = np.linalg.eigh((covariance + covariance.T) / 2)
+        self._root = vectors * np.sqrt(values.clip(0))
+        self._draws = dict[int, np.ndarray]()
+
+    def draw(self, number: int) -> np.ndarray:
+        """The coefficients of a draw, the same for the same number; −1: those of the fit."""
+        while number >= len(self._draws):
+            self._draws[len(self._draws)] = self.theta + self._root @ self._random.standard_normal(len(self.theta))
+        return self.theta if number < 0 else self._draws[number]
+
+
+class Nodes:
+    """A table and the fits to it.
+
+    Attributes:
+        given: the table.
+        grids, parent_grids, design: as in `disco.likelihood.model.Model`.
+        rows: the rows over which means are taken, their numbers: those in which nothing was set.
+        levels: of every node as a parent, (n, d).
+        bases: its columns on these levels, one array per node.
+        beside, offset: the rows' own columns and the offset, as in `Model`.
+    """
+
+    def __init__(self, given: Prepared, seed: int = 0) -> None:
+        adjustment = None if given.adjustment is None else given.adjustment.contexts_as_covariates()
+        self.given, self._adjustment, self._seed = given, adjustment, seed
+        self.grids, self.parent_grids, self.design = on_grids(given.counts, adjustment, WEAK)
+        design, many = self.design, len(given.counts)
+        done = None if adjustment is None else adjustment.interventions
+        self.rows = np.arange(many) if done is None else np.flatnonzero(done.arm == 0)
+        self.levels = design.parent_ranks.numpy()
+        self.bases = [design.basis[node, : len(grid)].numpy() for node, grid in enumerate(self.parent_grids)]
+        self.beside = design.columns[design.nodes :].flatten(0, 1).numpy().T
+        self.offset = None if design.offset is None else design.offset.numpy()
+        self._fits = dict[Key, _Fit]()
+        self._kept = dict[tuple[Key, int], Conditional]()
+
+    @property
+    def group(self) -> np.ndarray | None:
+        """Every row's group, (n,), or None."""
+        return None if self._adjustment is None else self._adjustment.group
+
+    def fit(self, keys: Iterable[Key], reporter: Reporter = SILENT) -> None:
+        """Fit what is not fitted yet, nodes with equally many parents at once."""
+        by_size = dict[int, list[Key]]()
+        for key in dict.fromkeys(keys):
+            if key not in self._fits:
+                by_size.setdefault(len(key[1]), []).append(key)
+        for wanted in by_size.values():
+            for first in range(0, len(wanted), _SIDE_BY_SIDE):
+                part = wanted[first : first + _SIDE_BY_SIDE]
+                reporter.check()
+                found = fit(self.design, Problems.of(part), tolerance=_TOLERANCE)
+                covariances = inverse(found.moments.information, found.penalty).numpy()
+                for number, key in enumerate(part):
+                    theta, covariance = found.theta[number].numpy(), covariances[number]
+                    if self.group is not None:
+                        covariance = self._clustered(key, found, number, covariance)
+                    random = np.random.default_rng([self._seed, 23, key[0], *key[1]])
+                    self._fits[key] = _Fit(theta, covariance, random)
+
+    def conditional(self, key: Key, number: int) -> Conditional:
+        """A fitted node at a draw of its coefficients; −1: at the fit."""
+        if number >= 0:
+            return Conditional(self, key, self._fits[key].draw(number))
+        if (key, number) not in self._kept:
+            self._kept[key, number] = Conditional(self, key, self._fits[key].theta)
+        return self._kept[key, number]
+
+    def basis_at(self, node: int, value: float) -> np.ndarray:
+        """The columns of a node as a parent at any value, (WIDTH,): linear between its levels and beyond them."""
+        grid, basis = self.parent_grids[node], self.bases[node]
+        right = int(np.clip(np.searchsorted(grid, value), 1, len(grid) - 1))
+        share = (value - grid[right - 1]) / (grid[right] - grid[right - 1])
+        return basis[right - 1] + share * (basis[right] - basis[right - 1])
+
+    def as_parent(self, node: int, levels: np.ndarray, rows: np.ndarray) -> np.ndarray:
+        """A node's levels as a parent, (k, m), from its levels as a child, at rows with these numbers, (m,)."""
+        if self._exposure is None:
+            return levels
+        grid = self.parent_grids[node]
+        rates = rounded(self.grids[node][levels], self._exposure[rows])
+        return np.searchsorted((grid[1:] + grid[:-1]) / 2, rates)
+
+    @cached_property
+    def _exposure(self) -> np.ndarray | None:
+        logarithm = None if self._adjustment is None else self._adjustment.log_exposure
+        return None if logarithm is None else np.exp(logarithm)
+
+    def _clustered(self, key: Key, fits: Fits, number: int, covariance: np.ndarray) -> np.ndarray:
+        """The covariance of a fit's coefficients, if the rows of a group are not independent."""
+        node, parents = key
+        design, theta = self.design, fits.theta[number].numpy()
+        one = Conditional(self, key, theta)
+        parts = zip(one.effects, parents, strict=True)
+        index = sum((effect[self.levels[:, parent]] for effect, parent in parts), np.zeros(design.rows))
+        slope, along = (part.numpy() for part in bent(torch.from_numpy(index), torch.tensor(theta[design.bend]))[1:])
+        left, of_measure = one.left(index, design.ranks[:, node].numpy(), design.measure[node].numpy())
+        columns = design.columns[list(parents)].flatten(0, 1).numpy().T
+        bases = [left[:, None], of_measure, (left * along)[:, None]]
+        scores = np.column_stack([*bases, left[:, None] * self.beside, (left * slope)[:, None] * columns])
+        if design.own_rows is not None:
+            scores = scores * design.own_rows[node].numpy()[:, None]
+        assert self.group is not None
+        sums = np.zeros((int(self.group.max()) + 1, scores.shape[1]))
+        np.add.at(sums, self.group, scores)
+        seen = len(np.unique(self.group))
+        inner = sums.T @ sums * seen / max(seen - 1, 1) + np.diag(fits.penalty[number].numpy())
+        return covariance @ inner @ covariance

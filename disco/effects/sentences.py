@@ -1,0 +1,94 @@
+"""Effects in words."""
+
+from disco.effects.answers import Answer, Case, Effect
+from disco.words import number, series
+
+_ALL = 0.995  # a share of the graphs that is said as all of them
+_EDGES = 2  # of a case that are named
+
+
+def in_words(effect: Effect) -> str:
+    """The answer in one or a few sentences: what changes, how sure it is, and on what it depends."""
+    if effect.cases:
+        return _by_cases(effect)
+    if effect.total.graphs.none > _ALL:
+        return f"{_if(effect)}, {effect.on} would not change: in all graphs left, {_no_path(effect)}."
+    words = f"{_if(effect)}, {_change(effect.on, effect.total)}."
+    return f"{words} {_sure(effect)}".rstrip()
+
+
+def apart(total: Answer, beside: Answer | None) -> tuple[str, ...]:
+    """A sentence if the model and the adjustment differ by more than both intervals."""
+    if beside is None:
+        return ()
+    one, other = total.difference, beside.difference
+    if one.low <= other.high and other.low <= one.high:
+        return ()
+    return (
+        f"By adjustment alone the difference is {_interval(other)}, not {_interval(one)}: the model of what lies "
+        "between does not fit, so trust neither.",
+    )
+
+
+def _if(effect: Effect) -> str:
+    sets = [f"{name} went from {effect.against[name]:g} to {value:g}" for name, value in effect.do.items()]
+    return f"If {series(sets)}"
+
+
+def _change(on: str, found: Answer) -> str:
+    mean, before, ratio = found.mean.estimate, found.mean_against.estimate, found.rate_ratio
+    return (
+        f"the mean of {on} would go from {number(before)} to {number(mean)} (ratio {number(ratio.estimate)}, "
+        f"90 % interval {number(ratio.low)} to {number(ratio.high)})"
+    )
+
+
+def _sure(effect: Effect) -> str:
+    """How many graphs agree, and whether the interval excludes none."""
+    shares, ratio = effect.total.graphs, effect.total.rate_ratio
+    has_more = ratio.estimate >= 1
+    same, other = (shares.more, shares.less) if has_more else (shares.less, shares.more)
+    parts = [f"{'An increase' if has_more else 'A decrease'} in {_share(same)}"]
+    if other >= 1 - _ALL:
+        parts.append(f"{'a decrease' if has_more else 'an increase'} in {_share(other)}")
+    if shares.none >= 1 - _ALL:
+        parts.append(f"none in {_share(shares.none)}, where {_no_path(effect)}")
+    words = f"{'; '.join(parts)}."
+    return words if ratio.low > 1 or ratio.high < 1 else f"{words} That there is no effect cannot be excluded."
+
+
+def _no_path(effect: Effect) -> str:
+    """Why there is no effect in the graphs without one."""
+    names = series(list(effect.do))
+    if effect.is_reversed > 0 and effect.is_reversed >= _ALL * effect.total.graphs.none:
+        return f"{effect.on} comes before {names}"
+    return f"no path leads from {names} to {effect.on}"
+
+
+def _share(share: float) -> str:
+    return "all graphs" if share > _ALL else f"{100 * share:.0f} % of the graphs"
+
+
+def _by_cases(effect: Effect) -> str:
+    """One answer per case, and what would tell them apart."""
+    told = [f"if {_when(effect, case)} ({_share(case.share)}), {_in_case(effect, case)}" for case in effect.cases]
+    tell = f" An experiment that sets {' or '.join(effect.settled_by[:2])} would tell." if effect.settled_by else ""
+    return f"It depends on directions that these rows do not tell. {_if(effect)}: {'; '.join(told)}.{tell}"
+
+
+def _when(effect: Effect, case: Case) -> str:
+    if case.edges:
+        return series([f"{parent} → {child}" for parent, child in case.edges[:_EDGES]])
+    names = series(list(effect.do))
+    has_none = case.answer.graphs.none > _ALL
+    return f"{'no' if has_none else 'a'} path leads from {names} to {effect.on}"
+
+
+def _in_case(effect: Effect, case: Case) -> str:
+    if case.answer.graphs.none > _ALL:
+        return f"{effect.on} would not change"
+    return _change(effect.on, case.answer)
+
+
+def _interval(found: tuple[float, float, float]) -> str:
+    return f"{number(found[0])} ({number(found[1])} to {number(found[2])})"

@@ -1,0 +1,53 @@
+"""The graphs that a refinement leaves, fitted to its table, to ask for effects (`disco.effects`)."""
+
+from disco.checks import require, require_types, whole_from
+from disco.effects.fitted import FittedGraphs
+from disco.effects.graphs import Dag, Graphs
+from disco.knowledge import Knowledge
+from disco.refine.left import Left
+from disco.refine.many_rows import searched_rows
+from disco.refine.orientations import MOST_GRAPHS
+from disco.refine.result import Refined
+from disco.table.prepared import Table, prepare
+from disco.table.roles import Given
+
+_FEWEST = 8  # graphs of a class, if they are drawn
+_NO_TABLES = "There are no bootstrap tables, so what is unsure of the presence of edges is not in the intervals."
+
+
+def fitted_graphs(
+    refined: Refined,
+    table: Table,
+    *,
+    roles: Given | None = None,
+    knowledge: Knowledge | None = None,
+    seed: int = 0,
+) -> FittedGraphs:
+    """The graphs that a refinement leaves, with its table.
+
+    Args:
+        refined: the refinement.
+        table, roles: what was refined.
+        knowledge: the rules given to the refinement.
+        seed: of the draws.
+
+    Raises:
+        InputError: the table, roles or knowledge are not those of the refinement.
+    """
+    require_types(refined=(refined, Refined), knowledge=(knowledge, Knowledge | None))
+    require("seed", seed, whole_from(0))
+    given = prepare(table, roles)
+    left = Left.of(refined, list(given.counts.columns), given, knowledge)
+    classes, dags, is_exact = left.classes, list[Dag](), True
+    for alike, share, is_drawn in classes:
+        graphs, is_all = alike.graphs(seed, max(_FEWEST, MOST_GRAPHS // len(classes)))
+        is_exact = is_exact and is_all
+        each = share / len(graphs)
+        dags += [Dag(tuple(children), tuple(below), each, not is_drawn) for children, below in graphs]
+    rows = searched_rows(given.counts.to_numpy())
+    return FittedGraphs.of(
+        Graphs(tuple(dags), tuple(left.pairs[one] for one in left.open), is_exact),
+        given if rows is None else given.take(rows),
+        () if left.tables else (_NO_TABLES,),
+        seed,
+    )

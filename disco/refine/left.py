@@ -1,0 +1,147 @@
+"""The graphs that a refinement leaves: the classes of the graph found, of others near the best, of bootstrap tables.
+
+The class of the graph found (`disco.refine.orientations`) counts as much as each class that its edges have along the
+order of a search that ended near the best, and as much as that of each bootstrap table. Directions that have a source
+are the same in all of them; open ones point either way.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+
+import numpy as np
+
+from disco.errors import InputError
+from disco.graph import NO_SOURCE
+from disco.knowledge import Knowledge, Resolved
+from disco.knowledge.resolved import closure
+from disco.refine.limits import BOUND
+from disco.refine.orientations import Class
+from disco.refine.result import Refined
+from disco.table.interventions import MARGIN
+from disco.table.prepared import Prepared
+
+_CONTRADICTED = "The refinement contradicts the knowledge or the table's experiments: give those that it was made with."
+
+
+class Left:
+    """The edges of a refinement as numbers, and the graphs left.
+
+    Attributes:
+        pairs: (parent, child) of every edge.
+        open: the numbers of the open edges.
+        number: of the open edge between two nodes, both ways.
+        beside: the nodes with an open edge to each node, as bits.
+        known: the rules, with the directions that have a source among them.
+        starts: the graph found and those along the orders of searches that ended near the best, (d, d) bool each.
+        tables: the graphs of bootstrap tables, in the known directions, (d, d) bool each.
+    """
+
+    def __init__(self, refined: Refined, index: dict[str, int], rules: Resolved) -> None:
+        edges, many = refined.edges, len(index)
+        self.pairs = [(index[row.parent], index[row.child]) for row in edges.itertuples()]
+        is_open = (edges["source"] == NO_SOURCE).tolist()
+        settled = np.zeros((many, many), dtype=bool)
+        for pair, is_free in zip(self.pairs, is_open, strict=True):
+            settled[pair] = not is_free
+        before = closure(rules.before | settled)
+        if before.diagonal().any():
+            raise InputError(_CONTRADICTED)
+        self.known = Resolved(rules.forbidden | before.T, rules.required, before)
+        self.open = [one for one, pair in enumerate(self.pairs) if is_open[one] and not before[pair]]
+        self.number: dict[tuple[int, int], int] = {}
+        self.beside = [0] * many
+        for one in self.open:
+            parent, child = self.pairs[one]
+            self.number[parent, child] = self.number[child, parent] = one
+            self.beside[parent] |= 1 << child
+            self.beside[child] |= 1 << parent
+        orders = [[index[name] for name in order] for order in (refined.order, *_near(refined))]
+        graphs = [self._along(order) for order in orders]
+        if graphs[0] is None:
+            raise InputError(_CONTRADICTED)
+        self.starts = [graph for graph in graphs if graph is not None]
+        self.tables = [] if refined.tables is None else self._turned(refined, index)
+
+    @classmethod
+    def of(
+        cls, refined: Refined, names: Sequence[str], given: Prepared | None = None, knowledge: Knowledge | None = None
+    ) -> "Left":
+        """The graphs that a refinement leaves.
+
+        Args:
+            refined: the refinement.
+            names: its nodes, by number.
+            given: the refined table; its experiments exclude directions.
+            knowledge: the rules given to the refinement.
+
+        Raises:
+            InputError: the names, the table or the knowledge are not those of the refinement.
+        """
+        if odd := sorted(set(names) ^ set(refined.order)):
+            what = f'the column "{odd[0]}": give the refined table.'
+            raise InputError(f"Only one of the table and the refinement has {what}")
+        margin = float(refined.found.choices.get("margin", MARGIN))
+        rules = _rules(list(names), given, knowledge, margin)
+        return cls(refined, {name: number for number, name in enumerate(names)}, rules)
+
+    @property
+    def classes(self) -> list[tuple[Class, float, bool]]:
+        """The classes of the graphs, each once, with their shares, and whether they are of bootstrap tables only."""
+        found: dict[tuple[int, ...], Class] = {}
+        times = Counter[tuple[int, ...]]()
+        for graph in self.starts:
+            one = Class(graph, self.known)
+            found.setdefault(one.key, one)
+            times[one.key] = 1  # however many searches ended there
+        near = set(times)
+        for graph, many in _distinct(self.tables):
+            one = Class(graph, self.known)
+            found.setdefault(one.key, one)
+            times[one.key] += many
+        return [(one, times[key] / times.total(), key not in near) for key, one in found.items()]
+
+    def _along(self, order: list[int]) -> np.ndarray | None:
+        """The edges along an order that obeys what is known as far as it can; None if a rule forbids one of them."""
+        place = {node: at for at, node in enumerate(self.known.sorted(order))}
+        graph = np.zeros((len(order),) * 2, dtype=bool)
+        for pair in self.pairs:
+            graph[min(pair, key=place.__getitem__), max(pair, key=place.__getitem__)] = True
+        return None if (graph & self.known.forbidden).any() else graph
+
+    def _turned(self, refined: Refined, index: dict[str, int]) -> list[np.ndarray]:
+        """The graphs of bootstrap tables, without those that what is known turns into a cycle."""
+        assert refined.tables is not None
+        graphs = np.zeros((int(refined.found.choices.get("bootstrap", 0)), len(index), len(index)), dtype=bool)
+        for row in refined.tables.itertuples():
+            pair = index[row.parent], index[row.child]
+            graphs[(row.table - 1, *(pair[::-1] if self.known.forbidden[pair] else pair))] = True
+        allowed = (graph for graph in graphs if not (graph & self.known.forbidden).any())
+        return [graph for graph in allowed if not closure(graph | self.known.before).diagonal().any()]
+
+
+def _near(refined: Refined) -> list[list[str]]:
+    """The orders of the other searches that ended within the bound of the best."""
+    if refined.orders is None:
+        return []
+    last = refined.starts.sort_values("sweep").groupby("start")["score"].last()
+    near = set(last.index[last >= last.max() - float(refined.found.choices.get("bound", BOUND))]) - {refined.best}
+    each = refined.orders.sort_values("position").groupby("start", sort=False)["node"]
+    return [nodes.tolist() for start, nodes in each if start in near]
+
+
+def _distinct(graphs: Sequence[np.ndarray]) -> list[tuple[np.ndarray, int]]:
+    """Each graph once, and how often it occurs."""
+    found = {graph.tobytes(): graph for graph in graphs}
+    times = Counter(graph.tobytes() for graph in graphs)
+    return [(graph, times[key]) for key, graph in found.items()]
+
+
+def _rules(names: list[str], given: Prepared | None, knowledge: Knowledge | None, margin: float) -> Resolved:
+    """The rules of knowledge and of the table's experiments."""
+    known = None if knowledge is None else knowledge.resolve(names)
+    if given is not None:
+        from disco.experiments import learnt_of  # imports scipy.stats
+
+        known = learnt_of(given, names, known, margin).rules
+    none = np.zeros((len(names),) * 2, dtype=bool)
+    return Resolved(none, none, none) if known is None else known

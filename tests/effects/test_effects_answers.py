@@ -1,0 +1,226 @@
+"""Answers: cases of open directions, shares of the graphs, sentences, bad questions, the command line."""
+
+import io
+import json
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+import pytest
+from made_up import finished_run, refine_by_hand
+
+from disco.__main__ import main
+from disco.effects.curve import curve, routes
+from disco.effects.drivers import drivers
+from disco.effects.effect import effect
+from disco.effects.fitted import FittedGraphs
+from disco.effects.sentences import in_words
+from disco.errors import FitStopped, InputError
+from disco.found import Found
+from disco.refine import Refined
+from disco.refine.answers import fitted_graphs
+from disco.table.roles import Roles
+
+STARTS = pd.DataFrame({"start": ["one"], "sweep": [1], "score": [0.0]})
+
+
+def table(rows=800, seed=1):
+    """a → b → c, and d apart from them."""
+    random = np.random.default_rng(seed)
+    a = random.poisson(3.0, rows)
+    b = random.poisson(1 + a)
+    return pd.DataFrame({"a": a, "b": b, "c": random.poisson(1 + 0.5 * b), "d": random.poisson(2.0, rows)})
+
+
+def refined(edges, tables=(), order="abcd"):
+    """A refinement of edges (parent, child): source, with the graphs of bootstrap tables."""
+    frame = pd.DataFrame([(*pair, source) for pair, source in edges.items()], columns=["parent", "child", "source"])
+    drawn = [(number, *pair) for number, pairs in enumerate(tables, start=1) for pair in pairs]
+    found = Found(list(order), frame.astype(str), choices={"bootstrap": len(tables)})
+    kept = pd.DataFrame(drawn, columns=["table", "parent", "child"]) if tables else None
+    return Refined(found, STARTS, "one", 0.0, 0, 0, None, None, kept)
+
+
+KNOWN = {("a", "b"): "class", ("b", "c"): "class"}
+OPEN = {("a", "b"): "", ("b", "c"): "class"}
+
+
+@pytest.fixture(scope="module")
+def settled():
+    return fitted_graphs(refined(KNOWN, [list(KNOWN)] * 4), table())
+
+
+@pytest.fixture(scope="module")
+def half_open():
+    return fitted_graphs(refined(OPEN, [list(OPEN)] * 4), table())
+
+
+def test_known_directions_give_one_number_with_the_truth_in_it(settled):
+    found = effect(settled, "c", {"a": 6}, {"a": 1})
+    assert found.cases == () and found.notes == () and tuple(found.total.graphs) == (1, 0, 0)
+    assert found.total.difference.low < 2.5 < found.total.difference.high
+    assert found.by_adjustment.difference.low < 2.5 < found.by_adjustment.difference.high
+    assert found.direct.difference == (0, 0, 0)
+    words = in_words(found)
+    assert words.startswith("If a went from 1 to 6, the mean of c would go from ") and "all graphs" in words
+
+
+def test_an_open_direction_that_decides_is_two_cases(half_open):
+    found = effect(half_open, "c", {"a": 6}, {"a": 1})
+    # a – b → c: of its graphs a → b → c and b → a, b → c, both without a further collider.
+    some, none = found.cases
+    assert some.edges == (("a", "b"),) and none.edges == (("b", "a"),)
+    assert some.share == pytest.approx(0.5) and none.answer.graphs.none == 1
+    assert some.answer.difference.low < 2.5 < some.answer.difference.high
+    assert none.answer.difference == (0, 0, 0)
+    assert found.settled_by == ("a", "b")
+    words = in_words(found)
+    assert "if a → b (50 % of the graphs)" in words and "if b → a (50 % of the graphs), c would not change" in words
+    assert words.endswith("An experiment that sets a or b would tell.")
+
+
+def test_what_a_rare_case_gives_is_told_too():
+    """One graph in forty leads from a to c; its interval is not that of a few draws."""
+    tables = [[("b", "c")]] * 18
+    fitted = fitted_graphs(refined(OPEN, tables), table())
+    some, none = effect(fitted, "c", {"a": 6}, {"a": 1}).cases
+    assert some.share == pytest.approx(0.5 / 19) and none.share == pytest.approx(18.5 / 19)
+    assert 1.5 < some.answer.difference.low < 2.5 < some.answer.difference.high < 3.5
+
+
+def test_edges_that_bootstrap_tables_lack_are_shares_of_the_graphs():
+    tables = [list(KNOWN)] * 5 + [[("a", "b")]] * 5
+    found = effect(fitted_graphs(refined(KNOWN, tables), table()), "c", {"a": 6}, {"a": 1})
+    assert found.cases == ()
+    assert tuple(found.total.graphs) == pytest.approx((6 / 11, 0, 5 / 11))
+    assert found.total.difference.low == 0 and "none in 45 % of the graphs" in in_words(found)
+    assert "That there is no effect cannot be excluded." in in_words(found)
+
+
+def test_more_draws_and_other_seeds_change_little(settled):
+    one = effect(settled, "c", {"a": 6}, {"a": 1}).total.difference
+    other = effect(fitted_graphs(refined(KNOWN), table(), seed=7), "c", {"a": 6}, {"a": 1}, draws=400).total.difference
+    assert np.array(one) == pytest.approx(np.array(other), rel=0.12)
+    assert effect(settled, "c", {"a": 6}, {"a": 1}).total.difference == one
+
+
+def test_without_a_path_nothing_changes(settled):
+    found = effect(settled, "c", {"d": 4}, {"d": 1})
+    assert found.total.graphs.none == 1 and found.total.difference == (0, 0, 0) and found.by_adjustment is None
+    assert in_words(found) == (
+        "If d went from 1 to 4, c would not change: in all graphs left, no path leads from d to c."
+    )
+
+
+def test_the_medians_are_compared_with_by_default(settled):
+    assert effect(settled, "c", {"a": 6}).against == {"a": 3.0}
+
+
+def test_what_drives_a_node_is_ranked(settled):
+    found = drivers(settled, "c")
+    assert found["node"].tolist() == ["b", "a"]
+    assert (found["low"] < found["rate_ratio"]).all() and (found["rate_ratio"] < found["high"]).all()
+    assert drivers(settled, "a").empty
+    with pytest.raises(FitStopped):
+        drivers(settled, "c", callback=lambda event: False)
+
+
+def test_a_curve_has_a_line_per_case_and_the_paths_their_shares(half_open):
+    found = curve(half_open, "c", "a")
+    assert set(found["case"]) == {0, 1} and (found["low"] <= found["mean"]).all()
+    some, none = (found[found["case"] == case]["mean"] for case in (0, 1))
+    assert some.is_monotonic_increasing and none.nunique() == 1
+    assert routes(half_open, "c", "a") == [(("a", "b", "c"), pytest.approx(0.5))]
+
+
+@pytest.mark.parametrize(
+    ("on", "do", "against", "words"),
+    [
+        ("c", {"c": 1}, None, '"c" cannot be set and be the outcome at once'),
+        ("a", {"b": 1}, None, '"a" comes before "b" in every graph left'),
+        ("c", {"a": 500}, None, 'No row has a "a" near 500: choose a value between 0 and'),
+        ("c", {"a": -1}, None, "a number of at least 0, not to -1"),
+        ("c", {"a": float("nan")}, None, "a number of at least 0, not to nan"),
+        ("c", {"a": "many"}, None, "a number of at least 0, not to 'many'"),
+        ("c", {"a": True}, None, "a number of at least 0, not to True"),
+        ("c", {"a": 2}, {"a": 2}, "Both sides set the same values"),
+        ("c", {"a": 2}, {"b": 2}, "Both sides must set the same nodes: give `against` for a"),
+        ("c", {}, None, "Nothing is set"),
+        ("c", {"x": 1}, None, 'There is no node "x": the table has a, b, c, d'),
+        ("x", {"a": 1}, None, 'There is no node "x"'),
+    ],
+)
+def test_a_question_without_an_answer_is_one_sentence(settled, on, do, against, words):
+    with pytest.raises(InputError, match=words.replace("(", r"\(")):
+        effect(settled, on, do, against)
+
+
+def test_a_covariate_is_no_node():
+    given = table().assign(site=np.arange(800) % 3)
+    fitted = FittedGraphs.of_dag(nx.DiGraph([("a", "b")]), given, roles=Roles({"site": ("covariate", "categorical")}))
+    with pytest.raises(InputError, match='"site" is a covariate or a context, not a node'):
+        effect(fitted, "b", {"site": 1})
+
+
+def test_beyond_the_rows_there_is_a_note_and_a_wider_interval(settled):
+    most = float(table()["a"].max())
+    inside, outside = (effect(settled, "c", {"a": value}, {"a": 3}) for value in (most - 1, most + 1))
+    assert "is extrapolated" in outside.notes[0]
+    widths = [found.total.mean.high - found.total.mean.low for found in (inside, outside)]
+    assert widths[1] > widths[0]
+
+
+def test_another_table_or_graph_is_refused():
+    with pytest.raises(InputError, match='Only one of the table and the refinement has the column "d"'):
+        fitted_graphs(refined(KNOWN), table()[["a", "b", "c"]])
+    with pytest.raises(InputError, match="The graph has a cycle"):
+        FittedGraphs.of_dag(nx.DiGraph([("a", "b"), ("b", "a")]), table())
+    with pytest.raises(InputError, match='The graph names "z"'):
+        FittedGraphs.of_dag(nx.DiGraph([("a", "z")]), table())
+
+
+def test_a_refinement_answers_by_itself(settled):
+    found = refined(KNOWN, [list(KNOWN)] * 4).effect(table(), "c", {"a": 6}, {"a": 1})
+    assert found.total == effect(settled, "c", {"a": 6}, {"a": 1}).total
+
+
+def files(run):
+    return {path: path.read_bytes() for path in sorted(run.path.rglob("*")) if path.is_file()}
+
+
+def test_the_command_line_gives_the_same_numbers_and_changes_nothing(capsys):
+    run = refine_by_hand(finished_run(4, truth=None), edges=[("x1", "x2"), ("x2", "x3")])
+    before, asked = files(run), ["effect", run.id, "--on", "x3", "--do", "x1=3", "--against", "x1=1"]
+    assert main([*asked, "--format", "json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["on"] == "x3" and found["do"] == {"x1": 3} and found["against"] == {"x1": 1}
+    assert all(len(found[name]) == 3 for name in ("mean", "mean_against", "difference", "rate_ratio"))
+    assert set(found["graphs"]) == {"more", "less", "none"}
+    assert set(found["direct"]) == set(found["by_adjustment"]) == {"difference", "rate_ratio"}
+    assert main([*asked, "--format", "csv"]) == 0
+    rows = pd.read_csv(io.StringIO(capsys.readouterr().out), keep_default_na=False)
+    total = rows[(rows["of"] == "total") & (rows["case"] == "") & (rows["number"] == "difference")].iloc[0]
+    assert [float(total[name]) for name in ("estimate", "low", "high")] == pytest.approx(found["difference"])
+    assert main(asked) == 0 and capsys.readouterr().out.startswith(found["sentence"])
+    assert main(["effect", run.id, "--on", "x3"]) == 0
+    assert capsys.readouterr().out.split()[0] in ("x1", "x2")
+    assert files(run) == before
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        (["--do", "x1"], "--do takes a node and a number, such as --do x=3"),
+        (["--do", "x1=2", "--do", "x1=3"], '--do names "x1" twice'),
+        (["--against", "x1=2"], "--against needs --do"),
+    ],
+)
+def test_a_bad_command_line_is_one_sentence(more, words, capsys):
+    run = refine_by_hand(finished_run(4, truth=None))
+    assert main(["effect", run.id, "--on", "x3", *more]) != 0
+    assert words in capsys.readouterr().err
+
+
+def test_a_run_without_a_refinement_says_what_to_do(capsys):
+    assert main(["effect", finished_run(4).id, "--on", "x3", "--do", "x1=3"]) != 0
+    assert "has no refinement yet; run disco refine" in capsys.readouterr().err
