@@ -167,10 +167,16 @@ def chromium(browser_path: str) -> "Iterator[Browser]":
 
 @pytest.fixture(scope="session")
 def context(chromium: "Browser") -> "Iterator[BrowserContext]":
-    """One profile for all tests, so that the app's scripts are fetched and compiled once."""
+    """One profile for all tests, and one process for all pages of the app, kept alive by an empty one.
+
+    So the app's scripts are fetched and compiled once.
+    """
     from browser_world import PATIENCE, ended_after
 
     context = chromium.new_context(viewport={"width": 1400, "height": 1000}, accept_downloads=True)
+    empty = context.new_page()
+    empty.route("**", lambda route: route.fulfill(body=""))
+    empty.goto("http://127.0.0.1")
     yield context
     with ended_after(PATIENCE / 1000):
         context.close()
