@@ -110,7 +110,8 @@ def settled(page: Page) -> None:
 
 
 def press(page: Page, label: str) -> None:
-    """Click the first button of a name."""
+    """Click the first button of a name once the app has drawn all: a button drawn anew meanwhile loses the click."""
+    settled(page)
     page.get_by_role("button", name=label).first.click()
 
 
