@@ -8,7 +8,7 @@ import os
 import numpy as np
 import pandas as pd
 import pytest
-from job_world import ENDLESS, few_threads, kill, new, place, wait
+from job_world import ENDLESS, at_work, few_threads, kill, new, place, wait
 from made_up import finished_run
 
 from disco.__main__ import main
@@ -134,21 +134,19 @@ def refined_files(run):
 
 @pytest.fixture
 def long_fit(small_table):
-    """A long fit, as it were, that has the device until the end of the test."""
-    fit = new(small_table, ENDLESS)
-    lock = jobs.enqueue(fit, FIT, pid=os.getpid())
-    with turns.turn(fit, "cpu", fit.status().queued_at, None):
-        yield fit
-    lock.release()
+    with at_work(new(small_table, ENDLESS)):
+        yield
 
 
-def test_a_short_refinement_does_not_wait_for_a_long_fit(long_fit):
+@pytest.mark.usefixtures("long_fit")
+def test_a_short_refinement_does_not_wait_for_a_long_fit():
     run = tabled()
     jobs.start(run, REFINE, SHORT)
     assert ended(run) == "done"
 
 
-def test_a_long_refinement_waits_for_its_turn_and_gives_its_place_up(long_fit):
+@pytest.mark.usefixtures("long_fit")
+def test_a_long_refinement_waits_for_its_turn_and_gives_its_place_up():
     run = tabled()
     jobs.start(run, REFINE, LONG)
     assert place(run, REFINE) == 1 and run.status(REFINE).state == "queued"
