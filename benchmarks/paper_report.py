@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from benchmarks import experiments, paper_engines, paper_results, unknown
+from benchmarks import effects, experiments, hidden_causes, paper_engines, paper_results, unknown
 from benchmarks.paper_figures import FIGURES, TIMEOUTS, Figure
 from benchmarks.paper_results import Line
 from benchmarks.paper_rows import METHODS, Method, Row, Table
@@ -83,11 +83,14 @@ def report(results: Path = RESULTS) -> dict[str, str]:
     contents.append("- [`unknown`](unknown.md): Directions that can and cannot be known.")
     arms = experiments.section(results / experiments.RESULTS.name) + "\n"
     contents.append("- [`experiments`](experiments.md): Directions with the arms of an experiment.")
+    of_effects = [module.section(results / module.RESULTS.name) for module in (effects, hidden_causes)]
+    contents.append("- [`effects`](effects.md): Effects of setting a node, and signs of hidden causes.")
     methods = "\n".join(["## Methods", "", *(f"- `{name}`: {method.about}." for name, method in METHODS.items())])
     measured = [f"- {letter}: {text}" for text, letter in machines.items()]
     machine_list = "\n".join(["## Machines", "", *(measured or ["None yet."])])
     index = "\n\n".join([HEAD.rstrip(), "\n".join(contents), methods, machine_list]) + "\n"
-    return {"README.md": index, **files, "unknown.md": directions, "experiments.md": arms}
+    others = {"unknown.md": directions, "experiments.md": arms, "effects.md": "\n\n".join(of_effects) + "\n"}
+    return {"README.md": index, **files, **others}
 
 
 def _machines(lines: list[Line]) -> dict[str, str]:

@@ -219,7 +219,8 @@ def _next(command: argparse.ArgumentParser) -> None:
 
 def _effect(command: argparse.ArgumentParser) -> None:
     command.add_argument("run", metavar="RUN", help="folder or id of a run with a refinement")
-    command.add_argument("--on", required=True, metavar="NAME", help="the node asked about")
+    command.add_argument("--on", metavar="NAME", help="the node asked about")
+    command.add_argument("--hidden-causes", action="store_true", help="instead of --on: signs of hidden causes")
     for option, about in (("--do", "set a node; without it, all effects on the node"), ("--against", "compare with")):
         command.add_argument(option, action="append", default=[], metavar="NAME=3", help=f"{about}; repeatable")
     _format(command)

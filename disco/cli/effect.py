@@ -1,4 +1,4 @@
-"""disco effect RUN: what happens to a node if others are set, or without any, what drives it most."""
+"""disco effect RUN: what happens to a node if others are set, or what drives it most; signs of hidden causes."""
 
 import argparse
 import sys
@@ -10,6 +10,7 @@ from disco.cli.saying import say, say_json, sentence, short, write
 from disco.effects.answers import Answer, Effect
 from disco.effects.drivers import drivers
 from disco.effects.effect import effect
+from disco.effects.hidden import NO_SIGNS, Signs, signs
 from disco.effects.sentences import in_words
 from disco.errors import InputError
 from disco.files import plain
@@ -21,7 +22,7 @@ _MOST = 20  # nodes in the text
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Print an effect, or all effects on a node, as text, JSON or CSV.
+    """Print an effect, all effects on a node, or the signs of hidden causes, as text, JSON or CSV.
 
     Raises:
         InputError: there is no such run, it has no refinement, or the question cannot be answered.
@@ -29,8 +30,12 @@ def run(arguments: argparse.Namespace) -> None:
     do, against = _values("--do", arguments.do), _values("--against", arguments.against)
     if against and not do:
         raise InputError("--against needs --do: the values that are compared with these.")
+    if (arguments.on is None) != arguments.hidden_causes:
+        raise InputError("Give --on with the node asked about, or --hidden-causes.")
     fitted = effects.fitted(open_run(arguments.run))
-    if do:
+    if arguments.hidden_causes:
+        _print_signs(signs(fitted), arguments.format)
+    elif do:
         found = effect(fitted, arguments.on, do, against or None)
         _print_effect(found, arguments.format)
     else:
@@ -114,3 +119,13 @@ def _print_drivers(found: pd.DataFrame, on: str, form: str) -> None:
             say(f"  {short(row.node)}  {change}: mean {number(row.mean_low)} to {number(row.mean_high)}, {ratio}")
         if len(found) > _MOST:
             say(f"  {len(found) - _MOST:,} more nodes: --format json lists them all.")
+
+
+def _print_signs(found: Signs, form: str) -> None:
+    ties = found.ties.rename(columns={"one": "node", "other": "with"})
+    if form == "json":
+        say_json(plain({"ties": ties.to_dict("records"), "factor": found.factor._asdict(), "signs": found.sentences}))
+    elif form == "csv":
+        write(spreadsheets.to_csv(ties))
+    else:
+        say(*map(sentence, found.sentences or [NO_SIGNS]))

@@ -224,3 +224,15 @@ def test_a_bad_command_line_is_one_sentence(more, words, capsys):
 def test_a_run_without_a_refinement_says_what_to_do(capsys):
     assert main(["effect", finished_run(4).id, "--on", "x3", "--do", "x1=3"]) != 0
     assert "has no refinement yet; run disco refine" in capsys.readouterr().err
+
+
+def test_signs_of_hidden_causes_are_asked_for_alone(capsys):
+    run = refine_by_hand(finished_run(4, truth=None))
+    assert main(["effect", run.id, "--hidden-causes", "--format", "json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert {frozenset((row["node"], row["with"])) for row in found["ties"]} == {
+        frozenset(pair) for pair in (("x1", "x3"), ("x1", "x4"), ("x2", "x4"))
+    }
+    assert main(["effect", run.id, "--hidden-causes"]) == 0 and capsys.readouterr().out
+    assert main(["effect", run.id, "--hidden-causes", "--on", "x3"]) != 0
+    assert "Give --on with the node asked about, or --hidden-causes." in capsys.readouterr().err
