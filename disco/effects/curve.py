@@ -23,7 +23,8 @@ def curve(fitted: FittedGraphs, on: str, node: str, reporter: Reporter = SILENT)
     """The outcome's mean at values of a node that spread evenly over its rows.
 
     Returns:
-        Columns case (from 0, as in `Effect.cases` of the same values; 0 without cases), value, mean, low and high.
+        Columns case (from 0; 0 without cases), edges (its directions as in `Effect.cases`, written a → b; empty without
+        cases), value, mean, low and high. Its cases are those of the node's whole range; two values may have fewer.
 
     Raises:
         InputError: there is no such node.
@@ -38,8 +39,10 @@ def curve(fitted: FittedGraphs, on: str, node: str, reporter: Reporter = SILENT)
     frames = []
     for number, part in enumerate(parts(fitted.graphs, paths, (one,), sampled)):
         numbers = [mean_of(fitted, sampled, at, part.graphs) for at in places]
-        frames.append(pd.DataFrame(numbers, columns=["mean", "low", "high"]).assign(case=number, value=values))
-    return pd.concat(frames, ignore_index=True)[["case", "value", "mean", "low", "high"]]
+        edges = ", ".join(f"{fitted.names[parent]} → {fitted.names[child]}" for parent, child in part.edges)
+        frame = pd.DataFrame(numbers, columns=["mean", "low", "high"])
+        frames.append(frame.assign(case=number, edges=edges, value=values))
+    return pd.concat(frames, ignore_index=True)[["case", "edges", "value", "mean", "low", "high"]]
 
 
 def routes(fitted: FittedGraphs, on: str, node: str) -> list[tuple[tuple[str, ...], float]]:

@@ -1,0 +1,34 @@
+"""Effects: what happens to a node if another one is set, over all graphs that the rows leave."""
+
+from functools import partial
+
+import streamlit as st
+
+from pages.effects import driving, question, sections, start
+from pages.shared import session
+from pages.shared.frame import intro
+from pages.shared.refined import refinement
+from pages.shared.work import finding, machine
+
+intro.page_intro(
+    "Effects",
+    "What happens to a node if another one is set from outside? The answer covers every graph that your rows leave.",
+)
+run = session.run.current()
+if run is None:
+    start.no_run()
+    st.stop()
+found = refinement.readable(run)
+if found is None:
+    start.no_graph(run)
+    st.stop()
+finding.progress(run)
+intro.artefacts(run)
+asked = question.nodes(found)
+machine.once(machine.compiled, machine.PREPARING, partial(sections.answered, found, asked))
+st.caption(
+    ":material/info: Assumed: no hidden cause acts on two nodes. Where one does, an effect may be its shadow. Means "
+    "are over the rows of this table."
+)
+if machine.compiled():
+    driving.section(found, asked.outcome)
