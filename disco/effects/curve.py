@@ -23,8 +23,8 @@ def curve(fitted: FittedGraphs, on: str, node: str, reporter: Reporter = SILENT)
     """The outcome's mean at values of a node that spread evenly over its rows.
 
     Returns:
-        Columns case (from 0; 0 without cases), edges (its directions as in `Effect.cases`, written a → b; empty without
-        cases), value, mean, low and high. Its cases are those of the node's whole range; two values may have fewer.
+        Columns case (from 0; 0 without cases), edge (the first direction of the case, written a → b, or empty), value,
+        mean, low and high. The cases are those of the node's whole range; those of `Effect.cases` are of two values.
 
     Raises:
         InputError: there is no such node.
@@ -39,10 +39,10 @@ def curve(fitted: FittedGraphs, on: str, node: str, reporter: Reporter = SILENT)
     frames = []
     for number, part in enumerate(parts(fitted.graphs, paths, (one,), sampled)):
         numbers = [mean_of(fitted, sampled, at, part.graphs) for at in places]
-        edges = ", ".join(f"{fitted.names[parent]} → {fitted.names[child]}" for parent, child in part.edges)
+        edge = " → ".join(fitted.names[end] for end in part.edges[0]) if part.edges else ""
         frame = pd.DataFrame(numbers, columns=["mean", "low", "high"])
-        frames.append(frame.assign(case=number, edges=edges, value=values))
-    return pd.concat(frames, ignore_index=True)[["case", "edges", "value", "mean", "low", "high"]]
+        frames.append(frame.assign(case=number, edge=edge, value=values))
+    return pd.concat(frames, ignore_index=True)[["case", "edge", "value", "mean", "low", "high"]]
 
 
 def routes(fitted: FittedGraphs, on: str, node: str) -> list[tuple[tuple[str, ...], float]]:

@@ -1,5 +1,6 @@
 """Figures of effects: an outcome over the values of a node that is set, and the nodes that drive it most."""
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -13,6 +14,7 @@ from disco.words import number
 
 MOST = 15  # drivers drawn
 _WIDEST = (0.01, 100.0)  # of the axis of ratios
+_TICKS = 8  # most on a short axis
 _COLOURS = ((roles.PICKED, "43,131,186"), (roles.ACCENT, "213,94,0"), (theme.GREEN, "0,158,115"))
 _DASHES = ("solid", "dash", "dot")
 
@@ -29,22 +31,36 @@ def over_values(curve: pd.DataFrame, found: Effect, unit: str = "count") -> go.F
     figure, several = go.Figure(), curve["case"].nunique() > 1
     for at in (before, after):
         figure.add_vline(x=at, line={"color": roles.MUTED, "dash": "dot", "width": 1.5})
+    answers = _by_case(curve, found)
     for case, part in curve.groupby("case", sort=True):
-        _line(figure, part, int(case) % len(_COLOURS), _named(part) if several else "mean")
-    answers = [case.answer for case in found.cases] if several and found.cases else [found.total]
-    for number_of, answer in enumerate(answers):
-        _ends(figure, (before, after), answer, _COLOURS[number_of % len(_COLOURS)][0])
+        look, answer = int(case) % len(_COLOURS), answers.get(int(case))
+        if answer is not None:
+            ends = zip((before, after), (answer.mean_against, answer.mean), strict=True)
+            asked = [{"value": at, "mean": one.estimate, "low": one.low, "high": one.high} for at, one in ends]
+            part = pd.concat([part[~part["value"].isin([before, after])], pd.DataFrame(asked)]).sort_values("value")
+        _line(figure, part, look, _named(part) if several else "mean")
+        if answer is not None:
+            _ends(figure, (before, after), answer, _COLOURS[look][0])
     figure.layout.xaxis = dict(title=f"{theme.label(cause)} is set to ({unit})")
     figure.layout.yaxis = dict(title=f"mean of {theme.label(found.on, 24)}", rangemode="tozero")
     title = f"Mean of {theme.label(found.on)} at every value of {theme.label(cause)}"
     return roles.titled(figure, title, height=360, legend=several)
 
 
+def _by_case(curve: pd.DataFrame, found: Effect) -> dict[int, Answer]:
+    """The answers at the two values by the case of the curve: all of them, if both have the same cases."""
+    edges = curve.groupby("case", sort=True)["edge"].first().tolist()
+    if len(edges) == 1:
+        return {0: found.total}
+    told = [" → ".join(case.edges[0]) if case.edges else "" for case in found.cases]
+    return {number: case.answer for number, case in enumerate(found.cases)} if told == edges else {}
+
+
 def _named(part: pd.DataFrame) -> str:
     """A case by its first direction."""
-    edges = str(part["edges"].iloc[0])
-    if edges:
-        return theme.label(f"if {edges.split(', ')[0]}", 60)
+    edge = str(part["edge"].dropna().iloc[0])
+    if edge:
+        return theme.label(f"if {edge}", 60)
     return "if no path leads there" if part["mean"].nunique() == 1 else "if a path leads there"
 
 
@@ -98,9 +114,11 @@ def drivers(found: pd.DataFrame, on: str) -> go.Figure:
     is_sure = (shown["low"] > 1) | (shown["high"] < 1)
     figure = go.Figure()
     figure.add_vline(x=1, line={"color": roles.MUTED, "dash": "dot", "width": 1.5})
-    looks = (("acts", is_sure, roles.PICKED, "diamond"), ("may have no effect", ~is_sure, roles.MUTED, "circle"))
-    for name, which, colour, symbol in looks:
+    sure, unsure = ("clear effect", roles.PICKED, "diamond"), ("may have no effect", roles.MUTED, "circle")
+    for which, (name, colour, symbol) in ((is_sure, sure), (~is_sure, unsure)):
         part = shown[which]
+        if part.empty:
+            continue
         spread = {"array": (high - ratio)[which], "arrayminus": (ratio - low)[which]}
         figure.add_scatter(
             x=ratio[which],
@@ -115,9 +133,9 @@ def drivers(found: pd.DataFrame, on: str) -> go.Figure:
             ],
             hovertemplate="%{customdata[1]}: %{customdata[2]} (%{customdata[3]} to %{customdata[4]})<extra></extra>",
         )
-    ends = [*low, *high, 0.8, 1.25]
-    first, last = max(min(ends) / 1.1, _WIDEST[0]), min(max(ends) * 1.1, _WIDEST[1])
-    ticks = dict(zip(("tickvals", "ticktext"), log_ticks(first, last), strict=True))
+    ends = [*low, *high, 0.95, 1.05]
+    first, last = max(min(ends) / 1.03, _WIDEST[0]), min(max(ends) * 1.03, _WIDEST[1])
+    ticks = dict(zip(("tickvals", "ticktext"), _ticks(first, last), strict=True))
     figure.layout.xaxis = dict(type="log", range=[np.log10(first), np.log10(last)], **ticks)
     figure.layout.xaxis.title = f"ratio of the means of {theme.label(on, 24)}"
     names = [f"{one.node}  {one.low_value:.3g} → {one.high_value:.3g}" for one in shown.itertuples()]
@@ -125,12 +143,22 @@ def drivers(found: pd.DataFrame, on: str) -> go.Figure:
     return roles.titled(figure, _most(shown, on), height=150 + 26 * len(shown))
 
 
+def _ticks(low: float, high: float) -> tuple[list[float], list[str]]:
+    """Ticks of a logarithmic axis, evenly spaced where it is short."""
+    if high > 5 * low:
+        return log_ticks(low, high)
+    step = next(one for one in (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0) if (high - low) / one <= _TICKS)
+    values = [round(step * at, 2) for at in range(math.ceil(low / step), math.floor(high / step) + 1)]
+    return values, [f"{value:g}" for value in values]
+
+
 def _most(shown: pd.DataFrame, on: str) -> str:
     """The largest effect as a sentence."""
     if shown.empty:
         return f"No ratio can be drawn for {theme.label(on)}"
     first = shown.iloc[0]
-    node = f"{theme.label(first['node'])} from {first['low_value']:.3g} to {first['high_value']:.3g}"
+    change = f"from {first['low_value']:.3g} to {first['high_value']:.3g}"
     return (
-        f"{node} has the largest effect: the mean of {theme.label(on)} is {number(first['rate_ratio'])} times as high"
+        f"{theme.label(first['node'])} drives {theme.label(on)} most: where it goes {change}, the mean is "
+        f"{number(first['rate_ratio'])} times as high"
     )

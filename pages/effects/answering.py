@@ -5,12 +5,15 @@ What computes them imports torch, so it is imported by the first question.
 
 import threading
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import replace
+from functools import partial
+from itertools import count
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pandas as pd
 import streamlit as st
 
-from disco.progress import Callback, Reporter
+from disco.progress import Callback, Event, Reporter
 from disco.runs import Run, stamps
 from pages.shared.work import background
 from pages.shared.work.facts import fact
@@ -23,6 +26,7 @@ if TYPE_CHECKING:
 PATIENCE = 1.5  # seconds that a page waits before it shows the progress
 _FAILURE = "The effect could not be computed"
 _STOPPED = "The effect was stopped."
+_DRAWS = 720  # about as many as an answer takes, with its curve
 
 
 class Found(NamedTuple):
@@ -68,11 +72,14 @@ def effect(run: Run, on: str, cause: str, before: float, after: float) -> backgr
         from disco.effects import curve
         from disco.effects.effect import effect
 
-        reporter = Reporter(hear, {"effect": 2.0, "curve": 1.0}, _STOPPED)
+        asked = count()
+
+        def counted(event: Event) -> bool | str | None:
+            return hear(replace(event, progress=min(next(asked) / _DRAWS, 1.0)))
+
+        reporter = Reporter(counted, {"effect": 1.0}, _STOPPED)
         with lock:
-            reporter.step("effect", 0, 1)
             found = effect(fitted, on, {cause: after}, {cause: before}, reporter=reporter)
-            reporter.step("curve", 0, 1)
             return Found(found, curve.curve(fitted, on, cause, reporter), curve.routes(fitted, on, cause))
 
     return _begun(("effects_answer", *_key(run, on, cause, before, after)), work)
@@ -90,7 +97,12 @@ def drivers(run: Run, on: str) -> background.Key:
     return _begun(("effects_drivers", *_key(run, on)), work)
 
 
-def again(key: background.Key) -> None:
+def panel(key: background.Key, words: str, shown: Callable[[Any], None]) -> None:
+    """The result of a computation, its progress with a button to cancel, or why there is none."""
+    background.panel(key, partial(_again, key), shown, lambda _: words, _FAILURE)
+
+
+def _again(key: background.Key) -> None:
     """The button that computes what was cancelled."""
     job = background.find(key)
     if job is not None and job.state == "stopped":

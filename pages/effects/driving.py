@@ -13,17 +13,13 @@ from pages.shared.frame import figure, table
 from pages.shared.frame.names import plain
 from pages.shared.graph import downloads
 from pages.shared.refined.refinement import Refinement
-from pages.shared.work import background
-
-_FAILURE = "The effects could not be computed"
 
 
 def section(found: Refinement, outcome: str) -> None:
     """The ranking, computed in the background."""
     st.subheader(f"What drives {plain(outcome)} most?", anchor=False)
     key = answering.drivers(found.run, outcome)
-    shown = partial(_ranked, found, outcome)
-    background.panel(key, partial(answering.again, key), shown, lambda _: "Computing every effect on it", _FAILURE)
+    answering.panel(key, "Computing every effect on it", partial(_ranked, found, outcome))
 
 
 def _ranked(found: Refinement, outcome: str, rows: pd.DataFrame) -> None:
@@ -38,8 +34,8 @@ def _ranked(found: Refinement, outcome: str, rows: pd.DataFrame) -> None:
     figure.show(outcomes.drivers(rows, outcome), "effects_drivers", on_select=chosen)
     more = f"The first {outcomes.MOST} of {how_many(len(rows), 'node')}. " if len(rows) > outcomes.MOST else ""
     st.caption(
-        f"{more}Each node goes from its 10 % to its 90 % quantile. 90 % intervals; where directions are open, they "
-        "average over both. Click a mark to ask about its node."
+        f"{more}Each node goes from its 10 % to its 90 % quantile. Intervals: 90 %. Where a direction is open, they "
+        "hold the effects of both ways. Click a mark to ask about its node."
     )
     with st.expander("All of them, in numbers", icon=":material/table_rows:"):
         column = st.column_config

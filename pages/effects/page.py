@@ -24,8 +24,8 @@ if found is None:
     st.stop()
 finding.progress(run)
 intro.artefacts(run)
-asked = question.nodes(found)
-machine.once(machine.compiled, machine.PREPARING, partial(sections.answered, found, asked))
+asked, between = question.nodes(found)
+machine.once(machine.compiled, machine.PREPARING, partial(sections.answered, found, asked, between))
 st.caption(
     ":material/info: Assumed: no hidden cause acts on two nodes. Where one does, an effect may be its shadow. Means "
     "are over the rows of this table."

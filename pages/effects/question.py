@@ -7,6 +7,7 @@ import math
 from typing import Any, NamedTuple
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from disco.words import number
 from pages.effects import answering
@@ -49,19 +50,20 @@ def change(found: Refinement, **changes: Any) -> None:
     _keep(found, asked)
 
 
-def nodes(found: Refinement) -> Asked:
-    """Draw the boxes for cause and outcome."""
+def nodes(found: Refinement) -> tuple[Asked, DeltaGenerator]:
+    """Draw the boxes for cause and outcome; return the question, and the place between them for the values."""
     asked = now(found)
-    row = st.container(horizontal=True, vertical_alignment="bottom")
+    row = st.container(key="effects_question", horizontal=True, vertical_alignment="bottom")
     _node(row, found, "cause", "If this node is set", asked.cause, "The node that is set from outside.")
+    between = row.container(horizontal=True, width="content")
     _node(row, found, "outcome", "What happens to", asked.outcome, "The node whose mean is computed.")
-    row.button(
-        "Swap", icon=":material/swap_horiz:", key="effects_swap", on_click=change, args=(found,), kwargs=_swapped(asked)
-    )
-    return asked
+    swapped = {"cause": asked.outcome, "outcome": asked.cause, "before": None, "after": None}
+    icon = ":material/swap_horiz:"
+    row.button("Swap", icon=icon, key="effects_swap", on_click=change, args=(found,), kwargs=swapped)
+    return asked, between
 
 
-def values(found: Refinement, asked: Asked) -> Asked:
+def values(found: Refinement, asked: Asked, row: DeltaGenerator) -> Asked:
     """Draw the boxes for the two values; return the question with both."""
     usual, unit = answering.usual(found.run, asked.cause), modelled.unit(found.run)
     asked = Asked(
@@ -71,20 +73,14 @@ def values(found: Refinement, asked: Asked) -> Asked:
     )
     _keep(found, asked)
     is_rate = "With an exposure, values are rates at an average exposure. " if unit == "rate" else ""
-    help = (
-        f"{is_rate}Between {number(usual.lowest)} and {number(usual.highest)} in this table. At first from the median."
-    )
-    row = st.container(horizontal=True, vertical_alignment="bottom")
+    help = f"{is_rate}In this table from {number(usual.lowest)} to {number(usual.highest)}. At first the median."
+    step = 1.0 if unit == "count" else 0.1
     for name, label in (("before", "From"), ("after", "To")):
-        _value(row, found, name, f"{label} ({unit})", getattr(asked, name), help, 1.0 if unit == "count" else 0.1)
+        _value(row, found, name, f"{label} ({unit})", getattr(asked, name), help, step)
     return asked
 
 
-def _swapped(asked: Asked) -> dict[str, str]:
-    return {"cause": asked.outcome, "outcome": asked.cause, "before": None, "after": None}  # type: ignore[dict-item]
-
-
-def _node(row: Any, found: Refinement, name: str, label: str, value: str, help: str) -> None:
+def _node(row: DeltaGenerator, found: Refinement, name: str, label: str, value: str, help: str) -> None:
     live = answers.agreeing(f"effects_{name}", value)
     labels = dict(zip(found.order, distinct(map(shown, found.order)), strict=True))
     row.selectbox(
@@ -93,19 +89,19 @@ def _node(row: Any, found: Refinement, name: str, label: str, value: str, help: 
         key=live,
         format_func=lambda node: labels.get(node, ""),
         help=help,
-        width=300,
+        width=230,
         on_change=answers.heard(live, found.order, lambda node: change(found, **{name: node}), f"effects_{name}"),
     )
 
 
-def _value(row: Any, found: Refinement, name: str, label: str, value: float, help: str, step: float) -> None:
+def _value(row: DeltaGenerator, found: Refinement, name: str, label: str, value: float, help: str, step: float) -> None:
     live = answers.agreeing(f"effects_{name}", value)
 
     def changed() -> None:
         if not answers.is_left(f"effects_{name}", live):
             change(found, **{name: st.session_state[live]})
 
-    row.number_input(label, 0.0, step=step, format="%g", key=live, help=help, width=140, on_change=changed)
+    row.number_input(label, 0.0, step=step, format="%g", key=live, help=help, width=125, on_change=changed)
 
 
 def _keep(found: Refinement, asked: Asked) -> None:

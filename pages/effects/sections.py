@@ -5,6 +5,7 @@ from functools import partial
 
 import pandas as pd
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from disco.effects.answers import Answer, Case, Effect, Interval
 from disco.effects.sentences import in_words
@@ -22,18 +23,19 @@ from pages.shared.graph import downloads
 from pages.shared.refined import modelled, next_experiment
 from pages.shared.refined.refinement import Refinement
 from pages.shared.result import script
-from pages.shared.work import background
 
 _MOST_PATHS = 8
-_FAILURE = "The effect could not be computed"
-_STAGES = {"effect": "Computing the effect", "curve": "Computing the curve"}
 
 
-def answered(found: Refinement, asked: Asked) -> None:
-    """The values, and the answer once it is computed."""
-    asked = question.values(found, asked)
+def answered(found: Refinement, asked: Asked, between: DeltaGenerator) -> None:
+    """The values, and the answer once it is computed.
+
+    Args:
+        between: the place of the boxes for the values.
+    """
+    asked = question.values(found, asked, between)
     key = answering.effect(found.run, asked.outcome, asked.cause, asked.before, asked.after)
-    background.panel(key, partial(answering.again, key), partial(_answer, found, asked), _STAGES.__getitem__, _FAILURE)
+    answering.panel(key, "Computing the effect", partial(_answer, found, asked))
 
 
 def _answer(found: Refinement, asked: Asked, answer: Found) -> None:
@@ -78,7 +80,7 @@ def _numbers(effect: Effect) -> None:
 
 
 def _told(one: Interval) -> str:
-    return f"{number(one.estimate)} ({number(one.low)} to {number(one.high)})"
+    return "no change" if one.low == one.high else f"{number(one.estimate)} ({number(one.low)} to {number(one.high)})"
 
 
 def _name(case: Case) -> str:
