@@ -1,6 +1,7 @@
 """The outcome's mean over the range of one node, with bands, and the paths by which it acts."""
 
 from collections import Counter
+from collections.abc import Iterable
 from itertools import islice
 
 import networkx as nx
@@ -19,8 +20,17 @@ _DRAWS = 100
 _MOST_PATHS = 200  # of a graph
 
 
-def curve(fitted: FittedGraphs, on: str, node: str, reporter: Reporter = SILENT) -> pd.DataFrame:
+def curve(
+    fitted: FittedGraphs, on: str, node: str, reporter: Reporter = SILENT, also: Iterable[float] = ()
+) -> pd.DataFrame:
     """The outcome's mean at values of a node that spread evenly over its rows.
+
+    Args:
+        fitted: the graphs and the table.
+        on: the outcome.
+        node: the node that is set.
+        reporter: called before every fit and draw.
+        also: further values.
 
     Returns:
         Columns case (from 0; 0 without cases), edge (the first direction of the case, written a → b, or empty), value,
@@ -31,11 +41,13 @@ def curve(fitted: FittedGraphs, on: str, node: str, reporter: Reporter = SILENT)
         FitStopped: the reporter's callback stopped the work.
     """
     outcome, one = asking.node(fitted, on), asking.node(fitted, node)
-    values = sorted({asking.typical(fitted, one, share) for share in np.linspace(0, 1, _POINTS)})
-    settings = [{one: values[-1]}, {one: values[0]}, *({one: value} for value in values[1:-1])]
+    evenly = sorted({asking.typical(fitted, one, share) for share in np.linspace(0, 1, _POINTS)})
+    ends = [evenly[-1], evenly[0]]  # the cases are those of these two
+    values = sorted({*evenly, *also})
+    settings = [{one: value} for value in (*ends, *(value for value in values if value not in ends))]
     paths = fitted.graphs.paths((one,), outcome)
     sampled = fitted.sampled(paths, settings, outcome, _DRAWS, reporter)
-    places = [1, *range(2, len(settings)), 0]  # from the smallest value to the largest
+    places = [settings.index({one: value}) for value in values]
     frames = []
     for number, part in enumerate(parts(fitted.graphs, paths, (one,), sampled)):
         numbers = [mean_of(fitted, sampled, at, part.graphs) for at in places]

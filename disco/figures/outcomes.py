@@ -1,13 +1,12 @@
 """Figures of effects: an outcome over the values of a node that is set, and the nodes that drive it most."""
 
 import math
-from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from disco.effects.answers import Answer, Effect
+from disco.effects.answers import Effect
 from disco.figures import roles, theme
 from disco.figures.axes import log_ticks, named_rows
 from disco.words import number
@@ -23,7 +22,7 @@ def over_values(curve: pd.DataFrame, found: Effect, unit: str = "count") -> go.F
     """The outcome's mean over the range of the node that is set, a line per case, with the two values asked about.
 
     Args:
-        curve: from `disco.effects.curve.curve`.
+        curve: from `disco.effects.curve.curve`, with these two values.
         found: an effect of one node.
         unit: of this node: count, level or rate.
     """
@@ -31,34 +30,19 @@ def over_values(curve: pd.DataFrame, found: Effect, unit: str = "count") -> go.F
     figure, several = go.Figure(), curve["case"].nunique() > 1
     for at in (before, after):
         figure.add_vline(x=at, line={"color": roles.MUTED, "dash": "dot", "width": 1.5})
-    answers = _by_case(curve, found)
     for case, part in curve.groupby("case", sort=True):
-        look, answer = int(case) % len(_COLOURS), answers.get(int(case))
-        if answer is not None:
-            ends = zip((before, after), (answer.mean_against, answer.mean), strict=True)
-            asked = [{"value": at, "mean": one.estimate, "low": one.low, "high": one.high} for at, one in ends]
-            part = pd.concat([part[~part["value"].isin([before, after])], pd.DataFrame(asked)]).sort_values("value")
+        look = int(case) % len(_COLOURS)
         _line(figure, part, look, _named(part) if several else "mean")
-        if answer is not None:
-            _ends(figure, (before, after), answer, _COLOURS[look][0])
+        _ends(figure, part[part["value"].isin([before, after])], _COLOURS[look][0])
     figure.layout.xaxis = dict(title=f"{theme.label(cause)} is set to ({unit})")
     figure.layout.yaxis = dict(title=f"mean of {theme.label(found.on, 24)}", rangemode="tozero")
     title = f"Mean of {theme.label(found.on)} at every value of {theme.label(cause)}"
     return roles.titled(figure, title, height=360, legend=several)
 
 
-def _by_case(curve: pd.DataFrame, found: Effect) -> dict[int, Answer]:
-    """The answers at the two values by the case of the curve: all of them, if both have the same cases."""
-    edges = curve.groupby("case", sort=True)["edge"].first().tolist()
-    if len(edges) == 1:
-        return {0: found.total}
-    told = [" → ".join(case.edges[0]) if case.edges else "" for case in found.cases]
-    return {number: case.answer for number, case in enumerate(found.cases)} if told == edges else {}
-
-
 def _named(part: pd.DataFrame) -> str:
     """A case by its first direction."""
-    edge = str(part["edge"].dropna().iloc[0])
+    edge = str(part["edge"].iloc[0])
     if edge:
         return theme.label(f"if {edge}", 60)
     return "if no path leads there" if part["mean"].nunique() == 1 else "if a path leads there"
@@ -88,17 +72,15 @@ def _line(figure: go.Figure, part: pd.DataFrame, look: int, name: str) -> None:
     )
 
 
-def _ends(figure: go.Figure, at: Sequence[float], answer: Answer, colour: str) -> None:
+def _ends(figure: go.Figure, part: pd.DataFrame, colour: str) -> None:
     """The outcome's mean at the two values."""
-    means = [answer.mean_against, answer.mean]
     figure.add_scatter(
-        x=at,
-        y=[one.estimate for one in means],
+        x=part["value"],
+        y=part["mean"],
         mode="markers",
         showlegend=False,
         marker={"color": colour, "size": 11, "symbol": "diamond", "line": {"width": 1.5, "color": "white"}},
-        customdata=[(one.low, one.high) for one in means],
-        hovertemplate="at %{x:g}: mean %{y:.3g} (%{customdata[0]:.3g} to %{customdata[1]:.3g})<extra>asked</extra>",
+        hoverinfo="skip",
     )
 
 

@@ -80,7 +80,9 @@ def effect(run: Run, on: str, cause: str, before: float, after: float) -> backgr
         reporter = Reporter(counted, {"effect": 1.0}, _STOPPED)
         with lock:
             found = effect(fitted, on, {cause: after}, {cause: before}, reporter=reporter)
-            return Found(found, curve.curve(fitted, on, cause, reporter), curve.routes(fitted, on, cause))
+            return Found(
+                found, curve.curve(fitted, on, cause, reporter, (before, after)), curve.routes(fitted, on, cause)
+            )
 
     return _begun(("effects_answer", *_key(run, on, cause, before, after)), work)
 

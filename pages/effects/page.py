@@ -12,7 +12,7 @@ from pages.shared.work import finding, machine
 
 intro.page_intro(
     "Effects",
-    "What happens to a node if another one is set from outside? The answer covers every graph that your rows leave.",
+    "What happens to a node if another one is set? The answer covers every graph that your rows leave.",
 )
 run = session.run.current()
 if run is None:
