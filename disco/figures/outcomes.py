@@ -35,7 +35,10 @@ def over_values(curve: pd.DataFrame, found: Effect, unit: str = "count") -> go.F
         _line(figure, part, look, _named(part) if several else "mean")
         _ends(figure, part[part["value"].isin([before, after])], _COLOURS[look][0])
     figure.layout.xaxis = dict(title=f"{theme.label(cause)} is set to ({unit})")
-    figure.layout.yaxis = dict(title=f"mean of {theme.label(found.on, 24)}", rangemode="tozero")
+    # A band that is wide at a value of few rows would flatten the rest.
+    top = 2 * max(curve["mean"].max(), curve.loc[curve["value"].isin([before, after]), "high"].max())
+    figure.layout.yaxis = dict(title=f"mean of {theme.label(found.on, 24)}")
+    figure.layout.yaxis.range = [0, 1.05 * min(curve["high"].max(), top)]
     title = f"Mean of {theme.label(found.on)} at every value of {theme.label(cause)}"
     return roles.titled(figure, title, height=360, legend=several)
 
