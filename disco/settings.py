@@ -139,7 +139,7 @@ class Settings:
 
     def to_dict(self) -> dict[str, Any]:
         """The preset and all values by name, ready for JSON."""
-        return {"preset": self.preset, **dataclasses.asdict(self)}
+        return {"preset": self.preset, **vars(self)}
 
     def changed(self) -> dict[str, Any]:
         """The settings that differ from the preset, except the seed; results list them beside the preset."""
@@ -158,7 +158,7 @@ class Settings:
     def _unlike(self, preset: str) -> dict[str, Any]:
         """The settings that differ from those of a preset, except the seed."""
         numbers = {**_DEFAULTS, **PRESETS[preset], "seed": self.seed}
-        return {name: value for name, value in dataclasses.asdict(self).items() if value != numbers[name]}
+        return {name: value for name, value in vars(self).items() if value != numbers[name]}
 
 
 CHOICES = choices(Settings)  # setting → its allowed words

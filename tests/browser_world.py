@@ -20,7 +20,7 @@ from playwright.sync_api import Page, expect
 ROOT = Path(__file__).resolve().parents[1]
 FLAGS = (
     "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-    "--disable-component-update", "--disable-sync",
+    "--disable-component-update", "--disable-sync", "--process-per-site",
 )  # fmt: skip # a table
 HOSTILE = "<script>alert(1)</script>"
 FAULT = ".stException, [data-testid=stException]"
@@ -110,7 +110,8 @@ def settled(page: Page) -> None:
 
 
 def press(page: Page, label: str) -> None:
-    """Click the first button of a name."""
+    """Click the first button of a name once the app has drawn all: a button drawn anew meanwhile loses the click."""
+    settled(page)
     page.get_by_role("button", name=label).first.click()
 
 

@@ -5,7 +5,6 @@ import os
 import random
 import shutil
 import signal
-import time
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -18,6 +17,7 @@ import pandas as pd
 import pytest
 import repetition
 import torch
+from job_world import made_up_speed
 from streamlit.components.v2 import manifest_scanner
 from streamlit.runtime.scriptrunner.script_cache import ScriptCache
 from streamlit.testing.v1 import local_script_runner
@@ -25,7 +25,6 @@ from xdist.remote import Producer
 from xdist.scheduler import LoadFileScheduling
 
 from disco.files import write_json
-from disco.fit.cost import STAGES
 from disco.runs import list_runs
 from disco.runs.locks import note
 from disco.work import forecast
@@ -167,10 +166,16 @@ def chromium(browser_path: str) -> "Iterator[Browser]":
 
 @pytest.fixture(scope="session")
 def context(chromium: "Browser") -> "Iterator[BrowserContext]":
-    """One profile for all tests, so that the app's scripts are fetched and compiled once."""
+    """One profile for all tests, and one process for all pages of the app, kept alive by an empty one.
+
+    So the app's scripts are fetched and compiled once.
+    """
     from browser_world import PATIENCE, ended_after
 
     context = chromium.new_context(viewport={"width": 1400, "height": 1000}, accept_downloads=True)
+    empty = context.new_page()
+    empty.route("**", lambda route: route.fulfill(body=""))
+    empty.goto("http://127.0.0.1")
     yield context
     with ended_after(PATIENCE / 1000):
         context.close()
@@ -273,8 +278,7 @@ def calibrated(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def keep_a_calibration() -> Speed:
     """Write a speed into the folder of runs, where every process finds it instead of measuring for seconds."""
-    pace = dict.fromkeys(STAGES, 1e10)
-    speed = Speed("cpu", pace, dict.fromkeys(pace, 0.001), 1e-8, time.time())
+    speed = made_up_speed()
     place = forecast._path("cpu")
     place.parent.mkdir(parents=True, exist_ok=True)
     write_json(place, dataclasses.asdict(speed))

@@ -95,7 +95,7 @@ class Graphs:
     """Weighted DAGs.
 
     Attributes:
-        dags: the graphs.
+        dags: the graphs, among them one that was found, or is given: the first.
         open: the pairs of nodes whose edge has no known direction.
         is_exact: whether these are all graphs left; otherwise they were drawn.
     """

@@ -6,6 +6,7 @@ rows have in common counts once, and the covariance is H⁻¹ (Σ s sᵀ + Λ) H
 sums of their rows' gradients, and Λ the prior's precision (Liang and Zeger, Biometrika 1986).
 """
 
+import copy
 from collections.abc import Iterable
 from functools import cached_property
 
@@ -55,6 +56,12 @@ class Conditional:
         """The effect of the parent at a position, at a value with these columns (`Nodes.basis_at`)."""
         return float(basis @ self._blocks[number])
 
+    def moved(self, by: np.ndarray) -> "Conditional":
+        """The same with numbers added to the canonical parameter at the rows, (n,)."""
+        found = copy.copy(self)
+        found.shift = self.shift + by
+        return found
+
     def mean(self, index: np.ndarray, rows: np.ndarray) -> np.ndarray:
         """The mean count over rows with these numbers, (m,), at sums of effects, (k, m); (k,)."""
         return drawing.mean(index, self.shift[rows], self._bend, self._value, self._weight, self._grid)
@@ -68,11 +75,14 @@ class Conditional:
         uniform = (random.permutation(many) + random.random(many)) / many
         return drawing.drawn(index, self.shift[rows], self._bend, self._value, self._weight, uniform)
 
+    def chances(self, index: np.ndarray) -> np.ndarray:
+        """The probability of every level at sums of effects of the rows of the fit, (n,); (n, levels)."""
+        eta = bent(torch.from_numpy(index), torch.tensor(self._bend))[0].numpy() + self.shift
+        return softmax(eta[:, None] * self._value + self._weight, axis=1)
+
     def left(self, index: np.ndarray, levels: np.ndarray, measure: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """v / s and the base measure's columns, (levels, q), minus their means, at the rows of the fit."""
-        eta = bent(torch.from_numpy(index), torch.tensor(self._bend))[0].numpy() + self.shift
-        chances = softmax(eta[:, None] * self._value + self._weight, axis=1)
-        measure = measure[: len(self._value)]
+        chances, measure = self.chances(index), measure[: len(self._value)]
         return self._value[levels] - chances @ self._value, measure[levels] - chances @ measure
 
 
@@ -165,6 +175,11 @@ class Nodes:
         rates = rounded(self.grids[node][levels], self._exposure[rows])
         return np.searchsorted((grid[1:] + grid[:-1]) / 2, rates)
 
+    def index(self, key: Key, one: Conditional) -> np.ndarray:
+        """The sum of a fitted node's effects at the rows, (n,)."""
+        parts = zip(one.effects, key[1], strict=True)
+        return sum((effect[self.levels[:, parent]] for effect, parent in parts), np.zeros(self.design.rows))
+
     @cached_property
     def _exposure(self) -> np.ndarray | None:
         logarithm = None if self._adjustment is None else self._adjustment.log_exposure
@@ -175,8 +190,7 @@ class Nodes:
         node, parents = key
         design, theta = self.design, fits.theta[number].numpy()
         one = Conditional(self, key, theta)
-        parts = zip(one.effects, parents, strict=True)
-        index = sum((effect[self.levels[:, parent]] for effect, parent in parts), np.zeros(design.rows))
+        index = self.index(key, one)
         slope, along = (part.numpy() for part in bent(torch.from_numpy(index), torch.tensor(theta[design.bend]))[1:])
         left, of_measure = one.left(index, design.ranks[:, node].numpy(), design.measure[node].numpy())
         columns = design.columns[list(parents)].flatten(0, 1).numpy().T

@@ -29,9 +29,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from scipy.special import ndtr
-from scipy.stats import false_discovery_control, rankdata
-from scipy.stats import t as student
+from scipy.special import ndtr, stdtrit
 
 from disco.table.adjustment import CATEGORICAL, ORDINAL, Adjustment
 from disco.table.interventions import MARGIN
@@ -71,7 +69,7 @@ class _Rows(NamedTuple):
     @property
     def quantile(self) -> float:
         """Student's t at the end of an interval."""
-        return float(student.ppf((1 + _LEVEL) / 2, max(len(self.block) - self.block.max() - 2, 1)))
+        return float(stdtrit(max(len(self.block) - self.block.max() - 2, 1), (1 + _LEVEL) / 2))
 
     @property
     def treated_units(self) -> np.ndarray:
@@ -115,6 +113,8 @@ def contrasts(given: Prepared, margin: float = MARGIN, seed: int = 0) -> pd.Data
     compared = list(arms(adjustment))
     if adjustment is None or not compared:
         return pd.DataFrame(columns=list(COLUMNS))
+    from scipy.stats import false_discovery_control  # imported here because it takes a second
+
     random, strata, tied = np.random.default_rng(seed), _strata(adjustment), _tied(given)
     parts = [_of_arm(given, arm, _compared(given, adjustment, strata, arm), margin, random) for arm in compared]
     found = pd.concat(parts, ignore_index=True)
@@ -175,8 +175,8 @@ def _has_moved(control: float, treated: float, p_value: float, margin: float) ->
 def _tied(given: Prepared) -> np.ndarray:
     """Whether two nodes go along in the rows without an intervention, by rank correlation, (d, d) bool."""
     done = None if given.adjustment is None else given.adjustment.interventions
-    ranks = rankdata(given.counts.to_numpy()[slice(None) if done is None else done.arm == 0], axis=0)
-    ranks -= ranks.mean(0)
+    ranks = given.counts[slice(None) if done is None else done.arm == 0].rank().to_numpy()
+    ranks = ranks - ranks.mean(0)
     ranks /= np.maximum(np.sqrt((ranks**2).sum(0)), _TINY)
     return np.abs(ranks.T @ ranks) * np.sqrt(len(ranks)) >= _TIED
 

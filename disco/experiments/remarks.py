@@ -4,7 +4,6 @@ from collections.abc import Iterator
 
 import numpy as np
 import pandas as pd
-from scipy.stats import chi2_contingency
 
 from disco.experiments.contrasts import arms
 from disco.table.adjustment import CATEGORICAL, Adjustment, Covariate
@@ -70,6 +69,8 @@ def _uneven(found: pd.DataFrame, adjustment: Adjustment) -> Iterator[str]:
 
 def _difference(covariate: Covariate, arm: np.ndarray, control: np.ndarray) -> str:
     """How an arm differs from the controls in a covariate; empty if hardly, or by chance."""
+    from scipy.stats import chi2_contingency  # imported here because it takes a second
+
     treated, others = covariate.values[arm], covariate.values[control]
     if covariate.kind == CATEGORICAL:
         counts = np.array([np.bincount(part, minlength=len(covariate.levels)) for part in (treated, others)])

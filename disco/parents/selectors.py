@@ -14,6 +14,7 @@ import pandas as pd
 
 from disco.checks import require, require_types
 from disco.errors import InputError
+from disco.experiments import learnt_of
 from disco.knowledge import Knowledge
 from disco.parents.ocs import MARKS, allowed, frequencies, passes
 from disco.parents.smooths import beside_nodes, check_rows, spanning
@@ -79,8 +80,6 @@ def candidates(
             selector is `evidence`, or the knowledge cannot be used.
     """
     require("selector", selector, (lambda value: value in tuple(CUTS), f"be one of {', '.join(CUTS)}"))
-    from disco.experiments import learnt_of  # imports scipy.stats
-
     require_types(settings=(settings, Settings), knowledge=(knowledge, Knowledge | None))
     whole = prepare(table, adjustment, folds=None)
     given, _ = without_interventions(whole)

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from disco.errors import InputError
+from disco.experiments import learnt_of
 from disco.graph import NO_SOURCE
 from disco.knowledge import Knowledge, Resolved
 from disco.knowledge.resolved import closure
@@ -140,8 +141,6 @@ def _rules(names: list[str], given: Prepared | None, knowledge: Knowledge | None
     """The rules of knowledge and of the table's experiments."""
     known = None if knowledge is None else knowledge.resolve(names)
     if given is not None:
-        from disco.experiments import learnt_of  # imports scipy.stats
-
         known = learnt_of(given, names, known, margin).rules
     none = np.zeros((len(names),) * 2, dtype=bool)
     return Resolved(none, none, none) if known is None else known

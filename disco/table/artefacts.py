@@ -197,9 +197,7 @@ def _shifted(counts: pd.DataFrame, column: pd.Series, guess: Guess, tests: int) 
     groups, rows = pd.factorize(codes[inside])[0], int(inside.sum())
     if not 1 < (many := groups.max(initial=-1) + 1) < rows:
         return 0
-    from scipy.stats import rankdata  # imported here because it takes a second
-
-    ranks = rankdata(counts.to_numpy()[inside], axis=0) - (rows + 1) / 2
+    ranks = counts[inside].rank().to_numpy() - (rows + 1) / 2
     sums = np.zeros((many, ranks.shape[1]))
     np.add.at(sums, groups, ranks)
     between, total = (sums**2 / np.bincount(groups)[:, None]).sum(axis=0), (ranks**2).sum(axis=0)

@@ -14,8 +14,7 @@ from functools import lru_cache
 
 import numpy as np
 import pandas as pd
-from scipy.signal import fftconvolve
-from scipy.stats import gamma, poisson
+from scipy.special import gammainc, gammaincc, gammaln, xlogy
 
 _SMALL = 30  # the largest total with an exact law
 _NEARLY_POISSON = 1e-3  # an excess of the variance below this share of the mean counts as none
@@ -58,7 +57,8 @@ def _law_of_pairs(rows: int) -> np.ndarray:
     """The law of Σ x (x − 1) / 2 at each small total, (total + 1, largest sum + 1), of multinomial counts."""
     cell = np.zeros((_SMALL + 1, _SMALL * (_SMALL - 1) // 2 + 1))
     counts = np.arange(_SMALL + 1)
-    cell[counts, counts * (counts - 1) // 2] = poisson.pmf(counts, _SMALL / 2 / rows)  # any rate gives the same law
+    rate = _SMALL / 2 / rows  # any gives the same law
+    cell[counts, counts * (counts - 1) // 2] = np.exp(xlogy(counts, rate) - gammaln(counts + 1) - rate)
     power, square, left = np.zeros_like(cell), cell, rows
     power[0, 0] = 1.0
     while left:
@@ -70,6 +70,8 @@ def _law_of_pairs(rows: int) -> np.ndarray:
 
 def _product(one: np.ndarray, other: np.ndarray) -> np.ndarray:
     """The product of two generating functions, up to the largest total."""
+    from scipy.signal import fftconvolve  # imported here because it takes a second
+
     return np.maximum(fftconvolve(one, other)[: one.shape[0], : one.shape[1]], 0.0)
 
 
@@ -79,8 +81,8 @@ def _by_cumulants(rows: int, total: np.ndarray, index: np.ndarray) -> np.ndarray
     third = 4 * (rows - 1) * (total - 1) * (rows + 2 * total - 6) / total**2
     shape, scale = 4 * variance**3 / third**2, third / (2 * variance)
     start, half_step = mean - shape * scale, rows / total
-    over = gamma.sf(index - half_step, shape, start, scale)
-    return np.column_stack([over, gamma.cdf(index + half_step, shape, start, scale)])
+    more, less = (np.maximum((index + step - start) / scale, 0.0) for step in (-half_step, half_step))
+    return np.column_stack([gammaincc(shape, more), gammainc(shape, less)])
 
 
 def zeros(values: np.ndarray) -> pd.DataFrame:

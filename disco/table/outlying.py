@@ -12,7 +12,7 @@ Poisson totals are then no heavier than normal ones, so skewness alone does not 
 
 import numpy as np
 import pandas as pd
-from scipy.stats import norm
+from scipy.special import ndtri
 
 from disco.progress import SILENT, Reporter
 
@@ -20,7 +20,7 @@ _LEVEL = 0.002  # of a normal table; of simulated count tables about one in twen
 _TAILS = 3  # a low total, a high one, a large distance
 _LEAST_ROWS = 20  # fewer do not show how rows usually lie
 _MAD = 1.4826  # the standard deviation of a normal distribution over its median absolute deviation
-_DECILE = float(norm.isf(0.1))
+_DECILE = -float(ndtri(0.1))
 
 
 def outlying(values: np.ndarray, reporter: Reporter = SILENT, stage: str = "") -> pd.DataFrame:
@@ -42,7 +42,7 @@ def outlying(values: np.ndarray, reporter: Reporter = SILENT, stage: str = "") -
         distance += (apart / max(_MAD * float(np.median(np.abs(apart))), 1.0)) ** 2
     total = values.sum(axis=1)
     total_at, distance_at = _spreads(total), _spreads(distance)
-    far = norm.isf(_LEVEL / (_TAILS * rows)) if rows >= _LEAST_ROWS else np.inf
+    far = -ndtri(_LEVEL / (_TAILS * rows)) if rows >= _LEAST_ROWS else np.inf
     return pd.DataFrame(
         {
             "row": np.arange(1, rows + 1),

@@ -172,11 +172,9 @@ def near_copies(values: np.ndarray, reporter: Reporter = SILENT, stage: str = ""
     rows, columns = values.shape
     found: list[tuple[int, int, float]] = []
     if rows >= _LEAST_ROWS:
-        from scipy.stats import rankdata  # imported here because it takes a second
-
         ranks = np.empty((rows, columns), order="F")  # the only copy of the table
         for column in range(columns):
-            centred = rankdata(values[:, column]) - (rows + 1) / 2
+            centred = pd.Series(values[:, column]).rank().to_numpy() - (rows + 1) / 2
             ranks[:, column] = centred / (np.sqrt(centred @ centred) or 1.0)
         for start in range(0, columns, _BLOCK):
             reporter.step(stage, start, columns)

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from disco.runs.compared import Ended
 
 _GRACE_SECONDS = 1.4  # time for a worker to write its checkpoint before it is killed
-_KILL_SECONDS = 0.3
+_KILL_SECONDS = 5.0  # until a killed process is gone; on a busy machine it takes its turn to end
 _BUSY = 0.5  # number of processors in use by other programs above which a worker's threads yield
 _NICE = 5  # of long work; one step of it costs about a fifth of a contested processor
 _SPAWN_SECONDS = 0.2  # between taking a run's lock and starting its process

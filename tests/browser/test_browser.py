@@ -68,7 +68,6 @@ def test_from_a_file_to_a_graph(page, address, tmp_path):
     _ask_for_few_steps(page)
     press(page, "Start the fit")
     _watch_the_losses_grow(page)
-    settled(page)  # the end of a fit draws the page anew, and a click meanwhile is lost
     press(page, "See the causal order")
     expect(page.get_by_role("heading", name="Ordering")).to_be_visible()
     _move_the_threshold(page)

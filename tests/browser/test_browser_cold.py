@@ -78,7 +78,7 @@ def test_a_pick_answers_before_all_is_compiled_and_no_late_answer_undoes_it(page
         expect(heading).to_have_text(re.compile(f"{parent} [→—] {child}"))
         expect(rail.get_by_text("Joined:")).to_be_visible()
         expect(rail.get_by_text("Preparing curves (once on this computer)")).to_be_visible()
-        answers(page, 5)
+        answers(page, 3)
         expect(heading).to_have_text(re.compile(f"{parent} [→—] {child}"))
         if place == "refine":
             box = page.get_by_role("combobox", name="Edge, strongest first")

@@ -15,7 +15,7 @@ from pathlib import Path
 import networkx as nx
 import pandas as pd
 import pytest
-from job_world import FOREVER, PATIENCE, SHORT, wait
+from job_world import ENDLESS, FOREVER, PATIENCE, SHORT, at_work, wait
 from made_up import finished_run
 
 import disco
@@ -27,7 +27,6 @@ from disco.errors import InputError
 from disco.progress import Event
 from disco.runs import FIT, create_run, list_runs, open_run
 from disco.runs.about import about
-from disco.settings import Settings
 from disco.studies.lahman import STUDY
 from disco.work import jobs
 
@@ -273,12 +272,10 @@ def test_a_taken_port_is_refused_or_passed_over(capsys, monkeypatch):
 
 
 def test_a_fit_waits_for_the_device_and_can_be_interrupted_there(counts, small_table, tmp_path):
-    endless = parse_assignments([text for text in FOREVER if "=" in text])
-    busy = create_run(small_table, Settings.of("paper", **endless), name="busy", device="cpu")
-    jobs.start(busy, FIT)
+    busy = create_run(small_table, ENDLESS, name="busy", device="cpu")
     command = [sys.executable, "-m", "disco", "fit", counts, "--out", out(tmp_path), *FOREVER]
     told = tmp_path / "told"
-    with told.open("w") as stderr, subprocess.Popen(command, cwd=ROOT, stderr=stderr) as waiting:
+    with at_work(busy), told.open("w") as stderr, subprocess.Popen(command, cwd=ROOT, stderr=stderr) as waiting:
         try:
             wait(lambda: "Queued behind the fit of busy: next in the queue" in told.read_text())
             run = open_run(Path(out(tmp_path)))
@@ -287,11 +284,9 @@ def test_a_fit_waits_for_the_device_and_can_be_interrupted_there(counts, small_t
             assert waiting.wait(PATIENCE) == 130 and run.status().state == "cancelled"
             with subprocess.Popen([*command, "--resume", "--now"], cwd=ROOT) as beside:
                 wait(lambda: run.status().state == "running")
-                assert busy.status().state == "running"
                 beside.kill()
         finally:
             waiting.kill()
-            jobs.cancel(busy, FIT)
 
 
 def test_a_signal_in_the_middle_of_a_line_says_so_all_the_same(tmp_path):

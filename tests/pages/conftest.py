@@ -1,9 +1,10 @@
 """What tests of pages share."""
 
 import pytest
+from job_world import made_up_speed
 
 from disco.runs import Run, Work
-from disco.work import jobs
+from disco.work import forecast, jobs
 from pages.shared.work import machine, search_time
 
 
@@ -22,6 +23,7 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[tuple]:
 
 @pytest.fixture(autouse=True)
 def untimed(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No page times a search in another thread during a test, unless it is marked `timed`."""
+    """No page measures this machine in another thread, or times a search there unless a test is marked `timed`."""
+    monkeypatch.setitem(forecast._measured, ("cpu", 1), made_up_speed())
     if request.node.get_closest_marker("timed") is None:
         monkeypatch.setattr(search_time, "_line", lambda *given: None)

@@ -6,6 +6,8 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pandas as pd
@@ -14,11 +16,9 @@ from job_world import ENDLESS, FOREVER, PATIENCE, few_threads, wait
 
 from disco.__main__ import main
 from disco.errors import InputError
-from disco.refine import Choice
 from disco.runs import REFINE, Run, create_run, find_runs, list_runs, making, open_run, runs_root
 from disco.runs.locks import Lock
 from disco.settings import Settings
-from disco.work import jobs
 
 assert few_threads  # used by every test here
 
@@ -39,8 +39,13 @@ create_run(table, Settings(), name="killed", folder=sys.argv[2] or None)
 """
 
 
-@pytest.mark.parametrize("where", ["making.write_counts", "making.write_json", "making.Run", "os.rename"])
-@pytest.mark.parametrize("folder", ["", "own"])
+@pytest.mark.parametrize(
+    ("where", "folder"),
+    [
+        *(("making.write_counts", ""), ("making.write_json", "own"), ("making.Run", "")),
+        *(("os.rename", ""), ("os.rename", "own")),
+    ],
+)
 def test_a_maker_that_is_killed_leaves_no_run(small_table, tmp_path, where, folder):
     own = str(tmp_path / folder) if folder else ""
     ended = subprocess.run([sys.executable, "-c", KILLED, where, own], cwd=ROOT, check=False, timeout=PATIENCE)
@@ -99,14 +104,16 @@ def started(*arguments: str) -> subprocess.Popen:
     return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
-def one_works(first: subprocess.Popen, second: subprocess.Popen, run: Run, works: object) -> None:
-    """One of two processes ends with a sentence, while the other works until it is stopped."""
+@contextmanager
+def one_works(first: subprocess.Popen, second: subprocess.Popen, run: Run, works: object) -> Iterator[None]:
+    """One of two processes ends with a sentence, while the other works until the end of the `with` block."""
     wait(lambda: first.poll() is not None or second.poll() is not None)
     refused, working = (first, second) if first.poll() is not None else (second, first)
     told = refused.communicate(timeout=PATIENCE)[1].strip().splitlines()
     assert refused.returncode == 2 and "already queued or running" in told[-1], told
     wait(works)
     assert working.poll() is None and run.alive
+    yield
     working.send_signal(signal.SIGINT)
     assert "stopped;" in working.communicate(timeout=PATIENCE)[1] and working.returncode == 130
 
@@ -116,7 +123,8 @@ def test_of_two_resumed_fits_one_works_and_the_other_gets_a_sentence(small_table
     small_table.to_csv(tmp_path / "counts.csv", index=False)
     run = create_run(small_table, ENDLESS, name="twice", folder=tmp_path / "out", device="cpu")
     typed = ("fit", str(tmp_path / "counts.csv"), "--out", str(run.path), *FOREVER, "--resume")
-    one_works(started(*typed), started(*typed), run, lambda: len(run.events()) > 0)
+    with one_works(started(*typed), started(*typed), run, lambda: len(run.events()) > 0):
+        pass
     assert run.status().state == "cancelled"
 
 
@@ -124,12 +132,10 @@ def test_of_two_refinements_of_a_run_one_works_and_the_other_gets_a_sentence(sma
     small_table.to_csv(tmp_path / "counts.csv", index=False)
     run = create_run(small_table, Settings(), name="twice", folder=tmp_path / "out", device="cpu")
     typed = ("refine", str(run.path), "--bootstrap", "100000")
-    one_works(started(*typed), started(*typed), run, lambda: run.status(REFINE).state == "running")
+    with one_works(started(*typed), started(*typed), run, lambda: run.status(REFINE).state == "running"):
+        for other in (typed, ("fit", str(tmp_path / "counts.csv"), "--out", str(run.path), "--resume")):
+            assert main(list(other)) == 2 and "already queued or running" in capsys.readouterr().err
     assert run.status(REFINE).state == "cancelled"
-    jobs.start(run, REFINE, Choice(bootstrap=100_000))
-    for other in (typed, ("fit", str(tmp_path / "counts.csv"), "--out", str(run.path), "--resume")):
-        assert main(list(other)) == 2 and "already queued or running" in capsys.readouterr().err
-    jobs.cancel(run, REFINE)
     assert time.time() > (run.status(REFINE).finished_at or 0) > 0
 
 

@@ -8,7 +8,7 @@ import os
 import numpy as np
 import pandas as pd
 import pytest
-from job_world import ENDLESS, few_threads, kill, new, place, wait
+from job_world import ENDLESS, at_work, few_threads, kill, new, place, wait
 from made_up import finished_run
 
 from disco.__main__ import main
@@ -132,19 +132,22 @@ def refined_files(run):
     return {path.name: path.read_bytes() for path in sorted(run.path.glob("refined*"))}
 
 
-def test_a_short_refinement_does_not_wait_for_a_long_fit(small_table):
-    fit, run = new(small_table, ENDLESS), tabled()
-    jobs.start(fit, FIT)
-    wait(lambda: len(fit.events()) > 0)
+@pytest.fixture
+def long_fit(small_table):
+    with at_work(new(small_table, ENDLESS)):
+        yield
+
+
+@pytest.mark.usefixtures("long_fit")
+def test_a_short_refinement_does_not_wait_for_a_long_fit():
+    run = tabled()
     jobs.start(run, REFINE, SHORT)
-    assert ended(run) == "done" and fit.status().state == "running"
-    jobs.cancel(fit, FIT)
+    assert ended(run) == "done"
 
 
-def test_a_long_refinement_waits_for_its_turn_and_gives_its_place_up(small_table):
-    fit, run = new(small_table, ENDLESS), tabled()
-    jobs.start(fit, FIT)
-    wait(lambda: len(fit.events()) > 0)
+@pytest.mark.usefixtures("long_fit")
+def test_a_long_refinement_waits_for_its_turn_and_gives_its_place_up():
+    run = tabled()
     jobs.start(run, REFINE, LONG)
     assert place(run, REFINE) == 1 and run.status(REFINE).state == "queued"
     assert run.status().state == "unfitted"
@@ -156,9 +159,7 @@ def test_a_long_refinement_waits_for_its_turn_and_gives_its_place_up(small_table
     wait(lambda: jobs.wait_of(run, REFINE).words.startswith("Queued behind the fit of job: next in the queue"))
     jobs.start_at_once(run, REFINE)
     wait(lambda: run.status(REFINE).state == "running")
-    assert fit.status().state == "running"
-    for busy, work in ((fit, FIT), (run, REFINE)):
-        jobs.cancel(busy, work)
+    jobs.cancel(run, REFINE)
 
 
 def test_a_failure_is_one_sentence():
