@@ -99,9 +99,12 @@ def drivers(run: Run, on: str) -> background.Key:
     return _begun(("effects_drivers", *_key(run, on)), work)
 
 
-def panel(key: background.Key, words: str, shown: Callable[[Any], None]) -> None:
-    """The result of a computation, its progress with a button to cancel, or why there is none."""
+def panel(key: background.Key, words: str, shown: Callable[[Any], None]) -> bool:
+    """The result of a computation, its progress with a button to cancel, or why there is none; whether it has ended."""
+    job = background.find(key)
+    has_ended = job is None or not job.is_running  # before it is drawn: the end of a running one is drawn later
     background.panel(key, partial(_again, key), shown, lambda _: words, _FAILURE)
+    return has_ended
 
 
 def _again(key: background.Key) -> None:

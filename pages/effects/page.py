@@ -1,7 +1,5 @@
 """Effects: what happens to a node if another one is set, over all graphs that the rows leave."""
 
-from functools import partial
-
 import streamlit as st
 
 from pages.effects import driving, question, sections, start
@@ -24,11 +22,19 @@ if found is None:
     st.stop()
 finding.progress(run)
 intro.artefacts(run)
+intro.adjustment(run.roles)
 asked, between = question.nodes(found)
-machine.once(machine.compiled, machine.PREPARING, partial(sections.answered, found, asked, between))
-st.caption(
-    ":material/info: Assumed: no hidden cause acts on two nodes. Where one does, an effect may be its shadow. Means "
-    "are over the rows of this table."
-)
-if machine.compiled():
-    driving.section(found, asked.outcome)
+
+
+def answer() -> None:
+    """The answer, then the ranking: not at once, since both would take longer."""
+    is_ready = sections.answered(found, asked, between)
+    st.caption(
+        ":material/info: Assumed: no hidden cause acts on two nodes. Where one does, an effect may be its shadow. "
+        "Means are over the rows of this table."
+    )
+    if is_ready:
+        driving.section(found, asked.outcome)
+
+
+machine.once(machine.compiled, machine.PREPARING, answer)

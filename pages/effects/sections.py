@@ -27,21 +27,23 @@ from pages.shared.result import script
 _MOST_PATHS = 8
 
 
-def answered(found: Refinement, asked: Asked, between: DeltaGenerator) -> None:
-    """The values, and the answer once it is computed.
+def answered(found: Refinement, asked: Asked, between: DeltaGenerator) -> bool:
+    """The values, and the answer once it is computed; whether it is.
 
     Args:
         between: the place of the boxes for the values.
     """
     asked = question.values(found, asked, between)
     key = answering.effect(found.run, asked.outcome, asked.cause, asked.before, asked.after)
-    answering.panel(key, "Computing the effect", partial(_answer, found, asked))
+    return answering.panel(key, "Computing the effect", partial(_answer, found))
 
 
-def _answer(found: Refinement, asked: Asked, answer: Found) -> None:
+def _answer(found: Refinement, answer: Found) -> None:
     effect = answer.effect
     with st.container(key="effects_answer", border=True):
         st.markdown(plain(in_words(effect)).replace(" %", "\u00a0%"))
+    if found.verdict.level == "poor":
+        st.caption(f":material/help: {found.verdict.text} Read the effect as a hypothesis.")
     for note in effect.notes:
         st.caption(f":material/info: {plain(note)}")
     left, right = st.container(key="beside_effects").columns(2, gap="medium")
@@ -53,7 +55,7 @@ def _answer(found: Refinement, asked: Asked, answer: Found) -> None:
         )
     with right:
         _numbers(effect)
-        _graphs(effect.total, found)
+        _graphs(effect.total)
         _paths(answer.routes, effect)
     if effect.cases:
         _settling(found, effect)
@@ -90,7 +92,7 @@ def _name(case: Case) -> str:
     return "If no path leads there" if case.answer.graphs.none > 0.5 else "If a path leads there"
 
 
-def _graphs(total: Answer, found: Refinement) -> None:
+def _graphs(total: Answer) -> None:
     shares = total.graphs
     st.markdown(
         f"Of the graphs that the rows leave, **{shares.more:.0%}** give a larger mean, **{shares.less:.0%}** a smaller "
