@@ -142,8 +142,9 @@ def _most(shown: pd.DataFrame, on: str) -> str:
     if shown.empty:
         return f"No ratio can be drawn for {theme.label(on)}"
     first = shown.iloc[0]
+    verb = "drives" if first["low"] > 1 or first["high"] < 1 else "may drive"
     change = f"from {first['low_value']:.3g} to {first['high_value']:.3g}"
     return (
-        f"{theme.label(first['node'])} drives {theme.label(on)} most: where it goes {change}, the mean is "
+        f"{theme.label(first['node'])} {verb} {theme.label(on)} most: where it goes {change}, the mean is "
         f"{number(first['rate_ratio'])} times as high"
     )
