@@ -26,6 +26,7 @@ PAGES = {
         ("parents", "Parents", ":material/account_tree:"),
         ("refine", "Refine", ":material/auto_fix_high:"),
         ("graph", "Graph", ":material/hub:"),
+        ("effects", "Effects", ":material/trending_up:"),
         ("experiments", "Experiments", ":material/experiment:"),
         ("compare", "Compare", ":material/compare_arrows:"),
         ("runs", "Runs", ":material/folder_open:"),

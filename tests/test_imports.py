@@ -117,7 +117,8 @@ from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 from pages.shared.work import machine
 machine.begin, machine.begun, machine.engine_ready = (lambda: None), (lambda: True), (lambda: False)
-for page in ("", "graph", "ordering", "parents"):
+machine.compiled = lambda: False
+for page in ("", "graph", "ordering", "parents", "effects"):
     app = AppTest.from_file("app.py")
     if page:
         app._page_hash, app.query_params["run"] = calc_hash(page), sys.argv[1]
@@ -132,7 +133,7 @@ def test_neither_the_first_page_of_a_cold_app_nor_a_link_to_a_result_waits_for_a
     run = refine_by_hand(finished_run(6))
     command = [sys.executable, "-c", FIRST_PAGES, run.id]
     told = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.splitlines()
-    assert told == ["What drives what?", "Graph", "Ordering", "Parents", ""]
+    assert told == ["What drives what?", "Graph", "Ordering", "Parents", "Effects", ""]
 
 
 def test_no_modules_import_in_a_circle():

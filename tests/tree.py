@@ -8,7 +8,7 @@ from test_imports import LAYERS
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = (
-    "data preprocess train ordering parents refine graph experiments compare runs simulate lahman portal shared"
+    "data preprocess train ordering parents refine graph effects experiments compare runs simulate lahman portal shared"
 ).split()
 _WIDTH = 28
 

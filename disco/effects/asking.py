@@ -11,6 +11,7 @@ from disco.errors import InputError
 from disco.words import how_many, listed, number
 
 _FEW = 5  # fewer rows near a value are worth a note
+_HIGH = 0.9  # a quantile
 _NEAR = 0.5  # standard deviations of the square roots of a column
 
 
@@ -27,6 +28,15 @@ class Question(NamedTuple):
     do: dict[int, float]
     against: dict[int, float]
     notes: tuple[str, ...]
+
+
+class Usual(NamedTuple):
+    """Values of a node: its range in the table, and two to compare."""
+
+    lowest: float
+    highest: float
+    before: float
+    after: float
 
 
 def asked(
@@ -84,6 +94,30 @@ def typical(fitted: FittedGraphs, one: int, share: float = 0.5) -> float:
     return float(fitted.nodes.parent_grids[one][int(levels)])
 
 
+def usual(fitted: FittedGraphs, name: str) -> Usual:
+    """What to ask about a node unless the reader chooses: from its median to twice that, if rows are near.
+
+    Otherwise to its 90 % quantile, or if that is the median too, to one end of its range.
+
+    Raises:
+        InputError: there is no such node.
+    """
+    one = node(fitted, name)
+    grid = fitted.nodes.parent_grids[one]
+    lowest, highest, middle = float(grid[0]), float(grid[-1]), typical(fitted, one)
+    after = 2 * middle
+    if after > highest or after == middle or _rows_near(fitted, one, after) < _FEW:
+        after = typical(fitted, one, _HIGH)
+    if after == middle:
+        after = highest if middle < highest else lowest
+    return Usual(lowest, highest, _short(middle), _short(after))
+
+
+def _short(value: float) -> float:
+    """A rate with three significant digits; a count as it is."""
+    return value if value == round(value) else float(f"{value:.3g}")
+
+
 def _value(name: str, value: Any) -> float:
     if isinstance(value, bool | np.bool_) or not isinstance(value, int | float | np.integer | np.floating):
         raise InputError(f'"{name}" can be set to a number of at least 0, not to {value!r:.40}.')
@@ -98,12 +132,7 @@ def _near(fitted: FittedGraphs, one: int, value: float) -> str:
     Raises:
         InputError: there are none.
     """
-    grid, name = fitted.nodes.parent_grids[one], fitted.names[one]
-    seen = np.bincount(fitted.nodes.levels[fitted.nodes.rows, one], minlength=len(grid))
-    roots = np.sqrt(grid)
-    middle = seen @ roots / seen.sum()
-    spread = math.sqrt(seen @ (roots - middle) ** 2 / seen.sum())
-    rows = int(seen[np.abs(roots - math.sqrt(value)) <= _NEAR * spread].sum())
+    grid, name, rows = fitted.nodes.parent_grids[one], fitted.names[one], _rows_near(fitted, one, value)
     low, high = number(grid[0]), number(grid[-1])
     if not rows:
         raise InputError(
@@ -114,3 +143,12 @@ def _near(fitted: FittedGraphs, one: int, value: float) -> str:
     if rows < _FEW:
         return f'Only {how_many(rows, "row has", "rows have")} a "{name}" near {number(value)}.'
     return ""
+
+
+def _rows_near(fitted: FittedGraphs, one: int, value: float) -> int:
+    grid = fitted.nodes.parent_grids[one]
+    seen = np.bincount(fitted.nodes.levels[fitted.nodes.rows, one], minlength=len(grid))
+    roots = np.sqrt(grid)
+    middle = seen @ roots / seen.sum()
+    spread = math.sqrt(seen @ (roots - middle) ** 2 / seen.sum())
+    return int(seen[np.abs(roots - math.sqrt(value)) <= _NEAR * spread].sum())

@@ -1,6 +1,7 @@
 """The outcome's mean over the range of one node, with bands, and the paths by which it acts."""
 
 from collections import Counter
+from collections.abc import Iterable
 from itertools import islice
 
 import networkx as nx
@@ -19,27 +20,41 @@ _DRAWS = 100
 _MOST_PATHS = 200  # of a graph
 
 
-def curve(fitted: FittedGraphs, on: str, node: str, reporter: Reporter = SILENT) -> pd.DataFrame:
+def curve(
+    fitted: FittedGraphs, on: str, node: str, reporter: Reporter = SILENT, also: Iterable[float] = ()
+) -> pd.DataFrame:
     """The outcome's mean at values of a node that spread evenly over its rows.
 
+    Args:
+        fitted: the graphs and the table.
+        on: the outcome.
+        node: the node that is set.
+        reporter: called before every fit and draw.
+        also: further values.
+
     Returns:
-        Columns case (from 0, as in `Effect.cases` of the same values; 0 without cases), value, mean, low and high.
+        Columns case (from 0; 0 without cases), edge (the first direction of the case, written a → b, or empty), value,
+        mean, low and high. The cases are those of the node's whole range; those of `Effect.cases` are of two values.
 
     Raises:
         InputError: there is no such node.
         FitStopped: the reporter's callback stopped the work.
     """
     outcome, one = asking.node(fitted, on), asking.node(fitted, node)
-    values = sorted({asking.typical(fitted, one, share) for share in np.linspace(0, 1, _POINTS)})
-    settings = [{one: values[-1]}, {one: values[0]}, *({one: value} for value in values[1:-1])]
+    evenly = sorted({asking.typical(fitted, one, share) for share in np.linspace(0, 1, _POINTS)})
+    ends = [evenly[-1], evenly[0]]  # the cases are those of these two
+    values = sorted({*evenly, *also})
+    settings = [{one: value} for value in (*ends, *(value for value in values if value not in ends))]
     paths = fitted.graphs.paths((one,), outcome)
     sampled = fitted.sampled(paths, settings, outcome, _DRAWS, reporter)
-    places = [1, *range(2, len(settings)), 0]  # from the smallest value to the largest
+    places = [settings.index({one: value}) for value in values]
     frames = []
     for number, part in enumerate(parts(fitted.graphs, paths, (one,), sampled)):
         numbers = [mean_of(fitted, sampled, at, part.graphs) for at in places]
-        frames.append(pd.DataFrame(numbers, columns=["mean", "low", "high"]).assign(case=number, value=values))
-    return pd.concat(frames, ignore_index=True)[["case", "value", "mean", "low", "high"]]
+        edge = " → ".join(fitted.names[end] for end in part.edges[0]) if part.edges else ""
+        frame = pd.DataFrame(numbers, columns=["mean", "low", "high"])
+        frames.append(frame.assign(case=number, edge=edge, value=values))
+    return pd.concat(frames, ignore_index=True)[["case", "edge", "value", "mean", "low", "high"]]
 
 
 def routes(fitted: FittedGraphs, on: str, node: str) -> list[tuple[tuple[str, ...], float]]:

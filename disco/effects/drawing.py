@@ -1,7 +1,9 @@
 """Levels drawn from a fitted node, and its mean, at many rows: compiled for the CPU.
 
-The node's distribution is computed on a grid of canonical parameters, and interpolated between its points. A level is
-found from its cumulative probabilities, starting at the one that its part of the unit interval begins with.
+The node's distribution is computed on a grid of canonical parameters, and interpolated between its points. The grid
+ends where one level has all the probability: at a value that few rows have, the parameter may be a thousand times as
+far away, and a grid up to there would be too coarse for all others. A level is found from its cumulative probabilities,
+starting at the one that its part of the unit interval begins with.
 """
 
 import math
@@ -11,7 +13,9 @@ import numpy as np
 from disco.likelihood.cpu import compiled, within
 from disco.likelihood.link import BENT
 
-_POINTS = 128
+_POINTS = 128, 1024  # fewest and most
+_STEP = 0.08  # between them, if that many suffice
+_SURE = 40.0  # of the log odds of a level against all others
 _PARTS = 32  # of the unit interval
 _LOW, _HIGH = BENT
 
@@ -34,10 +38,23 @@ def _eta(index, shift, bend):
 
 
 @within
-def _chances(low, step, value, weight):
+def _points(eta, value, weight):
+    """The first point, the last one, and how many."""
+    last = len(value) - 1
+    low, high = np.inf, -np.inf
+    for level in range(last):
+        low = min(low, (weight[0] - weight[level + 1] - _SURE) / (value[level + 1] - value[0]))
+        high = max(high, (weight[level] - weight[last] + _SURE) / (value[last] - value[level]))
+    first = min(max(eta.min(), low), high)
+    end = max(min(eta.max(), high), first + 1e-9)
+    return first, end, min(max(math.ceil((end - first) / _STEP) + 1, _POINTS[0]), _POINTS[1])
+
+
+@within
+def _chances(low, step, points, value, weight):
     """The probability of every level at every point, (points, levels)."""
-    found = np.empty((_POINTS, len(value)))
-    for point in range(_POINTS):
+    found = np.empty((points, len(value)))
+    for point in range(points):
         eta, most, total = low + step * point, -np.inf, 0.0
         for level in range(len(value)):
             found[point, level] = eta * value[level] + weight[level]
@@ -62,17 +79,17 @@ def mean(index, shift, bend, value, weight, grid):
         grid: the counts of the levels.
     """
     eta = _eta(index, shift, bend)
-    low = eta.min()
-    step = max(eta.max() - low, 1e-9) / (_POINTS - 1)
-    chances, means = _chances(low, step, value, weight), np.zeros(_POINTS)
-    for point in range(_POINTS):
+    low, high, points = _points(eta, value, weight)
+    step = (high - low) / (points - 1)
+    chances, means = _chances(low, step, points, value, weight), np.zeros(points)
+    for point in range(points):
         for level in range(len(grid)):
             means[point] += chances[point, level] * grid[level]
     found = np.zeros(len(index))
     for k in range(index.shape[0]):
         for row in range(index.shape[1]):
-            at = (eta[k, row] - low) / step
-            left = min(int(at), _POINTS - 2)
+            at = (min(max(eta[k, row], low), high) - low) / step
+            left = min(int(at), points - 2)
             found[k] += means[left] + (at - left) * (means[left + 1] - means[left])
     return found / index.shape[1]
 
@@ -86,11 +103,11 @@ def drawn(index, shift, bend, value, weight, uniform):
         uniform: from 0 to 1, (m,).
     """
     eta, levels = _eta(index, shift, bend), len(value)
-    low = eta.min()
-    step = max(eta.max() - low, 1e-9) / (_POINTS - 1)
-    whole = _chances(low, step, value, weight)
-    first = np.zeros((_POINTS, _PARTS), np.int64)  # the level with which a part of the unit interval begins
-    for point in range(_POINTS):
+    low, high, points = _points(eta, value, weight)
+    step = (high - low) / (points - 1)
+    whole = _chances(low, step, points, value, weight)
+    first = np.zeros((points, _PARTS), np.int64)  # the level with which a part of the unit interval begins
+    for point in range(points):
         part = 0
         for level in range(levels):
             if level:
@@ -103,8 +120,8 @@ def drawn(index, shift, bend, value, weight, uniform):
     found = np.empty(index.shape, np.int64)
     for k in range(index.shape[0]):
         for row in range(index.shape[1]):
-            at = (eta[k, row] - low) / step
-            left = min(int(at), _POINTS - 2)
+            at = (min(max(eta[k, row], low), high) - low) / step
+            left = min(int(at), points - 2)
             share, part = at - left, int(uniform[row] * _PARTS)
             level = min(first[left, part], first[left + 1, part])
             while level < levels - 1:

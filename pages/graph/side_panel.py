@@ -10,6 +10,7 @@ from disco.graph import BOTH, CONTEXT, DISCO
 from disco.runs import FIT, REFINE, Run
 from disco.words import how_many, number, share
 from pages.graph.view import View, with_contexts
+from pages.shared import session
 from pages.shared.frame import empty, figure
 from pages.shared.frame.glossary import define
 from pages.shared.frame.names import code
@@ -104,10 +105,18 @@ def _neighbourhood(graph: nx.DiGraph, node: str | None) -> nx.DiGraph:
     return graph if node is None or steps is None else drawing.around(graph, node, steps)
 
 
+def _to_effects(view: View, label: str, **asked: str) -> None:
+    """A link to a question on Effects, which needs a refinement."""
+    if view.refinement is not None:
+        there = {**session.address.parameters(), **asked}
+        st.page_link("pages/effects/page.py", label=label, icon=":material/trending_up:", query_params=there)
+
+
 def _edge(view: View, edge: tuple[str, str]) -> None:
     """The picked edge: its evidence by the likelihood, or its scores by DISCO."""
     parent, child = edge
     st.markdown(f"##### {canvas.edge_words(view.graph, parent, child)}")
+    _to_effects(view, f"What if {code(parent)} is set?", cause=parent, outcome=child)
     if view.name != DISCO and edge in view.refinement.graph.edges:
         if view.graph.edges[edge].get("reversed"):
             st.markdown(f"DISCO has this edge reversed, {code(child)} → {code(parent)}: its direction is not known.")
@@ -138,6 +147,7 @@ def _node(view: View, judged: nx.DiGraph, part: nx.DiGraph, node: str) -> None:
     graph = view.graph
     known = graphs.directed(graph)
     above, below = len(graphs.ancestors(known, node)), len(graphs.descendants(known, node))
+    _to_effects(view, f"What would change {code(node)}?", outcome=node)
     kin = f"{how_many(above, 'ancestor')}, {how_many(below, 'descendant')}"
     if graph.degree(node) and not known.degree(node):
         kin = "none of its edges has a known direction"

@@ -10,6 +10,7 @@ import pytest
 from made_up import finished_run, refine_by_hand
 
 from disco.__main__ import main
+from disco.effects.asking import usual
 from disco.effects.curve import curve, routes
 from disco.effects.drivers import drivers
 from disco.effects.effect import effect
@@ -79,6 +80,15 @@ def test_an_open_direction_that_decides_is_two_cases(half_open):
     assert words.endswith("An experiment that sets a or b would tell.")
 
 
+def test_the_direction_that_tells_the_cases_apart_comes_first():
+    """u – a – b → c ← u: where b → a, a → u too, so that no collider is new; but a → u may be where a → b."""
+    edges = {("u", "a"): "", ("a", "b"): "", ("b", "c"): "class", ("u", "c"): "class"}
+    fitted = fitted_graphs(refined(edges, [list(edges)] * 4, "uabc"), table().rename(columns={"d": "u"}))
+    found = effect(fitted, "c", {"a": 6}, {"a": 1})
+    assert [case.edges for case in found.cases] == [(("a", "b"),), (("b", "a"), ("a", "u"))]
+    assert found.settled_by == ("a", "b")
+
+
 def test_what_a_rare_case_gives_is_told_too():
     """One graph in forty leads from a to c; its interval is not that of a few draws."""
     tables = [[("b", "c")]] * 18
@@ -129,6 +139,7 @@ def test_a_curve_has_a_line_per_case_and_the_paths_their_shares(half_open):
     found = curve(half_open, "c", "a")
     assert set(found["case"]) == {0, 1} and (found["low"] <= found["mean"]).all()
     some, none = (found[found["case"] == case]["mean"] for case in (0, 1))
+    assert found.groupby("case")["edge"].first().tolist() == ["a → b", "b → a"]
     assert some.is_monotonic_increasing and none.nunique() == 1
     assert routes(half_open, "c", "a") == [(("a", "b", "c"), pytest.approx(0.5))]
 
@@ -236,3 +247,18 @@ def test_signs_of_hidden_causes_are_asked_for_alone(capsys):
     assert main(["effect", run.id, "--hidden-causes"]) == 0 and capsys.readouterr().out
     assert main(["effect", run.id, "--hidden-causes", "--on", "x3"]) != 0
     assert "Give --on with the node asked about, or --hidden-causes." in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("column", "values"),
+    [
+        ([0, 1, 2, 3, 4, 5, 6], (3, 6)),  # twice the median
+        ([2] * 6 + [3], (2, 3)),  # 90 % of the rows have at most the median, and none is near twice that
+        ([0] * 6 + [4], (0, 4)),
+        ([1] + [4] * 30, (4, 1)),
+    ],
+)
+def test_usual_values_are_seen_and_differ(column, values):
+    given = table(60 * len(column)).assign(a=column * 60)
+    found = usual(FittedGraphs.of_dag(nx.DiGraph([("a", "b")]), given), "a")
+    assert (found.before, found.after) == values and found.lowest == min(column) and found.highest == max(column)

@@ -93,6 +93,24 @@ def test_compiled_levels_and_means_follow_the_probabilities(bend):
     assert times / times.sum(1, keepdims=True) == pytest.approx(chance.mean(axis=1), abs=0.004)
 
 
+def test_a_parameter_far_away_in_some_rows_changes_no_other():
+    """As at a value that few rows have, or in a draw of its badly known coefficient."""
+    random = np.random.default_rng(2)
+    index, shift = (
+        np.stack([random.normal(-1, 0.6, 2000), np.full(2000, -3000.0), np.full(2000, 900.0)]),
+        np.zeros(2000),
+    )
+    grid, value, weight = np.arange(6.0), np.arange(6) / 0.4, -0.2 * np.arange(6.0) ** 2
+    chance = np.exp(index[0][:, None] * value + weight)
+    chance /= chance.sum(-1, keepdims=True)
+    found = drawing.mean(index, shift, 0.0, value, weight, grid)
+    assert found == pytest.approx([(chance @ grid).mean(), 0, 5], rel=0.005, abs=1e-9)
+    uniform = (random.permutation(2000) + random.random(2000)) / 2000
+    levels = drawing.drawn(index, shift, 0.0, value, weight, uniform)
+    assert np.bincount(levels[0], minlength=6) / 2000 == pytest.approx(chance.mean(axis=0), abs=0.03)
+    assert (levels[1] == 0).all() and (levels[2] == 5).all()
+
+
 def dags():
     for ways in product((None, 1, -1), repeat=6):
         graph = nx.DiGraph()

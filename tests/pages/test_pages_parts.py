@@ -208,8 +208,8 @@ def test_menu_is_in_the_order_of_the_work(monkeypatch):
     in_sight = {
         heading: [page.title for page in pages if page.visibility == "visible"] for heading, pages in menus[0].items()
     }
-    work = ["Data", "Preprocess", "Train", "Ordering", "Parents", "Refine", "Graph", "Experiments", "Compare", "Runs"]
-    assert in_sight == {"": work, "Laboratory": ["Simulate", "Lahman", "Portal"]}
+    work = ["Data", "Preprocess", "Train", "Ordering", "Parents", "Refine", "Graph", "Effects", "Experiments"]
+    assert in_sight == {"": [*work, "Compare", "Runs"], "Laboratory": ["Simulate", "Lahman", "Portal"]}
 
 
 def test_runs_of_one_name_and_minute_are_told_apart():

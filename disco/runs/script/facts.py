@@ -30,23 +30,26 @@ class Facts:
         run: the run.
         origin: of its table; the run's own table as a CSV file, if how it came to be is not known.
         chosen: the rule and the thresholds of the graph shown, if they are the reader's.
+        effect: a question about the graph of the refinement: on, do, against.
     """
 
     run: Run
     origin: Origin
     chosen: Mapping[str, Any] = field(default_factory=dict)
+    effect: Mapping[str, Any] | None = None
 
     @classmethod
-    def of(cls, run: Run, graph: Mapping[str, Any] | None = None) -> "Facts":
+    def of(cls, run: Run, graph: Mapping[str, Any] | None = None, effect: Mapping[str, Any] | None = None) -> "Facts":
         """The facts of a run. A truth that pages hide stays hidden: the design of such a table is not told.
 
         Args:
             graph: the choices that define the graph shown, by name.
+            effect: a question about the graph of the refinement.
         """
         found, graph = None if run.teaching else origin.of(run), graph or {}
         is_of_own_order = graph.get("order") == run.own_variant
         chosen = {name: graph[name] for name in ("parent_rule", "tau_z", "pi_min") if name in graph}
-        return cls(run, found or _OWN, chosen if is_of_own_order else {})
+        return cls(run, found or _OWN, chosen if is_of_own_order else {}, effect)
 
     @property
     def for_shell(self) -> "Facts":

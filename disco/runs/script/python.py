@@ -171,6 +171,9 @@ def _refinement(facts: Facts, script: _Script, own: str, choice: Mapping[str, An
         'found.edges.to_csv("refined_edges.csv", index=False)',
         uses=uses,
     )
+    if facts.effect is not None:
+        arguments = ", ".join(filter(None, ["table", _call(**facts.effect), own]))
+        script.add("", "# The effect", f"answer = found.effect({arguments})", "print(answer.total.rate_ratio)")
 
 
 def _method(facts: Facts, script: _Script, method: str) -> None:

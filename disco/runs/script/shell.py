@@ -31,8 +31,10 @@ def shell(facts: Facts) -> str:
         target = [_OUT]
     if facts.choice is not None:
         # Without the order of the fit, in a run of its own.
-        new = ["--counts", counts, *table, *_levels(facts), "--out", f"{_OUT}-refined" if target else _OUT]
+        where = f"{_OUT}-refined" if target and not facts.follows_fit else _OUT
+        new = ["--counts", counts, *table, *_levels(facts), "--out", where]
         lines.append(_command("refine", *([_OUT] if facts.follows_fit else new), *_choice(facts)))
+        lines += [] if facts.effect is None else [_command("effect", where, *_effect(facts.effect))]
         target = [_OUT]
     if facts.methods:
         new = [counts, *table, "--out", _OUT]
@@ -141,6 +143,13 @@ def _graph(facts: Facts) -> list[str]:
 
 def _levels(facts: Facts) -> list[str]:
     return [word for name, value in facts.levels.items() for word in (f"--{name}", str(value))]
+
+
+def _effect(asked: Mapping[str, Any]) -> list[str]:
+    words = _option("--on", asked["on"])
+    for side in ("do", "against"):
+        words += [word for node, value in asked[side].items() for word in _option(f"--{side}", f"{node}={value:.12g}")]
+    return words
 
 
 def _choice(facts: Facts) -> list[str]:

@@ -54,11 +54,16 @@ def no_run() -> None:
     )
 
 
-def without_a_run(words: str, offer: Callable[[Draft], None]) -> None:
+def _is_fitted(run: runs.Run) -> bool:
+    return run.status().state == "done"
+
+
+def without_a_run(words: str, offer: Callable[[Draft], None], which: Callable[[runs.Run], bool] = _is_fitted) -> None:
     """No run is open on a page that needs no fit: a way to make a run of the loaded table, and the finished runs.
 
     Args:
         offer: draws the button that makes a run of the table.
+        which: the runs that are listed.
     """
     draft = session.draft.current()
 
@@ -70,15 +75,15 @@ def without_a_run(words: str, offer: Callable[[Draft], None]) -> None:
         intro.adjustment(draft.roles.needed())
         offer(draft)
 
-    _no_run(words, begin)
+    _no_run(words, begin, which)
 
 
-def _no_run(words: str, begin: Callable[[], None]) -> None:
+def _no_run(words: str, begin: Callable[[], None], which: Callable[[runs.Run], bool] = _is_fitted) -> None:
     missing_run()
     with st.container(border=True):
         st.markdown(f"**No run is open.** {words}")
         begin()
-        open_finished()
+        open_finished(which)
 
 
 _LEADS = {
@@ -92,10 +97,6 @@ def _lead_to(page: str) -> None:
     label, icon = _LEADS[page]
     if st.button(label, type="primary", icon=icon, key="empty_lead_on"):
         session.address.go(page)
-
-
-def _is_fitted(run: runs.Run) -> bool:
-    return run.status().state == "done"
 
 
 def open_finished(which: Callable[[runs.Run], bool] = _is_fitted) -> None:

@@ -15,25 +15,33 @@ _HELP = "Python, or command lines, that give these results again."
 _KINDS = {"Python": (python, "python", "py"), "Command line": (shell, "bash", "sh")}
 
 
-def button(runs: Mapping[str, Run], key: str, graph: Mapping[str, Any] | None = None) -> None:
+def button(
+    runs: Mapping[str, Run],
+    key: str,
+    graph: Mapping[str, Any] | None = None,
+    effect: Mapping[str, Any] | None = None,
+) -> None:
     """A button that opens the scripts.
 
     Args:
         runs: by what they are called; one is shown at a time.
         graph: the choices that define the graph shown, by name.
+        effect: a question about the graph: on, do, against.
     """
     if runs and st.button("Script", icon=":material/code:", key=f"{key}_script", help=_HELP):
-        _opened(runs, key, graph)
+        _opened(runs, key, graph, effect)
 
 
 @st.dialog("Script", width="large", icon=":material/code:")
-def _opened(runs: Mapping[str, Run], key: str, graph: Mapping[str, Any] | None) -> None:
+def _opened(
+    runs: Mapping[str, Run], key: str, graph: Mapping[str, Any] | None, effect: Mapping[str, Any] | None
+) -> None:
     label = next(iter(runs))
     if len(runs) > 1:
         label = st.selectbox("Of", list(runs), format_func=lambda name: shown(name, 60), key=f"{key}_script_of")
     run = runs[label]
     try:
-        facts = Facts.of(run, graph)
+        facts = Facts.of(run, graph, effect)
         texts = {name: (write(facts), *rest) for name, (write, *rest) in _KINDS.items()}
     except InputError as error:
         st.error(plain(error))

@@ -19,7 +19,7 @@ from pages.shared.frame import redraw
 from pages.shared.frame.names import plain
 
 SECONDS = 0.5  # between two checks of a running computation
-_MOST_RESULTS = 8  # kept in memory
+_MOST_RESULTS = 8  # of a kind, the first part of their keys, kept in memory
 _starting = threading.Lock()
 _LAST_STEP = 5.0  # seconds that a computation has to stop when the server ends
 
@@ -98,11 +98,14 @@ def _all() -> dict[Key, Computation]:
     return {}
 
 
-def begin(key: Key, work: Callable[[Callback], T], failure: str, at_once: bool = False) -> Computation[T]:
+def begin(
+    key: Key, work: Callable[[Callback], T], failure: str, at_once: bool = False, patience: float = 0.0
+) -> Computation[T]:
     """Start some work, or find it if it is already running; the arguments are those of `Computation.do`.
 
     Args:
         at_once: the work takes only a moment, and is done before this returns.
+        patience: how many seconds to wait for work that is started now.
     """
     if at_once:
         found = keep(key, Computation())
@@ -110,13 +113,15 @@ def begin(key: Key, work: Callable[[Callback], T], failure: str, at_once: bool =
         return found
     with _starting:
         found = find(key)
-        if found is None or not found.is_running:
-            found = keep(key, Computation())
-            for ended in [one for one in _threads if not one.is_alive()]:
-                del _threads[ended]
-            thread = threading.Thread(target=found.do, args=(work, failure), daemon=True)
-            _threads[thread] = found
-            thread.start()
+        if found is not None and found.is_running:
+            return found
+        found = keep(key, Computation())
+        for ended in [one for one in _threads if not one.is_alive()]:
+            del _threads[ended]
+        thread = threading.Thread(target=found.do, args=(work, failure), daemon=True)
+        _threads[thread] = found
+        thread.start()
+    thread.join(patience)
     return found
 
 
@@ -126,13 +131,18 @@ def find(key: Key) -> Computation | None:
 
 
 def keep(key: Key, computation: Computation[T]) -> Computation[T]:
-    """Keep a computation under a key; the oldest results are dropped when there are many."""
+    """Keep a computation under a key; the oldest results of its kind are dropped when there are many."""
     everything = _all()
     everything[key] = computation
-    with_result = [other for other, one in list(everything.items()) if one.result is not None]
+    with_result = [other for other, one in list(everything.items()) if one.result is not None and other[0] == key[0]]
     for old in with_result[:-_MOST_RESULTS]:
         everything.pop(old, None)
     return computation
+
+
+def forget(key: Key) -> None:
+    """Drop an ended computation, so it can begin anew."""
+    _all().pop(key, None)
 
 
 def box(title: str, icon: str, key: Key) -> DeltaGenerator:

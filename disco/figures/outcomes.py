@@ -1,0 +1,150 @@
+"""Figures of effects: an outcome over the values of a node that is set, and the nodes that drive it most."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from disco.effects.answers import Effect
+from disco.figures import roles, theme
+from disco.figures.axes import log_ticks, named_rows
+from disco.words import number
+
+MOST = 15  # drivers drawn
+_WIDEST = (0.01, 100.0)  # of the axis of ratios
+_TICKS = 8  # most on a short axis
+_COLOURS = ((roles.PICKED, "43,131,186"), (roles.ACCENT, "213,94,0"), (theme.GREEN, "0,158,115"))
+_DASHES = ("solid", "dash", "dot")
+
+
+def over_values(curve: pd.DataFrame, found: Effect, unit: str = "count") -> go.Figure:
+    """The outcome's mean over the range of the node that is set, a line per case, with the two values asked about.
+
+    Args:
+        curve: from `disco.effects.curve.curve`, with these two values.
+        found: an effect of one node.
+        unit: of this node: count, level or rate.
+    """
+    (cause, after), (before,) = next(iter(found.do.items())), found.against.values()
+    figure, several = go.Figure(), curve["case"].nunique() > 1
+    for at in (before, after):
+        figure.add_vline(x=at, line={"color": roles.MUTED, "dash": "dot", "width": 1.5})
+    for case, part in curve.groupby("case", sort=True):
+        look = int(case) % len(_COLOURS)
+        _line(figure, part, look, _named(part) if several else "mean")
+        _ends(figure, part[part["value"].isin([before, after])], _COLOURS[look][0])
+    figure.layout.xaxis = dict(title=f"{theme.label(cause)} is set to ({unit})")
+    # A band that is wide at a value of few rows would flatten the rest.
+    top = 2 * max(curve["mean"].max(), curve.loc[curve["value"].isin([before, after]), "high"].max())
+    figure.layout.yaxis = dict(title=f"mean of {theme.label(found.on, 24)}")
+    figure.layout.yaxis.range = [0, 1.05 * min(curve["high"].max(), top)]
+    title = f"Mean of {theme.label(found.on)} at every value of {theme.label(cause)}"
+    return roles.titled(figure, title, height=360, legend=several)
+
+
+def _named(part: pd.DataFrame) -> str:
+    """A case by its first direction."""
+    edge = str(part["edge"].iloc[0])
+    if edge:
+        return theme.label(f"if {edge}", 60)
+    return "if no path leads there" if part["mean"].nunique() == 1 else "if a path leads there"
+
+
+def _line(figure: go.Figure, part: pd.DataFrame, look: int, name: str) -> None:
+    colour, band = _COLOURS[look]
+    x = part["value"]
+    figure.add_scatter(
+        x=[*x, *x[::-1]],
+        y=[*part["high"], *part["low"][::-1]],
+        fill="toself",
+        fillcolor=f"rgba({band},0.18)",
+        mode="lines",
+        line={"width": 0},
+        showlegend=False,
+        hoverinfo="skip",
+    )
+    figure.add_scatter(
+        x=x,
+        y=part["mean"],
+        mode="lines",
+        name=name,
+        line={"color": colour, "width": 3, "dash": _DASHES[look]},
+        customdata=part[["low", "high"]].to_numpy(),
+        hovertemplate="at %{x:g}: mean %{y:.3g} (%{customdata[0]:.3g} to %{customdata[1]:.3g})<extra></extra>",
+    )
+
+
+def _ends(figure: go.Figure, part: pd.DataFrame, colour: str) -> None:
+    """The outcome's mean at the two values."""
+    figure.add_scatter(
+        x=part["value"],
+        y=part["mean"],
+        mode="markers",
+        showlegend=False,
+        marker={"color": colour, "size": 11, "symbol": "diamond", "line": {"width": 1.5, "color": "white"}},
+        hoverinfo="skip",
+    )
+
+
+def drivers(found: pd.DataFrame, on: str) -> go.Figure:
+    """The nodes that drive an outcome most, one row each: the ratio of its means, from a low to a high value.
+
+    Args:
+        found: from `disco.effects.drivers.drivers`.
+        on: the outcome.
+    """
+    shown = found[np.isfinite(found["rate_ratio"]) & (found["rate_ratio"] > 0)].head(MOST).reset_index(drop=True)
+    low, high, ratio = (shown[name].clip(*_WIDEST) for name in ("low", "high", "rate_ratio"))
+    is_sure = (shown["low"] > 1) | (shown["high"] < 1)
+    figure = go.Figure()
+    figure.add_vline(x=1, line={"color": roles.MUTED, "dash": "dot", "width": 1.5})
+    sure, unsure = ("clear effect", roles.PICKED, "diamond"), ("may have no effect", roles.MUTED, "circle")
+    for which, (name, colour, symbol) in ((is_sure, sure), (~is_sure, unsure)):
+        part = shown[which]
+        if part.empty:
+            continue
+        spread = {"array": (high - ratio)[which], "arrayminus": (ratio - low)[which]}
+        figure.add_scatter(
+            x=ratio[which],
+            y=part.index,
+            mode="markers",
+            name=name,
+            marker={"symbol": symbol, "size": 10, "color": colour},
+            error_x={"type": "data", "symmetric": False, **spread, "color": colour, "thickness": 2.2, "width": 4},
+            customdata=[
+                (one.node, theme.label(one.node), *map(number, (one.rate_ratio, one.low, one.high)))
+                for one in part.itertuples()
+            ],
+            hovertemplate="%{customdata[1]}: %{customdata[2]} (%{customdata[3]} to %{customdata[4]})<extra></extra>",
+        )
+    ends = [*low, *high, 0.95, 1.05]
+    first, last = max(min(ends) / 1.03, _WIDEST[0]), min(max(ends) * 1.03, _WIDEST[1])
+    ticks = dict(zip(("tickvals", "ticktext"), _ticks(first, last), strict=True))
+    figure.layout.xaxis = dict(type="log", range=[np.log10(first), np.log10(last)], **ticks)
+    figure.layout.xaxis.title = f"ratio of the means of {theme.label(on, 24)}"
+    names = [f"{one.node}  {one.low_value:.3g} → {one.high_value:.3g}" for one in shown.itertuples()]
+    figure.layout.yaxis = named_rows(names)
+    return roles.titled(figure, _most(shown, on), height=150 + 26 * len(shown))
+
+
+def _ticks(low: float, high: float) -> tuple[list[float], list[str]]:
+    """Ticks of a logarithmic axis, evenly spaced where it is short."""
+    if high > 5 * low:
+        return log_ticks(low, high)
+    step = next(one for one in (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0) if (high - low) / one <= _TICKS)
+    values = [round(step * at, 2) for at in range(math.ceil(low / step), math.floor(high / step) + 1)]
+    return values, [f"{value:g}" for value in values]
+
+
+def _most(shown: pd.DataFrame, on: str) -> str:
+    """The largest effect as a sentence."""
+    if shown.empty:
+        return f"No ratio can be drawn for {theme.label(on)}"
+    first = shown.iloc[0]
+    verb = "drives" if first["low"] > 1 or first["high"] < 1 else "may drive"
+    change = f"from {first['low_value']:.3g} to {first['high_value']:.3g}"
+    return (
+        f"{theme.label(first['node'])} {verb} {theme.label(on)} most: where it goes {change}, the mean is "
+        f"{number(first['rate_ratio'])} times as high"
+    )

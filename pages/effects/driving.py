@@ -1,0 +1,61 @@
+"""What drives an outcome most: all effects on it, ranked. Owns the key `effects_drivers`."""
+
+from functools import partial
+
+import pandas as pd
+import streamlit as st
+
+from disco.figures import outcomes
+from disco.runs.about import about
+from disco.words import how_many
+from pages.effects import answering, question
+from pages.shared.frame import figure, table
+from pages.shared.frame.names import plain
+from pages.shared.graph import downloads
+from pages.shared.refined.refinement import Refinement
+
+
+def section(found: Refinement, outcome: str) -> None:
+    """The ranking, computed in the background."""
+    st.subheader(f"What drives {plain(outcome)} most?", anchor=False)
+    key = answering.drivers(found.run, outcome)
+    answering.panel(key, "Computing every effect on it", partial(_ranked, found, outcome))
+
+
+def _ranked(found: Refinement, outcome: str, rows: pd.DataFrame) -> None:
+    if rows.empty:
+        st.caption(f"No path leads to {plain(outcome)} in any graph left.")
+        return
+
+    def chosen() -> None:
+        if (node := figure.clicked("effects_drivers")) in found.order:
+            question.change(found, cause=node)
+
+    figure.show(outcomes.drivers(rows, outcome), "effects_drivers", on_select=chosen)
+    more = f"The first {outcomes.MOST} of {how_many(len(rows), 'node')}. " if len(rows) > outcomes.MOST else ""
+    st.caption(
+        f"{more}Each node goes from its 10 % to its 90 % quantile. Intervals: 90 %. Where a direction is open, they "
+        "hold the effects of both ways. Click a mark to ask about its node."
+    )
+    with st.expander("All of them, in numbers", icon=":material/table_rows:"):
+        column = st.column_config
+        columns = {"node": column.TextColumn("Node", pinned=True)}
+        columns |= {name: column.NumberColumn(label, format="%.3g") for name, label in _NUMBERS.items()}
+        columns |= {name: column.NumberColumn(label, format="percent") for name, label in _SHARES.items()}
+        name = f"{downloads.file_name(found.run)}_drivers.csv"
+        facts = partial(about, found.run, "effects", outcome=outcome)
+        csv = table.Csv("Download CSV", name, "effects_csv", rows, "One row per node.", facts)
+        table.show(rows, "The effect of every node on the outcome", columns, csv=csv)
+
+
+_NUMBERS = {
+    "low_value": "From",
+    "high_value": "To",
+    "mean_low": "Mean at from",
+    "mean_high": "Mean at to",
+    "difference": "Difference",
+    "rate_ratio": "Ratio",
+    "low": "5 %",
+    "high": "95 %",
+}
+_SHARES = {"more": "Graphs: more", "less": "Graphs: less", "none": "Graphs: none"}

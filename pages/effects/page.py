@@ -1,0 +1,40 @@
+"""Effects: what happens to a node if another one is set, over all graphs that the rows leave."""
+
+import streamlit as st
+
+from pages.effects import driving, question, sections, start
+from pages.shared import session
+from pages.shared.frame import intro
+from pages.shared.refined import refinement
+from pages.shared.work import finding, machine
+
+intro.page_intro(
+    "Effects",
+    "What happens to a node if another one is set? The answer covers every graph that your rows leave.",
+)
+run = session.run.current()
+if run is None:
+    start.no_run()
+    st.stop()
+found = refinement.readable(run)
+if found is None:
+    start.no_graph(run)
+    st.stop()
+finding.progress(run)
+intro.artefacts(run)
+intro.adjustment(run.roles)
+asked, between = question.nodes(found)
+
+
+def answer() -> None:
+    """The answer, then the ranking: not at once, since both would take longer."""
+    is_ready = sections.answered(found, asked, between)
+    st.caption(
+        ":material/info: Assumed: no hidden cause acts on two nodes. Where one does, an effect may be its shadow. "
+        "Means are over the rows of this table."
+    )
+    if is_ready:
+        driving.section(found, asked.outcome)
+
+
+machine.once(machine.compiled, machine.PREPARING, answer)

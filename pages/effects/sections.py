@@ -1,0 +1,139 @@
+"""The answer on Effects: the sentence, the picture, the numbers, the paths and the files."""
+
+import json
+from functools import partial
+
+import pandas as pd
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from disco.effects.answers import Answer, Case, Effect, Interval
+from disco.effects.sentences import in_words
+from disco.effects.written import as_json
+from disco.figures import outcomes
+from disco.files import plain as as_plain
+from disco.words import how_many, number
+from pages.effects import answering, question
+from pages.effects.answering import Found
+from pages.effects.question import Asked
+from pages.shared.frame import figure, table
+from pages.shared.frame.glossary import define
+from pages.shared.frame.names import plain
+from pages.shared.graph import downloads
+from pages.shared.refined import modelled, next_experiment
+from pages.shared.refined.refinement import Refinement
+from pages.shared.result import script
+
+_MOST_PATHS = 8
+
+
+def answered(found: Refinement, asked: Asked, between: DeltaGenerator) -> bool:
+    """The values, and the answer once it is computed; whether it is.
+
+    Args:
+        between: the place of the boxes for the values.
+    """
+    asked = question.values(found, asked, between)
+    key = answering.effect(found.run, asked.outcome, asked.cause, asked.before, asked.after)
+    return answering.panel(key, "Computing the effect", partial(_answer, found))
+
+
+def _answer(found: Refinement, answer: Found) -> None:
+    effect = answer.effect
+    with st.container(key="effects_answer", border=True):
+        st.markdown(plain(in_words(effect)).replace(" %", "\u00a0%"))
+    if found.verdict.level == "poor":
+        st.caption(f":material/help: {found.verdict.text} Read the effect as a hypothesis.")
+    for note in effect.notes:
+        st.caption(f":material/info: {plain(note)}")
+    left, right = st.container(key="beside_effects").columns(2, gap="medium")
+    with left:
+        unit = modelled.unit(found.run)
+        figure.show(outcomes.over_values(answer.curve, effect, unit), "effects_curve")
+        st.caption(
+            "The line: the mean over all rows if every row had this value. Band: 90 %. Diamonds: your two values."
+        )
+    with right:
+        _numbers(effect)
+        _graphs(effect.total)
+        _paths(answer.routes, effect)
+    if effect.cases:
+        _settling(found, effect)
+    _files(found, effect)
+
+
+def _numbers(effect: Effect) -> None:
+    """Total, direct and by adjustment, and the total of every case."""
+    answers = [
+        ("Along all paths", effect.total),
+        ("Direct only", effect.direct),
+        ("By adjustment", effect.by_adjustment),
+    ]
+    answers += [(f"{_name(case)} ({case.share:.0%})", case.answer) for case in effect.cases]
+    rows = [(name, _told(one.rate_ratio), _told(one.difference)) for name, one in answers if one is not None]
+    text = st.column_config.TextColumn
+    columns = {
+        "effect": text("Effect", help=f"{define('direct effect')} {define('by adjustment')}", width=146),
+        "ratio": text("Ratio of means", help=define("effect interval"), width=130),
+        "difference": text("Difference", help="Of the means, with its 90 % interval.", width=130),
+    }
+    frame = pd.DataFrame(rows, columns=list(columns))
+    table.show(frame, "The effect along all paths, directly, and by adjustment", columns, key="effects_numbers")
+
+
+def _told(one: Interval) -> str:
+    return "no change" if one.low == one.high else f"{number(one.estimate)} ({number(one.low)} to {number(one.high)})"
+
+
+def _name(case: Case) -> str:
+    """A case by its first direction."""
+    if case.edges:
+        return f"If {case.edges[0][0]} → {case.edges[0][1]}"
+    return "If no path leads there" if case.answer.graphs.none > 0.5 else "If a path leads there"
+
+
+def _graphs(total: Answer) -> None:
+    shares = total.graphs
+    st.markdown(
+        f"Of the graphs that the rows leave, **{shares.more:.0%}** give a larger mean, **{shares.less:.0%}** a smaller "
+        f"one, and **{shares.none:.0%}** no change.",
+        help=define("graphs left"),
+    )
+
+
+def _paths(routes: list[tuple[tuple[str, ...], float]], effect: Effect) -> None:
+    """The paths from the cause to the outcome."""
+    st.markdown("**By which paths**")
+    frame = pd.DataFrame(
+        [(" → ".join(path), 100 * share) for path, share in routes[:_MOST_PATHS]], columns=["path", "share"]
+    )
+    columns = {
+        "path": st.column_config.TextColumn("Path", width=260),
+        "share": st.column_config.NumberColumn(
+            "Graphs", format="%.0f %%", width=70, help="The share of the graphs left that have it."
+        ),
+    }
+    names = f"{plain(next(iter(effect.do)))} to {plain(effect.on)}"
+    none = f"No path leads from {names} in any graph left."
+    table.show(frame, "Paths from the cause to the outcome", columns, empty=none, key="effects_paths")
+    if len(routes) > _MOST_PATHS:
+        st.caption(f"And {how_many(len(routes) - _MOST_PATHS, 'more path')}, each in fewer graphs or longer.")
+
+
+def _settling(found: Refinement, effect: Effect) -> None:
+    """What would tell the cases apart."""
+    if effect.settled_by:
+        names = " or ".join(map(plain, effect.settled_by[:2]))
+        st.markdown(f":material/experiment: To know which case is true, set **{names}** in an experiment.")
+    next_experiment.section(found.run, found)
+
+
+def _files(found: Refinement, effect: Effect) -> None:
+    """The answer as a file, and what gives it again."""
+    name = f"{downloads.file_name(found.run)}_effect.json"
+    with st.container(horizontal=True):
+        text = partial(json.dumps, as_plain(as_json(effect)), indent=1, ensure_ascii=False)
+        st.download_button("Answer, JSON", text, name, "application/json", key="effects_json", on_click="ignore")
+        script.button(
+            {found.run.name: found.run}, "effects", effect={"on": effect.on, "do": effect.do, "against": effect.against}
+        )

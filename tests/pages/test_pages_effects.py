@@ -1,0 +1,153 @@
+"""Effects: empty states, the engine's numbers, cases, bad values, links, and what was picked on Graph."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from app_world import HOSTILE, booted, box, button, frame_with, texts, written_when_asked
+from made_up import finished_run, refine_by_hand
+from streamlit.testing.v1 import AppTest
+
+from disco.effects.drivers import drivers
+from disco.effects.effect import effect
+from disco.effects.sentences import in_words
+from disco.runs import Run, create_run, effects
+from disco.runs.script import Facts, python, shell
+from disco.settings import Settings
+from disco.words import number
+from pages.effects import answering
+from pages.shared.work import background, machine
+
+PAGE = "pages/effects/page.py"
+NAMES = ["a", "b", "c", "d"]
+
+
+@pytest.fixture(autouse=True)
+def at_once(monkeypatch):
+    """Nobody waits for a compilation; an answer is there when the page is drawn."""
+    monkeypatch.setattr(machine, "compiled", lambda: True)
+    monkeypatch.setattr(answering, "PATIENCE", 60.0)
+
+
+def made(names: list[str] = NAMES, edges: list[tuple[str, str]] | None = None) -> Run:
+    """A run of a → b → c, and d apart, with a refinement; its third edge has no known direction."""
+    rng = np.random.default_rng(1)
+    a = rng.poisson(3.0, 300)
+    b = rng.poisson(1 + a)
+    table = pd.DataFrame(dict(zip(names, (a, b, rng.poisson(1 + 0.5 * b), rng.poisson(2.0, 300)), strict=True)))
+    pairs = [(names[0], names[1]), (names[1], names[2])] if edges is None else edges
+    return refine_by_hand(finished_run(names, truth=None, table=table), edges=pairs)
+
+
+def asked(run: Run, **address: str) -> AppTest:
+    return booted("effects", run=run.id, **address)
+
+
+def question(at: AppTest) -> tuple:
+    """Cause, outcome and both values, as the boxes show them."""
+    numbers = [one.value for one in at.number_input if (one.key or "").startswith("effects_")]
+    return box(at, "effects_cause").value, box(at, "effects_outcome").value, *numbers
+
+
+def test_without_a_run_only_runs_with_a_graph_are_offered():
+    run, _ = made(), finished_run(3, name="plain")
+    at = booted()
+    at.switch_page(PAGE).run()
+    assert not at.exception and "No run is open." in texts(at) and at.title[0].value == "Effects"
+    assert [one.key for one in at.button if "empty_open" in (one.key or "")] == [f"empty_open_{run.id}"]
+
+
+def test_a_run_without_a_search_says_where_to_start_one_and_one_at_work_shows_its_progress(started):
+    run = create_run(pd.DataFrame({"a": [0, 1, 2] * 9, "b": [0, 1, 2] * 9}), Settings(), name="plain")
+    at = asked(run)
+    assert "has no likelihood search" in texts(at) and button(at, "Go to Refine")
+    run.update(queued_at=1.0, state="queued")
+    assert "once the graph is found" in texts(asked(run))
+
+
+def test_the_answer_has_the_engines_numbers_and_the_address_asks_the_same(monkeypatch):
+    files, run = written_when_asked(monkeypatch), made()
+    at = asked(run)
+    assert question(at) == ("b", "c", 4, 8)
+    fitted = effects.fitted(run)
+    found = effect(fitted, "c", {"b": 8}, {"b": 4})
+    assert in_words(found).replace(" %", "\u00a0%").split(" (ratio")[0] in texts(at).replace("\\", "")
+    rows = frame_with(at, "ratio").set_index("effect")
+    low, high = map(number, found.total.rate_ratio[1:])
+    assert rows.loc["Along all paths", "ratio"] == f"{number(found.total.rate_ratio[0])} ({low} to {high})"
+    assert frame_with(at, "path").to_numpy().tolist() == [["b → c", pytest.approx(100)]]
+    assert at.query_params["cause"] == "b" and at.query_params["to"] == "8" and len(at.get("plotly_chart")) == 2
+    answer = json.loads(next(text for name, text in files.items() if name.endswith("_effect.json")))
+    assert answer["rate_ratio"] == pytest.approx(list(found.total.rate_ratio)) and answer["do"] == {"b": 8}
+    pd.testing.assert_frame_equal(frame_with(at, "rate_ratio"), drivers(fitted, "c"), check_dtype=False)
+
+
+def test_a_link_asks_its_question_and_another_cause_has_its_own_values():
+    at = asked(made(), cause="a", outcome="c", **{"from": "2", "to": "5"})
+    assert question(at) == ("a", "c", 2, 5) and "a went from 2 to 5" in texts(at)
+    box(at, "effects_cause").set_value("b").run()
+    assert not at.exception and question(at) == ("b", "c", 4, 8)
+    box(at, "effects_outcome").set_value("b").run()  # they change places
+    assert question(at)[:2] == ("c", "b") and "comes before" in at.error[0].value
+    button(at, "Swap").click().run()
+    assert question(at)[:2] == ("b", "c") and not at.error
+    assert question(asked(made(), cause="x", outcome="c", to="-3"))[:2] == ("b", "c")
+
+
+@pytest.mark.parametrize(("value", "words"), [(900, "No row has a"), (4, "Both sides set the same values")])
+def test_a_bad_value_is_a_sentence(value, words):
+    at = asked(made())
+    next(one for one in at.number_input if "effects_after" in one.key).set_value(value).run()
+    assert not at.exception and words in at.error[0].value and "What drives" in texts(at)
+
+
+def test_what_was_cancelled_is_computed_when_asked():
+    run = made()
+    key = ("effects_drivers", *answering._key(run, "c"))
+    background.keep(key, background.Computation(state="stopped"))
+    at = asked(run)
+    assert "Cancelled." in texts(at) and "b drives c most" not in texts(at)
+    button(at, "Compute it").click().run()
+    assert not at.exception and "b drives c most" in texts(at)
+
+
+def test_an_open_direction_is_two_cases_and_an_experiment_that_tells():
+    at = asked(made(edges=[("a", "b"), ("a", "c"), ("b", "c")]), cause="b", outcome="c")
+    assert "It depends on directions" in texts(at) and "set **b or c** in an experiment" in texts(at)
+    rows = frame_with(at, "ratio").set_index("effect")
+    assert any(name.startswith("If b → c (") for name in rows.index) and "no change" in [*rows["ratio"]]
+    assert "The next experiment" in [one.label for one in at.expander]
+
+
+def test_what_is_picked_on_graph_is_asked_about_and_a_question_lasts_until_something_else_is():
+    run = made(edges=[("a", "b"), ("a", "c"), ("b", "c")])
+    at = booted("graph", run=run.id)
+    at.session_state["shared_picked_edge"] = {run.id: ("a", "b")}
+    links = [one.proto.label for one in at.run().get("page_link")]
+    assert "What if `a` is set?" in links
+    at.switch_page(PAGE).run()
+    assert question(at)[:2] == ("a", "b")
+    box(at, "effects_outcome").set_value("c").run()
+    for pick, expected in ((None, "c"), ("b", "b")):
+        at.switch_page("pages/graph/page.py").run()
+        if pick:
+            at.session_state["shared_picked"], at.session_state["shared_picked_edge"] = {run.id: pick}, {}
+            assert f"What would change `{pick}`?" in [one.proto.label for one in at.run().get("page_link")]
+        at.query_params.clear()
+        at.query_params["run"] = run.id
+        at.switch_page(PAGE).run()
+        assert question(at)[:2] == ("a", expected)
+
+
+def test_names_are_written_as_they_are():
+    names = [HOSTILE[0], HOSTILE[1], "**bold**, <b>x</b>", "d"]
+    at = asked(made(names))
+    assert not at.exception and "\\*\\*bold\\*\\*" in texts(at) and "<script>" not in texts(at)
+
+
+def test_the_script_asks_the_same():
+    run = made()
+    facts = Facts.of(run, effect={"on": "c", "do": {"b": 8.0}, "against": {"b": 4.0}})
+    assert "answer = found.effect(table, on='c', do={'b': 8.0}, against={'b': 4.0})" in python(facts)
+    assert "disco effect again --on c --do b=8 --against b=4" in shell(facts)
