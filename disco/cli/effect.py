@@ -6,10 +6,10 @@ import sys
 import pandas as pd
 
 from disco.cli.saying import say, say_json, sentence, short, write
-from disco.effects.answers import Effect
+from disco.effects.answers import NO_SIGNS, Effect
 from disco.effects.drivers import drivers
 from disco.effects.effect import effect
-from disco.effects.hidden import NO_SIGNS, Signs, signs
+from disco.effects.hidden import Signs, signs
 from disco.effects.sentences import in_words
 from disco.effects.written import as_json, as_rows
 from disco.errors import InputError

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import NamedTuple
 
+NO_SIGNS = "Nothing is tied beyond the graph. Hidden causes of nodes that an edge joins leave no trace."
+
 
 class Interval(NamedTuple):
     """An estimate with its 90 % interval."""

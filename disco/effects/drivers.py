@@ -29,7 +29,7 @@ def drivers(fitted: FittedGraphs, on: str, callback: Callback | None = None) -> 
 
     Returns:
         One row per node from which a path leads to the outcome in some graph, the one of the largest ratio first;
-        columns `COLUMNS`: the node's 10 % and 90 % quantiles (its range if they are equal), the mean at either, their
+        columns `COLUMNS`: the node's 10 % and 90 % quantiles (see `between`), the mean at either, their
         difference and ratio with a 90 % interval, and the shares of the graphs.
 
     Raises:
@@ -54,9 +54,13 @@ def drivers(fitted: FittedGraphs, on: str, callback: Callback | None = None) -> 
 
 
 def between(fitted: FittedGraphs, node: int) -> tuple[float, float]:
-    """A low and a high value of a node: its 10 % and 90 % quantiles, or its range if they are equal."""
+    """A low and a high value of a node: its 10 % and 90 % quantiles; if they are equal, that and the others' median."""
     low, high = (asking.typical(fitted, node, share) for share in (_LOW, _HIGH))
-    return (low, high) if low < high else (asking.typical(fitted, node, 0.0), asking.typical(fitted, node, 1.0))
+    if low < high:
+        return low, high
+    values = fitted.nodes.parent_grids[node][fitted.nodes.levels[fitted.nodes.rows, node]]
+    other = float(np.quantile(values[values != low], 0.5, method="lower"))
+    return min(low, other), max(low, other)
 
 
 def _numbers(found: Answer) -> tuple[float, ...]:

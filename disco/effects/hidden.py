@@ -31,7 +31,6 @@ from disco.words import number
 
 RATE = 0.1  # false discovery rate of tied pairs
 FLIPS = 99  # the largest of them is exceeded by chance once in 100 tables
-NO_SIGNS = "Nothing is tied beyond the graph. Hidden causes of nodes that an edge joins leave no trace."
 _WITH_TOTALS = 0.5  # a correlation that speaks for depth
 _SMALL = 1e-12
 

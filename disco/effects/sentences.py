@@ -9,12 +9,19 @@ _EDGES = 2  # of a case that are named
 
 def in_words(effect: Effect) -> str:
     """The answer in one or a few sentences: what changes, how sure it is, and on what it depends."""
+    head, cases, tail = in_parts(effect)
+    return " ".join(filter(None, [f"{head} {'; '.join(cases)}." if cases else head, tail]))
+
+
+def in_parts(effect: Effect) -> tuple[str, list[str], str]:
+    """The same in parts: the first sentence, one line per case, and what follows from them."""
     if effect.cases:
-        return _by_cases(effect)
+        told = [f"if {_when(effect, case)} ({_share(case.share)}), {_in_case(effect, case)}" for case in effect.cases]
+        tell = f"An experiment that sets {' or '.join(effect.settled_by[:2])} would tell." if effect.settled_by else ""
+        return f"{_if(effect)}, the answer depends on directions that these rows do not tell:", told, tell
     if effect.total.graphs.none > _ALL:
-        return f"{_if(effect)}, {effect.on} would not change: in all graphs left, {_no_path(effect)}."
-    words = f"{_if(effect)}, {_change(effect.on, effect.total)}."
-    return f"{words} {_sure(effect)}".rstrip()
+        return f"{_if(effect)}, {effect.on} would not change: in all graphs left, {_no_path(effect)}.", [], ""
+    return f"{_if(effect)}, {_change(effect.on, effect.total)}.", [], _sure(effect)
 
 
 def apart(total: Answer, beside: Answer | None) -> tuple[str, ...]:
@@ -67,13 +74,6 @@ def _no_path(effect: Effect) -> str:
 
 def _share(share: float) -> str:
     return "all graphs" if share > _ALL else f"{100 * share:.0f} % of the graphs"
-
-
-def _by_cases(effect: Effect) -> str:
-    """One answer per case, and what would tell them apart."""
-    told = [f"if {_when(effect, case)} ({_share(case.share)}), {_in_case(effect, case)}" for case in effect.cases]
-    tell = f" An experiment that sets {' or '.join(effect.settled_by[:2])} would tell." if effect.settled_by else ""
-    return f"It depends on directions that these rows do not tell. {_if(effect)}: {'; '.join(told)}.{tell}"
 
 
 def _when(effect: Effect, case: Case) -> str:

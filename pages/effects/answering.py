@@ -36,11 +36,13 @@ class Found(NamedTuple):
         effect: the numbers.
         curve: the outcome's mean over the range of the cause.
         routes: the paths from the cause to the outcome, with the share of the graphs that have each.
+        strength: how strong a hidden cause of both would have to be to make the edge between them; NaN without one.
     """
 
     effect: "Effect"
     curve: pd.DataFrame
     routes: list[tuple[tuple[str, ...], float]]
+    strength: float
 
 
 def _key(run: Run, *asked: object) -> tuple:
@@ -71,6 +73,7 @@ def effect(run: Run, on: str, cause: str, before: float, after: float) -> backgr
     def work(hear: Callback) -> Found:
         from disco.effects import curve
         from disco.effects.effect import effect
+        from disco.effects.strength import strength
 
         asked = count()
 
@@ -80,9 +83,8 @@ def effect(run: Run, on: str, cause: str, before: float, after: float) -> backgr
         reporter = Reporter(counted, {"effect": 1.0}, _STOPPED)
         with lock:
             found = effect(fitted, on, {cause: after}, {cause: before}, reporter=reporter)
-            return Found(
-                found, curve.curve(fitted, on, cause, reporter, (before, after)), curve.routes(fitted, on, cause)
-            )
+            line = curve.curve(fitted, on, cause, reporter, (before, after))
+            return Found(found, line, curve.routes(fitted, on, cause), strength(fitted, cause, on))
 
     return _begun(("effects_answer", *_key(run, on, cause, before, after)), work)
 
@@ -97,6 +99,18 @@ def drivers(run: Run, on: str) -> background.Key:
         return drivers(effects.fitted(run), on, hear)  # graphs of its own: a question need not wait for it
 
     return _begun(("effects_drivers", *_key(run, on)), work)
+
+
+def hidden_causes(run: Run) -> background.Key:
+    """Begin to look for signs of hidden causes; the key of the computation, whose result is sentences."""
+
+    def work(hear: Callback) -> list[str]:
+        from disco.effects.hidden import signs
+        from disco.runs import effects
+
+        return signs(effects.fitted(run), Reporter(hear, {"hidden": 1.0}, _STOPPED)).sentences
+
+    return _begun(("effects_hidden", *_key(run)), work)
 
 
 def panel(key: background.Key, words: str, shown: Callable[[Any], None]) -> bool:

@@ -29,12 +29,9 @@ asked, between = question.nodes(found)
 def answer() -> None:
     """The answer, then the ranking: not at once, since both would take longer."""
     is_ready = sections.answered(found, asked, between)
-    st.caption(
-        ":material/info: Assumed: no hidden cause acts on two nodes. Where one does, an effect may be its shadow. "
-        "Means are over the rows of this table."
-    )
     if is_ready:
         driving.section(found, asked.outcome)
+        sections.hidden_causes(found)
 
 
 machine.once(machine.compiled, machine.PREPARING, answer)

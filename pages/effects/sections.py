@@ -1,14 +1,15 @@
 """The answer on Effects: the sentence, the picture, the numbers, the paths and the files."""
 
 import json
+import math
 from functools import partial
 
 import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from disco.effects.answers import Answer, Case, Effect, Interval
-from disco.effects.sentences import in_words
+from disco.effects.answers import NO_SIGNS, Answer, Case, Effect, Interval
+from disco.effects.sentences import in_parts
 from disco.effects.written import as_json
 from disco.figures import outcomes
 from disco.files import plain as as_plain
@@ -41,7 +42,9 @@ def answered(found: Refinement, asked: Asked, between: DeltaGenerator) -> bool:
 def _answer(found: Refinement, answer: Found) -> None:
     effect = answer.effect
     with st.container(key="effects_answer", border=True):
-        st.markdown(plain(in_words(effect)).replace(" %", "\u00a0%"))
+        head, cases, tail = in_parts(effect)  # what would tell cases apart stands below them
+        lines = [plain(head), *(f"- {plain(case)}" for case in cases)] if cases else [plain(f"{head} {tail}")]
+        st.markdown("\n".join(lines).replace(" %", "\u00a0%"))
     if found.verdict.level == "poor":
         st.caption(f":material/help: {found.verdict.text} Read the effect as a hypothesis.")
     for note in effect.notes:
@@ -57,6 +60,7 @@ def _answer(found: Refinement, answer: Found) -> None:
         _numbers(effect)
         _graphs(effect.total)
         _paths(answer.routes, effect)
+    _strength(answer)
     if effect.cases:
         _settling(found, effect)
     _files(found, effect)
@@ -118,6 +122,33 @@ def _paths(routes: list[tuple[tuple[str, ...], float]], effect: Effect) -> None:
     table.show(frame, "Paths from the cause to the outcome", columns, empty=none, key="effects_paths")
     if len(routes) > _MOST_PATHS:
         st.caption(f"And {how_many(len(routes) - _MOST_PATHS, 'more path')}, each in fewer graphs or longer.")
+
+
+def hidden_causes(found: Refinement) -> None:
+    """Signs of hidden causes, once they are looked for."""
+    st.caption(
+        ":material/info: Assumed: no hidden cause acts on two nodes. Where one does, an effect may be its shadow. "
+        "Means are over the rows of this table."
+    )
+    answering.panel(answering.hidden_causes(found.run), "Looking for signs of hidden causes", _signs)
+
+
+def _signs(sentences: list[str]) -> None:
+    for words in sentences or [NO_SIGNS]:
+        st.caption(f":material/{'warning' if sentences else 'info'}: {plain(words)}")
+
+
+def _strength(answer: Found) -> None:
+    """How strong a hidden cause would have to be to make an edge by itself."""
+    if math.isnan(answer.strength):
+        return
+    times = f"{number(answer.strength)} times" if math.isfinite(answer.strength) else "more than 8 times"
+    cause = next(iter(answer.effect.do))
+    st.caption(
+        f":material/visibility_off: A hidden cause of {plain(cause)} and {plain(answer.effect.on)} would have to be "
+        f"{times} as strong as the strongest measured cause of each to make the edge between them by itself.",
+        help=define("strength of a hidden cause"),
+    )
 
 
 def _settling(found: Refinement, effect: Effect) -> None:

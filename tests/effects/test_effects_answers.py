@@ -262,3 +262,12 @@ def test_usual_values_are_seen_and_differ(column, values):
     given = table(60 * len(column)).assign(a=column * 60)
     found = usual(FittedGraphs.of_dag(nx.DiGraph([("a", "b")]), given), "a")
     assert (found.before, found.after) == values and found.lowest == min(column) and found.highest == max(column)
+
+
+def test_a_rare_node_goes_from_its_usual_value_to_the_median_of_the_others():
+    """Not to its largest, which a single row has."""
+    rare = np.zeros(800, dtype=int)
+    rare[:30], rare[30] = 1, 4
+    fitted = FittedGraphs.of_dag(nx.DiGraph([("d", "c")]), table().assign(d=rare))
+    (row,) = drivers(fitted, "c").to_dict("records")
+    assert (row["low_value"], row["high_value"]) == (0, 1) and row["high"] / row["low"] < 2

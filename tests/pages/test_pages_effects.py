@@ -12,6 +12,7 @@ from streamlit.testing.v1 import AppTest
 from disco.effects.drivers import drivers
 from disco.effects.effect import effect
 from disco.effects.sentences import in_words
+from disco.effects.strength import strength
 from disco.runs import Run, create_run, effects
 from disco.runs.script import Facts, python, shell
 from disco.settings import Settings
@@ -81,6 +82,8 @@ def test_the_answer_has_the_engines_numbers_and_the_address_asks_the_same(monkey
     answer = json.loads(next(text for name, text in files.items() if name.endswith("_effect.json")))
     assert answer["rate_ratio"] == pytest.approx(list(found.total.rate_ratio)) and answer["do"] == {"b": 8}
     pd.testing.assert_frame_equal(frame_with(at, "rate_ratio"), drivers(fitted, "c"), check_dtype=False)
+    assert f"would have to be {number(strength(fitted, 'b', 'c'))} times as strong" in texts(at).replace("\\", "")
+    assert "Nothing is tied beyond the graph" in texts(at)
 
 
 def test_a_link_asks_its_question_and_another_cause_has_its_own_values():
@@ -114,7 +117,7 @@ def test_what_was_cancelled_is_computed_when_asked():
 
 def test_an_open_direction_is_two_cases_and_an_experiment_that_tells():
     at = asked(made(edges=[("a", "b"), ("a", "c"), ("b", "c")]), cause="b", outcome="c")
-    assert "It depends on directions" in texts(at) and "set **b or c** in an experiment" in texts(at)
+    assert "the answer depends on directions" in texts(at) and "set **b or c** in an experiment" in texts(at)
     rows = frame_with(at, "ratio").set_index("effect")
     assert any(name.startswith("If b → c (") for name in rows.index) and "no change" in [*rows["ratio"]]
     assert "The next experiment" in [one.label for one in at.expander]
