@@ -25,14 +25,14 @@ _HALVINGS = 20
 
 
 def strength(fitted: FittedGraphs, parent: str, child: str) -> float:
-    """The strength of an edge of the graph found, k; infinite above `MOST`, NaN if it has no such edge.
+    """The strength of an edge, k; infinite above `MOST`, NaN if no graph of the whole table has this edge.
 
     Raises:
         InputError: there is no such node.
     """
-    nodes, parents = fitted.nodes, fitted.graphs.dags[0].parents
-    edge = asking.node(fitted, parent), asking.node(fitted, child)
-    if edge[0] not in parents[edge[1]]:
+    nodes, edge = fitted.nodes, (asking.node(fitted, parent), asking.node(fitted, child))
+    parents = next((one.parents for one in fitted.graphs.dags if one.is_near and edge[0] in one.parents[edge[1]]), None)
+    if parents is None:
         return math.nan
     nodes.fit(enumerate(parents))
     sizes = {key: _sizes(nodes, key) for key in enumerate(parents)}
