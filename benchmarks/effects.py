@@ -23,14 +23,15 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 
-from benchmarks.paper_results import append_line, lines
+from benchmarks.experiments import kept
+from benchmarks.paper_results import append_line
 from disco.effects.answers import Answer, Case, Effect
 from disco.effects.drivers import drivers
 from disco.effects.effect import effect
 from disco.effects.fitted import FittedGraphs
 from disco.errors import InputError
 from disco.refine import Choice, refine
-from disco.refine.answers import fitted_graphs
+from disco.refine.fitted_graphs import fitted_graphs
 from disco.simulate import Design, Simulated, do, simulate
 
 RESULTS = Path(__file__).parent / "results" / "effects.jsonl"
@@ -235,16 +236,6 @@ def _cells(group: list[Line]) -> tuple[str, ...]:
         f"{slowest:.2f}",
         f"{max(every):.1f}" if every else "",
     )
-
-
-def key(line: Line) -> tuple[str, str, int]:
-    """The key of a line; of lines with the same key, the last one counts."""
-    return line["case"], line["method"], line["seed"]
-
-
-def kept(path: Path) -> dict[tuple[str, str, int], Line]:
-    """The lines of a file by key."""
-    return {key(line): line for line in lines(path.read_bytes())} if path.exists() else {}
 
 
 def section(path: Path = RESULTS) -> str:

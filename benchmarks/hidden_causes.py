@@ -14,16 +14,18 @@ from typing import Any
 
 import pandas as pd
 
-from benchmarks.paper_results import append_line, lines
+from benchmarks.experiments import kept
+from benchmarks.paper_results import append_line
 from disco.effects import hidden
 from disco.graph import NO_SOURCE
 from disco.refine import Choice, refine
-from disco.refine.answers import fitted_graphs
+from disco.refine.fitted_graphs import fitted_graphs
 from disco.simulate import Design, Simulated, simulate
 
 RESULTS = Path(__file__).parent / "results" / "hidden-causes.jsonl"
 SEEDS = 20
 _RATIO = 1.5
+_METHOD = "refined"
 _QUICK = Choice(folds=0, bootstrap=0)
 
 Line = dict[str, Any]
@@ -51,6 +53,7 @@ def measure(case: str, seed: int) -> Line:
     strong = strong_pairs(made)
     return {
         "case": case,
+        "method": _METHOD,
         "seed": seed,
         "causes": len(strong),
         "joined": sum(pair in source for pair in strong),
@@ -100,11 +103,6 @@ def table(found: Iterable[Line]) -> str:
     return "\n".join(f"| {row} |" for row in rows)
 
 
-def kept(path: Path) -> dict[tuple[str, int], Line]:
-    """The lines of a file by case and seed; the last one counts."""
-    return {(line["case"], line["seed"]): line for line in lines(path.read_bytes())} if path.exists() else {}
-
-
 def section(path: Path = RESULTS) -> str:
     """The table of a file's lines, as a part of benchmarks/paper/effects.md."""
     found = list(kept(path).values())
@@ -121,7 +119,7 @@ def main(arguments: list[str] | None = None) -> None:
     done = kept(options.results)
     for seed in () if options.summary else options.seeds:
         for case in DESIGNS:
-            if (case, seed) not in done:
+            if (case, _METHOD, seed) not in done:
                 append_line(options.results, measure(case, seed))
     print(table(kept(options.results).values()))
 

@@ -14,7 +14,7 @@ position.
 import json
 import math
 import re
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
 import networkx as nx
@@ -231,6 +231,19 @@ def find_cycle(graph: nx.DiGraph) -> list:
     parts = nx.strongly_connected_components(graph)
     part = next(part for part in parts if len(part) > 1 or graph.has_edge(*2 * tuple(part)))
     return [parent for parent, _ in nx.find_cycle(graph.subgraph(part))]
+
+
+def require_dag(graph: nx.DiGraph, names: Collection[str]) -> None:
+    """Check that a graph is a DAG of some of these nodes.
+
+    Raises:
+        InputError: it has another node, or a cycle.
+    """
+    for node in graph:
+        if node not in names:
+            raise InputError(f'The graph names "{node}", which is not a column of the table.')
+    if around := find_cycle(graph):
+        raise InputError(f"The graph has a cycle through {', '.join(around)}; a DAG has none.")
 
 
 def cycle_words(cycle: Sequence[str]) -> str:

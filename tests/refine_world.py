@@ -1,13 +1,16 @@
-"""Quick choices of a refinement, a small table, and one search on it."""
+"""Quick choices of a refinement, a small table, one search on it, refinements by hand, and all small DAGs."""
 
 import dataclasses
+from functools import cache
+from itertools import combinations, product
 
 import networkx as nx
 import numpy as np
 import pandas as pd
 
+from disco.found import Found
 from disco.likelihood.design import Design
-from disco.refine import Choice
+from disco.refine import Choice, Refined
 from disco.refine.evidence import evidence, in_classes
 from disco.refine.prior import BEFORE
 from disco.refine.scores import Scores, resolve
@@ -16,6 +19,8 @@ from disco.refine.search import Optimum, search
 PRICE = float(np.log(8))  # of an edge, nats
 QUICK = Choice(starts=2, restarts=0, bootstrap=0, folds=0)
 ALONE = dataclasses.replace(QUICK, starts=1)
+FOUR = "abcd"
+NO_STARTS = pd.DataFrame({"start": ["one"], "sweep": [1], "score": [0.0]})
 
 
 def searched(scores: Scores, order: list[int]) -> Optimum:
@@ -47,3 +52,24 @@ def evidence_of(scores: Scores, parents: list[tuple[int, ...]]) -> pd.DataFrame:
     graph.add_nodes_from(range(len(parents)))
     rows = evidence(scores, in_classes(scores), list(nx.lexicographical_topological_sort(graph)), parents)
     return rows.set_index(["parent", "child"])
+
+
+def refined(order, sources, orders=None, starts=NO_STARTS, tables=None, bootstrap=0):
+    """A refinement with edges (parent, child): source."""
+    rows = [(*pair, source) for pair, source in sources.items()]
+    edges = pd.DataFrame(rows, columns=["parent", "child", "source"]).astype(str)
+    found = Found(list(order), edges, choices={"bootstrap": bootstrap})
+    return Refined(found, starts, "one", 0.0, 0, 0, None, orders, tables)
+
+
+@cache
+def dags():
+    """All 543 DAGs of four nodes."""
+    found = []
+    for choice in product((None, 1, -1), repeat=6):
+        graph = nx.DiGraph()
+        graph.add_nodes_from(FOUR)
+        graph.add_edges_from(pair[::way] for pair, way in zip(combinations(FOUR, 2), choice, strict=True) if way)
+        if nx.is_directed_acyclic_graph(graph):
+            found.append(graph)
+    return found

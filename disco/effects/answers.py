@@ -52,6 +52,11 @@ class Case(NamedTuple):
     share: float
     answer: Answer
 
+    @property
+    def is_none(self) -> bool:
+        """Whether no graph of it has an effect."""
+        return self.answer.graphs.none > 1 - 1e-9
+
 
 @dataclass(frozen=True)
 class Effect:

@@ -11,7 +11,7 @@ from disco.errors import InputError
 from disco.words import how_many, listed, number
 
 _FEW = 5  # fewer rows near a value are worth a note
-_HIGH = 0.9  # a quantile
+_LOW, _HIGH = 0.1, 0.9  # quantiles of a node's values
 _NEAR = 0.5  # standard deviations of the square roots of a column
 
 
@@ -94,10 +94,20 @@ def typical(fitted: FittedGraphs, one: int, share: float = 0.5) -> float:
     return float(fitted.nodes.parent_grids[one][int(levels)])
 
 
+def between(fitted: FittedGraphs, node: int) -> tuple[float, float]:
+    """A low and a high value of a node: its 10 % and 90 % quantiles; if they are equal, that and the others' median."""
+    low, high = (typical(fitted, node, share) for share in (_LOW, _HIGH))
+    if low < high:
+        return low, high
+    values = fitted.nodes.parent_grids[node][fitted.nodes.levels[fitted.nodes.rows, node]]
+    other = float(np.quantile(values[values != low], 0.5, method="lower"))
+    return min(low, other), max(low, other)
+
+
 def usual(fitted: FittedGraphs, name: str) -> Usual:
     """What to ask about a node unless the reader chooses: from its median to twice that, if rows are near.
 
-    Otherwise to its 90 % quantile, or if that is the median too, to one end of its range.
+    Otherwise to its high value, or if that is the median too, to its low one (`between`).
 
     Raises:
         InputError: there is no such node.
@@ -107,9 +117,8 @@ def usual(fitted: FittedGraphs, name: str) -> Usual:
     lowest, highest, middle = float(grid[0]), float(grid[-1]), typical(fitted, one)
     after = 2 * middle
     if after > highest or after == middle or _rows_near(fitted, one, after) < _FEW:
-        after = typical(fitted, one, _HIGH)
-    if after == middle:
-        after = highest if middle < highest else lowest
+        low, high = between(fitted, one)
+        after = high if high != middle else low
     return Usual(lowest, highest, _short(middle), _short(after))
 
 

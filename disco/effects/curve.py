@@ -13,6 +13,7 @@ from disco.effects.cases import parts
 from disco.effects.effect import mean_of
 from disco.effects.fitted import FittedGraphs
 from disco.effects.graphs import Dag
+from disco.effects.sentences import short
 from disco.progress import SILENT, Reporter
 
 _POINTS = 9
@@ -33,8 +34,8 @@ def curve(
         also: further values.
 
     Returns:
-        Columns case (from 0; 0 without cases), edge (the first direction of the case, written a → b, or empty), value,
-        mean, low and high. The cases are those of the node's whole range; those of `Effect.cases` are of two values.
+        Columns case (from 0; 0 without cases), when (what it stands for, `sentences.short`), value, mean, low and
+        high. The cases are those of the node's whole range; those of `Effect.cases` are of two values.
 
     Raises:
         InputError: there is no such node.
@@ -51,10 +52,11 @@ def curve(
     frames = []
     for number, part in enumerate(parts(fitted.graphs, paths, (one,), sampled)):
         numbers = [mean_of(fitted, sampled, at, part.graphs) for at in places]
-        edge = " → ".join(fitted.names[end] for end in part.edges[0]) if part.edges else ""
+        edges = [(fitted.names[parent], fitted.names[child]) for parent, child in part.edges]
+        when = short(edges, not sampled.reached[part.graphs].any())
         frame = pd.DataFrame(numbers, columns=["mean", "low", "high"])
-        frames.append(frame.assign(case=number, edge=edge, value=values))
-    return pd.concat(frames, ignore_index=True)[["case", "edge", "value", "mean", "low", "high"]]
+        frames.append(frame.assign(case=number, when=when, value=values))
+    return pd.concat(frames, ignore_index=True)[["case", "when", "value", "mean", "low", "high"]]
 
 
 def routes(fitted: FittedGraphs, on: str, node: str) -> list[tuple[tuple[str, ...], float]]:

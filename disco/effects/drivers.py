@@ -14,7 +14,6 @@ COLUMNS = (
     *("node", "low_value", "high_value", "mean_low", "mean_high", "difference"),
     *("rate_ratio", "low", "high", "more", "less", "none"),
 )
-_LOW, _HIGH = 0.1, 0.9  # quantiles of a node's values
 _DRAWS = 60
 _STOPPED = "the effects were stopped."
 
@@ -29,7 +28,7 @@ def drivers(fitted: FittedGraphs, on: str, callback: Callback | None = None) -> 
 
     Returns:
         One row per node from which a path leads to the outcome in some graph, the one of the largest ratio first;
-        columns `COLUMNS`: the node's 10 % and 90 % quantiles (see `between`), the mean at either, their
+        columns `COLUMNS`: the node's 10 % and 90 % quantiles (see `asking.between`), the mean at either, their
         difference and ratio with a 90 % interval, and the shares of the graphs.
 
     Raises:
@@ -44,23 +43,13 @@ def drivers(fitted: FittedGraphs, on: str, callback: Callback | None = None) -> 
     ]
     for number, node in enumerate(wanted):
         reporter.step("effects", number, len(wanted), message=f"effects: {fitted.names[node]}")
-        low, high = between(fitted, node)
+        low, high = asking.between(fitted, node)
         settings = [{node: high}, {node: low}]
         sampled = fitted.sampled(fitted.graphs.paths((node,), outcome), settings, outcome, _DRAWS, reporter)
         found.append((fitted.names[node], low, high, *_numbers(answer(fitted, sampled))))
     frame = pd.DataFrame(found, columns=list(COLUMNS))
     size = np.abs(np.log(frame["rate_ratio"].to_numpy(float)))
     return frame.iloc[np.argsort(-size, kind="stable")].reset_index(drop=True)
-
-
-def between(fitted: FittedGraphs, node: int) -> tuple[float, float]:
-    """A low and a high value of a node: its 10 % and 90 % quantiles; if they are equal, that and the others' median."""
-    low, high = (asking.typical(fitted, node, share) for share in (_LOW, _HIGH))
-    if low < high:
-        return low, high
-    values = fitted.nodes.parent_grids[node][fitted.nodes.levels[fitted.nodes.rows, node]]
-    other = float(np.quantile(values[values != low], 0.5, method="lower"))
-    return min(low, other), max(low, other)
 
 
 def _numbers(found: Answer) -> tuple[float, ...]:

@@ -51,7 +51,7 @@ def effect(
     paths = fitted.graphs.paths(done, outcome)
     total = sampled(paths)
     direct = sampled([_direct(dag, done, outcome) for dag in dags])
-    adjusted = [_adjusted(dag, done, outcome) for dag in dags]
+    adjusted = [_adjusted(dag, done, outcome) if path else () for dag, path in zip(dags, paths, strict=True)]
     whole, beside = answer(fitted, total), None
     if None not in adjusted and any(adjusted):
         beside = answer(fitted, sampled([path or () for path in adjusted]))
@@ -77,8 +77,6 @@ def _direct(dag: Dag, done: tuple[int, ...], outcome: int) -> Path:
 
 def _adjusted(dag: Dag, done: tuple[int, ...], outcome: int) -> Path | None:
     """The outcome with the set nodes and the adjustment set as parents; None if no set is valid."""
-    if not dag.between(done, outcome):
-        return ()
     others = dag.adjusting(done, outcome)
     return None if others is None else ((outcome, tuple(sorted({*others, *done}))),)
 
@@ -126,8 +124,7 @@ def _interval(
     kept = sampled if among is None else sampled.of_graphs(among)
     drawn, points = number(kept.drawn), number(sampled.points)
     low, high = _quantiles(drawn, kept.weights)
-    near = fitted.graphs.near & (among if among is not None else False)
-    if near.any():
+    if among is not None and (near := fitted.graphs.near & among).any():
         around = _quantiles(drawn - points[kept.of], kept.weights)
         low, high = min(low, points[near].min() + around[0]), max(high, points[near].max() + around[1])
     return Interval(float(estimate), float(min(low, estimate)), float(max(high, estimate)))

@@ -11,8 +11,7 @@ from disco.checks import require, require_types, whole_from
 from disco.effects.graphs import Graphs, Path
 from disco.effects.means import Settings, means
 from disco.effects.nodes import Nodes
-from disco.errors import InputError
-from disco.graph import find_cycle
+from disco.graph import require_dag
 from disco.progress import SILENT, Reporter
 from disco.table.prepared import Prepared, Table, prepare
 from disco.table.roles import Given
@@ -88,7 +87,8 @@ class FittedGraphs:
         require("seed", seed, whole_from(0))
         given = prepare(table, roles)
         names = list(given.counts.columns)
-        return cls.of(Graphs.one(_checked(graph, names), names), given, (_ONE,), seed)
+        require_dag(graph, names)
+        return cls.of(Graphs.one(graph, names), given, (_ONE,), seed)
 
     def sampled(
         self,
@@ -114,7 +114,8 @@ class FittedGraphs:
         at_fit = {path: self._at_fit(path, settings, counts, many, random) for path in distinct}
         points = np.array([at_fit[path] for path in paths])
         reached = np.array([bool(path) for path in paths])
-        of, weights = self._of_draws([list(distinct).index(path) for path in paths], reached, draws)
+        place = {path: at for at, path in enumerate(distinct)}
+        of, weights = self._of_draws(np.array([place[path] for path in paths]), reached, draws)
         drawn = np.empty((draws, len(settings)))
         for number, graph in enumerate(of):
             reporter.check()
@@ -123,13 +124,13 @@ class FittedGraphs:
             drawn[number] = means(self.nodes, path, settings, rows, number, random) if path else counts[rows].mean()
         return Sampled(points, reached, drawn, of, weights)
 
-    def _of_draws(self, alike: list[int], reached: np.ndarray, draws: int) -> tuple[np.ndarray, np.ndarray]:
+    def _of_draws(self, alike: np.ndarray, reached: np.ndarray, draws: int) -> tuple[np.ndarray, np.ndarray]:
         """The graph of every draw, in proportion to their shares, and the weights of the draws.
 
         Most are of graphs in which a path leads to the outcome, however few these are.
 
         Args:
-            alike: a number by graph, the same for graphs with the same path.
+            alike: a number by graph, the same for graphs with the same path, (graphs,).
         """
         shares, graphs, weights = self.graphs.shares, [], []
         share = float(shares @ reached)
@@ -137,7 +138,7 @@ class FittedGraphs:
         for among, count in ((reached, many), (~reached, draws - many)):
             if not count:
                 continue
-            order = np.flatnonzero(among)[np.argsort(np.array(alike)[among], kind="stable")]
+            order = np.flatnonzero(among)[np.argsort(alike[among], kind="stable")]
             whole = np.cumsum(shares[order])
             at = np.searchsorted(whole, (np.arange(count) + 0.5) / count * whole[-1])
             graphs.append(order[at.clip(max=len(order) - 1)])
@@ -163,17 +164,3 @@ class FittedGraphs:
             return random.choice(rows, min(len(rows), _MOST_ROWS))
         members = [rows[group[rows] == one] for one in np.unique(group[rows])]
         return np.concatenate([members[one] for one in random.integers(0, len(members), len(members))])
-
-
-def _checked(graph: nx.DiGraph, names: Sequence[str]) -> nx.DiGraph:
-    """A DAG of these nodes; nodes without edges may be missing.
-
-    Raises:
-        InputError: it has other nodes, or a cycle.
-    """
-    for node in graph.nodes:
-        if node not in names:
-            raise InputError(f'The graph names "{node}", which is not a column of the table.')
-    if around := find_cycle(graph):
-        raise InputError(f"The graph has a cycle through {', '.join(map(str, around))}; a DAG has none.")
-    return graph

@@ -93,12 +93,12 @@ class _Fit:
         self.theta, self._random = theta, random
         values, vectors = np.linalg.eigh((covariance + covariance.T) / 2)
         self._root = vectors * np.sqrt(values.clip(0))
-        self._draws = dict[int, np.ndarray]()
+        self._draws = list[np.ndarray]()
 
     def draw(self, number: int) -> np.ndarray:
         """The coefficients of a draw, the same for the same number; −1: those of the fit."""
         while number >= len(self._draws):
-            self._draws[len(self._draws)] = self.theta + self._root @ self._random.standard_normal(len(self.theta))
+            self._draws.append(self.theta + self._root @ self._random.standard_normal(len(self.theta)))
         return self.theta if number < 0 else self._draws[number]
 
 

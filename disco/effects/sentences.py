@@ -1,5 +1,7 @@
 """Effects in words."""
 
+from collections.abc import Sequence
+
 from disco.effects.answers import Answer, Case, Effect
 from disco.words import number, series
 
@@ -78,14 +80,27 @@ def _share(share: float) -> str:
 
 def _when(effect: Effect, case: Case) -> str:
     if case.edges:
-        return series([f"{parent} → {child}" for parent, child in case.edges[:_EDGES]])
-    names = series(list(effect.do))
-    has_none = case.answer.graphs.none > _ALL
-    return f"{'no' if has_none else 'a'} path leads from {names} to {effect.on}"
+        return series(list(map(arrow, case.edges[:_EDGES])))
+    return f"{'no' if case.is_none else 'a'} path leads from {series(list(effect.do))} to {effect.on}"
+
+
+def arrow(edge: tuple[str, str]) -> str:
+    """A direction in words."""
+    return " → ".join(edge)
+
+
+def short(edges: Sequence[tuple[str, str]], is_none: bool) -> str:
+    """What a case stands for, in a few words: its first direction.
+
+    Args:
+        edges: its directions.
+        is_none: whether no path leads to the outcome in its graphs.
+    """
+    return f"if {arrow(edges[0])}" if edges else f"if {'no' if is_none else 'a'} path leads there"
 
 
 def _in_case(effect: Effect, case: Case) -> str:
-    if case.answer.graphs.none > _ALL:
+    if case.is_none:
         return f"{effect.on} would not change"
     return _change(effect.on, case.answer)
 

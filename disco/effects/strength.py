@@ -13,7 +13,6 @@ from collections.abc import Sequence
 import numpy as np
 
 from disco.effects import asking
-from disco.effects.drivers import between
 from disco.effects.fitted import FittedGraphs
 from disco.effects.nodes import Conditional, Key, Nodes
 from disco.table.prepared import Prepared
@@ -37,7 +36,7 @@ def strength(fitted: FittedGraphs, parent: str, child: str) -> float:
     nodes.fit(enumerate(parents))
     sizes = {key: _sizes(nodes, key) for key in enumerate(parents)}
     usual = float(np.median([size for by_parent in sizes.values() for size in by_parent.values()]))
-    return _strength(nodes, parents, edge, sizes, usual, between(fitted, edge[0]))
+    return _strength(nodes, parents, edge, sizes, usual, asking.between(fitted, edge[0]))
 
 
 def _sizes(nodes: Nodes, key: Key) -> dict[int, float]:

@@ -1,10 +1,12 @@
-"""Ticks of logarithmic axes, rows with names, and thinning of rows so that a figure draws quickly."""
+"""Logarithmic axes, rows with names, ratios with intervals, and thinning of rows so that a figure draws quickly."""
 
 import math
 from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
 
 from disco.figures import theme
 
@@ -37,3 +39,34 @@ def evenly(values: np.ndarray, most: int) -> np.ndarray:
     if len(values) <= most:
         return values
     return values[np.linspace(0, len(values) - 1, most).round().astype(int)]
+
+
+def log_axis(title: str, low: float, high: float, ticks: tuple[list[float], list[str]]) -> dict[str, Any]:
+    """A logarithmic axis with these ticks, their values and texts."""
+    values, texts = ticks
+    return {
+        "type": "log",
+        "range": [math.log10(low), math.log10(high)],
+        "tickvals": values,
+        "ticktext": texts,
+        "title": title,
+    }
+
+
+def ratios(figure: go.Figure, part: pd.DataFrame, name: str, colour: str, symbol: str, **more: Any) -> None:
+    """Draw ratios with their intervals, one row each.
+
+    Args:
+        part: columns ratio, low and high; the index is the row.
+        more: of the trace.
+    """
+    spread = {"array": part["high"] - part["ratio"], "arrayminus": part["ratio"] - part["low"]}
+    figure.add_scatter(
+        x=part["ratio"],
+        y=part.index,
+        mode="markers",
+        name=name,
+        marker={"symbol": symbol, "size": 10, "color": colour},
+        error_x={"type": "data", "symmetric": False, **spread, "color": colour, "thickness": 2.2, "width": 4},
+        **more,
+    )

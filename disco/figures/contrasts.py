@@ -2,12 +2,11 @@
 
 from collections.abc import Mapping
 
-import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
 from disco.figures import roles, theme
-from disco.figures.axes import log_ticks, named_rows
+from disco.figures.axes import log_axis, log_ticks, named_rows, ratios
 
 MOST = 40  # rows
 _WIDEST = (0.01, 100.0)  # of the axis
@@ -43,14 +42,8 @@ def forest(
     for name, column, colour, symbol in _KINDS:
         part = shown[left & (shown[column] if column else True)]
         left[part.index] = False
-        spread = {"array": part["high"] - part["ratio"], "arrayminus": part["ratio"] - part["low"]}
-        fig.add_scatter(
-            x=part["ratio"],
-            y=part.index,
-            mode="markers",
-            name=name,
-            marker={"symbol": symbol, "size": 10, "color": colour},
-            error_x={"type": "data", "symmetric": False, **spread, "color": colour, "thickness": 2.2, "width": 4},
+        ratios(
+            *(fig, part, name, colour, symbol),
             customdata=part[["low", "high", "control", "treated", "q_value"]].assign(
                 name=[theme.label(f"{one.arm}: {one.node}") for one in part.itertuples()]
             ),
@@ -69,8 +62,6 @@ def forest(
         )
     ends = [*shown["low"], *shown["high"], *expected["expected"], 0.5, 2.0]
     low, high = max(min(ends) / 1.15, _WIDEST[0]), min(max(ends) * 1.15, _WIDEST[1])
-    ticks = dict(zip(("tickvals", "ticktext"), log_ticks(low, high), strict=True))
-    fig.layout.xaxis = dict(type="log", range=[np.log10(low), np.log10(high)], **ticks)
-    fig.layout.xaxis.title = "ratio to the controls"
+    fig.layout.xaxis = log_axis("ratio to the controls", low, high, log_ticks(low, high))
     fig.layout.yaxis = named_rows(f"{one.arm} → {one.node}" if several else one.node for one in shown.itertuples())
     return roles.titled(fig, title, height=170 + 26 * len(shown))

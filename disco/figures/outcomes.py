@@ -8,14 +8,15 @@ import plotly.graph_objects as go
 
 from disco.effects.answers import Effect
 from disco.figures import roles, theme
-from disco.figures.axes import log_ticks, named_rows
+from disco.figures.axes import log_axis, log_ticks, named_rows, ratios
 from disco.words import number
 
 MOST = 15  # drivers drawn
 _WIDEST = (0.01, 100.0)  # of the axis of ratios
 _TICKS = 8  # most on a short axis
-_COLOURS = ((roles.PICKED, "43,131,186"), (roles.ACCENT, "213,94,0"), (theme.GREEN, "0,158,115"))
+_COLOURS = (roles.PICKED, roles.ACCENT, theme.GREEN)
 _DASHES = ("solid", "dash", "dot")
+_BAND = 0.18  # opacity
 
 
 def over_values(curve: pd.DataFrame, found: Effect, unit: str = "count") -> go.Figure:
@@ -32,8 +33,8 @@ def over_values(curve: pd.DataFrame, found: Effect, unit: str = "count") -> go.F
         figure.add_vline(x=at, line={"color": roles.MUTED, "dash": "dot", "width": 1.5})
     for case, part in curve.groupby("case", sort=True):
         look = int(case) % len(_COLOURS)
-        _line(figure, part, look, _named(part) if several else "mean")
-        _ends(figure, part[part["value"].isin([before, after])], _COLOURS[look][0])
+        _line(figure, part, look, theme.label(part["when"].iloc[0], 60) if several else "mean")
+        _ends(figure, part[part["value"].isin([before, after])], _COLOURS[look])
     figure.layout.xaxis = dict(title=f"{theme.label(cause)} is set to ({unit})")
     # A band that is wide at a value of few rows would flatten the rest.
     top = 2 * max(curve["mean"].max(), curve.loc[curve["value"].isin([before, after]), "high"].max())
@@ -43,22 +44,14 @@ def over_values(curve: pd.DataFrame, found: Effect, unit: str = "count") -> go.F
     return roles.titled(figure, title, height=360, legend=several)
 
 
-def _named(part: pd.DataFrame) -> str:
-    """A case by its first direction."""
-    edge = str(part["edge"].iloc[0])
-    if edge:
-        return theme.label(f"if {edge}", 60)
-    return "if no path leads there" if part["mean"].nunique() == 1 else "if a path leads there"
-
-
 def _line(figure: go.Figure, part: pd.DataFrame, look: int, name: str) -> None:
-    colour, band = _COLOURS[look]
-    x = part["value"]
+    colour, x = _COLOURS[look], part["value"]
     figure.add_scatter(
         x=[*x, *x[::-1]],
         y=[*part["high"], *part["low"][::-1]],
         fill="toself",
-        fillcolor=f"rgba({band},0.18)",
+        fillcolor=colour,
+        opacity=_BAND,
         mode="lines",
         line={"width": 0},
         showlegend=False,
@@ -95,7 +88,7 @@ def drivers(found: pd.DataFrame, on: str) -> go.Figure:
         on: the outcome.
     """
     shown = found[np.isfinite(found["rate_ratio"]) & (found["rate_ratio"] > 0)].head(MOST).reset_index(drop=True)
-    low, high, ratio = (shown[name].clip(*_WIDEST) for name in ("low", "high", "rate_ratio"))
+    drawn = shown.rename(columns={"rate_ratio": "ratio"})[["ratio", "low", "high"]].clip(*_WIDEST)
     is_sure = (shown["low"] > 1) | (shown["high"] < 1)
     figure = go.Figure()
     figure.add_vline(x=1, line={"color": roles.MUTED, "dash": "dot", "width": 1.5})
@@ -104,25 +97,18 @@ def drivers(found: pd.DataFrame, on: str) -> go.Figure:
         part = shown[which]
         if part.empty:
             continue
-        spread = {"array": (high - ratio)[which], "arrayminus": (ratio - low)[which]}
-        figure.add_scatter(
-            x=ratio[which],
-            y=part.index,
-            mode="markers",
-            name=name,
-            marker={"symbol": symbol, "size": 10, "color": colour},
-            error_x={"type": "data", "symmetric": False, **spread, "color": colour, "thickness": 2.2, "width": 4},
+        ratios(
+            *(figure, drawn[which], name, colour, symbol),
             customdata=[
                 (one.node, theme.label(one.node), *map(number, (one.rate_ratio, one.low, one.high)))
                 for one in part.itertuples()
             ],
             hovertemplate="%{customdata[1]}: %{customdata[2]} (%{customdata[3]} to %{customdata[4]})<extra></extra>",
         )
-    ends = [*low, *high, 0.95, 1.05]
+    ends = [*drawn["low"], *drawn["high"], 0.95, 1.05]
     first, last = max(min(ends) / 1.03, _WIDEST[0]), min(max(ends) * 1.03, _WIDEST[1])
-    ticks = dict(zip(("tickvals", "ticktext"), _ticks(first, last), strict=True))
-    figure.layout.xaxis = dict(type="log", range=[np.log10(first), np.log10(last)], **ticks)
-    figure.layout.xaxis.title = f"ratio of the means of {theme.label(on, 24)}"
+    title = f"ratio of the means of {theme.label(on, 24)}"
+    figure.layout.xaxis = log_axis(title, first, last, _ticks(first, last))
     names = [f"{one.node}  {one.low_value:.3g} → {one.high_value:.3g}" for one in shown.itertuples()]
     figure.layout.yaxis = named_rows(names)
     return roles.titled(figure, _most(shown, on), height=150 + 26 * len(shown))

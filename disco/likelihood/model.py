@@ -16,7 +16,7 @@ import torch
 from scipy.special import log_softmax, ndtri
 
 from disco.errors import InputError
-from disco.graph import find_cycle
+from disco.graph import require_dag
 from disco.likelihood.batch import Problems
 from disco.likelihood.covariates import bases, on_grids, rounded, values_of
 from disco.likelihood.design import WIDTH, Design, Prior
@@ -104,15 +104,11 @@ class Model:
         names = tuple(given.counts.columns)
         adjustment = None if given.adjustment is None else given.adjustment.contexts_as_covariates()
         index = {name: number for number, name in enumerate(names)}
-        for child, nodes in parents.items():
-            for name in (child, *nodes):
-                if name not in index:
-                    raise InputError(f'The graph names "{name}", which is not a column of the table.')
-        graph = nx.DiGraph([(index[parent], index[child]) for child, nodes in parents.items() for parent in nodes])
+        named = nx.DiGraph([(parent, child) for child, nodes in parents.items() for parent in nodes])
+        named.add_nodes_from(parents)
+        require_dag(named, index)
+        graph = nx.relabel_nodes(named, index)
         graph.add_nodes_from(range(len(names)))
-        if around := find_cycle(graph):
-            cycle = ", ".join(names[node] for node in around)
-            raise InputError(f"The graph has a cycle through {cycle}; a DAG has none.")
         sets = tuple(tuple(sorted(graph.predecessors(node))) for node in range(len(names)))
         if known is None:
             grids, parent_grids, design = on_grids(given.counts, adjustment, prior)

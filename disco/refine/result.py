@@ -106,7 +106,7 @@ class Refined:
     ) -> "Effect":
         """What happens to a node if others are set: `disco.effects.effect.effect` over the graphs left.
 
-        For several questions, `disco.refine.answers.fitted_graphs` fits the table once.
+        For several questions, `disco.refine.fitted_graphs.fitted_graphs` fits the table once.
 
         Args:
             table, roles, knowledge: what was refined.
@@ -117,7 +117,7 @@ class Refined:
             InputError: the table is not that of the refinement, or the question cannot be answered.
         """
         from disco.effects.effect import effect  # imports torch
-        from disco.refine.answers import fitted_graphs
+        from disco.refine.fitted_graphs import fitted_graphs
 
         return effect(fitted_graphs(self, table, roles=roles, knowledge=knowledge, seed=seed), on, do, against)
 

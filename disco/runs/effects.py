@@ -1,7 +1,7 @@
 """The refinement of a run, to ask for effects."""
 
 from disco.effects.fitted import FittedGraphs
-from disco.refine.answers import fitted_graphs
+from disco.refine.fitted_graphs import fitted_graphs
 from disco.runs.folder import Run
 from disco.runs.refined import read_refined
 

@@ -34,8 +34,9 @@ def _ranked(found: Refinement, outcome: str, rows: pd.DataFrame) -> None:
     figure.show(outcomes.drivers(rows, outcome), "effects_drivers", on_select=chosen)
     more = f"The first {outcomes.MOST} of {how_many(len(rows), 'node')}. " if len(rows) > outcomes.MOST else ""
     st.caption(
-        f"{more}Each node goes from its 10 % to its 90 % quantile. Intervals: 90 %. Where a direction is open, they "
-        "hold the effects of both ways. Click a mark to ask about its node."
+        f"{more}Each node goes from its 10 % to its 90 % quantile, or if these are equal, between that value and the "
+        "median of the others. Intervals: 90 %. Where a direction is open, they hold the effects of both ways. Click a "
+        "mark to ask about its node."
     )
     with st.expander("All of them, in numbers", icon=":material/table_rows:"):
         column = st.column_config

@@ -8,8 +8,8 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from disco.effects.answers import NO_SIGNS, Answer, Case, Effect, Interval
-from disco.effects.sentences import in_parts
+from disco.effects.answers import NO_SIGNS, Answer, Effect, Interval
+from disco.effects.sentences import in_parts, short
 from disco.effects.written import as_json
 from disco.figures import outcomes
 from disco.files import plain as as_plain
@@ -73,7 +73,10 @@ def _numbers(effect: Effect) -> None:
         ("Direct only", effect.direct),
         ("By adjustment", effect.by_adjustment),
     ]
-    answers += [(f"{_name(case)} ({case.share:.0%})", case.answer) for case in effect.cases]
+    answers += [
+        (f"{short(case.edges, case.is_none).replace('if', 'If', 1)} ({case.share:.0%})", case.answer)
+        for case in effect.cases
+    ]
     rows = [(name, _told(one.rate_ratio), _told(one.difference)) for name, one in answers if one is not None]
     text = st.column_config.TextColumn
     columns = {
@@ -87,13 +90,6 @@ def _numbers(effect: Effect) -> None:
 
 def _told(one: Interval) -> str:
     return "no change" if one.low == one.high else f"{number(one.estimate)} ({number(one.low)} to {number(one.high)})"
-
-
-def _name(case: Case) -> str:
-    """A case by its first direction."""
-    if case.edges:
-        return f"If {case.edges[0][0]} → {case.edges[0][1]}"
-    return "If no path leads there" if case.answer.graphs.none > 0.5 else "If a path leads there"
 
 
 def _graphs(total: Answer) -> None:

@@ -7,6 +7,7 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
+import refine_world
 from made_up import finished_run, refine_by_hand
 
 from disco.__main__ import main
@@ -17,12 +18,8 @@ from disco.effects.effect import effect
 from disco.effects.fitted import FittedGraphs
 from disco.effects.sentences import in_words
 from disco.errors import FitStopped, InputError
-from disco.found import Found
-from disco.refine import Refined
-from disco.refine.answers import fitted_graphs
+from disco.refine.fitted_graphs import fitted_graphs
 from disco.table.roles import Roles
-
-STARTS = pd.DataFrame({"start": ["one"], "sweep": [1], "score": [0.0]})
 
 
 def table(rows=800, seed=1):
@@ -35,11 +32,9 @@ def table(rows=800, seed=1):
 
 def refined(edges, tables=(), order="abcd"):
     """A refinement of edges (parent, child): source, with the graphs of bootstrap tables."""
-    frame = pd.DataFrame([(*pair, source) for pair, source in edges.items()], columns=["parent", "child", "source"])
     drawn = [(number, *pair) for number, pairs in enumerate(tables, start=1) for pair in pairs]
-    found = Found(list(order), frame.astype(str), choices={"bootstrap": len(tables)})
     kept = pd.DataFrame(drawn, columns=["table", "parent", "child"]) if tables else None
-    return Refined(found, STARTS, "one", 0.0, 0, 0, None, None, kept)
+    return refine_world.refined(order, edges, tables=kept, bootstrap=len(tables))
 
 
 KNOWN = {("a", "b"): "class", ("b", "c"): "class"}
@@ -139,7 +134,7 @@ def test_a_curve_has_a_line_per_case_and_the_paths_their_shares(half_open):
     found = curve(half_open, "c", "a")
     assert set(found["case"]) == {0, 1} and (found["low"] <= found["mean"]).all()
     some, none = (found[found["case"] == case]["mean"] for case in (0, 1))
-    assert found.groupby("case")["edge"].first().tolist() == ["a → b", "b → a"]
+    assert found.groupby("case")["when"].first().tolist() == ["if a → b", "if b → a"]
     assert some.is_monotonic_increasing and none.nunique() == 1
     assert routes(half_open, "c", "a") == [(("a", "b", "c"), pytest.approx(0.5))]
 

@@ -1,11 +1,12 @@
 """Effects against exact answers: enumeration, response curves, adjustment in all DAGs of four nodes, groups of rows."""
 
-from itertools import combinations, permutations, product
+from itertools import combinations, permutations
 
 import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
+from refine_world import FOUR, dags
 
 from disco.effects import drawing
 from disco.effects.effect import effect
@@ -16,7 +17,7 @@ from disco.likelihood.model import Model
 from disco.table.prepared import prepare
 from disco.table.roles import Roles
 
-NAMES = list("abcd")
+NAMES = list(FOUR)
 CHAIN = nx.DiGraph([("a", "b"), ("b", "c"), ("a", "c"), ("d", "c")])
 
 
@@ -109,17 +110,6 @@ def test_a_parameter_far_away_in_some_rows_changes_no_other():
     levels = drawing.drawn(index, shift, 0.0, value, weight, uniform)
     assert np.bincount(levels[0], minlength=6) / 2000 == pytest.approx(chance.mean(axis=0), abs=0.03)
     assert (levels[1] == 0).all() and (levels[2] == 5).all()
-
-
-def dags():
-    for ways in product((None, 1, -1), repeat=6):
-        graph = nx.DiGraph()
-        graph.add_nodes_from(NAMES)
-        graph.add_edges_from(
-            pair[::way] for pair, way in zip(combinations(NAMES, 2), ways, strict=True) if way is not None
-        )
-        if nx.is_directed_acyclic_graph(graph):
-            yield graph
 
 
 def linear(graph, random):

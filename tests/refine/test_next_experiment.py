@@ -8,46 +8,23 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
+from refine_world import FOUR, dags, refined
 
 from disco.errors import InputError
-from disco.found import Found
 from disco.knowledge import Knowledge, Resolved
 from disco.knowledge.resolved import closure
 from disco.metrics.classes import equivalence_class
-from disco.refine import Refined, next_experiment
+from disco.refine import next_experiment
 from disco.refine import orientations as left
 from disco.refine.directions import Directions
 from disco.refine.rows_needed import means, rows_per_arm
 
-NAMES = "abcd"
-ALL = list(combinations(NAMES, 2))
-NO_STARTS = pd.DataFrame({"start": ["one"], "sweep": [1], "score": [0.0]})
-
-
-def refined(order, sources, orders=None, starts=NO_STARTS, tables=None, bootstrap=0):
-    """A refinement with edges (parent, child): source."""
-    rows = [(*pair, source) for pair, source in sources.items()]
-    edges = pd.DataFrame(rows, columns=["parent", "child", "source"]).astype(str)
-    found = Found(list(order), edges, choices={"bootstrap": bootstrap})
-    return Refined(found, starts, "one", 0.0, 0, 0, None, orders, tables)
+ALL = list(combinations(FOUR, 2))
 
 
 def refined_dag(graph, settled=()):
     order = list(nx.lexicographical_topological_sort(graph))
     return refined(order, {edge: "class" if edge in settled else "" for edge in graph.edges})
-
-
-@cache
-def dags():
-    """All 543 DAGs of four nodes."""
-    found = []
-    for choice in product((None, 1, -1), repeat=len(ALL)):
-        graph = nx.DiGraph()
-        graph.add_nodes_from(NAMES)
-        graph.add_edges_from(pair[::way] for pair, way in zip(ALL, choice, strict=True) if way)
-        if nx.is_directed_acyclic_graph(graph):
-            found.append(graph)
-    return found
 
 
 def is_separated(graph, one, other, given):
@@ -72,7 +49,7 @@ def separations(graph, pairs):
     """All separations of pairs of nodes by the others."""
     found = set()
     for one, other in pairs:
-        rest = [node for node in NAMES if node not in (one, other)]
+        rest = [node for node in FOUR if node not in (one, other)]
         every = (given for size in range(len(rest) + 1) for given in combinations(rest, size))
         found |= {(one, other, given) for given in every if is_separated(graph, one, other, given)}
     return frozenset(found)
@@ -84,10 +61,10 @@ def signatures():
     found = []
     for graph in dags():
         of_node = {}
-        for node in NAMES:
+        for node in FOUR:
             with_switch = nx.DiGraph([*graph.edges, ("switch", node)])
-            with_switch.add_nodes_from(NAMES)
-            of_node[node] = separations(with_switch, [("switch", other) for other in NAMES if other != node])
+            with_switch.add_nodes_from(FOUR)
+            of_node[node] = separations(with_switch, [("switch", other) for other in FOUR if other != node])
         found.append((separations(graph, ALL), of_node))
     return found
 
@@ -108,7 +85,7 @@ def classes():
 def follows(graph, directions):
     """The edges of a graph that lie along the order of some directions."""
     order = nx.DiGraph(directions)
-    order.add_nodes_from(NAMES)
+    order.add_nodes_from(FOUR)
     return {(a, b) for a, b in graph.edges if nx.has_path(order, a, b)}
 
 
@@ -154,7 +131,7 @@ def test_what_a_node_settles_is_that_of_enumeration(kind):
         found, by_node = told(refined_dag(graph, settled))
         assert found.open == graph.number_of_edges() - len(follows(graph, settled))
         assert found.graphs == len(agreeing) == counted(graph, settled)
-        for node in NAMES:
+        for node in FOUR:
             np.testing.assert_allclose(by_node.get(node, [0, 0]), expected(agreeing, node, settled), atol=1e-9)
 
 

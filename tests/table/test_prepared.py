@@ -173,7 +173,7 @@ INSIDE = {
     "disco.parents.smooths": {"in_order"},
     "disco.refine.starts": {"first_orders"},
     "disco.refine.settling": {"next_experiment"},  # beside a finished refinement of the same table, as the next two
-    "disco.refine.answers": {"fitted_graphs"},
+    "disco.refine.fitted_graphs": {"fitted_graphs"},
     "disco.refine.result": {"Refined.effect"},
     "disco.refine.task": {"Task.of"},
     "disco.methods.apart": {"find_apart"},  # which calls `find` elsewhere
