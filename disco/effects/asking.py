@@ -8,7 +8,7 @@ import numpy as np
 
 from disco.effects.fitted import FittedGraphs
 from disco.errors import InputError
-from disco.words import how_many, listed, number
+from disco.words import how_many, listed
 
 _FEW = 5  # fewer rows near a value are worth a note
 _LOW, _HIGH = 0.1, 0.9  # quantiles of a node's values
@@ -142,15 +142,15 @@ def _near(fitted: FittedGraphs, one: int, value: float) -> str:
         InputError: there are none.
     """
     grid, name, rows = fitted.nodes.parent_grids[one], fitted.names[one], _rows_near(fitted, one, value)
-    low, high = number(grid[0]), number(grid[-1])
+    low, high, at = (f"{part:.6g}" for part in (grid[0], grid[-1], value))
     if not rows:
         raise InputError(
-            f'No row has a "{name}" near {number(value)}: choose a value between {low} and {high} that rows are near.'
+            f'No row has a "{name}" near {at}: choose a value between {low} and {high} that rows are near.'
         )
     if not grid[0] <= value <= grid[-1]:
-        return f'"{name}" is between {low} and {high} in all rows: at {number(value)} the answer is extrapolated.'
+        return f'"{name}" is between {low} and {high} in all rows: at {at} the answer is extrapolated.'
     if rows < _FEW:
-        return f'Only {how_many(rows, "row has", "rows have")} a "{name}" near {number(value)}.'
+        return f'Only {how_many(rows, "row has", "rows have")} a "{name}" near {at}.'
     return ""
 
 

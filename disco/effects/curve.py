@@ -16,7 +16,7 @@ from disco.effects.graphs import Dag
 from disco.effects.sentences import short
 from disco.progress import SILENT, Reporter
 
-_POINTS = 9
+_POINTS, _LEVELS = 9, 5
 _DRAWS = 100
 _MOST_PATHS = 200  # of a graph
 
@@ -24,7 +24,7 @@ _MOST_PATHS = 200  # of a graph
 def curve(
     fitted: FittedGraphs, on: str, node: str, reporter: Reporter = SILENT, also: Iterable[float] = ()
 ) -> pd.DataFrame:
-    """The outcome's mean at values of a node that spread evenly over its rows.
+    """The outcome's mean at values of a node that spread evenly over its rows, and a few evenly over its levels.
 
     Args:
         fitted: the graphs and the table.
@@ -42,7 +42,9 @@ def curve(
         FitStopped: the reporter's callback stopped the work.
     """
     outcome, one = asking.node(fitted, on), asking.node(fitted, node)
-    evenly = sorted({asking.typical(fitted, one, share) for share in np.linspace(0, 1, _POINTS)})
+    grid = fitted.nodes.parent_grids[one]
+    few = grid[np.linspace(0, len(grid) - 1, _LEVELS).round().astype(int)]  # also where rows are few
+    evenly = sorted({*few.tolist(), *(asking.typical(fitted, one, share) for share in np.linspace(0, 1, _POINTS))})
     ends = [evenly[-1], evenly[0]]  # the cases are those of these two
     values = sorted({*evenly, *also})
     settings = [{one: value} for value in (*ends, *(value for value in values if value not in ends))]
