@@ -15,9 +15,17 @@ from disco.likelihood.link import BENT
 
 _POINTS = 128, 1024  # fewest and most
 _STEP = 0.08  # between them, if that many suffice
+_ANEW = 8  # points after which the probabilities are computed anew, not from those of the point before
+_GROWTH = 50.0  # of log odds between two points; beyond it what was too small for a number could come to count
 _SURE = 40.0  # of the log odds of a level against all others
 _PARTS = 32  # of the unit interval
 _LOW, _HIGH = BENT
+
+
+def spread(many: int, random: np.random.Generator) -> np.ndarray:
+    """Random numbers between 0 and 1, one in each of so many equal parts: what is drawn with them has a mean with little
+    error."""
+    return (random.permutation(many) + random.random(many)) / many
 
 
 @within
@@ -53,16 +61,24 @@ def _points(eta, value, weight):
 @within
 def _chances(low, step, points, value, weight):
     """The probability of every level at every point, (points, levels)."""
-    found = np.empty((points, len(value)))
+    levels = len(value)
+    found, growth = np.empty((points, levels)), step * (value - value[0])
+    anew, ratio = 1 if growth[-1] > _GROWTH else _ANEW, np.exp(growth)
     for point in range(points):
-        eta, most, total = low + step * point, -np.inf, 0.0
-        for level in range(len(value)):
-            found[point, level] = eta * value[level] + weight[level]
-            most = max(most, found[point, level])
-        for level in range(len(value)):
-            found[point, level] = math.exp(found[point, level] - most)
-            total += found[point, level]
-        for level in range(len(value)):
+        total = 0.0
+        if point % anew:
+            for level in range(levels):
+                found[point, level] = found[point - 1, level] * ratio[level]
+                total += found[point, level]
+        else:
+            eta, most = low + step * point, -np.inf
+            for level in range(levels):
+                found[point, level] = eta * value[level] + weight[level]
+                most = max(most, found[point, level])
+            for level in range(levels):
+                found[point, level] = math.exp(found[point, level] - most)
+                total += found[point, level]
+        for level in range(levels):
             found[point, level] /= total
     return found
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from disco.checks import require, require_types, whole_from
 from disco.effects.graphs import Graphs, Path
-from disco.effects.means import Settings, means
+from disco.effects.means import Means, Over, Settings
 from disco.effects.nodes import Nodes
 from disco.graph import require_dag
 from disco.progress import SILENT, Reporter
@@ -19,7 +19,7 @@ from disco.table.roles import Given
 DRAWS = 200  # of graph, coefficients and rows
 _MOST_ROWS = 2000  # averaged over in each draw
 _AT_FITS = 0.3  # rows averaged over for the estimates at the fits of all graphs, in those of all draws
-_FEWEST_ROWS = 100  # of them in one graph
+_FEWEST_ROWS = 1000  # of them in one graph
 _REACHED = 0.6, 0.9  # of the draws, bounds of those of graphs with a path to the outcome
 _TINY = 1e-9
 _ONE = "One graph is taken for granted: what is unsure of it is not in the intervals."
@@ -109,9 +109,10 @@ class FittedGraphs:
         """
         self.nodes.fit((key for path in paths for key in path), reporter)
         counts = self.nodes.given.counts.iloc[:, outcome].to_numpy(float)
-        distinct, random = dict.fromkeys(paths), np.random.default_rng([self.seed, 31])
-        many = max(int(_AT_FITS * draws * len(self.nodes.rows) / len(distinct)), _FEWEST_ROWS)
-        at_fit = {path: self._at_fit(path, settings, counts, many, random) for path in distinct}
+        distinct = dict.fromkeys(paths)
+        means = Means(self.nodes, settings, self._often(len(distinct), draws), -1)
+        unchanged = np.full(len(settings), counts[self.nodes.rows].mean())
+        at_fit = {path: means.along(path) if path else unchanged for path in distinct}
         points = np.array([at_fit[path] for path in paths])
         reached = np.array([bool(path) for path in paths])
         place = {path: at for at, path in enumerate(distinct)}
@@ -120,8 +121,8 @@ class FittedGraphs:
         for number, graph in enumerate(of):
             reporter.check()
             random = np.random.default_rng([self.seed, 29, number])
-            rows, path = self._rows(random), paths[graph]
-            drawn[number] = means(self.nodes, path, settings, rows, number, random) if path else counts[rows].mean()
+            over, path = Over(self._rows(random), random), paths[graph]
+            drawn[number] = Means(self.nodes, settings, over, number).along(path) if path else counts[over.rows].mean()
         return Sampled(points, reached, drawn, of, weights)
 
     def _of_draws(self, alike: np.ndarray, reached: np.ndarray, draws: int) -> tuple[np.ndarray, np.ndarray]:
@@ -145,17 +146,12 @@ class FittedGraphs:
             weights.append(np.full(count, whole[-1] / count))
         return np.concatenate(graphs), np.concatenate(weights)
 
-    def _at_fit(
-        self, path: Path, settings: Settings, counts: np.ndarray, many: int, random: np.random.Generator
-    ) -> np.ndarray:
-        """The means at the fits, (k,), over about so many rows: each as often as the others, or some of them."""
-        rows = self.nodes.rows
-        if not path:
-            return np.full(len(settings), counts[rows].mean())
-        if len(path) > 1:  # otherwise nothing is drawn
-            rows = np.repeat(rows, max(1, min(many, 4 * _MOST_ROWS) // len(rows)))
-            rows = random.permutation(rows)[:many]
-        return means(self.nodes, path, settings, rows, -1, random)
+    def _often(self, graphs: int, draws: int) -> Over:
+        """The rows for the means at the fits: each as often as the others, or some of them if there are many graphs."""
+        rows, random = self.nodes.rows, np.random.default_rng([self.seed, 31])
+        many = max(int(_AT_FITS * draws * len(rows) / graphs), _FEWEST_ROWS)
+        rows = np.repeat(rows, max(1, min(many, 4 * _MOST_ROWS) // len(rows)))
+        return Over(random.permutation(rows)[:many], random)
 
     def _rows(self, random: np.random.Generator) -> np.ndarray:
         """Rows drawn with replacement, whole groups where there are groups."""

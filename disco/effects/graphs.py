@@ -37,15 +37,6 @@ class Dag:
                 found[child].append(node)
         return tuple(map(tuple, found))
 
-    @cached_property
-    def depth(self) -> tuple[int, ...]:
-        """Every node's number of ancestors: smaller for each of its ancestors."""
-        found = [0] * len(self.below)
-        for mask in self.below:
-            for node in members(mask):
-                found[node] += 1
-        return tuple(found)
-
     def path(self, done: Collection[int], outcome: int) -> Path:
         """The nodes between, as in `Graphs.paths`."""
         return tuple((node, self.parents[node]) for node in self.between(done, outcome))
@@ -65,7 +56,9 @@ class Dag:
             new = bits(self.parents[node]) & reached & ~ahead
             ahead |= new
             todo += members(new)
-        return sorted(members(ahead), key=self.depth.__getitem__)
+        return sorted(
+            members(ahead), key=lambda node: -(self.below[node] & ahead).bit_count()
+        )  # a cause has more below
 
     def adjusting(self, done: Collection[int], outcome: int) -> tuple[int, ...] | None:
         """The valid adjustment set of least variance (Henckel, Perković and Maathuis, JRSS B 2022), ascending.

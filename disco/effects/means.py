@@ -9,42 +9,78 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from disco.effects.drawing import spread
 from disco.effects.nodes import Conditional, Key, Nodes
 
 Settings = Sequence[Mapping[int, float]]  # the values in question: of every set node, the same nodes in each
 
 
-def means(
-    nodes: Nodes, path: Sequence[Key], settings: Settings, rows: np.ndarray, number: int, random: np.random.Generator
-) -> np.ndarray:
-    """The outcome's mean at each of k settings, (k,).
+class Over:
+    """The rows over which means are taken, and every node's random numbers at them.
+
+    Attributes:
+        rows: their numbers, (m,).
+    """
+
+    def __init__(self, rows: np.ndarray, random: np.random.Generator) -> None:
+        self.rows, self._random = rows, random
+        self._uniform = dict[int, np.ndarray]()
+
+    def uniform(self, node: int) -> np.ndarray:
+        """A node's numbers between 0 and 1, (m,)."""
+        if node not in self._uniform:
+            self._uniform[node] = spread(len(self.rows), self._random)
+        return self._uniform[node]
+
+
+class Means:
+    """The outcome's means at k settings, in any number of graphs with the same coefficients.
+
+    A node is drawn once for all graphs in which it and all drawn nodes before it have the same parents.
 
     Args:
         nodes: the fits.
-        path: the nodes changed by the set ones that act on the outcome, each with its parents, causes first; the
-            outcome comes last.
         settings: the values in question.
-        rows: over which to average, their numbers, (m,).
+        over: the rows.
         number: of the draw of the coefficients; −1: those of the fit.
     """
-    drawn = dict[int, np.ndarray]()
-    for key in path[:-1]:
-        one = nodes.conditional(key, number)
-        levels = one.drawn(_index(nodes, one, key, settings, rows, drawn), rows, random)
-        drawn[key[0]] = nodes.as_parent(key[0], levels, rows)
-    one = nodes.conditional(path[-1], number)
-    return one.mean(_index(nodes, one, path[-1], settings, rows, drawn), rows)
 
+    def __init__(self, nodes: Nodes, settings: Settings, over: Over, number: int) -> None:
+        self._nodes, self._over, self._number = nodes, over, number
+        self._many = len(settings)
+        self._set = {node: np.array([nodes.basis_at(node, one[node]) for one in settings]) for node in settings[0]}
+        self._drawn = dict[tuple[Key, tuple[int | None, ...]], tuple[int, np.ndarray]]()
 
-def _index(
-    nodes: Nodes, one: Conditional, key: Key, settings: Settings, rows: np.ndarray, drawn: Mapping[int, np.ndarray]
-) -> np.ndarray:
-    """The sum of the parents' effects, (k, m)."""
-    found = np.zeros((len(settings), len(rows)))
-    for number, parent in enumerate(key[1]):
-        if parent in settings[0]:
-            at = [one.at(number, nodes.basis_at(parent, values[parent])) for values in settings]
-            found += np.array(at)[:, None]
-        else:
-            found += one.effects[number][drawn[parent] if parent in drawn else nodes.levels[rows, parent]]
-    return found
+    def along(self, path: Sequence[Key]) -> np.ndarray:
+        """The means in one graph, (k,).
+
+        Args:
+            path: the nodes changed by the set ones that act on the outcome, each with its parents, causes first; the
+                outcome comes last.
+        """
+        drawn = dict[int, tuple[int, np.ndarray]]()  # by node: its number among all draws, and its levels as a parent
+        for key in path[:-1]:
+            alike = key, tuple(drawn[parent][0] if parent in drawn else None for parent in key[1])
+            if alike not in self._drawn:
+                self._drawn[alike] = len(self._drawn), self._levels(key, drawn)
+            drawn[key[0]] = self._drawn[alike]
+        one = self._nodes.conditional(path[-1], self._number)
+        return one.mean(self._index(one, path[-1], drawn), self._over.rows)
+
+    def _levels(self, key: Key, drawn: Mapping[int, tuple[int, np.ndarray]]) -> np.ndarray:
+        """A node's levels as a parent, (k, m)."""
+        one, node, rows = self._nodes.conditional(key, self._number), key[0], self._over.rows
+        levels = one.drawn(self._index(one, key, drawn), rows, self._over.uniform(node))
+        return self._nodes.as_parent(node, levels, rows)
+
+    def _index(self, one: Conditional, key: Key, drawn: Mapping[int, tuple[int, np.ndarray]]) -> np.ndarray:
+        """The sum of the parents' effects, (k, m)."""
+        rows = self._over.rows
+        found = np.zeros((self._many, len(rows)))
+        for number, parent in enumerate(key[1]):
+            if parent in self._set:
+                found += one.at(number, self._set[parent])[:, None]
+            else:
+                levels = drawn[parent][1] if parent in drawn else self._nodes.levels[rows, parent]
+                found += one.effects[number][levels]
+        return found

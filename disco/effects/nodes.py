@@ -27,6 +27,7 @@ from disco.table.prepared import Prepared
 
 _TOLERANCE = 1e-6
 _SIDE_BY_SIDE = 16  # nodes fitted per batch
+_AT_ONCE = 50  # draws of coefficients
 
 Key = tuple[int, tuple[int, ...]]  # a node and its parents, ascending
 
@@ -52,9 +53,9 @@ class Conditional:
         if table.offset is not None:
             self.shift = self.shift + table.offset / self._value[1]
 
-    def at(self, number: int, basis: np.ndarray) -> float:
-        """The effect of the parent at a position, at a value with these columns (`Nodes.basis_at`)."""
-        return float(basis @ self._blocks[number])
+    def at(self, number: int, bases: np.ndarray) -> np.ndarray:
+        """The effect of the parent at a position, at values with these columns (`Nodes.basis_at`), (k, WIDTH); (k,)."""
+        return bases @ self._blocks[number]
 
     def moved(self, by: np.ndarray) -> "Conditional":
         """The same with numbers added to the canonical parameter at the rows, (n,)."""
@@ -66,13 +67,8 @@ class Conditional:
         """The mean count over rows with these numbers, (m,), at sums of effects, (k, m); (k,)."""
         return drawing.mean(index, self.shift[rows], self._bend, self._value, self._weight, self._grid)
 
-    def drawn(self, index: np.ndarray, rows: np.ndarray, random: np.random.Generator) -> np.ndarray:
-        """Levels at sums of effects, (k, m), of rows with these numbers, with the same random numbers for all k.
-
-        The random numbers of the m rows are spread evenly, so that their mean has little error.
-        """
-        many = index.shape[1]
-        uniform = (random.permutation(many) + random.random(many)) / many
+    def drawn(self, index: np.ndarray, rows: np.ndarray, uniform: np.ndarray) -> np.ndarray:
+        """Levels at sums of effects, (k, m), of rows with these numbers, from random numbers of the rows, (m,)."""
         return drawing.drawn(index, self.shift[rows], self._bend, self._value, self._weight, uniform)
 
     def chances(self, index: np.ndarray) -> np.ndarray:
@@ -93,12 +89,13 @@ class _Fit:
         self.theta, self._random = theta, random
         values, vectors = np.linalg.eigh((covariance + covariance.T) / 2)
         self._root = vectors * np.sqrt(values.clip(0))
-        self._draws = list[np.ndarray]()
+        self._draws = np.empty((0, len(theta)))
 
     def draw(self, number: int) -> np.ndarray:
         """The coefficients of a draw, the same for the same number; −1: those of the fit."""
         while number >= len(self._draws):
-            self._draws.append(self.theta + self._root @ self._random.standard_normal(len(self.theta)))
+            more = self.theta + self._random.standard_normal((_AT_ONCE, len(self.theta))) @ self._root.T
+            self._draws = np.concatenate([self._draws, more])
         return self.theta if number < 0 else self._draws[number]
 
 

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from disco.effects import asking
+from disco.effects.drawing import spread
 from disco.effects.fitted import FittedGraphs
 from disco.effects.nodes import Conditional, Key, Nodes
 from disco.table.prepared import Prepared
@@ -121,4 +122,4 @@ def _drawn(one: Conditional, index: np.ndarray, hidden: np.ndarray, random: np.r
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
         low, high = (middle, high) if one.moved(hidden + middle).mean(index[None], rows)[0] < wanted else (low, middle)
-    return one.moved(hidden + low).drawn(index[None], rows, random)[0]
+    return one.moved(hidden + low).drawn(index[None], rows, spread(len(rows), random))[0]

@@ -12,7 +12,7 @@ from disco.effects import drawing
 from disco.effects.effect import effect
 from disco.effects.fitted import FittedGraphs
 from disco.effects.graphs import Graphs
-from disco.effects.means import means
+from disco.effects.means import Means, Over
 from disco.likelihood.model import Model
 from disco.table.prepared import prepare
 from disco.table.roles import Roles
@@ -57,7 +57,7 @@ def test_means_are_those_of_enumeration():
     fitted.nodes.fit(path)
     rows = np.tile(np.arange(len(table)), 20)
     settings = [{0: float(a)} for a in range(4)]
-    found = means(fitted.nodes, path, settings, rows, -1, np.random.default_rng(0))
+    found = Means(fitted.nodes, settings, Over(rows, np.random.default_rng(0)), -1).along(path)
     assert found == pytest.approx([by_enumeration(table, model, a) for a in range(4)], rel=0.003)
 
 
