@@ -23,8 +23,7 @@ _LOW, _HIGH = BENT
 
 
 def spread(many: int, random: np.random.Generator) -> np.ndarray:
-    """Random numbers between 0 and 1, one in each of so many equal parts: what is drawn with them has a mean with little
-    error."""
+    """Random numbers between 0 and 1, one in each of so many equal parts, so that means of draws have little error."""
     return (random.permutation(many) + random.random(many)) / many
 
 

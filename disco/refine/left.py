@@ -1,8 +1,8 @@
 """The graphs that a refinement leaves: the classes of the graph found, of others near the best, of bootstrap tables.
 
-The class of the graph found (`disco.refine.orientations`) counts as much as each class that its edges have along the
-order of a search that ended near the best, and as much as that of each bootstrap table. Directions that have a source
-are the same in all of them; open ones point either way.
+The class of the graph found (`disco.refine.orientations`) counts as much as that of each bootstrap table. The class
+that its edges have along the order of a search that ended near the best counts exp(−Δ) times as much, with Δ the
+difference of the scores, nats. Directions that have a source are the same in all of them; open ones point either way.
 """
 
 from collections import Counter
@@ -33,7 +33,8 @@ class Left:
         number: of the open edge between two nodes, both ways.
         beside: the nodes with an open edge to each node, as bits.
         known: the rules, with the directions that have a source among them.
-        starts: the graph found and those along the orders of searches that ended near the best, (d, d) bool each.
+        starts: the graph found and those along the orders of searches that ended near the best, (d, d) bool each, with
+            their weights.
         tables: the graphs of bootstrap tables, in the known directions, (d, d) bool each.
     """
 
@@ -56,11 +57,11 @@ class Left:
             self.number[parent, child] = self.number[child, parent] = one
             self.beside[parent] |= 1 << child
             self.beside[child] |= 1 << parent
-        orders = [[index[name] for name in order] for order in (refined.order, *_near(refined))]
-        graphs = [self._along(order) for order in orders]
-        if graphs[0] is None:
+        orders = [(refined.order, 1.0), *_near(refined)]
+        graphs = [(self._along([index[name] for name in order]), weight) for order, weight in orders]
+        if graphs[0][0] is None:
             raise InputError(_CONTRADICTED)
-        self.starts = [graph for graph in graphs if graph is not None]
+        self.starts = [(graph, weight) for graph, weight in graphs if graph is not None]
         self.tables = [] if refined.tables is None else self._turned(refined, index)
 
     @classmethod
@@ -89,17 +90,18 @@ class Left:
     def classes(self) -> list[tuple[Class, float, bool]]:
         """The classes of the graphs, each once, with their shares, and whether they are of bootstrap tables only."""
         found: dict[tuple[int, ...], Class] = {}
-        times = Counter[tuple[int, ...]]()
-        for graph in self.starts:
+        weights = dict[tuple[int, ...], float]()
+        for graph, weight in self.starts:
             one = Class(graph, self.known)
             found.setdefault(one.key, one)
-            times[one.key] = 1  # however many searches ended there
-        near = set(times)
+            weights[one.key] = max(weight, weights.get(one.key, 0.0))  # however many searches ended there
+        near = set(weights)
         for graph, many in _distinct(self.tables):
             one = Class(graph, self.known)
             found.setdefault(one.key, one)
-            times[one.key] += many
-        return [(one, times[key] / times.total(), key not in near) for key, one in found.items()]
+            weights[one.key] = weights.get(one.key, 0.0) + many
+        whole = sum(weights.values())
+        return [(one, weights[key] / whole, key not in near) for key, one in found.items()]
 
     def _along(self, order: list[int]) -> np.ndarray | None:
         """The edges along an order that obeys what is known as far as it can; None if a rule forbids one of them."""
@@ -120,14 +122,15 @@ class Left:
         return [graph for graph in allowed if not closure(graph | self.known.before).diagonal().any()]
 
 
-def _near(refined: Refined) -> list[list[str]]:
-    """The orders of the other searches that ended within the bound of the best."""
+def _near(refined: Refined) -> list[tuple[list[str], float]]:
+    """The orders of the other searches that ended within the bound of the best, with their weights."""
     if refined.orders is None:
         return []
     last = refined.starts.sort_values("sweep").groupby("start")["score"].last()
-    near = set(last.index[last >= last.max() - float(refined.found.choices.get("bound", BOUND))]) - {refined.best}
+    lost = last.max() - last.drop(refined.best)
+    near = lost[lost <= float(refined.found.choices.get("bound", BOUND))]
     each = refined.orders.sort_values("position").groupby("start", sort=False)["node"]
-    return [nodes.tolist() for start, nodes in each if start in near]
+    return [(nodes.tolist(), float(np.exp(-near[start]))) for start, nodes in each if start in near.index]
 
 
 def _distinct(graphs: Sequence[np.ndarray]) -> list[tuple[np.ndarray, int]]:

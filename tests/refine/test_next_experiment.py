@@ -161,7 +161,8 @@ def test_a_search_that_ended_near_the_best_adds_its_class():
     rows = [(start, at, node) for start, order in orders for at, node in enumerate(order, start=1)]
     found, by_node = told(refined("abc", edges, pd.DataFrame(rows, columns=["start", "position", "node"]), starts))
     assert found.graphs == 1 + 3
-    assert by_node["c"] == pytest.approx([2.0, (0 + (2 + 1 + 1) / 3) / 2])
+    weight = np.exp(-3.0)
+    assert by_node["c"] == pytest.approx([2.0, (0 + weight * (2 + 1 + 1) / 3) / (1 + weight)])
 
 
 def test_a_bootstrap_table_adds_the_class_of_its_graph():
