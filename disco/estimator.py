@@ -12,6 +12,7 @@ from torch import Tensor
 from disco import graph as graphs
 from disco.devices import choose_device
 from disco.effects.answers import Effect
+from disco.effects.asking import among
 from disco.effects.effect import effect
 from disco.effects.fitted import FittedGraphs
 from disco.fit.fitted import Variant
@@ -117,7 +118,14 @@ class DISCO:
         tau_z, pi_min = own_tau_z if tau_z is None else tau_z, own_pi_min if pi_min is None else pi_min
         return graphs.build(self.order_, ocs.select(self.ocs_, tau_z, pi_min))
 
-    def effect(self, on: str, do: Mapping[str, float], against: Mapping[str, float] | None = None) -> Effect:
+    def effect(
+        self,
+        on: str,
+        do: Mapping[str, float],
+        against: Mapping[str, float] | None = None,
+        *,
+        where: Mapping[str, Any] | None = None,
+    ) -> Effect:
         """What happens to a node if others are set, in the DAG of `edges_`, which is taken for granted.
 
         See `disco.effects.effect.effect`; a refinement's `effect` also has what is unsure of the graph in it.
@@ -125,9 +133,8 @@ class DISCO:
         Raises:
             InputError: the question cannot be answered.
         """
-        return effect(
-            FittedGraphs.of_dag(self.graph(), self.fitted_.table, roles=self.fitted_.adjustment), on, do, against
-        )
+        fitted = FittedGraphs.of_dag(self.graph(), self.fitted_.table, roles=self.fitted_.adjustment)
+        return effect(among(fitted, where or {}), on, do, against)
 
     def recover(
         self, boundary: str | None = None, criterion: str | None = None, callback: Callback | None = None

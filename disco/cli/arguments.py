@@ -135,11 +135,7 @@ def _roles(command: argparse.ArgumentParser, when: str = "") -> None:
     command.add_argument(
         "--roles", type=Path, metavar="FILE", help=f"{when}the columns' roles, as in roles.json; stored in the run"
     )
-    command.add_argument(
-        "--covariates",
-        metavar="A,B",
-        help=f"{when}covariates; A=ordinal sets the kind",
-    )
+    command.add_argument("--covariates", metavar="A,B", help=f"{when}covariates; A=ordinal sets the kind")
     command.add_argument(
         "--contexts",
         metavar="A,B",
@@ -221,8 +217,10 @@ def _effect(command: argparse.ArgumentParser) -> None:
     command.add_argument("run", metavar="RUN", help="folder or id of a run with a refinement")
     command.add_argument("--on", metavar="NAME", help="the node asked about")
     command.add_argument("--hidden-causes", action="store_true", help="instead of --on: signs of hidden causes")
-    for option, about in (("--do", "set a node; without it, all effects on the node"), ("--against", "compare with")):
+    do, where = "set a node; without it, all effects on the node", "over rows with this level of a covariate or context"
+    for option, about in (("--do", do), ("--against", "compare with"), ("--where", where)):
         command.add_argument(option, action="append", default=[], metavar="NAME=3", help=f"{about}; repeatable")
+    command.add_argument("--curve", metavar="NAME", help="instead of --do: the mean over the range of a node")
     _format(command)
 
 

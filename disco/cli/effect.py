@@ -1,4 +1,4 @@
-"""disco effect RUN: what happens to a node if others are set, or what drives it most; signs of hidden causes."""
+"""disco effect RUN: what happens to a node if others are set, and what drives it most; signs of hidden causes."""
 
 import argparse
 import sys
@@ -7,8 +7,11 @@ import pandas as pd
 
 from disco.cli.saying import say, say_json, sentence, short, write
 from disco.effects.answers import NO_SIGNS, Effect
+from disco.effects.asking import among
+from disco.effects.curve import curve
 from disco.effects.drivers import drivers
 from disco.effects.effect import effect
+from disco.effects.fitted import FittedGraphs
 from disco.effects.hidden import Signs, signs
 from disco.effects.sentences import in_words
 from disco.effects.written import as_json, as_rows
@@ -19,6 +22,7 @@ from disco.table import spreadsheets
 from disco.words import number
 
 _MOST = 20  # nodes in the text
+_CURVES = "total", "direct"
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -27,14 +31,21 @@ def run(arguments: argparse.Namespace) -> None:
     Raises:
         InputError: there is no such run, it has no refinement, or the question cannot be answered.
     """
-    do, against = _values("--do", arguments.do), _values("--against", arguments.against)
+    do, against = (
+        {name: _number(option, text, name) for name, text in _values(option, given).items()}
+        for option, given in (("--do", arguments.do), ("--against", arguments.against))
+    )
     if against and not do:
         raise InputError("--against needs --do: the values that are compared with these.")
+    if do and arguments.curve is not None:
+        raise InputError("--curve takes the whole range of a node: leave --do out.")
     if (arguments.on is None) != arguments.hidden_causes:
         raise InputError("Give --on with the node asked about, or --hidden-causes.")
-    fitted = effects.fitted(open_run(arguments.run))
+    fitted = among(effects.fitted(open_run(arguments.run)), _values("--where", arguments.where))
     if arguments.hidden_causes:
         _print_signs(signs(fitted), arguments.format)
+    elif arguments.curve is not None:
+        _print_curve(fitted, arguments.on, arguments.curve, arguments.format)
     elif do:
         found = effect(fitted, arguments.on, do, against or None)
         _print_effect(found, arguments.format)
@@ -42,25 +53,48 @@ def run(arguments: argparse.Namespace) -> None:
         _print_drivers(drivers(fitted, arguments.on), arguments.on, arguments.format)
 
 
-def _values(option: str, given: list[str]) -> dict[str, float]:
-    """The values by node, from NAME=VALUE.
+def _values(option: str, given: list[str]) -> dict[str, str]:
+    """The texts by name, from NAME=VALUE.
 
     Raises:
-        InputError: a text is not of this form, or a node is named twice.
+        InputError: a text is not of this form, or a name occurs twice.
     """
-    found = dict[str, float]()
+    found = dict[str, str]()
     for text in given:
         name, _, value = text.rpartition("=")
-        try:
-            number_of = float(value)
-        except ValueError:
-            name = ""
         if not name:
-            raise InputError(f'{option} takes a node and a number, such as {option} x=3, not "{short(text)}".')
+            raise InputError(f'{option} takes a name and a value, such as {option} x=3, not "{short(text)}".')
         if name in found:
             raise InputError(f'{option} names "{short(name)}" twice.')
-        found[name] = number_of
+        found[name] = value
     return found
+
+
+def _number(option: str, text: str, name: str) -> float:
+    try:
+        return float(text)
+    except ValueError as error:
+        raise InputError(f'{option} sets a node to a number, not "{short(name)}" to "{short(text)}".') from error
+
+
+def _print_curve(fitted: FittedGraphs, on: str, node: str, form: str) -> None:
+    found = pd.concat(
+        [
+            curve(fitted, on, node, is_direct=is_direct).assign(of=of)
+            for of, is_direct in (("total", False), ("direct", True))
+        ]
+    )
+    found = found[["of", *(name for name in found if name != "of")]]
+    if form == "json":
+        say_json(plain({"on": on, "node": node, "curve": found.to_dict("records")}))
+    elif form == "csv":
+        write(spreadsheets.to_csv(found))
+    else:
+        several = found.groupby("of")["case"].transform("nunique") > 1
+        for row, is_one_of in zip(found.itertuples(), several, strict=True):
+            case = f", {row.when}" if is_one_of else ""
+            low, high = number(row.low), number(row.high)
+            say(f"  {row.of}, {short(node)} = {row.value:g}: mean {number(row.mean)} ({low} to {high}){case}")
 
 
 def _print_effect(found: Effect, form: str) -> None:

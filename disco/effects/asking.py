@@ -8,6 +8,7 @@ import numpy as np
 
 from disco.effects.fitted import FittedGraphs
 from disco.errors import InputError
+from disco.table.adjustment import COUNT, Covariate
 from disco.words import how_many, listed
 
 _FEW = 5  # fewer rows near a value are worth a note
@@ -69,6 +70,45 @@ def asked(
         )
     notes = [words for side in (values, other) for one, value in side.items() if (words := _near(fitted, one, value))]
     return Question(outcome, values, other, tuple(dict.fromkeys(notes)))
+
+
+def among(fitted: FittedGraphs, where: Mapping[str, Any]) -> FittedGraphs:
+    """The same graphs and fits, with means over the rows that have a level of a covariate or context.
+
+    Args:
+        fitted: the graphs and the table.
+        where: by covariate or context, a level, or a number that rows are near, as for the values of nodes.
+
+    Raises:
+        InputError: there is no such covariate, no such level, or no row has all of them.
+    """
+    adjustment, rows, told = fitted.nodes.adjustment, fitted.nodes.rows, list[str]()
+    beside = {} if adjustment is None else {one.name: one for one in adjustment.covariates}
+    for name, level in where.items():
+        if name not in beside:
+            has = f"the table has {listed(list(beside), 20)}." if beside else "the table has none."
+            raise InputError(f'There is no covariate or context "{name}": {has}')
+        rows = rows[_has(beside[name], level)[rows]]
+        told.append(f"{name} = {level}")
+    if not len(rows):
+        raise InputError(f"No row has {' and '.join(told)}: choose another level.")
+    return fitted.over(rows, f"Over the {how_many(len(rows), 'row')} with {' and '.join(told)}.") if where else fitted
+
+
+def _has(covariate: Covariate, level: Any) -> np.ndarray:
+    """Which rows have a level, or are near a number, (n,) bool."""
+    if covariate.levels:
+        if str(level) not in covariate.levels:
+            raise InputError(f'"{covariate.name}" has no level "{level}": it has {listed(covariate.levels, 20)}.')
+        return covariate.values == covariate.levels.index(str(level))
+    try:
+        value = float(level)
+    except (TypeError, ValueError):
+        value = math.nan
+    if not math.isfinite(value) or (covariate.kind == COUNT and value < 0):
+        raise InputError(f'"{covariate.name}" is a number: give one, not "{level}".')
+    at = math.sqrt(value) if covariate.kind == COUNT else value
+    return np.abs(covariate.scale - at) <= _NEAR * covariate.scale.std()
 
 
 def node(fitted: FittedGraphs, name: Any) -> int:

@@ -22,7 +22,12 @@ _MOST_PATHS = 200  # of a graph
 
 
 def curve(
-    fitted: FittedGraphs, on: str, node: str, reporter: Reporter = SILENT, also: Iterable[float] = ()
+    fitted: FittedGraphs,
+    on: str,
+    node: str,
+    reporter: Reporter = SILENT,
+    also: Iterable[float] = (),
+    is_direct: bool = False,
 ) -> pd.DataFrame:
     """The outcome's mean at values of a node that spread evenly over its rows, and a few evenly over its levels.
 
@@ -32,6 +37,7 @@ def curve(
         node: the node that is set.
         reporter: called before every fit and draw.
         also: further values.
+        is_direct: let the nodes between keep what they have in the rows.
 
     Returns:
         Columns case (from 0; 0 without cases), when (what it stands for, `sentences.short`), value, mean, low and
@@ -48,7 +54,8 @@ def curve(
     ends = [evenly[-1], evenly[0]]  # the cases are those of these two
     values = sorted({*evenly, *also})
     settings = [{one: value} for value in (*ends, *(value for value in values if value not in ends))]
-    paths = fitted.graphs.paths((one,), outcome)
+    dags = fitted.graphs.dags
+    paths = [dag.direct((one,), outcome) for dag in dags] if is_direct else fitted.graphs.paths((one,), outcome)
     sampled = fitted.sampled(paths, settings, outcome, _DRAWS, reporter)
     places = [settings.index({one: value}) for value in values]
     frames = []

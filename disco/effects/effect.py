@@ -50,7 +50,7 @@ def effect(
 
     paths = fitted.graphs.paths(done, outcome)
     total = sampled(paths)
-    direct = sampled([_direct(dag, done, outcome) for dag in dags])
+    direct = sampled([dag.direct(done, outcome) for dag in dags])
     adjusted = [_adjusted(dag, done, outcome) if path else () for dag, path in zip(dags, paths, strict=True)]
     whole, beside = answer(fitted, total), None
     if None not in adjusted and any(adjusted):
@@ -68,11 +68,6 @@ def effect(
         float(fitted.graphs.shares @ before),
         (*question.notes, *sentences.apart(whole, beside), *fitted.notes),
     )
-
-
-def _direct(dag: Dag, done: tuple[int, ...], outcome: int) -> Path:
-    parents = dag.parents[outcome]
-    return ((outcome, parents),) if set(parents) & set(done) else ()
 
 
 def _adjusted(dag: Dag, done: tuple[int, ...], outcome: int) -> Path | None:

@@ -1,7 +1,7 @@
 """Graphs fitted to a table, and the outcome's mean over them at any setting of nodes."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import networkx as nx
@@ -89,6 +89,10 @@ class FittedGraphs:
         names = list(given.counts.columns)
         require_dag(graph, names)
         return cls.of(Graphs.one(graph, names), given, (_ONE,), seed)
+
+    def over(self, rows: np.ndarray, note: str) -> "FittedGraphs":
+        """The same graphs and fits, with means over some rows only, by their numbers."""
+        return replace(self, nodes=self.nodes.over(rows), notes=(note, *self.notes))
 
     def sampled(
         self,

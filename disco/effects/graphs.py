@@ -41,6 +41,11 @@ class Dag:
         """The nodes between, as in `Graphs.paths`."""
         return tuple((node, self.parents[node]) for node in self.between(done, outcome))
 
+    def direct(self, done: Collection[int], outcome: int) -> Path:
+        """The outcome with its parents, if a set node is one of them; otherwise empty."""
+        parents = self.parents[outcome]
+        return ((outcome, parents),) if set(parents) & set(done) else ()
+
     def between(self, done: Collection[int], outcome: int) -> list[int]:
         """The nodes that the set ones change and that act on the outcome, it among them, causes first; or none."""
         is_set, reached = bits(done), 0

@@ -104,6 +104,7 @@ class Nodes:
 
     Attributes:
         given: the table.
+        adjustment: its covariates, contexts among them, exposure, groups and interventions, or None.
         grids, parent_grids, design: as in `disco.likelihood.model.Model`.
         rows: the rows over which means are taken, their numbers: those in which nothing was set.
         levels: of every node as a parent, (n, d).
@@ -113,7 +114,7 @@ class Nodes:
 
     def __init__(self, given: Prepared, seed: int = 0) -> None:
         adjustment = None if given.adjustment is None else given.adjustment.contexts_as_covariates()
-        self.given, self._adjustment, self._seed = given, adjustment, seed
+        self.given, self.adjustment, self._seed = given, adjustment, seed
         self.grids, self.parent_grids, self.design = on_grids(given.counts, adjustment, WEAK)
         design, many = self.design, len(given.counts)
         done = None if adjustment is None else adjustment.interventions
@@ -125,10 +126,16 @@ class Nodes:
         self._fits = dict[Key, _Fit]()
         self._kept = dict[tuple[Key, int], Conditional]()
 
+    def over(self, rows: np.ndarray) -> "Nodes":
+        """The same fits, with means over other rows."""
+        found = copy.copy(self)
+        found.rows = rows
+        return found
+
     @property
     def group(self) -> np.ndarray | None:
         """Every row's group, (n,), or None."""
-        return None if self._adjustment is None else self._adjustment.group
+        return None if self.adjustment is None else self.adjustment.group
 
     def fit(self, keys: Iterable[Key], reporter: Reporter = SILENT) -> None:
         """Fit what is not fitted yet, nodes with equally many parents at once."""
@@ -179,7 +186,7 @@ class Nodes:
 
     @cached_property
     def _exposure(self) -> np.ndarray | None:
-        logarithm = None if self._adjustment is None else self._adjustment.log_exposure
+        logarithm = None if self.adjustment is None else self.adjustment.log_exposure
         return None if logarithm is None else np.exp(logarithm)
 
     def _clustered(self, key: Key, fits: Fits, number: int, covariance: np.ndarray) -> np.ndarray:

@@ -100,6 +100,7 @@ class Refined:
         do: Mapping[str, float],
         against: Mapping[str, float] | None = None,
         *,
+        where: Mapping[str, Any] | None = None,
         roles: "Given | None" = None,
         knowledge: "Knowledge | None" = None,
         seed: int = 0,
@@ -111,15 +112,18 @@ class Refined:
         Args:
             table, roles, knowledge: what was refined.
             on, do, against: the question.
+            where: the rows in question, by levels of covariates (`disco.effects.asking.among`); by default all.
             seed: of the draws.
 
         Raises:
             InputError: the table is not that of the refinement, or the question cannot be answered.
         """
-        from disco.effects.effect import effect  # imports torch
+        from disco.effects.asking import among  # imports torch
+        from disco.effects.effect import effect
         from disco.refine.fitted_graphs import fitted_graphs
 
-        return effect(fitted_graphs(self, table, roles=roles, knowledge=knowledge, seed=seed), on, do, against)
+        fitted = fitted_graphs(self, table, roles=roles, knowledge=knowledge, seed=seed)
+        return effect(among(fitted, where or {}), on, do, against)
 
 
 def withheld(result: Refined, artefacts: Sequence[Finding]) -> Refined:

@@ -11,7 +11,7 @@ import refine_world
 from made_up import finished_run, refine_by_hand
 
 from disco.__main__ import main
-from disco.effects.asking import usual
+from disco.effects.asking import among, usual
 from disco.effects.curve import curve, routes
 from disco.effects.drivers import drivers
 from disco.effects.effect import effect
@@ -136,6 +136,8 @@ def test_a_curve_has_a_line_per_case_and_the_paths_their_shares(half_open):
     some, none = (found[found["case"] == case]["mean"] for case in (0, 1))
     assert found.groupby("case")["when"].first().tolist() == ["if a → b", "if b → a"]
     assert some.is_monotonic_increasing and none.nunique() == 1
+    direct = curve(half_open, "c", "a", is_direct=True)
+    assert direct["case"].nunique() == 1 and direct["mean"].nunique() == 1  # a acts through b alone
     assert routes(half_open, "c", "a") == [(("a", "b", "c"), pytest.approx(0.5))]
 
 
@@ -166,6 +168,43 @@ def test_a_covariate_is_no_node():
     fitted = FittedGraphs.of_dag(nx.DiGraph([("a", "b")]), given, roles=Roles({"site": ("covariate", "categorical")}))
     with pytest.raises(InputError, match='"site" is a covariate or a context, not a node'):
         effect(fitted, "b", {"site": 1})
+
+
+SITES = {"site": ("covariate", "categorical"), "age": ("covariate", "continuous")}
+
+
+def at_sites():
+    """b has three times as many counts at site v, and a's effect on it is three times as large there."""
+    random, rows = np.random.default_rng(4), 1500
+    site, a = random.integers(0, 2, rows), random.poisson(3.0, rows)
+    b = random.poisson((1 + 2 * site) * (2 + a))
+    given = pd.DataFrame({"a": a, "b": b, "site": np.array(["u", "v"])[site], "age": 5.0 + site})
+    return FittedGraphs.of_dag(nx.DiGraph([("a", "b")]), given, roles=Roles(SITES))
+
+
+@pytest.mark.parametrize(
+    ("where", "expected"), [({}, 6.0), ({"site": "u"}, 3.0), ({"site": "v"}, 9.0), ({"age": 5}, 3.0)]
+)
+def test_a_covariate_can_be_held(where, expected):
+    found = effect(among(at_sites(), where), "b", {"a": 5}, {"a": 2})
+    assert found.total.difference.low < expected < found.total.difference.high
+    assert found.total.difference.estimate == pytest.approx(expected, rel=0.1)
+    assert any(note.startswith("Over the ") for note in found.notes) == bool(where)
+
+
+@pytest.mark.parametrize(
+    ("where", "words"),
+    [
+        ({"plot": "u"}, 'no covariate or context "plot": the table has site, age'),
+        ({"site": "w"}, '"site" has no level "w": it has u, v'),
+        ({"age": "old"}, '"age" is a number: give one, not "old"'),
+        ({"age": 50}, "No row has age = 50"),
+        ({"site": "u", "age": 6}, "No row has site = u and age = 6"),
+    ],
+)
+def test_rows_that_there_are_not_are_one_sentence(where, words):
+    with pytest.raises(InputError, match=words):
+        among(at_sites(), where)
 
 
 def test_beyond_the_rows_there_is_a_note_and_a_wider_interval(settled):
@@ -210,13 +249,21 @@ def test_the_command_line_gives_the_same_numbers_and_changes_nothing(capsys):
     assert main(asked) == 0 and capsys.readouterr().out.startswith(found["sentence"])
     assert main(["effect", run.id, "--on", "x3"]) == 0
     assert capsys.readouterr().out.split()[0] in ("x1", "x2")
+    assert main(["effect", run.id, "--on", "x3", "--curve", "x2", "--format", "csv"]) == 0
+    rows = pd.read_csv(io.StringIO(capsys.readouterr().out))
+    assert set(rows["of"]) == {"total", "direct"} and (rows["low"] <= rows["mean"]).all()
+    assert main(["effect", run.id, "--on", "x3", "--curve", "x2"]) == 0
+    assert len(capsys.readouterr().out.splitlines()) == len(rows)
     assert files(run) == before
 
 
 @pytest.mark.parametrize(
     ("more", "words"),
     [
-        (["--do", "x1"], "--do takes a node and a number, such as --do x=3"),
+        (["--do", "x1"], "--do takes a name and a value, such as --do x=3"),
+        (["--do", "x1=many"], '--do sets a node to a number, not "x1" to "many"'),
+        (["--do", "x1=2", "--curve", "x1"], "leave --do out"),
+        (["--where", "x1=2"], 'There is no covariate or context "x1": the table has none'),
         (["--do", "x1=2", "--do", "x1=3"], '--do names "x1" twice'),
         (["--against", "x1=2"], "--against needs --do"),
     ],
