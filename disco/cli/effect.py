@@ -39,6 +39,8 @@ def run(arguments: argparse.Namespace) -> None:
         raise InputError("--against needs --do: the values that are compared with these.")
     if do and arguments.curve is not None:
         raise InputError("--curve takes the whole range of a node: leave --do out.")
+    if arguments.hidden_causes and (arguments.where or arguments.curve):
+        raise InputError("--hidden-causes looks at all rows and nodes: leave --where and --curve out.")
     if (arguments.on is None) != arguments.hidden_causes:
         raise InputError("Give --on with the node asked about, or --hidden-causes.")
     fitted = among(effects.fitted(open_run(arguments.run)), _values("--where", arguments.where))

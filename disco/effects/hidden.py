@@ -111,7 +111,7 @@ def residuals(nodes: Nodes, parents: Sequence[tuple[int, ...]]) -> np.ndarray:
     ranks, own, found = nodes.design.ranks.numpy(), nodes.design.own_rows, np.empty(nodes.levels.shape)
     for node, key in enumerate(keys):
         one = nodes.conditional(key, -1)
-        chances = one.chances(nodes.index(key, one))
+        chances = one.chances(one.index_of(nodes.levels))
         at = ranks[:, node, None]
         upto, here = (np.take_along_axis(part, at, axis=1)[:, 0] for part in (np.cumsum(chances, axis=1), chances))
         found[:, node] = 2 * upto - here - 1

@@ -11,14 +11,11 @@ from collections.abc import Iterable
 from functools import cached_property
 
 import numpy as np
-import torch
-from scipy.special import softmax
 
 from disco.effects import drawing
 from disco.likelihood.batch import Problems
 from disco.likelihood.covariates import on_grids, rounded
-from disco.likelihood.design import WIDTH
-from disco.likelihood.link import bent
+from disco.likelihood.distribution import Distribution
 from disco.likelihood.model import WEAK
 from disco.likelihood.newton import Fits, fit
 from disco.likelihood.small import inverse
@@ -32,30 +29,22 @@ _AT_ONCE = 50  # draws of coefficients
 Key = tuple[int, tuple[int, ...]]  # a node and its parents, ascending
 
 
-class Conditional:
-    """A node's distribution given its parents, at one draw of its coefficients.
+class Conditional(Distribution):
+    """A node's distribution given its parents at the rows of a table.
 
     Attributes:
-        effects: of every parent on its levels, in the order of the parents.
         shift: the canonical parameter at the rows without the parents' part, (n,).
     """
 
     def __init__(self, table: "Nodes", key: Key, theta: np.ndarray) -> None:
         node, parents = key
-        design, self._grid = table.design, table.grids[node].astype(float)
-        levels, width = len(self._grid), design.measure.shape[-1]
-        self._value = design.value[node, :levels].numpy()
-        self._weight = design.measure[node, :levels].numpy() @ theta[1 : 1 + width]
-        self._bend = float(theta[design.bend])
-        self._blocks = theta[design.head :].reshape(-1, WIDTH)
-        self.effects = [table.bases[parent] @ block for parent, block in zip(parents, self._blocks, strict=True)]
-        self.shift = theta[0] + table.beside @ theta[design.bend + 1 : design.head]
-        if table.offset is not None:
-            self.shift = self.shift + table.offset / self._value[1]
+        self._grid = table.grids[node].astype(float)
+        super().__init__(table.design, node, parents, theta, len(self._grid), table.bases)
+        self.shift = self.shift_of(table.beside, table.offset)
 
     def at(self, number: int, bases: np.ndarray) -> np.ndarray:
         """The effect of the parent at a position, at values with these columns (`Nodes.basis_at`), (k, WIDTH); (k,)."""
-        return bases @ self._blocks[number]
+        return bases @ self.blocks[number]
 
     def moved(self, by: np.ndarray) -> "Conditional":
         """The same with numbers added to the canonical parameter at the rows, (n,)."""
@@ -65,21 +54,20 @@ class Conditional:
 
     def mean(self, index: np.ndarray, rows: np.ndarray) -> np.ndarray:
         """The mean count over rows with these numbers, (m,), at sums of effects, (k, m); (k,)."""
-        return drawing.mean(index, self.shift[rows], self._bend, self._value, self._weight, self._grid)
+        return drawing.mean(index, self.shift[rows], self.bend, self.value, self.weight, self._grid)
 
     def drawn(self, index: np.ndarray, rows: np.ndarray, uniform: np.ndarray) -> np.ndarray:
         """Levels at sums of effects, (k, m), of rows with these numbers, from random numbers of the rows, (m,)."""
-        return drawing.drawn(index, self.shift[rows], self._bend, self._value, self._weight, uniform)
+        return drawing.drawn(index, self.shift[rows], self.bend, self.value, self.weight, uniform)
 
     def chances(self, index: np.ndarray) -> np.ndarray:
         """The probability of every level at sums of effects of the rows of the fit, (n,); (n, levels)."""
-        eta = bent(torch.from_numpy(index), torch.tensor(self._bend))[0].numpy() + self.shift
-        return softmax(eta[:, None] * self._value + self._weight, axis=1)
+        return np.exp(self.log_probability(self.bent(index)[0] + self.shift))
 
     def left(self, index: np.ndarray, levels: np.ndarray, measure: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """v / s and the base measure's columns, (levels, q), minus their means, at the rows of the fit."""
-        chances, measure = self.chances(index), measure[: len(self._value)]
-        return self._value[levels] - chances @ self._value, measure[levels] - chances @ measure
+        chances, measure = self.chances(index), measure[: len(self.value)]
+        return self.value[levels] - chances @ self.value, measure[levels] - chances @ measure
 
 
 class _Fit:
@@ -179,11 +167,6 @@ class Nodes:
         rates = rounded(self.grids[node][levels], self._exposure[rows])
         return np.searchsorted((grid[1:] + grid[:-1]) / 2, rates)
 
-    def index(self, key: Key, one: Conditional) -> np.ndarray:
-        """The sum of a fitted node's effects at the rows, (n,)."""
-        parts = zip(one.effects, key[1], strict=True)
-        return sum((effect[self.levels[:, parent]] for effect, parent in parts), np.zeros(self.design.rows))
-
     @cached_property
     def _exposure(self) -> np.ndarray | None:
         logarithm = None if self.adjustment is None else self.adjustment.log_exposure
@@ -194,8 +177,8 @@ class Nodes:
         node, parents = key
         design, theta = self.design, fits.theta[number].numpy()
         one = Conditional(self, key, theta)
-        index = self.index(key, one)
-        slope, along = (part.numpy() for part in bent(torch.from_numpy(index), torch.tensor(theta[design.bend]))[1:])
+        index = one.index_of(self.levels)
+        _, slope, along = one.bent(index)
         left, of_measure = one.left(index, design.ranks[:, node].numpy(), design.measure[node].numpy())
         columns = design.columns[list(parents)].flatten(0, 1).numpy().T
         bases = [left[:, None], of_measure, (left * along)[:, None]]

@@ -77,7 +77,7 @@ def _strength(
 def _log_ratio(nodes: Nodes, key: Key, parent: int, low: float, high: float) -> float:
     """The log ratio of the child's means at two values of a parent, all else as in the rows."""
     one, at = nodes.conditional(key, -1), key[1].index(parent)
-    others = nodes.index(key, one) - one.effects[at][nodes.levels[:, parent]]
+    others = one.index_of(nodes.levels) - one.effects[at][nodes.levels[:, parent]]
     basis = [
         nodes.basis_at(parent, float(np.clip(value, *nodes.parent_grids[parent][[0, -1]]))) for value in (high, low)
     ]
@@ -99,7 +99,7 @@ def _seems(
     drawn = nodes.given.counts.copy()
     for key, size in zip(own, strongest, strict=True):
         one = nodes.conditional(key, -1)
-        index = nodes.index(key, one)
+        index = one.index_of(nodes.levels)
         if key[0] == child:
             effect = one.effects[key[1].index(parent)][nodes.levels[:, parent]]
             index = index - effect + effect.mean()

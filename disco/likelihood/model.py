@@ -7,20 +7,20 @@ exposure, a parent's levels are its rates at an average exposure.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import networkx as nx
 import numpy as np
 import pandas as pd
-import torch
-from scipy.special import log_softmax, ndtri
+from scipy.special import ndtri
 
 from disco.errors import InputError
 from disco.graph import require_dag
 from disco.likelihood.batch import Problems
 from disco.likelihood.covariates import bases, on_grids, rounded, values_of
 from disco.likelihood.design import WIDTH, Design, Prior
-from disco.likelihood.link import bent
+from disco.likelihood.distribution import Distribution
 from disco.likelihood.newton import Fits, fit
 from disco.likelihood.small import inverse
 from disco.progress import SILENT, Reporter
@@ -154,7 +154,7 @@ class Model:
         for node in range(len(self.names)):
             eta = self._eta(node, rows)
             for part in self._parts(node, len(eta)):
-                logarithm = self._log_probability(node, eta[part])
+                logarithm = self._distributions[node].log_probability(eta[part])
                 found[part, node] = np.take_along_axis(logarithm, rows.ranks[part, node, None], axis=1)[:, 0]
         return found
 
@@ -170,7 +170,7 @@ class Model:
         for node in self.order:
             eta, uniform = self._eta(node, _Rows(ranks, parents, beside, offset)), random.random((rows, 1))
             for part in self._parts(node, rows):
-                weight = self._logits(node, eta[part])
+                weight = self._distributions[node].logits(eta[part])
                 weight -= weight.max(axis=1, keepdims=True)
                 cumulative = np.cumsum(np.exp(weight, out=weight), axis=1, out=weight)
                 drawn = uniform[part] * cumulative[:, -1:] > cumulative
@@ -246,7 +246,7 @@ class Model:
         eta = np.sort(self._eta(number, self._own()))
         parts = [part for part in np.array_split(eta, groups) if len(part)] if eta[-1] > eta[0] else [eta]
         share = np.array([len(part) for part in parts]) / len(eta)
-        return share, self._log_probability(number, np.array([part.mean() for part in parts]))
+        return share, self._distributions[number].log_probability(np.array([part.mean() for part in parts]))
 
     def base_measure(self, node: str) -> pd.DataFrame:
         """The base measure, tilted to the node's average canonical parameter: count, probability.
@@ -256,7 +256,7 @@ class Model:
         """
         number = self._number(node)
         eta = self._eta(number, self._own()).mean(keepdims=True)
-        probability = np.exp(self._log_probability(number, eta)[0])
+        probability = np.exp(self._distributions[number].log_probability(eta)[0])
         return pd.DataFrame({"count": self.grids[number], "probability": probability})
 
     def _parts(self, node: int, rows: int) -> list[slice]:
@@ -316,49 +316,26 @@ class Model:
             found[:, : columns.shape[1]] = columns
         return found, self._offset(adjustment)
 
-    def _effect(self, node: int, parent: int) -> np.ndarray:
-        """f_k on the parent's levels."""
-        first = self.design.head + WIDTH * self.parents[node].index(parent)
-        return (self.design.basis[parent] @ self.fits[node].theta[0, first : first + WIDTH]).numpy()
-
-    def _index(self, node: int, parents: np.ndarray) -> np.ndarray:
-        """The sum of the parents' effects at rows, Σ f_k, (rows,), from levels as parents, (rows, nodes)."""
-        index = np.zeros(len(parents))
-        for parent in self.parents[node]:
-            index += self._effect(node, parent)[parents[:, parent]]
-        return index
-
-    def _bent(self, node: int, index: np.ndarray) -> tuple[np.ndarray, ...]:
-        """An index's contribution to the canonical parameter, and the derivatives of `bent`."""
-        bend = self.fits[node].theta[0, self.design.bend]
-        return tuple(part.numpy() for part in bent(torch.from_numpy(index), bend))
+    @cached_property
+    def _distributions(self) -> list[Distribution]:
+        """Every node's distribution given its parents."""
+        bases = [basis[: len(grid)].numpy() for basis, grid in zip(self.design.basis, self.parent_grids, strict=True)]
+        return [
+            Distribution(self.design, node, nodes, self.fits[node].theta[0].numpy(), len(self.grids[node]), bases)
+            for node, nodes in enumerate(self.parents)
+        ]
 
     def _eta(self, node: int, rows: _Rows) -> np.ndarray:
         """The canonical parameter at rows, (rows,)."""
-        return self._shift(node, rows) + self._bent(node, self._index(node, rows.parents))[0]
-
-    def _shift(self, node: int, rows: _Rows) -> np.ndarray:
-        """The canonical parameter at rows without the parents' part, (rows,)."""
-        theta = self.fits[node].theta[0].numpy()
-        shift = theta[0] + rows.beside @ theta[self.design.bend + 1 : self.design.head]
-        return shift if rows.offset is None else shift + rows.offset / float(self.design.value[node, 1])
-
-    def _logits(self, node: int, eta: np.ndarray) -> np.ndarray:
-        """log p of every level at canonical parameters, without the normaliser, (values, levels)."""
-        levels = len(self.grids[node])
-        value, measure = self.design.value[node, :levels].numpy(), self.design.measure[node, :levels].numpy()
-        return eta[:, None] * value + measure @ self.fits[node].theta[0, 1 : 1 + measure.shape[1]].numpy()
-
-    def _log_probability(self, node: int, eta: np.ndarray) -> np.ndarray:
-        """log p of every level at canonical parameters, (values, levels)."""
-        return log_softmax(self._logits(node, eta), axis=1)
+        one = self._distributions[node]
+        return one.shift_of(rows.beside, rows.offset) + one.bent(one.index_of(rows.parents))[0]
 
     def _means(self, other: int, node: int) -> tuple[np.ndarray, np.ndarray]:
         """The node's mean count over the rows with a parent set to each of its levels, and its standard error."""
-        rows, effect = self._own(), self._effect(node, other)[: len(self.parent_grids[other])]
-        shift = self._shift(node, rows)
-        rest = self._index(node, rows.parents) - effect[rows.parents[:, other]]
-        low, high = self._bent(node, np.array([rest.min() + effect.min(), rest.max() + effect.max()]))[0]
+        rows, one = self._own(), self._distributions[node]
+        effect, shift = one.effects[self.parents[node].index(other)], one.shift_of(rows.beside, rows.offset)
+        rest = one.index_of(rows.parents) - effect[rows.parents[:, other]]
+        low, high = one.bent(np.array([rest.min() + effect.min(), rest.max() + effect.max()]))[0]
         points = np.linspace(low + shift.min(), high + shift.max() + 1e-9, _POINTS)
         mean, with_value, with_measure = self._along(node, points)
         columns = self.design.columns[list(self.parents[node])].flatten(0, 1).numpy()
@@ -367,7 +344,7 @@ class Model:
         covariance = inverse(self.fits[node].moments.information, self.fits[node].penalty)[0].numpy()
         means, errors = np.empty(len(effect)), np.empty(len(effect))
         for value in range(len(effect)):
-            added, along, bend = self._bent(node, rest + effect[value])
+            added, along, bend = one.bent(rest + effect[value])
             cell = (shift + added - points[0]) / (points[1] - points[0])
             left = np.clip(cell.astype(np.int64), 0, _POINTS - 2)
             at = cell - left
@@ -384,10 +361,8 @@ class Model:
 
     def _along(self, node: int, points: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Mean count, Cov(count, v̂) and Cov(count, C) at canonical parameters: (points,), (points,), (points, q)."""
-        probability = np.exp(self._log_probability(node, points))
-        levels = probability.shape[1]
-        count = self.grids[node].astype(float)
+        probability = np.exp(self._distributions[node].log_probability(points))
+        count, value = self.grids[node].astype(float), self._distributions[node].value
         mean = probability @ count
         centred = probability * (count - mean[:, None])
-        value, measure = self.design.value[node, :levels].numpy(), self.design.measure[node, :levels].numpy()
-        return mean, centred @ value, centred @ measure
+        return mean, centred @ value, centred @ self.design.measure[node, : len(count)].numpy()

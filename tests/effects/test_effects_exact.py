@@ -7,12 +7,14 @@ import numpy as np
 import pandas as pd
 import pytest
 from refine_world import FOUR, dags
+from scipy.special import softmax
 
 from disco.effects import drawing
 from disco.effects.effect import effect
 from disco.effects.fitted import FittedGraphs
 from disco.effects.graphs import Graphs
 from disco.effects.means import Means, Over
+from disco.likelihood.design import WIDTH
 from disco.likelihood.model import Model
 from disco.table.prepared import prepare
 from disco.table.roles import Roles
@@ -30,13 +32,15 @@ def small_table(rows=400, seed=3):
 
 
 def chances(model, node, levels):
-    """p(node) at its levels, given all nodes' levels, (rows, levels); by the model's own formulas."""
+    """p(node) at its levels, given all nodes' levels, (rows, levels), from its coefficients."""
     number, order = model.names.index(node), list(model.names)
     theta, design = model.fits[number].theta[0].numpy(), model.design
-    index = sum(model._effect(number, parent)[levels[order[parent]]] for parent in model.parents[number])
+    blocks = zip(model.parents[number], theta[design.head :].reshape(-1, WIDTH), strict=True)
+    index = sum((design.basis[parent].numpy() @ block)[levels[order[parent]]] for parent, block in blocks)
     bend = theta[design.bend]
     eta = theta[0] + (np.expm1(bend * index) / bend if bend else index)
-    return np.exp(model._log_probability(number, eta))
+    value, measure = (part[number, : len(model.grids[number])].numpy() for part in (design.value, design.measure))
+    return softmax(np.multiply.outer(eta, value) + measure @ theta[1 : 1 + measure.shape[1]], axis=1)
 
 
 def by_enumeration(table, model, a):

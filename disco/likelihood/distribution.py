@@ -1,0 +1,76 @@
+"""A node's distribution given its parents and the rows' own columns, at one vector of coefficients.
+
+The coefficients are those of `disco.likelihood.design`: log p(v) = η v / s + base measure − normaliser, with the
+canonical parameter η = shift + bent(Σ effects of the parents).
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+from scipy.special import log_softmax
+
+from disco.likelihood.design import WIDTH, Design
+from disco.likelihood.link import bent
+
+
+class Distribution:
+    """A node's distribution.
+
+    Attributes:
+        parents: their numbers, ascending.
+        value, weight: of every level: v / s, and the log base measure, (levels,).
+        effects: of every parent on its levels, in the order of the parents.
+        bend: of the link.
+    """
+
+    def __init__(
+        self,
+        design: Design,
+        node: int,
+        parents: Sequence[int],
+        theta: np.ndarray,
+        levels: int,
+        bases: Sequence[np.ndarray],
+    ) -> None:
+        """Take the coefficients apart.
+
+        Args:
+            design: the table.
+            node, parents: numbers.
+            theta: the coefficients.
+            levels: number of the node's levels.
+            bases: the columns of every node's levels as a parent, (its levels, WIDTH) each.
+        """
+        width = design.measure.shape[-1]
+        self.parents = parents
+        self.value = design.value[node, :levels].numpy()
+        self.weight = design.measure[node, :levels].numpy() @ theta[1 : 1 + width]
+        self.bend = float(theta[design.bend])
+        self.blocks = theta[design.head :].reshape(-1, WIDTH)[: len(parents)]
+        self.effects = [bases[parent] @ block for parent, block in zip(parents, self.blocks, strict=True)]
+        self._start, self._own = theta[0], theta[design.bend + 1 : design.head]
+
+    def shift_of(self, beside: np.ndarray, offset: np.ndarray | None) -> np.ndarray:
+        """The canonical parameter at rows without the parents' part, (rows,), from their own columns and offset."""
+        shift = self._start + beside @ self._own
+        return shift if offset is None else shift + offset / self.value[1]
+
+    def index_of(self, levels: np.ndarray) -> np.ndarray:
+        """The sum of the parents' effects at rows, (rows,), from levels as parents, (rows, nodes)."""
+        found = np.zeros(len(levels))
+        for parent, effect in zip(self.parents, self.effects, strict=True):
+            found += effect[levels[:, parent]]
+        return found
+
+    def bent(self, index: np.ndarray) -> tuple[np.ndarray, ...]:
+        """An index's part of the canonical parameter, and its derivatives by index and bend (`link.bent`)."""
+        return tuple(part.numpy() for part in bent(torch.from_numpy(index), torch.tensor(self.bend)))
+
+    def logits(self, eta: np.ndarray) -> np.ndarray:
+        """log p of every level at canonical parameters, without the normaliser, (values, levels)."""
+        return eta[:, None] * self.value + self.weight
+
+    def log_probability(self, eta: np.ndarray) -> np.ndarray:
+        """log p of every level at canonical parameters, (values, levels)."""
+        return log_softmax(self.logits(eta), axis=1)
