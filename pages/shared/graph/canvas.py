@@ -14,6 +14,7 @@ import streamlit as st
 
 from disco.figures import graph as drawing
 from disco.figures import roles
+from disco.figures.lines import BOTH_ENDS
 from disco.graph import CONTEXT, CONTEXTS, has_direction, joined
 from disco.parents.ocs import means
 from disco.words import how_many, listed
@@ -190,6 +191,8 @@ def shown_data(
     many = len(order) - graph.graph.get(CONTEXTS, 0)
     is_coloured = any(line["colour"] for line in marks["edges"])
     said = f"{how_many(len(graph), 'node')} and {how_many(graph.number_of_edges(), 'edge')}"
+    if tied := sum(mark["end"] == BOTH_ENDS for mark in marks["edges"]):
+        said += f", {how_many(tied, 'pair')} that a hidden cause may tie"
     return {
         "nodes": [_node(mark, number, graph, many) for mark in marks["nodes"]],
         "edges": [_edge(mark, number, {*boxes}) for mark in marks["edges"]],
@@ -253,7 +256,7 @@ def _node(mark: dict, number: dict[str, str], graph: nx.DiGraph, many: int) -> d
 
 _MOST_NAMED = 8
 _OF_NODE = ("name", "label", "x", "y", "width", "height", "missed", "context")
-_OF_EDGE = ("path", "head", "end", "dot", "square", "diamond", "colour", "dash", "width", "firm")
+_OF_EDGE = ("path", "head", "tail", "end", "dot", "square", "diamond", "colour", "dash", "width", "firm")
 
 
 def _edge(mark: dict, number: dict[str, str], boxes: set[str]) -> dict:
