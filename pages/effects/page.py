@@ -31,7 +31,7 @@ def answer() -> None:
     is_ready = sections.answered(found, asked, between)
     if is_ready:
         driving.section(found, asked.outcome)
-        sections.hidden_causes(found)
+        sections.assumed(found)
 
 
 machine.once(machine.compiled, machine.PREPARING, answer)

@@ -1,14 +1,13 @@
 """The answer on Effects: the sentence, the picture, the numbers, the paths and the files."""
 
 import json
-import math
 from functools import partial
 
 import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from disco.effects.answers import NO_SIGNS, Answer, Effect, Interval
+from disco.effects.answers import Answer, Effect, Interval
 from disco.effects.sentences import in_parts, short
 from disco.effects.written import as_json
 from disco.figures import outcomes
@@ -21,7 +20,7 @@ from pages.shared.frame import figure, table
 from pages.shared.frame.glossary import define
 from pages.shared.frame.names import plain
 from pages.shared.graph import downloads
-from pages.shared.refined import modelled, next_experiment
+from pages.shared.refined import asking, hidden_causes, modelled, next_experiment
 from pages.shared.refined.refinement import Refinement
 from pages.shared.result import script
 
@@ -36,7 +35,7 @@ def answered(found: Refinement, asked: Asked, between: DeltaGenerator) -> bool:
     """
     asked = question.values(found, asked, between)
     key = answering.effect(found.run, asked.outcome, asked.cause, asked.before, asked.after)
-    return answering.panel(key, "Computing the effect", partial(_answer, found))
+    return asking.panel(key, "Computing the effect", partial(_answer, found))
 
 
 def _answer(found: Refinement, answer: Found) -> None:
@@ -60,7 +59,7 @@ def _answer(found: Refinement, answer: Found) -> None:
         _numbers(effect)
         _graphs(effect.total)
         _paths(answer.routes, effect)
-    _strength(answer)
+    hidden_causes.strength_told(next(iter(effect.do)), effect.on, answer.strength)
     if effect.cases:
         _settling(found, effect)
     _files(found, effect)
@@ -120,31 +119,13 @@ def _paths(routes: list[tuple[tuple[str, ...], float]], effect: Effect) -> None:
         st.caption(f"And {how_many(len(routes) - _MOST_PATHS, 'more path')}, each in fewer graphs or longer.")
 
 
-def hidden_causes(found: Refinement) -> None:
-    """Signs of hidden causes, once they are looked for."""
+def assumed(found: Refinement) -> None:
+    """What an effect takes for granted, and signs against it."""
     st.caption(
         ":material/info: Assumed: no hidden cause acts on two nodes. Where one does, an effect may be its shadow. "
         "Means are over the rows of this table."
     )
-    answering.panel(answering.hidden_causes(found.run), "Looking for signs of hidden causes", _signs)
-
-
-def _signs(sentences: list[str]) -> None:
-    for words in sentences or [NO_SIGNS]:
-        st.caption(f":material/{'warning' if sentences else 'info'}: {plain(words)}")
-
-
-def _strength(answer: Found) -> None:
-    """How strong a hidden cause would have to be to make an edge by itself."""
-    if math.isnan(answer.strength):
-        return
-    times = f"{number(answer.strength)} times" if math.isfinite(answer.strength) else "more than 8 times"
-    cause = next(iter(answer.effect.do))
-    st.caption(
-        f":material/visibility_off: A hidden cause of {plain(cause)} and {plain(answer.effect.on)} would have to be "
-        f"{times} as strong as the strongest measured cause of each to make the edge between them by itself.",
-        help=define("strength of a hidden cause"),
-    )
+    hidden_causes.signs(found.run)
 
 
 def _settling(found: Refinement, effect: Effect) -> None:

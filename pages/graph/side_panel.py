@@ -15,7 +15,7 @@ from pages.shared.frame import empty, figure
 from pages.shared.frame.glossary import define
 from pages.shared.frame.names import code
 from pages.shared.graph import against_truth, canvas, contexts, picked, strongest
-from pages.shared.refined import evidence_panel, misfit, neighbours, next_rules, so_far
+from pages.shared.refined import evidence_panel, hidden_causes, misfit, neighbours, next_rules, so_far
 from pages.shared.result.known import Known
 from pages.shared.work import finding
 
@@ -71,7 +71,8 @@ def panel(view: View, known: Known | None, slot: DeltaGenerator) -> nx.DiGraph:
             if ends := _ends(view.graph, with_contexts(view, view.graph)):
                 st.caption(ends)
     next_rules.section(view.placed.run, view.placed.order, edge)
-    return canvas.with_heads(part, "graph_heads")
+    drawn = canvas.with_heads(part, "graph_heads")
+    return drawn if view.name == DISCO else hidden_causes.with_ties(view.refinement, drawn, "graph_ties")
 
 
 def _ends(graph: nx.DiGraph, every: nx.DiGraph) -> str:

@@ -17,7 +17,7 @@ from disco.runs import Run, create_run, effects
 from disco.runs.script import Facts, python, shell
 from disco.settings import Settings
 from disco.words import number
-from pages.effects import answering
+from pages.shared.refined import asking
 from pages.shared.work import background, machine
 
 PAGE = "pages/effects/page.py"
@@ -28,7 +28,7 @@ NAMES = ["a", "b", "c", "d"]
 def at_once(monkeypatch):
     """Nobody waits for a compilation; an answer is there when the page is drawn."""
     monkeypatch.setattr(machine, "compiled", lambda: True)
-    monkeypatch.setattr(answering, "PATIENCE", 60.0)
+    monkeypatch.setattr(asking, "PATIENCE", 60.0)
 
 
 def made(names: list[str] = NAMES, edges: list[tuple[str, str]] | None = None) -> Run:
@@ -107,7 +107,7 @@ def test_a_bad_value_is_a_sentence(value, words):
 
 def test_what_was_cancelled_is_computed_when_asked():
     run = made()
-    key = ("effects_drivers", *answering._key(run, "c"))
+    key = ("effects_drivers", *asking.key(run, "c"))
     background.keep(key, background.Computation(state="stopped"))
     at = asked(run)
     assert "Cancelled." in texts(at) and "b drives c most" not in texts(at)

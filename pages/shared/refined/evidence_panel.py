@@ -17,7 +17,7 @@ from disco.words import number
 from pages.shared.frame import errors, figure, table
 from pages.shared.frame.glossary import define
 from pages.shared.frame.names import code, plain
-from pages.shared.refined import evidence_words, misfit, modelled, neighbours, shown_by_experiment
+from pages.shared.refined import evidence_words, hidden_causes, misfit, modelled, neighbours, shown_by_experiment
 from pages.shared.work import machine
 
 if TYPE_CHECKING:
@@ -36,6 +36,9 @@ def edge_details(run: Run, refined: Refined, parent: str, child: str) -> None:
             st.markdown(shown_by_experiment.sentence(run, choice.margin, parent, child))
     machine.once(machine.compiled, machine.PREPARING, partial(_curve, run, refined, parent, child))
     st.markdown(f"{evidence_words.joined(refined, row)}  \n{evidence_words.direction(run, refined, row)}")
+    if machine.compiled():  # before, the curve says what the page waits for
+        with errors.said():
+            hidden_causes.strength(run, parent, child)
     with st.expander("Details: the numbers, and why the direction is known or not"):
         _details(run, refined, row, choice)
 
