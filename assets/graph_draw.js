@@ -21,7 +21,7 @@ function makeView(place) {
   const view = {
     find, frame: find(".frame"), canvas: find(".canvas"), data: { nodes: [], edges: [], legend: [] },
     picked: null, pickedEdge: null, cursor: null, camera: { x: 0, y: 0, scale: 1 }, byId: new Map(), scope: null,
-    selected: new Set(), pick() {}, pickEdge() {}, move() {}, reset() {}, showAlone() {}, change() {},
+    selected: new Set(), pick() {}, pickEdge() {}, pickPair() {}, move() {}, reset() {}, showAlone() {}, change() {},
   };
   view.layers = Object.fromEntries(["edges", "nodes", "labels"].map((name) => [name, part("g", { class: name })]));
   view.stage = part("g", {}, ...Object.values(view.layers));

@@ -143,6 +143,18 @@ def test_what_is_picked_on_graph_is_asked_about_and_a_question_lasts_until_somet
         assert question(at)[:2] == ("a", expected)
 
 
+def test_a_pair_of_nodes_on_graph_leads_to_its_effect():
+    run = made()
+    at = booted("graph", run=run.id)
+    box(at, "graph_search").set_value("a").run()
+    assert not at.exception and "Effect of" not in "".join(one.proto.label for one in at.get("page_link"))
+    box(at, "graph_effect_on").set_value("c").run()
+    link = next(one.proto for one in at.get("page_link") if one.proto.label == "Effect of `a` on `c`")
+    assert "cause=a" in link.query_string and "outcome=c" in link.query_string
+    box(at, "graph_search").set_value("b").run()  # another node has no pair yet
+    assert box(at, "graph_effect_on").value is None
+
+
 def test_names_are_written_as_they_are():
     names = [HOSTILE[0], HOSTILE[1], "**bold**, <b>x</b>", "d"]
     at = asked(made(names))
