@@ -40,8 +40,14 @@ def apart(total: Answer, beside: Answer | None) -> tuple[str, ...]:
 
 
 def _if(effect: Effect) -> str:
-    sets = [f"{name} went from {effect.against[name]:g} to {value:g}" for name, value in effect.do.items()]
-    return f"If {series(sets)}"
+    against = effect.against
+    sets = [
+        f"{name} went from {against[name]:g} to {value:g}"
+        for name, value in effect.do.items()
+        if value != against[name]
+    ]
+    held = [f"{name} stayed at {value:g}" for name, value in effect.do.items() if value == against[name]]
+    return f"If {series(sets)}{f' while {series(held)}' if held else ''}"
 
 
 def _change(on: str, found: Answer) -> str:

@@ -3,6 +3,7 @@
 What computes them imports torch, so it is imported by the first question.
 """
 
+from collections.abc import Mapping
 from dataclasses import replace
 from itertools import count
 from typing import TYPE_CHECKING, NamedTuple
@@ -27,15 +28,16 @@ class Found(NamedTuple):
 
     Attributes:
         effect: the numbers.
-        curve: the outcome's mean over the range of the cause.
-        routes: the paths from the cause to the outcome, with the share of the graphs that have each.
-        strength: how strong a hidden cause of both would have to be to make the edge between them; NaN without one.
+        curve: the outcome's mean over the range of the cause; None if several nodes are set.
+        routes: the paths from the set nodes to the outcome, with the share of the graphs that have each.
+        strengths: by set node, how strong a hidden cause of it and the outcome would have to be to make the edge
+            between them; NaN without one.
     """
 
     effect: "Effect"
-    curve: pd.DataFrame
+    curve: pd.DataFrame | None
     routes: list[tuple[tuple[str, ...], float]]
-    strength: float
+    strengths: dict[str, float]
 
 
 @fact(asking.key, 256)
@@ -46,8 +48,13 @@ def usual(run: Run, node: str) -> "Usual":
     return usual(asking.fitted(run)[0], node)
 
 
-def effect(run: Run, on: str, cause: str, before: float, after: float) -> background.Key:
-    """Begin to answer a question; the key of the computation, whose result is a `Found`."""
+def effect(run: Run, on: str, do: Mapping[str, float], against: Mapping[str, float]) -> background.Key:
+    """Begin to answer a question; the key of the computation, whose result is a `Found`.
+
+    Args:
+        on: the outcome.
+        do, against: the values in question and those compared with, by set node.
+    """
     fitted, lock = asking.fitted(run)
 
     def work(hear: Callback) -> Found:
@@ -62,11 +69,16 @@ def effect(run: Run, on: str, cause: str, before: float, after: float) -> backgr
 
         reporter = Reporter(counted, {"effect": 1.0}, asking.STOPPED)
         with lock:
-            found = effect(fitted, on, {cause: after}, {cause: before}, reporter=reporter)
-            line = curve.curve(fitted, on, cause, reporter, (before, after))
-            return Found(found, line, curve.routes(fitted, on, cause), strength(fitted, cause, on))
+            found, line = effect(fitted, on, do, against, reporter=reporter), None
+            if len(do) == 1:
+                line = curve.curve(fitted, on, *do, reporter, (*against.values(), *do.values()))
+            paths = [path for node in do for path in curve.routes(fitted, on, node)]
+            # Where a node is set, no path goes through it.
+            routes = [(path, share) for path, share in paths if not {*path[1:]} & {*do}]
+            strengths = {node: strength(fitted, node, on) for node in do}
+            return Found(found, line, sorted(routes, key=lambda route: -round(route[1], 12)), strengths)
 
-    return asking.begun(("effects_answer", *asking.key(run, on, cause, before, after)), work)
+    return asking.begun(("effects_answer", *asking.key(run, on, *do.items(), *against.items())), work)
 
 
 def drivers(run: Run, on: str) -> background.Key:

@@ -98,6 +98,23 @@ def test_a_link_asks_its_question_and_another_cause_has_its_own_values():
     assert question(asked(made(), cause="x", outcome="c", to="-3"))[:2] == ("b", "c")
 
 
+def test_several_nodes_are_set_at_once_by_a_link_or_a_button():
+    run = made(edges=[("a", "b"), ("a", "c"), ("b", "c")])
+    at = asked(run, cause="a", outcome="c", also="b:3:3", **{"from": "2", "to": "5"})
+    assert question(at) == ("a", "c", 2, 5, 3, 3) and "If a went from 2 to 5 while b stayed at 3" in texts(at)
+    paths = {path for path, _ in frame_with(at, "path").to_numpy().tolist()}
+    assert "a → c" in paths and "a → b → c" not in paths and len(at.get("plotly_chart")) == 1  # no curve
+    button(at, "Take away").click().run()
+    assert question(at) == ("a", "c", 2, 5) and "also" not in at.query_params
+    button(at, "Set another node too").click().run()
+    assert not at.exception and at.query_params["also"] == "b:4:8" and "b went from 4 to 8" in texts(at)
+    next(one for one in at.number_input if one.key.startswith("effects_also_0_after")).set_value(4).run()
+    assert "while b stayed at 4" in texts(at)
+    box(at, "effects_outcome").set_value("b").run()  # it is no longer set
+    assert question(at)[:2] == ("a", "b") and "also" not in at.query_params
+    assert question(asked(run, cause="a", outcome="c", also="nobody:1:2")) == ("a", "c", 3, 6)
+
+
 @pytest.mark.parametrize(("value", "words"), [(900, "No row has a"), (4, "Both sides set the same values")])
 def test_a_bad_value_is_a_sentence(value, words):
     at = asked(made())
