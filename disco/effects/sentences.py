@@ -52,8 +52,10 @@ def _if(effect: Effect) -> str:
 
 def _change(on: str, found: Answer) -> str:
     mean, before, ratio = found.mean.estimate, found.mean_against.estimate, found.rate_ratio
+    told = [number(before), number(mean)]
+    moves = f"stay at {told[0]}" if told[0] == told[1] else f"go from {told[0]} to {told[1]}"
     return (
-        f"the mean of {on} would go from {number(before)} to {number(mean)} (ratio {number(ratio.estimate)}, "
+        f"the mean of {on} would {moves} (ratio {number(ratio.estimate)}, "
         f"90 % interval {number(ratio.low)} to {number(ratio.high)})"
     )
 

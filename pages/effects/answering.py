@@ -29,9 +29,10 @@ class Found(NamedTuple):
     Attributes:
         effect: the numbers.
         curve: the outcome's mean over the range of the cause; None if several nodes are set.
-        routes: the paths from the set nodes to the outcome, with the share of the graphs that have each.
-        strengths: by set node, how strong a hidden cause of it and the outcome would have to be to make the edge
-            between them; NaN without one.
+        routes: the paths to the outcome from the set nodes whose values differ, with the share of the graphs that
+            have each.
+        strengths: by each of these nodes, how strong a hidden cause of it and the outcome would have to be to make the
+            edge between them; NaN without one.
     """
 
     effect: "Effect"
@@ -72,10 +73,11 @@ def effect(run: Run, on: str, do: Mapping[str, float], against: Mapping[str, flo
             found, line = effect(fitted, on, do, against, reporter=reporter), None
             if len(do) == 1:
                 line = curve.curve(fitted, on, *do, reporter, (*against.values(), *do.values()))
-            paths = [path for node in do for path in curve.routes(fitted, on, node)]
+            moved = [node for node in do if do[node] != against[node]]
+            paths = [path for node in moved for path in curve.routes(fitted, on, node)]
             # Where a node is set, no path goes through it.
             routes = [(path, share) for path, share in paths if not {*path[1:]} & {*do}]
-            strengths = {node: strength(fitted, node, on) for node in do}
+            strengths = {node: strength(fitted, node, on) for node in moved}
             return Found(found, line, sorted(routes, key=lambda route: -round(route[1], 12)), strengths)
 
     return asking.begun(("effects_answer", *asking.key(run, on, *do.items(), *against.items())), work)

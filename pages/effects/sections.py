@@ -11,6 +11,7 @@ from disco.effects.sentences import in_parts, short
 from disco.effects.written import as_json
 from disco.figures import outcomes
 from disco.files import plain as as_plain
+from disco.graph import EXPERIMENT
 from disco.words import how_many, number, series
 from pages.effects import answering, question
 from pages.effects.answering import Found
@@ -19,7 +20,7 @@ from pages.shared.frame import figure, table
 from pages.shared.frame.glossary import define
 from pages.shared.frame.names import plain
 from pages.shared.graph import downloads
-from pages.shared.refined import asking, hidden_causes, modelled, next_experiment
+from pages.shared.refined import asking, evidence_words, hidden_causes, modelled, next_experiment
 from pages.shared.refined.refinement import Refinement
 from pages.shared.result import script
 
@@ -60,7 +61,9 @@ def _answer(found: Refinement, answer: Found) -> None:
     with right:
         _paths(answer.routes, effect)
     for cause, strength in answer.strengths.items():
-        hidden_causes.strength_told(cause, effect.on, strength)
+        row = evidence_words.row_of(found.refined, cause, effect.on) or {}
+        if row.get("source") != EXPERIMENT:
+            hidden_causes.strength_told(cause, effect.on, strength)
     if effect.cases:
         _settling(found, effect)
     _files(found, effect)

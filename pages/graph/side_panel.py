@@ -129,7 +129,8 @@ def _effect_on(view: View, node: str) -> None:
         index=None,
         key=key,
         format_func=lambda one: labels.get(one, ""),
-        placeholder="Choose a node, or Shift + click it",
+        placeholder="Choose a node",
+        help="Or Shift + click it in the graph.",
         on_change=answers.heard(key, [None, *others], partial(picked.pick_pair, node), "graph_effect_on"),
     )
     if other is not None:

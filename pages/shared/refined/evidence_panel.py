@@ -31,12 +31,13 @@ def edge_details(run: Run, refined: Refined, parent: str, child: str) -> None:
         st.info(f"The refined graph has no edge from {code(parent)} to {code(child)}.")
         return
     choice = choice_from(choice_of(run))
-    if row.get("source") == EXPERIMENT:
+    is_shown = row.get("source") == EXPERIMENT  # then it holds whatever is hidden
+    if is_shown:
         with errors.said():
             st.markdown(shown_by_experiment.sentence(run, choice.margin, parent, child))
     machine.once(machine.compiled, machine.PREPARING, partial(_curve, run, refined, parent, child))
     st.markdown(f"{evidence_words.joined(refined, row)}  \n{evidence_words.direction(run, refined, row)}")
-    if machine.compiled():  # before, the curve says what the page waits for
+    if machine.compiled() and not is_shown:  # before, the curve says what the page waits for
         with errors.said():
             hidden_causes.strength(run, parent, child)
     with st.expander("Details: the numbers, and why the direction is known or not"):

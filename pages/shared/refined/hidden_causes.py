@@ -41,14 +41,15 @@ def signs(run: Run) -> None:
 def with_ties(found: Refinement, graph: nx.DiGraph, key: str) -> nx.DiGraph:
     """A switch for the pairs that a hidden cause may tie; return the graph to draw, with them if they are wanted.
 
-    The switch is on at first if the run was tested before, such as on Effects.
+    The switch is on at first if such pairs were found before, as on Effects.
 
     Args:
         key: of the switch.
     """
     run = found.run
     kept = st.session_state.setdefault(_CHOICE, {})
-    st.session_state[key] = kept.get(run.id, _known(run) is not None)
+    known = _known(run)
+    st.session_state[key] = kept.get(run.id, known is not None and bool(known.ties["tied"].any()))
     st.toggle(
         "Show pairs that a hidden cause may tie",
         key=key,
@@ -115,12 +116,21 @@ def _known(run: Run) -> "Signs | None":
 
 
 def _beside(run: Run) -> None:
-    asking.panel(_begun(run), _LOOKING, partial(_told, most=_MOST))
+    asking.panel(_begun(run), _LOOKING, _pairs)
 
 
-def _told(found: "Signs", most: int | None = None) -> None:
-    sentences = found.sentences
-    for words in sentences[:most] or [NO_SIGNS]:
+def _pairs(found: "Signs") -> None:
+    """The sentences on pairs; a factor behind all columns is no pair."""
+    pairs = found.sentences[int(found.factor.is_there) :]
+    _write(pairs[:_MOST])
+    if len(pairs) > _MOST:
+        st.caption(f"And {how_many(len(pairs) - _MOST, 'more pair')}, drawn as dotted lines.")
+
+
+def _told(found: "Signs") -> None:
+    _write(found.sentences)
+
+
+def _write(sentences: list[str]) -> None:
+    for words in sentences or [NO_SIGNS]:
         st.caption(f":material/{'warning' if sentences else 'info'}: {plain(words)}")
-    if most and len(sentences) > most:
-        st.caption(f"And {how_many(len(sentences) - most, 'more pair')}, drawn as dotted lines.")
