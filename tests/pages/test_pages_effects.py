@@ -103,6 +103,7 @@ def test_several_nodes_are_set_at_once_by_a_link_or_a_button():
     at = asked(run, cause="a", outcome="c", also="b:3:3", **{"from": "2", "to": "5"})
     assert question(at) == ("a", "c", 2, 5, 3, 3) and "If a went from 2 to 5 while b stayed at 3" in texts(at)
     paths = {path for path, _ in frame_with(at, "path").to_numpy().tolist()}
+    assert [*frame_with(at, "ratio")["ratio"]].count("no change") <= 1  # a held node makes no case of its own
     assert paths == {"a → c"} and len(at.get("plotly_chart")) == 1  # no path through b, none from it, and no curve
     button(at, "Take away").click().run()
     assert question(at) == ("a", "c", 2, 5) and "also" not in at.query_params
