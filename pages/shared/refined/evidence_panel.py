@@ -3,11 +3,13 @@
 Numbers and sentences come first. Parts that need a fitted node follow once the likelihood is compiled elsewhere.
 """
 
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from disco.errors import InputError
 from disco.figures import effects
 from disco.graph import EXPERIMENT
 from disco.refine import Choice, Refined
@@ -38,7 +40,7 @@ def edge_details(run: Run, refined: Refined, parent: str, child: str) -> None:
     machine.once(machine.compiled, machine.PREPARING, partial(_curve, run, refined, parent, child))
     st.markdown(f"{evidence_words.joined(refined, row)}  \n{evidence_words.direction(run, refined, row)}")
     if machine.compiled() and not is_shown:  # before, the curve says what the page waits for
-        with errors.said():
+        with suppress(InputError):  # Effects says it
             hidden_causes.strength(run, parent, child)
     with st.expander("Details: the numbers, and why the direction is known or not"):
         _details(run, refined, row, choice)
