@@ -21,7 +21,7 @@ function makeView(place) {
   const view = {
     find, frame: find(".frame"), canvas: find(".canvas"), data: { nodes: [], edges: [], legend: [] },
     picked: null, pickedEdge: null, cursor: null, camera: { x: 0, y: 0, scale: 1 }, byId: new Map(), scope: null,
-    selected: new Set(), pick() {}, pickEdge() {}, move() {}, reset() {}, showAlone() {}, change() {},
+    selected: new Set(), pick() {}, pickEdge() {}, pickPair() {}, move() {}, reset() {}, showAlone() {}, change() {},
   };
   view.layers = Object.fromEntries(["edges", "nodes", "labels"].map((name) => [name, part("g", { class: name })]));
   view.stage = part("g", {}, ...Object.values(view.layers));
@@ -105,7 +105,7 @@ function drawEdge(edge) {
   if (edge.dot) group.append(drawDot(edge.dot, ink));
   if (edge.square) group.append(drawSquare(edge.square, ink));
   if (edge.diamond) group.append(drawSquare(edge.diamond, ink, 45));
-  group.append(part("polygon", { class: `head ${edge.end}`, points: edge.head, fill: ink, stroke: ink }));
+  for (const points of [edge.head, edge.tail]) if (points) group.append(part("polygon", { class: `head ${edge.end}`, points, fill: ink, stroke: ink }));
   return group;
 }
 
@@ -328,7 +328,7 @@ function drag(view, node, x, y) {
     const start = border(view.byId.get(edge.from), view.byId.get(edge.to)), end = border(view.byId.get(edge.to), view.byId.get(edge.from));
     const path = `M${start.join(" ")}L${end.join(" ")}`;
     for (const line of edge.drawn.querySelectorAll("path")) line.setAttribute("d", path);
-    edge.drawn.querySelector(".head").setAttribute("points", "");
+    for (const head of edge.drawn.querySelectorAll(".head")) head.setAttribute("points", "");
     for (const mark of edge.drawn.querySelectorAll("circle, rect")) mark.remove();
   }
   label(view);

@@ -75,6 +75,9 @@ function select(view, node) {
   if (!view.selected.delete(node.id)) view.selected.add(node.id);
   view.find(".spoken").textContent = `${node.name} ${view.selected.has(node.id) ? "selected" : "not selected"}`;
   mark(view);
+  const first = view.byId.has(view.picked) ? view.picked : view.selected.size === 2 ? [...view.selected][0] : null;
+  const isPair = view.data.picksPairs && view.selected.has(node.id) && first !== null && first !== node.id;
+  if (isPair && ![first, node.id].some((id) => view.byId.get(id).folded)) view.pickPair(first, node.id);
 }
 
 function hide(view) {
@@ -94,6 +97,7 @@ function takesBack(view, event) {
   return true;
 }
 
+const PAIRS = "Click a node, then Shift + click another to ask for the effect of the first on the second. ";
 const FOLDS = "Shift + click selects several nodes, to hide them or to fold them into one box. A click on a box unfolds it. Ctrl + Z takes back.";
 const HIDES = "Shift + click selects several nodes, to hide them. Ctrl + Z takes back.";
 
@@ -107,7 +111,7 @@ function arrange(view) {
   view.find(".hide").textContent = ids.length > 1 ? `Hide ${ids.length}` : "Hide";
   view.find(".fold").hidden = !data.folds || selected.size < 2;
   view.find(".fold").textContent = `Fold ${selected.size}`;
-  view.find(".help").textContent = data.folds ? FOLDS : HIDES;
+  view.find(".help").textContent = (data.picksPairs ? PAIRS : "") + (data.folds ? FOLDS : HIDES);
   groups.hidden = !data.groups.length;
   groups.replaceChildren(new Option("Fold by name …", ""), ...data.groups.map((name, place) => new Option(name, place)));
 }

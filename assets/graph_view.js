@@ -7,6 +7,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   kept.set(parentElement, view);
   view.pick = (id) => setTriggerValue("picked", id ?? "none");
   view.pickEdge = (id) => setTriggerValue("picked_edge", id);
+  view.pickPair = (id, other) => setTriggerValue("picked_pair", `${id}-${other}`);
   view.move = (id, x, y) => setTriggerValue("moved", `${id}:${x}:${y}`);
   view.reset = () => setTriggerValue("moved", "none");
   view.change = (words) => setTriggerValue("changed", words);

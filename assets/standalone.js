@@ -64,13 +64,19 @@ function lead(edge, from, to, nodes) {
   const turns = clear(start, end, from, to) ? [] : detour(start, end, from, to, nodes, clear);
   const ends = [from, ...turns.map(([x, y]) => ({ x, y })), to];
   const points = [border(from, ends[1]), ...turns, border(to, ends.at(-2))];
-  const [last, tip] = points.slice(-2), far = Math.hypot(tip[0] - last[0], tip[1] - last[1]) || 1;
-  const head = edge.end === "none" ? 0 : Math.min(6 + 1.6 * edge.width, far), along = [(tip[0] - last[0]) / far, (tip[1] - last[1]) / far];
-  const neck = [tip[0] - along[0] * head, tip[1] - along[1] * head];
-  const side = (way) => [neck[0] - way * along[1] * head * 0.42, neck[1] + way * along[0] * head * 0.42];
-  edge.path = `M${[...points.slice(0, -1), neck].map((point) => point.join(" ")).join("L")}`;
-  edge.head = [tip, side(1), side(-1)].map((point) => point.join(",")).join(" ");
+  const [head, neck] = arrow(edge, points.at(-1), points.at(-2)), [tail, nape] = arrow(edge, ...points);
+  edge.path = `M${[edge.tail ? nape : points[0], ...points.slice(1, -1), neck].map((point) => point.join(" ")).join("L")}`;
+  edge.head = head;
+  if (edge.tail) edge.tail = tail;
   if (edge.dot) edge.dot = [...points[0], edge.dot[2]];
+}
+
+// The corners of an arrow head, and where its line ends.
+function arrow(edge, tip, before) {
+  const far = Math.hypot(tip[0] - before[0], tip[1] - before[1]) || 1, along = [(tip[0] - before[0]) / far, (tip[1] - before[1]) / far];
+  const head = edge.end === "none" ? 0 : Math.min(6 + 1.6 * edge.width, far), neck = [tip[0] - along[0] * head, tip[1] - along[1] * head];
+  const side = (way) => [neck[0] - way * along[1] * head * 0.42, neck[1] + way * along[0] * head * 0.42];
+  return [[tip, side(1), side(-1)].map((point) => point.join(",")).join(" "), neck];
 }
 
 // The shortest way over one corner of a box, or over two; none if there is no such way.

@@ -47,8 +47,10 @@ def parts(graphs: Graphs, paths: Sequence[Path], done: Collection[int], sampled:
     between = {*done, *(key[0] for path in set(paths) for key in path)}
     turned = {pair: graphs.turned(pair) for pair in graphs.open if between.issuperset(pair)}
     found = [np.ones(len(graphs.dags), dtype=bool)]
-    if graphs.open and 0 < sampled.reached[graphs.near].sum() < graphs.near.sum():
-        found = [sampled.reached, ~sampled.reached]
+    change = np.abs(sampled.points[:, 0] - sampled.points[:, 1])
+    moves = sampled.reached & (change > _CHANCE * np.abs(sampled.points).max(axis=1))  # a held node moves nothing
+    if graphs.open and 0 < moves[graphs.near].sum() < graphs.near.sum():
+        found = [moves, ~moves]
     while len(found) < MOST_CASES:
         ways = [(number, *_best(one, turned, graphs.shares, sampled)) for number, one in enumerate(found)]
         number, pair, share = max(ways, key=lambda way: way[2])

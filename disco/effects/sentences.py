@@ -40,14 +40,22 @@ def apart(total: Answer, beside: Answer | None) -> tuple[str, ...]:
 
 
 def _if(effect: Effect) -> str:
-    sets = [f"{name} went from {effect.against[name]:g} to {value:g}" for name, value in effect.do.items()]
-    return f"If {series(sets)}"
+    against = effect.against
+    sets = [
+        f"{name} went from {against[name]:g} to {value:g}"
+        for name, value in effect.do.items()
+        if value != against[name]
+    ]
+    held = [f"{name} stayed at {value:g}" for name, value in effect.do.items() if value == against[name]]
+    return f"If {series(sets)}{f' while {series(held)}' if held else ''}"
 
 
 def _change(on: str, found: Answer) -> str:
     mean, before, ratio = found.mean.estimate, found.mean_against.estimate, found.rate_ratio
+    told = [number(before), number(mean)]
+    moves = f"stay at {told[0]}" if told[0] == told[1] else f"go from {told[0]} to {told[1]}"
     return (
-        f"the mean of {on} would go from {number(before)} to {number(mean)} (ratio {number(ratio.estimate)}, "
+        f"the mean of {on} would {moves} (ratio {number(ratio.estimate)}, "
         f"90 % interval {number(ratio.low)} to {number(ratio.high)})"
     )
 

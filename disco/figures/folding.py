@@ -10,6 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 import networkx as nx
 
 from disco.figures.graph import MEMBERS, MERGED, strength
+from disco.figures.lines import TIES
 from disco.graph import has_direction
 
 FEWEST = 3  # nodes of a group that is offered
@@ -51,7 +52,16 @@ def folded(graph: nx.DiGraph, groups: Mapping[str, Collection[str]]) -> nx.DiGra
             found.edges[ends][MERGED] = found.edges[ends].get(MERGED, 1) + 1
         else:
             found.add_edge(*ends, **values)
+    if TIES in graph.graph:
+        found.graph[TIES] = _ties(graph.graph[TIES], box)
     return found
+
+
+def _ties(told: Mapping[tuple[str, str], float], box: Mapping[str, str]) -> dict[tuple[str, str], float]:
+    """The ties between boxes, each the surest of those between their nodes."""
+    ends = {pair: (box.get(pair[0], pair[0]), box.get(pair[1], pair[1])) for pair in told}
+    weakest_first = sorted(told.items(), key=lambda tie: -tie[1])
+    return {ends[pair]: q_value for pair, q_value in weakest_first if len({*ends[pair]}) > 1}
 
 
 def _rank(edge: tuple[str, str, dict]) -> tuple[bool, float]:

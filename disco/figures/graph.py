@@ -6,8 +6,9 @@ loss of its child's score without it. The same holds in a union of both methods'
 show which method found it. In a graph compared with a truth or another graph, colour, dash and ends of an edge show its
 verdict instead. In a graph of several methods the width shows how many have the edge. A square at the tail marks an
 edge required by knowledge, a diamond one whose direction an experiment shows. A dashed outline marks a node that the
-model does not fit, a round one a context, which no edge enters. `placing` positions the nodes, `routing` routes the
-edges around them. Names are escaped everywhere; no picture loads anything from the network.
+model does not fit, a round one a context, which no edge enters. A dotted line with two heads is a tie
+(`disco.figures.lines`). `placing` positions the nodes, `routing` routes the edges around them. Names are escaped
+everywhere; no picture loads anything from the network.
 """
 
 from collections.abc import Mapping
@@ -19,10 +20,26 @@ import numpy as np
 import pandas as pd
 
 from disco.figures import roles, routing
+from disco.figures.lines import (
+    BOTH_ENDS,
+    BY_EXPERIMENT,
+    BY_RULE,
+    DOTTED,
+    FULL,
+    NONE,
+    OPEN,
+    TIE,
+    TIED,
+    UNSURE,
+    Edge,
+    is_absent,
+    line,
+    ties,
+)
 from disco.figures.placing import HEIGHT, Positions, node_width, short
 from disco.figures.svg import DASHED, document
 from disco.graph import CONTEXT, EXPERIMENT, has_direction
-from disco.knowledge.resolved import FIXED, REQUIRED
+from disco.knowledge.resolved import REQUIRED
 from disco.parents.ocs import reaches
 from disco.refine.limits import MISFIT
 from disco.words import number
@@ -31,77 +48,11 @@ THIN, THICK = 1.0, 7.0  # pixels of the weakest and the strongest edge; the latt
 FULL_WIDTH = 20.0  # nats: an edge of less evidence is thinner than the widest line, even if no edge has more
 MISSING = 1.8  # pixels of a missing true edge, whatever its OCS
 MANY_NODES = 40
-UNSURE = (7, 5)  # pixels on and off of a dashed edge
-FULL, OPEN, NONE = "full", "open", "none"  # heads
 LIKELIER = "likelier"  # of a graph: whether an edge of unknown direction has an open head at its likelier end
 MEMBERS, MERGED = "members", "merged"  # of a box of folded nodes, and of an edge that stands for several
 FULL_NAME = "full_name"  # of a node whose name is a code
-_EDGE = "#5B6B78"
 _MISSED = "the model does not fit this node: its arrows are hypotheses"
-_BY_EXPERIMENT = "direction shown by an experiment"
 _CONTEXT = "context: acts on nodes; no edge enters it"
-_BY_RULE = {REQUIRED: "required by knowledge", FIXED: "direction fixed by knowledge"}
-
-
-@dataclass(frozen=True)
-class Edge:
-    """A drawn edge.
-
-    Attributes:
-        parent, child: its ends.
-        width: pixels.
-        is_firm: whether it passed in all folds.
-        scores: its numbers as text.
-        verdict: the result of a comparison with a truth or another graph, a key of `roles.LOOKS`; None without one.
-        found_by: which methods found it, a key of `roles.FOUND_BY`; None in a graph of one method.
-        rule: its rule by knowledge (`disco.knowledge.resolved`); None without knowledge.
-        is_shown: whether an experiment shows its direction, marked by a diamond at its tail.
-        head: full if its direction is known; otherwise none, or open at the likelier end.
-    """
-
-    parent: str
-    child: str
-    width: float
-    is_firm: bool
-    scores: str
-    verdict: str | None = None
-    found_by: str | None = None
-    rule: str | None = None
-    is_shown: bool = False
-    head: str = FULL
-
-    @property
-    def role(self) -> roles.Verdict | None:
-        """The meaning of its colour; None for an edge that is neither compared nor in a union."""
-        return roles.LOOKS[self.verdict] if self.verdict else roles.FOUND_BY.get(self.found_by or "")
-
-    def words(self) -> str:
-        """The hover text."""
-        meaning = f" ({self.role.meaning})" if self.role else ""
-        shown = _BY_EXPERIMENT if self.is_shown else ""
-        told = "; ".join(filter(None, [self.scores, _BY_RULE.get(self.rule or ""), shown]))
-        arrow = "→" if self.head == FULL else "—"
-        return f"{self.parent} {arrow} {self.child}{meaning}{': ' if told else ''}{told}"
-
-    @property
-    def look(self) -> tuple[str, tuple[int, ...]]:
-        """Its colour, and its dash in pixels on and off."""
-        return self.role[:2] if self.role else (_EDGE, () if self.is_firm else UNSURE)
-
-    @property
-    def has_dot(self) -> bool:
-        """Whether it has a dot at its tail."""
-        return self.role is not None and self.role.has_dot
-
-    @property
-    def is_required(self) -> bool:
-        """Whether knowledge requires it, shown by a square at its tail."""
-        return self.rule == REQUIRED
-
-    @property
-    def is_absent(self) -> bool:
-        """Whether only the truth or the compared graph has it, not the graph itself."""
-        return _is_absent(self.verdict)
 
 
 _HEADS = {NONE: "no arrow head: direction not known", OPEN: "open head: likelier end, direction not known"}
@@ -143,7 +94,7 @@ def edges(graph: nx.DiGraph, strongest: float | None = None) -> list[Edge]:
         top = max(top, np.sqrt(FULL_WIDTH))
 
     def width(values: dict) -> float:
-        if _is_absent(values.get("verdict")):
+        if is_absent(values.get("verdict")):
             return MISSING
         return THIN + (thick - THIN) * min(1.0, strength(values) / top)
 
@@ -176,13 +127,9 @@ def _by_evidence(values: Mapping[str, Any]) -> bool:
     return "gain_nats" in values or "found_by" in values
 
 
-def _is_absent(verdict: str | None) -> bool:
-    return verdict is not None and roles.LOOKS[verdict].is_absent
-
-
 def _head(values: Mapping[str, Any], is_likelier: bool) -> str:
     """The head of an edge; where verdicts on directions are shown, the likelier end too."""
-    if has_direction(values) or _is_absent(values.get("verdict")):
+    if has_direction(values) or is_absent(values.get("verdict")):
         return FULL
     has_end = (is_likelier or "verdict" in values) and not values.get("is_open", False)
     return OPEN if has_end else NONE
@@ -207,7 +154,7 @@ def _scores(graph: nx.DiGraph, parent: str, child: str) -> str:
         said.append("direction undecided")
     if said:
         return "; ".join(said)
-    if _is_absent(values.get("verdict")) and nodes[parent].get("position", 0) > nodes[child].get("position", 0):
+    if is_absent(values.get("verdict")) and nodes[parent].get("position", 0) > nodes[child].get("position", 0):
         return f"the order puts {child} first"
     return ""
 
@@ -261,7 +208,7 @@ def judged(graph: nx.DiGraph, verdicts: pd.DataFrame, candidates: pd.DataFrame, 
     told = verdicts.merge(candidates, on=["parent", "child"], how="left")
     for row in told.to_dict("records"):
         parent, child = row.pop("parent"), row.pop("child")
-        if missing or not _is_absent(row["verdict"]):
+        if missing or not is_absent(row["verdict"]):
             numbers = {"verdict": row["verdict"]} if np.isnan(row["ocs"]) else row
             found.add_edge(parent, child, **numbers)
     return found
@@ -290,9 +237,9 @@ def legend(graph: nx.DiGraph, drawn: list[Edge]) -> list[Key]:
         if any(edge.is_firm == is_firm for edge in plain):
             keys.append(Key(meaning, 3, dash=() if is_firm else UNSURE))
     if any(edge.is_required for edge in drawn):
-        keys.append(Key(_BY_RULE[REQUIRED], 3, has_square=True))
+        keys.append(Key(BY_RULE[REQUIRED], 3, has_square=True))
     if any(edge.is_shown for edge in drawn):
-        keys.append(Key(_BY_EXPERIMENT, 3, has_diamond=True))
+        keys.append(Key(BY_EXPERIMENT, 3, has_diamond=True))
     if any(is_missed(graph, node) for node in graph):
         keys.append(Key(_MISSED, 2, dash=DASHED, outline=True))
     if any(CONTEXT in values for _, values in graph.nodes(data=True)):
@@ -301,6 +248,8 @@ def legend(graph: nx.DiGraph, drawn: list[Edge]) -> list[Key]:
     if FULL in heads and by_evidence:
         keys.append(Key("arrow: direction decided"))
     keys += [Key(words) for head, words in _HEADS.items() if head in heads]
+    if BOTH_ENDS in heads:
+        keys.append(Key(TIED, TIE, dash=DOTTED))
     if "methods" in numbers:
         keys.append(Key("thicker line = more methods"))
     if (by_evidence or by_ocs) and any(not edge.is_absent for edge in drawn):
@@ -315,11 +264,11 @@ def picture(graph: nx.DiGraph, positions: Positions, strongest: float | None = N
         positions: the middle (x, y) of every node of the graph.
         strongest: as in `edges`.
     """
-    drawn = edges(graph, strongest)
+    drawn = [*ties(graph), *edges(graph, strongest)]
     ways = routing.routes({node: positions[node] for node in graph}, [(edge.parent, edge.child) for edge in drawn])
     return {
         "nodes": [_node(graph, node, positions) for node in graph],
-        "edges": [_line(edge, ways[edge.parent, edge.child]) for edge in drawn],
+        "edges": [line(edge, ways[edge.parent, edge.child]) for edge in drawn],
         "legend": [vars(key) for key in legend(graph, drawn)],
     }
 
@@ -331,34 +280,6 @@ def _node(graph: nx.DiGraph, node: str, positions: Positions) -> dict:
         "words": f"{graph.nodes[node].get('position', CONTEXT)}. {node}{': ' if missed else ''}{missed}",
         **{"missed": bool(missed), "alone": graph.degree(node) == 0, "context": CONTEXT in graph.nodes[node]},
     }
-
-
-def _line(edge: Edge, way: routing.Route) -> dict:
-    """An edge's marks: its line, its arrow head scaled with its width, and the marks at its tail."""
-    start, end = np.array(way.points[0]), np.array(way.points[-1])
-    last = end - way.points[-2]
-    longest = 0.0 if edge.head == NONE else max(6.0, 0.8 * float(np.hypot(*last)))
-    head, along = min(6 + 1.6 * edge.width, longest), _unit(last)
-    neck, across = end - along * head, np.array([-along[1], along[0]]) * head * 0.42
-    radius = 3 + edge.width / 2
-    away = _unit(way.points[1] - start)
-    dot = start + away * radius
-    square = dot + away * 2 * radius * edge.has_dot  # beyond the dot, if any
-    colour, dash = edge.look
-    return {
-        **{"parent": edge.parent, "child": edge.child, "words": edge.words(), "path": way.path(head)},
-        "head": " ".join(f"{x:.1f},{y:.1f}" for x, y in (end, neck + across, neck - across)),
-        "dot": [round(float(v), 1) for v in (*dot, radius)] if edge.has_dot else None,
-        "square": [round(float(v), 1) for v in (*square, radius)] if edge.is_required else None,
-        "diamond": [round(float(v), 1) for v in (*dot, radius)] if edge.is_shown else None,
-        "end": edge.head,
-        "colour": colour if edge.role else None,
-        **{"dash": list(dash), "width": round(edge.width, 2), "firm": edge.is_firm, "absent": edge.is_absent},
-    }
-
-
-def _unit(step: np.ndarray) -> np.ndarray:
-    return step / (np.hypot(*step) or 1.0)
 
 
 def svg(

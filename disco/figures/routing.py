@@ -49,10 +49,14 @@ class Route:
             found.append((_towards(turn, before, side), turn, _towards(turn, after, side)))
         return found
 
-    def path(self, back: float = 0.0) -> str:
-        """The route as the `d` of an SVG path, ending `back` pixels earlier to leave room for an arrow head."""
-        *_, last, end = self.points
-        parts = [f"M{_xy(self.points[0])}"]
+    def path(self, back: float = 0.0, ahead: float = 0.0) -> str:
+        """The route as the `d` of an SVG path, with room for arrow heads.
+
+        Args:
+            back, ahead: how many pixels earlier it ends, and later it starts.
+        """
+        (first, second), (last, end) = self.points[:2], self.points[-2:]
+        parts = [f"M{_xy(_towards(first, second, min(ahead, _length(first, second))))}"]
         for start, control, stop in self.pieces():
             parts.append(f"L{_xy(start)}Q{_xy(control)} {_xy(stop)}")
         return "".join([*parts, f"L{_xy(_towards(end, last, min(back, _length(last, end))))}"])

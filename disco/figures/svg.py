@@ -125,10 +125,15 @@ def _svg_edge(edge: dict) -> str:
     tail = _svg_dot(edge["dot"], ink) if edge["dot"] else ""
     tail += _svg_square(edge["square"], ink) if edge["square"] else ""
     tail += _svg_square(edge["diamond"], ink, tilt=45) if edge["diamond"] else ""
+    heads = "".join(
+        f'<polygon points="{points}" {_svg_head(edge["end"], ink)}/>'
+        for points in (edge["head"], edge["tail"])
+        if points
+    )
     return (
         f'<g opacity="0.8"><title>{_xml(edge["words"])}</title>'
         f'<path d="{edge["path"]}" fill="none" stroke="{ink}" stroke-width="{edge["width"]:.1f}"'
-        f'{_svg_dash(edge["dash"])}/>{tail}<polygon points="{edge["head"]}" {_svg_head(edge["end"], ink)}/></g>'
+        f"{_svg_dash(edge['dash'])}/>{tail}{heads}</g>"
     )
 
 

@@ -12,6 +12,7 @@ from pages.effects import answering, question
 from pages.shared.frame import figure, table
 from pages.shared.frame.names import plain
 from pages.shared.graph import downloads
+from pages.shared.refined import asking
 from pages.shared.refined.refinement import Refinement
 
 
@@ -19,7 +20,7 @@ def section(found: Refinement, outcome: str) -> None:
     """The ranking, computed in the background."""
     st.subheader(f"What drives {plain(outcome)} most?", anchor=False)
     key = answering.drivers(found.run, outcome)
-    answering.panel(key, "Computing every effect on it", partial(_ranked, found, outcome))
+    asking.panel(key, "Computing every effect on it", partial(_ranked, found, outcome))
 
 
 def _ranked(found: Refinement, outcome: str, rows: pd.DataFrame) -> None:

@@ -23,15 +23,15 @@ if found is None:
 finding.progress(run)
 intro.artefacts(run)
 intro.adjustment(run.roles)
-asked, between = question.nodes(found)
+asked, places = question.nodes(found)
 
 
 def answer() -> None:
     """The answer, then the ranking: not at once, since both would take longer."""
-    is_ready = sections.answered(found, asked, between)
+    is_ready = sections.answered(found, asked, places)
     if is_ready:
         driving.section(found, asked.outcome)
-        sections.hidden_causes(found)
+        sections.assumed(found)
 
 
 machine.once(machine.compiled, machine.PREPARING, answer)

@@ -1,9 +1,11 @@
 """The question on Effects: cause, outcome and two values. Owns the keys `effects_…`.
 
-The address holds it, `?cause=x1&outcome=x2&from=3&to=6`, so a link asks the same; each run keeps its own question.
+The address holds it, `?cause=x1&outcome=x2&from=3&to=6&also=x3:0:2`, so a link asks the same; each run keeps its own
+question. `also` has a further set node with its two values, and may be repeated.
 """
 
 import math
+from collections.abc import Callable, Collection
 from typing import Any, NamedTuple
 
 import streamlit as st
@@ -13,7 +15,7 @@ from disco.words import number
 from pages.effects import answering
 from pages.shared import session
 from pages.shared.frame import answers
-from pages.shared.frame.names import distinct, shown
+from pages.shared.frame.names import distinct, plain, shown
 from pages.shared.graph import picked
 from pages.shared.refined import modelled
 from pages.shared.refined.refinement import Refinement
@@ -21,13 +23,48 @@ from pages.shared.refined.refinement import Refinement
 _KEPT = "effects_asked"
 
 
+class Set(NamedTuple):
+    """A set node and two values; None stands for its usual ones."""
+
+    node: str
+    before: float | None = None
+    after: float | None = None
+
+
 class Asked(NamedTuple):
-    """A question; None stands for the usual values of the cause."""
+    """A question; None stands for the usual values of the cause.
+
+    Attributes:
+        also: the nodes that are set beside the cause.
+    """
 
     cause: str
     outcome: str
     before: float | None = None
     after: float | None = None
+    also: tuple[Set, ...] = ()
+
+    @property
+    def sets(self) -> tuple[Set, ...]:
+        """All nodes that are set, the cause first."""
+        return Set(self.cause, self.before, self.after), *self.also
+
+    @property
+    def do(self) -> dict[str, float | None]:
+        """The value of every set node."""
+        return {one.node: one.after for one in self.sets}
+
+    @property
+    def against(self) -> dict[str, float | None]:
+        """The values compared with."""
+        return {one.node: one.before for one in self.sets}
+
+
+class Places(NamedTuple):
+    """Where the boxes for values stand: beside the cause, and below it for further set nodes."""
+
+    between: DeltaGenerator
+    below: DeltaGenerator
 
 
 def now(found: Refinement) -> Asked:
@@ -44,71 +81,119 @@ def change(found: Refinement, **changes: Any) -> None:
     before = st.session_state[_KEPT][found.run.id][0]
     asked = before._replace(**changes)
     if asked.cause == asked.outcome:
-        asked = Asked(before.outcome, before.cause)
+        asked = Asked(before.outcome, before.cause, also=asked.also)
     elif asked.cause != before.cause:
         asked = asked._replace(before=None, after=None)
-    _keep(found, asked)
+    also = tuple(one for one in asked.also if one.node not in asked[:2])
+    _keep(found, asked._replace(also=also))
 
 
-def nodes(found: Refinement) -> tuple[Asked, DeltaGenerator]:
-    """Draw the boxes for cause and outcome; return the question, and the place between them for the values."""
+def nodes(found: Refinement) -> tuple[Asked, Places]:
+    """Draw the boxes for cause and outcome; return the question, and the places for the values."""
     asked = now(found)
     row = st.container(key="effects_question", horizontal=True, vertical_alignment="bottom")
-    _node(row, found, "cause", "If this node is set", asked.cause, "The node that is set from outside.")
+    ask = {name: lambda node, name=name: change(found, **{name: node}) for name in ("cause", "outcome")}
+    _node(row, "cause", "If this node is set", asked.cause, found.order, ask["cause"])
     between = row.container(horizontal=True, width="content")
-    _node(row, found, "outcome", "What happens to", asked.outcome, "The node whose mean is computed.")
+    _node(row, "outcome", "What happens to", asked.outcome, found.order, ask["outcome"])
     swapped = {"cause": asked.outcome, "outcome": asked.cause, "before": None, "after": None}
     icon = ":material/swap_horiz:"
     row.button("Swap", icon=icon, key="effects_swap", on_click=change, args=(found,), kwargs=swapped)
-    return asked, between
+    return asked, Places(between, st.container())
 
 
-def values(found: Refinement, asked: Asked, row: DeltaGenerator) -> Asked:
-    """Draw the boxes for the two values; return the question with both."""
-    usual, unit = answering.usual(found.run, asked.cause), modelled.unit(found.run)
-    asked = Asked(
-        *asked[:2],
-        usual.before if asked.before is None else asked.before,
-        usual.after if asked.after is None else asked.after,
-    )
+def values(found: Refinement, asked: Asked, places: Places) -> Asked:
+    """Draw the boxes for the values, and those of further set nodes; return the question with all values."""
+    cause, *also = (_usual(found, one) for one in asked.sets)
+    asked = Asked(asked.cause, asked.outcome, cause.before, cause.after, tuple(also))
     _keep(found, asked)
-    is_rate = "With an exposure, values are rates at an average exposure. " if unit == "rate" else ""
-    help = f"{is_rate}In this table from {number(usual.lowest)} to {number(usual.highest)}. At first the median."
-    step = 1.0 if unit == "count" else 0.1
-    for name, label in (("before", "From"), ("after", "To")):
-        _value(row, found, name, f"{label} ({unit})", getattr(asked, name), help, step)
+    _values(places.between, found, cause, "", lambda changes: change(found, **changes))
+    for place in range(len(also)):
+        row = places.below.container(key=f"effects_also_row_{place}", horizontal=True, vertical_alignment="bottom")
+        _further(row, found, asked, place)
+    if others := _free(found, asked):
+        new = (*asked.also, Set(_cause(found, asked.outcome, others)))
+        places.below.button(
+            "Set another node too",
+            type="tertiary",
+            icon=":material/add:",
+            key="effects_also",
+            help="Two nodes set at once. With the same value in both boxes a node is held there.",
+            on_click=change,
+            args=(found,),
+            kwargs={"also": new},
+        )
     return asked
 
 
-def _node(row: DeltaGenerator, found: Refinement, name: str, label: str, value: str, help: str) -> None:
+def _further(row: DeltaGenerator, found: Refinement, asked: Asked, place: int) -> None:
+    """The boxes of a node that is set beside the cause, and a button that takes it away."""
+    one, before, after = asked.also[place], asked.also[:place], asked.also[place + 1 :]
+
+    def ask(changed: Set | None) -> None:
+        change(found, also=(*before, *([] if changed is None else [changed]), *after))
+
+    free = [node for node in found.order if node == one.node or node in _free(found, asked)]
+    _node(row, f"also_{place}", "And if this node is set too", one.node, free, lambda node: ask(Set(node)))
+    between = row.container(horizontal=True, width="content")
+    _values(between, found, one, f"also_{place}_", lambda changes: ask(one._replace(**changes)))
+    help = f"{plain(one.node)} is not set."
+    icon, key = ":material/close:", f"effects_also_{place}_away"
+    row.button("Take away", icon=icon, key=key, help=help, on_click=ask, args=(None,))
+
+
+def _free(found: Refinement, asked: Asked) -> list[str]:
+    """The nodes that are not in the question."""
+    return [node for node in found.order if node != asked.outcome and node not in asked.do]
+
+
+def _usual(found: Refinement, one: Set) -> Set:
+    """A set node with its usual values in place of those that are not given."""
+    usual = answering.usual(found.run, one.node)
+    values = (usual.before if one.before is None else one.before, usual.after if one.after is None else one.after)
+    return Set(one.node, *values)
+
+
+def _node(
+    row: DeltaGenerator, name: str, label: str, value: str, options: list[str], then: Callable[[str], None]
+) -> None:
     live = answers.agreeing(f"effects_{name}", value)
-    labels = dict(zip(found.order, distinct(map(shown, found.order)), strict=True))
+    labels = dict(zip(options, distinct(map(shown, options)), strict=True))
     row.selectbox(
         label,
-        found.order,
+        options,
         key=live,
         format_func=lambda node: labels.get(node, ""),
-        help=help,
+        help="The node whose mean is computed." if name == "outcome" else "A node that is set from outside.",
         width=230,
-        on_change=answers.heard(live, found.order, lambda node: change(found, **{name: node}), f"effects_{name}"),
+        on_change=answers.heard(live, options, then, f"effects_{name}"),
     )
 
 
-def _value(row: DeltaGenerator, found: Refinement, name: str, label: str, value: float, help: str, step: float) -> None:
-    live = answers.agreeing(f"effects_{name}", value)
+def _values(
+    row: DeltaGenerator, found: Refinement, one: Set, name: str, then: Callable[[dict[str, float]], None]
+) -> None:
+    """The boxes for the two values of a set node."""
+    usual, unit = answering.usual(found.run, one.node), modelled.unit(found.run)
+    is_rate = "With an exposure, values are rates at an average exposure. " if unit == "rate" else ""
+    help = f"{is_rate}In this table from {number(usual.lowest)} to {number(usual.highest)}. At first the median."
+    more = {"step": 1.0 if unit == "count" else 0.1, "format": "%g", "help": help, "width": 125}
 
-    def changed() -> None:
-        if not answers.is_left(f"effects_{name}", live):
-            change(found, **{name: st.session_state[live]})
+    def changed(which: str, live: str) -> None:
+        if not answers.is_left(f"effects_{name}{which}", live):
+            then({which: st.session_state[live]})
 
-    row.number_input(label, 0.0, step=step, format="%g", key=live, help=help, width=125, on_change=changed)
+    for which, label in (("before", "From"), ("after", "To")):
+        live = answers.agreeing(f"effects_{name}{which}", getattr(one, which))
+        row.number_input(f"{label} ({unit})", 0.0, key=live, on_change=changed, args=(which, live), **more)
 
 
 def _keep(found: Refinement, asked: Asked) -> None:
     st.session_state[_KEPT] = {**st.session_state.get(_KEPT, {}), found.run.id: (asked, _picks(found))}
     told = {"from": asked.before, "to": asked.after}
-    written = {name: None if value is None else f"{value:.12g}" for name, value in told.items()}
-    session.address.tell({"cause": asked.cause, "outcome": asked.outcome, **written})
+    written = {name: _written(value) or None for name, value in told.items()}
+    also = [":".join((one.node, *map(_written, one[1:]))) for one in asked.also]
+    session.address.tell({"cause": asked.cause, "outcome": asked.outcome, **written, "also": also})
 
 
 def _of_address(found: Refinement) -> Asked | None:
@@ -118,7 +203,17 @@ def _of_address(found: Refinement) -> Asked | None:
         return None
     if cause not in found.order or cause == outcome:
         cause = _cause(found, outcome)
-    return Asked(cause, outcome, *(_number(session.address.asked(name)) for name in ("from", "to")))
+    before, after = (_number(session.address.asked(name)) for name in ("from", "to"))
+    also: dict[str, Set] = {}
+    for text in session.address.every("also"):
+        node, *values = text.rsplit(":", 2)
+        if node in found.order and node not in (cause, outcome) and len(values) == 2:
+            also[node] = Set(node, *map(_number, values))
+    return Asked(cause, outcome, before, after, tuple(also.values()))
+
+
+def _written(value: float | None) -> str:
+    return "" if value is None else f"{value:.12g}"
 
 
 def _number(text: str | None) -> float | None:
@@ -145,11 +240,17 @@ def _of_picks(found: Refinement, picks: tuple[str | None, tuple[str, str] | None
     return Asked(_cause(found, outcome), outcome)
 
 
-def _cause(found: Refinement, outcome: str) -> str:
-    """The node at the strongest edge that may lead to an outcome; without one, the node before it in the order."""
+def _cause(found: Refinement, outcome: str, among: Collection[str] | None = None) -> str:
+    """The node at the strongest edge that may lead to an outcome; without one, the node before it in the order.
+
+    Args:
+        among: the nodes that may be returned; by default all but the outcome.
+    """
+    free = [node for node in found.order if node != outcome] if among is None else [*among]
     for edge in found.edges.itertuples():
-        if edge.child == outcome:
+        if edge.child == outcome and edge.parent in free:
             return edge.parent
-        if edge.parent == outcome and not edge.decided:
+        if edge.parent == outcome and edge.child in free and not edge.decided:
             return edge.child
-    return found.order[found.order.index(outcome) - 1]  # of the first node, the last
+    place = found.order.index(outcome)
+    return next((node for node in reversed(found.order[:place]) if node in free), free[-1])

@@ -1,42 +1,41 @@
 """The answer on Effects: the sentence, the picture, the numbers, the paths and the files."""
 
 import json
-import math
 from functools import partial
 
 import pandas as pd
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
-from disco.effects.answers import NO_SIGNS, Answer, Effect, Interval
+from disco.effects.answers import Answer, Effect, Interval
 from disco.effects.sentences import in_parts, short
 from disco.effects.written import as_json
 from disco.figures import outcomes
 from disco.files import plain as as_plain
-from disco.words import how_many, number
+from disco.graph import EXPERIMENT
+from disco.words import how_many, number, series
 from pages.effects import answering, question
 from pages.effects.answering import Found
-from pages.effects.question import Asked
+from pages.effects.question import Asked, Places
 from pages.shared.frame import figure, table
 from pages.shared.frame.glossary import define
 from pages.shared.frame.names import plain
 from pages.shared.graph import downloads
-from pages.shared.refined import modelled, next_experiment
+from pages.shared.refined import asking, evidence_words, hidden_causes, modelled, next_experiment
 from pages.shared.refined.refinement import Refinement
 from pages.shared.result import script
 
 _MOST_PATHS = 8
 
 
-def answered(found: Refinement, asked: Asked, between: DeltaGenerator) -> bool:
+def answered(found: Refinement, asked: Asked, places: Places) -> bool:
     """The values, and the answer once it is computed; whether it is.
 
     Args:
-        between: the place of the boxes for the values.
+        places: of the boxes for the values.
     """
-    asked = question.values(found, asked, between)
-    key = answering.effect(found.run, asked.outcome, asked.cause, asked.before, asked.after)
-    return answering.panel(key, "Computing the effect", partial(_answer, found))
+    asked = question.values(found, asked, places)
+    key = answering.effect(found.run, asked.outcome, asked.do, asked.against)
+    return asking.panel(key, "Computing the effect", partial(_answer, found))
 
 
 def _answer(found: Refinement, answer: Found) -> None:
@@ -50,17 +49,21 @@ def _answer(found: Refinement, answer: Found) -> None:
     for note in effect.notes:
         st.caption(f":material/info: {plain(note)}")
     left, right = st.container(key="beside_effects").columns(2, gap="medium")
-    with left:
-        unit = modelled.unit(found.run)
-        figure.show(outcomes.over_values(answer.curve, effect, unit), "effects_curve")
-        st.caption(
-            "The line: the mean over all rows if every row had this value. Band: 90 %. Diamonds: your two values."
-        )
-    with right:
+    if answer.curve is not None:
+        with left:
+            figure.show(outcomes.over_values(answer.curve, effect, modelled.unit(found.run)), "effects_curve")
+            st.caption(
+                "The line: the mean over all rows if every row had this value. Band: 90 %. Diamonds: your two values."
+            )
+    with left if answer.curve is None else right:
         _numbers(effect)
         _graphs(effect.total)
+    with right:
         _paths(answer.routes, effect)
-    _strength(answer)
+    for cause, strength in answer.strengths.items():
+        row = evidence_words.row_of(found.refined, cause, effect.on) or {}
+        if row.get("source") != EXPERIMENT:
+            hidden_causes.strength_told(cause, effect.on, strength)
     if effect.cases:
         _settling(found, effect)
     _files(found, effect)
@@ -102,7 +105,7 @@ def _graphs(total: Answer) -> None:
 
 
 def _paths(routes: list[tuple[tuple[str, ...], float]], effect: Effect) -> None:
-    """The paths from the cause to the outcome."""
+    """The paths from the set nodes to the outcome."""
     st.markdown("**By which paths**")
     frame = pd.DataFrame(
         [(" → ".join(path), 100 * share) for path, share in routes[:_MOST_PATHS]], columns=["path", "share"]
@@ -113,38 +116,20 @@ def _paths(routes: list[tuple[tuple[str, ...], float]], effect: Effect) -> None:
             "Graphs", format="%.0f %%", width=70, help="The share of the graphs left that have it."
         ),
     }
-    names = f"{plain(next(iter(effect.do)))} to {plain(effect.on)}"
+    names = f"{series(list(map(plain, effect.do)))} to {plain(effect.on)}"
     none = f"No path leads from {names} in any graph left."
     table.show(frame, "Paths from the cause to the outcome", columns, empty=none, key="effects_paths")
     if len(routes) > _MOST_PATHS:
         st.caption(f"And {how_many(len(routes) - _MOST_PATHS, 'more path')}, each in fewer graphs or longer.")
 
 
-def hidden_causes(found: Refinement) -> None:
-    """Signs of hidden causes, once they are looked for."""
+def assumed(found: Refinement) -> None:
+    """What an effect takes for granted, and signs against it."""
     st.caption(
         ":material/info: Assumed: no hidden cause acts on two nodes. Where one does, an effect may be its shadow. "
         "Means are over the rows of this table."
     )
-    answering.panel(answering.hidden_causes(found.run), "Looking for signs of hidden causes", _signs)
-
-
-def _signs(sentences: list[str]) -> None:
-    for words in sentences or [NO_SIGNS]:
-        st.caption(f":material/{'warning' if sentences else 'info'}: {plain(words)}")
-
-
-def _strength(answer: Found) -> None:
-    """How strong a hidden cause would have to be to make an edge by itself."""
-    if math.isnan(answer.strength):
-        return
-    times = f"{number(answer.strength)} times" if math.isfinite(answer.strength) else "more than 8 times"
-    cause = next(iter(answer.effect.do))
-    st.caption(
-        f":material/visibility_off: A hidden cause of {plain(cause)} and {plain(answer.effect.on)} would have to be "
-        f"{times} as strong as the strongest measured cause of each to make the edge between them by itself.",
-        help=define("strength of a hidden cause"),
-    )
+    hidden_causes.signs(found.run)
 
 
 def _settling(found: Refinement, effect: Effect) -> None:

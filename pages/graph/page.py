@@ -51,7 +51,8 @@ with left:
     named = f"{found_edges} among {how_many(len(view.graph), 'node')}"
     part = "" if nodes == len(view.graph) else f", {how_many(nodes, 'node')} shown"
     st.markdown(f"{named} of {code(run.name)}{part}{views.agreed(view)}")
-    canvas.graph_view(placed, drawn, "graph_canvas", strength=view.strength, picks_edges=True, height=side_panel.CANVAS)
+    picks = {"picks_edges": True, "picks_pairs": found is not None}
+    canvas.graph_view(placed, drawn, "graph_canvas", side_panel.CANVAS, strength=view.strength, **picks)
 shares = {"edges_shown": f"{shown:,} of {edges:,}"} if shown < edges else {}
 downloads.row(placed, drawn, view.strength, view.method, view.rule, {**view.choices, **shares})
 views.tell_address(view)

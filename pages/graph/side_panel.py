@@ -1,5 +1,7 @@
 """Beside the graph: a search, how much of the graph to show, and the picked node or edge with scores and evidence."""
 
+from functools import partial
+
 import networkx as nx
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -11,11 +13,11 @@ from disco.runs import FIT, REFINE, Run
 from disco.words import how_many, number, share
 from pages.graph.view import View, with_contexts
 from pages.shared import session
-from pages.shared.frame import empty, figure
+from pages.shared.frame import answers, empty, figure
 from pages.shared.frame.glossary import define
-from pages.shared.frame.names import code
+from pages.shared.frame.names import code, distinct, plain, shown
 from pages.shared.graph import against_truth, canvas, contexts, picked, strongest
-from pages.shared.refined import evidence_panel, misfit, neighbours, next_rules, so_far
+from pages.shared.refined import evidence_panel, hidden_causes, misfit, neighbours, next_rules, so_far
 from pages.shared.result.known import Known
 from pages.shared.work import finding
 
@@ -71,7 +73,8 @@ def panel(view: View, known: Known | None, slot: DeltaGenerator) -> nx.DiGraph:
             if ends := _ends(view.graph, with_contexts(view, view.graph)):
                 st.caption(ends)
     next_rules.section(view.placed.run, view.placed.order, edge)
-    return canvas.with_heads(part, "graph_heads")
+    drawn = canvas.with_heads(part, "graph_heads")
+    return drawn if view.name == DISCO else hidden_causes.with_ties(view.refinement, drawn, "graph_ties")
 
 
 def _ends(graph: nx.DiGraph, every: nx.DiGraph) -> str:
@@ -112,6 +115,28 @@ def _to_effects(view: View, label: str, **asked: str) -> None:
         st.page_link("pages/effects/page.py", label=label, icon=":material/trending_up:", query_params=there)
 
 
+def _effect_on(view: View, node: str) -> None:
+    """A box for the node on which the effect of the picked one is asked, and a link to the question."""
+    if view.refinement is None:
+        return
+    others = [one for one in view.refinement.order if one != node]
+    other = picked.other(node, others)
+    key = answers.agreeing("graph_effect_on", other)
+    labels = dict(zip(others, distinct(map(shown, others)), strict=True))
+    st.selectbox(
+        f"Effect of {plain(node)} on",
+        others,
+        index=None,
+        key=key,
+        format_func=lambda one: labels.get(one, ""),
+        placeholder="Choose a node",
+        help="Or Shift + click it in the graph.",
+        on_change=answers.heard(key, [None, *others], partial(picked.pick_pair, node), "graph_effect_on"),
+    )
+    if other is not None:
+        _to_effects(view, f"Effect of {code(node)} on {code(other)}", cause=node, outcome=other)
+
+
 def _edge(view: View, edge: tuple[str, str]) -> None:
     """The picked edge: its evidence by the likelihood, or its scores by DISCO."""
     parent, child = edge
@@ -148,6 +173,7 @@ def _node(view: View, judged: nx.DiGraph, part: nx.DiGraph, node: str) -> None:
     known = graphs.directed(graph)
     above, below = len(graphs.ancestors(known, node)), len(graphs.descendants(known, node))
     _to_effects(view, f"What would change {code(node)}?", outcome=node)
+    _effect_on(view, node)
     kin = f"{how_many(above, 'ancestor')}, {how_many(below, 'descendant')}"
     if graph.degree(node) and not known.degree(node):
         kin = "none of its edges has a known direction"

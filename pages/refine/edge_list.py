@@ -14,7 +14,7 @@ from pages.shared.frame.answers import agreeing, heard, is_left
 from pages.shared.frame.glossary import define
 from pages.shared.frame.names import code, shown
 from pages.shared.graph import canvas, contexts, downloads, picked, strongest
-from pages.shared.refined import evidence_panel, evidence_words, next_rules
+from pages.shared.refined import evidence_panel, evidence_words, hidden_causes, next_rules
 from pages.shared.refined.refinement import Refinement
 from pages.shared.result.known import Known
 
@@ -39,7 +39,9 @@ def explore(
             edges, lines, absent = _choices(refinement, changes, known)
             every = contexts.joined(refinement, refinement.subgraph(edges))
             graph = strongest.part(refinement.run, every, [picked.picked_edge(_pairs(edges))])
-            drawn = canvas.with_heads(_judged(refinement, graph, lines, absent, changes, disco, known), "refine_heads")
+            judged = _judged(refinement, graph, lines, absent, changes, disco, known)
+            headed = canvas.with_heads(judged, "refine_heads")
+            drawn = hidden_causes.with_ties(refinement, headed, "refine_ties")
         _picked(refinement, edges)
     placed = contexts.placed(refinement)
     with slot[0]:

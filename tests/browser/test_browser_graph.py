@@ -255,6 +255,11 @@ def test_under_the_graph_the_panel_leaves_no_gap_below_it(page, address, place):
     until(page, lambda: 0 <= rail.evaluate(script) < 60, "the panel is not as high as what it holds")
     graph, files = page.locator(".canvas").bounding_box(), page.get_by_text("Download the graph shown").bounding_box()
     assert graph["y"] < rail.bounding_box()["y"] < files["y"]  # what is picked comes right under the graph
+    if place == "graph":  # the second node with Shift: the effect of the first on it
+        node(page, 1).locator("rect").click()
+        expect(page.locator("h5")).to_have_text("x2")
+        node(page, 4).locator("rect").click(modifiers=["Shift"])
+        expect(page.get_by_role("link").filter(has_text="Effect of x2 on x5")).to_be_visible()
 
 
 def test_keys_walk_pick_and_search_and_a_bare_wheel_scrolls_the_page(page, address):

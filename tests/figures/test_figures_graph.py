@@ -13,6 +13,8 @@ from made_up import HOSTILE, candidates
 from disco import graph as graphs
 from disco.figures import graph as drawing
 from disco.figures import placing, roles, simulated
+from disco.figures.folding import folded
+from disco.figures.lines import TIES
 from disco.figures.network import network, vis
 from disco.parents.ocs import frequencies, select
 from disco.simulate import Design, known, simulate
@@ -254,3 +256,21 @@ def test_the_square_stands_beyond_the_dot_of_a_verdict():
     (x, y, radius), (left, top, half) = line["dot"], line["square"]
     assert radius == half and ((x - left) ** 2 + (y - top) ** 2) ** 0.5 == pytest.approx(2 * radius, abs=0.2)
     assert line["dot"][1] < line["square"][1]
+
+
+def test_ties_are_dotted_with_two_heads_beside_an_edge_and_no_edges_of_the_graph():
+    graph, places = made(ORDER[:6])
+    pairs = [(one, other) for one in graph for other in graph if one < other]
+    apart = next(pair for pair in pairs if pair not in graph.edges and pair[::-1] not in graph.edges)
+    joined = next(iter(graph.edges))
+    assert not [mark for mark in drawing.picture(graph, places)["edges"] if mark["tail"]]
+    graph.graph[TIES] = {apart: 0.01, joined: 0.02, ("x0", "elsewhere"): 0.03}
+    found = drawing.picture(graph, places)
+    ties = [mark for mark in found["edges"] if mark["end"] == "both"]
+    assert {(mark["parent"], mark["child"]) for mark in ties} == {apart, joined[::-1]}
+    assert all(mark["tail"] and mark["dash"] and mark["absent"] and "↔" in mark["words"] for mark in ties)
+    assert [key["words"] for key in found["legend"]].count("a common cause may be missing") == 1
+    heads = ElementTree.fromstring(drawing.svg(graph, places)).findall(f".//{SVG}polygon")
+    assert len(heads) == graph.number_of_edges() + 2 * len(ties)
+    box = folded(graph, {"box": (apart[0], joined[0])})
+    assert all(one != other for one, other in box.graph[TIES])

@@ -17,7 +17,7 @@ from disco.runs import Run, create_run, effects
 from disco.runs.script import Facts, python, shell
 from disco.settings import Settings
 from disco.words import number
-from pages.effects import answering
+from pages.shared.refined import asking
 from pages.shared.work import background, machine
 
 PAGE = "pages/effects/page.py"
@@ -28,7 +28,7 @@ NAMES = ["a", "b", "c", "d"]
 def at_once(monkeypatch):
     """Nobody waits for a compilation; an answer is there when the page is drawn."""
     monkeypatch.setattr(machine, "compiled", lambda: True)
-    monkeypatch.setattr(answering, "PATIENCE", 60.0)
+    monkeypatch.setattr(asking, "PATIENCE", 60.0)
 
 
 def made(names: list[str] = NAMES, edges: list[tuple[str, str]] | None = None) -> Run:
@@ -98,6 +98,24 @@ def test_a_link_asks_its_question_and_another_cause_has_its_own_values():
     assert question(asked(made(), cause="x", outcome="c", to="-3"))[:2] == ("b", "c")
 
 
+def test_several_nodes_are_set_at_once_by_a_link_or_a_button():
+    run = made(edges=[("a", "b"), ("a", "c"), ("b", "c")])
+    at = asked(run, cause="a", outcome="c", also="b:3:3", **{"from": "2", "to": "5"})
+    assert question(at) == ("a", "c", 2, 5, 3, 3) and "If a went from 2 to 5 while b stayed at 3" in texts(at)
+    paths = {path for path, _ in frame_with(at, "path").to_numpy().tolist()}
+    assert [*frame_with(at, "ratio")["ratio"]].count("no change") <= 1  # a held node makes no case of its own
+    assert paths == {"a → c"} and len(at.get("plotly_chart")) == 1  # no path through b, none from it, and no curve
+    button(at, "Take away").click().run()
+    assert question(at) == ("a", "c", 2, 5) and "also" not in at.query_params
+    button(at, "Set another node too").click().run()
+    assert not at.exception and at.query_params["also"] == "b:4:8" and "b went from 4 to 8" in texts(at)
+    next(one for one in at.number_input if one.key.startswith("effects_also_0_after")).set_value(4).run()
+    assert "while b stayed at 4" in texts(at)
+    box(at, "effects_outcome").set_value("b").run()  # it is no longer set
+    assert question(at)[:2] == ("a", "b") and "also" not in at.query_params
+    assert question(asked(run, cause="a", outcome="c", also="nobody:1:2")) == ("a", "c", 3, 6)
+
+
 @pytest.mark.parametrize(("value", "words"), [(900, "No row has a"), (4, "Both sides set the same values")])
 def test_a_bad_value_is_a_sentence(value, words):
     at = asked(made())
@@ -107,7 +125,7 @@ def test_a_bad_value_is_a_sentence(value, words):
 
 def test_what_was_cancelled_is_computed_when_asked():
     run = made()
-    key = ("effects_drivers", *answering._key(run, "c"))
+    key = ("effects_drivers", *asking.key(run, "c"))
     background.keep(key, background.Computation(state="stopped"))
     at = asked(run)
     assert "Cancelled." in texts(at) and "b drives c most" not in texts(at)
@@ -141,6 +159,18 @@ def test_what_is_picked_on_graph_is_asked_about_and_a_question_lasts_until_somet
         at.query_params["run"] = run.id
         at.switch_page(PAGE).run()
         assert question(at)[:2] == ("a", expected)
+
+
+def test_a_pair_of_nodes_on_graph_leads_to_its_effect():
+    run = made()
+    at = booted("graph", run=run.id)
+    box(at, "graph_search").set_value("a").run()
+    assert not at.exception and "Effect of" not in "".join(one.proto.label for one in at.get("page_link"))
+    box(at, "graph_effect_on").set_value("c").run()
+    link = next(one.proto for one in at.get("page_link") if one.proto.label == "Effect of `a` on `c`")
+    assert "cause=a" in link.query_string and "outcome=c" in link.query_string
+    box(at, "graph_search").set_value("b").run()  # another node has no pair yet
+    assert box(at, "graph_effect_on").value is None
 
 
 def test_names_are_written_as_they_are():

@@ -1,12 +1,16 @@
 """The Graph page, booted through app.py."""
 
 import networkx as nx
+import numpy as np
+import pandas as pd
 import pytest
 from app_world import booted, box, texts, written_when_asked
 from made_up import finished_run, refine_by_hand
 from test_pages_ordering import opened
 
 from pages.graph import side_panel
+from pages.shared.refined import asking
+from pages.shared.work import machine
 
 PAGE = "pages/graph/page.py"
 
@@ -78,3 +82,31 @@ def test_sources_and_sinks_are_counted_only_where_a_direction_is_known(is_known)
     box(at, "graph_search").set_value("x2").run()
     assert ("1 ancestor, 1 descendant." in texts(at)) is is_known
     assert ("none of its edges has a known direction" in texts(at)) is not is_known
+
+
+def test_pairs_that_a_hidden_cause_ties_are_drawn_once_they_are_asked_for_and_an_edge_says_how_strong_it_must_be(
+    monkeypatch,
+):
+    monkeypatch.setattr(machine, "compiled", lambda: True)
+    monkeypatch.setattr(asking, "PATIENCE", 60.0)
+    written = written_when_asked(monkeypatch)
+    random = np.random.default_rng(1)
+    hidden, a = random.gamma(2.0, 1.0, 300), random.poisson(3.0, 300)
+    drawn = (a, random.poisson(1 + a), random.poisson(2 * hidden), random.poisson(2 * hidden))
+    table = pd.DataFrame(dict(zip("abcd", drawn, strict=True)))
+    run = refine_by_hand(finished_run(list("abcd"), truth=None, table=table), edges=[("a", "b")])
+    at = booted("graph", run=run.id, edges="likelihood")
+    switch = next(one for one in at.toggle if "hidden cause" in one.label)
+    assert not switch.value and not any("a common cause" in text for text in pictures(written))
+    switch.set_value(True).run()
+    assert not at.exception and "c and d go along with each other" in texts(at)
+    assert all("↔" in text and "a common cause may be missing" in text for text in pictures(written))
+    at.switch_page("pages/refine/page.py").run()  # the same choice
+    assert next(one for one in at.toggle if "hidden cause" in one.label).value and "c and d go along" in texts(at)
+    at.session_state["shared_picked_edge"] = {run.id: ("a", "b")}
+    assert "A hidden cause of a and b would have to be" in texts(at.run())
+
+
+def pictures(written: dict[str, str]) -> list[str]:
+    """The SVG and the HTML file of the graph."""
+    return [text for name, text in written.items() if name.endswith((".svg", ".html"))]

@@ -14,6 +14,7 @@ import streamlit as st
 
 from disco.figures import graph as drawing
 from disco.figures import roles
+from disco.figures.lines import BOTH_ENDS
 from disco.graph import CONTEXT, CONTEXTS, has_direction, joined
 from disco.parents.ocs import means
 from disco.words import how_many, listed
@@ -52,6 +53,7 @@ def graph_view(
     *,
     strength: float | None = None,
     picks_edges: bool = False,
+    picks_pairs: bool = False,
 ) -> None:
     """Draw a graph of some or all nodes of a result; a click picks a node.
 
@@ -62,10 +64,11 @@ def graph_view(
         height: pixels; depends on the number of nodes if not given.
         strength: of the widest line; that of the strongest candidate of a fit if not given.
         picks_edges: whether a click on an edge picks it.
+        picks_pairs: whether a click with Shift picks another node beside the picked one.
     """
     edge = picked.picked_edge(graph.edges) if picks_edges else None
     data = _data(result, graph, picked.picked(result.order), edge, strongest(result) if strength is None else strength)
-    data["picksEdges"] = picks_edges
+    data |= {"picksEdges": picks_edges, "picksPairs": picks_pairs}
     data["height"] = height or (420 if len(result.order) <= 8 else 560 if len(result.order) <= 40 else 720)
 
     # The browser sends only positions in the order and pixels.
@@ -77,6 +80,11 @@ def graph_view(
         chosen = edge_of(st.session_state[key].get("picked_edge"), result.order)
         if chosen is not None and chosen in graph.edges:
             picked.pick_edge(chosen)
+
+    def clicked_pair() -> None:
+        chosen = edge_of(st.session_state[key].get("picked_pair"), result.order)
+        if chosen is not None and picks_pairs:
+            picked.pick_pair(*chosen)
 
     def dragged() -> None:
         answer = st.session_state[key].get("moved")
@@ -92,7 +100,8 @@ def graph_view(
         if arranging.change(result, st.session_state[key].get("changed")):
             picked.pick(None)  # the picked node is always drawn
 
-    answers = {"picked": clicked, "picked_edge": clicked_edge, "moved": dragged, "alone": alone, "changed": changed}
+    answers = {"picked": clicked, "picked_edge": clicked_edge, "picked_pair": clicked_pair}
+    answers |= {"moved": dragged, "alone": alone, "changed": changed}
     _graph(key=key, data=data, **{f"on_{name}_change": heard for name, heard in answers.items()})
 
 
@@ -132,7 +141,7 @@ def position_of(answer: object, order: Sequence[str]) -> tuple[str, float, float
 
 
 def edge_of(answer: object, order: Sequence[str]) -> tuple[str, str] | None:
-    """The edge that the browser names by its ends' positions in the order, such as "3-7"; None for anything else."""
+    """Two nodes that the browser names by their positions in the order, such as "3-7"; None for anything else."""
     found = re.fullmatch(r"(\d{1,7})-(\d{1,7})", answer, re.ASCII) if isinstance(answer, str) else None
     ends = [int(index) for index in found.groups()] if found else []
     return (order[ends[0]], order[ends[1]]) if ends and max(ends) < len(order) else None
@@ -190,6 +199,8 @@ def shown_data(
     many = len(order) - graph.graph.get(CONTEXTS, 0)
     is_coloured = any(line["colour"] for line in marks["edges"])
     said = f"{how_many(len(graph), 'node')} and {how_many(graph.number_of_edges(), 'edge')}"
+    if tied := sum(mark["end"] == BOTH_ENDS for mark in marks["edges"]):
+        said += f", {how_many(tied, 'pair')} that a hidden cause may tie"
     return {
         "nodes": [_node(mark, number, graph, many) for mark in marks["nodes"]],
         "edges": [_edge(mark, number, {*boxes}) for mark in marks["edges"]],
@@ -253,7 +264,7 @@ def _node(mark: dict, number: dict[str, str], graph: nx.DiGraph, many: int) -> d
 
 _MOST_NAMED = 8
 _OF_NODE = ("name", "label", "x", "y", "width", "height", "missed", "context")
-_OF_EDGE = ("path", "head", "end", "dot", "square", "diamond", "colour", "dash", "width", "firm")
+_OF_EDGE = ("path", "head", "tail", "end", "dot", "square", "diamond", "colour", "dash", "width", "firm")
 
 
 def _edge(mark: dict, number: dict[str, str], boxes: set[str]) -> dict:

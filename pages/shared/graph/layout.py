@@ -13,6 +13,7 @@ import numpy as np
 import streamlit as st
 
 from disco.figures.folding import folded
+from disco.figures.lines import TIES
 from disco.runs import Run
 
 _ARRANGED, _ALONE = "graph_arranged", "graph_alone"
@@ -146,7 +147,7 @@ def show_all(result: Placed) -> None:
 
 def alone(graph: nx.DiGraph) -> int:
     """Number of nodes without edges, if there are enough nodes to hide them; else 0."""
-    count = sum(degree == 0 for _, degree in graph.degree()) if len(graph) >= MANY_NODES else 0
+    count = len(_bare(graph)) if len(graph) >= MANY_NODES else 0
     return 0 if count == len(graph) else count
 
 
@@ -170,13 +171,20 @@ def drawn(result: Placed, graph: nx.DiGraph, always: Iterable[str | None] = ()) 
     """
     always, arranged = {*always}, now(result)
     is_bare = alone(graph) and not shows_alone(result)
-    gone = [node for node, degree in graph.degree() if node in arranged.hidden or (is_bare and degree == 0)]
+    bare = _bare(graph) if is_bare else set()
+    gone = [node for node in graph if node in arranged.hidden or node in bare]
     part = graph
     if gone := [node for node in gone if node not in always]:
         part = graph.copy()
         part.remove_nodes_from(gone)
     groups = {name: members for name, members in arranged.groups.items() if always.isdisjoint(members)}
     return folded(part, groups) if groups else part
+
+
+def _bare(graph: nx.DiGraph) -> set[str]:
+    """The nodes without edges and ties."""
+    tied = {node for pair in graph.graph.get(TIES, ()) for node in pair}
+    return {node for node, degree in graph.degree() if degree == 0} - tied
 
 
 def _nodes(result: Placed, chosen: Iterable[str]) -> list[str]:

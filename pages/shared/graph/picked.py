@@ -1,4 +1,7 @@
-"""The picked node or edge, one at a time. Ordering, Parents, Refine and Graph share the node."""
+"""The picked node or edge, one at a time. Ordering, Parents, Refine and Graph share the node.
+
+Beside the picked node there may be another, on which its effect is asked.
+"""
 
 from collections.abc import Callable, Container, Sequence
 
@@ -8,7 +11,7 @@ from pages.shared import session
 from pages.shared.frame.answers import agreeing, heard
 from pages.shared.frame.names import distinct, shown
 
-_KEY, _EDGE = "shared_picked", "shared_picked_edge"
+_KEY, _EDGE, _OTHER = "shared_picked", "shared_picked_edge", "shared_picked_other"
 
 
 def _slot() -> str:
@@ -37,6 +40,18 @@ def pick_edge(edge: tuple[str, str] | None) -> None:
     """Pick an edge instead of a node; or neither."""
     pick(None)
     st.session_state[_EDGE][_slot()] = edge
+
+
+def other(node: str, nodes: Container[str]) -> str | None:
+    """The node that was picked beside a picked node, if it is one of the nodes."""
+    of, found = st.session_state.get(_OTHER, {}).get(_slot(), (None, None))
+    return found if of == node and found in nodes else None
+
+
+def pick_pair(node: str, found: str | None) -> None:
+    """Pick a node and another one beside it."""
+    pick(node)
+    st.session_state[_OTHER] = {**st.session_state.get(_OTHER, {}), _slot(): (node, found)}
 
 
 def node_box(

@@ -3,11 +3,13 @@
 Numbers and sentences come first. Parts that need a fitted node follow once the likelihood is compiled elsewhere.
 """
 
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from disco.errors import InputError
 from disco.figures import effects
 from disco.graph import EXPERIMENT
 from disco.refine import Choice, Refined
@@ -17,7 +19,7 @@ from disco.words import number
 from pages.shared.frame import errors, figure, table
 from pages.shared.frame.glossary import define
 from pages.shared.frame.names import code, plain
-from pages.shared.refined import evidence_words, misfit, modelled, neighbours, shown_by_experiment
+from pages.shared.refined import evidence_words, hidden_causes, misfit, modelled, neighbours, shown_by_experiment
 from pages.shared.work import machine
 
 if TYPE_CHECKING:
@@ -31,11 +33,15 @@ def edge_details(run: Run, refined: Refined, parent: str, child: str) -> None:
         st.info(f"The refined graph has no edge from {code(parent)} to {code(child)}.")
         return
     choice = choice_from(choice_of(run))
-    if row.get("source") == EXPERIMENT:
+    is_shown = row.get("source") == EXPERIMENT  # then it holds whatever is hidden
+    if is_shown:
         with errors.said():
             st.markdown(shown_by_experiment.sentence(run, choice.margin, parent, child))
     machine.once(machine.compiled, machine.PREPARING, partial(_curve, run, refined, parent, child))
     st.markdown(f"{evidence_words.joined(refined, row)}  \n{evidence_words.direction(run, refined, row)}")
+    if machine.compiled() and not is_shown:  # before, the curve says what the page waits for
+        with suppress(InputError):  # Effects says it
+            hidden_causes.strength(run, parent, child)
     with st.expander("Details: the numbers, and why the direction is known or not"):
         _details(run, refined, row, choice)
 

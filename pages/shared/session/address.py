@@ -14,6 +14,11 @@ def asked(name: str) -> str | None:
     return st.query_params.get(name)
 
 
+def every(name: str) -> list[str]:
+    """The values of a parameter of the address that may be repeated."""
+    return st.query_params.get_all(name)
+
+
 def kept(name: str) -> str | None:
     """The session's value; name is `run`, `draft` or `tour`."""
     return st.session_state.get(_KEYS[name])
@@ -29,12 +34,12 @@ def keep(name: str, value: str | None) -> None:
     tell({name: value})
 
 
-def tell(values: dict[str, str | None]) -> None:
-    """Write parameters to the address; None removes one."""
+def tell(values: dict[str, str | list[str] | None]) -> None:
+    """Write parameters to the address; None or an empty list removes one, a list repeats it."""
     for name, value in values.items():
-        if value is None:
+        if not value:
             st.query_params.pop(name, None)
-        elif asked(name) != value:  # each write sends the browser a new address
+        elif every(name) != ([value] if isinstance(value, str) else value):  # each write sends a new address
             st.query_params[name] = value
 
 

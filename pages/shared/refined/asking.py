@@ -1,0 +1,65 @@
+"""Questions to the graphs that the rows of a run leave: each answered once on the server.
+
+Asking never changes a run. What computes the answers imports torch, so it is imported by the first question.
+"""
+
+import threading
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import streamlit as st
+
+from disco.progress import Callback
+from disco.runs import Run, stamps
+from pages.shared.work import background
+from pages.shared.work.facts import fact
+
+if TYPE_CHECKING:
+    from disco.effects.fitted import FittedGraphs
+
+PATIENCE = 1.5  # seconds that a page waits before it shows the progress
+STOPPED = "The effect was stopped."
+_FAILURE = "The effect could not be computed"
+
+
+def key(run: Run, *question: object) -> tuple:
+    """What identifies a question; a run refined again has another stamp."""
+    return str(run.path), stamps.refinement(run), *question
+
+
+@fact(key, 4, "Reading the graphs that the rows leave …")
+def fitted(run: Run) -> tuple["FittedGraphs", threading.Lock]:
+    """The graphs with the fits made so far, and the lock of whoever fits."""
+    from disco.runs import effects
+
+    return effects.fitted(run), threading.Lock()
+
+
+def begun(key: background.Key, work: Callable[[Callback], object]) -> background.Key:
+    """Begin to answer a question unless that was done; return the key of the computation."""
+    if background.find(key) is None:
+        with st.spinner("Computing …"):
+            background.begin(key, work, _FAILURE, patience=PATIENCE)
+    return key
+
+
+def panel(key: background.Key, words: str, shown: Callable[[Any], None], is_quiet: bool = False) -> bool:
+    """The result of a computation, its progress with a button to cancel, or why there is none; whether it has ended.
+
+    Args:
+        words: beside the progress.
+        shown: draws the result.
+        is_quiet: one line instead of the bar and the button.
+    """
+    job = background.find(key)
+    has_ended = job is None or not job.is_running  # before it is drawn: the end of a running one is drawn later
+    background.panel(key, partial(_again, key), shown, lambda _: words, _FAILURE, is_quiet)
+    return has_ended
+
+
+def _again(key: background.Key) -> None:
+    """The button that computes what was cancelled."""
+    job = background.find(key)
+    if job is not None and job.state == "stopped":
+        st.button("Compute it", key=f"{key[0]}_again", on_click=background.forget, args=(key,))

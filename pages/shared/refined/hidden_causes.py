@@ -1,0 +1,136 @@
+"""Hidden causes: the pairs that one may tie, in words and in the graph, and how strong one would have to be.
+
+Owns the keys `shared_ties` and `…_ties`.
+"""
+
+import math
+from functools import partial
+from typing import TYPE_CHECKING
+
+import networkx as nx
+import streamlit as st
+
+from disco.effects.answers import NO_SIGNS
+from disco.figures.lines import TIES
+from disco.progress import Callback, Reporter
+from disco.runs import Run
+from disco.words import how_many, number
+from pages.shared.frame.glossary import define
+from pages.shared.frame.names import plain
+from pages.shared.refined import asking
+from pages.shared.refined.refinement import Refinement
+from pages.shared.work import background, machine
+
+if TYPE_CHECKING:
+    from disco.effects.hidden import Signs
+
+_CHOICE = "shared_ties"
+_MOST = 4  # signs said beside the graph
+_LOOKING = "Looking for signs of hidden causes"
+_HELP = (
+    "Pairs of nodes without an edge that still go along with each other more than the graph explains, at a false "
+    "discovery rate of 10 %. Where an edge joins two nodes, a hidden cause of both leaves no trace."
+)
+
+
+def signs(run: Run) -> None:
+    """The signs of hidden causes of a run in sentences, once they are looked for."""
+    asking.panel(_begun(run), _LOOKING, _told)
+
+
+def with_ties(found: Refinement, graph: nx.DiGraph, key: str) -> nx.DiGraph:
+    """A switch for the pairs that a hidden cause may tie; return the graph to draw, with them if they are wanted.
+
+    The switch is on at first if such pairs were found before, as on Effects.
+
+    Args:
+        key: of the switch.
+    """
+    run = found.run
+    kept = st.session_state.setdefault(_CHOICE, {})
+    known = _known(run)
+    st.session_state[key] = kept.get(run.id, known is not None and bool(known.ties["tied"].any()))
+    st.toggle(
+        "Show pairs that a hidden cause may tie",
+        key=key,
+        help=_HELP,
+        on_change=lambda: kept.update({run.id: st.session_state[key]}),
+    )
+    if not st.session_state[key]:
+        return graph
+    machine.once(machine.compiled, machine.PREPARING, partial(_beside, run))
+    if (known := _known(run)) is None:
+        return graph
+    told = graph.copy()
+    tied = known.ties[known.ties["tied"]]
+    told.graph[TIES] = {(row.one, row.other): float(row.q_value) for row in tied.itertuples()}
+    return told
+
+
+def strength(run: Run, parent: str, child: str) -> None:
+    """How strong a hidden cause of both nodes would have to be to make an edge, once it is computed."""
+    graphs, lock = asking.fitted(run)
+
+    def work(_: Callback) -> float:
+        from disco.effects.strength import strength
+
+        with lock:
+            return strength(graphs, parent, child)
+
+    key = asking.begun(("effects_strength", *asking.key(run, parent, child)), work)
+    asking.panel(
+        key, "Computing how strong a hidden cause would have to be", partial(strength_told, parent, child), True
+    )
+
+
+def strength_told(parent: str, child: str, times: float) -> None:
+    """The same, once it is known; nothing if it is NaN."""
+    if math.isnan(times):
+        return
+    told = f"{number(times)} times" if math.isfinite(times) else "more than 8 times"
+    st.caption(
+        f":material/visibility_off: A hidden cause of {plain(parent)} and {plain(child)} would have to be {told} as "
+        "strong as the strongest measured cause of each to make the edge between them by itself.",
+        help=define("strength of a hidden cause"),
+    )
+
+
+def _begun(run: Run) -> background.Key:
+    def work(hear: Callback) -> "Signs":
+        from disco.effects.hidden import signs
+        from disco.runs import effects
+
+        # Graphs of its own: it need not wait for other questions.
+        return signs(effects.fitted(run), Reporter(hear, {"hidden": 1.0}, asking.STOPPED))
+
+    return asking.begun(_key(run), work)
+
+
+def _key(run: Run) -> background.Key:
+    return "effects_hidden", *asking.key(run)
+
+
+def _known(run: Run) -> "Signs | None":
+    job = background.find(_key(run))
+    return None if job is None else job.result
+
+
+def _beside(run: Run) -> None:
+    asking.panel(_begun(run), _LOOKING, _pairs)
+
+
+def _pairs(found: "Signs") -> None:
+    """The sentences on pairs; a factor behind all columns is no pair."""
+    pairs = found.sentences[int(found.factor.is_there) :]
+    _write(pairs[:_MOST])
+    if len(pairs) > _MOST:
+        st.caption(f"And {how_many(len(pairs) - _MOST, 'more pair')}, drawn as dotted lines.")
+
+
+def _told(found: "Signs") -> None:
+    _write(found.sentences)
+
+
+def _write(sentences: list[str]) -> None:
+    for words in sentences or [NO_SIGNS]:
+        st.caption(f":material/{'warning' if sentences else 'info'}: {plain(words)}")
