@@ -31,6 +31,7 @@ LENGTH = 12  # hexadecimal digits of a digest
 _ASIDE = tuple(
     f"disco.{name}" for name in ("checks", "errors", "files", "knowledge", "progress", "table.formats", "table.read")
 )
+_UNSHOWN = {"stagewise", "fits", "undecided"}  # seconds, how much work it was, and what no table shows
 _FIT = "disco.fit.fitting"
 CONTINUOUS = ("disco.methods.cont", "disco.methods.diffan", "disco.simulate.sampling", "disco.metrics")
 _READ = {  # what a row reads beside its fit
@@ -219,10 +220,10 @@ def _noted(commit: str, before: list[str], now: str, both: list[tuple[Line, Line
 
 
 def _agree(old: Line, new: Line) -> bool:
-    """Whether all figures that both lines have are the same."""
+    """Whether all figures that both lines have and a table shows are the same."""
     if "error" in old or "error" in new:
         return old.get("error") == new.get("error")
-    shared = {*old["metrics"]} & {*new["metrics"]} - {"stagewise", "fits"}  # seconds, and how much work it was
+    shared = {*old["metrics"]} & {*new["metrics"]} - _UNSHOWN
     return all(old["metrics"][name] == new["metrics"][name] for name in shared) and old["controls"] == new["controls"]
 
 

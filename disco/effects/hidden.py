@@ -32,6 +32,7 @@ from disco.words import number
 RATE = 0.1  # false discovery rate of tied pairs
 FLIPS = 99  # the largest of them is exceeded by chance once in 100 tables
 _WITH_TOTALS = 0.5  # a correlation that speaks for depth
+_PAIR = 2.5  # columns that a pair and chance together look like
 _SMALL = 1e-12
 
 
@@ -42,16 +43,18 @@ class Factor(NamedTuple):
         explained: its share of the residuals' variance.
         chance: the same share if the residuals were independent, exceeded once in `FLIPS` + 1 tables.
         with_totals: the correlation of its scores with the logarithm of the rows' totals.
+        columns: in how many it is, 1 / Σ v⁴ of its direction v: 2 if it is but what ties a pair.
     """
 
     explained: float
     chance: float
     with_totals: float
+    columns: float
 
     @property
     def is_there(self) -> bool:
-        """Whether it explains more than chance does."""
-        return self.explained > self.chance
+        """Whether it explains more than chance does, and of more than a pair of columns."""
+        return self.explained > self.chance and self.columns > _PAIR
 
 
 class Signs(NamedTuple):
@@ -170,7 +173,8 @@ def factor(
         drawn.append(_largest(scaled * flips[among])[0])
     scores, logarithm = scaled @ direction, np.log1p(totals)
     together = float(np.corrcoef(scores, logarithm)[0, 1]) if np.ptp(logarithm) > 0 and np.ptp(scores) > 0 else 0.0
-    return Factor(own / left.shape[1], max(drawn) / left.shape[1], abs(together))
+    columns = 1 / float((direction**4).sum())
+    return Factor(own / left.shape[1], max(drawn) / left.shape[1], abs(together), columns)
 
 
 def _largest(scaled: np.ndarray) -> tuple[float, np.ndarray]:

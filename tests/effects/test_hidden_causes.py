@@ -44,6 +44,13 @@ def test_a_hidden_cause_of_two_nodes_ties_them():
     assert found.sentences[0].startswith("b and d go along with each other more than the graph explains")
 
 
+@pytest.mark.parametrize("cause", [0.5, 1.0])
+def test_what_ties_a_pair_strongly_is_no_factor_behind_all(cause):
+    found = signs(table(cause=cause))
+    assert found.ties.loc[0, "tied"] and found.factor.explained > found.factor.chance
+    assert not found.factor.is_there and 1.9 < found.factor.columns < 2.5
+
+
 def test_depth_is_one_factor_that_goes_along_with_the_totals():
     found = signs(table(depth=0.3))
     assert found.factor.is_there and found.factor.with_totals > 0.5
