@@ -1,7 +1,8 @@
 """The question on Effects: cause, outcome and two values. Owns the keys `effects_…`.
 
-The address holds it, `?cause=x1&outcome=x2&from=3&to=6&also=x3:0:2`, so a link asks the same; each run keeps its own
-question. `also` has a further set node with its two values, and may be repeated.
+Once something was chosen, the address holds it, `?cause=x1&outcome=x2&from=3&to=6&also=x3:0:2`, so a link asks the
+same, and the browser's Back returns to the question before; each run keeps its own question. `also` has a further set
+node with its two values, and may be repeated.
 """
 
 import math
@@ -84,8 +85,9 @@ def change(found: Refinement, **changes: Any) -> None:
         asked = Asked(before.outcome, before.cause, also=asked.also)
     elif asked.cause != before.cause:
         asked = asked._replace(before=None, after=None)
-    also = tuple(one for one in asked.also if one.node not in asked[:2])
-    _keep(found, asked._replace(also=also))
+    asked = asked._replace(also=tuple(one for one in asked.also if one.node not in asked[:2]))
+    _keep(found, asked)
+    _tell(_with_values(found, asked))
 
 
 def nodes(found: Refinement) -> tuple[Asked, Places]:
@@ -104,11 +106,10 @@ def nodes(found: Refinement) -> tuple[Asked, Places]:
 
 def values(found: Refinement, asked: Asked, places: Places) -> Asked:
     """Draw the boxes for the values, and those of further set nodes; return the question with all values."""
-    cause, *also = (_usual(found, one) for one in asked.sets)
-    asked = Asked(asked.cause, asked.outcome, cause.before, cause.after, tuple(also))
+    asked = _with_values(found, asked)
     _keep(found, asked)
-    _values(places.between, found, cause, "", lambda changes: change(found, **changes))
-    for place in range(len(also)):
+    _values(places.between, found, asked.sets[0], "", lambda changes: change(found, **changes))
+    for place in range(len(asked.also)):
         row = places.below.container(key=f"effects_also_row_{place}", horizontal=True, vertical_alignment="bottom")
         _further(row, found, asked, place)
     if others := _free(found, asked):
@@ -145,6 +146,12 @@ def _further(row: DeltaGenerator, found: Refinement, asked: Asked, place: int) -
 def _free(found: Refinement, asked: Asked) -> list[str]:
     """The nodes that are not in the question."""
     return [node for node in found.order if node != asked.outcome and node not in asked.do]
+
+
+def _with_values(found: Refinement, asked: Asked) -> Asked:
+    """A question with the usual values in place of those that are not given."""
+    cause, *also = (_usual(found, one) for one in asked.sets)
+    return Asked(asked.cause, asked.outcome, cause.before, cause.after, tuple(also))
 
 
 def _usual(found: Refinement, one: Set) -> Set:
@@ -190,6 +197,10 @@ def _values(
 
 def _keep(found: Refinement, asked: Asked) -> None:
     st.session_state[_KEPT] = {**st.session_state.get(_KEPT, {}), found.run.id: (asked, _picks(found))}
+
+
+def _tell(asked: Asked) -> None:
+    """Write a question to the address: only one that was chosen, or Back would lead to its own page again and again."""
     told = {"from": asked.before, "to": asked.after}
     written = {name: _written(value) or None for name, value in told.items()}
     also = [":".join((one.node, *map(_written, one[1:]))) for one in asked.also]

@@ -36,11 +36,12 @@ def keep(name: str, value: str | None) -> None:
 
 def tell(values: dict[str, str | list[str] | None]) -> None:
     """Write parameters to the address; None or an empty list removes one, a list repeats it."""
-    for name, value in values.items():
-        if not value:
-            st.query_params.pop(name, None)
-        elif every(name) != ([value] if isinstance(value, str) else value):  # each write sends a new address
-            st.query_params[name] = value
+    now = {name: every(name) for name in st.query_params}
+    lists = {name: [value] if isinstance(value, str) else value or [] for name, value in values.items()}
+    wanted = {name: many for name, many in (now | lists).items() if many}
+    if wanted != now:
+        # At once: every write is an entry in the browser's history.
+        st.query_params.from_dict({name: many if len(many) > 1 else many[0] for name, many in wanted.items()})
 
 
 def parameters() -> dict[str, str]:
