@@ -62,17 +62,44 @@ def parse_assignments(texts: list[str]) -> dict[str, Any]:
     """
     fields = {field.name: field for field in dataclasses.fields(Settings)}
     found: dict[str, Any] = {}
-    for text in texts:
-        name, equals, value = text.partition("=")
-        if not equals:
-            raise InputError(f"--set needs name=value; got {text!r}.")
+    for name, value in assigned("--set", texts).items():
         if name == "preset":
             raise InputError("set the preset by --preset, not by --set.")
         if name not in fields:
             raise InputError(f"unknown setting {name!r}; the settings are {', '.join(fields)}.")
-        if name in found:
-            raise InputError(f"{name} is given twice by --set.")
         found[name] = _typed(fields[name], value)
+    return found
+
+
+def assigned(option: str, texts: list[str]) -> dict[str, str]:
+    """The values by name of an option given as name=value, any number of times; a name may have an = in it.
+
+    Raises:
+        InputError: a text is not of this form, or a name occurs twice.
+    """
+    found: dict[str, str] = {}
+    for text in texts:
+        name, equals, value = text.rpartition("=")
+        if not equals:
+            raise InputError(f"{option} needs name=value; got {text!r:.80}.")
+        if name in found:
+            raise InputError(f"{name} is given twice by {option}.")
+        found[name] = value
+    return found
+
+
+def as_numbers(option: str, texts: list[str]) -> dict[str, float]:
+    """The same for an option whose values are numbers.
+
+    Raises:
+        InputError: as for `assigned`, or a value is no number.
+    """
+    found: dict[str, float] = {}
+    for name, value in assigned(option, texts).items():
+        try:
+            found[name] = float(value)
+        except ValueError:
+            raise InputError(f"{name} must be a number; got {value!r:.80}.") from None
     return found
 
 

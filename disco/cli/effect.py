@@ -5,6 +5,7 @@ import sys
 
 import pandas as pd
 
+from disco.cli.choices import as_numbers, assigned
 from disco.cli.saying import say, say_json, sentence, short, write
 from disco.effects.answers import NO_SIGNS, Effect
 from disco.effects.asking import among
@@ -31,10 +32,7 @@ def run(arguments: argparse.Namespace) -> None:
     Raises:
         InputError: there is no such run, it has no refinement, or the question cannot be answered.
     """
-    do, against = (
-        {name: _number(option, text, name) for name, text in _values(option, given).items()}
-        for option, given in (("--do", arguments.do), ("--against", arguments.against))
-    )
+    do, against = as_numbers("--do", arguments.do), as_numbers("--against", arguments.against)
     if against and not do:
         raise InputError("--against needs --do: the values that are compared with these.")
     if do and arguments.curve is not None:
@@ -43,7 +41,7 @@ def run(arguments: argparse.Namespace) -> None:
         raise InputError("--hidden-causes looks at all rows and nodes: leave --where and --curve out.")
     if (arguments.on is None) != arguments.hidden_causes:
         raise InputError("Give --on with the node asked about, or --hidden-causes.")
-    fitted = among(effects.fitted(open_run(arguments.run)), _values("--where", arguments.where))
+    fitted = among(effects.fitted(open_run(arguments.run)), assigned("--where", arguments.where))
     if arguments.hidden_causes:
         _print_signs(signs(fitted), arguments.format)
     elif arguments.curve is not None:
@@ -53,30 +51,6 @@ def run(arguments: argparse.Namespace) -> None:
         _print_effect(found, arguments.format)
     else:
         _print_drivers(drivers(fitted, arguments.on), arguments.on, arguments.format)
-
-
-def _values(option: str, given: list[str]) -> dict[str, str]:
-    """The texts by name, from NAME=VALUE.
-
-    Raises:
-        InputError: a text is not of this form, or a name occurs twice.
-    """
-    found = dict[str, str]()
-    for text in given:
-        name, _, value = text.rpartition("=")
-        if not name:
-            raise InputError(f'{option} takes a name and a value, such as {option} x=3, not "{short(text)}".')
-        if name in found:
-            raise InputError(f'{option} names "{short(name)}" twice.')
-        found[name] = value
-    return found
-
-
-def _number(option: str, text: str, name: str) -> float:
-    try:
-        return float(text)
-    except ValueError as error:
-        raise InputError(f'{option} sets a node to a number, not "{short(name)}" to "{short(text)}".') from error
 
 
 def _print_curve(fitted: FittedGraphs, on: str, node: str, form: str) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pandas as pd
 
+from disco.cli.choices import as_numbers
 from disco.cli.roles import listed
 from disco.cli.saying import say
 from disco.errors import InputError
@@ -71,7 +72,7 @@ def given_design(arguments: argparse.Namespace) -> dict[str, Any]:
         kept = values.get("parameters", {})
         if not isinstance(kept, dict):
             raise InputError(f"parameters must map names to numbers; got {str(kept)[:40]}.")
-        values["parameters"] = kept | _parameters(arguments.param)
+        values["parameters"] = kept | as_numbers("--param", arguments.param)
     if arguments.edges is not None:
         if arguments.d is not None:
             raise InputError("--d conflicts with --edges: the file sets the graph's nodes.")
@@ -102,19 +103,3 @@ def _design_file(path: Path) -> dict[str, Any]:
         return Design.values_of(content)
     except InputError as error:
         raise InputError(f"{path} cannot be read: {error}") from None
-
-
-def _parameters(texts: list[str]) -> dict[str, float]:
-    """Family parameters from texts such as "size=6"."""
-    found: dict[str, float] = {}
-    for text in texts:
-        name, equals, value = text.partition("=")
-        if not equals:
-            raise InputError(f"--param needs name=value; got {text!r}.")
-        if name in found:
-            raise InputError(f"{name} is given twice by --param.")
-        try:
-            found[name] = float(value)
-        except ValueError:
-            raise InputError(f"{name} must be a number; got {value!r}.") from None
-    return found

@@ -10,6 +10,8 @@ import plotly.graph_objects as go
 
 from disco.figures import theme
 
+WIDEST = 0.01, 100.0  # ends of an axis of ratios
+
 
 def log_ticks(low: float, high: float) -> tuple[list[float], list[str]]:
     """Tick positions and labels of a logarithmic axis from low to high, both positive."""
@@ -51,6 +53,12 @@ def log_axis(title: str, low: float, high: float, ticks: tuple[list[float], list
         "ticktext": texts,
         "title": title,
     }
+
+
+def around(ends: Iterable[float], beyond: float) -> tuple[float, float]:
+    """The ends of an axis of ratios: these values, and a factor beyond them, but never more than `WIDEST`."""
+    every = list(ends)
+    return max(min(every) / beyond, WIDEST[0]), min(max(every) * beyond, WIDEST[1])
 
 
 def ratios(figure: go.Figure, part: pd.DataFrame, name: str, colour: str, symbol: str, **more: Any) -> None:

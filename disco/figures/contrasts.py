@@ -6,10 +6,9 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from disco.figures import roles, theme
-from disco.figures.axes import log_axis, log_ticks, named_rows, ratios
+from disco.figures.axes import WIDEST, around, log_axis, log_ticks, named_rows, ratios
 
 MOST = 40  # rows
-_WIDEST = (0.01, 100.0)  # of the axis
 _KINDS = (  # name, which rows, colour, symbol
     ("changed", "changed", roles.PICKED, "diamond"),
     ("the same, within the margin", "unchanged", roles.ACCENT, "square"),
@@ -53,15 +52,14 @@ def forest(
     expected = shown[shown["expected"].notna()]
     if len(expected):
         fig.add_scatter(
-            x=expected["expected"].clip(*_WIDEST),
+            x=expected["expected"].clip(*WIDEST),
             y=expected.index,
             mode="markers",
             name="predicted from the controls",
             marker={"symbol": "line-ns", "size": 12, "line": {"width": 2, "color": roles.MUTED}},
             hovertemplate="predicted from the controls, if what was set acts: %{x:.2f}<extra></extra>",
         )
-    ends = [*shown["low"], *shown["high"], *expected["expected"], 0.5, 2.0]
-    low, high = max(min(ends) / 1.15, _WIDEST[0]), min(max(ends) * 1.15, _WIDEST[1])
+    low, high = around([*shown["low"], *shown["high"], *expected["expected"], 0.5, 2.0], 1.15)
     fig.layout.xaxis = log_axis("ratio to the controls", low, high, log_ticks(low, high))
     fig.layout.yaxis = named_rows(f"{one.arm} → {one.node}" if several else one.node for one in shown.itertuples())
     return roles.titled(fig, title, height=170 + 26 * len(shown))

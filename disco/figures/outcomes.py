@@ -8,11 +8,10 @@ import plotly.graph_objects as go
 
 from disco.effects.answers import Effect
 from disco.figures import roles, theme
-from disco.figures.axes import log_axis, log_ticks, named_rows, ratios
+from disco.figures.axes import WIDEST, around, log_axis, log_ticks, named_rows, ratios
 from disco.words import number
 
 MOST = 15  # drivers drawn
-_WIDEST = (0.01, 100.0)  # of the axis of ratios
 _TICKS = 8  # most on a short axis
 _COLOURS = (roles.PICKED, roles.ACCENT, theme.GREEN)
 _DASHES = ("solid", "dash", "dot")
@@ -88,7 +87,7 @@ def drivers(found: pd.DataFrame, on: str) -> go.Figure:
         on: the outcome.
     """
     shown = found[np.isfinite(found["rate_ratio"]) & (found["rate_ratio"] > 0)].head(MOST).reset_index(drop=True)
-    drawn = shown.rename(columns={"rate_ratio": "ratio"})[["ratio", "low", "high"]].clip(*_WIDEST)
+    drawn = shown.rename(columns={"rate_ratio": "ratio"})[["ratio", "low", "high"]].clip(*WIDEST)
     is_sure = (shown["low"] > 1) | (shown["high"] < 1)
     figure = go.Figure()
     figure.add_vline(x=1, line={"color": roles.MUTED, "dash": "dot", "width": 1.5})
@@ -105,8 +104,7 @@ def drivers(found: pd.DataFrame, on: str) -> go.Figure:
             ],
             hovertemplate="%{customdata[1]}: %{customdata[2]} (%{customdata[3]} to %{customdata[4]})<extra></extra>",
         )
-    ends = [*drawn["low"], *drawn["high"], 0.95, 1.05]
-    first, last = max(min(ends) / 1.03, _WIDEST[0]), min(max(ends) * 1.03, _WIDEST[1])
+    first, last = around([*drawn["low"], *drawn["high"], 0.95, 1.05], 1.03)
     title = f"ratio of the means of {theme.label(on, 24)}"
     figure.layout.xaxis = log_axis(title, first, last, _ticks(first, last))
     names = [f"{one.node}  {one.low_value:.3g} → {one.high_value:.3g}" for one in shown.itertuples()]

@@ -260,11 +260,11 @@ def test_the_command_line_gives_the_same_numbers_and_changes_nothing(capsys):
 @pytest.mark.parametrize(
     ("more", "words"),
     [
-        (["--do", "x1"], "--do takes a name and a value, such as --do x=3"),
-        (["--do", "x1=many"], '--do sets a node to a number, not "x1" to "many"'),
+        (["--do", "x1"], "--do needs name=value; got 'x1'"),
+        (["--do", "x1=many"], "x1 must be a number; got 'many'"),
         (["--do", "x1=2", "--curve", "x1"], "leave --do out"),
         (["--where", "x1=2"], 'There is no covariate or context "x1": the table has none'),
-        (["--do", "x1=2", "--do", "x1=3"], '--do names "x1" twice'),
+        (["--do", "x1=2", "--do", "x1=3"], "x1 is given twice by --do"),
         (["--against", "x1=2"], "--against needs --do"),
     ],
 )
