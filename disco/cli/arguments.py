@@ -221,6 +221,7 @@ def _effect(command: argparse.ArgumentParser) -> None:
     for option, about in (("--do", do), ("--against", "compare with"), ("--where", where)):
         command.add_argument(option, action="append", default=[], metavar="NAME=3", help=f"{about}; repeatable")
     command.add_argument("--curve", metavar="NAME", help="instead of --do: the mean over the range of a node")
+    command.add_argument("--distribution", action="store_true", help="with --do: how often it has at least each count")
     _format(command)
 
 

@@ -10,6 +10,7 @@ from disco.cli.saying import say, say_json, sentence, short, write
 from disco.effects.answers import NO_SIGNS, Effect
 from disco.effects.asking import among
 from disco.effects.curve import curve
+from disco.effects.distribution import distribution
 from disco.effects.drivers import drivers
 from disco.effects.effect import effect
 from disco.effects.fitted import FittedGraphs
@@ -35,6 +36,8 @@ def run(arguments: argparse.Namespace) -> None:
     do, against = as_numbers("--do", arguments.do), as_numbers("--against", arguments.against)
     if against and not do:
         raise InputError("--against needs --do: the values that are compared with these.")
+    if arguments.distribution and not do:
+        raise InputError("--distribution needs --do: the values in question.")
     if do and arguments.curve is not None:
         raise InputError("--curve takes the whole range of a node: leave --do out.")
     if arguments.hidden_causes and (arguments.where or arguments.curve):
@@ -46,6 +49,8 @@ def run(arguments: argparse.Namespace) -> None:
         _print_signs(signs(fitted), arguments.format)
     elif arguments.curve is not None:
         _print_curve(fitted, arguments.on, arguments.curve, arguments.format)
+    elif arguments.distribution:
+        _print_distribution(distribution(fitted, arguments.on, do, against or None), arguments)
     elif do:
         found = effect(fitted, arguments.on, do, against or None)
         _print_effect(found, arguments.format)
@@ -66,11 +71,21 @@ def _print_curve(fitted: FittedGraphs, on: str, node: str, form: str) -> None:
     elif form == "csv":
         write(spreadsheets.to_csv(found))
     else:
-        several = found.groupby("of")["case"].transform("nunique") > 1
-        for row, is_one_of in zip(found.itertuples(), several, strict=True):
-            case = f", {row.when}" if is_one_of else ""
-            low, high = number(row.low), number(row.high)
+        for row in found.itertuples():
+            low, high, case = number(row.low), number(row.high), row.when and f", {row.when}"
             say(f"  {row.of}, {short(node)} = {row.value:g}: mean {number(row.mean)} ({low} to {high}){case}")
+
+
+def _print_distribution(found: pd.DataFrame, arguments: argparse.Namespace) -> None:
+    if arguments.format == "json":
+        say_json(plain({"on": arguments.on, "distribution": found.to_dict("records")}))
+    elif arguments.format == "csv":
+        write(spreadsheets.to_csv(found))
+    else:
+        for row in found.itertuples():
+            case = row.when and f", {row.when}"
+            ends = f"{row.at_least_low:.1%} to {row.at_least_high:.1%}"
+            say(f"  at least {row.count:g}: {row.at_least:.1%} ({ends}), against {row.against:.1%}{case}")
 
 
 def _print_effect(found: Effect, form: str) -> None:

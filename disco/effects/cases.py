@@ -7,13 +7,15 @@ interval of a case holds the effect in every graph of the whole table in it (as 
 Annals of Statistics 2009).
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 
-from disco.effects.fitted import Sampled
+from disco.effects.fitted import FittedGraphs, Sampled
 from disco.effects.graphs import Graphs, Path
+from disco.effects.sentences import short
 
 MOST_CASES = 3
 _DECIDES = 0.5  # share of the variance of the draws between an edge's two directions
@@ -61,6 +63,30 @@ def parts(graphs: Graphs, paths: Sequence[Path], done: Collection[int], sampled:
     if len(found) == 1:
         return [Part((), found[0])]
     return [Part(_common(graphs, one, turned), one) for one in found]
+
+
+def by_case(
+    fitted: FittedGraphs,
+    paths: Sequence[Path],
+    done: Collection[int],
+    sampled: Sampled,
+    frame_of: Callable[[np.ndarray], pd.DataFrame],
+) -> pd.DataFrame:
+    """One table over all cases, with columns case (from 0) and when (what it stands for; "" without cases) first.
+
+    Args:
+        paths, done, sampled: as for `parts`.
+        frame_of: the rows of a case, from its graphs, (graphs,) bool.
+    """
+    found, frames = parts(fitted.graphs, paths, done, sampled), []
+    for number, part in enumerate(found):
+        edges = [(fitted.names[parent], fitted.names[child]) for parent, child in part.edges]
+        when = short(edges, not sampled.reached[part.graphs].any()) if len(found) > 1 else ""
+        frame = frame_of(part.graphs)
+        frame.insert(0, "when", when)
+        frame.insert(0, "case", number)
+        frames.append(frame)
+    return pd.concat(frames, ignore_index=True)
 
 
 def _common(graphs: Graphs, among: np.ndarray, turned: dict[Pair, np.ndarray]) -> tuple[Pair, ...]:

@@ -9,11 +9,10 @@ import numpy as np
 import pandas as pd
 
 from disco.effects import asking
-from disco.effects.cases import parts
+from disco.effects.cases import by_case
 from disco.effects.effect import mean_of
 from disco.effects.fitted import FittedGraphs
 from disco.effects.graphs import Dag
-from disco.effects.sentences import short
 from disco.progress import SILENT, Reporter
 
 _POINTS, _LEVELS = 9, 5
@@ -40,8 +39,8 @@ def curve(
         is_direct: let the nodes between keep what they have in the rows.
 
     Returns:
-        Columns case (from 0; 0 without cases), when (what it stands for, `sentences.short`), value, mean, low and
-        high. The cases are those of the node's whole range; those of `Effect.cases` are of two values.
+        Columns case and when (`cases.by_case`), value, mean, low and high. The cases are those of the node's whole
+        range; those of `Effect.cases` are of two values.
 
     Raises:
         InputError: there is no such node.
@@ -58,14 +57,13 @@ def curve(
     paths = [dag.direct((one,), outcome) for dag in dags] if is_direct else fitted.graphs.paths((one,), outcome)
     sampled = fitted.sampled(paths, settings, outcome, _DRAWS, reporter)
     places = [settings.index({one: value}) for value in values]
-    frames = []
-    for number, part in enumerate(parts(fitted.graphs, paths, (one,), sampled)):
-        numbers = [mean_of(fitted, sampled, at, part.graphs) for at in places]
-        edges = [(fitted.names[parent], fitted.names[child]) for parent, child in part.edges]
-        when = short(edges, not sampled.reached[part.graphs].any())
-        frame = pd.DataFrame(numbers, columns=["mean", "low", "high"])
-        frames.append(frame.assign(case=number, when=when, value=values))
-    return pd.concat(frames, ignore_index=True)[["case", "when", "value", "mean", "low", "high"]]
+
+    def of_case(among: np.ndarray) -> pd.DataFrame:
+        means = pd.DataFrame([mean_of(fitted, sampled, at, among) for at in places], columns=["mean", "low", "high"])
+        means.insert(0, "value", values)
+        return means
+
+    return by_case(fitted, paths, (one,), sampled, of_case)
 
 
 def routes(fitted: FittedGraphs, on: str, node: str) -> list[tuple[tuple[str, ...], float]]:

@@ -1,4 +1,4 @@
-"""Levels drawn from a fitted node, and its mean, at many rows: compiled for the CPU.
+"""Levels drawn from a fitted node, and its distribution over many rows: compiled for the CPU.
 
 The node's distribution is computed on a grid of canonical parameters, and interpolated between its points. The grid
 ends where one level has all the probability: at a value that few rows have, the parameter may be a thousand times as
@@ -83,30 +83,29 @@ def _chances(low, step, points, value, weight):
 
 
 @compiled
-def mean(index, shift, bend, value, weight, grid):
-    """The mean count of a node over the rows, (k,).
+def on_grid(index, shift, bend, value, weight):
+    """The rows' probabilities of the levels on a grid of canonical parameters.
 
     Args:
         index: the sums of its parents' effects, (k, m).
         shift: the canonical parameter without them, (m,).
         bend: of the link.
         value, weight: of the levels: v / s, and the log base measure, (levels,).
-        grid: the counts of the levels.
+
+    Returns:
+        The share of the rows that each point stands for, (k, points), and the probabilities there, (points, levels).
     """
     eta = _eta(index, shift, bend)
     low, high, points = _points(eta, value, weight)
     step = (high - low) / (points - 1)
-    chances, means = _chances(low, step, points, value, weight), np.zeros(points)
-    for point in range(points):
-        for level in range(len(grid)):
-            means[point] += chances[point, level] * grid[level]
-    found = np.zeros(len(index))
+    shares = np.zeros((len(index), points))
     for k in range(index.shape[0]):
         for row in range(index.shape[1]):
             at = (min(max(eta[k, row], low), high) - low) / step
             left = min(int(at), points - 2)
-            found[k] += means[left] + (at - left) * (means[left + 1] - means[left])
-    return found / index.shape[1]
+            shares[k, left] += left + 1 - at
+            shares[k, left + 1] += at - left
+    return shares / index.shape[1], _chances(low, step, points, value, weight)
 
 
 @compiled
@@ -114,7 +113,7 @@ def drawn(index, shift, bend, value, weight, uniform):
     """A level of a node at every row, (k, m), with the same random number for all k.
 
     Args:
-        index, shift, bend, value, weight: as for `mean`.
+        index, shift, bend, value, weight: as for `on_grid`.
         uniform: from 0 to 1, (m,).
     """
     eta, levels = _eta(index, shift, bend), len(value)

@@ -96,10 +96,10 @@ def answer(fitted: FittedGraphs, sampled: Sampled, among: np.ndarray | None = No
     )
 
 
-def mean_of(fitted: FittedGraphs, sampled: Sampled, setting: int, among: np.ndarray | None = None) -> Interval:
-    """The mean at a setting, by its number; the arguments are those of `answer`."""
-    estimate = float(_shares(fitted, among) @ sampled.points[:, setting])
-    return _interval(fitted, sampled, estimate, lambda means: means[:, setting], among)
+def mean_of(fitted: FittedGraphs, sampled: Sampled, column: int, among: np.ndarray | None = None) -> Interval:
+    """A mean, by the number of its column in `Sampled`; the other arguments are those of `answer`."""
+    estimate = float(_shares(fitted, among) @ sampled.points[:, column])
+    return _interval(fitted, sampled, estimate, lambda means: means[:, column], among)
 
 
 def _shares(fitted: FittedGraphs, among: np.ndarray | None) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Graphs fitted to a table, and the outcome's mean over them at any setting of nodes."""
+"""Graphs fitted to a table, and an outcome's means over them at any setting of nodes."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -26,12 +26,12 @@ _ONE = "One graph is taken for granted: what is unsure of it is not in the inter
 
 
 class Sampled(NamedTuple):
-    """An outcome's means at k settings.
+    """An outcome's means at k settings, of q numbers: of the first at all settings, then of the next.
 
     Attributes:
-        points: of every graph, at the fits, (graphs, k).
+        points: of every graph, at the fits, (graphs, q · k).
         reached: whether a path leads to the outcome in it, (graphs,).
-        drawn: of every draw of graph, coefficients and rows, (draws, k).
+        drawn: of every draw of graph, coefficients and rows, (draws, q · k).
         of: the number of the graph of every draw, (draws,).
         weights: of every draw; they sum to 1, (draws,).
     """
@@ -101,8 +101,9 @@ class FittedGraphs:
         outcome: int,
         draws: int = DRAWS,
         reporter: Reporter = SILENT,
+        also: np.ndarray | None = None,
     ) -> Sampled:
-        """The outcome's means at settings.
+        """The outcome's means at settings: of its counts, and of other numbers of its levels.
 
         Args:
             paths: by graph (`Graphs.paths`).
@@ -110,24 +111,30 @@ class FittedGraphs:
             outcome: its number.
             draws: number of draws.
             reporter: called before every fit and draw.
+            also: the other numbers, (levels, q − 1).
         """
         self.nodes.fit((key for path in paths for key in path), reporter)
-        counts = self.nodes.given.counts.iloc[:, outcome].to_numpy(float)
+        of = self.nodes.grids[outcome].astype(float)[:, None]
+        of = of if also is None else np.column_stack([of, also])
+        seen = of[np.searchsorted(self.nodes.grids[outcome], self.nodes.given.counts.iloc[:, outcome])]
+
+        def unchanged(rows: np.ndarray) -> np.ndarray:
+            return np.repeat(seen[rows].mean(axis=0), len(settings))
+
         distinct = dict.fromkeys(paths)
-        means = Means(self.nodes, settings, self._often(len(distinct), draws), -1)
-        unchanged = np.full(len(settings), counts[self.nodes.rows].mean())
-        at_fit = {path: means.along(path) if path else unchanged for path in distinct}
+        means = Means(self.nodes, settings, of, self._often(len(distinct), draws), -1)
+        at_fit = {path: means.along(path) if path else unchanged(self.nodes.rows) for path in distinct}
         points = np.array([at_fit[path] for path in paths])
         reached = np.array([bool(path) for path in paths])
         place = {path: at for at, path in enumerate(distinct)}
-        of, weights = self._of_draws(np.array([place[path] for path in paths]), reached, draws)
-        drawn = np.empty((draws, len(settings)))
-        for number, graph in enumerate(of):
+        chosen, weights = self._of_draws(np.array([place[path] for path in paths]), reached, draws)
+        drawn = np.empty((draws, points.shape[1]))
+        for number, graph in enumerate(chosen):
             reporter.check()
             random = np.random.default_rng([self.seed, 29, number])
             over, path = Over(self._rows(random), random), paths[graph]
-            drawn[number] = Means(self.nodes, settings, over, number).along(path) if path else counts[over.rows].mean()
-        return Sampled(points, reached, drawn, of, weights)
+            drawn[number] = Means(self.nodes, settings, of, over, number).along(path) if path else unchanged(over.rows)
+        return Sampled(points, reached, drawn, chosen, weights)
 
     def _of_draws(self, alike: np.ndarray, reached: np.ndarray, draws: int) -> tuple[np.ndarray, np.ndarray]:
         """The graph of every draw, in proportion to their shares, and the weights of the draws.

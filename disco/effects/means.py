@@ -1,8 +1,8 @@
-"""The mean of an outcome if nodes are set, in one graph: ancestral sampling from the fits.
+"""Means of an outcome if nodes are set, in one graph: ancestral sampling from the fits.
 
 Nodes that the set ones do not act on keep what they have in the rows, as do covariates and exposure. Nodes between are
-drawn, along the order; of the outcome itself the mean given its parents is taken, which needs no draw. Every value in
-question uses the same random numbers, so that differences have little error.
+drawn, along the order; of the outcome itself the distribution given its parents is taken, which needs no draw. Every
+value in question uses the same random numbers, so that differences have little error.
 """
 
 from collections.abc import Mapping, Sequence
@@ -41,18 +41,19 @@ class Means:
     Args:
         nodes: the fits.
         settings: the values in question.
+        of: what means are taken of: numbers of the outcome's levels, such as their counts, (levels, q).
         over: the rows.
         number: of the draw of the coefficients; −1: those of the fit.
     """
 
-    def __init__(self, nodes: Nodes, settings: Settings, over: Over, number: int) -> None:
-        self._nodes, self._over, self._number = nodes, over, number
+    def __init__(self, nodes: Nodes, settings: Settings, of: np.ndarray, over: Over, number: int) -> None:
+        self._nodes, self._of, self._over, self._number = nodes, of, over, number
         self._many = len(settings)
         self._set = {node: np.array([nodes.basis_at(node, one[node]) for one in settings]) for node in settings[0]}
         self._drawn = dict[tuple[Key, tuple[int | None, ...]], tuple[int, np.ndarray]]()
 
     def along(self, path: Sequence[Key]) -> np.ndarray:
-        """The means in one graph, (k,).
+        """The means in one graph, (q · k): of the first number at all settings, then of the next.
 
         Args:
             path: the nodes changed by the set ones that act on the outcome, each with its parents, causes first; the
@@ -65,7 +66,7 @@ class Means:
                 self._drawn[alike] = len(self._drawn), self._levels(key, drawn)
             drawn[key[0]] = self._drawn[alike]
         one = self._nodes.conditional(path[-1], self._number)
-        return one.mean(self._index(one, path[-1], drawn), self._over.rows)
+        return one.mean(self._of, self._index(one, path[-1], drawn), self._over.rows).T.ravel()
 
     def _levels(self, key: Key, drawn: Mapping[int, tuple[int, np.ndarray]]) -> np.ndarray:
         """A node's levels as a parent, (k, m)."""

@@ -38,8 +38,7 @@ class Conditional(Distribution):
 
     def __init__(self, table: "Nodes", key: Key, theta: np.ndarray) -> None:
         node, parents = key
-        self._grid = table.grids[node].astype(float)
-        super().__init__(table.design, node, parents, theta, len(self._grid), table.bases)
+        super().__init__(table.design, node, parents, theta, len(table.grids[node]), table.bases)
         self.shift = self.shift_of(table.beside, table.offset)
 
     def at(self, number: int, bases: np.ndarray) -> np.ndarray:
@@ -52,9 +51,16 @@ class Conditional(Distribution):
         found.shift = self.shift + by
         return found
 
-    def mean(self, index: np.ndarray, rows: np.ndarray) -> np.ndarray:
-        """The mean count over rows with these numbers, (m,), at sums of effects, (k, m); (k,)."""
-        return drawing.mean(index, self.shift[rows], self.bend, self.value, self.weight, self._grid)
+    def mean(self, of: np.ndarray, index: np.ndarray, rows: np.ndarray) -> np.ndarray:
+        """The means of numbers of its levels over rows with these numbers, (m,); (k, …).
+
+        Args:
+            of: the numbers, such as the levels' counts, (levels, …).
+            index: sums of effects, (k, m).
+            rows: the rows.
+        """
+        shares, chances = drawing.on_grid(index, self.shift[rows], self.bend, self.value, self.weight)
+        return shares @ (chances @ of)
 
     def drawn(self, index: np.ndarray, rows: np.ndarray, uniform: np.ndarray) -> np.ndarray:
         """Levels at sums of effects, (k, m), of rows with these numbers, from random numbers of the rows, (m,)."""

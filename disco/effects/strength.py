@@ -81,7 +81,8 @@ def _log_ratio(nodes: Nodes, key: Key, parent: int, low: float, high: float) -> 
     basis = [
         nodes.basis_at(parent, float(np.clip(value, *nodes.parent_grids[parent][[0, -1]]))) for value in (high, low)
     ]
-    above, below = one.mean(np.stack([others + one.at(at, columns) for columns in basis]), np.arange(len(others)))
+    index = np.stack([others + one.at(at, columns) for columns in basis])
+    above, below = one.mean(nodes.grids[key[0]], index, np.arange(len(others)))
     return math.log(above / below)
 
 
@@ -103,8 +104,8 @@ def _seems(
         if key[0] == child:
             effect = one.effects[key[1].index(parent)][nodes.levels[:, parent]]
             index = index - effect + effect.mean()
-        levels = _drawn(one, index, times * size * hidden, random)
-        drawn.isetitem(key[0], nodes.grids[key[0]][levels])
+        grid = nodes.grids[key[0]]
+        drawn.isetitem(key[0], grid[_drawn(one, grid, index, times * size * hidden, random)])
     others = [node for node in own[1][1] if node != parent]
     names = [drawn.columns[node] for node in (parent, child, *others)]
     if min(drawn[name].nunique() for name in names[:2]) < 2:
@@ -115,11 +116,17 @@ def _seems(
     return abs(_log_ratio(again, key, 0, *values))
 
 
-def _drawn(one: Conditional, index: np.ndarray, hidden: np.ndarray, random: np.random.Generator) -> np.ndarray:
+def _drawn(
+    one: Conditional, grid: np.ndarray, index: np.ndarray, hidden: np.ndarray, random: np.random.Generator
+) -> np.ndarray:
     """Levels drawn with a hidden cause added to the canonical parameter, at the same mean, (n,)."""
+
+    def mean(by: np.ndarray) -> float:
+        return float(one.moved(by).mean(grid, index[None], rows)[0])
+
     rows = np.arange(len(index))
-    wanted, (low, high) = one.mean(index[None], rows)[0], _SPANS
+    wanted, (low, high) = mean(np.zeros(len(index))), _SPANS
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
-        low, high = (middle, high) if one.moved(hidden + middle).mean(index[None], rows)[0] < wanted else (low, middle)
+        low, high = (middle, high) if mean(hidden + middle) < wanted else (low, middle)
     return one.moved(hidden + low).drawn(index[None], rows, spread(len(rows), random))[0]

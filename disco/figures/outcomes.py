@@ -1,4 +1,4 @@
-"""Figures of effects: an outcome over the values of a node that is set, and the nodes that drive it most."""
+"""Figures of effects: an outcome over the values of a node that is set, its distribution, and what drives it most."""
 
 import math
 
@@ -9,13 +9,16 @@ import plotly.graph_objects as go
 from disco.effects.answers import Effect
 from disco.figures import roles, theme
 from disco.figures.axes import WIDEST, around, log_axis, log_ticks, named_rows, ratios
-from disco.words import number
+from disco.words import number, series
 
 MOST = 15  # drivers drawn
 _TICKS = 8  # most on a short axis
 _COLOURS = (roles.PICKED, roles.ACCENT, theme.GREEN)
 _DASHES = ("solid", "dash", "dot")
 _BAND = 0.18  # opacity
+_RARE = 0.005  # counts that fewer rows have are not drawn
+_MEAN = "at %{x:g}: mean %{y:.3g} (%{customdata[0]:.3g} to %{customdata[1]:.3g})<extra></extra>"
+_SHARE = "at least %{x:g}: %{y:.1%} (%{customdata[0]:.1%} to %{customdata[1]:.1%})<extra></extra>"
 
 
 def over_values(curve: pd.DataFrame, found: Effect, unit: str = "count") -> go.Figure:
@@ -32,7 +35,7 @@ def over_values(curve: pd.DataFrame, found: Effect, unit: str = "count") -> go.F
         figure.add_vline(x=at, line={"color": roles.MUTED, "dash": "dot", "width": 1.5})
     for case, part in curve.groupby("case", sort=True):
         look = int(case) % len(_COLOURS)
-        _line(figure, part, look, theme.label(part["when"].iloc[0], 60) if several else "mean")
+        _line(figure, part, _COLOURS[look], _DASHES[look], theme.label(part["when"].iloc[0], 60) or "mean", _MEAN)
         _ends(figure, part[part["value"].isin([before, after])], _COLOURS[look])
     figure.layout.xaxis = dict(title=f"{theme.label(cause)} is set to ({unit})")
     # A band that is wide at a value of few rows would flatten the rest.
@@ -43,8 +46,42 @@ def over_values(curve: pd.DataFrame, found: Effect, unit: str = "count") -> go.F
     return roles.titled(figure, title, height=360, legend=several)
 
 
-def _line(figure: go.Figure, part: pd.DataFrame, look: int, name: str) -> None:
-    colour, x = _COLOURS[look], part["value"]
+def over_counts(found: pd.DataFrame, effect: Effect) -> go.Figure:
+    """How often the outcome has at least a count: solid at the values asked about, dotted before; a colour per case.
+
+    Args:
+        found: from `disco.effects.distribution.distribution`, of this effect.
+        effect: its outcome and values.
+    """
+    above = found[found["count"] > found["count"].min()]
+    often = above[above[["at_least", "against"]].max(axis=1) > _RARE]
+    figure, drawn = go.Figure(), above if often.empty else often
+    several, is_short = found["case"].nunique() > 1, drawn["count"].nunique() <= _TICKS
+    for case, part in drawn.groupby("case", sort=True):
+        colour, when = _COLOURS[int(case) % len(_COLOURS)], theme.label(part["when"].iloc[0], 60)
+        for name, dash, shade in (
+            ("against", "dot", colour if several else roles.MUTED),
+            ("at_least", "solid", colour),
+        ):
+            names = {"count": "value", name: "mean", f"{name}_low": "low", f"{name}_high": "high"}
+            _line(figure, part[[*names]].rename(columns=names), shade, dash, when, _SHARE)
+            if is_short:
+                figure.data[-1].mode = "lines+markers"
+            figure.data[-1].showlegend = name == "at_least"
+    unit = {"dtick": 1} if is_short else {}
+    figure.layout.xaxis = {"title": f"count of {theme.label(effect.on, 24)}", **unit}
+    figure.layout.yaxis = dict(title="rows with at least this count", tickformat=".0%", rangemode="tozero")
+    moved = [name for name, value in effect.do.items() if value != effect.against[name]]
+    after, before = (
+        series([f"{theme.label(name, 24)} = {side[name]:g}" for name in moved]) for side in (effect.do, effect.against)
+    )
+    title = f"How often {theme.label(effect.on)} has at least a count, at {after} (solid) and {before} (dotted)"
+    return roles.titled(figure, title, height=320, legend=several)
+
+
+def _line(figure: go.Figure, part: pd.DataFrame, colour: str, dash: str, name: str, hover: str) -> None:
+    """A line with its band: value, mean, low and high."""
+    x = part["value"]
     figure.add_scatter(
         x=[*x, *x[::-1]],
         y=[*part["high"], *part["low"][::-1]],
@@ -61,9 +98,9 @@ def _line(figure: go.Figure, part: pd.DataFrame, look: int, name: str) -> None:
         y=part["mean"],
         mode="lines",
         name=name,
-        line={"color": colour, "width": 3, "dash": _DASHES[look]},
+        line={"color": colour, "width": 3, "dash": dash},
         customdata=part[["low", "high"]].to_numpy(),
-        hovertemplate="at %{x:g}: mean %{y:.3g} (%{customdata[0]:.3g} to %{customdata[1]:.3g})<extra></extra>",
+        hovertemplate=hover,
     )
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from disco.effects.answers import Effect
     from disco.effects.asking import Usual
 
-_DRAWS = 720  # about as many as an answer takes, with its curve
+_DRAWS = 820  # about as many as an answer takes, with its figures
 
 
 class Found(NamedTuple):
@@ -29,6 +29,7 @@ class Found(NamedTuple):
     Attributes:
         effect: the numbers.
         curve: the outcome's mean over the range of the cause; None if several nodes are set.
+        distribution: how often it has at least a count (`disco.effects.distribution.distribution`).
         routes: the paths to the outcome from the set nodes whose values differ, with the share of the graphs that
             have each.
         strengths: by each of these nodes, how strong a hidden cause of it and the outcome would have to be to make the
@@ -37,6 +38,7 @@ class Found(NamedTuple):
 
     effect: "Effect"
     curve: pd.DataFrame | None
+    distribution: pd.DataFrame
     routes: list[tuple[tuple[str, ...], float]]
     strengths: dict[str, float]
 
@@ -60,6 +62,7 @@ def effect(run: Run, on: str, do: Mapping[str, float], against: Mapping[str, flo
 
     def work(hear: Callback) -> Found:
         from disco.effects import curve
+        from disco.effects.distribution import distribution
         from disco.effects.effect import effect
         from disco.effects.strength import strength
 
@@ -73,12 +76,13 @@ def effect(run: Run, on: str, do: Mapping[str, float], against: Mapping[str, flo
             found, line = effect(fitted, on, do, against, reporter=reporter), None
             if len(do) == 1:
                 line = curve.curve(fitted, on, *do, reporter, (*against.values(), *do.values()))
+            counts = distribution(fitted, on, do, against, reporter)
             moved = [node for node in do if do[node] != against[node]]
             paths = [path for node in moved for path in curve.routes(fitted, on, node)]
             # Where a node is set, no path goes through it.
             routes = [(path, share) for path, share in paths if not {*path[1:]} & {*do}]
             strengths = {node: strength(fitted, node, on) for node in moved}
-            return Found(found, line, sorted(routes, key=lambda route: -round(route[1], 12)), strengths)
+            return Found(found, line, counts, sorted(routes, key=lambda route: -round(route[1], 12)), strengths)
 
     return asking.begun(("effects_answer", *asking.key(run, on, *do.items(), *against.items())), work)
 

@@ -49,16 +49,16 @@ def _answer(found: Refinement, answer: Found) -> None:
     for note in effect.notes:
         st.caption(f":material/info: {plain(note)}")
     left, right = st.container(key="beside_effects").columns(2, gap="medium")
-    if answer.curve is not None:
-        with left:
+    with left:
+        if answer.curve is not None:
             figure.show(outcomes.over_values(answer.curve, effect, modelled.unit(found.run)), "effects_curve")
             st.caption(
                 "The line: the mean over all rows if every row had this value. Band: 90 %. Diamonds: your two values."
             )
-    with left if answer.curve is None else right:
+        figure.show(outcomes.over_counts(answer.distribution, effect), "effects_distribution")
+    with right:
         _numbers(effect)
         _graphs(effect.total)
-    with right:
         _paths(answer.routes, effect)
     for cause, strength in answer.strengths.items():
         row = evidence_words.row_of(found.refined, cause, effect.on) or {}

@@ -254,6 +254,11 @@ def test_the_command_line_gives_the_same_numbers_and_changes_nothing(capsys):
     assert set(rows["of"]) == {"total", "direct"} and (rows["low"] <= rows["mean"]).all()
     assert main(["effect", run.id, "--on", "x3", "--curve", "x2"]) == 0
     assert len(capsys.readouterr().out.splitlines()) == len(rows)
+    assert main([*asked, "--distribution", "--format", "csv"]) == 0
+    rows = pd.read_csv(io.StringIO(capsys.readouterr().out))
+    assert rows.loc[0, ["at_least", "against"]].tolist() == [1, 1] and rows["at_least"].is_monotonic_decreasing
+    assert main([*asked, "--distribution"]) == 0
+    assert len(capsys.readouterr().out.splitlines()) == len(rows)
     assert files(run) == before
 
 
@@ -266,6 +271,7 @@ def test_the_command_line_gives_the_same_numbers_and_changes_nothing(capsys):
         (["--where", "x1=2"], 'There is no covariate or context "x1": the table has none'),
         (["--do", "x1=2", "--do", "x1=3"], "x1 is given twice by --do"),
         (["--against", "x1=2"], "--against needs --do"),
+        (["--distribution"], "--distribution needs --do"),
     ],
 )
 def test_a_bad_command_line_is_one_sentence(more, words, capsys):

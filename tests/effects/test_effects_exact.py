@@ -1,5 +1,6 @@
 """Effects against exact answers: enumeration, response curves, adjustment in all DAGs of four nodes, groups of rows."""
 
+from dataclasses import replace
 from itertools import combinations, permutations
 
 import networkx as nx
@@ -10,6 +11,7 @@ from refine_world import FOUR, dags
 from scipy.special import softmax
 
 from disco.effects import drawing
+from disco.effects.distribution import distribution
 from disco.effects.effect import effect
 from disco.effects.fitted import FittedGraphs
 from disco.effects.graphs import Graphs
@@ -44,13 +46,12 @@ def chances(model, node, levels):
 
 
 def by_enumeration(table, model, a):
-    """The mean of c if a is set: over the rows' d, and every b."""
-    grid_b, grid_c = model.grids[1], model.grids[2]
+    """The distribution of c if a is set: over the rows' d, and every b."""
     levels = {"a": np.full(len(table), a), "d": np.searchsorted(model.grids[3], table["d"])}
     chance_of_b, found = chances(model, "b", levels), 0.0
-    for b in range(len(grid_b)):
+    for b in range(len(model.grids[1])):
         chance_of_c = chances(model, "c", {**levels, "b": np.full(len(table), b)})
-        found += (chance_of_b[:, b] * (chance_of_c @ grid_c)).mean()
+        found += (chance_of_b[:, b, None] * chance_of_c).mean(axis=0)
     return found
 
 
@@ -61,8 +62,36 @@ def test_means_are_those_of_enumeration():
     fitted.nodes.fit(path)
     rows = np.tile(np.arange(len(table)), 20)
     settings = [{0: float(a)} for a in range(4)]
-    found = Means(fitted.nodes, settings, Over(rows, np.random.default_rng(0)), -1).along(path)
-    assert found == pytest.approx([by_enumeration(table, model, a) for a in range(4)], rel=0.003)
+    counts, over = model.grids[2][:, None], Over(rows, np.random.default_rng(0))
+    found = Means(fitted.nodes, settings, counts, over, -1).along(path)
+    assert found == pytest.approx([by_enumeration(table, model, a) @ model.grids[2] for a in range(4)], rel=0.003)
+
+
+def test_the_distribution_is_that_of_enumeration_with_the_effect_as_its_mean():
+    table = small_table()
+    fitted, model = FittedGraphs.of_dag(CHAIN, table), Model.of(table, {"b": ["a"], "c": ["a", "b", "d"]})
+    found = distribution(fitted, "c", {"a": 3}, {"a": 0})
+    assert found["count"].tolist() == model.grids[2].tolist() and set(found["case"]) == {0}
+    for name, a in (("at_least", 3), ("against", 0)):
+        exact = by_enumeration(table, model, a)[::-1].cumsum()[::-1]
+        assert found[name].to_numpy() == pytest.approx(exact, abs=0.01)
+        low, high = (found[f"{name}_{end}"] for end in ("low", "high"))
+        assert (low <= found[name]).all() and (found[name] <= high).all() and (high[1:] - low[1:] > 1e-4).all()
+    total = effect(fitted, "c", {"a": 3}, {"a": 0}).total
+    steps = np.diff(model.grids[2], prepend=0)
+    assert found["at_least"] @ steps == pytest.approx(total.mean.estimate, rel=0.01)
+    assert found["against"] @ steps == pytest.approx(total.mean_against.estimate, rel=0.01)
+
+
+def test_a_distribution_without_a_path_is_that_of_the_rows():
+    table = small_table()
+    graphs = Graphs.one(nx.DiGraph([("a", "b")]), NAMES), Graphs.one(nx.DiGraph([("a", "c")]), NAMES)
+    dags = [replace(one.dags[0], share=0.5) for one in graphs]
+    fitted = FittedGraphs.of(replace(graphs[0], dags=tuple(dags)), prepare(table))
+    sampled = distribution(fitted, "c", {"a": 3}, {"a": 0})
+    alone = distribution(FittedGraphs.of_dag(nx.DiGraph([("a", "c")]), table), "c", {"a": 3}, {"a": 0})
+    rows = [(table["c"] >= count).mean() for count in sampled["count"]]
+    assert sampled["at_least"].to_numpy() == pytest.approx((alone["at_least"] + rows).to_numpy() / 2, abs=0.01)
 
 
 def test_a_node_without_others_between_has_the_response_curve():
@@ -79,6 +108,13 @@ def test_a_node_without_others_between_has_the_response_curve():
     assert 0.8 * half < (own.high - own.low) / 2 < 1.6 * half
 
 
+def averaged(*parts):
+    """The probability of every level over all rows, (k, levels)."""
+    shares, chances = drawing.on_grid(*parts)
+    assert shares.sum(axis=1) == pytest.approx(1)
+    return shares @ chances
+
+
 @pytest.mark.parametrize("bend", [-0.7, 0.0, 0.4])
 def test_compiled_levels_and_means_follow_the_probabilities(bend):
     random = np.random.default_rng(1)
@@ -88,7 +124,7 @@ def test_compiled_levels_and_means_follow_the_probabilities(bend):
     eta = (np.expm1(bend * index) / bend if bend else index) + shift
     chance = np.exp(eta[..., None] * value + weight)
     chance /= chance.sum(-1, keepdims=True)
-    found = drawing.mean(index, shift, bend, value, weight, grid.astype(float))
+    found = averaged(index, shift, bend, value, weight) @ grid
     assert found == pytest.approx((chance @ grid).mean(axis=1), rel=1e-3)
     times = np.zeros((2, 6))
     for _ in range(50):
@@ -108,7 +144,7 @@ def test_a_parameter_far_away_in_some_rows_changes_no_other():
     grid, value, weight = np.arange(6.0), np.arange(6) / 0.4, -0.2 * np.arange(6.0) ** 2
     chance = np.exp(index[0][:, None] * value + weight)
     chance /= chance.sum(-1, keepdims=True)
-    found = drawing.mean(index, shift, 0.0, value, weight, grid)
+    found = averaged(index, shift, 0.0, value, weight) @ grid
     assert found == pytest.approx([(chance @ grid).mean(), 0, 5], rel=0.005, abs=1e-9)
     uniform = (random.permutation(2000) + random.random(2000)) / 2000
     levels = drawing.drawn(index, shift, 0.0, value, weight, uniform)

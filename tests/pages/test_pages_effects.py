@@ -78,7 +78,7 @@ def test_the_answer_has_the_engines_numbers_and_the_address_asks_the_same(monkey
     low, high = map(number, found.total.rate_ratio[1:])
     assert rows.loc["Along all paths", "ratio"] == f"{number(found.total.rate_ratio[0])} ({low} to {high})"
     assert frame_with(at, "path").to_numpy().tolist() == [["b → c", pytest.approx(100)]]
-    assert len(at.get("plotly_chart")) == 2
+    assert len(at.get("plotly_chart")) == 3
     assert "cause" not in at.query_params  # what was not chosen is not written, so that Back leaves the page
     answer = json.loads(next(text for name, text in files.items() if name.endswith("_effect.json")))
     assert answer["rate_ratio"] == pytest.approx(list(found.total.rate_ratio)) and answer["do"] == {"b": 8}
@@ -105,7 +105,7 @@ def test_several_nodes_are_set_at_once_by_a_link_or_a_button():
     assert question(at) == ("a", "c", 2, 5, 3, 3) and "If a went from 2 to 5 while b stayed at 3" in texts(at)
     paths = {path for path, _ in frame_with(at, "path").to_numpy().tolist()}
     assert [*frame_with(at, "ratio")["ratio"]].count("no change") <= 1  # a held node makes no case of its own
-    assert paths == {"a → c"} and len(at.get("plotly_chart")) == 1  # no path through b, none from it, and no curve
+    assert paths == {"a → c"} and len(at.get("plotly_chart")) == 2  # no path through b, none from it, and no curve
     button(at, "Take away").click().run()
     assert question(at) == ("a", "c", 2, 5) and "also" not in at.query_params
     button(at, "Set another node too").click().run()
