@@ -54,10 +54,10 @@ def evidence_of(scores: Scores, parents: list[tuple[int, ...]]) -> pd.DataFrame:
     return rows.set_index(["parent", "child"])
 
 
-def refined(order, sources, orders=None, starts=NO_STARTS, tables=None, bootstrap=0):
-    """A refinement with edges (parent, child): source."""
+def refined(order, sources, orders=None, starts=NO_STARTS, tables=None, bootstrap=0, nats=np.inf):
+    """A refinement with edges (parent, child): source, and this direction evidence for each."""
     rows = [(*pair, source) for pair, source in sources.items()]
-    edges = pd.DataFrame(rows, columns=["parent", "child", "source"]).astype(str)
+    edges = pd.DataFrame(rows, columns=["parent", "child", "source"]).astype(str).assign(direction_nats=nats)
     found = Found(list(order), edges, choices={"bootstrap": bootstrap})
     return Refined(found, starts, "one", 0.0, 0, 0, None, orders, tables)
 

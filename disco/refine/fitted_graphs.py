@@ -11,7 +11,7 @@ from disco.refine.result import Refined
 from disco.table.prepared import Table, prepare
 from disco.table.roles import Given
 
-_FEWEST = 8  # graphs of a bootstrap table's class, if they are drawn
+_FEWEST, _FEWEST_NEAR = 8, 3  # graphs of a class of a bootstrap table, and of one near the best, if they are drawn
 _NO_TABLES = "There are no bootstrap tables, so what is unsure of the presence of edges is not in the intervals."
 
 
@@ -38,12 +38,13 @@ def fitted_graphs(
     require("seed", seed, whole_from(0))
     given = prepare(table, roles)
     left = Left.of(refined, list(given.counts.columns), given, knowledge)
-    classes, dags, is_exact = left.classes, list[Dag](), True
-    near = sum(not is_drawn for *_, is_drawn in classes)
+    classes, dags, is_exact = left.classes(left.reversed()), list[Dag](), True
+    whole = sum(share for _, share, is_drawn in classes if not is_drawn)
+    tables = sum(is_drawn for *_, is_drawn in classes)
     for alike, share, is_drawn in classes:
-        # Half of all are of the whole table: its cases hold each of them.
-        most = max(_FEWEST, MOST_GRAPHS // 2 // (len(classes) - near)) if is_drawn else MOST_GRAPHS // 2 // near
-        graphs, is_all = alike.graphs(seed, most)
+        # Half of all are of the whole table, most of the likeliest: its cases hold each of them.
+        most = MOST_GRAPHS // 2 // tables if is_drawn else round(share / whole * MOST_GRAPHS / 2)
+        graphs, is_all = alike.graphs(seed, max(most, _FEWEST if is_drawn else _FEWEST_NEAR))
         is_exact = is_exact and is_all
         each = share / len(graphs)
         dags += [Dag(tuple(children), tuple(below), each, not is_drawn) for children, below in graphs]

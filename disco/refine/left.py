@@ -3,11 +3,16 @@
 The class of the graph found (`disco.refine.orientations`) counts as much as that of each bootstrap table. The class
 that its edges have along the order of a search that ended near the best counts exp(−Δ) times as much, with Δ the
 difference of the scores, nats. Directions that have a source are the same in all of them; open ones point either way.
+
+A collider can compel an open direction although hardly any evidence supports it. `Left.reversed` has the graphs with
+such an edge reversed.
 """
 
+import math
 from collections import Counter
 from collections.abc import Sequence
 
+import networkx as nx
 import numpy as np
 
 from disco.errors import InputError
@@ -18,9 +23,11 @@ from disco.knowledge.resolved import closure
 from disco.refine.limits import BOUND
 from disco.refine.orientations import Class
 from disco.refine.result import Refined
+from disco.refine.reversal import reversed_orders
 from disco.table.interventions import MARGIN
 from disco.table.prepared import Prepared
 
+_MOST_REVERSED = 100  # open edges
 _CONTRADICTED = "The refinement contradicts the knowledge or the table's experiments: give those that it was made with."
 
 
@@ -61,6 +68,9 @@ class Left:
         graphs = [(self._along([index[name] for name in order]), weight) for order, weight in orders]
         if graphs[0][0] is None:
             raise InputError(_CONTRADICTED)
+        self._order = [index[name] for name in refined.order]
+        self._lost = edges["direction_nats"].to_numpy(float)
+        self._bound = float(refined.found.choices.get("bound", BOUND))
         self.starts = [(graph, weight) for graph, weight in graphs if graph is not None]
         self.tables = [] if refined.tables is None else self._turned(refined, index)
 
@@ -86,12 +96,30 @@ class Left:
         rules = _rules(list(names), given, knowledge, margin)
         return cls(refined, {name: number for number, name in enumerate(names)}, rules)
 
-    @property
-    def classes(self) -> list[tuple[Class, float, bool]]:
-        """The classes of the graphs, each once, with their shares, and whether they are of bootstrap tables only."""
+    def reversed(self) -> list[tuple[np.ndarray, float]]:
+        """The graphs with an open edge reversed that lose the least score, at most the bound, with their weights.
+
+        The edges point along the order with the child before the parent (`disco.refine.reversal`); the weight is
+        exp(−Δ), with Δ the direction evidence, nats.
+        """
+        graph, found = nx.DiGraph(self.pairs), list[tuple[np.ndarray, float]]()
+        turned = [one for one in self.open if self._lost[one] <= self._bound]
+        for one in sorted(turned, key=self._lost.__getitem__)[:_MOST_REVERSED]:
+            weight = math.exp(-max(self._lost[one], 0.0))
+            for order in reversed_orders(self._order, graph, self.pairs[one], self.known):
+                if (along := self._along(order)) is not None:
+                    found.append((along, weight))
+        return found
+
+    def classes(self, also: Sequence[tuple[np.ndarray, float]] = ()) -> list[tuple[Class, float, bool]]:
+        """The classes of the graphs, each once, with their shares, and whether they are of bootstrap tables only.
+
+        Args:
+            also: further graphs near the best, with their weights.
+        """
         found: dict[tuple[int, ...], Class] = {}
         weights = dict[tuple[int, ...], float]()
-        for graph, weight in self.starts:
+        for graph, weight in (*self.starts, *also):
             one = Class(graph, self.known)
             found.setdefault(one.key, one)
             weights[one.key] = max(weight, weights.get(one.key, 0.0))  # however many searches ended there

@@ -131,7 +131,7 @@ class _Counted(NamedTuple):
 
 
 def _counted(edges: Left, settable: Sequence[int], seed: int) -> _Counted:
-    classes = edges.classes
+    classes = edges.classes()
     most = max(_FEWEST_GRAPHS, MOST_GRAPHS // len(classes))
     shares: dict[tuple[int, int], np.ndarray] = defaultdict(lambda: np.zeros(2))
     parents, total, is_exact = dict[tuple[int, int], tuple[int, ...]](), 0, True

@@ -224,6 +224,17 @@ def test_another_table_or_graph_is_refused():
         FittedGraphs.of_dag(nx.DiGraph([("a", "z")]), table())
 
 
+def test_a_collider_compels_an_open_direction_unless_its_evidence_is_weak():
+    """a → b ← c: reversing either edge gives another class, near the best or not."""
+    edges, given = {("a", "b"): "", ("c", "b"): ""}, table()
+    strong, weak = (fitted_graphs(refine_world.refined("acbd", edges, nats=nats), given) for nats in (11.0, 2.0))
+    assert effect(strong, "b", {"a": 6}, {"a": 1}).cases == ()
+    first, second = effect(weak, "b", {"a": 6}, {"a": 1}).cases
+    assert first.edges == (("a", "b"),) and second.edges == (("b", "a"),) and second.is_none
+    # The other class is exp(−2) times as likely; a ← b in two of its three graphs.
+    assert second.share == pytest.approx(np.exp(-2) / (1 + np.exp(-2)) * 2 / 3)
+
+
 def test_a_refinement_answers_by_itself(settled):
     found = refined(KNOWN, [list(KNOWN)] * 4).effect(table(), "c", {"a": 6}, {"a": 1})
     assert found.total == effect(settled, "c", {"a": 6}, {"a": 1}).total
