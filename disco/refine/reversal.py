@@ -16,10 +16,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import networkx as nx
+import numpy as np
 
 from disco.knowledge import Resolved
 from disco.refine.scores import Scores, resolve
-from disco.refine.walks import Parents, Walk, bits_of, together
+from disco.refine.walks import Allowed, Parents, Walk, together
 
 
 @dataclass(frozen=True)
@@ -54,19 +55,13 @@ def reversals(
         only: the edges (parent, child) to reverse; None for all.
     """
     graph = nx.DiGraph((parent, child) for child, nodes in enumerate(parents) for parent in nodes)
-    before = {node: scores.allowed(node, order[:position]) for position, node in enumerate(order)}
-    now = resolve([(scores, scores.walk(node, before[node], parents[node])) for node in range(len(parents))])
+    places = _Places(scores, order)
+    now = resolve([(scores, scores.walk(node, places.allowed[node], parents[node])) for node in range(len(parents))])
 
     def best(edge: tuple[int, int]) -> Walk[Reversal]:
         found = []
-        for other in reversed_orders(order, graph, edge, scores.rules):
-            first, last = order.index(edge[0]), order.index(edge[1])
-            allowed, earlier = {}, bits_of(other[:first])
-            for node in other[first : last + 1]:  # all others keep their preceding nodes
-                allowed[node] = earlier & scores.may[node]
-                earlier |= 1 << node
-            changed = [node for node in allowed if allowed[node] != before[node]]
-            fits = yield from together([scores.walk(node, allowed[node], now[node].parents) for node in changed])
+        for changed in [places.changed(edge, other) for other in reversed_orders(order, graph, edge, scores.rules)]:
+            fits = yield from together([scores.walk(*one, now[one[0]].parents) for one in changed.items()])
             lost, here, there = 0.0, {}, {}
             for node, fitted in zip(changed, fits, strict=True):
                 lost += now[node].score - fitted.score if now[node].available and fitted.available else math.nan
@@ -76,6 +71,33 @@ def reversals(
         return min(found, key=lambda one: math.inf if math.isnan(one.nats) else one.nats)
 
     return resolve([(scores, best(edge)) for edge in (graph.edges if only is None else only)])
+
+
+class _Places:
+    """An order, and what other orders change in it.
+
+    Attributes:
+        allowed: every node's candidates before it.
+    """
+
+    def __init__(self, scores: Scores, order: Sequence[int]) -> None:
+        self._scores, self._place = scores, np.argsort(order)
+        place = self._place.tolist()
+        self.allowed = [scores.allowed_at(node, place) for node in range(len(place))]
+        pairs = [(node, other) for node, nodes in enumerate(scores.candidates) for other in nodes if node < other]
+        self._one, self._two = np.array(pairs, dtype=int).reshape(-1, 2).T
+        self._is_first = self._place[self._one] < self._place[self._two]
+
+    def changed(self, edge: tuple[int, int], order: Sequence[int]) -> dict[int, Allowed]:
+        """The candidates before each node that has others in an order, along it; outside the edge it is the same."""
+        first, last = (int(self._place[node]) for node in edge)
+        new = self._place.copy()
+        new[order[first : last + 1]] = np.arange(first, last + 1)
+        turned = np.flatnonzero((new[self._one] < new[self._two]) != self._is_first)
+        place = new.tolist()
+        moved = sorted({*self._one[turned].tolist(), *self._two[turned].tolist()}, key=place.__getitem__)
+        found = {node: self._scores.allowed_at(node, place) for node in moved}
+        return {node: allowed for node, allowed in found.items() if allowed != self.allowed[node]}
 
 
 def reversed_orders(

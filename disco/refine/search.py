@@ -18,7 +18,7 @@ import numpy as np
 
 from disco.progress import Callback, Reporter, Sketch
 from disco.refine.stepwise import Fit, Stepwise, predicted_losses
-from disco.refine.walks import Parents, Walk, bits_of, together
+from disco.refine.walks import Allowed, Parents, Walk, together
 
 STOPPED = "the refinement was stopped."
 _LEAST_GAIN = 1e-3  # smallest gain of a move, nats
@@ -90,10 +90,10 @@ def search(
             else:
                 moved = yield from _reversed(state)
                 tell(sweep, len(nodes))
-        sweeps.append(state.score)
+        sweeps.append(state.total())
         if not moved or reporter.has_enough:
             break
-    return Optimum(state.order, [fitted.parents for fitted in state.fitted], state.score, sweeps)
+    return Optimum(state.order, [fitted.parents for fitted in state.fitted], state.total(), sweeps)
 
 
 def _reversed(state: "_State") -> Walk[bool]:
@@ -127,25 +127,41 @@ class _Places:
 
 
 class _State:
-    """An order, and every node's fit in it."""
+    """An order, and every node's fit in it.
+
+    What a move costs depends on the candidates of the moved nodes, not on the number of all nodes.
+
+    Attributes:
+        place: every node's position in the order, (d,).
+        allowed: every node's candidates before it.
+        fitted: every node's fit.
+        score: the sum of their scores; moves add to it, and `total` computes it anew.
+    """
 
     def __init__(self, scores: Stepwise[Any], order: list[int]) -> None:
-        self.scores, self.order = scores, order
+        self.scores, self.order, self.place = scores, order, [0] * len(order)
+        self._placed(0, len(order))
+        self.allowed = [scores.allowed_at(node, self.place) for node in range(len(order))]
         self.fitted: list[Fit] = []
+        self.score = 0.0
 
     def begin(self, parents: Sequence[Sequence[int]] | None = None) -> Walk[None]:
         """Find every node's parents among those before it, by steps from given parents."""
         parents = parents or [()] * len(self.order)
-        walks, before = [], 0
-        for node in self.order:
-            walks.append(self.scores.walk(node, before & self.scores.may[node], tuple(parents[node])))
-            before |= 1 << node
+        walks = [self.scores.walk(node, self.allowed[node], tuple(parents[node])) for node in self.order]
         fitted = yield from together(walks)
         self.fitted = [fitted for _, fitted in sorted(zip(self.order, fitted, strict=True), key=lambda one: one[0])]
+        self.total()
 
-    @property
-    def score(self) -> float:
-        return sum(fitted.score for fitted in self.fitted)
+    def total(self) -> float:
+        """The score, computed anew."""
+        self.score = sum(fitted.score for fitted in self.fitted)
+        return self.score
+
+    def _placed(self, first: int, last: int) -> None:
+        """Write the places of a stretch of the order."""
+        for at in range(first, last):
+            self.place[self.order[at]] = at
 
     def sketch(self) -> Sketch:
         """The graph, with the predicted loss of score without each edge."""
@@ -153,22 +169,15 @@ class _State:
 
     def _walks(self, node: int, reach: int) -> "_Places":
         """The positions up to `reach` linked nodes away, and the walks that score them."""
-        scores, linked = self.scores, self.scores.index[node]
-        around: list[int] = []
-        before, passed, now = {}, 0, 0
-        for other in self.order:
-            if other == node:
-                now = len(around)
-            elif other in linked:
-                around.append(other)
-                before[other] = passed
-            passed |= 1 << other
+        scores, linked, place = self.scores, self.scores.index[node], self.place
+        around = sorted(linked, key=place.__getitem__)
+        now = sum(place[other] < place[node] for other in around)
         least, most = self._room(node, linked)
         first = max(now - reach, least)
         behind, near = around[:first], around[first : min(now + reach, most)]
         with_it, without = [], []
         for other in near:
-            allowed, bit, parents = before[other] & scores.may[other], 1 << node, self.fitted[other].parents
+            allowed, bit, parents = self.allowed[other], 1 << scores.index[other][node], self.fitted[other].parents
             with_it.append(scores.walk(other, allowed | bit & scores.may[other], parents))
             without.append(scores.walk(other, allowed & ~bit, parents))
         return _Places(behind, near, now - first, [*with_it, *without, self._along(node, behind, near)])
@@ -182,7 +191,7 @@ class _State:
             fits.append(fitted)
             parents = fitted.parents
             if position < len(near):
-                allowed |= 1 << near[position] & scores.may[node]
+                allowed |= 1 << scores.index[node][near[position]] & scores.may[node]
         return fits
 
     def _room(self, node: int, linked: Container[int]) -> tuple[int, int]:
@@ -211,58 +220,79 @@ class _State:
         best = int(total.argmax())
         if total[best] <= total[positions.now] + _LEAST_GAIN:
             return False
-        self.order.remove(node)
-        last = [*positions.behind, *near[:best]][-1:]
-        at = self.order.index(last[0]) + 1 if last else 0
-        if (rules := self.scores.rules) is not None:
-            at = max(at, rules.span(self.order, node)[0])
-        self.order.insert(at, node)
+        self._insert(node, [*positions.behind, *near[:best]])
         self.fitted[node] = mine[best]
         for number, other in enumerate(near):
             self.fitted[other] = before[number] if number < best else after[number]
+        self.score += total[best] - total[positions.now]
         return True
 
-    def tuck(self, edge: tuple[int, int]) -> tuple[list[int], list[int], list[Walk[Fit]]] | None:
-        """The order with an edge reversed, the nodes with other candidates in it, and their walks.
+    def _insert(self, node: int, behind: Sequence[int]) -> None:
+        """Move a node to right after the last of these nodes, or to the first place of all if there are none."""
+        start = self.place[node]
+        self.order.pop(start)
+        last = self.place[behind[-1]] if behind else -1
+        at = last + (last < start)
+        if (rules := self.scores.rules) is not None:
+            at = max(at, rules.span(self.order, node)[0])
+        self.order.insert(at, node)
+        self._placed(min(start, at), max(start, at) + 1)
+        for one in (node, *self.scores.index[node]):
+            self.allowed[one] = self.scores.allowed_at(one, self.place)
+
+    def tuck(self, edge: tuple[int, int]) -> tuple[list[int], dict[int, Allowed], list[Walk[Fit]]] | None:
+        """The nodes that move before the parent to reverse an edge, in order, and what changes.
 
         None if there is no such edge, if the rules fix its direction, or if another path joins its ends, so that no
         order reverses this edge alone.
+
+        Returns:
+            These nodes, the child last; the candidates of every node that has others then; and the walks of these.
         """
         parent, child = edge
         if parent not in self.fitted[child].parents:
             return None
-        start, end = self.order.index(parent), self.order.index(child)
-        ahead = self.scores.ahead
-        block, above = [child], (set(self.fitted[child].parents) - {parent}) | ahead[child]
-        for node in self.order[end - 1 : start : -1]:
-            if node in above:
-                block.append(node)
-                above.update(self.fitted[node].parents, ahead[node])
-        if parent in above:
-            return None
-        inside = set(block)
-        passed = [node for node in self.order[start : end + 1] if node not in inside]
-        order = [*self.order[:start], *block[::-1], *passed, *self.order[end + 1 :]]
-        before, affected, walks = bits_of(order[:start]), [], []
-        others = {True: set(passed), False: inside}
-        for node in order[start : end + 1]:
-            if not others[node in inside].isdisjoint(self.scores.index[node]):
-                affected.append(node)
-                walks.append(self.scores.walk(node, before & self.scores.may[node], self.fitted[node].parents))
-            before |= 1 << node
-        return order, affected, walks
+        scores, place = self.scores, self.place
+        start, end = place[parent], place[child]
+        block, found = [child], {child}
+        for node in block:  # grows
+            above = {*self.fitted[node].parents, *scores.ahead[node]} - ({parent} if node == child else set())
+            if parent in above or (node == child and parent in scores.ahead[child]):
+                return None
+            new = [other for other in above - found if place[other] > start]
+            found.update(new)
+            block += new
+        block.sort(key=place.__getitem__)
+        changed: dict[int, Allowed] = {}
+        passed = dict[int, Allowed]()
+        for node in block:
+            now = self.allowed[node]
+            for number, other in enumerate(scores.candidates[node]):
+                if start <= place[other] <= end and other not in found:
+                    now &= ~(1 << number)
+                    bit = 1 << scores.index[other][node]
+                    passed[other] = passed.get(other, self.allowed[other]) | bit & scores.may[other]
+                    changed[node] = 0
+            if node in changed:
+                changed[node] = now
+        changed |= {node: passed[node] for node in sorted(passed, key=place.__getitem__)}
+        return block, changed, [scores.walk(*one, self.fitted[one[0]].parents) for one in changed.items()]
 
     def reverse(self, edge: tuple[int, int]) -> Walk[bool]:
         """Reverse an edge if that raises the score; returns whether it did."""
         tuck = self.tuck(edge)
         if tuck is None:
             return False
-        order, affected, walks = tuck
+        block, changed, walks = tuck
         fits = yield from together(walks)
-        gained = sum(new.score - self.fitted[node].score for node, new in zip(affected, fits, strict=True))
+        gained = sum(new.score - self.fitted[node].score for node, new in zip(changed, fits, strict=True))
         if gained <= _LEAST_GAIN:
             return False
-        self.order = order
-        for node, new in zip(affected, fits, strict=True):
-            self.fitted[node] = new
+        start, end, inside = self.place[edge[0]], self.place[edge[1]], set(block)
+        stay = [node for node in self.order[start : end + 1] if node not in inside]
+        self.order[start : end + 1] = [*block, *stay]
+        self._placed(start, end + 1)
+        for (node, allowed), new in zip(changed.items(), fits, strict=True):
+            self.allowed[node], self.fitted[node] = allowed, new
+        self.score += gained
         return True

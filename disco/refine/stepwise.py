@@ -12,7 +12,7 @@ import numpy as np
 
 from disco.knowledge import Resolved
 from disco.refine.limits import MOST_PARENTS
-from disco.refine.walks import Allowed, Parents, Walk, bits_of
+from disco.refine.walks import Allowed, Parents, Walk
 
 _DOUBT = 1.0  # nats: a fit without a parent is tried if its predicted loss is at most this
 
@@ -64,32 +64,50 @@ class Stepwise(Generic[AFit]):
         self.candidates = [tuple(nodes) for nodes in candidates]
         self.index = [{node: index for index, node in enumerate(nodes)} for nodes in self.candidates]
         self.rules = rules
-        self.may, self.must = [bits_of(nodes) for nodes in self.candidates], [0] * len(candidates)
+        self.may, self.must = [(1 << len(nodes)) - 1 for nodes in self.candidates], [0] * len(candidates)
         self.ahead: list[set[int]] = [set() for _ in candidates]  # the nodes that must precede a node
         if rules is not None:
             never, required, before = (
                 [set(np.flatnonzero(column).tolist()) for column in matrix.T]
                 for matrix in (rules.forbidden, rules.required, rules.before)
             )
-            self.may = [may & ~bits_of(nodes) for may, nodes in zip(self.may, never, strict=True)]
-            self.must, self.ahead = [bits_of(nodes) for nodes in required], before
+            every = range(len(candidates))
+            self.may = [self.may[node] & ~self._bits(node, never[node]) for node in every]
+            self.must, self.ahead = [self._bits(node, required[node]) for node in every], before
         self.fits: list[dict[Parents, AFit]] = [{} for _ in self.candidates]
         self.found: list[dict[Allowed, AFit]] = [{} for _ in self.candidates]
 
     def allowed(self, node: int, before: Iterable[int]) -> Allowed:
         """A node's candidates among the given nodes, without those forbidden by the rules."""
-        return bits_of(before) & self.may[node]
+        return self._bits(node, before) & self.may[node]
+
+    def allowed_at(self, node: int, place: Sequence[int]) -> Allowed:
+        """A node's candidates with an earlier place in an order, (d,), without those forbidden by the rules."""
+        here, found = place[node], 0
+        for number, other in enumerate(self.candidates[node]):
+            if place[other] < here:
+                found |= 1 << number
+        return found & self.may[node]
+
+    def _bits(self, node: int, others: Iterable[int]) -> Allowed:
+        """A node's candidates among others."""
+        index, found = self.index[node], 0
+        for other in others:
+            if other in index:
+                found |= 1 << index[other]
+        return found
 
     def walk(self, node: int, allowed: Allowed, parents: Parents) -> Walk[AFit]:
         """Find a node's parents among the allowed ones by steps from given parents; required ones stay if allowed."""
         found = self.found[node].get(allowed)
         if found is not None:
             return found
-        start = tuple(parent for parent in parents if allowed >> parent & 1)
+        index, candidates = self.index[node], self.candidates[node]
+        start = tuple(parent for parent in parents if parent in index and allowed >> index[parent] & 1)
         if must := self.must[node] & allowed:
-            start = tuple(sorted({*start, *(other for other in self.candidates[node] if must >> other & 1)}))
+            start = tuple(sorted({*start, *(other for other in candidates if must >> index[other] & 1)}))
         now = yield from self._get(node, start)
-        open_ = np.array([allowed >> other & 1 for other in self.candidates[node]], dtype=bool)
+        open_ = np.array([allowed >> number & 1 for number in range(len(candidates))], dtype=bool)
         while True:
             better = yield from self._one_more(node, now, open_)
             if better is None:
@@ -123,7 +141,7 @@ class Stepwise(Generic[AFit]):
             parent = now.parents[number]
             if now.loss[number] > _DOUBT:
                 return None
-            if self.must[node] >> parent & 1:
+            if self.must[node] >> self.index[node][parent] & 1:
                 continue
             without = yield from self._get(node, tuple(other for other in now.parents if other != parent))
             if without.score > now.score:

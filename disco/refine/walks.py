@@ -1,10 +1,10 @@
 """Searches that yield the fits they need, so that parallel searches share batches of fits."""
 
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Generator, Sequence
 from typing import Any, TypeVar
 
 Parents = tuple[int, ...]
-Allowed = int  # a set of nodes, as bits by node number
+Allowed = int  # a set of a node's candidates, as bits by their position among these
 Wanted = tuple[int, Parents]
 Asked = TypeVar("Asked")  # the request of a walk: a fit, or a fit by some scores
 Result = TypeVar("Result")
@@ -28,8 +28,3 @@ def together(walks: Sequence[Generator[list[Asked], None, Result]]) -> Generator
             return results
         yield wanted
         open_ = still
-
-
-def bits_of(nodes: Iterable[int]) -> Allowed:
-    """A set of nodes as bits."""
-    return sum(1 << node for node in set(nodes))
