@@ -23,7 +23,7 @@ from disco.knowledge.resolved import closure
 from disco.refine.limits import BOUND
 from disco.refine.orientations import Class
 from disco.refine.result import Refined
-from disco.refine.reversal import reversed_orders
+from disco.refine.turned import reversed_orders
 from disco.table.interventions import MARGIN
 from disco.table.prepared import Prepared
 
@@ -99,7 +99,7 @@ class Left:
     def reversed(self) -> list[tuple[np.ndarray, float]]:
         """The graphs with an open edge reversed that lose the least score, at most the bound, with their weights.
 
-        The edges point along the order with the child before the parent (`disco.refine.reversal`); the weight is
+        The edges point along the order with the child before the parent (`disco.refine.turned`); the weight is
         exp(−Δ), with Δ the direction evidence, nats.
         """
         graph, found = nx.DiGraph(self.pairs), list[tuple[np.ndarray, float]]()

@@ -1,25 +1,19 @@
 """Direction evidence: a graph's loss of score if an edge is reversed and the nodes choose their parents again.
 
-An order with the child before the parent is built in two ways. Either the child moves up before the parent, together
-with those of its ancestors in between that do not descend from the parent. Or, if another directed path joins the two,
-the parent moves down after the child, together with those of its descendants in between that are not ancestors of the
-child. Nodes on such a path stay, and lose a parent or a child that the order no longer allows. In both orders, the
-found and the reversed one, every node whose preceding candidates change chooses its parents again. So every edge has
-direction evidence, even if reversing it alone would close a cycle.
-
-With knowledge, the reversed orders obey it, unless it allows only the edge's own direction. Then they ignore all rules,
-and a required edge reversed by such an order is dropped: the evidence is the rows' loss without the rule.
+In both orders, the found and the reversed one (`disco.refine.turned`), every node whose preceding candidates change
+chooses its parents again. So every edge has direction evidence, even if reversing it alone would close a cycle. If a
+reversed order ignores the rules, a required edge against it is dropped: the evidence is what the rows lose without it.
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import networkx as nx
 import numpy as np
 
-from disco.knowledge import Resolved
 from disco.refine.scores import Scores, resolve
+from disco.refine.turned import reversed_orders
 from disco.refine.walks import Allowed, Parents, Walk, together
 
 
@@ -98,36 +92,3 @@ class _Places:
         moved = sorted({*self._one[turned].tolist(), *self._two[turned].tolist()}, key=place.__getitem__)
         found = {node: self._scores.allowed_at(node, place) for node in moved}
         return {node: allowed for node, allowed in found.items() if allowed != self.allowed[node]}
-
-
-def reversed_orders(
-    order: Sequence[int], graph: nx.DiGraph, edge: tuple[int, int], rules: Resolved | None = None
-) -> Iterator[list[int]]:
-    """The one or two orders with an edge's child before its parent.
-
-    Args:
-        order: all nodes, sources first.
-        graph: a graph whose edges all agree with it.
-        edge: parent and child.
-        rules: rules that the orders obey if possible.
-    """
-    first, last = (order.index(node) for node in edge)
-    for other in _reversed(order, graph, edge):
-        if rules is not None and not rules.before[edge]:
-            other[first : last + 1] = rules.reversing(edge).sorted(other[first : last + 1])
-        yield other
-
-
-def _reversed(order: Sequence[int], graph: nx.DiGraph, edge: tuple[int, int]) -> Iterator[list[int]]:
-    parent, child = edge
-    start, end = order.index(parent), order.index(child)
-    between = order[start + 1 : end]
-    above, below = nx.ancestors(graph, child), nx.descendants(graph, parent)
-    rising = [node for node in between if node in above and node not in below]
-    staying = [node for node in between if node not in rising]
-    yield [*order[:start], *rising, child, parent, *staying, *order[end + 1 :]]
-    if above.isdisjoint(below):
-        return
-    falling = [node for node in between if node in below and node not in above]
-    staying = [node for node in between if node not in falling]
-    yield [*order[:start], *staying, child, parent, *falling, *order[end + 1 :]]

@@ -14,7 +14,7 @@ from knowledge_world import World, worlds
 from disco.parents import ocs, selectors
 from disco.refine import Choice, refine
 from disco.refine.moves import put_back
-from disco.refine.reversal import reversed_orders
+from disco.refine.turned import reversed_orders
 from disco.score.ordering import order_of, remove_sinks
 from disco.settings import Settings
 
