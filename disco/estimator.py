@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import networkx as nx
 import numpy as np
@@ -11,10 +11,6 @@ from torch import Tensor
 
 from disco import graph as graphs
 from disco.devices import choose_device
-from disco.effects.answers import Effect
-from disco.effects.asking import among
-from disco.effects.effect import effect
-from disco.effects.fitted import FittedGraphs
 from disco.fit.fitted import Variant
 from disco.fit.fitting import fit
 from disco.knowledge import Knowledge
@@ -24,6 +20,9 @@ from disco.settings import Settings
 from disco.table.artefacts import artefacts, ignored
 from disco.table.prepared import Table, prepare
 from disco.table.roles import Given
+
+if TYPE_CHECKING:
+    from disco.effects.answers import Effect
 
 
 class DISCO:
@@ -125,7 +124,7 @@ class DISCO:
         against: Mapping[str, float] | None = None,
         *,
         where: Mapping[str, Any] | None = None,
-    ) -> Effect:
+    ) -> "Effect":
         """What happens to a node if others are set, in the DAG of `edges_`, which is taken for granted.
 
         See `disco.effects.effect.effect`; a refinement's `effect` also has what is unsure of the graph in it.
@@ -133,6 +132,10 @@ class DISCO:
         Raises:
             InputError: the question cannot be answered.
         """
+        from disco.effects.asking import among  # imports Numba, which a fit does not need
+        from disco.effects.effect import effect
+        from disco.effects.fitted import FittedGraphs
+
         fitted = FittedGraphs.of_dag(self.graph(), self.fitted_.table, roles=self.fitted_.adjustment)
         return effect(among(fitted, where or {}), on, do, against)
 
