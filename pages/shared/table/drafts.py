@@ -12,6 +12,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import pandas as pd
@@ -123,6 +124,13 @@ class Draft:
         """Where the table came from and how it was changed, in words, for its runs."""
         return " ".join([self.source, *(step.words for step in self.steps)])
 
+    @cached_property
+    def sizes(self) -> dict[int, int]:
+        """The bytes of its file and of its tables, each by its identity, since several drafts may share it."""
+        tables = [table for table in (self.table, self.loaded) if table is not None]
+        sizes = {id(table): int(table.memory_usage(index=False).sum()) for table in tables}
+        return sizes if self.file is None else {**sizes, id(self.file): len(self.file.data)}
+
     def made(self, kept: Collection[int]) -> Origin | None:
         """The same for a script, of the columns kept; None if it is not known.
 
@@ -209,11 +217,8 @@ class DraftStore:
             return self._drafts.get(token)
 
     def _is_over(self) -> bool:
-        both = [table for draft in self._drafts.values() for table in (draft.table, draft.loaded) if table is not None]
-        files = {id(draft.file): len(draft.file.data) for draft in self._drafts.values() if draft.file is not None}
-        tables = {id(table): int(table.memory_usage(index=False).sum()) for table in both}
-        used = sum(tables.values()) + sum(files.values())
-        return len(self._drafts) > _MOST_DRAFTS or used > _MOST_BYTES
+        used = {part: size for draft in self._drafts.values() for part, size in draft.sizes.items()}
+        return len(self._drafts) > _MOST_DRAFTS or sum(used.values()) > _MOST_BYTES
 
 
 @st.cache_resource(show_spinner=False)
