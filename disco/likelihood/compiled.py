@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from disco.likelihood.batch import BatchDesign, Derivatives
-from disco.likelihood.cpu import arrays, compiled, of_problems, side_by_side, within
+from disco.likelihood.cpu import arrays, compiled, of_problems, side_by_side, within, written_out
 from disco.likelihood.design import WIDTH
 from disco.likelihood.evaluate import GRID
 from disco.likelihood.grid import bounds, coefficients_of, is_fine, over_rows, table_of
@@ -189,7 +189,7 @@ def _newton(columns, outside, batch, found, tolerance, most):
             copy(last.slopes[i], found.slopes[b, i])
 
 
-@within
+@written_out
 def _climb(problem, theta, step, kept, tolerance, most):
     """Newton's method for one problem, from `theta` on, in place.
 
@@ -248,7 +248,7 @@ def _prior(problem, theta):
     return total / 2
 
 
-@within
+@written_out
 def _evaluate(problem, theta, observed, found):
     """`evaluate.tabulated` of one problem into `found`; returns the log-likelihood.
 

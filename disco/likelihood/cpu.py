@@ -55,6 +55,14 @@ def within(function: Callable) -> Callable:
     return numba.njit(forceinline=True, **_OPTIONS)(function)
 
 
+def written_out(function: Callable) -> Callable:
+    """The same, written into its caller before anything is compiled: for a large function that is called once.
+
+    Otherwise its machine code is optimised alone and again in its caller, and its caller's caller.
+    """
+    return numba.njit(inline="always", **_OPTIONS)(function)
+
+
 @contextmanager
 def threads_at_the_rows() -> Iterator[None]:
     """Keep torch's threads for `side_by_side`, and limit all other libraries, including torch's own sums, to one.

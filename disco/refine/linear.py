@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from disco.likelihood.cpu import in_order
+from disco.likelihood.products import copy
 from disco.progress import Reporter, Sketch
 from disco.refine.starts import near
 
@@ -187,10 +188,10 @@ def _sweep(model, graph):
                 is_known, score[2, at], size[2, at] = at == 0, 0.0, 0
                 if at > 0:
                     newcomer, score[2, at], size[2, at] = around[at - 1], score[2, at - 1], size[2, at - 1]
-                    own[:] = parents[2, at - 1]
+                    copy(parents[2, at - 1], own)
             else:
                 score[kind, at], size[kind, at] = graph.score[one], graph.size[one]
-                own[:] = graph.parents[one]
+                copy(graph.parents[one], own)
                 is_before, is_parent = place[node] < place[one], False
                 for i in range(size[kind, at]):
                     is_parent |= own[i] == node
@@ -199,7 +200,8 @@ def _sweep(model, graph):
             if is_known or (newcomer >= 0 and _gain(model, one, own[: size[kind, at]], newcomer, work) <= 0):
                 continue  # what was selected stays the best
             if kind == 2:
-                allowed[:at], last = around[:at], at
+                copy(around[:at], allowed)
+                last = at
             else:
                 last = _before(model, place, one, node, allowed)
                 if kind == 0:
@@ -212,8 +214,9 @@ def _sweep(model, graph):
             for at in range(many):
                 kind, one = 1 if at < best else 0, around[at]
                 graph.score[one], graph.size[one] = score[kind, at], size[kind, at]
-                graph.parents[one] = parents[kind, at]
-            graph.score[node], graph.size[node], graph.parents[node] = score[2, best], size[2, best], parents[2, best]
+                copy(parents[kind, at], graph.parents[one])
+            graph.score[node], graph.size[node] = score[2, best], size[2, best]
+            copy(parents[2, best], graph.parents[node])
             _insert(graph.order, place, node, place[around[best - 1]] if best else -1)
     return moved, made
 
