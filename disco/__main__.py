@@ -16,8 +16,10 @@ USAGE_EXIT, INTERRUPTED_EXIT = 2, 130
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit status."""
     try:
+        from disco.apart import collect_rarely
         from disco.cli.arguments import parse
 
+        collect_rarely()
         arguments = parse(argv)
         arguments.run_command(arguments)
         sys.stdout.flush()

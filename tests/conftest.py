@@ -1,6 +1,7 @@
 """The shared test world: fixed seeds, one thread, a throw-away folder of runs, small tables."""
 
 import dataclasses
+import gc
 import os
 import random
 import shutil
@@ -24,6 +25,7 @@ from streamlit.testing.v1 import local_script_runner
 from xdist.remote import Producer
 from xdist.scheduler import LoadFileScheduling
 
+from disco.apart import collect_rarely
 from disco.files import write_json
 from disco.runs import list_runs
 from disco.runs.locks import note
@@ -254,6 +256,13 @@ def pytest_configure(config: pytest.Config) -> None:
     """Give files to processes in the order below, not by their number of tests."""
     config.option.loadscopereorder = False
     config.pluginmanager.register(repetition)
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """What is imported and collected stays, so no search for garbage goes through it again."""
+    collect_rarely()
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -17,6 +17,8 @@ import traceback
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from disco.apart import collect_rarely
+
 if TYPE_CHECKING:
     from disco.progress import Event
 
@@ -46,6 +48,7 @@ class _Teller:
 
 def main() -> None:
     """Run the method and report how it ended."""
+    collect_rarely()
     teller = _Teller(os.dup(1))
     os.dup2(2, 1)
     threading.Thread(target=_end_with_caller, daemon=True).start()

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from disco.apart import started
+from disco.apart import collect_rarely, started
 from disco.errors import FitStopped, InputError
 from disco.likelihood.kept import KEPT_IN
 from disco.progress import Event
@@ -100,4 +100,5 @@ def _lock() -> Path:
 
 
 if __name__ == "__main__":
+    collect_rarely()
     compile_all()

@@ -341,6 +341,7 @@ def _worker(names: list[str], path: Path, handle: int) -> int:
 
 def main() -> int:
     """The worker's command line."""
+    apart.collect_rarely()
     parser = argparse.ArgumentParser(prog="python -m disco.work.jobs")
     parser.add_argument("work", nargs="+", choices=[kind.name for kind in WORKS])
     parser.add_argument("--run", type=Path, required=True)
