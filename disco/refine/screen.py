@@ -6,7 +6,7 @@ other node on the nodes kept so far. The latter detects effects that a correlati
 the allowed number of false candidates per node, so that recall does not fall with the number of rows.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import torch
@@ -24,6 +24,7 @@ _FALSE = 3.0  # false candidates per node by each of the two rules, on average
 _LEAST = 2.0  # smallest partial correlation of a kept pair, in standard errors
 _NEIGHBOURS = 30  # largest number in a node's model, by partial correlation
 _LEAST_VARIANCE = 1e-9  # of a principal component of the standardised √ranks
+_BLOCK = 512  # nodes per product of all partial correlations
 _AT_ONCE = 64  # candidates per product
 _SIDE_BY_SIDE = 16  # nodes fitted in one batch
 
@@ -41,10 +42,13 @@ def screen(
     """
     nodes = design.nodes
     share = min(_FALSE / max(nodes - 1, 1), 0.5)
-    partial = np.abs(_partial_correlations(design))
-    kept = partial > max(_LEAST, -ndtri(share / 2))
+    least = max(_LEAST, -ndtri(share / 2))
+    kept, neighbours = np.zeros((nodes, nodes), dtype=bool), list[list[int]]()
+    for first, partial in _partial_correlations(design):
+        kept[first : first + len(partial)] = partial > least
+        neighbours += [_largest(row, least) for row in partial]
     kept |= kept.T
-    kept |= _standing_out(design, np.where(kept, partial, 0.0), share, reporter)
+    kept |= _standing_out(design, neighbours, share, reporter)
     if also is not None:
         kept |= also
     if rules is not None:
@@ -112,48 +116,73 @@ def _own(design: Design) -> np.ndarray:
     return design.columns[design.nodes :].flatten(0, 1)[design.kinds.flatten() >= 0].cpu().numpy().T.astype(float)
 
 
-def _partial_correlations(design: Design) -> np.ndarray:
-    """Partial correlations given the rows' own columns too, in standard errors, (d, d); 0 on the diagonal."""
-    values, vectors = np.linalg.eigh(shrunk_covariance(_standardised(design)))
-    # If other columns determine a column, no variance is left, and the shrinkage is too small to show it.
-    precision = (vectors / np.maximum(values, _LEAST_VARIANCE)) @ vectors.T
-    scale = np.sqrt(np.diag(precision))
-    partial = -precision / np.outer(scale, scale)
-    np.fill_diagonal(partial, 0.0)
+def _partial_correlations(design: Design) -> Iterator[tuple[int, np.ndarray]]:
+    """The sizes of partial correlations given the rows' own columns too, in standard errors, block by block.
+
+    Returns:
+        For every block of nodes, the first of them and (nodes, d); 0 for a node with itself.
+    """
+    root, diagonal = _precision(_standardised(design))
+    scale = np.sqrt(diagonal)
     free = max(design.rows - design.nodes - _own(design).shape[1], 1)
-    return np.arctanh(partial.clip(-0.999999, 0.999999)) * np.sqrt(free)
+    for first in range(0, design.nodes, _BLOCK):
+        part = slice(first, first + _BLOCK)
+        partial = root[part] @ root.T / np.outer(scale[part], scale)
+        np.fill_diagonal(partial[:, first:], 0.0)
+        yield first, np.arctanh(np.abs(partial).clip(max=0.999999)) * np.sqrt(free)
 
 
-def shrunk_covariance(values: np.ndarray) -> np.ndarray:
-    """The covariance of centred columns, shrunk towards a multiple of the identity; (rows, d) → (d, d).
+def _precision(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The inverse of the shrunk covariance of centred columns, (n, d): R and its diagonal, (d,).
+
+    Other than on the diagonal, it is R Rᵀ or −R Rᵀ, R (d, ·). With fewer rows than columns, the covariance is a
+    multiple of the identity and a product of the rows, and so is its inverse (Woodbury).
+    """
+    rows, nodes = values.shape
+    share, mean = _shrinkage(values)
+    if nodes <= rows:
+        found, vectors = np.linalg.eigh((1 - share) * (values.T @ values / rows) + share * mean * np.eye(nodes))
+        # If other columns determine a column, no variance is left, and the shrinkage is too small to show it.
+        root = vectors / np.sqrt(np.maximum(found, _LEAST_VARIANCE))
+        return root, (root**2).sum(1)
+    found, vectors = np.linalg.eigh(values @ values.T / rows)
+    added = max(share * mean, _LEAST_VARIANCE)
+    root = values.T @ vectors * np.sqrt((1 - share) / rows / (added + (1 - share) * found.clip(0)) / added)
+    return root, 1 / added - (root**2).sum(1)
+
+
+def _shrinkage(values: np.ndarray) -> tuple[float, float]:
+    """How far to shrink the covariance of centred columns, (n, d), towards a multiple of the identity, and which.
 
     Ledoit and Wolf's optimal linear shrinkage (2004), as in scikit-learn, whose import takes half of the time of a
     small refinement.
     """
     rows, nodes = values.shape
-    found = values.T @ values / rows
-    mean = np.trace(found) / nodes
-    apart = ((found - mean * np.eye(nodes)) ** 2).sum()
-    error = (((values**2).sum(1) ** 2).sum() / rows - (found**2).sum()) / rows
-    share = 1.0 if error >= apart else max(error, 0.0) / apart
-    return (1 - share) * found + share * mean * np.eye(nodes)
+    product = values.T @ values if nodes <= rows else values @ values.T  # both have the same sum of squares
+    squares, mean = (product**2).sum() / rows**2, np.trace(product) / rows / nodes
+    apart = squares - nodes * mean**2
+    error = ((values**2).sum(1) ** 2).sum() / rows - squares
+    share = 1.0 if error >= rows * apart else max(error, 0.0) / rows / apart
+    return float(share), float(mean)
 
 
-def _standing_out(design: Design, partial: np.ndarray, share: float, reporter: Reporter) -> np.ndarray:
+def _largest(partial: np.ndarray, least: float) -> list[int]:
+    """The nodes with the largest partial correlations above the least one, ascending."""
+    found = np.flatnonzero(partial > least)
+    return sorted(found[np.argsort(-partial[found], kind="stable")[:_NEIGHBOURS]].tolist())
+
+
+def _standing_out(design: Design, neighbours: Sequence[list[int]], share: float, reporter: Reporter) -> np.ndarray:
     """Pairs with a large Rao statistic in the model of a node on its neighbours, (d, d); the child is the row.
 
     Args:
         design: the table.
-        partial: each pair's partial correlation in standard errors, 0 if not large, (d, d).
+        neighbours: of every node, ascending.
         share: allowed share of pairs kept by chance.
         reporter: receives the number of finished nodes before every batch.
     """
     least = torch.as_tensor(chdtri(design.width[: design.nodes], share) / 2)
-    found = np.zeros(partial.shape, dtype=bool)
-    neighbours = [
-        [int(other) for other in np.sort(np.argsort(-row, kind="stable")[:_NEIGHBOURS]) if row[other] > 0]
-        for row in partial
-    ]
+    found = np.zeros((design.nodes,) * 2, dtype=bool)
     for first in range(0, design.nodes, _SIDE_BY_SIDE):
         reporter.check(first)
         nodes = range(first, min(first + _SIDE_BY_SIDE, design.nodes))

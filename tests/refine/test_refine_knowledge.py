@@ -32,8 +32,8 @@ def test_an_edge_is_turned_together_with_all_that_has_to_stand_before():
     """a → c is turned in a, d, b, c: b moves with its child c, and d with b; no order turns an edge that is fixed."""
     state = _State(scores_of(Knowledge(tiers=[["d"], ["b"]])), [0, 3, 1, 2])
     state.fitted = [SimpleNamespace(parents=parents) for parents in ((), (), (0, 1), ())]
-    order, affected, _ = state.tuck((0, 2))
-    assert order == [3, 1, 2, 0] and set(affected) == {0, 1, 2, 3}
+    block, changed, _ = state.tuck((0, 2))
+    assert block == [3, 1, 2] and set(changed) == {0, 1, 2, 3}
     fixed = _State(scores_of(Knowledge(tiers=[["a"], ["d"], ["b"]])), [0, 3, 1, 2])
     fixed.fitted = state.fitted
     assert fixed.tuck((0, 2)) is None  # a stands before d, d before b, and b is a parent of c

@@ -152,11 +152,14 @@ def test_a_turned_edge_takes_the_ancestors_between_along(known):
             tuck = state.tuck((parent, child))
             assert (tuck is None) == joined
             if tuck is not None:
-                order, affected, _ = tuck
-                block = sorted({child, *above})
+                block, changed, _ = tuck
+                assert block == sorted({child, *above})
                 rest = [node for node in range(parent, child + 1) if node not in block]
-                assert order == [*range(parent), *block, *rest, *range(child + 1, 10)]
-                assert set(affected) == set(range(parent, child + 1))
+                order = [*range(parent), *block, *rest, *range(child + 1, 10)]
+                assert list(changed) == [*block, *rest]
+                assert all(
+                    allowed == scores.allowed(node, order[: order.index(node)]) for node, allowed in changed.items()
+                )
                 taken.append(len(block))
     assert max(taken) > 1 and min(taken) == 1 and state.tuck((0, 0)) is None
 
@@ -166,13 +169,34 @@ def test_turning_is_taken_only_where_it_gains():
     scores = Scores(design_of(table), all_pairs(2), odds=0.0)
     ends = set()
     for order in ([0, 1], [1, 0]):
-        state = _State(scores, order)
+        state = _State(scores, [*order])
         resolve([(scores, state.begin())])
         before = state.score
         turned = resolve([(scores, state.reverse((order[0], order[1])))])[0]
         assert turned == (state.order != order) == (state.score > before)
+        _is_whole(scores, state)
         ends.add(tuple(state.order))
     assert len(ends) == 1
+
+
+def _is_whole(scores, state):
+    """Places, candidates before each node, and the score follow from the order."""
+    assert [state.place[node] for node in state.order] == list(range(len(state.order)))
+    assert state.allowed == [scores.allowed(node, state.order[: state.place[node]]) for node in range(len(state.order))]
+    assert state.score == pytest.approx(sum(fitted.score for fitted in state.fitted))
+
+
+def test_moves_keep_places_candidates_and_score(known):
+    scores = Scores(design_of(known.table), screen(design_of(known.table)), odds=log_odds(10, 20))
+    state = _State(scores, list(range(10))[::-1])
+    resolve([(scores, state.begin())])
+    moved = [resolve([(scores, state.improve(node, 10))])[0] for node in range(10)]
+    _is_whole(scores, state)
+    edges = [(parent, child) for child, fitted in enumerate(state.fitted) for parent in fitted.parents]
+    for edge in edges:
+        resolve([(scores, state.reverse(edge))])
+        _is_whole(scores, state)
+    assert any(moved)
 
 
 def test_searches_end_where_no_turn_gains(known):
