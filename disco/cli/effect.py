@@ -2,6 +2,8 @@
 
 import argparse
 import sys
+from collections.abc import Iterable
+from typing import Any
 
 import pandas as pd
 
@@ -24,7 +26,6 @@ from disco.table import spreadsheets
 from disco.words import number
 
 _MOST = 20  # nodes in the text
-_CURVES = "total", "direct"
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -40,8 +41,8 @@ def run(arguments: argparse.Namespace) -> None:
         raise InputError("--distribution needs --do: the values in question.")
     if do and arguments.curve is not None:
         raise InputError("--curve takes the whole range of a node: leave --do out.")
-    if arguments.hidden_causes and (arguments.where or arguments.curve):
-        raise InputError("--hidden-causes looks at all rows and nodes: leave --where and --curve out.")
+    if arguments.hidden_causes and (do or arguments.where or arguments.curve):
+        raise InputError("--hidden-causes looks at all rows and nodes: leave --do, --where and --curve out.")
     if (arguments.on is None) != arguments.hidden_causes:
         raise InputError("Give --on with the node asked about, or --hidden-causes.")
     fitted = among(effects.fitted(open_run(arguments.run)), assigned("--where", arguments.where))
@@ -50,7 +51,7 @@ def run(arguments: argparse.Namespace) -> None:
     elif arguments.curve is not None:
         _print_curve(fitted, arguments.on, arguments.curve, arguments.format)
     elif arguments.distribution:
-        _print_distribution(distribution(fitted, arguments.on, do, against or None), arguments)
+        _print_distribution(distribution(fitted, arguments.on, do, against or None), arguments.on, arguments.format)
     elif do:
         found = effect(fitted, arguments.on, do, against or None)
         _print_effect(found, arguments.format)
@@ -59,33 +60,22 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def _print_curve(fitted: FittedGraphs, on: str, node: str, form: str) -> None:
-    found = pd.concat(
-        [
-            curve(fitted, on, node, is_direct=is_direct).assign(of=of)
-            for of, is_direct in (("total", False), ("direct", True))
-        ]
+    both = {of: curve(fitted, on, node, is_direct=of == "direct") for of in ("total", "direct")}
+    found = pd.concat(both, names=["of"]).reset_index(level="of")
+    lines = (
+        f"  {row.of}, {short(node)} = {row.value:g}: mean {_ends(row.mean, row.low, row.high)}{_case(row.when)}"
+        for row in found.itertuples()
     )
-    found = found[["of", *(name for name in found if name != "of")]]
-    if form == "json":
-        say_json(plain({"on": on, "node": node, "curve": found.to_dict("records")}))
-    elif form == "csv":
-        write(spreadsheets.to_csv(found))
-    else:
-        for row in found.itertuples():
-            low, high, case = number(row.low), number(row.high), row.when and f", {row.when}"
-            say(f"  {row.of}, {short(node)} = {row.value:g}: mean {number(row.mean)} ({low} to {high}){case}")
+    _print_rows(found, {"on": on, "node": node}, "curve", form, lines)
 
 
-def _print_distribution(found: pd.DataFrame, arguments: argparse.Namespace) -> None:
-    if arguments.format == "json":
-        say_json(plain({"on": arguments.on, "distribution": found.to_dict("records")}))
-    elif arguments.format == "csv":
-        write(spreadsheets.to_csv(found))
-    else:
-        for row in found.itertuples():
-            case = row.when and f", {row.when}"
-            ends = f"{row.at_least_low:.1%} to {row.at_least_high:.1%}"
-            say(f"  at least {row.count:g}: {row.at_least:.1%} ({ends}), against {row.against:.1%}{case}")
+def _print_distribution(found: pd.DataFrame, on: str, form: str) -> None:
+    lines = (
+        f"  at least {row.count:g}: {row.at_least:.1%} ({row.at_least_low:.1%} to {row.at_least_high:.1%}), "
+        f"against {row.against:.1%}{_case(row.when)}"
+        for row in found.itertuples()
+    )
+    _print_rows(found, {"on": on}, "distribution", form, lines)
 
 
 def _print_effect(found: Effect, form: str) -> None:
@@ -102,26 +92,37 @@ def _print_effect(found: Effect, form: str) -> None:
 
 
 def _print_drivers(found: pd.DataFrame, on: str, form: str) -> None:
-    if form == "json":
-        say_json(plain({"on": on, "drivers": found.to_dict("records")}))
-    elif form == "csv":
-        write(spreadsheets.to_csv(found))
-    elif found.empty:
-        say(f'No path leads to "{short(on)}" in any graph left.')
-    else:
-        for row in found.head(_MOST).itertuples():
-            change = f"{row.low_value:g} to {row.high_value:g}"
-            ratio = f"ratio {number(row.rate_ratio)} ({number(row.low)} to {number(row.high)})"
-            say(f"  {short(row.node)}  {change}: mean {number(row.mean_low)} to {number(row.mean_high)}, {ratio}")
-        if len(found) > _MOST:
-            say(f"  {len(found) - _MOST:,} more nodes: --format json lists them all.")
+    lines = [
+        f"  {short(row.node)}  {row.low_value:g} to {row.high_value:g}: mean {number(row.mean_low)} to "
+        f"{number(row.mean_high)}, ratio {_ends(row.rate_ratio, row.low, row.high)}"
+        for row in found.head(_MOST).itertuples()
+    ]
+    if found.empty:
+        lines.append(f'No path leads to "{short(on)}" in any graph left.')
+    if len(found) > _MOST:
+        lines.append(f"  {len(found) - _MOST:,} more nodes: --format json lists them all.")
+    _print_rows(found, {"on": on}, "drivers", form, lines)
 
 
 def _print_signs(found: Signs, form: str) -> None:
     ties = found.ties.rename(columns={"one": "node", "other": "with"})
+    about = {"factor": found.factor._asdict(), "signs": found.sentences}
+    _print_rows(ties, about, "ties", form, map(sentence, found.sentences or [NO_SIGNS]))
+
+
+def _print_rows(found: pd.DataFrame, about: dict[str, Any], name: str, form: str, lines: Iterable[str]) -> None:
+    """Print rows as JSON, under a name beside what is said about them, as CSV, or as lines of text."""
     if form == "json":
-        say_json(plain({"ties": ties.to_dict("records"), "factor": found.factor._asdict(), "signs": found.sentences}))
+        say_json(plain({**about, name: found.to_dict("records")}))
     elif form == "csv":
-        write(spreadsheets.to_csv(ties))
+        write(spreadsheets.to_csv(found))
     else:
-        say(*map(sentence, found.sentences or [NO_SIGNS]))
+        say(*lines)
+
+
+def _ends(middle: float, low: float, high: float) -> str:
+    return f"{number(middle)} ({number(low)} to {number(high)})"
+
+
+def _case(when: str) -> str:
+    return f", {when}" if when else ""

@@ -61,9 +61,8 @@ class Dag:
             new = bits(self.parents[node]) & reached & ~ahead
             ahead |= new
             todo += members(new)
-        return sorted(
-            members(ahead), key=lambda node: -(self.below[node] & ahead).bit_count()
-        )  # a cause has more below
+        # A cause has more nodes below it than what it acts on.
+        return sorted(members(ahead), key=lambda node: -(self.below[node] & ahead).bit_count())
 
     def adjusting(self, done: Collection[int], outcome: int) -> tuple[int, ...] | None:
         """The valid adjustment set of least variance (Henckel, Perković and Maathuis, JRSS B 2022), ascending.

@@ -75,7 +75,7 @@ def over_counts(found: pd.DataFrame, effect: Effect) -> go.Figure:
     after, before = (
         series([f"{theme.label(name, 24)} = {side[name]:g}" for name in moved]) for side in (effect.do, effect.against)
     )
-    title = f"How often {theme.label(effect.on)} has at least a count, at {after} (solid) and {before} (dotted)"
+    title = f"Rows with at least a given count of {theme.label(effect.on)}, at {after} (solid) and {before} (dotted)"
     return roles.titled(figure, title, height=320, legend=several)
 
 

@@ -64,13 +64,13 @@ class Left:
             self.number[parent, child] = self.number[child, parent] = one
             self.beside[parent] |= 1 << child
             self.beside[child] |= 1 << parent
-        orders = [(refined.order, 1.0), *_near(refined)]
+        self._bound = float(refined.found.choices.get("bound", BOUND))
+        orders = [(refined.order, 1.0), *_near(refined, self._bound)]
         graphs = [(self._along([index[name] for name in order]), weight) for order, weight in orders]
         if graphs[0][0] is None:
             raise InputError(_CONTRADICTED)
         self._order = [index[name] for name in refined.order]
         self._lost = edges["direction_nats"].to_numpy(float)
-        self._bound = float(refined.found.choices.get("bound", BOUND))
         self.starts = [(graph, weight) for graph, weight in graphs if graph is not None]
         self.tables = [] if refined.tables is None else self._turned(refined, index)
 
@@ -150,13 +150,13 @@ class Left:
         return [graph for graph in allowed if not closure(graph | self.known.before).diagonal().any()]
 
 
-def _near(refined: Refined) -> list[tuple[list[str], float]]:
+def _near(refined: Refined, bound: float) -> list[tuple[list[str], float]]:
     """The orders of the other searches that ended within the bound of the best, with their weights."""
     if refined.orders is None:
         return []
     last = refined.starts.sort_values("sweep").groupby("start")["score"].last()
     lost = last.max() - last.drop(refined.best)
-    near = lost[lost <= float(refined.found.choices.get("bound", BOUND))]
+    near = lost[lost <= bound]
     each = refined.orders.sort_values("position").groupby("start", sort=False)["node"]
     return [(nodes.tolist(), float(np.exp(-near[start]))) for start, nodes in each if start in near.index]
 

@@ -250,31 +250,27 @@ class _State:
             These nodes, the child last; the candidates of every node that has others then; and the walks of these.
         """
         parent, child = edge
-        if parent not in self.fitted[child].parents:
-            return None
         scores, place = self.scores, self.place
+        if parent not in self.fitted[child].parents or parent in scores.ahead[child]:
+            return None
         start, end = place[parent], place[child]
         block, found = [child], {child}
         for node in block:  # grows
-            above = {*self.fitted[node].parents, *scores.ahead[node]} - ({parent} if node == child else set())
-            if parent in above or (node == child and parent in scores.ahead[child]):
+            above = {*self.fitted[node].parents, *scores.ahead[node]}
+            if node != child and parent in above:
                 return None
             new = [other for other in above - found if place[other] > start]
             found.update(new)
             block += new
         block.sort(key=place.__getitem__)
-        changed: dict[int, Allowed] = {}
-        passed = dict[int, Allowed]()
+        changed, passed = dict[int, Allowed](), dict[int, Allowed]()
         for node in block:
-            now = self.allowed[node]
-            for number, other in enumerate(scores.candidates[node]):
-                if start <= place[other] <= end and other not in found:
-                    now &= ~(1 << number)
-                    bit = 1 << scores.index[other][node]
-                    passed[other] = passed.get(other, self.allowed[other]) | bit & scores.may[other]
-                    changed[node] = 0
-            if node in changed:
-                changed[node] = now
+            behind = [other for other in scores.index[node] if start <= place[other] <= end and other not in found]
+            if behind:
+                changed[node] = self.allowed[node] & ~scores.bits(node, behind)
+            for other in behind:
+                bit = 1 << scores.index[other][node] & scores.may[other]
+                passed[other] = passed.get(other, self.allowed[other]) | bit
         changed |= {node: passed[node] for node in sorted(passed, key=place.__getitem__)}
         return block, changed, [scores.walk(*one, self.fitted[one[0]].parents) for one in changed.items()]
 

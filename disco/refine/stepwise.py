@@ -72,14 +72,14 @@ class Stepwise(Generic[AFit]):
                 for matrix in (rules.forbidden, rules.required, rules.before)
             )
             every = range(len(candidates))
-            self.may = [self.may[node] & ~self._bits(node, never[node]) for node in every]
-            self.must, self.ahead = [self._bits(node, required[node]) for node in every], before
+            self.may = [self.may[node] & ~self.bits(node, never[node]) for node in every]
+            self.must, self.ahead = [self.bits(node, required[node]) for node in every], before
         self.fits: list[dict[Parents, AFit]] = [{} for _ in self.candidates]
         self.found: list[dict[Allowed, AFit]] = [{} for _ in self.candidates]
 
     def allowed(self, node: int, before: Iterable[int]) -> Allowed:
         """A node's candidates among the given nodes, without those forbidden by the rules."""
-        return self._bits(node, before) & self.may[node]
+        return self.bits(node, before) & self.may[node]
 
     def allowed_at(self, node: int, place: Sequence[int]) -> Allowed:
         """A node's candidates with an earlier place in an order, (d,), without those forbidden by the rules."""
@@ -89,8 +89,8 @@ class Stepwise(Generic[AFit]):
                 found |= 1 << number
         return found & self.may[node]
 
-    def _bits(self, node: int, others: Iterable[int]) -> Allowed:
-        """A node's candidates among others."""
+    def bits(self, node: int, others: Iterable[int]) -> Allowed:
+        """A node's candidates among other nodes."""
         index, found = self.index[node], 0
         for other in others:
             if other in index:

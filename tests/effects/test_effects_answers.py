@@ -306,6 +306,8 @@ def test_signs_of_hidden_causes_are_asked_for_alone(capsys):
     assert main(["effect", run.id, "--hidden-causes"]) == 0 and capsys.readouterr().out
     assert main(["effect", run.id, "--hidden-causes", "--on", "x3"]) != 0
     assert "Give --on with the node asked about, or --hidden-causes." in capsys.readouterr().err
+    assert main(["effect", run.id, "--hidden-causes", "--do", "x1=3"]) != 0
+    assert "leave --do, --where and --curve out" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,7 @@ def test_the_distribution_has_a_line_per_side_without_the_trivial_count():
     assert list(after.x) == [1, 2] and list(after.y) == [0.6, 0.2] and list(before.y) == [0.3, 0.1]
     assert (after.line.dash, before.line.dash) == ("solid", "dot") and figure.layout.showlegend is False
     title = figure.layout.title.text.replace("<br>", " ")
-    assert title == "How often y has at least a count, at x = 3 (solid) and x = 1 (dotted)"  # z stays where it is
+    assert title == "Rows with at least a given count of y, at x = 3 (solid) and x = 1 (dotted)"  # z stays where it is
 
 
 def test_every_case_has_its_colour_and_one_name_in_the_legend():
