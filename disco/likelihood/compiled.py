@@ -2,7 +2,8 @@
 
 The tables, sums and steps are those of `evaluate` and `newton`, which explain them and compute whole batches at once,
 on a GPU. Two things are added: a table that is too coarse is refined, and the observed information is used if a step
-with the expected one is too long. Tests compare the two forms with each other and with the exact sum over the levels.
+with the expected one is too long or, in a precise fit, after the first steps. Tests compare the two forms with each
+other and with the exact sum over the levels.
 """
 
 import math
@@ -32,6 +33,8 @@ from disco.likelihood.small import backward, dot, factorise, forward
 LEAST_SHARE = 0.05  # share of the gain predicted by the initial slope that a step must reach
 ROUNDING = 1e-7  # share of the log-likelihood that a step may lose by rounding; tenfold if it predicts less than that
 FINER = (1, 4, 16)  # factors for the number of points in a table over η, if too coarse
+PRECISE = 1e-5  # nats: with a smaller tolerance, only the first steps use the expected information
+FIRST = 3  # of them
 ROUGH = 0.01  # nats: with a larger tolerance, as in a search, a table over η begins with a quarter of the points
 MOST_ENTRIES = 1 << 19  # largest levels × points of a refined table over η
 CAP = 6.0  # largest change of the index in one step, and of the link's bend in units of 1 / 6
@@ -195,7 +198,8 @@ def _climb(problem, theta, step, kept, tolerance, most):
 
     The steps use the expected information, which is never indefinite. If one is too long, because the link's bend
     involves residuals that the expected information sets to 0, the observed information is used where it is not
-    indefinite. `_evaluate` is called in one place only, because it is compiled again for every call.
+    indefinite. So it is in a precise fit after the first steps: near the maximum its steps are the better ones.
+    `_evaluate` is called in one place only, because it is compiled again for every call.
 
     Returns the number of the `kept` evaluation at `theta`, its log-likelihood, and the next step's predicted gain.
     """
@@ -224,6 +228,8 @@ def _climb(problem, theta, step, kept, tolerance, most):
             hard = True
         if not again:
             tries += 1
+            if tries == FIRST and tolerance < PRECISE:
+                hard = True
             if tries > most or not predicted >= tolerance:
                 if not observed:
                     return now, reached, predicted
