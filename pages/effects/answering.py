@@ -51,17 +51,27 @@ def usual(run: Run, node: str) -> "Usual":
     return usual(asking.fitted(run)[0], node)
 
 
-def effect(run: Run, on: str, do: Mapping[str, float], against: Mapping[str, float]) -> background.Key:
+@fact(asking.key, 64)
+def levels(run: Run) -> dict[str, dict[str, str]]:
+    """The levels of a run's covariates and contexts: the level by the covariate's name, by how both are written."""
+    beside = run.adjustment
+    every = () if beside is None else beside.contexts_as_covariates().covariates
+    return {f"{one.name}:{level}": {one.name: level} for one in every for level in one.levels}
+
+
+def effect(run: Run, on: str, do: Mapping[str, float], against: Mapping[str, float], where: str = "") -> background.Key:
     """Begin to answer a question; the key of the computation, whose result is a `Found`.
 
     Args:
         on: the outcome.
         do, against: the values in question and those compared with, by set node.
+        where: one of `levels`, or empty: over all rows.
     """
-    fitted, lock = asking.fitted(run)
+    every, lock = asking.fitted(run)
 
     def work(hear: Callback) -> Found:
         from disco.effects import curve
+        from disco.effects.asking import among
         from disco.effects.distribution import distribution
         from disco.effects.effect import effect
         from disco.effects.strength import strength
@@ -73,6 +83,7 @@ def effect(run: Run, on: str, do: Mapping[str, float], against: Mapping[str, flo
 
         reporter = Reporter(counted, {"effect": 1.0}, asking.STOPPED)
         with lock:
+            fitted = among(every, levels(run).get(where, {}))
             found, line = effect(fitted, on, do, against, reporter=reporter), None
             if len(do) == 1:
                 line = curve.curve(fitted, on, *do, reporter, (*against.values(), *do.values()))
@@ -84,16 +95,18 @@ def effect(run: Run, on: str, do: Mapping[str, float], against: Mapping[str, flo
             strengths = {node: strength(fitted, node, on) for node in moved}
             return Found(found, line, counts, sorted(routes, key=lambda route: -round(route[1], 12)), strengths)
 
-    return asking.begun(("effects_answer", *asking.key(run, on, *do.items(), *against.items())), work)
+    return asking.begun(("effects_answer", *asking.key(run, on, *do.items(), *against.items(), where)), work)
 
 
-def drivers(run: Run, on: str) -> background.Key:
+def drivers(run: Run, on: str, where: str = "") -> background.Key:
     """Begin to rank what drives a node; the key of the computation, whose result is a table."""
 
     def work(hear: Callback) -> pd.DataFrame:
+        from disco.effects.asking import among
         from disco.effects.drivers import drivers
         from disco.runs import effects
 
-        return drivers(effects.fitted(run), on, hear)  # graphs of its own: a question need not wait for it
+        # Graphs of its own: a question need not wait for it.
+        return drivers(among(effects.fitted(run), levels(run).get(where, {})), on, hear)
 
-    return asking.begun(("effects_drivers", *asking.key(run, on)), work)
+    return asking.begun(("effects_drivers", *asking.key(run, on, where)), work)

@@ -16,10 +16,10 @@ from pages.shared.refined import asking
 from pages.shared.refined.refinement import Refinement
 
 
-def section(found: Refinement, outcome: str) -> None:
-    """The ranking, computed in the background."""
+def section(found: Refinement, outcome: str, where: str) -> None:
+    """The ranking, computed in the background, over all rows or those with a level (`answering.levels`)."""
     st.subheader(f"What drives {plain(outcome)} most?", anchor=False)
-    key = answering.drivers(found.run, outcome)
+    key = answering.drivers(found.run, outcome, where)
     asking.panel(key, "Computing every effect on it", partial(_ranked, found, outcome))
 
 

@@ -30,7 +30,7 @@ def answer() -> None:
     """The answer, then the ranking: not at once, since both would take longer."""
     is_ready = sections.answered(found, asked, places)
     if is_ready:
-        driving.section(found, asked.outcome)
+        driving.section(found, asked.outcome, asked.where)
         sections.assumed(found)
 
 

@@ -1,8 +1,8 @@
 """The question on Effects: cause, outcome and two values. Owns the keys `effects_…`.
 
-Once something was chosen, the address holds it, `?cause=x1&outcome=x2&from=3&to=6&also=x3:0:2`, so a link asks the
-same, and the browser's Back returns to the question before; each run keeps its own question. `also` has a further set
-node with its two values, and may be repeated.
+Once something was chosen, the address holds it, `?cause=x1&outcome=x2&from=3&to=6&also=x3:0:2&where=site:A`, so a link
+asks the same, and the browser's Back returns to the question before; each run keeps its own question. `also` has a
+further set node with its two values, and may be repeated; `where` has a level of a covariate or context.
 """
 
 import math
@@ -37,6 +37,7 @@ class Asked(NamedTuple):
 
     Attributes:
         also: the nodes that are set beside the cause.
+        where: the level of a covariate or context that the rows have (`answering.levels`), or empty: all rows.
     """
 
     cause: str
@@ -44,6 +45,7 @@ class Asked(NamedTuple):
     before: float | None = None
     after: float | None = None
     also: tuple[Set, ...] = ()
+    where: str = ""
 
     @property
     def sets(self) -> tuple[Set, ...]:
@@ -82,7 +84,7 @@ def change(found: Refinement, **changes: Any) -> None:
     before = st.session_state[_KEPT][found.run.id][0]
     asked = before._replace(**changes)
     if asked.cause == asked.outcome:
-        asked = Asked(before.outcome, before.cause, also=asked.also)
+        asked = Asked(before.outcome, before.cause, also=asked.also, where=asked.where)
     elif asked.cause != before.cause:
         asked = asked._replace(before=None, after=None)
     asked = asked._replace(also=tuple(one for one in asked.also if one.node not in asked[:2]))
@@ -112,6 +114,7 @@ def values(found: Refinement, asked: Asked, places: Places) -> Asked:
     for place in range(len(asked.also)):
         row = places.below.container(key=f"effects_also_row_{place}", horizontal=True, vertical_alignment="bottom")
         _further(row, found, asked, place)
+    _rows(places.below, found, asked)
     if others := _free(found, asked):
         new = (*asked.also, Set(_cause(found, asked.outcome, others)))
         places.below.button(
@@ -151,7 +154,7 @@ def _free(found: Refinement, asked: Asked) -> list[str]:
 def _with_values(found: Refinement, asked: Asked) -> Asked:
     """A question with the usual values in place of those that are not given."""
     cause, *also = (_usual(found, one) for one in asked.sets)
-    return Asked(asked.cause, asked.outcome, cause.before, cause.after, tuple(also))
+    return asked._replace(before=cause.before, after=cause.after, also=tuple(also))
 
 
 def _usual(found: Refinement, one: Set) -> Set:
@@ -195,6 +198,23 @@ def _values(
         row.number_input(f"{label} ({unit})", 0.0, key=live, on_change=changed, args=(which, live), **more)
 
 
+def _rows(place: DeltaGenerator, found: Refinement, asked: Asked) -> None:
+    """The box for the rows that the means are over; none if the rows differ in no covariate or context with levels."""
+    if not (levels := answering.levels(found.run)):
+        return
+    live, options = answers.agreeing("effects_where", asked.where), ["", *levels]
+    labels = dict(zip(options, distinct(["all rows", *map(shown, levels)]), strict=True))
+    place.selectbox(
+        "Over which rows",
+        options,
+        key=live,
+        format_func=lambda one: labels.get(one, ""),
+        help="Means over all rows, or over those with one level of a covariate or context. The fits are to all rows.",
+        width=230,
+        on_change=answers.heard(live, options, lambda where: change(found, where=where), "effects_where"),
+    )
+
+
 def _keep(found: Refinement, asked: Asked) -> None:
     st.session_state[_KEPT] = {**st.session_state.get(_KEPT, {}), found.run.id: (asked, _picks(found))}
 
@@ -204,7 +224,8 @@ def _tell(asked: Asked) -> None:
     told = {"from": asked.before, "to": asked.after}
     written = {name: _written(value) or None for name, value in told.items()}
     also = [":".join((one.node, *map(_written, one[1:]))) for one in asked.also]
-    session.address.tell({"cause": asked.cause, "outcome": asked.outcome, **written, "also": also})
+    rest = {"also": also, "where": asked.where or None}
+    session.address.tell({"cause": asked.cause, "outcome": asked.outcome, **written, **rest})
 
 
 def _of_address(found: Refinement) -> Asked | None:
@@ -220,7 +241,9 @@ def _of_address(found: Refinement) -> Asked | None:
         node, *values = text.rsplit(":", 2)
         if node in found.order and node not in (cause, outcome) and len(values) == 2:
             also[node] = Set(node, *map(_number, values))
-    return Asked(cause, outcome, before, after, tuple(also.values()))
+    where = session.address.asked("where")
+    where = where if where in answering.levels(found.run) else ""
+    return Asked(cause, outcome, before, after, tuple(also.values()), where)
 
 
 def _written(value: float | None) -> str:

@@ -1,6 +1,7 @@
 """The answer on Effects: the sentence, the picture, the numbers, the paths and the files."""
 
 import json
+from collections.abc import Mapping
 from functools import partial
 
 import pandas as pd
@@ -34,11 +35,11 @@ def answered(found: Refinement, asked: Asked, places: Places) -> bool:
         places: of the boxes for the values.
     """
     asked = question.values(found, asked, places)
-    key = answering.effect(found.run, asked.outcome, asked.do, asked.against)
-    return asking.panel(key, "Computing the effect", partial(_answer, found))
+    key = answering.effect(found.run, asked.outcome, asked.do, asked.against, asked.where)
+    return asking.panel(key, "Computing the effect", partial(_answer, found, asked.where))
 
 
-def _answer(found: Refinement, answer: Found) -> None:
+def _answer(found: Refinement, where: str, answer: Found) -> None:
     effect = answer.effect
     with st.container(key="effects_answer", border=True):
         head, cases, tail = in_parts(effect)  # what would tell cases apart stands below them
@@ -48,12 +49,13 @@ def _answer(found: Refinement, answer: Found) -> None:
         st.caption(f":material/help: {found.verdict.text} Read the effect as a hypothesis.")
     for note in effect.notes:
         st.caption(f":material/info: {plain(note)}")
+    rows = "these rows" if where else "all rows"
     left, right = st.container(key="beside_effects").columns(2, gap="medium")
     with left:
         if answer.curve is not None:
             figure.show(outcomes.over_values(answer.curve, effect, modelled.unit(found.run)), "effects_curve")
             st.caption(
-                "The line: the mean over all rows if every row had this value. Band: 90 %. Diamonds: your two values."
+                f"The line: the mean over {rows} if every row had this value. Band: 90 %. Diamonds: your two values."
             )
         figure.show(outcomes.over_counts(answer.distribution, effect), "effects_distribution")
     with right:
@@ -66,7 +68,7 @@ def _answer(found: Refinement, answer: Found) -> None:
             hidden_causes.strength_told(cause, effect.on, strength)
     if effect.cases:
         _settling(found, effect)
-    _files(found, effect)
+    _files(found, effect, answering.levels(found.run).get(where, {}))
 
 
 def _numbers(effect: Effect) -> None:
@@ -140,12 +142,12 @@ def _settling(found: Refinement, effect: Effect) -> None:
     next_experiment.section(found.run, found)
 
 
-def _files(found: Refinement, effect: Effect) -> None:
+def _files(found: Refinement, effect: Effect, where: Mapping[str, str]) -> None:
     """The answer as a file, and what gives it again."""
+    asked: dict[str, object] = {"on": effect.on, "do": effect.do, "against": effect.against}
     name = f"{downloads.file_name(found.run)}_effect.json"
     with st.container(horizontal=True):
         text = partial(json.dumps, as_plain(as_json(effect)), indent=1, ensure_ascii=False)
         st.download_button("Answer, JSON", text, name, "application/json", key="effects_json", on_click="ignore")
-        script.button(
-            {found.run.name: found.run}, "effects", effect={"on": effect.on, "do": effect.do, "against": effect.against}
-        )
+        runs = {found.run.name: found.run}
+        script.button(runs, "effects", effect=asked | ({"where": where} if where else {}))

@@ -9,6 +9,7 @@ from app_world import HOSTILE, booted, box, button, frame_with, texts, written_w
 from made_up import finished_run, refine_by_hand
 from streamlit.testing.v1 import AppTest
 
+from disco.effects.asking import among
 from disco.effects.drivers import drivers
 from disco.effects.effect import effect
 from disco.effects.sentences import in_words
@@ -16,6 +17,7 @@ from disco.effects.strength import strength
 from disco.runs import Run, create_run, effects
 from disco.runs.script import Facts, python, shell
 from disco.settings import Settings
+from disco.table.roles import Roles
 from disco.words import number
 from pages.shared.refined import asking
 from pages.shared.work import background, machine
@@ -126,7 +128,7 @@ def test_a_bad_value_is_a_sentence(value, words):
 
 def test_what_was_cancelled_is_computed_when_asked():
     run = made()
-    key = ("effects_drivers", *asking.key(run, "c"))
+    key = ("effects_drivers", *asking.key(run, "c", ""))
     background.keep(key, background.Computation(state="stopped"))
     at = asked(run)
     assert "Cancelled." in texts(at) and "b drives c most" not in texts(at)
@@ -172,6 +174,26 @@ def test_a_pair_of_nodes_on_graph_leads_to_its_effect():
     assert "cause=a" in link.query_string and "outcome=c" in link.query_string
     box(at, "graph_search").set_value("b").run()  # another node has no pair yet
     assert box(at, "graph_effect_on").value is None
+
+
+def test_the_means_are_over_the_rows_with_one_level_of_a_covariate():
+    table = made().table().assign(site=["u", "v", "w"] * 100)
+    run = create_run(table, Settings(), name="sites", roles=Roles({"site": ("covariate", "categorical")}))
+    refine_by_hand(run, ["a", "b", "c", "d"], edges=[("a", "b"), ("b", "c")])
+    assert box(asked(run), "effects_where").options == ["all rows", "site:u", "site:v", "site:w"]
+    at = asked(run, cause="b", outcome="c", where="site:v")
+    there = among(effects.fitted(run), {"site": "v"})
+    low, high = map(number, effect(there, "c", {"b": 8}, {"b": 4}).total.rate_ratio[1:])
+    assert f"({low} to {high})" in frame_with(at, "ratio")["ratio"].iloc[0]
+    assert "Over the 100 rows with site = v." in texts(at).replace("\\", "") and "the mean over these rows" in texts(at)
+    pd.testing.assert_frame_equal(frame_with(at, "rate_ratio"), drivers(there, "c"), check_dtype=False)
+    box(at, "effects_cause").set_value("a").run()
+    assert at.query_params["where"] == "site:v"  # it stays until it is changed
+    box(at, "effects_where").set_value("").run()
+    assert not at.exception and "where" not in at.query_params and "Over the 100 rows" not in texts(at)
+    assert box(asked(run, cause="b", outcome="c", where="site:z"), "effects_where").value == ""
+    facts = Facts.of(run, effect={"on": "c", "do": {"b": 8.0}, "against": {"b": 4.0}, "where": {"site": "v"}})
+    assert "--against b=4 --where site=v" in shell(facts) and "where={'site': 'v'}" in python(facts)
 
 
 def test_names_are_written_as_they_are():

@@ -30,7 +30,7 @@ class Facts:
         run: the run.
         origin: of its table; the run's own table as a CSV file, if how it came to be is not known.
         chosen: the rule and the thresholds of the graph shown, if they are the reader's.
-        effect: a question about the graph of the refinement: on, do, against.
+        effect: a question about the graph of the refinement: on, do, against, where.
     """
 
     run: Run

@@ -149,7 +149,7 @@ def _effect(asked: Mapping[str, Any]) -> list[str]:
     words = _option("--on", asked["on"])
     for side in ("do", "against"):
         words += [word for node, value in asked[side].items() for word in _option(f"--{side}", f"{node}={value:.12g}")]
-    return words
+    return words + [word for level in asked.get("where", {}).items() for word in _option("--where", "=".join(level))]
 
 
 def _choice(facts: Facts) -> list[str]:

@@ -26,7 +26,7 @@ def button(
     Args:
         runs: by what they are called; one is shown at a time.
         graph: the choices that define the graph shown, by name.
-        effect: a question about the graph: on, do, against.
+        effect: a question about the graph: on, do, against, where.
     """
     if runs and st.button("Script", icon=":material/code:", key=f"{key}_script", help=_HELP):
         _opened(runs, key, graph, effect)
