@@ -129,8 +129,8 @@ def node(fitted: FittedGraphs, name: Any) -> int:
 
 
 def typical(fitted: FittedGraphs, one: int, share: float = 0.5) -> float:
-    """A quantile of a node's values as a parent, over the rows of the means; the median by default."""
-    levels = np.quantile(fitted.nodes.levels[fitted.nodes.rows, one], share, method="lower")
+    """A quantile of a node's values as a parent, over the rows in which nothing was set; by default the median."""
+    levels = np.quantile(fitted.nodes.levels[fitted.nodes.unset, one], share, method="lower")
     return float(fitted.nodes.parent_grids[one][int(levels)])
 
 
@@ -139,8 +139,10 @@ def between(fitted: FittedGraphs, node: int) -> tuple[float, float]:
     low, high = (typical(fitted, node, share) for share in (_LOW, _HIGH))
     if low < high:
         return low, high
-    values = fitted.nodes.parent_grids[node][fitted.nodes.levels[fitted.nodes.rows, node]]
-    other = float(np.quantile(values[values != low], 0.5, method="lower"))
+    values = fitted.nodes.parent_grids[node][fitted.nodes.levels[:, node]]
+    unset = values[fitted.nodes.unset]
+    others = values if (unset == low).all() else unset  # a node may vary only where it is set
+    other = float(np.quantile(others[others != low], 0.5, method="lower"))
     return min(low, other), max(low, other)
 
 
@@ -196,7 +198,7 @@ def _near(fitted: FittedGraphs, one: int, value: float) -> str:
 
 def _rows_near(fitted: FittedGraphs, one: int, value: float) -> int:
     grid = fitted.nodes.parent_grids[one]
-    seen = np.bincount(fitted.nodes.levels[fitted.nodes.rows, one], minlength=len(grid))
+    seen = np.bincount(fitted.nodes.levels[fitted.nodes.unset, one], minlength=len(grid))
     roots = np.sqrt(grid)
     middle = seen @ roots / seen.sum()
     spread = math.sqrt(seen @ (roots - middle) ** 2 / seen.sum())

@@ -100,7 +100,8 @@ class Nodes:
         given: the table.
         adjustment: its covariates, contexts among them, exposure, groups and interventions, or None.
         grids, parent_grids, design: as in `disco.likelihood.model.Model`.
-        rows: the rows over which means are taken, their numbers: those in which nothing was set.
+        unset: the numbers of the rows in which nothing was set.
+        rows: those over which means are taken; all of them, or some (`over`).
         levels: of every node as a parent, (n, d).
         bases: its columns on these levels, one array per node.
         beside, offset: the rows' own columns and the offset, as in `Model`.
@@ -112,7 +113,7 @@ class Nodes:
         self.grids, self.parent_grids, self.design = on_grids(given.counts, adjustment, WEAK)
         design, many = self.design, len(given.counts)
         done = None if adjustment is None else adjustment.interventions
-        self.rows = np.arange(many) if done is None else np.flatnonzero(done.arm == 0)
+        self.rows = self.unset = np.arange(many) if done is None else np.flatnonzero(done.arm == 0)
         self.levels = design.parent_ranks.numpy()
         self.bases = [design.basis[node, : len(grid)].numpy() for node, grid in enumerate(self.parent_grids)]
         self.beside = design.columns[design.nodes :].flatten(0, 1).numpy().T

@@ -203,7 +203,8 @@ def _rows(place: DeltaGenerator, found: Refinement, asked: Asked) -> None:
     if not (levels := answering.levels(found.run)):
         return
     live, options = answers.agreeing("effects_where", asked.where), ["", *levels]
-    labels = dict(zip(options, distinct(["all rows", *map(shown, levels)]), strict=True))
+    told = [shown(" = ".join(pair)) for one in levels.values() for pair in one.items()]
+    labels = dict(zip(options, distinct(["all rows", *told]), strict=True))
     place.selectbox(
         "Over which rows",
         options,

@@ -11,7 +11,7 @@ import refine_world
 from made_up import finished_run, refine_by_hand
 
 from disco.__main__ import main
-from disco.effects.asking import among, usual
+from disco.effects.asking import among, between, usual
 from disco.effects.curve import curve, routes
 from disco.effects.drivers import drivers
 from disco.effects.effect import effect
@@ -205,6 +205,23 @@ def test_a_covariate_can_be_held(where, expected):
 def test_rows_that_there_are_not_are_one_sentence(where, words):
     with pytest.raises(InputError, match=words):
         among(at_sites(), where)
+
+
+def test_values_are_those_of_all_rows_also_if_a_node_does_not_vary_in_the_rows_in_question():
+    given = table()
+    held = given.assign(site=np.where(given["a"] == 3, "u", "v"))
+    fitted = FittedGraphs.of_dag(nx.DiGraph([("a", "b")]), held, roles=Roles({"site": ("covariate", "categorical")}))
+    few = among(fitted, {"site": "u"})
+    assert drivers(few, "b")["low_value"].tolist() == drivers(fitted, "b")["low_value"].tolist()
+    assert len(effect(few, "b", {"a": 5}, {"a": 3}).notes) == 2  # the rows and that one graph is taken for granted
+
+
+def test_a_node_that_varies_only_where_it_is_set_has_values():
+    random = np.random.default_rng(2)
+    a = np.repeat([2, 6], [300, 100])
+    given = pd.DataFrame({"a": a, "b": random.poisson(1 + a), "arm": np.where(a == 6, "a", "")})
+    fitted = FittedGraphs.of_dag(nx.DiGraph([("a", "b")]), given, roles=Roles({"arm": "intervention"}))
+    assert between(fitted, 0) == (2, 6)
 
 
 def test_beyond_the_rows_there_is_a_note_and_a_wider_interval(settled):

@@ -180,7 +180,7 @@ def test_the_means_are_over_the_rows_with_one_level_of_a_covariate():
     table = made().table().assign(site=["u", "v", "w"] * 100)
     run = create_run(table, Settings(), name="sites", roles=Roles({"site": ("covariate", "categorical")}))
     refine_by_hand(run, ["a", "b", "c", "d"], edges=[("a", "b"), ("b", "c")])
-    assert box(asked(run), "effects_where").options == ["all rows", "site:u", "site:v", "site:w"]
+    assert box(asked(run), "effects_where").options == ["all rows", "site = u", "site = v", "site = w"]
     at = asked(run, cause="b", outcome="c", where="site:v")
     there = among(effects.fitted(run), {"site": "v"})
     low, high = map(number, effect(there, "c", {"b": 8}, {"b": 4}).total.rate_ratio[1:])
