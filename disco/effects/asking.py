@@ -69,6 +69,9 @@ def asked(
             f'ask for the effect of "{on}" on "{first}".'
         )
     notes = [words for side in (values, other) for one, value in side.items() if (words := _near(fitted, one, value))]
+    seen = fitted.nodes.given.counts.iloc[fitted.nodes.rows, outcome]
+    if (seen == seen.iloc[0]).all():
+        notes.append(f'"{on}" is {seen.iloc[0]:g} in all these rows: they hardly tell what changes it.')
     return Question(outcome, values, other, tuple(dict.fromkeys(notes)))
 
 

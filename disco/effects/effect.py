@@ -91,9 +91,15 @@ def answer(fitted: FittedGraphs, sampled: Sampled, among: np.ndarray | None = No
         mean_of(fitted, sampled, 0, among),
         mean_of(fitted, sampled, 1, among),
         _interval(fitted, sampled, mean - against, lambda means: means[:, 0] - means[:, 1], among),
-        _interval(fitted, sampled, mean / against, lambda means: means[:, 0] / means[:, 1], among),
+        _interval(fitted, sampled, float(_ratio(mean, against)), lambda means: _ratio(means[:, 0], means[:, 1]), among),
         of_graphs,
     )
+
+
+def _ratio(mean: np.ndarray, against: np.ndarray) -> np.ndarray:
+    """The ratio of means; 1 of equal ones, also if both are 0, as where a covariate's level excludes the outcome."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(mean == against, 1.0, mean / against)
 
 
 def mean_of(fitted: FittedGraphs, sampled: Sampled, column: int, among: np.ndarray | None = None) -> Interval:

@@ -216,6 +216,16 @@ def test_values_are_those_of_all_rows_also_if_a_node_does_not_vary_in_the_rows_i
     assert len(effect(few, "b", {"a": 5}, {"a": 3}).notes) == 2  # the rows and that one graph is taken for granted
 
 
+def test_where_a_level_excludes_the_outcome_there_are_a_ratio_and_a_note():
+    random = np.random.default_rng(3)
+    a, site = random.poisson(3, 400), np.repeat(["u", "v"], 200)
+    given = pd.DataFrame({"a": a, "b": np.where(site == "u", 0, random.poisson(4 + 4 * a)), "site": site})
+    roles, none = Roles({"site": ("covariate", "categorical")}), nx.empty_graph(["a", "b"], nx.DiGraph)
+    found = effect(among(FittedGraphs.of_dag(none, given, roles=roles), {"site": "u"}), "b", {"a": 6}, {"a": 2})
+    assert found.total.mean == (0, 0, 0) and found.total.rate_ratio == (1, 1, 1)
+    assert found.notes[0].startswith('"b" is 0 in all these rows')
+
+
 def test_a_node_that_varies_only_where_it_is_set_has_values():
     random = np.random.default_rng(2)
     a = np.repeat([2, 6], [300, 100])
