@@ -51,7 +51,7 @@ def effect(
     paths = fitted.graphs.paths(done, outcome)
     total = sampled(paths)
     direct = sampled([dag.direct(done, outcome) for dag in dags])
-    adjusted = [_adjusted(dag, done, outcome) if path else () for dag, path in zip(dags, paths, strict=True)]
+    adjusted = [_adjusted(dag, done, path) if path else () for dag, path in zip(dags, paths, strict=True)]
     whole, beside = answer(fitted, total), None
     if None not in adjusted and any(adjusted):
         beside = answer(fitted, sampled([path or () for path in adjusted]))
@@ -70,10 +70,10 @@ def effect(
     )
 
 
-def _adjusted(dag: Dag, done: tuple[int, ...], outcome: int) -> Path | None:
+def _adjusted(dag: Dag, done: tuple[int, ...], path: Path) -> Path | None:
     """The outcome with the set nodes and the adjustment set as parents; None if no set is valid."""
-    others = dag.adjusting(done, outcome)
-    return None if others is None else ((outcome, tuple(sorted({*others, *done}))),)
+    others = dag.adjusting(done, [node for node, _ in path])
+    return None if others is None else ((path[-1][0], tuple(sorted({*others, *done}))),)
 
 
 def answer(fitted: FittedGraphs, sampled: Sampled, among: np.ndarray | None = None) -> Answer:

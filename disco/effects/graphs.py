@@ -64,27 +64,29 @@ class Dag:
         # A cause has more nodes below it than what it acts on.
         return sorted(members(ahead), key=lambda node: -(self.below[node] & ahead).bit_count())
 
-    def adjusting(self, done: Collection[int], outcome: int) -> tuple[int, ...] | None:
+    def adjusting(self, done: Collection[int], between: Sequence[int]) -> tuple[int, ...] | None:
         """The valid adjustment set of least variance (Henckel, Perković and Maathuis, JRSS B 2022), ascending.
 
         The parents of the nodes between that neither these nor the set nodes change. For several set nodes it need not
         be valid; then there is no valid set, and the result is None.
+
+        Args:
+            between: the nodes between, the outcome last; at least one.
         """
-        between = self.between(done, outcome)
         changed = bits(between) | bits(done)
         for node in between:
             changed |= self.below[node]
         found = tuple(sorted({one for node in between for one in self.parents[node]} - set(members(changed))))
-        if len(done) > 1 and not self._is_valid(found, done, between, outcome):
+        if len(done) > 1 and not self._is_valid(found, done, between):
             return None
         return found
 
-    def _is_valid(self, others: Sequence[int], done: Collection[int], between: Sequence[int], outcome: int) -> bool:
+    def _is_valid(self, others: Sequence[int], done: Collection[int], between: Sequence[int]) -> bool:
         """Whether others separate the outcome from the set nodes without the edges from these to the nodes between."""
         graph = nx.DiGraph([(one, node) for node, nodes in enumerate(self.parents) for one in nodes])
         graph.add_nodes_from(range(len(self.parents)))
         graph.remove_edges_from([(one, node) for one in done for node in between])
-        return bool(nx.is_d_separator(graph, set(done), {outcome}, set(others)))
+        return bool(nx.is_d_separator(graph, set(done), {between[-1]}, set(others)))
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from disco.likelihood.small import inverse
 from disco.progress import SILENT, Reporter
 from disco.table.prepared import Prepared
 
-_TOLERANCE = 1e-6
+_TOLERANCE = 1e-5  # nats; far below what the draws of the coefficients differ by
 _SIDE_BY_SIDE = 16  # nodes fitted per batch
 _AT_ONCE = 50  # draws of coefficients
 
@@ -80,10 +80,13 @@ class _Fit:
     """One fit: its coefficients, and draws of them."""
 
     def __init__(self, theta: np.ndarray, covariance: np.ndarray, random: np.random.Generator) -> None:
-        self.theta, self._random = theta, random
-        values, vectors = np.linalg.eigh((covariance + covariance.T) / 2)
-        self._root = vectors * np.sqrt(values.clip(0))
+        self.theta, self._covariance, self._random = theta, covariance, random
         self._draws = np.empty((0, len(theta)))
+
+    @cached_property
+    def _root(self) -> np.ndarray:
+        values, vectors = np.linalg.eigh((self._covariance + self._covariance.T) / 2)
+        return vectors * np.sqrt(values.clip(0))
 
     def draw(self, number: int) -> np.ndarray:
         """The coefficients of a draw, the same for the same number; −1: those of the fit."""

@@ -33,8 +33,8 @@ from disco.likelihood.small import backward, dot, factorise, forward
 LEAST_SHARE = 0.05  # share of the gain predicted by the initial slope that a step must reach
 ROUNDING = 1e-7  # share of the log-likelihood that a step may lose by rounding; tenfold if it predicts less than that
 FINER = (1, 4, 16)  # factors for the number of points in a table over η, if too coarse
-PRECISE = 1e-5  # nats: with a smaller tolerance, only the first steps use the expected information
-FIRST = 3  # of them
+PRECISE = 1e-4  # nats: with a smaller tolerance, only the first steps use the expected information
+FIRST = 2  # of them
 ROUGH = 0.01  # nats: with a larger tolerance, as in a search, a table over η begins with a quarter of the points
 MOST_ENTRIES = 1 << 19  # largest levels × points of a refined table over η
 CAP = 6.0  # largest change of the index in one step, and of the link's bend in units of 1 / 6
