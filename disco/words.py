@@ -9,10 +9,8 @@ _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 def number(value: float) -> str:
     """Three significant digits, in powers of ten only where plain digits would be hard to read."""
-    if value is None or math.isnan(value):
+    if value is None or not math.isfinite(value):
         return "–"
-    if math.isinf(value):
-        return "∞" if value > 0 else "-∞"
     if value == 0:
         return "0"
     exponent = math.floor(math.log10(abs(value)))
