@@ -97,7 +97,7 @@ def answer(fitted: FittedGraphs, sampled: Sampled, among: np.ndarray | None = No
 
 
 def _ratio(mean: np.ndarray, against: np.ndarray) -> np.ndarray:
-    """The ratio of means; 1 of equal ones, also if both are 0, as where a covariate's level excludes the outcome."""
+    """The ratio of means; 1 if they are equal, also if both are 0: a covariate's level may exclude the outcome."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(mean == against, 1.0, mean / against)
 

@@ -22,7 +22,7 @@ from disco.likelihood.small import inverse
 from disco.progress import SILENT, Reporter
 from disco.table.prepared import Prepared
 
-_TOLERANCE = 1e-5  # nats; far below what the draws of the coefficients differ by
+_TOLERANCE = 1e-5  # nats; draws of the coefficients differ by far more
 _SIDE_BY_SIDE = 16  # nodes fitted per batch
 _AT_ONCE = 50  # draws of coefficients
 

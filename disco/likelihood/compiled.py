@@ -198,7 +198,7 @@ def _climb(problem, theta, step, kept, tolerance, most):
 
     The steps use the expected information, which is never indefinite. If one is too long, because the link's bend
     involves residuals that the expected information sets to 0, the observed information is used where it is not
-    indefinite. So it is in a precise fit after the first steps: near the maximum its steps are the better ones.
+    indefinite. In a precise fit it is used after the first steps anyway: near the maximum it converges faster.
     `_evaluate` is called in one place only, because it is compiled again for every call.
 
     Returns the number of the `kept` evaluation at `theta`, its log-likelihood, and the next step's predicted gain.

@@ -34,6 +34,7 @@ class Found(NamedTuple):
             have each.
         strengths: by each of these nodes, how strong a hidden cause of it and the outcome would have to be to make the
             edge between them; NaN without one.
+        where: the level of a covariate or context that the rows in question have, by its name; empty: all rows.
     """
 
     effect: "Effect"
@@ -41,6 +42,7 @@ class Found(NamedTuple):
     distribution: pd.DataFrame
     routes: list[tuple[tuple[str, ...], float]]
     strengths: dict[str, float]
+    where: dict[str, str]
 
 
 @fact(asking.key, 256)
@@ -83,7 +85,7 @@ def effect(run: Run, on: str, do: Mapping[str, float], against: Mapping[str, flo
 
         reporter = Reporter(counted, {"effect": 1.0}, asking.STOPPED)
         with lock:
-            fitted = among(every, levels(run).get(where, {}))
+            fitted = among(every, held := levels(run).get(where, {}))
             found, line = effect(fitted, on, do, against, reporter=reporter), None
             if len(do) == 1:
                 line = curve.curve(fitted, on, *do, reporter, (*against.values(), *do.values()))
@@ -93,7 +95,7 @@ def effect(run: Run, on: str, do: Mapping[str, float], against: Mapping[str, flo
             # Where a node is set, no path goes through it.
             routes = [(path, share) for path, share in paths if not {*path[1:]} & {*do}]
             strengths = {node: strength(fitted, node, on) for node in moved}
-            return Found(found, line, counts, sorted(routes, key=lambda route: -round(route[1], 12)), strengths)
+            return Found(found, line, counts, sorted(routes, key=lambda route: -round(route[1], 12)), strengths, held)
 
     return asking.begun(("effects_answer", *asking.key(run, on, *do.items(), *against.items(), where)), work)
 

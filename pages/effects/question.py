@@ -199,7 +199,7 @@ def _values(
 
 
 def _rows(place: DeltaGenerator, found: Refinement, asked: Asked) -> None:
-    """The box for the rows that the means are over; none if the rows differ in no covariate or context with levels."""
+    """The box for the rows that the means are over; there is none if no covariate or context has levels."""
     if not (levels := answering.levels(found.run)):
         return
     live, options = answers.agreeing("effects_where", asked.where), ["", *levels]
@@ -210,7 +210,8 @@ def _rows(place: DeltaGenerator, found: Refinement, asked: Asked) -> None:
         options,
         key=live,
         format_func=lambda one: labels.get(one, ""),
-        help="Means over all rows, or over those with one level of a covariate or context. The fits are to all rows.",
+        help="The means are over all rows, or over those with one level of a covariate or context. The model is always "
+        "fitted to all rows.",
         width=230,
         on_change=answers.heard(live, options, lambda where: change(found, where=where), "effects_where"),
     )

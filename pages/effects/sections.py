@@ -1,7 +1,6 @@
 """The answer on Effects: the sentence, the picture, the numbers, the paths and the files."""
 
 import json
-from collections.abc import Mapping
 from functools import partial
 
 import pandas as pd
@@ -36,10 +35,10 @@ def answered(found: Refinement, asked: Asked, places: Places) -> bool:
     """
     asked = question.values(found, asked, places)
     key = answering.effect(found.run, asked.outcome, asked.do, asked.against, asked.where)
-    return asking.panel(key, "Computing the effect", partial(_answer, found, asked.where))
+    return asking.panel(key, "Computing the effect", partial(_answer, found))
 
 
-def _answer(found: Refinement, where: str, answer: Found) -> None:
+def _answer(found: Refinement, answer: Found) -> None:
     effect = answer.effect
     with st.container(key="effects_answer", border=True):
         head, cases, tail = in_parts(effect)  # what would tell cases apart stands below them
@@ -49,7 +48,7 @@ def _answer(found: Refinement, where: str, answer: Found) -> None:
         st.caption(f":material/help: {found.verdict.text} Read the effect as a hypothesis.")
     for note in effect.notes:
         st.caption(f":material/info: {plain(note)}")
-    rows = "these rows" if where else "all rows"
+    rows = "these rows" if answer.where else "all rows"
     left, right = st.container(key="beside_effects").columns(2, gap="medium")
     with left:
         if answer.curve is not None:
@@ -68,7 +67,7 @@ def _answer(found: Refinement, where: str, answer: Found) -> None:
             hidden_causes.strength_told(cause, effect.on, strength)
     if effect.cases:
         _settling(found, effect)
-    _files(found, effect, answering.levels(found.run).get(where, {}))
+    _files(found, answer)
 
 
 def _numbers(effect: Effect) -> None:
@@ -129,7 +128,7 @@ def assumed(found: Refinement) -> None:
     """What an effect takes for granted, and signs against it."""
     st.caption(
         ":material/info: Assumed: no hidden cause acts on two nodes. Where one does, an effect may be its shadow. "
-        "Means are over the rows of this table."
+        "Means are over rows of this table."
     )
     hidden_causes.signs(found.run)
 
@@ -142,12 +141,13 @@ def _settling(found: Refinement, effect: Effect) -> None:
     next_experiment.section(found.run, found)
 
 
-def _files(found: Refinement, effect: Effect, where: Mapping[str, str]) -> None:
+def _files(found: Refinement, answer: Found) -> None:
     """The answer as a file, and what gives it again."""
+    effect = answer.effect
     asked: dict[str, object] = {"on": effect.on, "do": effect.do, "against": effect.against}
+    asked |= {"where": answer.where} if answer.where else {}
     name = f"{downloads.file_name(found.run)}_effect.json"
     with st.container(horizontal=True):
         text = partial(json.dumps, as_plain(as_json(effect)), indent=1, ensure_ascii=False)
         st.download_button("Answer, JSON", text, name, "application/json", key="effects_json", on_click="ignore")
-        runs = {found.run.name: found.run}
-        script.button(runs, "effects", effect=asked | ({"where": where} if where else {}))
+        script.button({found.run.name: found.run}, "effects", effect=asked)
