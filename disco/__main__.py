@@ -21,6 +21,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
         collect_rarely()
         arguments = parse(argv)
+        if cluster := getattr(arguments, "cluster", None):
+            os.environ["DISCO_CLUSTER"] = cluster  # for this process and those that it starts
         arguments.run_command(arguments)
         sys.stdout.flush()
     except (InputError, ScoreUnavailable) as error:

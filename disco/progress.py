@@ -9,7 +9,7 @@ Internally, one `Reporter` per piece of work creates the events: stages call `st
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from disco.errors import FitStopped
@@ -147,6 +147,15 @@ class Reporter:
             return self._continues()
 
         return heard
+
+    def relay(self, event: Event) -> None:
+        """Report an event of the same work from elsewhere.
+
+        Raises:
+            FitStopped: the callback stopped the work.
+        """
+        self.last, self.done = replace(event, progress=max(event.progress, self.last.progress)), event.done
+        self._ask()
 
     def quiet(self) -> "Reporter":
         """A reporter for work within a step; it only asks whether to continue."""

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import NoReturn
 
 from disco import __version__
+from disco.cli import options
 from disco.cli.saying import say, sentence
-from disco.settings import CHOICES
 
 _COUNTS = (
     "CSV, TSV, XLSX, ODS, Parquet or Stata, one column per node; h5ad, 10x .h5, or the folder or ZIP of a matrix.mtx"
@@ -63,8 +63,8 @@ def _check(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--stress", action="store_true", help="how many edges of a quick search are found again after halving the depth"
     )
-    _table(command)
-    _roles(command)
+    options.table(command)
+    options.roles(command)
 
 
 def _fit(command: argparse.ArgumentParser) -> None:
@@ -86,97 +86,20 @@ def _fit(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--disjoint-rows", action="store_true", default=None, help="half of the rows for the order, half for parents"
     )
-    _thresholds(command, "2; the rule jackknife computes its own", "1")
-    _table(command)
-    _roles(command)
-    _knowledge(command)
-    command.add_argument("--device", metavar="NAME", help="auto (default), cpu or cuda")
-    _now(command)
+    options.thresholds(command, "2; the rule jackknife computes its own", "1")
+    options.table(command)
+    options.roles(command)
+    options.knowledge(command)
+    options.where(command)
     command.add_argument("--resume", action="store_true", help="resume the unfinished run in RUN")
-    _set(command)
-
-
-def _now(command: argparse.ArgumentParser) -> None:
-    command.add_argument("--now", action="store_true", help="begin beside work that is running, without waiting for it")
-
-
-def _table(command: argparse.ArgumentParser, when: str = "") -> None:
-    """How to read the table, and what to leave out."""
-    command.add_argument("--columns", metavar="A,B", help=f"{when}use only these columns; quote a name with a comma")
-    command.add_argument("--without", metavar="A,B", help=f"{when}leave out these columns")
-    command.add_argument(
-        "--read",
-        action="append",
-        default=[],
-        metavar="NAME=VALUE",
-        help=f"{when}override how the file is read: encoding, separator, decimal, thousands, sheet, above, "
-        "names, below, layer, by",
-    )
-    command.add_argument(
-        "--genes",
-        metavar="200|A,B*",
-        help=f"{when}h5ad, 10x and matrix.mtx: number of genes to use as columns (50), or names and patterns",
-    )
-    command.add_argument("--obs", metavar="A,B", help=f"{when}h5ad: columns of obs to include, each with a role")
-    command.add_argument("--transpose", action="store_true", help=f"{when}rows are variables, columns are observations")
-    command.add_argument(
-        "--most-varied", type=int, metavar="1000", help=f"{when}with --transpose: only the rows that vary most"
-    )
-    command.add_argument("--row-names", action="store_true", help=f"{when}the first column has row names")
-    command.add_argument(
-        "--complete-rows", action="store_true", help=f"{when}leave out rows with a cell that is not a count"
-    )
-    command.add_argument("--leave-out-rows", metavar="3,17-19", help=f"{when}leave out these rows, counted from 1")
-    command.add_argument("--as-numbers", metavar="A,B", help=f"{when}read numbers that these columns store as text")
-
-
-def _roles(command: argparse.ArgumentParser, when: str = "") -> None:
-    """The roles of columns that are not counts (docs/roles.md)."""
-    command.add_argument(
-        "--roles", type=Path, metavar="FILE", help=f"{when}the columns' roles, as in roles.json; stored in the run"
-    )
-    command.add_argument("--covariates", metavar="A,B", help=f"{when}covariates; A=ordinal sets the kind")
-    command.add_argument(
-        "--contexts",
-        metavar="A,B",
-        help=f"{when}treatments, sites or seasons whose effects are to be found; A=randomised if assigned by chance",
-    )
-    command.add_argument(
-        "--exposure", metavar="NAME", help=f"{when}the exposure: a column, or the counts' total or median-of-ratios"
-    )
-    command.add_argument("--group", metavar="NAME", help=f"{when}column of groups; rows of a group stay together")
-    command.add_argument(
-        "--group-effects", action="store_true", help=f"{when}adjust for the group, as for a categorical covariate"
-    )
-    command.add_argument(
-        "--intervention",
-        metavar="NAME",
-        help=f"{when}column of the nodes that were set from outside, by row; NAME=shift if their mechanism was changed",
-    )
-    command.add_argument("--ignore", metavar="A,B", help=f"{when}columns to ignore")
-
-
-def _knowledge(command: argparse.ArgumentParser) -> None:
-    command.add_argument(
-        "--knowledge",
-        type=Path,
-        metavar="FILE",
-        help="tiers, required and forbidden edges, as knowledge.json or Tetrad's text format; stored in the run",
-    )
-    command.add_argument(
-        "--dismiss",
-        action="append",
-        default=[],
-        metavar="KIND=REASON",
-        help="why a warning about the table is none, as depth=REASON; stored in the run",
-    )
+    options.settings(command)
 
 
 def _graph(command: argparse.ArgumentParser) -> None:
     from disco.graph import FORMATS
 
     command.add_argument("run", metavar="RUN", help="folder or id of a finished run")
-    _which(command)
+    options.which(command)
     command.add_argument("--format", choices=FORMATS, help="default: by the extension of --out, else csv")
     command.add_argument("--out", type=Path, metavar="FILE", help="default: stdout")
 
@@ -185,8 +108,8 @@ def _refine(command: argparse.ArgumentParser) -> None:
     command.add_argument("run", nargs="?", metavar="RUN", help="folder or id of a run")
     command.add_argument("--counts", type=Path, metavar="COUNTS", help=f"instead of RUN: {_COUNTS}")
     command.add_argument("--out", type=Path, metavar="RUN", help="with --counts: folder of the run, new or empty")
-    _table(command, "with --counts: ")
-    _roles(command, "with --counts: ")
+    options.table(command, "with --counts: ")
+    options.roles(command, "with --counts: ")
     command.add_argument("--transform", metavar="NAME", help="with --counts: rank (default), quantile or none")
     command.add_argument("--levels", type=int, help="with --counts: levels per column, with --transform quantile (4)")
     command.add_argument("--starts", type=int, help="number of orders to search from (4)")
@@ -202,15 +125,14 @@ def _refine(command: argparse.ArgumentParser) -> None:
     )
     command.add_argument("--redone", action="store_true", help="repeat the whole search on each bootstrap table (slow)")
     command.add_argument("--seed", type=int, help="seed of the random orders and of the bootstrap (0)")
-    _knowledge(command)
-    command.add_argument("--device", metavar="NAME", help="auto (default), cpu or cuda")
-    _now(command)
+    options.knowledge(command)
+    options.where(command)
 
 
 def _next(command: argparse.ArgumentParser) -> None:
     command.add_argument("run", metavar="RUN", help="folder or id of a run with a refinement")
     command.add_argument("--nodes", metavar="A,B", help="the nodes that can be set (all); quote a name with a comma")
-    _format(command)
+    options.formats(command)
 
 
 def _effect(command: argparse.ArgumentParser) -> None:
@@ -222,12 +144,7 @@ def _effect(command: argparse.ArgumentParser) -> None:
         command.add_argument(option, action="append", default=[], metavar="NAME=3", help=f"{about}; repeatable")
     command.add_argument("--curve", metavar="NAME", help="instead of --do: the mean over the range of a node")
     command.add_argument("--distribution", action="store_true", help="with --do: how often it has at least each count")
-    _format(command)
-
-
-def _format(command: argparse.ArgumentParser) -> None:
-    formats = ("text", "json", "csv")
-    command.add_argument("--format", choices=formats, default="text", help="text (default), json or csv")
+    options.formats(command)
 
 
 def _compare(command: argparse.ArgumentParser) -> None:
@@ -241,10 +158,11 @@ def _compare(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--set", action="append", default=[], metavar="METHOD.OPTION=VALUE", help="an option of a method; repeatable"
     )
-    _table(command, "with COUNTS: ")
-    _roles(command, "with COUNTS: ")
-    _knowledge(command)
-    _now(command)
+    options.table(command, "with COUNTS: ")
+    options.roles(command, "with COUNTS: ")
+    options.knowledge(command)
+    options.now(command)
+    options.cluster(command)
 
 
 def _simulate(command: argparse.ArgumentParser) -> None:
@@ -331,7 +249,7 @@ def _evaluate(command: argparse.ArgumentParser) -> None:
     estimate = command.add_mutually_exclusive_group(required=True)
     estimate.add_argument("--run", metavar="RUN", help="folder or id of a finished run")
     estimate.add_argument("--edges", type=Path, metavar="FILE", help="estimated edges: CSV with columns parent, child")
-    _which(command)
+    options.which(command)
     command.add_argument("--order", type=Path, metavar="FILE", help="with --edges: CSV with columns position, node")
     command.add_argument(
         "--counts", type=Path, metavar="FILE", help="with --edges: the table, for the sorting controls"
@@ -347,8 +265,8 @@ def _lahman(command: argparse.ArgumentParser) -> None:
     command.add_argument("--seeds", default="0,1,2", metavar="0,1,2")
     command.add_argument("--preset", default="tuned", metavar="NAME", help="tuned (default) or paper")
     command.add_argument("--out", type=Path, required=True, metavar="DIR", help="folder of the runs")
-    command.add_argument("--device", default="auto", metavar="NAME", help="auto (default), cpu or cuda")
-    _set(command)
+    options.where(command)
+    options.settings(command)
 
 
 def _script(command: argparse.ArgumentParser) -> None:
@@ -369,31 +287,4 @@ def _unpack(command: argparse.ArgumentParser) -> None:
 def _app(command: argparse.ArgumentParser) -> None:
     command.add_argument("--port", type=int, help="default: 8501, or the next free one")
     command.add_argument("--headless", action="store_true", help="do not open a browser")
-
-
-def _thresholds(command: argparse.ArgumentParser, tau_z: str, pi_min: str) -> None:
-    """The options of the two thresholds.
-
-    Args:
-        tau_z, pi_min: their defaults in words.
-    """
-    command.add_argument("--tau-z", type=float, metavar="Z", help=f"ocs: an edge needs Z above this ({tau_z})")
-    command.add_argument(
-        "--pi-min", type=float, metavar="SHARE", help=f"ocs: in at least this share of folds ({pi_min})"
-    )
-
-
-def _which(command: argparse.ArgumentParser) -> None:
-    _thresholds(command, "the run's own", "the run's own")
-    rules, selectors = CHOICES["parent_rule"], CHOICES["selector"]
-    command.add_argument("--rule", choices=rules, help="rule of the ocs: the paper's iqr, or jackknife (the run's own)")
-    command.add_argument("--graph", choices=("disco", "refined"), help="which graph of the run (disco)")
-    command.add_argument(
-        "--parents", choices=selectors, help="the edges of this selector (the run's own); computed if missing"
-    )
-
-
-def _set(command: argparse.ArgumentParser) -> None:
-    command.add_argument(
-        "--set", action="append", default=[], metavar="NAME=VALUE", help="any other setting; repeatable"
-    )
+    options.cluster(command)

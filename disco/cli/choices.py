@@ -206,7 +206,7 @@ def read_counts(path: Path, arguments: argparse.Namespace) -> Part:
     """The chosen part of a table's file; notes on usable counts go to stderr.
 
     Args:
-        arguments: those of `_table` and `_roles` in disco/cli/arguments.py.
+        arguments: those of `table` and `roles` in disco/cli/options.py.
 
     Raises:
         InputError: the file or the roles cannot be read as asked, or a column is not in the file.

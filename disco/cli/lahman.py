@@ -31,10 +31,12 @@ def run(arguments: argparse.Namespace) -> None:
         raise InputError(f"{name} is no --set of this command; see disco lahman --help.")
     wanted = group(cohort(*years), years, arguments.levels, arguments.preset, seeds, arguments.boundary)
     label = f"{years[0]}-{years[1]}-{representation(arguments.levels)}-{arguments.boundary}-{arguments.preset}-seed"
-    runs = [_run(arguments.out / f"{label}{one.settings.seed}", one, changes, arguments.device) for one in wanted]
+    device = arguments.device or "auto"
+    runs = [_run(arguments.out / f"{label}{one.settings.seed}", one, changes, device) for one in wanted]
     for one, fitted in zip(wanted, runs, strict=True):
         if fitted.status().state != "done":
-            work_here(fitted, FIT, "the same command continues from here.", label=one.label)
+            go_on = "the same command continues from here."
+            work_here(fitted, FIT, go_on, label=one.label, now=arguments.now)
         if words := advice(fitted, len(fitted.edges()), fitted.settings.selector, fitted.settings.parent_rule):
             say(f"{one.label.capitalize()}: {words}", to=sys.stderr)
     say_json(summary(arguments, seeds, runs))

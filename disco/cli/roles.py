@@ -18,7 +18,7 @@ def given_roles(arguments: argparse.Namespace, names: Sequence[str], categories:
     """The given roles, None without any; the flags add to the file.
 
     Args:
-        arguments: those of `_roles` in disco/cli/arguments.py.
+        arguments: those of `roles` in disco/cli/options.py.
         names: the columns of the table.
         categories: columns that are categorical covariates by default.
 

@@ -229,7 +229,7 @@ def costs(
     rules = knowledge.without_each()[:MOST_RULES]
     for number, (rule, others) in enumerate(rules):
         reporter.step("rules", number, len(rules))
-        scores = searched.scores.replace(rules=others.resolve(task.names), reporter=reporter.quiet())
+        scores = searched.scores(task, reporter.quiet()).replace(rules=others.resolve(task.names))
         scores = scores.replace(candidates=widened(scores, best.order, best.parents))
         other = _further(scores, best)
         changed = changes(_edges(best, task.names), _edges(other, task.names))["change"] != "kept"

@@ -47,7 +47,7 @@ from disco.refine.alike import design_effects, shared_out
 from disco.refine.limits import AGAINST, COLUMNS, FEW, HALF, MISFIT, MOST_MISFIT, TIMES
 from disco.refine.prior import BEFORE
 from disco.refine.reversal import Reversal, reversals
-from disco.refine.scores import SEARCHING, Scores, fit_alone, make_fits
+from disco.refine.scores import SEARCHING, NodeFit, Scores, fit_alone, make_fits
 from disco.refine.search import Optimum
 from disco.refine.searches import Searched
 from disco.refine.stepwise import predicted_losses
@@ -68,14 +68,14 @@ class Judged(NamedTuple):
     Attributes:
         edges: `evidence`'s rows, and `decided`; with knowledge also `rule`, its rule on the edge.
         misfit: every node's misfit, nats, (d,).
-        scores: the scores used.
+        fits: the fits of the graph, by node and parents.
         made: number of node fits.
         left_out: number of edges that are supported only by similarity within groups.
     """
 
     edges: pd.DataFrame
     misfit: np.ndarray
-    scores: Scores
+    fits: list[dict[Parents, NodeFit]]
     made: int
     left_out: int = 0
 
@@ -92,7 +92,9 @@ def judge(
         whole: as in `evidence`.
         tells_decided: whether these reports call directions decided.
     """
-    scores = searched.scores.replace(tolerance=_FINAL)  # without earlier fits, which must not affect the result
+    scores = searched.scores(task, reporter).replace(
+        tolerance=_FINAL
+    )  # without earlier fits, which must not affect the result
     edges = _strongest_first(scores, searched.best.found.parents)
     reporter.step("evidence", 0, len(edges), message="evidence: fit of every node")
     judging = _Judging(searched, scores, task, whole, reporter)
@@ -109,7 +111,7 @@ def judge(
     if task.group is not None:
         judged, left_out = _likely(judged, scores)
     made = scores.made + sum(one.made for one in judging.classes)
-    return Judged(judged, judging.misfit, scores, made, left_out)
+    return Judged(judged, judging.misfit, scores.fits, made, left_out)
 
 
 def _strongest_first(scores: Scores, parents: Sequence[Parents]) -> list[Predicted]:

@@ -65,7 +65,7 @@ def refined(
         starts=_history(searched.ends),
         best=best.start,
         score=best.found.score,
-        candidates=sum(map(len, searched.scores.candidates)) // 2,
+        candidates=sum(map(len, searched.candidates)) // 2,
         fits=searched.made + judged.made + sum(one.made for one in drawn.values()),
         moves=None if moved is None else _named(moved, names),
         orders=_orders(searched.ends, names),

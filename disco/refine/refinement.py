@@ -1,12 +1,14 @@
 """The refinement: screen, searches from several starts, evidence, bootstrap."""
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Generator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 
 from disco.checks import require_types
+from disco.cluster import each
 from disco.devices import choose_device
 from disco.experiments import contrasts, remarks
 from disco.knowledge import Knowledge
@@ -26,8 +28,8 @@ from disco.refine.memory import Drawn, Memory, key_of
 from disco.refine.moves import moves
 from disco.refine.result import EARLY, Refined, withheld
 from disco.refine.screen import screen
-from disco.refine.search import STOPPED, Optimum
-from disco.refine.searches import search_everywhere
+from disco.refine.search import STOPPED
+from disco.refine.searches import Searched, search_everywhere
 from disco.refine.task import Task
 from disco.settings import Settings
 from disco.table.artefacts import artefacts, ignored
@@ -110,15 +112,14 @@ def _searched(
 ) -> Refined:
     """The best graph of all searches, with the evidence on its edges and their shares of drawn rows."""
     searched = search_everywhere(task, candidates, reporter, kept)
-    found, notes = searched.best.found, list[str]()
+    notes = list[str]()
     if reporter.has_enough:
         late = _LATE.format(seconds=task.choice.seconds) if searched.is_late and task.choice.seconds else ""
         notes.append(_CUT.format(done=how_many(len(searched.ends), "search", "searches")) + late)
-    judged = judge(searched, task, reporter, whole, tells_decided)
-    moved = None if task.order is None else moves(searched.scores, found.order, found.parents, task.order)
-    drawn = stability.draw(
-        task.design.rows, task.group, task.arm, task.choice, reporter, kept, _again(task, found, judged, reporter)
-    )
+    (judged,) = each(_judged, (task, whole), [(searched, tells_decided)], reporter)
+    moved = None if task.order is None else next(each(_moved, (task,), [searched], reporter))
+    again = _again(task, searched, judged, reporter)
+    drawn = stability.draw(task.design.rows, task.group, task.arm, task.choice, reporter, kept, again)
     choice = stability.made(drawn, task.choice)
     if choice != task.choice and not notes:
         notes.append(_DRAWS_CUT.format(done=choice.bootstrap, asked=task.choice.bootstrap))
@@ -136,16 +137,44 @@ def _candidates(task: Task, reporter: Reporter) -> list[tuple[int, ...]]:
     return screen(task.design, also=task.also, rules=task.rules, reporter=reporter)
 
 
+def _judged(task: Task, whole: Design | None, part: tuple[Searched, bool], reporter: Reporter) -> Judged:
+    """The evidence; the part is what is found, and whether reports call directions decided."""
+    return judge(part[0], task, reporter, whole, part[1])
+
+
+def _moved(task: Task, searched: Searched, reporter: Reporter) -> pd.DataFrame:
+    """What the search changed in a given order."""
+    found = searched.best.found
+    assert task.order is not None
+    return moves(searched.scores(task, reporter.quiet()), found.order, found.parents, task.order)
+
+
 def _again(
-    task: Task, found: Optimum, judged: Judged, reporter: Reporter
-) -> Callable[[Sequence[np.ndarray]], Iterator[Drawn]]:
+    task: Task, searched: Searched, judged: Judged, reporter: Reporter
+) -> Callable[[Sequence[Sequence[np.ndarray]]], Generator[Sequence[Drawn], None, None]]:
     """The search on weighted rows: like a whole table, or from the graph found."""
     if task.choice.redone:
-        return lambda weights: (_redone(task, one, reporter.quiet()) for one in weights)
-    return lambda weights: stability.near_found(judged.scores, found, weights)
+        return lambda parts: each(_redone, (task,), parts, reporter)
+    near = searched._replace(ends=[searched.best]), judged.fits
+    return lambda parts: each(_near, (task, near), parts, reporter)
 
 
-def _redone(task: Task, weights: np.ndarray, reporter: Reporter) -> Drawn:
+def _near(
+    task: Task, found: tuple[Searched, list[dict]], weights: Sequence[np.ndarray], reporter: Reporter
+) -> list[Drawn]:
+    """Searches on weighted rows from the graph found, whose fits are good starting points."""
+    searched, fits = found
+    scores = searched.scores(task, reporter)
+    scores.fits = fits
+    return stability.near_found(scores, searched.best.found, weights)
+
+
+def _redone(task: Task, weights: Sequence[np.ndarray], reporter: Reporter) -> list[Drawn]:
+    """Independent refinements of drawn rows."""
+    return [_refined_again(task, one, reporter) for one in weights]
+
+
+def _refined_again(task: Task, weights: np.ndarray, reporter: Reporter) -> Drawn:
     """The edges of an independent refinement of drawn rows; constant columns have none."""
     part = task.drawn(np.repeat(np.arange(task.design.rows), weights.astype(int)))
     if part is None:

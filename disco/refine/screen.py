@@ -6,12 +6,13 @@ other node on the nodes kept so far. The latter detects effects that a correlati
 the allowed number of false candidates per node, so that recall does not fall with the number of rows.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 import torch
 from scipy.special import chdtri, ndtri
 
+from disco.cluster import each
 from disco.knowledge import Resolved
 from disco.likelihood.batch import Problems
 from disco.likelihood.design import Design
@@ -27,6 +28,7 @@ _LEAST_VARIANCE = 1e-9  # of a principal component of the standardised √ranks
 _BLOCK = 512  # nodes per product of all partial correlations
 _AT_ONCE = 64  # candidates per product
 _SIDE_BY_SIDE = 16  # nodes fitted in one batch
+_PART = 128  # nodes screened by one call
 
 
 def screen(
@@ -61,7 +63,28 @@ def screen(
 
 
 def widened(scores: Scores, order: Sequence[int], parents: Sequence[Sequence[int]]) -> list[tuple[int, ...]]:
-    """The candidates, plus the screened-out pairs that would raise the score of a graph.
+    """The candidates, plus the screened-out pairs that would raise the score of a graph (`supported`)."""
+    return with_pairs(scores.candidates, supported(scores, order, parents, range(len(order))))
+
+
+def with_pairs(candidates: Sequence[tuple[int, ...]], pairs: Iterable[tuple[int, int]]) -> list[tuple[int, ...]]:
+    """The candidates and some more pairs, symmetric."""
+    sets = [set(nodes) for nodes in candidates]
+    for one, other in pairs:
+        sets[one].add(other)
+        sets[other].add(one)
+    return [tuple(sorted(nodes)) for nodes in sets]
+
+
+def parts_of(nodes: int) -> list[range]:
+    """The nodes in parts that may be screened apart."""
+    return [range(first, min(first + _PART, nodes)) for first in range(0, nodes, _PART)]
+
+
+def supported(
+    scores: Scores, order: Sequence[int], parents: Sequence[Sequence[int]], part: range
+) -> list[tuple[int, int]]:
+    """The screened-out pairs (child, earlier node) that would raise the score of a graph.
 
     The screen conditions on all neighbours. A common child of two nodes can hide the edge between them; given a node's
     parents alone, the edge is visible.
@@ -70,30 +93,33 @@ def widened(scores: Scores, order: Sequence[int], parents: Sequence[Sequence[int
         scores: the table's scores, with the candidates so far.
         order: all nodes.
         parents: of every node in it.
+        part: the positions of the children.
     """
-    design, sets = scores.design, [set(nodes) for nodes in scores.candidates]
-    never = np.zeros((design.nodes, design.nodes), dtype=bool) if scores.rules is None else scores.rules.forbidden
-    for first in range(0, len(order), _SIDE_BY_SIDE):
+    design, found, device = scores.design, list[tuple[int, int]](), scores.design.columns.device
+    for first in range(part.start, part.stop, _SIDE_BY_SIDE):
         scores.reporter.check()
-        nodes = order[first : first + _SIDE_BY_SIDE]
-        problems = Problems.of([(node, sorted(parents[node])) for node in nodes], design.columns.device)
+        nodes = order[first : min(first + _SIDE_BY_SIDE, part.stop)]
+        problems = Problems.of([(node, sorted(parents[node])) for node in nodes], device)
         fits = fit(design, problems, tolerance=SEARCHING)
-        before = [
-            [other for other in order[: first + number] if other not in sets[node] and not never[other, node]]
-            for number, node in enumerate(nodes)
-        ]
+        before = [_open(scores, order[: first + number], node) for number, node in enumerate(nodes)]
         for at in range(0, max(map(len, before)), _AT_ONCE):
-            lists = Problems.of(
-                [(node, others[at : at + _AT_ONCE]) for node, others in zip(nodes, before, strict=True)],
-                design.columns.device,
-            )
-            predicted = additions(design, problems, fits, lists.parents).evidence.cpu().numpy()
-            for node, others, worth in zip(nodes, lists.parents.tolist(), predicted, strict=True):
-                for other, nats in zip(others, worth, strict=True):
-                    if other >= 0 and nats > scores.cost_of(other, node):
-                        sets[node].add(other)
-                        sets[other].add(node)
-    return [tuple(sorted(nodes)) for nodes in sets]
+            lists = [(node, others[at : at + _AT_ONCE]) for node, others in zip(nodes, before, strict=True)]
+            others = Problems.of(lists, device).parents
+            predicted = additions(design, problems, fits, others).evidence.cpu().numpy()
+            found += [
+                (node, other)
+                for node, ones, worth in zip(nodes, others.tolist(), predicted, strict=True)
+                for other, nats in zip(ones, worth, strict=True)
+                if other >= 0 and nats > scores.cost_of(other, node)
+            ]
+    return found
+
+
+def _open(scores: Scores, before: Sequence[int], node: int) -> list[int]:
+    """The nodes before a node that are no candidates, nor forbidden."""
+    known, rules = scores.index[node], scores.rules
+    never = () if rules is None else set(np.flatnonzero(rules.forbidden[:, node]).tolist())
+    return [other for other in before if other not in known and other not in never]
 
 
 def correlations(design: Design) -> np.ndarray:
@@ -179,19 +205,36 @@ def _standing_out(design: Design, neighbours: Sequence[list[int]], share: float,
         design: the table.
         neighbours: of every node, ascending.
         share: allowed share of pairs kept by chance.
-        reporter: receives the number of finished nodes before every batch.
+        reporter: receives the number of finished nodes before every part.
     """
-    least = torch.as_tensor(chdtri(design.width[: design.nodes], share) / 2)
-    found = np.zeros((design.nodes,) * 2, dtype=bool)
-    for first in range(0, design.nodes, _SIDE_BY_SIDE):
-        reporter.check(first)
-        nodes = range(first, min(first + _SIDE_BY_SIDE, design.nodes))
-        problems = Problems.of([(node, neighbours[node]) for node in nodes], design.columns.device)
+    least, found = chdtri(design.width[: design.nodes], share) / 2, np.zeros((design.nodes,) * 2, dtype=bool)
+    asked = [(part, [neighbours[node] for node in part], least) for part in parts_of(design.nodes)]
+    for (part, *_), pairs in zip(asked, each(_outstanding, (design,), asked, reporter), strict=True):
+        reporter.check(part.stop)
+        found[pairs[0] + part.start, pairs[1]] = True
+    return found
+
+
+def _outstanding(
+    design: Design, asked: tuple[range, list[list[int]], np.ndarray], reporter: Reporter
+) -> tuple[np.ndarray, ...]:
+    """The pairs of some nodes: the children, counted from the first of these, and the others.
+
+    Args:
+        asked: these nodes, their neighbours, and the least statistic of every node, (d,).
+    """
+    part, neighbours, each_least = asked
+    least, found = torch.as_tensor(each_least), np.zeros((len(part), design.nodes), dtype=bool)
+    for first in range(0, len(part), _SIDE_BY_SIDE):
+        reporter.check()
+        own = neighbours[first : first + _SIDE_BY_SIDE]
+        nodes = part[first : first + _SIDE_BY_SIDE]
+        problems = Problems.of(list(zip(nodes, own, strict=True)), design.columns.device)
         fits = fit(design, problems, tolerance=SEARCHING)
         for at in range(0, design.nodes, _AT_ONCE):
-            part = torch.arange(at, min(at + _AT_ONCE, design.nodes), device=design.columns.device)
-            gain = additions(design, problems, fits, part.expand(len(nodes), -1)).gain.cpu()
+            others = torch.arange(at, min(at + _AT_ONCE, design.nodes), device=design.columns.device)
+            gain = additions(design, problems, fits, others.expand(len(nodes), -1)).gain.cpu()
             found[first : first + len(nodes), at : at + _AT_ONCE] = gain > least[at : at + _AT_ONCE]
-        for node in nodes:
-            found[node, [node, *neighbours[node]]] = False
-    return found
+        for number, node in enumerate(nodes):
+            found[first + number, [node, *own[number]]] = False
+    return found.nonzero()

@@ -4,15 +4,17 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
+from disco.cluster import each
 from disco.progress import ENOUGH, Callback, Event, Reporter, Sketch
 from disco.refine.linear import order_by_linear_models
 from disco.refine.memory import WIDER_SCREEN, End, First, Memory
 from disco.refine.prior import fitted_to, log_odds
 from disco.refine.scores import Scores, resolve
-from disco.refine.screen import correlations, widened
+from disco.refine.screen import correlations, parts_of, supported, with_pairs
 from disco.refine.search import Optimum, search
 from disco.refine.starts import first_orders, near
 from disco.refine.task import Task
+from disco.refine.walks import Parents
 
 GIVEN, LINEAR = "CCS order", "linear models"  # names of starts
 _GAIN = 0.5  # smallest gain of a search, nats; ends within it agree
@@ -22,19 +24,22 @@ _KEPT = 8  # restarts that share fits; an interruption loses at most as many
 _WIDER = 3  # largest number of times that the screen is widened
 
 Starts = dict[str, list[int]]  # orders by name
+Candidates = Sequence[tuple[int, ...]]  # of every node
 
 
 class Searched(NamedTuple):
     """The results of all searches of a table.
 
     Attributes:
-        scores: the last search's scores, without the fits.
+        first: the first search, with the prior of all others.
+        candidates: every node's candidates in the last search.
         ends: the ends of all searches but the first.
         made: number of node fits.
         is_late: whether they should have ended before the first began.
     """
 
-    scores: Scores
+    first: First
+    candidates: Candidates
     ends: list[End]
     made: int
     is_late: bool = False
@@ -44,34 +49,69 @@ class Searched(NamedTuple):
         """The end with the highest score."""
         return best_of(self.ends)
 
+    def scores(self, task: Task, reporter: Reporter) -> Scores:
+        """The last search's scores, without any fit."""
+        return scores_of(task, self.first, self.candidates, reporter)
+
 
 def best_of(ends: Iterable[End]) -> End:
     """The end with the highest score, the earliest if tied."""
     return max(ends, key=lambda end: end.found.score)
 
 
-def search_everywhere(
-    task: Task, candidates: Sequence[tuple[int, ...]], reporter: Reporter, memory: Memory
-) -> Searched:
+def search_everywhere(task: Task, candidates: Candidates, reporter: Reporter, memory: Memory) -> Searched:
     """All searches of a table."""
-    odds = log_odds(task.design.nodes, 0)
-    scores = Scores(task.design, candidates, odds=odds, order=task.order, rules=task.rules, reporter=reporter)
-    starts = _starts(task, candidates, reporter)
-    is_late = reporter.has_enough
-    first = first_search(task, scores, next(iter(starts.values())), reporter, memory)
-    design = replace(scores.design, prior=first.prior)
-    scores = scores.replace(design=design, candidates=first.candidates, odds=first.odds, against=first.against)
-    starts[next(iter(starts))] = first.order  # it continues from the end of the first search
-    ends = _from_starts(task, scores, starts, first, reporter, memory)
+    (begun,) = each(_begun, (task,), [(candidates, memory.first)], reporter)
+    first, starts = memory.first or begun.first, begun.starts
+    if memory.first is None:
+        memory.first = first
+        if not reporter.has_enough:
+            memory.write()
+    ends = _from_starts(task, first, starts, reporter, memory)
     is_sure = _agree(ends)
-    scores, ends = _under_a_wider_screen(task, scores, ends, reporter)
+    screened, ends = _under_a_wider_screen(task, first, first.candidates, ends, reporter)
     if not is_sure:
-        ends = _restarts(task, scores, ends, len(starts) + task.choice.restarts, reporter, memory)
-        scores, ends = _under_a_wider_screen(task, scores, ends, reporter)
-    return Searched(scores, ends, first.made + sum(end.made for end in ends), is_late)
+        ends = _restarts(task, first, screened, ends, len(starts) + task.choice.restarts, reporter, memory)
+        screened, ends = _under_a_wider_screen(task, first, screened, ends, reporter)
+    made = first.made + sum(end.made for end in ends)
+    return Searched(first, screened, ends, made, begun.is_late)
 
 
-def _starts(task: Task, candidates: Sequence[tuple[int, ...]], reporter: Reporter) -> Starts:
+class _Begun(NamedTuple):
+    """The starts, the end of the first search among them; that search; whether it began late."""
+
+    starts: Starts
+    first: First
+    is_late: bool
+
+
+def _begun(task: Task, part: tuple[Candidates, First | None], reporter: Reporter) -> _Begun:
+    """The starts and the first search, unless it is known.
+
+    Args:
+        part: every node's candidates, and the first search.
+    """
+    candidates, first = part
+    starts = _starts(task, candidates, reporter)
+    is_late, name = reporter.has_enough, next(iter(starts))
+    first = first or first_search(task, candidates, starts[name], reporter)
+    return _Begun(starts | {name: first.order}, first, is_late)
+
+
+def scores_of(task: Task, first: First, candidates: Candidates, reporter: Reporter) -> Scores:
+    """The scores under the prior of the first search, without any fit."""
+    return Scores(
+        replace(task.design, prior=first.prior),
+        candidates,
+        odds=first.odds,
+        order=task.order,
+        against=first.against,
+        rules=task.rules,
+        reporter=reporter,
+    )
+
+
+def _starts(task: Task, candidates: Candidates, reporter: Reporter) -> Starts:
     """The initial orders: the given one, sorted ones, that of linear models, and random ones."""
     choice, index = task.choice, {name: node for node, name in enumerate(task.names)}
     starts: Starts = {} if task.order is None else {GIVEN: task.order}
@@ -82,7 +122,7 @@ def _starts(task: Task, candidates: Sequence[tuple[int, ...]], reporter: Reporte
     return dict(list(starts.items())[: choice.starts])
 
 
-def _linear(task: Task, candidates: Sequence[tuple[int, ...]], reporter: Reporter) -> list[int]:
+def _linear(task: Task, candidates: Candidates, reporter: Reporter) -> list[int]:
     """The order of linear models, whose graph is the first to be seen."""
 
     def told(graph: Sketch) -> None:
@@ -93,65 +133,122 @@ def _linear(task: Task, candidates: Sequence[tuple[int, ...]], reporter: Reporte
     return order_by_linear_models(correlations(design), design.rows, candidates, task.choice.seed, reporter, told)
 
 
-def first_search(task: Task, scores: Scores, order: list[int], reporter: Reporter, memory: Memory) -> First:
+def first_search(task: Task, candidates: Candidates, order: list[int], reporter: Reporter) -> First:
     """A search from the first start among near positions only, with the prior and screen fitted to its graph."""
-    if memory.first is None:
+    odds = log_odds(task.design.nodes, 0)
+    scores = Scores(task.design, candidates, odds=odds, order=task.order, rules=task.rules, reporter=reporter)
 
-        def told(event: Event) -> str | None:
-            words = f"prior: first search, sweep {event.sweep}"
-            graph = event.graph and event.graph.named(task.names, task.contexts)
-            reporter.step("prior", 0, 1, event.progress, message=words, graph=graph)
-            return ENOUGH if reporter.has_enough else None
+    def told(event: Event) -> str | None:
+        words = f"prior: first search, sweep {event.sweep}"
+        graph = event.graph and event.graph.named(task.names, task.contexts)
+        reporter.step("prior", 0, 1, event.progress, message=words, graph=graph)
+        return ENOUGH if reporter.has_enough else None
 
-        found = resolve([(scores, search(scores, order, only_near=True, callback=told))])[0]
-        again = fitted_to(scores, found.order, found.parents)
-        memory.first = First(
-            found.order, found.parents, again.design.prior, again.odds, again.against, again.candidates, scores.made
-        )
-        if not reporter.has_enough:
-            memory.write()
-    return memory.first
+    found = resolve([(scores, search(scores, order, only_near=True, callback=told))])[0]
+    again = fitted_to(scores, found.order, found.parents)
+    return First(
+        found.order, found.parents, again.design.prior, again.odds, again.against, again.candidates, scores.made
+    )
 
 
-def _from_starts(
-    task: Task, scores: Scores, starts: Starts, first: First, reporter: Reporter, memory: Memory
-) -> list[End]:
+def _from_starts(task: Task, first: First, starts: Starts, reporter: Reporter, memory: Memory) -> list[End]:
     """Search from every start, or from the first two if the graph is dense and restarts follow, or time is up."""
     edges, total = sum(map(len, first.parents)), len(starts) + task.choice.restarts
     is_dense = edges > _DENSE * len(first.parents) and task.choice.restarts > 0
     starts = dict(list(starts.items())[: 2 if reporter.has_enough or is_dense else None])
     if missing := {label: order for label, order in starts.items() if label not in memory.ends}:
-        done = len(starts) - len(missing)
-        ends = _side_by_side(task, scores.replace(), missing, first.parents, reporter, done, total)
+        searches = _Searches(first, first.candidates, missing, first.parents, len(starts) - len(missing), total)
+        (ends,) = each(_ends, (task,), [searches], reporter)
         memory.keep(ends, is_cut=reporter.has_enough)
     return [memory.ends[label] for label in starts]
 
 
 def _restarts(
-    task: Task, scores: Scores, ends: Sequence[End], total: int, reporter: Reporter, memory: Memory
+    task: Task,
+    first: First,
+    candidates: Candidates,
+    ends: Sequence[End],
+    total: int,
+    reporter: Reporter,
+    memory: Memory,
 ) -> list[End]:
     """Search from near the best order so far as well, until several searches in succession have no gain."""
-    choice, without, made, ends = task.choice, 0, list[End](), list(ends)
-    for number in range(1, choice.restarts + 1):
+    ends, number, without = list(ends), 0, 0
+    while number < task.choice.restarts and without < _PATIENCE and not reporter.has_enough:
+        last = min((number // _KEPT + 1) * _KEPT, task.choice.restarts)
+        labels = [_restart(one) for one in range(number + 1, last + 1)]
+        more = [memory.ends[label] for label in labels if label in memory.ends]
+        if not more:
+            asked = _Restarts(first, candidates, ends, range(number + 1, last + 1), without, total)
+            (more,) = each(_restarted, (task,), [asked], reporter)
+            memory.keep(more, is_cut=reporter.has_enough)
+        for end in more:
+            without = _without(end, ends, without)
+            ends.append(end)
+        number += len(more)
+    return ends
+
+
+class _Restarts(NamedTuple):
+    """Restarts that share fits, by number, after `without` ones in succession without a gain."""
+
+    first: First
+    candidates: Candidates
+    ends: Sequence[End]
+    numbers: range
+    without: int
+    total: int
+
+
+def _restarted(task: Task, asked: _Restarts, reporter: Reporter) -> list[End]:
+    """Search from near the best order, again and again; an interruption loses all of these."""
+    ends, without, made = list(asked.ends), asked.without, list[End]()
+    scores = scores_of(task, asked.first, asked.candidates, reporter)
+    for number in asked.numbers:
         if reporter.has_enough or without == _PATIENCE:
             break
-        label, best = f"restart {number}", best_of(ends).found
-        if number % _KEPT == 1:
-            memory.keep(made)
-            kept, made = scores.replace(), []
-        if label not in memory.ends:
-            begun = {label: task.kept(near(best.order, number, choice.seed))}
-            made += _side_by_side(task, kept, begun, best.parents, reporter, len(ends), total)
-        ends.append(memory.ends.get(label) or made[-1])
-        without = 0 if ends[-1].found.score >= best.score + _GAIN else without + 1
-    memory.keep(made, is_cut=reporter.has_enough)
-    return ends
+        best = best_of(ends).found
+        begun = {_restart(number): task.kept(near(best.order, number, task.choice.seed))}
+        made += _side_by_side(task, scores, begun, best.parents, reporter, len(ends), asked.total)
+        without = _without(made[-1], ends, without)
+        ends.append(made[-1])
+    return made
+
+
+def _restart(number: int) -> str:
+    return f"restart {number}"
+
+
+def _without(end: End, before: Sequence[End], without: int) -> int:
+    """The number of searches in succession without a gain, after one more."""
+    return 0 if end.found.score >= best_of(before).found.score + _GAIN else without + 1
 
 
 def _agree(ends: Sequence[End]) -> bool:
     """Whether three quarters of the searches, and at least three, ended where the best did."""
     best = best_of(ends).found.score
     return 4 * sum(end.found.score > best - _GAIN for end in ends) >= 3 * max(len(ends), 3)
+
+
+class _Searches(NamedTuple):
+    """Searches that share fits: the orders where they begin, the parents of a known graph, and their place among all.
+
+    Attributes:
+        done, total: numbers of searches before them, and of all.
+    """
+
+    first: First
+    candidates: Candidates
+    begun: Starts
+    parents: Sequence[Parents]
+    done: int
+    total: int
+
+
+def _ends(task: Task, asked: _Searches, reporter: Reporter) -> list[End]:
+    """The ends of some searches."""
+    scores = scores_of(task, asked.first, asked.candidates, reporter)
+    return _side_by_side(task, scores, asked.begun, asked.parents, reporter, asked.done, asked.total)
 
 
 def _side_by_side(
@@ -185,15 +282,38 @@ def _side_by_side(
     return [End(start, one, 0 if at else made) for at, (start, one) in enumerate(zip(begun, found, strict=True))]
 
 
-def _under_a_wider_screen(task: Task, scores: Scores, ends: list[End], reporter: Reporter) -> tuple[Scores, list[End]]:
+def _under_a_wider_screen(
+    task: Task, first: First, candidates: Candidates, ends: list[End], reporter: Reporter
+) -> tuple[Candidates, list[End]]:
     """Repeat the searches with screened-out pairs that the best graph supports, until there are none."""
     before = sum(end.start.startswith(WIDER_SCREEN) for end in ends)
     for number in range(before + 1, before + _WIDER + 1):
         best: Optimum = best_of(ends).found
-        candidates = widened(scores, best.order, best.parents)
-        if candidates == scores.candidates or reporter.has_enough:
+        wider = _widened(task, _Graph(first, candidates, best.order, best.parents), reporter)
+        if wider == candidates or reporter.has_enough:
             break
-        scores = scores.replace(candidates=candidates)
-        begun = {f"{WIDER_SCREEN} {number}": best.order}
-        ends = ends + _side_by_side(task, scores.replace(), begun, best.parents, reporter, len(ends), len(ends) + 1)
-    return scores.replace(), ends
+        candidates, begun = wider, {f"{WIDER_SCREEN} {number}": best.order}
+        searches = _Searches(first, candidates, begun, best.parents, len(ends), len(ends) + 1)
+        (more,) = each(_ends, (task,), [searches], reporter)
+        ends = ends + more
+    return candidates, ends
+
+
+class _Graph(NamedTuple):
+    """A graph, and what its scores have."""
+
+    first: First
+    candidates: Candidates
+    order: list[int]
+    parents: Sequence[Parents]
+
+
+def _widened(task: Task, graph: _Graph, reporter: Reporter) -> list[tuple[int, ...]]:
+    """`widened` by parts of the order."""
+    found = each(_supported, (task, graph), parts_of(len(graph.order)), reporter)
+    return with_pairs(graph.candidates, (pair for pairs in found for pair in pairs))
+
+
+def _supported(task: Task, graph: _Graph, part: range, reporter: Reporter) -> list[tuple[int, int]]:
+    scores = scores_of(task, graph.first, graph.candidates, reporter)
+    return supported(scores, graph.order, graph.parents, part)

@@ -1,7 +1,8 @@
 """Stability of every edge on other rows: bootstrap tables, and folds left out in turn."""
 
+import contextlib
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -27,7 +28,7 @@ def draw(
     choice: Choice,
     reporter: Reporter,
     memory: Memory,
-    again: Callable[[Sequence[np.ndarray]], Iterator[Drawn]],
+    again: Callable[[Sequence[Sequence[np.ndarray]]], Generator[Sequence[Drawn], None, None]],
 ) -> dict[str, Drawn]:
     """Search on every remaining requested draw until there are enough; returns all finished ones by name.
 
@@ -35,18 +36,20 @@ def draw(
         rows: n.
         group: every row's group number, (n,), or None; rows of a group are drawn and left out together.
         arm: every row's arm of an experiment, (n,), or None; rows are drawn within arms, unless groups are.
-        again: searches on weighted rows, with weights (n,) each.
+        again: for parts of the draws, with weights (n,) each, what is found on the weighted rows.
     """
     drawn = dict(_weights(rows, group, arm, choice))
     missing = [name for name in drawn if name not in memory.drawn]
-    for at in range(0, len(missing), _SIDE_BY_SIDE):
-        part = missing[at : at + _SIDE_BY_SIDE]
-        done = len(drawn) - len(missing) + at
-        reporter.step("bootstrap", done, len(drawn), message=f"bootstrap: table {done + 1} of {len(drawn)}")
-        if reporter.has_enough:
-            break
-        memory.drawn.update(zip(part, again([drawn[name] for name in part]), strict=True))
-        memory.write()
+    size = 1 if choice.redone else _SIDE_BY_SIDE
+    parts = [missing[at : at + size] for at in range(0, len(missing), size)]
+    with contextlib.closing(again([[drawn[name] for name in part] for part in parts])) as found:
+        for part in parts:
+            done = sum(name in memory.drawn for name in drawn)
+            reporter.step("bootstrap", done, len(drawn), message=f"bootstrap: table {done + 1} of {len(drawn)}")
+            if reporter.has_enough:
+                break
+            memory.drawn.update(zip(part, next(found), strict=True))
+            memory.write()
     return dict(memory.drawn)
 
 
@@ -83,15 +86,17 @@ def shares(edges: list[tuple[int, int]], drawn: list[list], constant: list[list[
     return [times[edge] / count if count else np.nan for edge, count in zip(edges, told, strict=True)]
 
 
-def near_found(scores: Scores, found: Optimum, weights: Sequence[np.ndarray]) -> Iterator[Drawn]:
+def near_found(scores: Scores, found: Optimum, weights: Sequence[np.ndarray]) -> list[Drawn]:
     """Short searches on weighted rows, from the graph found, under the same screen and prior."""
     tasks = []
     for one in weights:
         weighted = torch.as_tensor(one).to(scores.design.value)
         other = scores.replace(weights=weighted, warm=scores, tolerance=SEARCHING)
         tasks.append((other, search(other, found.order, found.parents, most_sweeps=_SWEEPS)))
-    for (other, _), again in zip(tasks, resolve(tasks), strict=True):
-        yield Drawn([[parent, child] for child, nodes in enumerate(again.parents) for parent in nodes], other.made)
+    return [
+        Drawn([[parent, child] for child, nodes in enumerate(again.parents) for parent in nodes], other.made)
+        for (other, _), again in zip(tasks, resolve(tasks), strict=True)
+    ]
 
 
 def _weights(

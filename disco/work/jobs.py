@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from disco import apart
+from disco import apart, cluster
 from disco.errors import FitStopped, InputError, ScoreUnavailable, printable
 from disco.files import open_to_append
 from disco.progress import Event
@@ -220,7 +220,8 @@ def _in_turn(run: Run, kind: Work, lock: Lock, callback: "Callback | None", give
         with turns.turn(run, status.device, status.queued_at, callback) as is_short:
             if gives_way and not is_short:
                 _give_way()
-            return WORKS[kind].do(run, lock, callback)
+            with cluster.on(os.environ.get(cluster.VARIABLE)):
+                return WORKS[kind].do(run, lock, callback)
     except BaseException as error:
         if run.written_status(kind).active:  # it ended while queued
             with contextlib.suppress(InputError):

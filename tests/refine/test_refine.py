@@ -20,7 +20,8 @@ from disco.progress import ENOUGH
 from disco.refine import Choice, refine, searches
 from disco.refine import evidence as judging
 from disco.refine.memory import First
-from disco.refine.scores import Scores, make_fits, resolve
+from disco.refine.prior import log_odds
+from disco.refine.scores import AGAINST, Scores, make_fits, resolve
 from disco.refine.screen import screen
 from disco.refine.search import search
 
@@ -260,9 +261,9 @@ def test_a_time_limit_ends_the_search(known):
     assert "The time limit of 1e-06 s was over before the first search began" in result.notes[0]
 
 
-def no_first_search(task, scores, order, told, memory):
+def no_first_search(task, candidates, order, reporter):
     """What stands in for it: no parents known, nothing fitted."""
-    return First(order, [()] * len(order), scores.design.prior, scores.odds, scores.against, scores.candidates, 0)
+    return First(order, [()] * len(order), task.design.prior, log_odds(len(order), 0), AGAINST, candidates, 0)
 
 
 def scored(walk, scores):

@@ -163,9 +163,10 @@ def test_an_effect_of_the_rows_is_outside_the_link():
 def test_bootstrap_tables_draw_whole_groups():
     group, seen = np.repeat(np.arange(40), 5), []
 
-    def again(weights):
-        seen.extend(weights)
-        yield from ([] for _ in weights)
+    def again(parts):
+        for weights in parts:
+            seen.extend(weights)
+            yield [[]] * len(weights)
 
     from disco.progress import SILENT
     from disco.refine.memory import Memory

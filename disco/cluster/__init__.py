@@ -1,0 +1,71 @@
+"""Work on the machines of a Dask cluster that is there already; without one, in this process.
+
+`each` calls a function for every part of some work, and it is the same call with and without a cluster. So a result
+does not depend on where its parts were made, if the processors are of one kind. What all parts share is sent to every
+worker once. The parts of a worker that dies are made again elsewhere.
+
+Dask unpickles what it receives, so whoever reaches a scheduler or a worker can run programs there: the network must be
+a trusted one (docs/cluster.md).
+"""
+
+import contextlib
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any
+
+from disco.progress import Reporter
+
+if TYPE_CHECKING:
+    from disco.cluster.sending import Cluster
+
+VARIABLE = "DISCO_CLUSTER"  # the environment variable with an address
+
+_here: ContextVar["Cluster | None"] = ContextVar("cluster", default=None)
+
+
+@contextlib.contextmanager
+def on(address: str | None) -> Iterator[None]:
+    """Send the work within the block to a cluster.
+
+    Args:
+        address: of its scheduler, such as tcp://host:8786, or tls://host:8786 with the certificates of Dask's own
+            configuration; without one the work stays here.
+
+    Raises:
+        InputError: Dask is not installed, nothing answers at the address, there is no worker, or a worker has another
+            version of a package.
+    """
+    if not address:
+        yield
+        return
+    from disco.cluster.sending import Cluster
+
+    with contextlib.closing(Cluster(address)) as cluster:
+        token = _here.set(cluster)
+        try:
+            yield
+        finally:
+            _here.reset(token)
+
+
+def each(
+    function: Callable[..., Any], shared: Sequence[Any], parts: Sequence[Any], reporter: Reporter
+) -> Generator[Any, None, None]:
+    """The results of `function(*shared, part, reporter)` for all parts, in order, as soon as they are known.
+
+    A single part reports to the given reporter. Several only ask theirs whether to continue.
+
+    Args:
+        function: one of a module.
+        shared: the same objects in all calls, which no call changes.
+        parts: small objects.
+        reporter: of the work that the parts belong to.
+
+    Raises:
+        InputError: the cluster no longer answers, or several workers died over a part.
+    """
+    cluster = _here.get()
+    if cluster is not None:
+        return cluster.each(function, shared, parts, reporter)
+    own = reporter if len(parts) == 1 else reporter.quiet()
+    return (function(*shared, part, own) for part in parts)

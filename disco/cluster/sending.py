@@ -1,0 +1,195 @@
+"""The connection to a Dask scheduler: parts of work go to its workers, events and results come back."""
+
+import contextlib
+import pickle
+import platform
+import threading
+import time
+import uuid
+from collections import deque
+from collections.abc import Callable, Generator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from disco.cluster import worker
+from disco.errors import InputError, printable
+from disco.progress import Reporter
+
+if TYPE_CHECKING:
+    from distributed import Client, Future
+
+SAME = ("disco", "numpy", "torch", "numba")  # packages that need one version everywhere
+_SECONDS = 5  # for an answer of a scheduler
+_LOOK = 0.1  # seconds between two looks at whether to go on
+_KEPT = 4  # shared objects that stay with the workers
+_TRIES = 3  # times that a part is sent, if what it needs dies with a worker
+
+_MISSING = "Work on a cluster needs Dask: pip install .[cluster]."
+_NOBODY = "No Dask scheduler answers at {address}: start one there (dask scheduler), or check address and network."
+_EMPTY = "The Dask scheduler at {address} has no workers: start one (dask worker {address} --nthreads 1)."
+_OTHER = "The worker {name} has {package} {theirs}, here it is {ours}: install the same version there."
+_WITHOUT = "The worker {name} has no {package}: install disco there, in the environment of its dask worker."
+_GONE = (
+    "The Dask scheduler at {address} no longer answers. What is finished is kept: start the scheduler and resume, or "
+    "resume without it."
+)
+_DIED = (
+    "The workers of {address} died {times} times over the same part, perhaps for memory: give each more memory "
+    "(--memory-limit), or use fewer columns or rows."
+)
+
+
+class Cluster:
+    """A connection, and what its workers have.
+
+    Raises:
+        InputError: as `disco.cluster.on`.
+    """
+
+    def __init__(self, address: str) -> None:
+        self.address = printable(address, 200)
+        self.client = _connected(address, self.address)
+        self.sent: deque[tuple[Any, Future]] = deque(maxlen=_KEPT)
+        try:
+            self._check_workers()
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """End the connection; the workers stop what they do for it."""
+        with contextlib.suppress(Exception):  # it may be broken
+            self.client.close(timeout=_SECONDS)
+
+    def each(
+        self, function: Callable[..., Any], shared: Sequence[Any], parts: Sequence[Any], reporter: Reporter
+    ) -> Generator[Any, None, None]:
+        """As `disco.cluster.each`."""
+        topic, events, futures = f"disco-{uuid.uuid4().hex}", deque[bytes](), []
+        seconds = max(reporter.until - time.monotonic(), _LOOK) if reporter.until else 0.0
+        telling = worker.Telling(topic if len(parts) == 1 else None, reporter.weights, reporter.stopped, seconds)
+        send = lambda part: self._submitted(function, shared, part, telling)  # noqa: E731
+        try:
+            self.client.subscribe_topic(topic, lambda message: events.append(message[1]["event"]))
+            futures = [send(part) for part in parts]
+            for number, part in enumerate(parts):
+                for _ in range(_TRIES):
+                    self._wait(futures[number:], events, reporter)
+                    if futures[number].status != "cancelled":
+                        break
+                    self.sent.clear()  # what it needs died with a worker
+                    futures[number] = send(part)
+                found, has_enough = self._result(futures[number])
+                reporter.has_enough |= has_enough
+                yield found
+        finally:
+            with contextlib.suppress(Exception):
+                self.client.cancel(futures)
+                self.client.unsubscribe_topic(topic)
+
+    def _submitted(
+        self, function: Callable[..., Any], shared: Sequence[Any], part: Any, telling: worker.Telling
+    ) -> "Future":
+        key = f"{function.__name__.strip('_')}-{uuid.uuid4().hex}"
+        return self.client.submit(
+            worker.run, function, [self._shared(one) for one in shared], part, telling, key=key, pure=False
+        )
+
+    def _shared(self, one: Any) -> "Future":
+        """An object at all workers."""
+        for known, future in self.sent:
+            if known is one:
+                return future
+        self._check_answers()
+        (future,) = self.client.scatter([one], broadcast=True, hash=False)
+        self.sent.append((one, future))
+        return future
+
+    def _wait(self, futures: Sequence["Future"], events: deque[bytes], reporter: Reporter) -> None:
+        """Wait for the first of some parts; meanwhile pass on events and the wish to stop."""
+        ended, is_told = threading.Event(), False
+        futures[0].add_done_callback(lambda _: ended.set())
+        while True:
+            ended.wait(_LOOK)
+            self._check_answers()
+            while events:
+                reporter.relay(pickle.loads(events.popleft()))
+            reporter.check()
+            if ended.is_set():
+                return
+            if reporter.has_enough and not is_told:
+                is_told = True
+                self.client.run(worker.tell_enough, [future.key for future in futures], on_error="ignore")
+
+    def _result(self, future: "Future") -> tuple[Any, bool]:
+        from distributed import CancelledError, KilledWorker
+
+        try:
+            return future.result()
+        except (CancelledError, KilledWorker) as error:
+            self._check_answers()
+            raise InputError(_DIED.format(address=self.address, times=_TRIES)) from error
+
+    def _check_answers(self) -> None:
+        if self.client.status != "running":
+            raise InputError(_GONE.format(address=self.address))
+
+    def _check_workers(self) -> None:
+        """There are workers, all with the versions of here.
+
+        Raises:
+            InputError: there is none, or one has others.
+        """
+        try:
+            self.client.wait_for_workers(1, timeout=_SECONDS)
+        except TimeoutError as error:
+            raise InputError(_EMPTY.format(address=self.address)) from error
+        told: Any = self.client.get_versions()
+        pythons = {name: one["packages"]["python"] for name, one in told["workers"].items()}
+        ours = _versions()()
+        for name, python in pythons.items():  # a function is sent as the bytecode of one version
+            _check_same(name, "Python", ".".join(python.split(".")[:2]), ".".join(platform.python_version_tuple()[:2]))
+        for name, theirs in self.client.run(_versions()).items():
+            for package, version in ours.items():
+                _check_same(name, package, theirs[package], version)
+
+
+def _check_same(worker_name: str, package: str, theirs: str | None, ours: str | None) -> None:
+    """Refuse a worker with another version of a package."""
+    if theirs != ours:
+        words = _WITHOUT if theirs is None else _OTHER
+        name, other = printable(worker_name, 80), printable(str(theirs), 40)
+        raise InputError(words.format(name=name, package=package, theirs=other, ours=ours))
+
+
+def _versions() -> Callable[[], dict[str, str | None]]:
+    """A function that tells the versions of the packages where it is called, even where disco is not installed."""
+    names = SAME
+
+    def versions() -> dict[str, str | None]:
+        import importlib.metadata
+
+        found = dict[str, str | None]()
+        for name in names:
+            try:
+                found[name] = importlib.metadata.version(name).partition("+")[0]
+            except importlib.metadata.PackageNotFoundError:
+                found[name] = None
+        return found
+
+    return versions
+
+
+def _connected(address: str, name: str) -> "Client":
+    """A client of the scheduler at an address.
+
+    Raises:
+        InputError: Dask is not installed, or nothing answers.
+    """
+    try:
+        from distributed import Client
+    except ImportError as error:
+        raise InputError(_MISSING) from error
+    try:
+        return Client(address, timeout=_SECONDS, set_as_default=False, name="disco")
+    except (OSError, TimeoutError, ValueError, TypeError) as error:
+        raise InputError(_NOBODY.format(address=name)) from error

@@ -1,0 +1,50 @@
+"""What runs in a worker: a part of some work, which reports its steps and hears when to end."""
+
+import pickle
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from disco.progress import ENOUGH, Event, Reporter
+
+_one_at_a_time = threading.Lock()  # parts beside each other would share this process's threads and their settings
+_enough: set[str] = set()  # the parts that shall end with what they have
+
+
+class Telling(NamedTuple):
+    """How a part reports: the topic of its events, None if nobody hears them, and what its reporter has."""
+
+    topic: str | None
+    weights: dict[str, float]
+    stopped: str
+    seconds: float
+
+
+def run(function: Callable[..., Any], shared: Sequence[Any], part: Any, telling: Telling) -> tuple[Any, bool]:
+    """The result of a part, and whether it ended with what it had."""
+    from distributed import get_worker
+
+    worker = get_worker()
+    key, last = str(worker.get_current_task()), None
+
+    def told(event: Event) -> bool | str | None:
+        nonlocal last
+        task = worker.state.tasks.get(key)
+        if task is None or task.state != "executing":  # cancelled, or nobody waits for it any more
+            return False
+        if telling.topic and event is not last:
+            last = event
+            worker.log_event(telling.topic, {"event": pickle.dumps(event)})
+        return ENOUGH if key in _enough else None
+
+    with _one_at_a_time:
+        reporter = Reporter(told, telling.weights, telling.stopped, telling.seconds)
+        reporter.check()
+        found = function(*shared, part, reporter)
+    _enough.discard(key)
+    return found, reporter.has_enough
+
+
+def tell_enough(keys: Sequence[str]) -> None:
+    """Let parts end with what they have, whether or not they have begun."""
+    _enough.update(keys)
