@@ -1,12 +1,28 @@
-"""What the parts do in tests of a cluster; workers import this module."""
+"""A cluster in another process, and what the parts do in tests of it; workers import this module."""
 
+import contextlib
 import os
 import signal
+import subprocess
+import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 from disco.errors import InputError
 from disco.progress import Reporter, Sketch
+
+
+@contextlib.contextmanager
+def cluster_of(workers: int) -> Iterator[tuple[str, subprocess.Popen]]:
+    """The address of a scheduler with some workers of one thread, and the process of the scheduler."""
+    command, path = [sys.executable, __file__, str(workers)], {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
+    with subprocess.Popen(command, text=True, env={**os.environ, **path}, **pipes) as process:
+        try:
+            yield process.stdout.readline().strip(), process
+        finally:
+            process.stdin.close()  # it ends
 
 
 def total(numbers, part: int, reporter: Reporter) -> int:
@@ -51,3 +67,16 @@ def killing(part: int, reporter: Reporter) -> None:
 def refusing(part: int, reporter: Reporter) -> None:
     """A part that fails with a sentence."""
     raise InputError(f"The part {part} cannot be used.")
+
+
+def pid() -> int:
+    """The process of a worker."""
+    return os.getpid()
+
+
+if __name__ == "__main__":
+    from distributed import LocalCluster
+
+    with LocalCluster(n_workers=int(sys.argv[1]), threads_per_worker=1, processes=True, dashboard_address=":0") as made:
+        print(made.scheduler_address, flush=True)
+        sys.stdin.read()

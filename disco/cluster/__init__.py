@@ -49,23 +49,31 @@ def on(address: str | None) -> Iterator[None]:
 
 
 def each(
-    function: Callable[..., Any], shared: Sequence[Any], parts: Sequence[Any], reporter: Reporter
+    function: Callable[..., Any],
+    shared: Sequence[Any],
+    parts: Sequence[Any],
+    reporter: Reporter,
+    own: Sequence[Reporter] | None = None,
 ) -> Generator[Any, None, None]:
     """The results of `function(*shared, part, reporter)` for all parts, in order, as soon as they are known.
 
-    A single part reports to the given reporter. Several only ask theirs whether to continue.
+    A single part reports its steps to the given reporter. Several only ask whether to continue, unless each has its
+    own.
 
     Args:
         function: one of a module.
         shared: the same objects in all calls, which no call changes.
         parts: small objects.
         reporter: of the work that the parts belong to.
+        own: one for every part.
 
     Raises:
         InputError: the cluster no longer answers, or several workers died over a part.
     """
     cluster = _here.get()
+    if own is None and len(parts) == 1:
+        own = [reporter]
     if cluster is not None:
-        return cluster.each(function, shared, parts, reporter)
-    own = reporter if len(parts) == 1 else reporter.quiet()
-    return (function(*shared, part, own) for part in parts)
+        return cluster.each(function, shared, parts, reporter, own)
+    asking = own or [reporter.quiet()] * len(parts)
+    return (function(*shared, part, one) for part, one in zip(parts, asking, strict=True))

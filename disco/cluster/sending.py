@@ -61,23 +61,39 @@ class Cluster:
             self.client.close(timeout=_SECONDS)
 
     def each(
-        self, function: Callable[..., Any], shared: Sequence[Any], parts: Sequence[Any], reporter: Reporter
+        self,
+        function: Callable[..., Any],
+        shared: Sequence[Any],
+        parts: Sequence[Any],
+        reporter: Reporter,
+        own: Sequence[Reporter] | None,
     ) -> Generator[Any, None, None]:
-        """As `disco.cluster.each`."""
-        topic, events, futures = f"disco-{uuid.uuid4().hex}", deque[bytes](), []
-        seconds = max(reporter.until - time.monotonic(), _LOOK) if reporter.until else 0.0
-        telling = worker.Telling(topic if len(parts) == 1 else None, reporter.weights, reporter.stopped, seconds)
-        send = lambda part: self._submitted(function, shared, part, telling)  # noqa: E731
+        """As `disco.cluster.each`; without `own`, nobody hears the parts' events."""
+        topic, told = f"disco-{uuid.uuid4().hex}", deque[dict[str, Any]]()
+        futures: list[Future] = []
+
+        def relay() -> None:
+            while told and own:
+                message = told.popleft()
+                own[message["number"]].relay(pickle.loads(message["event"]))
+            reporter.check()
+
+        def send(number: int) -> "Future":
+            of = reporter if own is None else own[number]
+            seconds = max(of.until - time.monotonic(), _LOOK) if of.until else 0.0
+            telling = worker.Telling(number, topic if own else None, of.weights, of.stopped, seconds)
+            return self._submitted(function, shared, parts[number], telling)
+
         try:
-            self.client.subscribe_topic(topic, lambda message: events.append(message[1]["event"]))
-            futures = [send(part) for part in parts]
-            for number, part in enumerate(parts):
+            self.client.subscribe_topic(topic, lambda message: told.append(message[1]))
+            futures = [send(number) for number in range(len(parts))]
+            for number in range(len(parts)):
                 for _ in range(_TRIES):
-                    self._wait(futures[number:], events, reporter)
+                    self._wait(futures[number:], relay, reporter)
                     if futures[number].status != "cancelled":
                         break
                     self.sent.clear()  # what it needs died with a worker
-                    futures[number] = send(part)
+                    futures[number] = send(number)
                 found, has_enough = self._result(futures[number])
                 reporter.has_enough |= has_enough
                 yield found
@@ -104,16 +120,14 @@ class Cluster:
         self.sent.append((one, future))
         return future
 
-    def _wait(self, futures: Sequence["Future"], events: deque[bytes], reporter: Reporter) -> None:
-        """Wait for the first of some parts; meanwhile pass on events and the wish to stop."""
+    def _wait(self, futures: Sequence["Future"], relay: Callable[[], None], reporter: Reporter) -> None:
+        """Wait for the first of some parts; meanwhile pass on events and the wish to end."""
         ended, is_told = threading.Event(), False
         futures[0].add_done_callback(lambda _: ended.set())
         while True:
             ended.wait(_LOOK)
             self._check_answers()
-            while events:
-                reporter.relay(pickle.loads(events.popleft()))
-            reporter.check()
+            relay()
             if ended.is_set():
                 return
             if reporter.has_enough and not is_told:
@@ -189,7 +203,13 @@ def _connected(address: str, name: str) -> "Client":
         from distributed import Client
     except ImportError as error:
         raise InputError(_MISSING) from error
-    try:
-        return Client(address, timeout=_SECONDS, set_as_default=False, name="disco")
-    except (OSError, TimeoutError, ValueError, TypeError) as error:
-        raise InputError(_NOBODY.format(address=name)) from error
+    tries = 0
+    while True:
+        tries += 1
+        try:
+            return Client(address, timeout=_SECONDS, set_as_default=False, name="disco")
+        except AssertionError:  # the scheduler's greeting came together with news of workers, or its thread began late
+            if tries == _TRIES:
+                raise
+        except (OSError, TimeoutError, ValueError, TypeError) as error:
+            raise InputError(_NOBODY.format(address=name)) from error

@@ -12,8 +12,9 @@ _enough: set[str] = set()  # the parts that shall end with what they have
 
 
 class Telling(NamedTuple):
-    """How a part reports: the topic of its events, None if nobody hears them, and what its reporter has."""
+    """How a part reports: its number, the topic of its events, None if nobody hears them, what its reporter has."""
 
+    number: int
     topic: str | None
     weights: dict[str, float]
     stopped: str
@@ -32,9 +33,9 @@ def run(function: Callable[..., Any], shared: Sequence[Any], part: Any, telling:
         task = worker.state.tasks.get(key)
         if task is None or task.state != "executing":  # cancelled, or nobody waits for it any more
             return False
-        if telling.topic and event is not last:
+        if telling.topic and event is not last and event != last:
             last = event
-            worker.log_event(telling.topic, {"event": pickle.dumps(event)})
+            worker.log_event(telling.topic, {"number": telling.number, "event": pickle.dumps(event)})
         return ENOUGH if key in _enough else None
 
     with _one_at_a_time:

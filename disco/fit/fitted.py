@@ -8,8 +8,9 @@ columns.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -111,6 +112,10 @@ class Fitted:
             network.load_state_dict(own)
             network.to(device)
         return cls(counts, folds, networks, settings, told=rules_of(whole, knowledge), adjustment=adjustment)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What is sent to another process: without what can be computed again."""
+        return {one.name: getattr(self, one.name) for one in fields(self) if one.init} | {"_pairs": {}}
 
     def tensors(self) -> dict[str, Tensor]:
         """The networks and the fold of every row, unless folds are of counts: all that `restore` needs beside table

@@ -21,6 +21,7 @@ import torch
 from torch import nn
 
 from disco.checks import require_types
+from disco.cluster import each
 from disco.errors import InputError
 from disco.fit.cost import forest_looks, peak_bytes, stage_flops
 from disco.fit.fitted import STOPPED, Fitted, Variant, by_name, rules_of
@@ -34,7 +35,7 @@ from disco.score.plan import Plan
 from disco.score.training import Epoch, Training, TrainingRows, train_joint, train_projection
 from disco.settings import Settings
 from disco.table.adjustment import Adjustment
-from disco.table.prepared import Table, prepare, without_interventions
+from disco.table.prepared import Prepared, Table, prepare, without_interventions
 from disco.table.ranks import Beside, Folds, check_split
 from disco.table.roles import Given
 
@@ -80,10 +81,8 @@ def fit(
     """
     require_types(settings=(settings, Settings), device=(device, torch.device), knowledge=(knowledge, Knowledge | None))
     whole = prepare(table, roles, settings.folds)
-    given, words = without_interventions(whole)
+    given, _ = without_interventions(whole)
     counts, adjustment = given.counts, given.adjustment
-    told = rules_of(whole, knowledge)
-    notes = (*filter(None, [words]), *told.notes)
     check_split(counts, settings)
     folds, nodes = Folds.of(by_name(counts), settings, adjustment=adjustment), counts.shape[1]
     plan = Plan.of(len(counts), settings, folds)
@@ -92,11 +91,26 @@ def fit(
     digest = fingerprint(counts, folds.rows, settings, adjustment)
     store = Checkpoint(Path(checkpoint) if checkpoint else None, digest)
     reporter = Reporter(store.watching(callback), _work(plan, nodes), STOPPED)
+    (result,) = each(_fit, (whole, folds), [(settings, device, knowledge, store)], reporter)
+    return result
+
+
+def _fit(
+    whole: Prepared,
+    folds: Folds,
+    asked: tuple[Settings, torch.device, Knowledge | None, Checkpoint],
+    reporter: Reporter,
+) -> FitResult:
+    """The fit of a checked table, divided into folds."""
+    settings, device, knowledge, store = asked
+    given, words = without_interventions(whole)
+    counts, told = given.counts, rules_of(whole, knowledge)
+    notes = (*filter(None, [words]), *told.notes)
     networks = new_networks(folds.ranks, settings)
     for network in networks.named.values():
         network.to(device)
-    fitted = Fitted(counts, folds, networks, settings, unpack_sinks(store.tensors), told, adjustment)
-    training = _train(fitted, plan, device, reporter, store)
+    fitted = Fitted(counts, folds, networks, settings, unpack_sinks(store.tensors), told, given.adjustment)
+    training = _train(fitted, fitted.plan, device, reporter, store)
     store.under_way = lambda: (pack_sinks(fitted.sinks), {})
     variant = fitted.variant(settings.criterion, settings.boundary, reporter)
     tau_z, pi_min = ocs.own_thresholds(variant.ocs, settings)

@@ -91,6 +91,10 @@ class Checkpoint:
                     f"{path} belongs to another table, other settings or another version: delete it to start again."
                 )
 
+    def __getstate__(self) -> dict[str, Any]:
+        """What is sent to another process, where it has no file: the state of an earlier attempt."""
+        return {**self.__dict__, "path": None, "under_way": None}
+
     def watching(self, callback: Callback | None) -> Callback:
         """A callback that also writes the current stage, at intervals and before a stop."""
 

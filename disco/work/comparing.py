@@ -1,23 +1,30 @@
-"""Run other methods on a run's table, one after the other, each in a separate process.
+"""Run other methods on a run's table, each in a separate process: one after the other, or on the machines of a cluster.
 
 A method that fails or times out does not stop the rest. Finished methods are kept after a stop, and run again only with
 other options.
 """
 
 import dataclasses
+import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pandas as pd
+
+from disco.cluster import each
 from disco.errors import InputError
-from disco.files import remove_leftovers, unwritten, write_json
+from disco.files import remove_leftovers, unwritten, write_bytes, write_json
+from disco.knowledge import Knowledge
 from disco.methods import METHODS
 from disco.methods.apart import OutOfTime, find_apart
-from disco.progress import Event
+from disco.progress import Event, Reporter
 from disco.runs import compared
 from disco.runs.compared import Asked, Ended
 from disco.runs.folder import Run
 from disco.runs.status import COMPARE, Status
+from disco.table.roles import Roles
 from disco.work.recording import Recorder
 
 if TYPE_CHECKING:
@@ -84,64 +91,88 @@ def compare_run(run: Run, *, callback: "Callback | None" = None) -> list[Ended]:
         raise InputError(f"{run.path / compared.ASKED} is missing or damaged: start the comparison again.")
     remove_leftovers(run.path)
     names = left(run, asked)
-    foretold = _seconds(run, asked, names)
-    part = _Methods()
+    methods = _Methods(names, _seconds(run, asked, names))
     fresh: dict[str, Any] = {"stage": "", "done": 0, "total": len(names), "progress": 0.0, "method": ""}
-    recorder = Recorder(run, COMPARE, part, callback, device=run.written_status(COMPARE).device, **fresh)
+    recorder = Recorder(run, COMPARE, methods, callback, device=run.written_status(COMPARE).device, **fresh)
     with recorder.watch():
+        shared = (run.with_roles(), run.roles, run.knowledge())
+        parts = [(name, asked.methods[name], asked.limit) for name in names]
+        own = [methods.reporter(index, recorder) for index in range(len(names))]
+        reporter = Reporter(lambda event: recorder(methods.last), {"methods": 1.0})
+        found = each(_outcome, shared, parts, reporter, own)
         try:
             for index, name in enumerate(names):
-                part.method = name
-                shares = sum(foretold[:index]) / sum(foretold), foretold[index] / sum(foretold)
-                _run_one(run, asked, name, _told(recorder, index, len(names), shares))
+                methods.begin(index)
+                ended, log = next(found)
+                ended = dataclasses.replace(ended, options=asked.options(name))
+                if log:
+                    write_bytes(compared.make_folder(run, name) / "log.txt", log, durable=False)
+                compared.save(run, ended)
         finally:
+            found.close()
             compared.write_table(run)
     recorder.finished(done=len(names), method="")
     return [one for one in compared.read_all(run) if one.method in asked.methods]
 
 
-def _told(recorder: Recorder, index: int, total: int, shares: tuple[float, float]) -> "Callback":
-    """The callback of one method, whose events become part of the comparison's.
+def _outcome(
+    table: pd.DataFrame,
+    roles: Roles | None,
+    knowledge: Knowledge | None,
+    asked: tuple[str, Mapping[str, Any], float],
+    reporter: Reporter,
+) -> tuple[Ended, bytes]:
+    """How a method ended, and the end of its output.
 
     Args:
-        shares: shares of the whole work: before the method, and the method itself.
+        asked: its name, the options that differ from its defaults, and its time limit in seconds.
     """
-    return lambda event: recorder(
-        Event("methods", index, total, min(shares[0] + shares[1] * event.progress, 1.0), event.message)
-    )
-
-
-def _run_one(run: Run, asked: Asked, name: str, callback: "Callback") -> None:
-    """Run a method and write its outcome."""
-    log, began = compared.make_folder(run, name) / "log.txt", time.monotonic()
-    ended = Ended(name, "done", asked.options(name), limit=asked.limit)
-    table, roles, knowledge = run.with_roles(), run.roles, run.knowledge()
-    try:
-        found = find_apart(
-            name,
-            table,
-            asked.methods[name],
-            roles=roles,
-            knowledge=knowledge,
-            limit=asked.limit,
-            log=log,
-            callback=callback,
-        )
-        ended = dataclasses.replace(ended, seconds=found.seconds, notes=found.notes, found=found)
-    except InputError as error:
-        state = "timeout" if isinstance(error, OutOfTime) else "failed"
-        ended = dataclasses.replace(ended, state=state, seconds=time.monotonic() - began, error=str(error))
-    if log.stat().st_size == 0:
-        log.unlink()
-    compared.save(run, ended)
+    (name, changes, limit), began = asked, time.monotonic()
+    ended = Ended(name, "done", {}, limit=limit)
+    with tempfile.TemporaryDirectory(prefix="disco-") as folder:
+        log = Path(folder) / "log.txt"
+        given: dict[str, Any] = {"roles": roles, "knowledge": knowledge, "limit": limit, "log": log}
+        try:
+            found = find_apart(name, table, changes, **given, callback=reporter.relay)
+            ended = dataclasses.replace(ended, seconds=found.seconds, notes=found.notes, found=found)
+        except InputError as error:
+            state = "timeout" if isinstance(error, OutOfTime) else "failed"
+            ended = dataclasses.replace(ended, state=state, seconds=time.monotonic() - began, error=str(error))
+        return ended, log.read_bytes()
 
 
 class _Methods:
-    """The comparison's own part of the record: the current method, and the remaining time at the pace so far."""
+    """The comparison's own part of the record: the first unfinished method, and the remaining time at the pace so far.
 
-    def __init__(self) -> None:
+    Args:
+        names: the methods.
+        seconds: of each, roughly; their shares of the progress.
+    """
+
+    def __init__(self, names: Sequence[str], seconds: Sequence[float]) -> None:
+        self.names, self.shares = names, [one / sum(seconds) for one in seconds]
+        self.progress = [0.0] * len(names)
         self.method = self.written = ""
-        self.began, self.last = time.monotonic(), Event("methods", 0, 1, 0.0)
+        self.began, self.last = time.monotonic(), Event("methods", 0, len(names), 0.0)
+
+    def begin(self, index: int) -> None:
+        """Wait for a method; all before it have ended."""
+        self.method, self.progress[:index] = self.names[index], [1.0] * index
+        self._note(index, "")
+
+    def reporter(self, index: int, recorder: Recorder) -> Reporter:
+        """The reporter of one method, whose events become part of the comparison's."""
+
+        def heard(event: Event) -> bool | str | None:
+            self.progress[index] = event.progress
+            self._note(self.last.done, event.message)
+            return recorder(self.last)
+
+        return Reporter(heard, {"methods": 1.0})
+
+    def _note(self, done: int, message: str) -> None:
+        share = sum(share * progress for share, progress in zip(self.shares, self.progress, strict=True))
+        self.last = Event("methods", done, len(self.names), min(share, 1.0), message)
 
     def hear(self, event: Event, now: float, is_late: bool) -> bool:
         turned, self.written, self.last = self.method != self.written, self.method, event

@@ -1,7 +1,10 @@
 """Parts of work on a real cluster of two processes: the same results, stopped, resumed, after workers died."""
 
+import contextlib
 import importlib.metadata
 import json
+import os
+import signal
 import subprocess
 import sys
 import time
@@ -10,27 +13,33 @@ import cluster_world as world
 import numpy as np
 import pandas as pd
 import pytest
-from distributed import LocalCluster
+import torch
+from threadpoolctl import threadpool_limits
 
+from disco import DISCO, Settings
 from disco.__main__ import main
 from disco.cluster import VARIABLE, each, on, sending
 from disco.errors import FitStopped, InputError
+from disco.methods import find
 from disco.progress import ENOUGH, SILENT, Reporter
 from disco.refine import Choice, refine, scores
+from disco.runs import COMPARE, create_run
+from disco.runs.compared import Asked
 from disco.simulate import Design, simulate
+from disco.work import comparing, jobs
 
 NUMBERS = np.arange(1000)
 
 
 @pytest.fixture(scope="module")
 def local():
-    with LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0") as cluster:
-        yield cluster
+    with world.cluster_of(2) as (address, _):
+        yield address
 
 
 @pytest.fixture
 def cluster(local):
-    with on(local.scheduler_address):
+    with on(local):
         yield local
 
 
@@ -94,8 +103,9 @@ def test_the_parts_of_a_worker_that_dies_are_made_again(cluster, tmp_path, parts
 
 def test_what_dies_with_all_workers_is_sent_again(cluster, local):
     assert list(each(world.total, (NUMBERS,), [1], reporter())) == [499501]
-    for nanny in local.workers.values():
-        nanny.process.process.kill()
+    with contextlib.closing(sending._connected(local, local)) as client:
+        for pid in client.run(world.pid).values():
+            os.kill(pid, signal.SIGKILL)
     assert list(each(world.total, (NUMBERS,), [1, 2], reporter())) == [499501, 499502]
 
 
@@ -120,16 +130,15 @@ def test_an_address_without_a_scheduler_is_a_sentence(address, monkeypatch):
 
 def test_a_scheduler_without_workers_is_a_sentence(monkeypatch):
     monkeypatch.setattr(sending, "_SECONDS", 1)
-    with LocalCluster(n_workers=0, processes=True, dashboard_address=":0") as cluster:
-        with pytest.raises(InputError, match="has no workers: start one"), on(cluster.scheduler_address):
-            pass
+    with world.cluster_of(0) as (address, _), pytest.raises(InputError, match="has no workers: start one"), on(address):
+        pass
 
 
 def test_a_worker_with_another_version_is_refused_by_name(local, monkeypatch):
     here = importlib.metadata.version
     monkeypatch.setattr(importlib.metadata, "version", lambda name: "0.1" if name == "numpy" else here(name))
     with pytest.raises(InputError, match=r"The worker tcp://127.0.0.1:\d+ has numpy \S+, here it is 0.1: install"):
-        with on(local.scheduler_address):
+        with on(local):
             pass
 
 
@@ -138,20 +147,19 @@ def test_a_worker_without_a_package_is_refused_by_name(local, monkeypatch):
     here = importlib.metadata.version
     monkeypatch.setattr(importlib.metadata, "version", lambda name: "1.0" if name == "not-there" else here(name))
     with pytest.raises(InputError, match=r"The worker \S+ has no not-there: install disco there"):
-        with on(local.scheduler_address):
+        with on(local):
             pass
 
 
 def test_a_scheduler_that_dies_is_a_sentence(tmp_path):
-    with LocalCluster(n_workers=1, processes=True, dashboard_address=":0") as cluster:
-        with on(cluster.scheduler_address):
+    with world.cluster_of(1) as (address, scheduler), on(address):
 
-            def told(event):
-                if (tmp_path / "a").exists():
-                    cluster.close()
+        def told(event):
+            if (tmp_path / "a").exists():
+                scheduler.kill()
 
-            with pytest.raises(InputError, match="no longer answers. What is finished is kept"):
-                list(each(world.noted, (tmp_path,), ["a"], reporter(told)))
+        with pytest.raises(InputError, match="no longer answers. What is finished is kept"):
+            list(each(world.noted, (tmp_path,), ["a"], reporter(told)))
 
 
 def test_a_refinement_is_the_same_to_the_last_bit(cluster):
@@ -166,16 +174,42 @@ def test_a_refinement_is_the_same_to_the_last_bit(cluster):
         assert (there.score, there.fits, there.notes) == (here.score, here.fits, here.notes)
 
 
+def test_a_fit_is_the_same_to_the_last_bit(cluster):
+    """With as many threads there as here, which `make test` sets: their number changes the rounding of products."""
+    table, seen = simulate(Design(nodes=4, k=2, rows=200, seed=3)).table, []
+    small = {"preset": "paper", "width": 8, "hidden_layers": 2, "joint_epochs": 4, "projection_epochs": 3}
+    with threadpool_limits(1):
+        there = DISCO(**small, device="cpu").fit(table, callback=seen.append)
+        with on(None):
+            here = DISCO(**small, device="cpu").fit(table)
+    for name in ("edges_", "ccs_", "ocs_", "criteria_"):
+        pd.testing.assert_frame_equal(getattr(there, name), getattr(here, name), check_exact=True)
+    assert all(map(torch.equal, there.fitted_.tensors().values(), here.fitted_.tensors().values()))
+    assert {event.stage for event in seen} == {"joint", "projection", "ordering", "parents"}
+    assert sum(event.train is not None for event in seen) >= 4
+
+
+def test_methods_are_compared_on_the_workers(cluster, tmp_path, monkeypatch):
+    monkeypatch.setenv("DISCO_RUNS", str(tmp_path))
+    run = create_run(simulate(Design(nodes=4, k=2, rows=200, seed=3)).table, Settings(), name="two")
+    asked = Asked({"sort-mean": {}, "sort-excess": {}})
+    jobs.enqueue(run, COMPARE, asked).release()
+    there = comparing.compare_run(run)
+    assert [one.state for one in there] == ["done", "done"]
+    with on(None):
+        assert [one.found.order for one in there] == [find(one.method, run.table()).order for one in there]
+
+
 def test_a_refinement_goes_on_here_after_the_scheduler_has_died(tmp_path):
     table = simulate(Design(nodes=8, k=2, rows=300, seed=3)).table
     choice, file = Choice(bootstrap=8, folds=0), tmp_path / "searches.json"
-    with LocalCluster(n_workers=1, threads_per_worker=1, processes=True, dashboard_address=":0") as cluster:
+    with world.cluster_of(1) as (address, scheduler):
 
         def told(event):
             if event.stage == "bootstrap" and event.done == 4:
-                cluster.close()
+                scheduler.kill()
 
-        with on(cluster.scheduler_address), pytest.raises(InputError, match="no longer answers"):
+        with on(address), pytest.raises(InputError, match="no longer answers"):
             refine(table, choice, callback=told, memory=file)
     assert len(json.loads(file.read_text())["drawn"]) == 4
     again, whole = refine(table, choice, memory=file), refine(table, choice)
@@ -199,7 +233,7 @@ def test_a_command_sends_its_work(local, tmp_path, monkeypatch, capsys):
         if name == "there":
             monkeypatch.setenv(VARIABLE, "")  # restored after the test
             monkeypatch.setattr(scores, "make_fits", lambda wanted: pytest.fail("a fit was made here"))
-            command += ["--cluster", local.scheduler_address]
+            command += ["--cluster", local]
         assert main(command) == 0
         printed.append(capsys.readouterr().out.replace(name, ""))
     assert printed[0] == printed[1]
