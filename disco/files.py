@@ -34,7 +34,7 @@ _KINDS = {
 }
 _JSON_BYTES = 1 << 25
 _RECORD_BYTES = 1 << 20  # largest size of a JSON file that every page reads
-_FRAME_BYTES = 1 << 27  # largest size of a CSV file
+_FRAME_BYTES = 1 << 30  # largest size of a CSV file: scores of 2,500 nodes in three folds
 _LINE_BYTES = 1 << 16  # about the longest allowed line
 
 

@@ -24,6 +24,7 @@ WIDE, SQUARE = 1.8, 1.2  # target width over height, for few nodes and for many,
 MANY_NODES = 40
 MOST_ROWS = 6  # as many fit the canvas with names that can be read; more only if the nodes fill them
 STRONG = 6.0  # a larger Z does not pull harder
+MOST_UNCROSSED = 500  # nodes; of more, a page draws a part, and crossings take longer to count than to draw
 _FREE = 1e-3  # a price at which candidates within a row no longer count
 
 
@@ -77,7 +78,7 @@ def positions(
     lines = _Lines(rows, widths, tie, y)
     for sweep in range(SWEEPS):
         lines.pull(downwards=sweep % 2 == 0)
-    for _ in range(SWAPS):
+    for _ in range(SWAPS if len(order) <= MOST_UNCROSSED else 0):
         lines.uncross()
     return {node: (round(float(lines.x[position])), round(float(y[position]))) for position, node in enumerate(order)}
 
@@ -168,20 +169,20 @@ def _rows(tie: np.ndarray, width: int) -> list[np.ndarray]:
     So a candidate within a row costs half as much until there are few enough rows.
     """
     most, price = max(MOST_ROWS, round(1.1 * len(tie) / width)), 2.0
-    while len(rows := _cut(tie, width, price)) > most and price > _FREE:
+    inside = np.pad(np.triu(tie / STRONG**2).cumsum(axis=0).cumsum(axis=1), ((1, 0), (1, 0)))
+    while len(rows := _cut(inside, width, price)) > most and price > _FREE:
         price /= 2
     return rows
 
 
-def _cut(tie: np.ndarray, width: int, price: float) -> list[np.ndarray]:
+def _cut(inside: np.ndarray, width: int, price: float) -> list[np.ndarray]:
     """Optimal cuts by dynamic programming: a strong candidate within a row costs as much as a row of another size.
 
     Args:
+        inside: sums of the ties, from both first nodes up to each pair of nodes.
         price: of a strong candidate within a row.
     """
-    nodes = len(tie)
-    inside = np.triu(tie / STRONG**2).cumsum(axis=0).cumsum(axis=1)
-    inside = np.pad(inside, ((1, 0), (1, 0)))
+    nodes = len(inside) - 1
     cost, cut = np.zeros(nodes + 1), np.zeros(nodes + 1, dtype=int)
     for end in range(1, nodes + 1):
         starts = np.arange(max(0, end - round(1.4 * width)), end)
@@ -222,5 +223,7 @@ def _ties(order: Sequence[str], candidates: pd.DataFrame) -> np.ndarray:
     tie = np.zeros((len(order), len(order)))
     strong = candidates[candidates["z"] > 1]
     rows, cols = (strong[end].map(position).to_numpy(dtype=int) for end in ("parent", "child"))
-    tie[rows, cols] = np.minimum(strong["z"].to_numpy(), STRONG) ** 2
-    return tie + tie.T
+    pull = np.minimum(strong["z"].to_numpy(), STRONG) ** 2
+    tie[rows, cols] = pull
+    tie[cols, rows] += pull
+    return tie

@@ -14,23 +14,28 @@ from disco.words import share
 ROW = 22  # pixels per node
 
 
-def ranking(order: Sequence[str], steps: pd.DataFrame, wrong: Sequence[int] = ()) -> go.Figure:
+def ranking(
+    order: Sequence[str], steps: pd.DataFrame, wrong: Sequence[int] = (), part: range | None = None
+) -> go.Figure:
     """The nodes from the top, each with the score of the runner-up divided by its own when it was removed.
 
     Args:
         order: all nodes, source first. The first was never removed, so it has no mark.
         steps: from `disco.score.removals.all_steps`.
         wrong: steps that removed a node before one of its true children; marked by crosses.
+        part: places in the order, from 0, that are drawn on the scale of all; None draws all.
     """
+    part = range(len(order)) if part is None else part
     row = {node: place for place, node in enumerate(order)}
-    drawn = steps.assign(row=steps["sink"].map(row), shown=steps["ratio"].clip(lower=1.0, upper=1e3).fillna(1e3))
+    every = steps.assign(row=steps["sink"].map(row), shown=steps["ratio"].clip(lower=1.0, upper=1e3).fillna(1e3))
+    drawn = every[every["row"].isin(part)]
     agree = drawn["folds_agreeing"] == drawn["folds"]
     fig = go.Figure()
     _stems(fig, drawn)
     _marks(fig, drawn[agree], "all folds agree", roles.PICKED, "circle")
     _marks(fig, drawn[~agree], "folds disagree", roles.ACCENT, "circle-open")
     _crosses(fig, drawn[drawn["step"].isin(wrong)])
-    top = max(2.0, float(drawn["shown"].max()) * 1.2) if len(drawn) else 2.0
+    top = max(2.0, float(every["shown"].max()) * 1.2) if len(every) else 2.0
     tickvals, words = log_ticks(1.0, top)
     fig.layout.xaxis = dict(
         type="log",
@@ -41,14 +46,14 @@ def ranking(order: Sequence[str], steps: pd.DataFrame, wrong: Sequence[int] = ()
         side="top",  # in sight where a long list scrolls
     )
     fig.layout.yaxis = dict(
-        tickvals=list(range(len(order))),
-        ticktext=[f"{place}  {theme.label(node, 18)}" for place, node in enumerate(order, start=1)],
-        range=[len(order) - 0.4, -0.6],
+        tickvals=list(part),
+        ticktext=[f"{place + 1}  {theme.label(order[place], 18)}" for place in part],
+        range=[part.stop - 0.4, part.start - 0.6],
         tickfont={"size": 14},
         showgrid=False,
         title=None,
     )
-    return roles.titled(fig, _title(drawn), height=110 + ROW * len(order), legend=False)
+    return roles.titled(fig, _title(every), height=110 + ROW * len(part), legend=False)
 
 
 def _stems(fig: go.Figure, drawn: pd.DataFrame) -> None:

@@ -102,5 +102,5 @@ def true_sinks(remaining: Collection[str], edges: pd.DataFrame) -> list[str]:
         edges: the true edges, columns parent and child.
     """
     left = set(remaining)
-    inside = edges[edges["parent"].isin(left) & edges["child"].isin(left)]
-    return [node for node in remaining if node not in set(inside["parent"])]
+    parents = set(edges.loc[edges["parent"].isin(left) & edges["child"].isin(left), "parent"])
+    return [node for node in remaining if node not in parents]

@@ -28,6 +28,7 @@ from pages.shared.work.facts import fact
 
 MOST_ROWS = 24  # nodes drawn per step
 _ROWS_IN_SIGHT, _HIGHEST = 24, 620  # nodes of the ranked picture, and pixels of the box of a longer one
+MOST_RANKED = 100  # nodes of the ranked picture: a browser needs a minute to draw a thousand
 SECTIONS = {
     "steps": "Step by step",
     "why": "Why a sink",
@@ -142,7 +143,7 @@ def _scores(result: Result, known: Known | None, step: int, decided: removals.De
     scored = figures.scores(result.ccs, step, rows, picked.picked(result.order), name, sinks)
     figure.show(scored, "step_scores", on_select=_pick_clicked)
     if len(rows) < decided.remaining:
-        st.caption(f"Shown: the {len(rows)} smallest of {decided.remaining} scores.")
+        st.caption(f"Shown: the {len(rows)} smallest of {decided.remaining:,} scores.")
 
 
 def _pick_clicked() -> None:
@@ -261,8 +262,9 @@ def ranked(result: Result, known: Known | None) -> None:
     """The order as a ranked picture, a long one in a box that scrolls, and how far to trust neighbouring places."""
     wrong = known.wrong_removals["step"].tolist() if known else []
     is_long = len(result.order) > _ROWS_IN_SIGHT
+    part = _stretch(result)
     with st.container(height=_HIGHEST if is_long else "content", border=is_long):
-        drawn = ranking.ranking(result.order, result.steps, wrong)
+        drawn = ranking.ranking(result.order, result.steps, wrong, part)
         figure.show(drawn, "order_ranking", on_select=partial(_open_clicked, result))
     cross = " Cross: wrong according to the known graph." if wrong else ""
     st.caption(
@@ -275,6 +277,28 @@ def ranked(result: Result, known: Known | None) -> None:
             f"with {VARIANT_WORDS[result.run.own_variant]}, as fitted."
         )
     downloads.order(result)
+
+
+def _stretch(result: Result) -> range:
+    """The places of the order that are drawn: all, or of a long order as many as the reader sees at once."""
+    many = len(result.order)
+    if many <= MOST_RANKED:
+        return range(many)
+    key = f"ordering_from_{result.run.id}_{result.variant}"
+
+    def show(node: str | None) -> None:
+        middle = 0 if node is None else result.order.index(node) - MOST_RANKED // 2
+        st.session_state[key] = 1 + max(0, min(middle, many - MOST_RANKED))
+
+    if key not in st.session_state:
+        show(picked.picked(result.order))
+    left, right = st.columns(2, gap="large")
+    with left:
+        help = "Type part of its name. The list goes to its place in the order."
+        picked.node_box("Node", result.order, "ordering_search", help, then=show)
+    help = f"The list shows {MOST_RANKED} nodes, from this position on."
+    first = right.slider("From position", 1, many - MOST_RANKED + 1, key=key, help=help)
+    return range(first - 1, first - 1 + MOST_RANKED)
 
 
 def _closest(result: Result) -> str:

@@ -140,6 +140,15 @@ def test_the_order_is_ranked_from_the_top_and_disagreement_is_marked(ccs):
     assert roles.title_of(fig).startswith(f"At {close} of {len(steps)} steps the runner-up" if close else "At every")
 
 
+def test_a_part_of_the_ranked_order_is_on_the_scale_and_under_the_title_of_all(ccs):
+    steps = removals.all_steps(ccs)
+    every, part = (ranking.ranking(ORDER, steps, (1, 3), some) for some in (None, range(1, 3)))
+    assert part.layout.yaxis.ticktext == every.layout.yaxis.ticktext[1:3]
+    assert part.layout.xaxis == every.layout.xaxis and roles.title_of(part) == roles.title_of(every)
+    assert {row for one in part.data if one.name for row in one.y} <= {1, 2}
+    assert part.layout.height < every.layout.height
+
+
 def test_variance_parts_are_the_two_criteria():
     frame = pd.DataFrame({"rank": [0, 0, 1, 1, 2], "curvature": [1.0, 3.0, 5.0, 5.0, 9.0], "row": range(1, 6)})
     frame = frame.assign(fold=1, admissible=frame["rank"] < 2)

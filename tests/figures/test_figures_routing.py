@@ -57,6 +57,15 @@ def test_no_edge_of_the_samples_runs_behind_a_foreign_box():
             assert passes(places, routes(places, shown)) == [] == overlaps(places)
 
 
+def test_crossings_are_counted_only_where_a_whole_graph_can_be_drawn(monkeypatch):
+    counted = []
+    monkeypatch.setattr(placing._Lines, "uncross", lambda lines: counted.append(len(lines.x)))
+    for nodes in (placing.MOST_UNCROSSED, placing.MOST_UNCROSSED + 1):
+        names, _, candidates = random_dag(nodes, 1, 0)
+        assert overlaps(placing.positions(names, candidates)) == []
+    assert counted == [placing.MOST_UNCROSSED] * placing.SWAPS
+
+
 def test_a_straight_line_behind_a_box_is_found():
     places = {"a": (0.0, 0.0), "b": (0.0, 100.0), "c": (0.0, 200.0)}
     straight = {("a", "c"): routing.Route(((0.0, 16.0), (0.0, 184.0))), ("a", "b"): routing.Route(((0, 16), (0, 84)))}

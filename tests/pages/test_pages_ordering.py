@@ -1,12 +1,13 @@
 """The Ordering page, booted through app.py."""
 
+import json
 import re
 from functools import partial
 from types import SimpleNamespace
 
 import pandas as pd
 import pytest
-from app_world import booted, texts
+from app_world import booted, box, texts
 from made_up import finished_run
 from streamlit.testing.v1 import AppTest
 
@@ -110,6 +111,31 @@ def test_a_click_in_the_ranked_picture_opens_the_step(monkeypatch):
         monkeypatch.setattr(sections.figure, "clicked", lambda key, node=node: node)
         sections._open_clicked(result)
     assert opened_steps == [5, 4, 3, 2, 1] and picked == run.order()[1:]  # the first node was never removed
+
+
+def test_of_a_long_order_a_part_is_drawn_and_the_search_goes_to_a_node(monkeypatch):
+    monkeypatch.setattr(sections, "MOST_RANKED", 8)
+    app = opened(finished_run(30, truth=None))
+
+    def drawn() -> list[str]:
+        (chart,) = [found for found in app.get("plotly_chart") if found.key == "order_ranking"]
+        return json.loads(chart.proto.spec)["layout"]["yaxis"]["ticktext"]
+
+    assert [drawn()[0], drawn()[-1], len(drawn())] == ["1  x1", "8  x8", 8]
+    box(app, "ordering_search").set_value("x20").run()
+    assert "20  x20" in drawn() and len(drawn()) == 8
+    app.slider[0].set_value(23).run()
+    assert not app.exception and [drawn()[0], drawn()[-1]] == ["23  x23", "30  x30"]
+    assert len(opened(finished_run(8, truth=None)).slider) == 1  # a short order has only the slider of its steps
+
+
+@pytest.mark.parametrize("page", ["ordering", "parents", "graph"])
+def test_the_largest_file_of_a_fit_is_read_only_where_it_is_drawn(page):
+    run = finished_run(5, truth=None)
+    (run.path / "criteria.csv").unlink()
+    app = booted(page, run=run.id)
+    assert app.get("plotly_chart") or page == "graph"
+    assert not app.error, [error.value for error in app.error]
 
 
 def test_without_networks_the_page_says_so():

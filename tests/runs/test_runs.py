@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from disco import files
 from disco.errors import FitStopped, InputError
 from disco.estimator import DISCO
 from disco.files import plain, read_frame, write_bytes, write_frame
@@ -36,6 +37,14 @@ def finished(table: pd.DataFrame, settings: Settings, **options) -> Run:
     run = create_run(table, settings, name="tiny", device="cpu", **options)
     execute(run)
     return run
+
+
+def test_the_largest_scores_of_a_thousand_nodes_are_within_the_limit_of_a_file(tmp_path):
+    steps, third = np.arange(1000, 0, -1), 1e-3 / 3  # as many digits as a number has
+    wide = pd.DataFrame({"step": 1000, "node": [f"gene {step:013}" for step in steps], "fold": 3})
+    write_frame(tmp_path / "criteria.csv", wide.assign(**{f"criterion {k}": third for k in range(4)}))
+    row = (tmp_path / "criteria.csv").stat().st_size / len(wide)
+    assert row * 3 * steps.sum() < files._FRAME_BYTES
 
 
 def test_a_run_holds_what_the_estimator_found(small_table, small_truth, tiny):

@@ -37,7 +37,7 @@ class Result:
         variant: its criterion and boundary, such as "ccs-clipped".
         rule: the rule of parent selection whose Z it holds: iqr or jackknife.
         order: node names, source first.
-        ccs, criteria, ocs: the frames of `disco.runs`.
+        ccs, ocs: the frames of `disco.runs`.
         steps: the removals, as from `disco.score.removals.all_steps`.
         positions: of the graph's nodes, in pixels.
         folds: the number of folds.
@@ -48,7 +48,6 @@ class Result:
     rule: str
     order: list[str]
     ccs: pd.DataFrame
-    criteria: pd.DataFrame
     ocs: pd.DataFrame
     steps: pd.DataFrame
     positions: dict[str, tuple[float, float]]
@@ -63,6 +62,11 @@ class Result:
     def boundary(self) -> str:
         """clipped or admissible."""
         return self.variant.split("-")[1]
+
+    @cached_property
+    def criteria(self) -> pd.DataFrame:
+        """The scores under each criterion, the largest file of a fit: read where they are drawn."""
+        return self.run.criteria(self.variant)
 
     @cached_property
     def thresholds(self) -> tuple[float, float]:
@@ -140,7 +144,6 @@ def _read(_run: Run, path: str, variant: str, rule: str, stamp: tuple[int, int])
         rule=rule,
         order=order,
         ccs=ccs,
-        criteria=_run.criteria(variant),
         ocs=ocs,
         steps=removals.all_steps(ccs),
         positions=placing.positions(order, frequencies(ocs, 1.0)),
