@@ -38,5 +38,5 @@ def bits(nodes: Iterable[int]) -> int:
 
 
 def rows(matrix: np.ndarray) -> list[int]:
-    """The columns that are true in each row, as sets."""
-    return [bits(np.flatnonzero(row)) for row in matrix]
+    """The columns that are true in each row of a bool matrix, as sets."""
+    return [int.from_bytes(row.tobytes(), "little") for row in np.packbits(matrix, axis=1, bitorder="little")]

@@ -90,6 +90,10 @@ class FittedGraphs:
         require_dag(graph, names)
         return cls.of(Graphs.one(graph, names), given, (_ONE,), seed)
 
+    def afresh(self) -> "FittedGraphs":
+        """The same graphs without the fits made so far: for whoever must not wait for other questions."""
+        return FittedGraphs.of(self.graphs, self.nodes.given, self.notes, self.seed)
+
     def over(self, rows: np.ndarray, note: str) -> "FittedGraphs":
         """The same graphs and fits, with means over some rows only, by their numbers."""
         return replace(self, nodes=self.nodes.over(rows), notes=(note, *self.notes))

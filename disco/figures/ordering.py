@@ -60,7 +60,7 @@ def scores(
         rows: the nodes to draw, from the top; removed nodes keep an empty row.
         true_sinks: nodes known to be sinks at this step; drawn with a ring.
     """
-    decided = step_of(all_steps(ccs), step)
+    decided = step_of(all_steps(ccs[ccs["step"] == step]), step)
     values = fold_scores(ccs, step)
     drawn = [node for node in rows if node in values.index]
     position = {node: row for row, node in enumerate(rows)}

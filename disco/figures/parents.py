@@ -19,6 +19,7 @@ from disco.words import how_many, share
 
 ROW = 24  # pixels per candidate
 _HIGHEST, _STEP, _MOVED = 5.0, 0.05, 0.25  # sensitivity curve: end, step, and the change of τ_Z in the title
+MOST_CELLS = 400  # of the matrix along a side; of more nodes, a cell has several
 MATRIX_VALUES = {"ocs": "OCS", "z": "Z", "frequency": "frequency (share of folds above τ_Z)"}
 
 
@@ -155,6 +156,8 @@ def matrix(
 ) -> go.Figure:
     """Every candidate edge, parents as rows and children as columns in causal order; kept edges are outlined.
 
+    Of more nodes than `MOST_CELLS`, a cell has several neighbours in the order, and the highest of their values.
+
     Args:
         table: from `frequencies`: parent, child, ocs, z, frequency.
         by: one of `MATRIX_VALUES`.
@@ -165,13 +168,15 @@ def matrix(
     rows, columns = table["parent"].map(position).to_numpy(), table["child"].map(position).to_numpy()
     values = np.full((len(order), len(order)), np.nan)
     values[rows, columns] = table[by].to_numpy()
-    words = different([theme.label(node, 18) for node in order])
-    fig = go.Figure(_cells(values, by, words))
+    side = -(-len(order) // MOST_CELLS)
+    words = different(_named_cells(order, side))
+    fig = go.Figure(_cells(_highest(values, side), by, words))
     kept = np.asarray(passes(table, pi_min))
-    size = max(3.0, min(12.0, 420 / len(order)))
+    size = max(3.0, min(12.0, 420 / len(words)))
+    outlined = list(dict.fromkeys(zip(rows[kept] // side, columns[kept] // side, strict=True)))
     fig.add_scatter(
-        x=[words[index] for index in columns[kept]],
-        y=[words[index] for index in rows[kept]],
+        x=[words[column] for _, column in outlined],
+        y=[words[row] for row, _ in outlined],
         mode="markers",
         name="kept edge",
         hoverinfo="skip",
@@ -183,16 +188,38 @@ def matrix(
         },
     )
     if truth is not None:
-        true_dots(fig, truth, position, words, size)
+        true_dots(fig, truth, position, words, size, side)
     if picked in position:
-        fig.add_vrect(x0=position[picked] - 0.5, x1=position[picked] + 0.5, line={"color": roles.MUTED, "width": 1})
+        at = position[picked] // side
+        fig.add_vrect(x0=at - 0.5, x1=at + 0.5, line={"color": roles.MUTED, "width": 1})
     matrix_axes(fig, words)
     title = f"{how_many(int(kept.sum()), 'edge')} kept of {len(table):,} allowed by the order"
+    if side > 1:
+        title += f". A cell has {side} × {side} pairs and shows the highest of them"
     return roles.titled(fig, title, height=max(360, min(760, 170 + 26 * len(order))))
 
 
-def true_dots(fig: go.Figure, truth: pd.DataFrame, position: dict[str, int], words: list[str], size: float) -> None:
-    """A dot on every true edge, and a red cross on those that run against the order."""
+def _named_cells(order: Sequence[str], side: int) -> list[str]:
+    """The names of the cells along a side of the matrix: of a node, or of the first and the last of several."""
+    if side == 1:
+        return [theme.label(node, 18) for node in order]
+    several = [order[first : first + side] for first in range(0, len(order), side)]
+    return [f"{theme.label(nodes[0], 9)} … {theme.label(nodes[-1], 9)}" for nodes in several]
+
+
+def _highest(values: np.ndarray, side: int) -> np.ndarray:
+    """The highest of every `side` × `side` values; NaN where all are."""
+    if side == 1:
+        return values
+    cells = -(-len(values) // side)
+    whole = np.pad(values, (0, cells * side - len(values)), constant_values=np.nan)
+    return np.fmax.reduce(np.fmax.reduce(whole.reshape(cells, side, cells, side), axis=3), axis=1)
+
+
+def true_dots(
+    fig: go.Figure, truth: pd.DataFrame, position: dict[str, int], words: list[str], size: float, side: int = 1
+) -> None:
+    """A dot on every true edge, and a red cross on those that run against the order; `side` nodes share a word."""
     rows, columns = (truth[end].map(position).to_numpy(dtype=int) for end in ("parent", "child"))
     allowed = rows < columns
     # White with a dark outline is visible on every blue, on light and dark pages.
@@ -203,8 +230,8 @@ def true_dots(fig: go.Figure, truth: pd.DataFrame, position: dict[str, int], wor
     ):
         if those.any():
             fig.add_scatter(
-                x=[words[k] for k in columns[those]],
-                y=[words[k] for k in rows[those]],
+                x=[words[k] for k in columns[those] // side],
+                y=[words[k] for k in rows[those] // side],
                 mode="markers",
                 name=name,
                 marker={"size": max(2.5, 0.6 * size), **look},

@@ -94,15 +94,13 @@ class Resolved:
 
 
 def closure(direct: np.ndarray) -> np.ndarray:
-    """Which nodes a path leads to, [from, to], (nodes, nodes) bool.
+    """Which nodes a path leads to, [from, to], (nodes, nodes) bool, by Warshall's algorithm on bits.
 
     Args:
-        direct: [from, to], the steps.
+        direct: [from, to], the steps, (nodes, nodes) bool.
     """
-    found = direct
-    while True:
-        steps = found.astype(np.float32)
-        more = found | (steps @ steps > 0)
-        if (more == found).all():
-            return found
-        found = more
+    found = np.packbits(direct, axis=1, bitorder="little")
+    for node in range(len(direct)):
+        reaches = (found[:, node // 8] >> node % 8 & 1).astype(bool)
+        found[reaches] |= found[node]
+    return np.unpackbits(found, axis=1, count=len(direct), bitorder="little").astype(bool)

@@ -57,7 +57,7 @@ class Class:
     @property
     def key(self) -> tuple[int, ...]:
         """The same for two graphs if they are in one class."""
-        return (*self._compelled.parents, *rows(self._graph | self._graph.T))
+        return (*self._compelled.parents, *self._compelled.beside)
 
     def graphs(self, seed: int, most: int) -> tuple[list[tuple[list[int], list[int]]], bool]:
         """Every graph left, or, of more than `most`, that many drawn at random, all with the same probability.

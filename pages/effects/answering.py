@@ -102,13 +102,13 @@ def effect(run: Run, on: str, do: Mapping[str, float], against: Mapping[str, flo
 
 def drivers(run: Run, on: str, where: str = "") -> background.Key:
     """Begin to rank what drives a node; the key of the computation, whose result is a table."""
+    graphs, _ = asking.fitted(run)
 
     def work(hear: Callback) -> pd.DataFrame:
         from disco.effects.asking import among
         from disco.effects.drivers import drivers
-        from disco.runs import effects
 
-        # Graphs of its own: a question need not wait for it.
-        return drivers(among(effects.fitted(run), levels(run).get(where, {})), on, hear)
+        # Fits of its own: a question need not wait for it.
+        return drivers(among(graphs.afresh(), levels(run).get(where, {})), on, hear)
 
     return asking.begun(("effects_drivers", *asking.key(run, on, where)), work)

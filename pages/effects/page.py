@@ -5,8 +5,8 @@ import streamlit as st
 from pages.effects import driving, question, sections, start
 from pages.shared import session
 from pages.shared.frame import intro
-from pages.shared.refined import refinement
-from pages.shared.work import finding, machine
+from pages.shared.refined import asking, refinement
+from pages.shared.work import finding
 
 intro.page_intro(
     "Effects",
@@ -34,4 +34,4 @@ def answer() -> None:
         sections.assumed(found)
 
 
-machine.once(machine.compiled, machine.PREPARING, answer)
+asking.once(run, answer)

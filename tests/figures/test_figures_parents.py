@@ -59,6 +59,30 @@ def test_the_matrix_rings_the_kept_edges(by):
     assert np.isnan(np.asarray(heat.z, dtype=float)[np.tril_indices(len(ORDER))]).all()
 
 
+def test_a_matrix_of_many_nodes_has_few_cells_with_the_highest_of_their_values(monkeypatch):
+    names = [f"x{k}" for k in range(1, 8)]
+    ocs = candidates(names)
+    table, truth = frequencies(ocs, 1.0), pd.DataFrame([("x1", "x2"), ("x7", "x1")], columns=["parent", "child"])
+    every = np.asarray(figures.matrix(table, names, 1.0, "z").data[0].customdata, dtype=float)
+    monkeypatch.setattr(figures, "MOST_CELLS", 3)
+    fig = figures.matrix(table, names, 1.0, "z", "x5", truth)
+    heat, kept, right, wrong = fig.data
+    assert list(heat.x) == list(heat.y) == ["x1 … x3", "x4 … x6", "x7 … x7"]
+    cells = np.asarray(heat.customdata, dtype=float)
+    assert (
+        cells[0, 1] == np.nanmax(every[:3, 3:6]) and cells[0, 2] == every[:3, 6].max() and np.isnan(cells[1:, 0]).all()
+    )
+    expected = {tuple(heat.x[names.index(end) // 3] for end in pair) for pair in zip(*_ends(ocs), strict=True)}
+    assert set(zip(kept.y, kept.x, strict=True)) == expected and len(kept.x) == len(expected)
+    assert (right.y[0], right.x[0], wrong.y[0], wrong.x[0]) == ("x1 … x3", "x1 … x3", "x7 … x7", "x1 … x3")
+    assert "3 × 3 pairs" in roles.title_of(fig) and fig.layout.shapes[0].x0 == 0.5
+
+
+def _ends(ocs: pd.DataFrame) -> tuple[list[str], list[str]]:
+    kept = select(ocs, 1.0, 1.0)
+    return kept["parent"].tolist(), kept["child"].tolist()
+
+
 def test_names_cut_to_the_same_letters_stay_apart():
     names = ["a_long_gene_name_of_sample_1", "a_long_gene_name_of_sample_2", "b"]
     fig = figures.matrix(frequencies(candidates(names), 1.0), names, 1.0)

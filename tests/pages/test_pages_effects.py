@@ -1,6 +1,8 @@
 """Effects: empty states, the engine's numbers, cases, bad values, links, and what was picked on Graph."""
 
 import json
+import threading
+import time
 
 import numpy as np
 import pandas as pd
@@ -67,6 +69,21 @@ def test_a_run_without_a_search_says_where_to_start_one_and_one_at_work_shows_it
     assert "has no likelihood search" in texts(at) and button(at, "Go to Refine")
     run.update(queued_at=1.0, state="queued")
     assert "once the graph is found" in texts(asked(run))
+
+
+def test_the_graphs_of_a_large_table_are_read_in_the_background(monkeypatch):
+    run, may_end, read = made(), threading.Event(), effects.fitted
+    calls: list[Run] = []
+    monkeypatch.setattr(asking, "MOST_AT_ONCE", 3)
+    monkeypatch.setattr(effects, "fitted", lambda run: calls.append(run) or may_end.wait(60) and read(run))
+    at = asked(run)
+    assert "Reading the graphs that the rows leave" in texts(at) and not at.number_input
+    may_end.set()
+    while asking._reading(run).is_running:
+        time.sleep(0.01)
+    at.run()
+    assert not at.exception and question(at) == ("b", "c", 4, 8)
+    assert calls == [run]  # also what drives it, and the signs of hidden causes, take these graphs
 
 
 def test_the_answer_has_the_engines_numbers_and_the_address_asks_the_same(monkeypatch):

@@ -1,5 +1,7 @@
 """The next experiment on Graph: a folded section, computed when it is opened."""
 
+import threading
+import time
 from dataclasses import replace
 
 import pytest
@@ -9,8 +11,8 @@ from made_up import HOSTILE, finished_run, refine_by_hand
 from disco.graph import CLASS, NO_SOURCE
 from disco.refine import Choice
 from disco.runs import refined
-from pages.shared.refined import next_experiment
-from pages.shared.work import machine
+from pages.shared.refined import asking, next_experiment
+from pages.shared.work import background, machine
 
 NAMES = ["x1", "x2", "x3", "x4"]
 
@@ -54,3 +56,16 @@ def test_many_edges_are_compared_without_rows(monkeypatch):
     monkeypatch.setattr(next_experiment, "_MOST_EDGES", 2)
     at = unfold(booted("graph", run=run_with(NO_SOURCE).id), "graph_next")
     assert (frame_with(at, "settled_if_hidden")["rows"] == "").all() and "disco next RUN" in texts(at)
+
+
+def test_of_a_large_table_it_is_computed_in_the_background(monkeypatch):
+    monkeypatch.setattr(asking, "MOST_AT_ONCE", 3)
+    run, may_end, compare = run_with(NO_SOURCE), threading.Event(), next_experiment.engine.of
+    monkeypatch.setattr(asking, "PATIENCE", 0.0)
+    monkeypatch.setattr(next_experiment.engine, "of", lambda *one, **more: may_end.wait(60) and compare(*one, **more))
+    at = unfold(booted("graph", run=run.id), "graph_next")
+    assert "Comparing the graphs that the rows leave …" in texts(at) and "Set `" not in texts(at)
+    may_end.set()
+    while background.find(("graph_next", *asking.key(run, True))).is_running:
+        time.sleep(0.01)
+    assert "of 3 open directions on average" in texts(at.run()) and not at.exception

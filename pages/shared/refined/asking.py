@@ -4,23 +4,26 @@ Asking never changes a run. What computes the answers imports torch, so it is im
 """
 
 import threading
+import time
 from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
+from disco.errors import InputError
 from disco.progress import Callback
 from disco.runs import Run, stamps
-from pages.shared.work import background
-from pages.shared.work.facts import fact
+from pages.shared.work import background, machine
 
 if TYPE_CHECKING:
     from disco.effects.fitted import FittedGraphs
 
 PATIENCE = 1.5  # seconds that a page waits before it shows the progress
+MOST_AT_ONCE = 200  # nodes; the graphs of more are read in the background: of thousands it takes minutes
 STOPPED = "The effect was stopped."
 _FAILURE = "The effect could not be computed"
+_READING = "Reading the graphs that the rows leave"
 
 
 def key(run: Run, *question: object) -> tuple:
@@ -28,12 +31,47 @@ def key(run: Run, *question: object) -> tuple:
     return str(run.path), stamps.refinement(run), *question
 
 
-@fact(key, 4, "Reading the graphs that the rows leave …")
 def fitted(run: Run) -> tuple["FittedGraphs", threading.Lock]:
-    """The graphs with the fits made so far, and the lock of whoever fits."""
-    from disco.runs import effects
+    """The graphs that the rows leave with the fits made so far, and the lock of whoever fits.
 
-    return effects.fitted(run), threading.Lock()
+    Raises:
+        InputError: they cannot be read.
+    """
+    job = _reading(run)
+    while job.is_running:  # not where `once` was asked first
+        time.sleep(PATIENCE)
+    if job.result is None:
+        background.forget(_graphs(run))  # the next call tries again
+        raise InputError(job.error)
+    return job.result
+
+
+def once(run: Run, draw: Callable[[], None]) -> None:
+    """Draw what asks the graphs, once they are read and a node can be fitted; until then, say what the page waits for.
+
+    Read at once where that takes a moment.
+    """
+    read = partial(machine.once, lambda: not _reading(run).is_running, _READING, draw)
+    machine.once(machine.compiled, machine.PREPARING, read)
+
+
+def _reading(run: Run) -> background.Computation[tuple["FittedGraphs", threading.Lock]]:
+    """The reading of the graphs; the first call starts it."""
+
+    def work(_: Callback) -> tuple["FittedGraphs", threading.Lock]:
+        from disco.runs import effects
+
+        return effects.fitted(run), threading.Lock()
+
+    job = background.find(_graphs(run))
+    if job is None:
+        with st.spinner(f"{_READING} …"):
+            job = background.begin(_graphs(run), work, _FAILURE, at_once=len(run.nodes) <= MOST_AT_ONCE)
+    return job
+
+
+def _graphs(run: Run) -> background.Key:
+    return "effects_graphs", *key(run)
 
 
 def begun(key: background.Key, work: Callable[[Callback], object]) -> background.Key:

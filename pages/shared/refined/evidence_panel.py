@@ -19,7 +19,15 @@ from disco.words import number
 from pages.shared.frame import errors, figure, table
 from pages.shared.frame.glossary import define
 from pages.shared.frame.names import code, plain
-from pages.shared.refined import evidence_words, hidden_causes, misfit, modelled, neighbours, shown_by_experiment
+from pages.shared.refined import (
+    asking,
+    evidence_words,
+    hidden_causes,
+    misfit,
+    modelled,
+    neighbours,
+    shown_by_experiment,
+)
 from pages.shared.work import machine
 
 if TYPE_CHECKING:
@@ -41,7 +49,7 @@ def edge_details(run: Run, refined: Refined, parent: str, child: str) -> None:
     st.markdown(f"{evidence_words.joined(refined, row)}  \n{evidence_words.direction(run, refined, row)}")
     if machine.compiled() and not is_shown:  # before, the curve says what the page waits for
         with suppress(InputError):  # Effects says it
-            hidden_causes.strength(run, parent, child)
+            asking.once(run, partial(hidden_causes.strength, run, parent, child))
     with st.expander("Details: the numbers, and why the direction is known or not"):
         _details(run, refined, row, choice)
 

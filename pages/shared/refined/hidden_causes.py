@@ -19,7 +19,7 @@ from pages.shared.frame.glossary import define
 from pages.shared.frame.names import plain
 from pages.shared.refined import asking
 from pages.shared.refined.refinement import Refinement
-from pages.shared.work import background, machine
+from pages.shared.work import background
 
 if TYPE_CHECKING:
     from disco.effects.hidden import Signs
@@ -58,7 +58,7 @@ def with_ties(found: Refinement, graph: nx.DiGraph, key: str) -> nx.DiGraph:
     )
     if not st.session_state[key]:
         return graph
-    machine.once(machine.compiled, machine.PREPARING, partial(_beside, run))
+    asking.once(run, partial(_beside, run))
     if (known := _known(run)) is None:
         return graph
     told = graph.copy()
@@ -96,12 +96,13 @@ def strength_told(parent: str, child: str, times: float) -> None:
 
 
 def _begun(run: Run) -> background.Key:
+    graphs, _ = asking.fitted(run)
+
     def work(hear: Callback) -> "Signs":
         from disco.effects.hidden import signs
-        from disco.runs import effects
 
-        # Graphs of its own: it need not wait for other questions.
-        return signs(effects.fitted(run), Reporter(hear, {"hidden": 1.0}, asking.STOPPED))
+        # Fits of its own: it need not wait for other questions.
+        return signs(graphs.afresh(), Reporter(hear, {"hidden": 1.0}, asking.STOPPED))
 
     return asking.begun(_key(run), work)
 

@@ -10,11 +10,13 @@ from disco.runs import next_experiment as engine
 from disco.words import how_many, listed
 from pages.shared.frame import errors, table
 from pages.shared.frame.names import code
+from pages.shared.refined import asking
 from pages.shared.refined.refinement import Refinement
 from pages.shared.work import machine
 from pages.shared.work.facts import fact
 
 _MOST_PAIRS = 6
+_COMPARING = "Comparing the graphs that the rows leave"
 _MOST_EDGES = 200  # beyond it, predicting rows would take minutes
 
 
@@ -42,23 +44,31 @@ def _key(run: Run, with_rows: bool) -> tuple:
     return str(run.path), stamps.refinement(run), with_rows
 
 
-@fact(_key, 8, "Comparing the graphs that the rows leave …")
+@fact(_key, 8, f"{_COMPARING} …")
 def _found(run: Run, with_rows: bool) -> Next:
     return engine.of(run, with_rows=with_rows)
 
 
 def _draw(run: Run, with_rows: bool) -> None:
-    with errors.said():
-        found = _found(run, with_rows)
-        if not found.open:
-            st.caption(NOTHING_OPEN)
-            return
-        best = found.nodes.iloc[0]
-        st.markdown(
-            f"Set {code(best['node'])} next: this would settle {best['settled']:.1f} of "
-            f"{how_many(found.open, 'open direction')} on average."
-        )
-        _table(found)
+    """What setting each node would settle; of a large table computed in the background."""
+    if len(run.nodes) <= asking.MOST_AT_ONCE:
+        with errors.said():
+            _shown(_found(run, with_rows))
+        return
+    key = ("graph_next", *asking.key(run, with_rows))
+    asking.panel(asking.begun(key, lambda _: engine.of(run, with_rows=with_rows)), _COMPARING, _shown, is_quiet=True)
+
+
+def _shown(found: Next) -> None:
+    if not found.open:
+        st.caption(NOTHING_OPEN)
+        return
+    best = found.nodes.iloc[0]
+    st.markdown(
+        f"Set {code(best['node'])} next: this would settle {best['settled']:.1f} of "
+        f"{how_many(found.open, 'open direction')} on average."
+    )
+    _table(found)
 
 
 def _table(found: Next) -> None:

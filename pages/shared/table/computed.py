@@ -28,11 +28,11 @@ def _whole(draft: Draft) -> tuple:
 
 
 def _chosen(draft: Draft) -> tuple:
-    return draft.key, draft.columns
+    return draft.key, str(draft.columns)  # one text: of thousands of numbers, Streamlit would hash each
 
 
 def _with_roles(draft: Draft) -> tuple:
-    return draft.key, draft.columns, draft.beside, draft.roles.needed()
+    return *_chosen(draft), draft.beside, draft.roles.needed()
 
 
 @fact(_whole, words="Describing the columns …")
