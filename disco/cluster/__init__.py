@@ -48,6 +48,17 @@ def on(address: str | None) -> Iterator[None]:
             _here.reset(token)
 
 
+def workers(address: str) -> int:
+    """The number of workers at an address.
+
+    Raises:
+        InputError: as `on`.
+    """
+    with on(address):
+        cluster = _here.get()
+        return 0 if cluster is None else cluster.count()
+
+
 def each(
     function: Callable[..., Any],
     shared: Sequence[Any],

@@ -60,6 +60,10 @@ class Cluster:
         with contextlib.suppress(Exception):  # it may be broken
             self.client.close(timeout=_SECONDS)
 
+    def count(self) -> int:
+        """The number of workers."""
+        return len(self.client.nthreads())
+
     def each(
         self,
         function: Callable[..., Any],

@@ -79,6 +79,7 @@ class Status:
         error: one sentence after a failure.
         seconds: seconds of work, summed over its resumptions.
         device, host: cpu or cuda, and the machine.
+        cluster: the address of the scheduler to which the work is sent; empty for this machine.
         queued_at, finished_at: seconds since 1970; the first determines the order of the queue.
         versions: of a fit: versions of the packages that affect its result.
         estimate: of a fit: {seconds, bytes, by_stage} estimated before the start.
@@ -106,6 +107,7 @@ class Status:
     seconds: float = 0.0
     device: str = ""
     host: str = ""
+    cluster: str = ""
     queued_at: float = 0.0
     finished_at: float | None = None
     versions: dict[str, str] = field(default_factory=dict)
@@ -125,7 +127,7 @@ class Status:
     method: str = ""
 
     def to_dict(self) -> dict[str, Any]:
-        """The fields for JSON, without empty ones of a single kind of work."""
+        """The fields for JSON, without empty ones that few kinds of work have."""
         values, empty = dataclasses.asdict(self), Status()
         return {name: value for name, value in values.items() if name not in _OF_ONE or value != getattr(empty, name)}
 
@@ -142,7 +144,7 @@ class Status:
 
 _OF_ONE = (
     *("versions", "estimate", "seconds_off", "bytes_off", "peak_bytes", "best_epochs", "rows_used", "notes", "loss"),
-    *("start", "sweep", "score", "best", "choice", "method"),
+    *("start", "sweep", "score", "best", "choice", "method", "cluster"),
 )
 
 
@@ -211,6 +213,7 @@ def _checked(status: Status, work: Work) -> Status:
         status,
         message=printable(status.message, _LONGEST_TEXT),
         host=printable(status.host, _LONGEST_TEXT),
+        cluster=printable(status.cluster, _LONGEST_TEXT),
         start=printable(status.start, _LONGEST_TEXT),
         method=printable(status.method, _LONGEST_TEXT),
         notes=[printable(note, _LONGEST_TEXT) for note in status.notes[:_MOST_NOTES]],

@@ -106,7 +106,8 @@ def _measured(run: Run, model: "DISCO", seconds: float, peak: int) -> dict[str, 
     """Time and memory of a finished fit, and the estimate's error."""
     from disco.work.forecast import review
 
-    foretold = run.written_status().estimate
+    status = run.written_status()
+    foretold = None if status.cluster else status.estimate  # of this machine
     seconds_off = seconds / foretold["seconds"] if foretold else None
     if seconds_off is not None and seconds > _LONG_SECONDS:
         review(model.device_.type, seconds_off)

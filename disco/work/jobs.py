@@ -28,7 +28,7 @@ from disco.runs import COMPARE, FIT, REFINE, Run, Status, Work, runs_root
 from disco.runs.locks import Lock, note
 from disco.runs.refined import choice_from
 from disco.runs.status import host
-from disco.work import ahead, comparing, execution, refining, turns
+from disco.work import ahead, comparing, execution, refining, turns, where
 from disco.work.recording import ending
 
 if TYPE_CHECKING:
@@ -220,7 +220,9 @@ def _in_turn(run: Run, kind: Work, lock: Lock, callback: "Callback | None", give
         with turns.turn(run, status.device, status.queued_at, callback) as is_short:
             if gives_way and not is_short:
                 _give_way()
-            with cluster.on(os.environ.get(cluster.VARIABLE)):
+            address = os.environ.get(cluster.VARIABLE, "")
+            run.update(kind, cluster=address)
+            with cluster.on(address):
                 return WORKS[kind].do(run, lock, callback)
     except BaseException as error:
         if run.written_status(kind).active:  # it ended while queued
@@ -258,7 +260,7 @@ def _note(pid: int | None, *kinds: Work) -> dict[str, Any]:
 
 def _spawn(run: Run, kinds: tuple[Work, ...], lock: Lock) -> subprocess.Popen:
     given = [*(kind.name for kind in kinds), "--run", str(run.path), "--lock", str(lock.handle)]
-    environment = {**waiting(), "DISCO_RUNS": str(runs_root())}
+    environment = {**waiting(), "DISCO_RUNS": str(runs_root()), cluster.VARIABLE: where.address()}
     with _log(run) as log:
         handles = {"stdout": log, "stderr": log, "pass_fds": [lock.handle]}
         return apart.start("disco.work.jobs", *given, environment=environment, **handles)

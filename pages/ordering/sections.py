@@ -255,7 +255,10 @@ def _criteria(result: Result, step: int, rows: list[str]) -> None:
         "CCS counts the variance within ranks, the constant-curvature criterion the total variance. *Clipped* keeps "
         "rows at the top of the grid, *admissible* leaves them out."
     )
-    figure.show(figures.criteria(result.criteria, step, rows), "criteria")
+    try:
+        figure.show(figures.criteria(result.criteria, step, rows), "criteria")
+    except InputError as error:  # only this section needs the file
+        st.error(plain(error))
 
 
 def ranked(result: Result, known: Known | None) -> None:

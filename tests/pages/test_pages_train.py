@@ -9,12 +9,13 @@ import pytest
 from app_world import booted, box, button, draft_of, drafted, poisson, press, texts, unfold, written_run
 from made_up import finished_run
 
-from disco import runs
+from disco import cluster, runs
+from disco.errors import InputError
 from disco.knowledge import Knowledge
 from disco.refine import Choice
 from disco.score.plan import Plan
 from disco.settings import Settings
-from disco.work import jobs, order_so_far
+from disco.work import jobs, order_so_far, where
 from pages.shared.frame.names import plain
 from pages.shared.work import setting_words
 
@@ -247,6 +248,25 @@ def test_a_run_says_its_settings_in_the_words_of_the_page():
 def test_a_run_that_is_gone_is_said():
     at = booted("train", run="gone")
     assert "There is no run gone on this machine" in texts(at)
+
+
+def test_the_sidebar_sends_work_to_a_cluster(monkeypatch):
+    """An address that cannot be used is a sentence, and changes nothing."""
+    monkeypatch.setattr(cluster, "workers", lambda address: 2)
+    at = booted()
+    at.sidebar.text_input(key="cluster_address").set_value("tcp://host:8786")
+    press(at, "Work there")
+    assert where.address() == "tcp://host:8786" and "tcp://host:8786" in texts(at)
+
+    def refused(address):
+        raise InputError("No Dask scheduler answers at [here](http://x).")
+
+    monkeypatch.setattr(cluster, "workers", refused)
+    at.sidebar.text_input(key="cluster_address").set_value("tcp://other:8786")
+    press(at, "Work there")
+    assert "No Dask scheduler answers" in at.sidebar.error[0].value and where.address() == "tcp://host:8786"
+    at.sidebar.button(key="cluster_leave").click().run()
+    assert where.address() == ""
 
 
 def test_the_sidebar_opens_runs():

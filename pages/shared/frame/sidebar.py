@@ -4,7 +4,7 @@ import streamlit as st
 
 from disco.words import size
 from disco.work import serving
-from pages.shared.frame import run_list, tour
+from pages.shared.frame import cluster, run_list, tour
 from pages.shared.frame.names import code
 from pages.shared.work import machine
 
@@ -19,6 +19,7 @@ def draw() -> None:
         # In a thread of its own, so the page is drawn while the engine loads. Never by a timer: a timed
         # fragment that coincides with st.switch_page leaves the new page blank (streamlit 1.67).
         st.fragment(_device, parallel=True)()
+        st.fragment(cluster.draw)()
 
 
 def _device() -> None:

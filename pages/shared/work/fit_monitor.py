@@ -54,7 +54,7 @@ def _account(run: runs.Run, status: Status) -> str:
     changed = [setting_words.said(name, value) for name, value in run.settings.changed().items()]
     words = [f"Preset {run.settings.preset}" + (f" with {series(changed)}" if changed else "")]
     words.append(f"seed {run.settings.seed}")
-    if status.device:
+    if status.device and not status.cluster:
         words.append(f"on the {'CPU' if status.device == 'cpu' else 'GPU'}")
     if (roles := _readable(lambda: run.roles)) is not None:
         words.append(plain(roles))
@@ -65,7 +65,7 @@ def _account(run: runs.Run, status: Status) -> str:
     if status.seconds_off and status.estimate:
         low, high = (status.estimate.get(end, status.estimate["seconds"]) for end in ("low", "high"))
         words.append(f"estimated {span(low, high)}")
-    if status.peak_bytes:
+    if status.peak_bytes and not status.cluster:
         words.append(f"peak memory {size(status.peak_bytes)}")
     return " ".join([" · ".join(words) + ".", *map(plain, status.notes)])
 

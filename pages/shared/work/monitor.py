@@ -80,10 +80,11 @@ def _live(run: Run, kind: Monitored, before: str) -> None:
 def _where(run: Run, kind: Monitored, status: Status) -> str:
     if status.state == "queued":
         return f" {plain(waiting.behind(run, kind.work))}".rstrip()
+    there = f" on the cluster {plain(status.cluster)}" if status.cluster else ""
     if status.state == "running":
-        return f", {duration(status.seconds)} so far" if status.seconds >= 1 else ""
+        return there + (f", {duration(status.seconds)} so far" if status.seconds >= 1 else "")
     if status.state == "done":
-        return f" in {duration(status.seconds)}"
+        return f"{there} in {duration(status.seconds)}"
     return (f" at {status.progress:.0%}" if status.progress > 0 else "") + kind.kept(run)
 
 

@@ -1,0 +1,34 @@
+"""Where the app sends its work: this machine, or a Dask cluster. The choice is kept in the folder of runs."""
+
+import os
+
+from disco import cluster
+from disco.errors import printable
+from disco.files import read_json, unwritten, write_json
+from disco.runs import runs_root
+
+_FILE, _MOST_BYTES, _LONGEST = ".cluster.json", 1 << 12, 200
+
+
+def address() -> str:
+    """The scheduler's address, empty for this machine; $DISCO_CLUSTER until something else is chosen."""
+    try:
+        kept = read_json(runs_root() / _FILE, _MOST_BYTES)["address"]
+    except (OSError, ValueError, TypeError, KeyError):
+        return os.environ.get(cluster.VARIABLE, "")
+    return printable(kept, _LONGEST) if isinstance(kept, str) else ""
+
+
+def choose(address: str) -> int:
+    """Send what begins from now on to an address, or to this machine if it is empty; returns the number of workers.
+
+    Raises:
+        InputError: the cluster cannot be used, or the choice cannot be written; the previous one stays.
+    """
+    address = address.strip()
+    workers = cluster.workers(address) if address else 0
+    try:
+        write_json(runs_root() / _FILE, {"address": address})
+    except OSError as error:
+        raise unwritten(runs_root(), error) from error
+    return workers
