@@ -15,7 +15,11 @@ ROW = 22  # pixels per node
 
 
 def ranking(
-    order: Sequence[str], steps: pd.DataFrame, wrong: Sequence[int] = (), part: range | None = None
+    order: Sequence[str],
+    steps: pd.DataFrame,
+    wrong: Sequence[int] = (),
+    part: range | None = None,
+    marked: str | None = None,
 ) -> go.Figure:
     """The nodes from the top, each with the score of the runner-up divided by its own when it was removed.
 
@@ -24,6 +28,7 @@ def ranking(
         steps: from `disco.score.removals.all_steps`.
         wrong: steps that removed a node before one of its true children; marked by crosses.
         part: places in the order, from 0, that are drawn on the scale of all; None draws all.
+        marked: a node whose name is bold.
     """
     part = range(len(order)) if part is None else part
     row = {node: place for place, node in enumerate(order)}
@@ -47,13 +52,18 @@ def ranking(
     )
     fig.layout.yaxis = dict(
         tickvals=list(part),
-        ticktext=[f"{place + 1}  {theme.label(order[place], 18)}" for place in part],
+        ticktext=[_named(place + 1, order[place], marked) for place in part],
         range=[part.stop - 0.4, part.start - 0.6],
         tickfont={"size": 14},
         showgrid=False,
         title=None,
     )
     return roles.titled(fig, _title(every), height=110 + ROW * len(part), legend=False)
+
+
+def _named(position: int, node: str, marked: str | None) -> str:
+    text = f"{position}  {theme.label(node, 18)}"
+    return f"<b>{text}</b>" if node == marked else text
 
 
 def _stems(fig: go.Figure, drawn: pd.DataFrame) -> None:

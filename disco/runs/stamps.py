@@ -10,6 +10,11 @@ from disco.runs.artefacts import FILE
 from disco.runs.folder import Run
 
 
+def table(run: Run) -> int:
+    """Of its table, which is written once."""
+    return _of(run.path / "table.parquet")
+
+
 def fit(run: Run, variant: str | None = None) -> int:
     """Of the fit's result, or of that of another variant."""
     try:

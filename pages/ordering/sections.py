@@ -28,6 +28,7 @@ from pages.shared.work.facts import fact
 
 MOST_ROWS = 24  # nodes drawn per step
 _ROWS_IN_SIGHT, _HIGHEST = 24, 620  # nodes of the ranked picture, and pixels of the box of a longer one
+_ABOVE = 5  # nodes shown above one that is searched for
 MOST_RANKED = 100  # nodes of the ranked picture: a browser needs a minute to draw a thousand
 SECTIONS = {
     "steps": "Step by step",
@@ -267,7 +268,8 @@ def ranked(result: Result, known: Known | None) -> None:
     is_long = len(result.order) > _ROWS_IN_SIGHT
     part = _stretch(result)
     with st.container(height=_HIGHEST if is_long else "content", border=is_long):
-        drawn = ranking.ranking(result.order, result.steps, wrong, part)
+        marked = picked.picked(result.order) if len(part) < len(result.order) else None
+        drawn = ranking.ranking(result.order, result.steps, wrong, part, marked)
         figure.show(drawn, "order_ranking", on_select=partial(_open_clicked, result))
     cross = " Cross: wrong according to the known graph." if wrong else ""
     st.caption(
@@ -287,11 +289,11 @@ def _stretch(result: Result) -> range:
     many = len(result.order)
     if many <= MOST_RANKED:
         return range(many)
-    key = f"ordering_from_{result.run.id}_{result.variant}"
+    key, last = f"ordering_from_{result.run.id}_{result.variant}", many - _ROWS_IN_SIGHT + 1
 
     def show(node: str | None) -> None:
-        middle = 0 if node is None else result.order.index(node) - MOST_RANKED // 2
-        st.session_state[key] = 1 + max(0, min(middle, many - MOST_RANKED))
+        above = 0 if node is None else result.order.index(node) - _ABOVE
+        st.session_state[key] = max(1, min(above + 1, last))
 
     if key not in st.session_state:
         show(picked.picked(result.order))
@@ -300,8 +302,8 @@ def _stretch(result: Result) -> range:
         help = "Type part of its name. The list goes to its place in the order."
         picked.node_box("Node", result.order, "ordering_search", help, then=show)
     help = f"The list shows {MOST_RANKED} nodes, from this position on."
-    first = right.slider("From position", 1, many - MOST_RANKED + 1, key=key, help=help)
-    return range(first - 1, first - 1 + MOST_RANKED)
+    first = right.slider("From position", 1, last, key=key, help=help)
+    return range(first - 1, min(first - 1 + MOST_RANKED, many))
 
 
 def _closest(result: Result) -> str:

@@ -115,6 +115,7 @@ def test_a_click_in_the_ranked_picture_opens_the_step(monkeypatch):
 
 def test_of_a_long_order_a_part_is_drawn_and_the_search_goes_to_a_node(monkeypatch):
     monkeypatch.setattr(sections, "MOST_RANKED", 8)
+    monkeypatch.setattr(sections, "_ROWS_IN_SIGHT", 6)
     app = opened(finished_run(30, truth=None))
 
     def drawn() -> list[str]:
@@ -123,9 +124,11 @@ def test_of_a_long_order_a_part_is_drawn_and_the_search_goes_to_a_node(monkeypat
 
     assert [drawn()[0], drawn()[-1], len(drawn())] == ["1  x1", "8  x8", 8]
     box(app, "ordering_search").set_value("x20").run()
-    assert "20  x20" in drawn() and len(drawn()) == 8
-    app.slider[0].set_value(23).run()
-    assert not app.exception and [drawn()[0], drawn()[-1]] == ["23  x23", "30  x30"]
+    assert drawn().index("<b>20  x20</b>") == 5 and len(drawn()) == 8
+    box(app, "ordering_search").set_value("x30").run()
+    assert [drawn()[0], drawn()[-1]] == ["25  x25", "<b>30  x30</b>"]
+    app.slider[0].set_value(3).run()
+    assert not app.exception and [drawn()[0], drawn()[-1]] == ["3  x3", "10  x10"]
     assert len(opened(finished_run(8, truth=None)).slider) == 1  # a short order has only the slider of its steps
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from app_world import booted, button, draft_of, drafted, frame_with, poisson, texts, written_run
+from made_up import finished_run
 
 from disco.settings import Settings
 from disco.table.ranks import split_ranks
@@ -29,6 +30,12 @@ def test_the_verdict_is_before_the_picture_and_the_numbers():
     assert not _draws_levels(at)  # nothing is lost
     at.button_group(key="set_transform").set_value("quantile").run()
     assert _draws_levels(at)
+
+
+def test_what_is_computed_of_a_runs_table_serves_every_session():
+    run, other = finished_run(3, truth=None), finished_run(3, truth=None)
+    keys = [draft_of(booted("preprocess", run=one.id)).key for one in (run, run, other)]
+    assert keys[0] == keys[1] != keys[2]
 
 
 def _draws_levels(at):

@@ -12,6 +12,7 @@ import streamlit as st
 from disco import runs
 from disco.errors import InputError
 from disco.knowledge import Knowledge
+from disco.runs import stamps
 from disco.runs.origin import Origin, Source
 from disco.settings import Settings
 from disco.table.cells import names_of
@@ -78,6 +79,7 @@ def _of_run(opened: runs.Run) -> Draft:
         knowledge=opened.knowledge(),
         roles=opened.roles or Roles(),
         dismissed=runs.artefacts.of(opened).dismissed,
+        key=f"{opened.id}_{stamps.table(opened)}",  # what was computed of it serves every session
     )
 
 
