@@ -146,6 +146,9 @@ class Cluster:
         except (CancelledError, KilledWorker) as error:
             self._check_answers()
             raise InputError(_DIED.format(address=self.address, times=_TRIES)) from error
+        except ImportError:
+            self._check_workers()  # one that came later has no disco
+            raise
 
     def _check_answers(self) -> None:
         if self.client.status != "running":
