@@ -223,7 +223,7 @@ def _ties(order: Sequence[str], candidates: pd.DataFrame) -> np.ndarray:
     tie = np.zeros((len(order), len(order)))
     strong = candidates[candidates["z"] > 1]
     rows, cols = (strong[end].map(position).to_numpy(dtype=int) for end in ("parent", "child"))
-    pull = np.minimum(strong["z"].to_numpy(), STRONG) ** 2
+    pull = np.minimum(strong["z"].to_numpy(dtype=float), STRONG) ** 2
     tie[rows, cols] = pull
     tie[cols, rows] += pull
     return tie
