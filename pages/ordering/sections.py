@@ -15,7 +15,7 @@ from disco.score import removals
 from disco.words import how_many, listed, more, number, plural, share
 from disco.work import serving
 from pages.ordering import step_player
-from pages.shared.frame import answers, figure, table
+from pages.shared.frame import answers, errors, figure, table
 from pages.shared.frame.glossary import define
 from pages.shared.frame.names import code, plain
 from pages.shared.graph import downloads, picked
@@ -256,10 +256,8 @@ def _criteria(result: Result, step: int, rows: list[str]) -> None:
         "CCS counts the variance within ranks, the constant-curvature criterion the total variance. *Clipped* keeps "
         "rows at the top of the grid, *admissible* leaves them out."
     )
-    try:
+    with errors.said():
         figure.show(figures.criteria(result.criteria, step, rows), "criteria")
-    except InputError as error:  # only this section needs the file
-        st.error(plain(error))
 
 
 def ranked(result: Result, known: Known | None) -> None:

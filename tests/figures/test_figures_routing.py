@@ -57,6 +57,10 @@ def test_no_edge_of_the_samples_runs_behind_a_foreign_box():
             assert passes(places, routes(places, shown)) == [] == overlaps(places)
 
 
+def test_nodes_without_a_candidate_are_placed():
+    assert set(placing.positions(list("abc"), pd.DataFrame(columns=["parent", "child", "z"]))) == set("abc")
+
+
 def test_crossings_are_counted_only_where_a_whole_graph_can_be_drawn(monkeypatch):
     counted = []
     monkeypatch.setattr(placing._Lines, "uncross", lambda lines: counted.append(len(lines.x)))
