@@ -34,7 +34,8 @@ _KINDS = {
 }
 _JSON_BYTES = 1 << 25
 _RECORD_BYTES = 1 << 20  # largest size of a JSON file that every page reads
-_FRAME_BYTES = 1 << 30  # largest size of a CSV file: scores of 2,500 nodes in three folds
+_FRAME_BYTES, _MOST_FRAME_BYTES = 1 << 27, 1 << 30  # largest size of a CSV file, and of one with many possible rows
+_ROW_BYTES = 300  # of such a row
 _LINE_BYTES = 1 << 16  # about the longest allowed line
 
 
@@ -304,7 +305,7 @@ def read_frame(
         OSError: it cannot be read.
         ValueError: it is not such a file.
     """
-    data = read_bytes(path, _FRAME_BYTES)
+    data = read_bytes(path, min(max(_FRAME_BYTES, _ROW_BYTES * (most or 0)), _MOST_FRAME_BYTES))
     first = data[:_LINE_BYTES].partition(b"\n")[0]
     if first.count(b'"') % 2:
         raise ValueError("its first line is not a list of names")

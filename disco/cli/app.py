@@ -21,9 +21,13 @@ def run(arguments: argparse.Namespace) -> None:
     """Serve the app until Ctrl-C, and open the browser unless `--headless`.
 
     Raises:
-        InputError: the app's pages are not found, or the port is taken.
+        InputError: the app's pages are not found, the port is taken, or the cluster cannot be used.
     """
     script = find_app()
+    if arguments.cluster:
+        from disco.work import where
+
+        where.choose(arguments.cluster)  # from now on, as if chosen in the app
     port = free_port(arguments.port)
 
     from streamlit import config

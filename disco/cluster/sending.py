@@ -33,7 +33,7 @@ _GONE = (
     "resume without it."
 )
 _DIED = (
-    "The workers of {address} died {times} times over the same part, perhaps for memory: give each more memory "
+    "The workers of {address} died again and again over the same part, perhaps for memory: give each more memory "
     "(--memory-limit), or use fewer columns or rows."
 )
 
@@ -94,11 +94,14 @@ class Cluster:
             for number in range(len(parts)):
                 for _ in range(_TRIES):
                     self._wait(futures[number:], relay, reporter)
-                    if futures[number].status != "cancelled":
+                    result = self._result(futures[number])
+                    if result is not None:
                         break
-                    self.sent.clear()  # what it needs died with a worker
+                    self.sent.clear()  # it died with a worker, or what it needs
                     futures[number] = send(number)
-                found, has_enough = self._result(futures[number])
+                else:
+                    raise InputError(_DIED.format(address=self.address))
+                found, has_enough = result
                 reporter.has_enough |= has_enough
                 yield found
         finally:
@@ -116,13 +119,16 @@ class Cluster:
 
     def _shared(self, one: Any) -> "Future":
         """An object at all workers."""
-        for known, future in self.sent:
-            if known is one:
-                return future
-        self._check_answers()
-        (future,) = self.client.scatter([one], broadcast=True, hash=False)
-        self.sent.append((one, future))
-        return future
+        at = next((at for at, (known, _) in enumerate(self.sent) if known is one), None)
+        if at is None:
+            self._check_answers()
+            (future,) = self.client.scatter([one], broadcast=True, hash=False)
+            sent = one, future
+        else:
+            sent = self.sent[at]
+            del self.sent[at]
+        self.sent.append(sent)  # the longest unused leaves
+        return sent[1]
 
     def _wait(self, futures: Sequence["Future"], relay: Callable[[], None], reporter: Reporter) -> None:
         """Wait for the first of some parts; meanwhile pass on events and the wish to end."""
@@ -138,14 +144,17 @@ class Cluster:
                 is_told = True
                 self.client.run(worker.tell_enough, [future.key for future in futures], on_error="ignore")
 
-    def _result(self, future: "Future") -> tuple[Any, bool]:
+    def _result(self, future: "Future") -> tuple[Any, bool] | None:
+        """What a part has found, and whether it ended with what it had; None if that is lost."""
         from distributed import CancelledError, KilledWorker
 
         try:
             return future.result()
-        except (CancelledError, KilledWorker) as error:
+        except CancelledError:
             self._check_answers()
-            raise InputError(_DIED.format(address=self.address, times=_TRIES)) from error
+            return None
+        except KilledWorker as error:
+            raise InputError(_DIED.format(address=self.address)) from error
         except ImportError:
             self._check_workers()  # one that came later has no disco
             raise

@@ -62,7 +62,7 @@ def best_of(ends: Iterable[End]) -> End:
 def search_everywhere(task: Task, candidates: Candidates, reporter: Reporter, memory: Memory) -> Searched:
     """All searches of a table."""
     (begun,) = each(_begun, (task,), [(candidates, memory.first)], reporter)
-    first, starts = memory.first or begun.first, begun.starts
+    first, starts = begun.first, begun.starts
     if memory.first is None:
         memory.first = first
         if not reporter.has_enough:

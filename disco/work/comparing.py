@@ -105,8 +105,11 @@ def compare_run(run: Run, *, callback: "Callback | None" = None) -> list[Ended]:
                 methods.begin(index)
                 ended, log = next(found)
                 ended = dataclasses.replace(ended, options=asked.options(name))
+                path = compared.make_folder(run, name) / "log.txt"
                 if log:
-                    write_bytes(compared.make_folder(run, name) / "log.txt", log, durable=False)
+                    write_bytes(path, log, durable=False)
+                else:
+                    path.unlink(missing_ok=True)  # of an earlier attempt
                 compared.save(run, ended)
         finally:
             found.close()

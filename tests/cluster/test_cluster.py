@@ -43,8 +43,21 @@ def cluster(local):
         yield local
 
 
+@pytest.fixture
+def mortal():
+    """One whose workers are killed."""
+    with world.cluster_of(2) as (address, _), on(address):
+        yield address
+
+
 def reporter(callback=None) -> Reporter:
     return Reporter(callback, {"steps": 1.0})
+
+
+def kill_workers(address: str) -> None:
+    with contextlib.closing(sending._connected(address, address)) as client:
+        for pid in client.run(world.pid).values():
+            os.kill(pid, signal.SIGKILL)
 
 
 def test_results_are_the_same_and_in_order(cluster):
@@ -96,20 +109,18 @@ def test_a_time_limit_counts_on_the_workers(cluster):
 
 
 @pytest.mark.parametrize("parts", [[1, 2, 3, 4], [1]])
-def test_the_parts_of_a_worker_that_dies_are_made_again(cluster, tmp_path, parts):
+def test_the_parts_of_a_worker_that_dies_are_made_again(mortal, tmp_path, parts):
     assert list(each(world.killed_once, (tmp_path,), parts, reporter())) == parts
     assert len(list(tmp_path.iterdir())) == len(parts)
 
 
-def test_what_dies_with_all_workers_is_sent_again(cluster, local):
+def test_what_dies_with_all_workers_is_sent_again(mortal):
     assert list(each(world.total, (NUMBERS,), [1], reporter())) == [499501]
-    with contextlib.closing(sending._connected(local, local)) as client:
-        for pid in client.run(world.pid).values():
-            os.kill(pid, signal.SIGKILL)
+    kill_workers(mortal)
     assert list(each(world.total, (NUMBERS,), [1, 2], reporter())) == [499501, 499502]
 
 
-def test_a_part_that_kills_its_workers_ends_in_a_sentence(cluster):
+def test_a_part_that_kills_its_workers_ends_in_a_sentence(mortal):
     with pytest.raises(InputError, match="died .* over the same part, perhaps for memory"):
         list(each(world.killing, (), [1], reporter()))
 
@@ -172,6 +183,29 @@ def test_a_refinement_is_the_same_to_the_last_bit(cluster):
         for name in ("edges", "starts", "tables", "moves", "orders"):
             pd.testing.assert_frame_equal(getattr(there, name), getattr(here, name), check_exact=True)
         assert (there.score, there.fits, there.notes) == (here.score, here.fits, here.notes)
+
+
+def test_workers_that_die_in_mid_search_change_nothing(mortal):
+    table, choice, killed = simulate(Design(nodes=8, k=2, rows=300, seed=3)).table, Choice(bootstrap=4, folds=0), []
+
+    def told(event):
+        if event.stage == "search" and not killed:
+            killed.append(event.start)
+            kill_workers(mortal)
+
+    there = refine(table, choice, callback=told)
+    with on(None):
+        here = refine(table, choice)
+    assert killed
+    for name in ("edges", "starts", "tables", "orders"):
+        pd.testing.assert_frame_equal(getattr(there, name), getattr(here, name), check_exact=True)
+
+
+def test_the_app_does_not_start_with_an_address_that_cannot_be_used(monkeypatch, capsys):
+    monkeypatch.setattr(sending, "_SECONDS", 1)
+    monkeypatch.setenv(VARIABLE, "")  # restored after the test
+    assert main(["app", "--cluster", "tcp://127.0.0.1:9"]) == 2
+    assert "No Dask scheduler answers at tcp://127.0.0.1:9" in capsys.readouterr().err
 
 
 def test_a_fit_is_the_same_to_the_last_bit(cluster):

@@ -39,12 +39,16 @@ def finished(table: pd.DataFrame, settings: Settings, **options) -> Run:
     return run
 
 
-def test_the_largest_scores_of_a_thousand_nodes_are_within_the_limit_of_a_file(tmp_path):
+def test_the_largest_scores_of_a_thousand_nodes_are_within_the_limit_of_a_file(tmp_path, monkeypatch):
     steps, third = np.arange(1000, 0, -1), 1e-3 / 3  # as many digits as a number has
     wide = pd.DataFrame({"step": 1000, "node": [f"gene {step:013}" for step in steps], "fold": 3})
     write_frame(tmp_path / "criteria.csv", wide.assign(**{f"criterion {k}": third for k in range(4)}))
     row = (tmp_path / "criteria.csv").stat().st_size / len(wide)
-    assert row * 3 * steps.sum() < files._FRAME_BYTES
+    assert row < files._ROW_BYTES and row * 3 * steps.sum() < files._MOST_FRAME_BYTES
+    monkeypatch.setattr(files, "_FRAME_BYTES", 1000)
+    assert len(read_frame(tmp_path / "criteria.csv", ["node"], most=1000)) == 1000
+    with pytest.raises(ValueError, match="larger than"):
+        read_frame(tmp_path / "criteria.csv", ["node"])
 
 
 def test_a_run_holds_what_the_estimator_found(small_table, small_truth, tiny):

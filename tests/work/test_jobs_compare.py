@@ -9,7 +9,7 @@ from made_up import finished_run
 
 from disco.errors import FitStopped, InputError
 from disco.runs import COMPARE, Run, compared
-from disco.runs.compared import Asked
+from disco.runs.compared import Asked, make_folder
 from disco.work import comparing, jobs
 
 assert few_threads  # used by every test here
@@ -48,6 +48,15 @@ def test_one_failure_does_not_stop_the_rest_and_the_results_are_written(monkeypa
     lines = (run.path / "compare.csv").read_text().splitlines()
     assert len(lines) == 6 and lines[0].startswith('"method","state","seconds","edges"')
     assert run.status().state == "done" and not run.alive
+
+
+@pytest.mark.usefixtures("strange")
+def test_the_log_of_an_earlier_attempt_goes():
+    run = finished_run(4)
+    log = make_folder(run, "good") / "log.txt"
+    log.write_text("an error that is none any more")
+    ask(run, "good")
+    assert not log.exists()
 
 
 @pytest.mark.usefixtures("strange")
