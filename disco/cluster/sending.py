@@ -23,6 +23,10 @@ _LOOK = 0.1  # seconds between two looks at whether to go on
 _KEPT = 4  # shared objects that stay with the workers
 _TRIES = 3  # times that a part is sent, if what it needs dies with a worker
 
+_NO_ADDRESS = "{address} is no address of a Dask scheduler: give one such as tcp://host:8786."
+_NO_CERTIFICATES = (
+    "{address} needs certificates, and Dask's configuration here has none: set them (docs/cluster.md), or use tcp://."
+)
 _MISSING = "Work on a cluster needs Dask: pip install .[cluster]."
 _NOBODY = "No Dask scheduler answers at {address}: start one there (dask scheduler), or check address and network."
 _EMPTY = "The Dask scheduler at {address} has no workers: start one (dask worker {address} --nthreads 1)."
@@ -216,9 +220,20 @@ def _connected(address: str, name: str) -> "Client":
         InputError: Dask is not installed, or nothing answers.
     """
     try:
-        from distributed import Client
+        from distributed import Client, Security
+        from distributed.comm import get_address_host_port
     except ImportError as error:
         raise InputError(_MISSING) from error
+    kind = address.rpartition("://")[0] or "tcp"
+    try:
+        _, port = get_address_host_port(address)
+        if kind not in ("tcp", "tls") or not 0 < port < 1 << 16:
+            raise ValueError
+    except ValueError as error:
+        raise InputError(_NO_ADDRESS.format(address=name)) from error
+    # A client that cannot even begin complains again when it is deleted.
+    if kind == "tls" and Security().get_connection_args("client").get("ssl_context") is None:
+        raise InputError(_NO_CERTIFICATES.format(address=name))
     tries = 0
     while True:
         tries += 1
@@ -227,5 +242,5 @@ def _connected(address: str, name: str) -> "Client":
         except AssertionError:  # the scheduler's greeting came together with news of workers, or its thread began late
             if tries == _TRIES:
                 raise
-        except (OSError, TimeoutError, ValueError, TypeError) as error:
+        except OSError as error:
             raise InputError(_NOBODY.format(address=name)) from error

@@ -130,12 +130,20 @@ def test_a_sentence_of_a_worker_arrives(cluster):
         list(each(world.refusing, (), [1], reporter()))
 
 
-@pytest.mark.parametrize(
-    "address", ["tcp://127.0.0.1:9", "ftp://127.0.0.1:9", "somewhere", "tcp://[", "tls://127.0.0.1:9"]
-)
-def test_an_address_without_a_scheduler_is_a_sentence(address, monkeypatch):
+def test_an_address_where_nothing_answers_is_a_sentence(monkeypatch):
     monkeypatch.setattr(sending, "_SECONDS", 1)
-    with pytest.raises(InputError, match="No Dask scheduler answers at"), on(address):
+    with pytest.raises(InputError, match="No Dask scheduler answers at tcp://127.0.0.1:9"), on("tcp://127.0.0.1:9"):
+        pass
+
+
+@pytest.mark.parametrize("address", ["somewhere", "ftp://a:9", "inproc://a:9", "tcp://[", "tcp://a:x", "tcp://a:99999"])
+def test_what_is_no_address_is_a_sentence(address):
+    with pytest.raises(InputError, match="is no address of a Dask scheduler"), on(address):
+        pass
+
+
+def test_certificates_that_are_missing_are_a_sentence():
+    with pytest.raises(InputError, match="needs certificates, and Dask's configuration here has none"), on("tls://a:9"):
         pass
 
 
