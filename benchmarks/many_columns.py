@@ -1,7 +1,8 @@
 """python -m benchmarks.many_columns: time, memory and accuracy of a refinement by the number of columns.
 
 Each in a process of its own: ER1, Poisson, 2,000 rows, with 50 bootstrap tables. One line per number of columns goes to
-`results/many-columns.jsonl`; `--summary` prints all lines and the exponents of growth.
+`results/many-columns.jsonl`. `--summary` prints all lines and the exponents of growth, `--plot` draws them
+(`many-columns.svg`, with Chromium and playwright as `benchmarks.screenshot`).
 """
 
 import argparse
@@ -14,14 +15,23 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
+
+import plotly.graph_objects as go
+from playwright.sync_api import sync_playwright
+from plotly.subplots import make_subplots
 
 from benchmarks.machine import describe
+from benchmarks.screenshot import browser_path
 from disco.checks import whole
+from disco.figures.theme import BLUE, layout
 from disco.metrics import f1
 from disco.refine import Choice, refine
 from disco.simulate import Design, simulate
 
 RESULTS = Path(__file__).parent / "results" / "many-columns.jsonl"
+PICTURE = Path(__file__).parent / "many-columns.svg"
+_WIDTH, _HEIGHT, _TICKS = 900, 360, [10, 30, 100, 300, 1000, 3000, 10000]
 _ROWS, _FROM, _TO = 2000, 200, 2000  # growth is told between these numbers of columns
 
 
@@ -39,18 +49,22 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--alone", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--summary", action="store_true")
+    parser.add_argument("--plot", action="store_true")
     arguments = parser.parse_args()
     if arguments.alone:
         print(json.dumps(measured(int(arguments.nodes), arguments.seed)))
-    elif not arguments.summary:
+        return
+    if not (arguments.summary or arguments.plot):
         for nodes in arguments.nodes.split(","):
             command = [sys.executable, "-m", "benchmarks.many_columns", "--alone", "--nodes", nodes]
             done = subprocess.run([*command, "--seed", str(arguments.seed)], stdout=subprocess.PIPE, check=True)
             with open(RESULTS, "ab") as file:
                 file.write(done.stdout)
             print(done.stdout.decode(), end="", flush=True)
-    if not arguments.alone:
-        _summarise([json.loads(line) for line in RESULTS.read_text().splitlines()])
+    known = {line["nodes"]: line for line in map(json.loads, RESULTS.read_text().splitlines())}
+    _summarise(known)
+    if arguments.plot:
+        PICTURE.write_text(_drawn(_plot(known)) + "\n")
 
 
 def measured(nodes: int, seed: int) -> dict[str, Any]:
@@ -82,18 +96,58 @@ def _peak() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
-def _summarise(lines: list[dict[str, Any]]) -> None:
+def _summarise(known: dict[int, dict[str, Any]]) -> None:
     names = ("nodes", "seconds", "peak_mb", "f1", "skeleton_precision", "skeleton_recall")
-    known = {line["nodes"]: line for line in lines}
     print("| " + " | ".join(names) + " |")
     for _, line in sorted(known.items()):
         print(
             "| " + " | ".join(f"{line[name]:,.3g}" if name[0] in "fs" else f"{line[name]:,}" for name in names) + " |"
         )
     if {_FROM, _TO} <= set(known):
-        apart = math.log(_TO / _FROM)
         for name in ("seconds", "peak_mb"):
-            print(f"{name} grow with the exponent {math.log(known[_TO][name] / known[_FROM][name]) / apart:.2f}")
+            print(f"{name} grow with the exponent {_exponent(known, name):.2f}")
+
+
+def _exponent(known: dict[int, dict[str, Any]], name: str) -> float:
+    """Of the growth between two numbers of columns."""
+    return math.log(known[_TO][name] / known[_FROM][name]) / math.log(_TO / _FROM)
+
+
+def _plot(known: dict[int, dict[str, Any]]) -> go.Figure:
+    """Time and peak memory by the number of columns, on logarithmic axes."""
+    nodes, panels = sorted(known), {"seconds": "seconds", "peak_mb": "peak memory of the process, MB"}
+    figure = make_subplots(1, 2, subplot_titles=list(panels.values()), horizontal_spacing=0.1)
+    for at, name in enumerate(panels, 1):
+        values = [known[one][name] for one in nodes]
+        marks = {
+            "marker": {"color": BLUE, "size": 8},
+            "line": {"color": BLUE},
+            "text": [f"{one:,.0f}" for one in values],
+        }
+        figure.add_scatter(
+            x=nodes, y=values, mode="lines+markers+text", textposition="top left", row=1, col=at, **marks
+        )
+        slope = f"exponent {_exponent(known, name):.2f} from {_FROM:,} to {_TO:,}"
+        place = {"xref": "x domain", "yref": "y domain", "x": 0.98, "y": 0.05, "xanchor": "right"}
+        figure.add_annotation(text=slope, showarrow=False, row=1, col=at, **place)
+        span = [math.log10(values[0] / 2), math.log10(values[-1] * 2)]
+        figure.update_yaxes(type="log", range=span, tickvals=_TICKS, tickformat=",", row=1, col=at)
+    layout(figure, height=_HEIGHT, legend=False, x=None, y=None)
+    span = [math.log10(nodes[0] / 1.6), math.log10(nodes[-1] * 1.3)]
+    figure.update_xaxes(type="log", title="columns", tickvals=nodes, tickformat=",", range=span)
+    return figure.update_layout(showlegend=False, width=_WIDTH, margin={"l": 60, "r": 10, "t": 40, "b": 50})
+
+
+def _drawn(figure: go.Figure) -> str:
+    """A figure as SVG, by a browser."""
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=browser_path(), args=["--no-sandbox"])
+        page = browser.new_page()
+        page.set_content(figure.to_html(include_plotlyjs=True))
+        options = {"format": "svg", "width": _WIDTH, "height": _HEIGHT}
+        address = page.evaluate("o => Plotly.toImage(document.querySelector('.js-plotly-plot'), o)", options)
+        browser.close()
+    return unquote(address.partition(",")[2])
 
 
 if __name__ == "__main__":

@@ -16,3 +16,12 @@ def choose_device(name: str = "auto") -> torch.device:
     if name == "cuda" and not torch.cuda.is_available():
         raise InputError("device is cuda, but torch finds no CUDA device here. Use auto or cpu.")
     return torch.device("cuda" if name != "cpu" and torch.cuda.is_available() else "cpu")
+
+
+def free_bytes(device: str) -> int:
+    """The free memory of a device (cpu or cuda) now, in bytes."""
+    if device == "cuda":
+        return int(torch.cuda.mem_get_info()[0])
+    import psutil
+
+    return int(psutil.virtual_memory().available)

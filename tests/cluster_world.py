@@ -15,7 +15,7 @@ from disco.progress import Reporter, Sketch
 
 @contextlib.contextmanager
 def cluster_of(workers: int) -> Iterator[tuple[str, subprocess.Popen]]:
-    """The address of a scheduler with some workers of one thread, and the process of the scheduler."""
+    """The address of a scheduler with some workers of one thread, and its process, which sends them away at a line."""
     command, path = [sys.executable, __file__, str(workers)], {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
     with subprocess.Popen(command, text=True, env={**os.environ, **path}, **pipes) as process:
@@ -79,4 +79,5 @@ if __name__ == "__main__":
 
     with LocalCluster(n_workers=int(sys.argv[1]), threads_per_worker=1, processes=True, dashboard_address=":0") as made:
         print(made.scheduler_address, flush=True)
-        sys.stdin.read()
+        for _ in sys.stdin:
+            made.scale(0)

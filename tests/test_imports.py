@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parents[1]
 STARTS_THE_APP = {"disco.cli.app"}  # the one module of the engine that may import Streamlit
 # The folders and single files of the engine, each of which imports only itself and what stands before it.
 LAYERS = (
-    "errors", "words", "bitsets", "checks", "settings", "files", "apart", "progress", "cluster", "devices", "table",
+    "errors", "words", "bitsets", "checks", "settings", "files", "apart", "progress", "devices", "cluster", "table",
     "graph", "knowledge", "experiments", "schema", "found", "score", "likelihood", "metrics", "effects", "refine",
     "parents", "fit", "verdicts", "estimator", "continuous", "methods", "simulate", "runs", "work", "studies",
     "figures", "cli", "__main__",

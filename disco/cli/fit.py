@@ -100,11 +100,13 @@ def new_run(
 
 def tell_estimate(counts: pd.DataFrame, settings: Settings, device: str) -> None:
     """Print the expected time and memory of the fit; InputError if memory is too small."""
-    from disco.work.forecast import about, check_memory, estimate
+    from disco.fit.cost import check_memory
+    from disco.score.plan import Plan
+    from disco.work.forecast import about, estimate
 
     rows, nodes = counts.shape
     foretold = estimate(rows, nodes, settings, device)
-    check_memory(foretold)
+    check_memory(Plan.of(rows, settings), nodes, foretold.device)
     say(
         f"{rows:,} rows × {nodes:,} columns on {foretold.device}: about {about(foretold.low, foretold.high)} "
         f"and {foretold.bytes / 1e9:.1f} GB.",

@@ -9,10 +9,12 @@ a trusted one (docs/cluster.md).
 """
 
 import contextlib
+from bisect import bisect_right
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
+from disco.errors import InputError
 from disco.progress import Reporter
 
 if TYPE_CHECKING:
@@ -57,6 +59,36 @@ def workers(address: str) -> int:
     with on(address):
         cluster = _here.get()
         return 0 if cluster is None else cluster.count()
+
+
+def free_bytes(device: str) -> int:
+    """The free memory of a device (cpu or cuda) where work would go, in bytes: here, or at the worker with least."""
+    from disco.devices import free_bytes as free_here  # imports torch
+
+    cluster = _here.get()
+    return free_here(device) if cluster is None else cluster.free_bytes(device)
+
+
+def check_memory(work: str, needed: Callable[[int], int], nodes: int, device: str, fewer: str = "fewer rows") -> None:
+    """Refuse work that needs more memory than is free where it would go.
+
+    Args:
+        work: what it is, the subject of a sentence.
+        needed: the bytes for a number of columns, which grow with it.
+        nodes: the number of columns.
+        device: cpu or cuda.
+        fewer: what else would need less.
+
+    Raises:
+        InputError: it needs more; says how many columns would fit.
+    """
+    if (least := needed(nodes)) <= (free := free_bytes(device)):
+        return
+    most = bisect_right(range(1, nodes), free, key=needed)
+    at, use = "" if _here.get() is None else " at a worker", f"at most {most:,} columns, " if most > 1 else ""
+    raise InputError(
+        f"{work} needs about {least / 1e9:,.1f} GB of memory, and {free / 1e9:,.1f} GB are free{at}. Use {use}{fewer}."
+    )
 
 
 def each(

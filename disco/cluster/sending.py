@@ -3,6 +3,7 @@
 import contextlib
 import pickle
 import platform
+import sys
 import threading
 import time
 import uuid
@@ -20,8 +21,10 @@ if TYPE_CHECKING:
 SAME = ("disco", "numpy", "torch", "numba")  # packages that need one version everywhere
 _SECONDS = 5  # for an answer of a scheduler
 _LOOK = 0.1  # seconds between two looks at whether to go on
+_COUNT = 2  # seconds between two counts of the workers
+_ALONE = 60  # seconds without a worker, after which work ends
 _KEPT = 4  # shared objects that stay with the workers
-_TRIES = 3  # times that a part is sent, if what it needs dies with a worker
+_TRIES = 3  # times that a connection is begun
 
 _NO_ADDRESS = "{address} is no address of a Dask scheduler: give one such as tcp://host:8786."
 _NO_CERTIFICATES = (
@@ -35,6 +38,10 @@ _WITHOUT = "The worker {name} has no {package}: install disco there, in the envi
 _GONE = (
     "The Dask scheduler at {address} no longer answers. What is finished is kept: start the scheduler and resume, or "
     "resume without it."
+)
+_LEFT = (
+    "The Dask scheduler at {address} has had no workers for {seconds} seconds. What is finished is kept: start workers "
+    "and resume, or resume without it."
 )
 _DIED = (
     "The workers of {address} died again and again over the same part, perhaps for memory: give each more memory "
@@ -68,6 +75,10 @@ class Cluster:
         """The number of workers."""
         return len(self.client.nthreads())
 
+    def free_bytes(self, device: str) -> int:
+        """The free memory of the worker that has least, in bytes; those that end meanwhile do not count."""
+        return min(self.client.run(worker.free_bytes, device, on_error="ignore").values(), default=sys.maxsize)
+
     def each(
         self,
         function: Callable[..., Any],
@@ -96,16 +107,8 @@ class Cluster:
             self.client.subscribe_topic(topic, lambda message: told.append(message[1]))
             futures = [send(number) for number in range(len(parts))]
             for number in range(len(parts)):
-                for _ in range(_TRIES):
-                    self._wait(futures[number:], relay, reporter)
-                    result = self._result(futures[number])
-                    if result is not None:
-                        break
-                    self.sent.clear()  # it died with a worker, or what it needs
-                    futures[number] = send(number)
-                else:
-                    raise InputError(_DIED.format(address=self.address))
-                found, has_enough = result
+                self._wait(futures[number:], relay, reporter)
+                found, has_enough = self._result(futures[number])
                 reporter.has_enough |= has_enough
                 yield found
         finally:
@@ -122,12 +125,14 @@ class Cluster:
         )
 
     def _shared(self, one: Any) -> "Future":
-        """An object at all workers."""
+        """An object that the workers fetch from each other; the scheduler keeps its bytes, so it outlives them all."""
         at = next((at for at, (known, _) in enumerate(self.sent) if known is one), None)
         if at is None:
             self._check_answers()
-            (future,) = self.client.scatter([one], broadcast=True, hash=False)
-            sent = one, future
+            sent = (
+                one,
+                self.client.submit(pickle.loads, pickle.dumps(one), key=f"shared-{uuid.uuid4().hex}", pure=False),
+            )
         else:
             sent = self.sent[at]
             del self.sent[at]
@@ -138,30 +143,43 @@ class Cluster:
         """Wait for the first of some parts; meanwhile pass on events and the wish to end."""
         ended, is_told = threading.Event(), False
         futures[0].add_done_callback(lambda _: ended.set())
+        seen = counted = time.monotonic()
         while True:
             ended.wait(_LOOK)
             self._check_answers()
             relay()
+            now = time.monotonic()
+            if now > counted + _COUNT:
+                counted = now
+                seen = now if self._has_workers() else seen
+            if now > seen + _ALONE:
+                raise InputError(_LEFT.format(address=self.address, seconds=_ALONE))
             if ended.is_set():
                 return
             if reporter.has_enough and not is_told:
                 is_told = True
                 self.client.run(worker.tell_enough, [future.key for future in futures], on_error="ignore")
 
-    def _result(self, future: "Future") -> tuple[Any, bool] | None:
-        """What a part has found, and whether it ended with what it had; None if that is lost."""
+    def _result(self, future: "Future") -> tuple[Any, bool]:
+        """What a part has found, and whether it ended with what it had."""
         from distributed import CancelledError, KilledWorker
+        from distributed.comm import CommClosedError
 
         try:
             return future.result()
-        except CancelledError:
-            self._check_answers()
-            return None
+        except (CancelledError, CommClosedError) as error:
+            raise InputError(_GONE.format(address=self.address)) from error
         except KilledWorker as error:
             raise InputError(_DIED.format(address=self.address)) from error
         except ImportError:
             self._check_workers()  # one that came later has no disco
             raise
+
+    def _has_workers(self) -> bool:
+        try:
+            return bool(self.count())
+        except OSError:  # the connection ends, which the next look tells
+            return True
 
     def _check_answers(self) -> None:
         if self.client.status != "running":

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from disco.progress import ENOUGH, Event, Reporter
 
 _one_at_a_time = threading.Lock()  # parts beside each other would share this process's threads and their settings
+_USABLE = 0.8  # share of its limit at which a worker pauses, by default
 _enough: set[str] = set()  # the parts that shall end with what they have
 
 
@@ -44,6 +45,18 @@ def run(function: Callable[..., Any], shared: Sequence[Any], part: Any, telling:
         found = function(*shared, part, reporter)
     _enough.discard(key)
     return found, reporter.has_enough
+
+
+def free_bytes(device: str, dask_worker: Any) -> int:
+    """The free memory of a device (cpu or cuda) here, in bytes, within the limit that Dask's worker was given."""
+    import psutil
+
+    from disco.devices import free_bytes as free_here
+
+    limit, free = dask_worker.memory_manager.memory_limit, free_here(device)
+    if limit is None or device != "cpu":
+        return free
+    return min(free, max(int(_USABLE * limit) - psutil.Process().memory_info().rss, 0))
 
 
 def tell_enough(keys: Sequence[str]) -> None:

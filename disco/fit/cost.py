@@ -6,6 +6,7 @@ counted, so the figures are lower bounds. Covariates and exposure are ignored: t
 
 import math
 
+from disco import cluster
 from disco.score.plan import Plan, most_evaluated
 from disco.settings import Settings
 
@@ -80,3 +81,18 @@ def peak_bytes(plan: Plan, nodes: int, device: str = "cpu") -> int:
     pairs = 3 * nodes if "projection" in settings.networks else nodes**2
     curvature = 4 * folds * (4 * at_once * width + 3 * at_once * nodes + evaluated * pairs)
     return int(data + networks + draws + max(activations, curvature))
+
+
+def check_memory(plan: Plan, nodes: int, device: str) -> None:
+    """Refuse a fit that needs more memory than is free on its device (cpu or cuda).
+
+    Raises:
+        InputError: it needs more; says how many columns would fit.
+    """
+    cluster.check_memory(
+        f"A fit of {plan.rows:,} rows × {nodes:,} columns",
+        lambda some: peak_bytes(plan, some, device),
+        nodes,
+        device,
+        "fewer rows (max_rows), or a smaller width",
+    )

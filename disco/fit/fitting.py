@@ -16,20 +16,20 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import psutil
 import torch
 from torch import nn
 
 from disco.checks import require_types
 from disco.cluster import each
 from disco.errors import InputError
-from disco.fit.cost import forest_looks, peak_bytes, stage_flops
+from disco.fit.cost import check_memory, forest_looks, stage_flops
 from disco.fit.fitted import STOPPED, Fitted, Variant, by_name, rules_of
 from disco.fit.order_so_far import is_due, order_so_far
 from disco.knowledge import Knowledge
 from disco.parents import ocs, selectors
 from disco.progress import Callback, Reporter
 from disco.score.checkpoint import Checkpoint, pack_sinks, pack_training, unpack_sinks, unpack_training
+from disco.score.curvature import OUT_OF_MEMORY
 from disco.score.networks import new_networks
 from disco.score.plan import Plan
 from disco.score.training import Epoch, Training, TrainingRows, train_joint, train_projection
@@ -87,11 +87,14 @@ def fit(
     folds, nodes = Folds.of(by_name(counts), settings, adjustment=adjustment), counts.shape[1]
     plan = Plan.of(len(counts), settings, folds)
     selectors.check(settings.selector, counts, settings, adjustment)
-    _check_memory(plan, nodes, device)
+    check_memory(plan, nodes, device.type)
     digest = fingerprint(counts, folds.rows, settings, adjustment)
     store = Checkpoint(Path(checkpoint) if checkpoint else None, digest)
     reporter = Reporter(store.watching(callback), _work(plan, nodes), STOPPED)
-    (result,) = each(_fit, (whole, folds), [(settings, device, knowledge, store)], reporter)
+    try:
+        (result,) = each(_fit, (whole, folds), [(settings, device, knowledge, store)], reporter)
+    except torch.OutOfMemoryError as error:
+        raise InputError(OUT_OF_MEMORY) from error
     return result
 
 
@@ -155,17 +158,6 @@ def fingerprint(table: pd.DataFrame, rows: np.ndarray, settings: Settings, adjus
         if group is not None:
             digest.update(group.astype("<i8").tobytes())
     return digest.hexdigest()
-
-
-def _check_memory(plan: Plan, nodes: int, device: torch.device) -> None:
-    """Refuse a fit that needs more than its device's free memory."""
-    needed = peak_bytes(plan, nodes, device.type)
-    free = torch.cuda.mem_get_info()[0] if device.type == "cuda" else psutil.virtual_memory().available
-    if needed > free:
-        raise InputError(
-            f"A fit of {plan.rows:,} rows × {nodes} columns needs about {needed / 1e9:.1f} GB of memory, and "
-            f"{free / 1e9:.1f} GB are free. Use fewer columns or rows (max_rows), or a smaller width."
-        )
 
 
 def _work(plan: Plan, nodes: int) -> dict[str, float]:

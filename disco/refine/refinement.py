@@ -2,13 +2,14 @@
 
 from collections.abc import Callable, Collection, Generator, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 from disco.checks import require_types
-from disco.cluster import each
+from disco.cluster import check_memory, each
 from disco.devices import choose_device
 from disco.experiments import contrasts, remarks
 from disco.knowledge import Knowledge
@@ -18,7 +19,7 @@ from disco.likelihood.design import Design
 from disco.likelihood.newton import fit
 from disco.metrics import Edges
 from disco.progress import Callback, Reporter
-from disco.refine import stability
+from disco.refine import cost, stability
 from disco.refine.choice import Choice
 from disco.refine.contexts import contexts_as_columns, without_contexts
 from disco.refine.evidence import Judged, judge
@@ -76,7 +77,8 @@ def refine(
         dismissed: kinds of artefacts (`disco.table.artefacts`) not to look for; any other leaves directions undecided.
 
     Raises:
-        InputError: an argument cannot be used, or the order or the edges have other columns than the table.
+        InputError: an argument cannot be used, the order or the edges have other columns than the table, or it needs
+            more memory than is free.
     """
     require_types(choice=(choice, Choice | None), settings=(settings, Settings | None))
     require_types(knowledge=(knowledge, Knowledge | None), memory=(memory, Path | str | None))
@@ -84,11 +86,13 @@ def refine(
     draws = {} if choice.bootstrap or choice.folds else {"bootstrap": 0.0}
     reporter = Reporter(callback, {**WEIGHTS, **draws}, STOPPED, choice.seconds)
     given, aside = prepare(table, roles), ignored(table, roles)
+    many, nodes = given.counts.shape
+    check_memory(f"A refinement of {many:,} rows × {nodes:,} columns", partial(cost.peak_bytes, many), nodes, on)
     whole, notes, rows = None, list[str](), searched_rows(given.counts.to_numpy())
     shown = contrasts(given, choice.margin)
     notes += remarks(given, shown)
     if rows is not None:
-        whole, many = whole_design(given, settings), len(given.counts)
+        whole = whole_design(given, settings)
         notes.append(_PART.format(rows=len(rows), many=many, of="those" if whole is None else "all"))
         given, aside = given.take(rows), aside.iloc[rows] if len(aside) else aside
     found = artefacts(given, aside=aside, dismissed=dismissed)

@@ -17,7 +17,7 @@ Axes: F folds, S noise levels, n held-out rows, d nodes, c given numbers.
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
@@ -26,6 +26,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from disco.errors import InputError
 from disco.score.networks import UP, FoldedMLP, JointNetwork, ProjectionNetwork
 from disco.score.plan import most_evaluated
 from disco.settings import CHOICES, Settings
@@ -34,6 +35,10 @@ from disco.table.ranks import FoldRanks, dense_ranks
 BOUNDARIES, CRITERIA = CHOICES["boundary"], CHOICES["criterion"]
 PAIR_SCORES = ("ocs", "curvature")
 ROWS_AT_ONCE = {"cpu": 1 << 13, "cuda": 1 << 17}  # rows per fold in one call of the hidden layers
+OUT_OF_MEMORY = (
+    "The GPU ran out of memory: end other programs that use it, use the device cpu, or a smaller width or batch_size. "
+    "A fit resumes after its last checkpoint."
+)
 
 
 class ConcreteScores(Protocol):
@@ -242,11 +247,22 @@ class _First(NamedTuple):
     linear: Tensor | None
 
 
-def row_parts(held_out: HeldOut, levels: int) -> list[slice]:
-    """Slices of the held-out rows, each small enough for one evaluation."""
-    rows, device = held_out.ranks.shape[1], held_out.ranks.device.type
-    size = max(1, ROWS_AT_ONCE[device] // levels)
-    return [slice(start, start + size) for start in range(0, rows, size)]
+def by_parts(held_out: HeldOut, levels: int, evaluate: Callable[[slice], None]) -> None:
+    """Evaluate slices of the held-out rows; a GPU that runs out of memory gets smaller ones from then on.
+
+    Raises:
+        InputError: its memory is too small for one row.
+    """
+    device, start = held_out.ranks.device.type, 0
+    while start < held_out.ranks.shape[1]:
+        size = max(1, ROWS_AT_ONCE[device] // levels)
+        try:
+            evaluate(slice(start, start + size))
+            start += size
+        except torch.OutOfMemoryError as error:
+            if size == 1:
+                raise InputError(OUT_OF_MEMORY) from error
+            ROWS_AT_ONCE[device] //= 2
 
 
 @contextmanager
@@ -267,11 +283,14 @@ def diagonal(
 ) -> Tensor:
     """Ĥ_{j,R} of some nodes of R at every held-out row, averaged over the noise levels, (F, n, len(nodes))."""
     indices = [list(remaining).index(node) for node in nodes]
-    parts = []
-    for part in row_parts(held_out, levels):
+    parts = list[Tensor]()
+
+    def evaluate(part: slice) -> None:
         rows = held_out.part(part)
         before = scores.entries(rows, remaining)[..., indices]
         parts.append((scores.own_entries_after(rows, remaining, nodes) - before).mean(dim=1))
+
+    by_parts(held_out, levels, evaluate)
     return torch.cat(parts, dim=1)
 
 
@@ -284,12 +303,15 @@ def off_diagonal(scores: ConcreteScores, held_out: HeldOut, remaining: Sequence[
     Returns:
         (2, F, n, |R|).
     """
-    parts = []
-    for part in row_parts(held_out, levels):
+    parts = list[Tensor]()
+
+    def evaluate(part: slice) -> None:
         rows = held_out.part(part)
         after, before = scores.entries_after(rows, remaining, node), scores.entries(rows, remaining)
         change = after - before
         parts.append(torch.stack([change.abs().mean(dim=1), change.mean(dim=1)]))
+
+    by_parts(held_out, levels, evaluate)
     return torch.cat(parts, dim=2)
 
 

@@ -17,7 +17,7 @@ from threading import RLock
 import torch
 from torch import Tensor
 
-from disco.score.curvature import ConcreteScores, HeldOut, full_float32, row_parts
+from disco.score.curvature import ConcreteScores, HeldOut, by_parts, full_float32
 
 SHARE = 0.5  # λ
 _UPPER = 0.8  # quantile of H_kk over the rows at which it is cut
@@ -92,11 +92,14 @@ def _second_differences(scores: ConcreteScores, held_out: HeldOut, levels: int, 
     folds, rows, nodes = held_out.ranks.shape
     everything = range(nodes)
     found = held_out.ranks.new_empty((nodes, nodes, folds, rows))
-    for part in row_parts(held_out, levels):
+
+    def evaluate(part: slice) -> None:
         at = held_out.part(part)
         before = scores.entries(at, everything)
         for node in everything:
             change = (scores.entries_after(at, everything, node) - before).mean(dim=1)
             found[node, :, :, part] = change.movedim(-1, 0)
             check()
+
+    by_parts(held_out, levels, evaluate)
     return found

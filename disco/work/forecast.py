@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from disco.errors import InputError
+from disco import cluster
 from disco.files import read_record, write_json
 from disco.fit.cost import STAGES, forest_looks, peak_bytes, stage_flops
 from disco.runs.folder import runs_root
@@ -119,7 +119,7 @@ def foretell(rows: int, nodes: int, settings: Settings, speed: Speed) -> Estimat
     if settings.selector == "pcm":
         by_stage["selector"] = forest_looks(plan, nodes) * speed.forest
     needed = peak_bytes(plan, nodes, speed.device) + _LIBRARY_BYTES[speed.device]
-    free = free_bytes(speed.device)
+    free = cluster.free_bytes(speed.device)
     seconds = sum(by_stage.values())
     load = crowding(speed.device)
     low = (seconds - by_stage["joint"] * (1 - _shortest_share(plan))) * load / _FASTER
@@ -171,19 +171,6 @@ def _digits(number: float) -> str:
     return f"{number:.0f}" if number >= 10 else f"{number:.1g}" if number < 1 else f"{number:.2g}"
 
 
-def check_memory(foretold: Estimate) -> None:
-    """Refuse a fit that needs more memory than this machine has.
-
-    Raises:
-        InputError: it needs more than the free memory.
-    """
-    if not foretold.fits_memory:
-        raise InputError(
-            f"This fit needs about {_gigabytes(foretold.bytes)} of memory and {_gigabytes(foretold.free_bytes)} are "
-            f"free on {foretold.device}; use fewer columns or rows, a smaller width, or cap evaluation_rows."
-        )
-
-
 def stage_steps(plan: Plan, nodes: int) -> dict[str, float]:
     """Steps of each stage, each with a fixed cost: optimiser updates, nodes scored over all removals, children."""
     return {
@@ -192,17 +179,6 @@ def stage_steps(plan: Plan, nodes: int) -> dict[str, float]:
         "ordering": nodes * (nodes + 1) / 2 - 1 if "projection" in plan.settings.networks else nodes + 1.0,
         "parents": float(nodes),
     }
-
-
-def free_bytes(device: str) -> int:
-    """The free memory of a device now, in bytes."""
-    if device == "cuda":
-        import torch
-
-        return int(torch.cuda.mem_get_info()[0])
-    import psutil
-
-    return int(psutil.virtual_memory().available)
 
 
 def _fit(table: pd.DataFrame, settings: Settings, device: str, heard: "Callable[[Event], None]") -> None:
@@ -391,7 +367,3 @@ def _table() -> pd.DataFrame:
 
 def _path(device: str) -> Path:
     return runs_root() / f".calibration-{host()}-{device}-{torch_threads()}.json"
-
-
-def _gigabytes(count: float) -> str:
-    return f"{count / 1e9:.1f} GB"

@@ -18,7 +18,7 @@ from threadpoolctl import threadpool_limits
 
 from disco import DISCO, Settings
 from disco.__main__ import main
-from disco.cluster import VARIABLE, each, on, sending
+from disco.cluster import VARIABLE, check_memory, each, free_bytes, on, sending
 from disco.errors import FitStopped, InputError
 from disco.methods import find
 from disco.progress import ENOUGH, SILENT, Reporter
@@ -120,6 +120,15 @@ def test_what_dies_with_all_workers_is_sent_again(mortal):
     assert list(each(world.total, (NUMBERS,), [1, 2], reporter())) == [499501, 499502]
 
 
+def test_workers_that_go_for_good_are_a_sentence(monkeypatch, tmp_path):
+    monkeypatch.setattr(sending, "_ALONE", 1)
+    monkeypatch.setattr(sending, "_COUNT", 0)
+    with world.cluster_of(1) as (address, process), on(address):
+        dismiss = lambda _: print(file=process.stdin, flush=True)  # noqa: E731
+        with pytest.raises(InputError, match="had no workers for 1 seconds. What is finished is kept"):
+            list(each(world.noted, (tmp_path,), ["a"], reporter(dismiss)))
+
+
 def test_a_part_that_kills_its_workers_ends_in_a_sentence(mortal):
     with pytest.raises(InputError, match="died .* over the same part, perhaps for memory"):
         list(each(world.killing, (), [1], reporter()))
@@ -151,6 +160,17 @@ def test_a_scheduler_without_workers_is_a_sentence(monkeypatch):
     monkeypatch.setattr(sending, "_SECONDS", 1)
     with world.cluster_of(0) as (address, _), pytest.raises(InputError, match="has no workers: start one"), on(address):
         pass
+
+
+def test_a_worker_whose_memory_is_too_small_is_a_sentence_before_the_start(cluster):
+    with on(None):
+        here = free_bytes("cpu")
+    there = free_bytes("cpu")
+    assert 0 < there < here  # each worker has half of the machine
+    needed = lambda nodes: there // 2 + (nodes - 2) * here  # noqa: E731
+    with pytest.raises(InputError, match="The work needs about .* are free at a worker. Use at most 2 columns, fewer"):
+        check_memory("The work", needed, 4, "cpu")
+    check_memory("The work", needed, 2, "cpu")
 
 
 def test_a_worker_with_another_version_is_refused_by_name(local, monkeypatch):

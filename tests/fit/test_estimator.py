@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
+from torch import OutOfMemoryError
 
 from disco import DISCO, FitStopped, InputError, ScoreUnavailable
 from disco.fit.fitted import Fitted
@@ -322,8 +323,20 @@ def test_an_unavailable_score_stops_with_its_column(table):
 
 
 def test_a_table_too_large_for_memory_is_refused_with_an_estimate(table, monkeypatch):
-    monkeypatch.setattr("disco.fit.fitting.peak_bytes", lambda *_: 10**15)
-    with pytest.raises(InputError, match="A fit of 150 rows × 4 columns needs about 1000000.0 GB of memory, and"):
+    monkeypatch.setattr("disco.fit.cost.peak_bytes", lambda plan, nodes, device: (nodes - 3) * 10**15)
+    asked = (
+        "A fit of 150 rows × 4 columns needs about 1,000,000.0 GB of memory, and .* Use at most 3 columns, fewer rows"
+    )
+    with pytest.raises(InputError, match=asked):
+        DISCO(**TINY).fit(table)
+
+
+def test_a_gpu_that_runs_out_of_memory_in_training_is_a_sentence(table, monkeypatch):
+    def too_much(*_):
+        raise OutOfMemoryError
+
+    monkeypatch.setattr("disco.score.training.joint_losses", too_much)
+    with pytest.raises(InputError, match="ran out of memory: end other programs .* resumes after its last checkpoint"):
         DISCO(**TINY).fit(table)
 
 

@@ -17,7 +17,7 @@ from statsmodels.tools.numdiff import approx_hess
 from disco.errors import InputError
 from disco.metrics import a_top, f1
 from disco.progress import ENOUGH
-from disco.refine import Choice, refine, searches
+from disco.refine import Choice, cost, refine, searches
 from disco.refine import evidence as judging
 from disco.refine.memory import First
 from disco.refine.prior import log_odds
@@ -276,6 +276,12 @@ def scored(walk, scores):
 def test_choices_out_of_range(change):
     with pytest.raises(InputError, match=next(iter(change))):
         Choice(**change)
+
+
+def test_a_table_too_large_for_memory_is_refused_with_what_would_fit(known, monkeypatch):
+    monkeypatch.setattr("disco.cluster.free_bytes", lambda device: cost.peak_bytes(len(known.table), 2))
+    with pytest.raises(InputError, match=r"A refinement of .* free. Use at most 2 columns, fewer rows\."):
+        refine(known.table)
 
 
 def test_an_order_or_edge_of_other_columns_is_refused(known):

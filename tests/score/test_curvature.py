@@ -7,8 +7,10 @@ import pandas as pd
 import pytest
 import torch
 
+from disco.errors import InputError
 from disco.parents.ocs import candidate_scores
-from disco.score.curvature import HeldOut, diagonal, off_diagonal, off_diagonal_scores, sink_scores
+from disco.score.curvature import ROWS_AT_ONCE, HeldOut, diagonal, off_diagonal, off_diagonal_scores, sink_scores
+from disco.score.marginals import Marginals
 from disco.score.ordering import order_of, remove_sinks
 from disco.settings import Settings
 from tests.exact import ExactScores, fold_of
@@ -89,6 +91,35 @@ def test_off_diagonal_scores_equal_their_definition(random_tables, boundary):
                 ]
                 assert found[fold, place] == pytest.approx(np.mean(np.abs(values)), rel=1e-9)
                 assert mean[fold, place] == pytest.approx(np.mean(values), rel=1e-9)
+
+
+class SmallMemory(ExactScores):
+    """As on a GPU whose memory is enough for only some rows at once."""
+
+    most = 7
+
+    def entries(self, rows, remaining):
+        if rows.ranks.shape[1] > self.most:
+            raise torch.OutOfMemoryError
+        return super().entries(rows, remaining)
+
+
+def test_a_gpu_that_runs_out_of_memory_goes_on_with_fewer_rows_at_once(random_tables, monkeypatch):
+    rows, _ = held_out(random_tables, 60)
+    found = {}
+    for kind in (ExactScores, SmallMemory):
+        monkeypatch.setitem(ROWS_AT_ONCE, "cpu", 1 << 13)
+        scores = kind(random_tables, NOISE)
+        found[kind] = [
+            diagonal(scores, rows, (0, 1, 2), [0, 2], 2),
+            off_diagonal(scores, rows, (0, 1, 2), 1, 2),
+            *(Marginals(scores, rows, 2).off_diagonal([], (0, 1, 2), node) for node in (0, 1)),
+        ]
+    assert ROWS_AT_ONCE["cpu"] == 8  # four rows at two noise levels
+    assert all(map(torch.equal, *found.values()))
+    scores.most = 0
+    with pytest.raises(InputError, match="The GPU ran out of memory: end other programs"):
+        diagonal(scores, rows, (0, 1, 2), [0], 2)
 
 
 def test_the_minimum_of_rows_a_level_is_respected(random_tables):
