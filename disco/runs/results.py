@@ -2,6 +2,7 @@
 
 import contextlib
 import errno
+import math
 import os
 import shutil
 import tempfile
@@ -32,6 +33,21 @@ VARIANTS = tuple(f"{criterion}-{boundary}" for criterion in CHOICES["criterion"]
 _EDGE_COLUMNS = ["parent", "child", "ocs", "frequency", "z"]
 _MORE_COLUMNS = ("score", "p_value", "rule", "source")  # of selectors other than ocs, knowledge, and experiments
 _MOST_FOLDS = 1000
+_MOST_SCORES = 8_000_000  # of an order; their CSV files have about 250 bytes each
+
+
+def check_size(nodes: int, folds: int) -> None:
+    """Refuse a fit whose scores are more than a run can keep.
+
+    Raises:
+        InputError: they are more; says how many columns would do.
+    """
+    if (scores := folds * nodes * (nodes + 1) // 2) > _MOST_SCORES:
+        most = math.isqrt(2 * _MOST_SCORES // folds) - 1
+        raise InputError(
+            f"The order of {nodes:,} columns in {folds} folds has {scores:,} scores; a run keeps at most "
+            f"{_MOST_SCORES:,}. Use at most {most:,} columns, or find the graph without networks (disco refine)."
+        )
 
 
 def order(folder: Path, nodes: Sequence[str]) -> list[str]:

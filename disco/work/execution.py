@@ -87,6 +87,7 @@ def _fit(run: Run, recorder: Recorder, losses: "_Losses") -> "DISCO":
     from disco.devices import choose_device
     from disco.estimator import DISCO
 
+    results.check_size(run.shape[1], run.settings.folds)
     table, device, foretold = run.table(), choose_device(run.device).type, _foretold(run)
     run.update(device=device, estimate=None if foretold is None else foretold.to_dict())
     losses.pace = Pace(None if foretold is None else foretold.by_stage)

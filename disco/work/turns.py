@@ -5,7 +5,8 @@ length, takes the long one. So neither waits for the other, and at most two run 
 
 Queued work has a ticket, a small file named after its queue time. A ticket is alive while its run's own lock is held.
 The first living ticket of a lane takes the lane's lock and keeps it until its work ends. Nothing needs cleaning up
-after a crash: dead tickets are skipped and removed. Work that a user starts at once takes no lane.
+after a crash: dead tickets are skipped and removed. Work that a user starts at once takes no lane, nor does work on a
+cluster.
 """
 
 import contextlib

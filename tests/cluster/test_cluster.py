@@ -26,7 +26,7 @@ from disco.refine import Choice, refine, scores
 from disco.runs import COMPARE, create_run
 from disco.runs.compared import Asked
 from disco.simulate import Design, simulate
-from disco.work import comparing, jobs
+from disco.work import comparing, jobs, turns
 
 NUMBERS = np.arange(1000)
 
@@ -260,6 +260,26 @@ def test_methods_are_compared_on_the_workers(cluster, tmp_path, monkeypatch):
     assert [one.state for one in there] == ["done", "done"]
     with on(None):
         assert [one.found.order for one in there] == [find(one.method, run.table()).order for one in there]
+
+
+def test_a_run_on_a_cluster_does_not_wait_for_one_of_this_machine(local, tmp_path, monkeypatch):
+    monkeypatch.setenv("DISCO_RUNS", str(tmp_path))
+    monkeypatch.setenv(VARIABLE, local)
+    table = simulate(Design(nodes=4, k=2, rows=200, seed=3)).table
+    first, second = (create_run(table, Settings(), name=name) for name in ("first", "second"))
+    lock = jobs.enqueue(first, COMPARE, Asked({"sort-mean": {}}))
+    try:
+        status, waited = first.written_status(COMPARE), []
+
+        def told(event):
+            waited.extend([event] if event.stage == "queue" else [])
+            return len(waited) < 20
+
+        with turns.turn(first, status.device, status.queued_at, None):
+            there = jobs.work(second, COMPARE, jobs.enqueue(second, COMPARE, Asked({"sort-mean": {}})), told)
+    finally:
+        lock.release()
+    assert [one.state for one in there] == ["done"] and second.written_status(COMPARE).cluster == local
 
 
 def test_a_refinement_goes_on_here_after_the_scheduler_has_died(tmp_path):

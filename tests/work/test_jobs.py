@@ -14,7 +14,7 @@ from job_world import ENDLESS, PATIENCE, TINY, few_threads, kill, new, place, wa
 
 from disco.errors import FitStopped, InputError
 from disco.progress import Event
-from disco.runs import FIT, Run
+from disco.runs import FIT, Run, results
 from disco.runs.locks import note
 from disco.settings import Settings
 from disco.work import jobs, turns
@@ -150,6 +150,16 @@ def test_a_fit_can_be_cancelled_at_any_moment(small_table, moment):
     wait(lambda: moment(run))
     jobs.cancel(run, FIT)
     assert run.status().state == "cancelled" and not run.alive
+
+
+def test_more_scores_than_a_run_can_keep_are_refused_before_training(small_table, monkeypatch):
+    run = new(small_table, SHORT)
+    monkeypatch.setattr(results, "_MOST_SCORES", 45)
+    results.check_size(5, 3)
+    monkeypatch.setattr(results, "_MOST_SCORES", 44)
+    with pytest.raises(InputError, match="has 45 scores; a run keeps at most 44. Use at most 4 columns, or find the"):
+        execute(run)
+    assert not len(run.events())
 
 
 def test_a_failure_in_a_worker_is_told(small_table):
