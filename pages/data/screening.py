@@ -26,7 +26,7 @@ def panel(draft: Draft) -> None:
     told = []
     if rare:
         least = f"{screening.RARE:.0%} of the rows, fewer than {int(np.ceil(screening.RARE * rows)):,}"
-        told.append(f"{rare} of {chosen:,} columns {plural(rare, 'is', 'are')} above 0 in fewer than {least}.")
+        told.append(f"{rare:,} of {chosen:,} columns {plural(rare, 'is', 'are')} above 0 in fewer than {least}.")
     if same:
         has = plural(same, "has", "have")
         told.append(f"{how_many(same, 'column')} {has} the same value in more than {screening.SAME:.0%} of the rows.")
@@ -89,7 +89,7 @@ def _filter(draft: Draft, has_rare: bool, has_same: bool) -> None:
     ]
     left, gone = int((~out).sum()), int(out.sum())
     count = how_many(gone, "column")
-    st.markdown(f"This keeps {left:,} and leaves out {count} of {len(out):,}: {listed(names, _NAMED)}.")
+    st.markdown(f"This keeps {left:,} and leaves out {count:,} of {len(out):,}: {listed(names, _NAMED)}.")
     if st.button(faults.label(gone, "column"), key="screen_out", icon=":material/filter_alt:", disabled=left < 2):
         bounds = [
             f"{word} {value:g}{unit}"

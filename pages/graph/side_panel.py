@@ -177,7 +177,7 @@ def _node(view: View, judged: nx.DiGraph, part: nx.DiGraph, node: str) -> None:
     kin = f"{how_many(above, 'ancestor')}, {how_many(below, 'descendant')}"
     if graph.degree(node) and not known.degree(node):
         kin = "none of its edges has a known direction"
-    st.caption(f"Position {graph.nodes[node]['position']} of {len(graph)} in the causal order; {kin}.")
+    st.caption(f"Position {graph.nodes[node]['position']:,} of {len(graph):,} in the causal order; {kin}.")
     drawn = sum(edge in judged.edges for edge in (*part.in_edges(node), *part.out_edges(node)))
     if drawn < judged.degree(node):
         st.caption(f"Drawn are {drawn} of its {how_many(judged.degree(node), 'edge')}, the strongest.")

@@ -46,7 +46,7 @@ def explore(
     placed = contexts.placed(refinement)
     with slot[0]:
         part = "" if (many := sum(pair in graph.edges for pair in _pairs(edges))) == len(edges) else f", {many:,} drawn"
-        st.markdown(f"**{len(edges)} of {how_many(len(refinement.edges), 'edge')}** shown{part}")
+        st.markdown(f"**{len(edges):,} of {how_many(len(refinement.edges), 'edge')}** shown{part}")
         canvas.graph_view(placed, drawn, "refine_canvas", height=CANVAS, strength=refinement.strength, picks_edges=True)
     with slot[0], st.container(key="refine_below"):  # on a phone below the panel (assets/app.css)
         shares = {"edges_shown": f"{many:,} of {len(refinement.edges):,}"} if many < len(refinement.edges) else {}
@@ -145,7 +145,7 @@ def _show(table: pd.DataFrame, refinement: Refinement) -> None:
     told = {name: (100 * table[name]).round() for name in ("bootstrap", "folds")}
     told |= {name: table[name].round(1) + 0.0 for name in ("direction_nats", "robust_nats")}  # −0 is 0
     name = f"{downloads.file_name(refinement.run)}_refined_edges.csv"
-    shares = {"edges_shown": f"{len(every)} of {len(refinement.edges)}"}
+    shares = {"edges_shown": f"{len(every):,} of {len(refinement.edges):,}"}
     facts = partial(about, refinement.run, "likelihood refinement", **refinement.choices, **shares)
     tables.show(
         table.assign(**told)[names],

@@ -253,7 +253,7 @@ def _node(mark: dict, number: dict[str, str], graph: nx.DiGraph, many: int) -> d
         for ends in (graph.in_edges(node, data=True), graph.out_edges(node, data=True))
     )
     full = graph.nodes[node].get(drawing.FULL_NAME)
-    title = f"{node}{f', {full}' if full else ''} (position {int(number[node]) + 1} of {many})"
+    title = f"{node}{f', {full}' if full else ''} (position {int(number[node]) + 1:,} of {many:,})"
     title += f": {how_many(parents, 'parent')}, {how_many(children, 'child', 'children')}"
     if unknown := len(joined(graph, node)):
         title += f", {how_many(unknown, 'edge')} of unknown direction"

@@ -140,7 +140,7 @@ def direction(run: Run, refined: Refined, row: dict[str, Any]) -> str:
         "do, so its fit says nothing about a direction.",
         Reason.AGAINST: f"{costs}, but with every effect linear the reversed edge gains {or_not(-row['linear_nats'])}.",
         Reason.MISSED: f"{costs}, but the misfit {ends} requires {or_not(need)}.",
-        Reason.TABLE: f"{costs}, but {poor} of {len(nodes)} nodes {plural(poor, 'is', 'are')} poorly fitted, "
+        Reason.TABLE: f"{costs}, but {poor:,} of {len(nodes):,} nodes {plural(poor, 'is', 'are')} poorly fitted, "
         f"{MOST_MISFIT:.0%} or more: no direction of this table is decided{but_known(refined.edges)}.",
         Reason.ELSEWHERE: f"{costs}, but another search that ended nearly as high has the edge reversed.",
         Reason.DECIDED: f"{costs} (needs {bound:g}), at least {least} with a straight link"
@@ -184,7 +184,7 @@ def repeats(run: Run, row: dict[str, Any]) -> str:
             continue
         times = row[name] * count
         if abs(times - round(times)) < 1e-6:
-            parts.append(f"{round(times)} of {count} {words}")
+            parts.append(f"{round(times):,} of {count:,} {words}")
         else:  # draws with a constant column do not count
             parts.append(f"{100 * row[name]:.0f} % of the {words} in which both columns vary")
     how = "searched from the start" if given.redone else "searched for a few sweeps from this graph"

@@ -45,7 +45,7 @@ def worst(refined: Refined) -> None:
     named = [f"{code(row.node)} ({_nats(row.misfit_nats)})" for row in poor.itertuples()]
     said = f"Fits worst: {listed(named, _MOST_NAMED)}."
     if is_of_kind(nodes):
-        few = f"{len(poor)} of {how_many(len(nodes), 'node')} {plural(len(poor), 'is', 'are')} poorly fitted"
+        few = f"{len(poor):,} of {how_many(len(nodes), 'node')} {plural(len(poor), 'is', 'are')} poorly fitted"
         st.warning(f"**{few}: the arrows there are hypotheses.** {said}", icon=":material/rule:")
         return
     st.caption(f":material/warning: {said} An arrow would be a hypothesis.", help=_WRONG)
