@@ -24,6 +24,7 @@ _LOOK = 0.1  # seconds between two looks at whether to go on
 _COUNT = 2  # seconds between two counts of the workers
 _ALONE = 60  # seconds without a worker, after which work ends
 _KEPT = 4  # shared objects that stay with the workers
+_WARNING = "distributed.admin.large-graph-warning-threshold"
 _TRIES = 3  # times that a connection is begun
 
 _NO_ADDRESS = "{address} is no address of a Dask scheduler: give one such as tcp://host:8786."
@@ -128,11 +129,12 @@ class Cluster:
         """An object that the workers fetch from each other; the scheduler keeps its bytes, so it outlives them all."""
         at = next((at for at, (known, _) in enumerate(self.sent) if known is one), None)
         if at is None:
+            import dask
+
             self._check_answers()
-            sent = (
-                one,
-                self.client.submit(pickle.loads, pickle.dumps(one), key=f"shared-{uuid.uuid4().hex}", pure=False),
-            )
+            with dask.config.set({_WARNING: "1 TiB"}):  # a table is large
+                key = f"shared-{uuid.uuid4().hex}"
+                sent = one, self.client.submit(pickle.loads, pickle.dumps(one), key=key, pure=False)
         else:
             sent = self.sent[at]
             del self.sent[at]

@@ -67,6 +67,11 @@ def test_results_are_the_same_and_in_order(cluster):
         assert there == list(each(*asked, reporter())) != []
 
 
+@pytest.mark.filterwarnings("error")
+def test_a_large_table_is_sent_without_a_warning(cluster):
+    assert list(each(world.total, (np.zeros(2_000_000),), [1, 2], reporter())) == [1, 2]
+
+
 def test_only_what_is_asked_for_is_done_here():
     done = []
     found = each(lambda part, _: done.append(part), (), [1, 2, 3], SILENT)
