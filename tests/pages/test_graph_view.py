@@ -49,14 +49,14 @@ def test_dragged_places_belong_to_a_layout_and_can_be_reset():
     other, _ = made(["a", "c", "b"], [])
     layout.move(result, "b", 1e12, 5.0)
     layout.move(result, "c", 7.0, 8.0)
-    assert layout.positions(result) == {"a": (0.0, 0.0), "b": (100_000.0, 5.0), "c": (7.0, 8.0)}
-    assert layout.is_moved(result) and not layout.is_moved(other) and layout.positions(other) == other.positions
-    data = canvas.shown_data(result.order, graph, layout.positions(result), 1.0)
+    assert layout.positions(result, graph) == {"a": (0.0, 0.0), "b": (100_000.0, 5.0), "c": (7.0, 8.0)}
+    assert layout.is_moved(result) and not layout.is_moved(other) and layout.positions(other, graph) == other.positions
+    data = canvas.shown_data(result.order, graph, layout.positions(result, graph), 1.0)
     assert [(node["x"], node["y"]) for node in data["nodes"]] == [(0.0, 0.0), (100_000.0, 5.0), (7.0, 8.0)]
-    way = routing.routes(layout.positions(result), [("a", "c")])["a", "c"]
+    way = routing.routes(layout.positions(result, graph), [("a", "c")])["a", "c"]
     assert data["edges"][0]["path"].startswith(way.path(6)[:12])
     layout.reset(result)
-    assert layout.positions(result) == result.positions
+    assert layout.positions(result, graph) == result.positions
 
 
 def test_what_is_hidden_folded_or_dragged_is_taken_back_step_by_step():
@@ -68,14 +68,14 @@ def test_what_is_hidden_folded_or_dragged_is_taken_back_step_by_step():
     layout.move(result, "c … (2)", 40.0, 50.0)
     seen = layout.drawn(result, graph)
     assert list(seen) == ["a", "c … (2)", "e"] and list(seen.edges) == [("c … (2)", "e")]
-    assert layout.positions(result)["c … (2)"] == (40.0, 50.0)
+    assert layout.positions(result, graph)["c … (2)"] == (40.0, 50.0)
     assert arranging.told(result, list(graph)) == {"undo": True, "away": 3, "groups": [], "folds": True}
     assert list(layout.drawn(result, graph, ["b", "d"])) == list("abcde")  # a picked node is always drawn
     arranging.change(result, "all")
     assert layout.drawn(result, graph) is graph
     arranging.change(result, "undo")
     arranging.change(result, "undo")
-    assert layout.positions(result)["c … (2)"] in (result.positions["c"], result.positions["d"])
+    assert layout.positions(result, graph)["c … (2)"] in (result.positions["c"], result.positions["d"])
     arranging.change(result, "unfold:5")
     assert list(layout.drawn(result, graph)) == list("acde")
     for _ in range(4):
@@ -120,7 +120,7 @@ def test_a_box_says_what_is_in_it_and_its_edges_cannot_be_picked():
     result, graph = made(["**a**", "b", "c", "d"], [("**a**", "c"), ("b", "c"), ("c", "d")])
     layout.fold(result, ["**a**", "b"])
     seen, boxes = layout.drawn(result, graph), [*layout.now(result).groups]
-    data = canvas.shown_data(result.order, seen, layout.positions(result), 1.0, boxes)
+    data = canvas.shown_data(result.order, seen, layout.positions(result, graph), 1.0, boxes)
     box = next(node for node in data["nodes"] if node["folded"])
     assert box["title"] == "2 nodes folded into one: **a**, b" and box["id"] == "4"
     assert {edge["id"]: edge["picks"] for edge in data["edges"]} == {"4-2": False, "2-3": True}
@@ -159,3 +159,28 @@ def test_words_for_a_screen_reader_hold_no_markdown():
     data = canvas.shown_data(result.order, graph, result.positions, 1.0)
     assert data["label"] == "The causal graph: 2 nodes and 1 edge."
     assert data["nodes"][1]["title"] == "b (position 2 of 2): 1 parent, 0 children"
+
+
+LONG = [f"x{number}" for number in range(300)]
+PART = [("x3", "x90"), ("x90", "x200"), ("x8", "x299")]
+
+
+def test_of_very_many_nodes_only_what_is_drawn_has_a_place():
+    result, _ = made(LONG, [])
+    graph = nx.DiGraph(PART)
+    places = layout.positions(result, graph)
+    assert set(places) == set(graph)
+    assert all(places[child][1] > places[parent][1] for parent, child in PART)
+    assert max(y for _, y in places.values()) < 700  # the whole layout has 18,000 pixels
+    layout.move(result, "x90", 5.0, 7.0)
+    assert layout.positions(result, graph) == places | {"x90": (5.0, 7.0)}
+
+
+def test_in_a_large_graph_contexts_stand_above_and_a_box_at_its_first_node():
+    result, _ = made(LONG, [])
+    layout.fold(result, ["x3", "x299"])
+    (box,) = layout.now(result).groups
+    graph = nx.DiGraph([(box, "x90"), ("x90", "x200"), ("season", "x200")])
+    graph.nodes["season"][graphs.CONTEXT] = True
+    places = layout.positions(result, graph)
+    assert places["season"][1] < places[box][1] < places["x90"][1] < places["x200"][1]

@@ -58,8 +58,8 @@ def graph_view(
     """Draw a graph of some or all nodes of a result; a click picks a node.
 
     Args:
-        graph: what to show. Nodes are at `result.positions`, or where they were dragged. A verdict or the finder
-            (`found_by`) of an edge sets how it is drawn.
+        graph: what to show, placed by `layout.positions`. A verdict or the finder (`found_by`) of an edge sets how it
+            is drawn.
         key: of the element.
         height: pixels; depends on the number of nodes if not given.
         strength: of the widest line; that of the strongest candidate of a fit if not given.
@@ -227,7 +227,7 @@ def _data(
     number = {name: str(index) for index, name in enumerate(result.order)}
     seen, shows_alone = layout.drawn(result, graph, [node]), layout.shows_alone(result)
     boxes = [*layout.now(result).groups]
-    return shown_data(result.order, seen, layout.positions(result), widest, boxes) | {
+    return shown_data(result.order, seen, layout.positions(result, seen), widest, boxes) | {
         **arranging.told(result, list(graph)),
         "hidden": [{"id": number[name], "name": name} for name in graph if name not in seen],
         "picked": number.get(node),

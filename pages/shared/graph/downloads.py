@@ -91,8 +91,8 @@ def files(
     """
 
     # A file is written outside the page's script, where there is no session.
-    positions = layout.positions(result)
     seen, boxes = layout.drawn(result, drawn, [picked.picked(result.order)]), [*layout.now(result).groups]
+    positions = layout.positions(result, seen)
 
     def picture() -> str:
         return drawing.svg(seen, positions, strength, title, facts())

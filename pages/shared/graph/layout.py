@@ -6,20 +6,25 @@ positions: pages that draw the same result share it, and another order or run st
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Protocol
 
 import networkx as nx
 import numpy as np
+import pandas as pd
 import streamlit as st
 
+from disco.figures import placing
 from disco.figures.folding import folded
 from disco.figures.lines import TIES
+from disco.graph import CONTEXT
 from disco.runs import Run
 
 _ARRANGED, _ALONE = "graph_arranged", "graph_alone"
 MANY_NODES = 64  # from here on nodes without edges are hidden at first
 _FARTHEST = 100_000.0  # pixels from the middle that a node can be dragged
 _STEPS = 100  # that can be undone
+_MOST_LAID_OUT = 200  # nodes; of more, only the drawn ones are laid out
 
 
 class Placed(Protocol):
@@ -73,18 +78,40 @@ def names(result: Placed) -> list[str]:
     return [*result.order, *now(result).groups]
 
 
-def positions(result: Placed) -> dict[str, tuple[float, float]]:
+def positions(result: Placed, seen: nx.DiGraph) -> dict[str, tuple[float, float]]:
     """The positions of nodes and boxes, dragged or as laid out.
 
-    A box stands in the place of the node nearest to the middle of its nodes, where it covers no other node.
+    A box stands in the place of the node nearest to the middle of its nodes, where it covers no other node. Of very
+    many nodes, those drawn are laid out alone: a part of a large layout would be thin and full of gaps.
+
+    Args:
+        seen: what is drawn, from `drawn`.
     """
     arranged = now(result)
+    if len(result.order) > _MOST_LAID_OUT:
+        first = {name: result.order.index(members[0]) for name, members in arranged.groups.items()}
+        first |= {name: number for number, name in enumerate(result.order)}
+        contexts = tuple(name for name in seen if CONTEXT in seen.nodes[name])
+        nodes = tuple(sorted((name for name in seen if name not in contexts), key=first.__getitem__))
+        return _apart(nodes, contexts, tuple(seen.edges)) | dict(arranged.moved)
     found = result.positions | dict(arranged.moved)
     for name, members in arranged.groups.items():
         places = np.array([found[node] for node in members])
         nearest = int(((places - places.mean(axis=0)) ** 2).sum(axis=1).argmin())
         found.setdefault(name, found[members[nearest]])
     return found
+
+
+@lru_cache(maxsize=8)
+def _apart(
+    nodes: tuple[str, ...], contexts: tuple[str, ...], edges: tuple[tuple[str, str], ...]
+) -> dict[str, tuple[float, float]]:
+    """The layout of some nodes and boxes, in causal order, with contexts above them."""
+    within = [edge for edge in edges if edge[0] not in contexts]
+    ties = pd.DataFrame(within, columns=["parent", "child"]).assign(z=placing.STRONG)
+    found = placing.positions(nodes, ties)
+    children = {name: [child for parent, child in edges if parent == name] for name in contexts}
+    return found | placing.above(found, contexts, children) if contexts else found
 
 
 def is_moved(result: Placed) -> bool:

@@ -58,7 +58,9 @@ def _choice(chosen: int, columns: int, problem: counts.Problem) -> counts.Proble
     """A problem; too few columns is described as one of the choice, since the table has more."""
     if problem.kind != "columns":
         return problem
-    message = f"{chosen:,} of {columns:,} columns {plural(chosen, 'is', 'are')} chosen as counts; at least 2 are needed."
+    message = (
+        f"{chosen:,} of {columns:,} columns {plural(chosen, 'is', 'are')} chosen as counts; at least 2 are needed."
+    )
     return replace(problem, message=message, remedy="Give more columns the role count on Data.")
 
 
