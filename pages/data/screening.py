@@ -89,7 +89,7 @@ def _filter(draft: Draft, has_rare: bool, has_same: bool) -> None:
     ]
     left, gone = int((~out).sum()), int(out.sum())
     count = how_many(gone, "column")
-    st.markdown(f"This keeps {left:,} and leaves out {count:,} of {len(out):,}: {listed(names, _NAMED)}.")
+    st.markdown(f"This keeps {left:,} and leaves out {count} of {len(out):,}: {listed(names, _NAMED)}.")
     if st.button(faults.label(gone, "column"), key="screen_out", icon=":material/filter_alt:", disabled=left < 2):
         bounds = [
             f"{word} {value:g}{unit}"
