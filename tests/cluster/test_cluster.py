@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from types import SimpleNamespace
 
 import cluster_world as world
 import numpy as np
@@ -18,7 +19,7 @@ from threadpoolctl import threadpool_limits
 
 from disco import DISCO, Settings
 from disco.__main__ import main
-from disco.cluster import VARIABLE, check_memory, each, free_bytes, on, sending
+from disco.cluster import VARIABLE, check_memory, each, on, sending, worker
 from disco.errors import FitStopped, InputError
 from disco.methods import find
 from disco.progress import ENOUGH, SILENT, Reporter
@@ -168,14 +169,16 @@ def test_a_scheduler_without_workers_is_a_sentence(monkeypatch):
 
 
 def test_a_worker_whose_memory_is_too_small_is_a_sentence_before_the_start(cluster):
-    with on(None):
-        here = free_bytes("cpu")
-    there = free_bytes("cpu")
-    assert 0 < there < here  # each worker has half of the machine
-    needed = lambda nodes: there // 2 + (nodes - 2) * here  # noqa: E731
+    needed = lambda nodes: 1 + (nodes - 2) * 10**15  # noqa: E731
     with pytest.raises(InputError, match="The work needs about .* are free at a worker. Use at most 2 columns, fewer"):
         check_memory("The work", needed, 4, "cpu")
     check_memory("The work", needed, 2, "cpu")
+
+
+@pytest.mark.parametrize(("limit", "is_free"), [(None, True), (10**15, True), (1000, False)])
+def test_a_worker_has_no_more_memory_than_its_limit(limit, is_free):
+    one = SimpleNamespace(memory_manager=SimpleNamespace(memory_limit=limit))
+    assert (worker.free_bytes("cpu", one) > 0) == is_free
 
 
 def test_a_worker_with_another_version_is_refused_by_name(local, monkeypatch):
