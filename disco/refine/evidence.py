@@ -92,9 +92,8 @@ def judge(
         whole: as in `evidence`.
         tells_decided: whether these reports call directions decided.
     """
-    scores = searched.scores(task, reporter).replace(
-        tolerance=_FINAL
-    )  # without earlier fits, which must not affect the result
+    # Without earlier fits, which must not affect the result.
+    scores = searched.scores(task, reporter).replace(tolerance=_FINAL)
     edges = _strongest_first(scores, searched.best.found.parents)
     reporter.step("evidence", 0, len(edges), message="evidence: fit of every node")
     judging = _Judging(searched, scores, task, whole, reporter)

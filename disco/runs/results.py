@@ -33,7 +33,7 @@ VARIANTS = tuple(f"{criterion}-{boundary}" for criterion in CHOICES["criterion"]
 _EDGE_COLUMNS = ["parent", "child", "ocs", "frequency", "z"]
 _MORE_COLUMNS = ("score", "p_value", "rule", "source")  # of selectors other than ocs, knowledge, and experiments
 _MOST_FOLDS = 1000
-_MOST_SCORES = 8_000_000  # of an order; their CSV files have about 250 bytes each
+_MOST_SCORES = 8_000_000  # of an order, with about 100 bytes each in criteria.csv, which is read up to 1 GiB
 
 
 def check_size(nodes: int, folds: int) -> None:

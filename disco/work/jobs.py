@@ -216,10 +216,9 @@ def _in_turn(run: Run, kind: Work, lock: Lock, callback: "Callback | None", give
     try:
         if kind in COMPILED:
             ahead.wait(callback)
+        _measure(run, kind, status, callback)
         if address := os.environ.get(cluster.VARIABLE, ""):  # its scheduler has a queue of its own
             turns.start_at_once(run, status.device, status.queued_at)
-        else:
-            _measure(run, kind, status, callback)
         with turns.turn(run, status.device, status.queued_at, callback) as is_short:
             if gives_way and not is_short:
                 _give_way()

@@ -24,10 +24,10 @@ from disco.errors import FitStopped, InputError
 from disco.methods import find
 from disco.progress import ENOUGH, SILENT, Reporter
 from disco.refine import Choice, refine, scores
-from disco.runs import COMPARE, create_run
+from disco.runs import COMPARE, REFINE, create_run
 from disco.runs.compared import Asked
 from disco.simulate import Design, simulate
-from disco.work import comparing, jobs, turns
+from disco.work import comparing, jobs, refining, turns
 
 NUMBERS = np.arange(1000)
 
@@ -288,6 +288,19 @@ def test_a_run_on_a_cluster_does_not_wait_for_one_of_this_machine(local, tmp_pat
     finally:
         lock.release()
     assert [one.state for one in there] == ["done"] and second.written_status(COMPARE).cluster == local
+
+
+def test_a_refinement_on_a_cluster_begins_with_the_graph_of_its_trial(local, tmp_path, monkeypatch):
+    monkeypatch.setenv("DISCO_RUNS", str(tmp_path))
+    monkeypatch.setenv(VARIABLE, local)
+    run = create_run(simulate(Design(nodes=4, k=2, rows=200, seed=3)).table, Settings(), name="first graph")
+    choice, seen = Choice(bootstrap=0, folds=0), []
+
+    def told(event):
+        seen.extend([refining.so_far(run)] if event.stage != "queue" else [])
+
+    jobs.work(run, REFINE, jobs.enqueue(run, REFINE, choice), told)
+    assert seen[0] is not None
 
 
 def test_a_refinement_goes_on_here_after_the_scheduler_has_died(tmp_path):

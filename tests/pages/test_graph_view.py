@@ -172,6 +172,8 @@ def test_of_very_many_nodes_only_what_is_drawn_has_a_place():
     assert set(places) == set(graph)
     assert all(places[child][1] > places[parent][1] for parent, child in PART)
     assert max(y for _, y in places.values()) < 700  # the whole layout has 18,000 pixels
+    layout.keep(result, result.positions)  # where they stood in a search, which is no place of a part
+    assert layout.positions(result, graph) == places
     layout.move(result, "x90", 5.0, 7.0)
     assert layout.positions(result, graph) == places | {"x90": (5.0, 7.0)}
 

@@ -126,8 +126,9 @@ def move(result: Placed, node: str, x: float, y: float) -> None:
 
 
 def keep(result: Placed, places: Mapping[str, tuple[float, float]]) -> None:
-    """Keep all nodes where they stood in an earlier drawing of the same nodes."""
-    _step(result, replace(now(result), moved={node: places[node] for node in result.order if node in places}))
+    """Keep all nodes where they stood in an earlier drawing of the same nodes, unless a part is laid out alone."""
+    if len(result.order) <= _MOST_LAID_OUT:
+        _step(result, replace(now(result), moved={node: places[node] for node in result.order if node in places}))
 
 
 def reset(result: Placed) -> None:
