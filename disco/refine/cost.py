@@ -1,16 +1,16 @@
 """About how long the searches of a refinement take, in seconds of one core of the reference machine, and its memory.
 
 `disco.work.refine_forecast` explains the formula of the time, and what it was measured on. The memory was measured with
-200 to 10,000 columns of 2,000 rows (`benchmarks.many_columns`), and with up to 200,000 rows.
+200 to 5,000 columns of 2,000 rows (`benchmarks.many_columns`), and with up to 200,000 rows.
 """
 
 from disco.refine.limits import MOST_ROWS
 
 
 def peak_bytes(rows: int, nodes: int) -> int:
-    """An estimate of the memory of a refinement, in bytes, without the libraries and the table itself."""
+    """A generous estimate of the memory of a refinement, in bytes, without the libraries and the table itself."""
     beyond = 40 * rows if rows > MOST_ROWS else 0
-    return int(50e6 + (80 * min(rows, MOST_ROWS) + beyond) * nodes + 70 * nodes**2)
+    return int(60e6 + (100 * min(rows, MOST_ROWS) + beyond) * nodes + 20 * nodes**2)
 
 
 def of_fits(pairs: float, rows: int) -> float:

@@ -46,7 +46,7 @@ def check_size(nodes: int, folds: int) -> None:
         most = math.isqrt(2 * _MOST_SCORES // folds) - 1
         raise InputError(
             f"The order of {nodes:,} columns in {folds} folds has {scores:,} scores; a run keeps at most "
-            f"{_MOST_SCORES:,}. Use at most {most:,} columns, or find the graph without networks (disco refine)."
+            f"{_MOST_SCORES:,}. Use at most {most:,} columns, or find the graph by the likelihood, without networks."
         )
 
 

@@ -1,5 +1,8 @@
 """Tables of many rows: searched on a part of them, with the gains of all."""
 
+import json
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,6 +12,7 @@ from disco.refine.limits import MOST_ROWS
 from disco.refine.many_rows import searched_rows
 from disco.settings import Settings
 
+RESULTS = Path(__file__).parents[2] / "benchmarks" / "results" / "many-columns.jsonl"
 QUICK = Choice(bootstrap=0, folds=0)
 
 
@@ -58,3 +62,9 @@ def test_with_an_adjustment_the_gains_are_those_of_the_rows_searched(table, monk
 def test_the_foretold_time_is_that_of_the_rows_searched():
     part, whole = (cost.of_searches(100, 20, rows) for rows in (MOST_ROWS, 30 * MOST_ROWS))
     assert part < whole < 5 * part
+
+
+def test_the_foretold_memory_is_one_to_two_times_that_measured():
+    for line in map(json.loads, RESULTS.read_text().splitlines()):
+        measured = (line["peak_mb"] - line["before_mb"]) * 2**20
+        assert measured < cost.peak_bytes(2000, line["nodes"]) < 2 * measured, line["nodes"]
