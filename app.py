@@ -10,10 +10,10 @@ HOME = Path(__file__).resolve().parent
 if str(HOME) not in sys.path:
     sys.path.insert(0, str(HOME))
 
-from disco.cli.app import refuse_other_origins  # noqa: E402 - after the path is set
 from disco.errors import InputError  # noqa: E402
+from disco.server.start import refuse_other_origins  # noqa: E402 - after the path is set
 from pages.shared import session  # noqa: E402
-from pages.shared.frame import sidebar, steps, tour  # noqa: E402
+from pages.shared.frame import gate, sidebar, steps, tour  # noqa: E402
 from pages.shared.frame.names import plain  # noqa: E402
 from pages.shared.work import machine  # noqa: E402
 
@@ -45,6 +45,8 @@ def main() -> None:
     st.set_page_config(page_title="DISCO", page_icon=str(HOME / "assets/icon.svg"), layout="wide")
     st.logo(str(HOME / "assets/logo.svg"), icon_image=str(HOME / "assets/icon.svg"), size="large")
     st.html(HOME / "assets/app.css")
+    if not gate.is_open():
+        return
     session.start()
     sections = {heading: [_page(*page) for page in pages] for heading, pages in PAGES.items()}
     # The first page has the root as its only address; this hidden page makes /data lead there too.
@@ -54,6 +56,7 @@ def main() -> None:
     try:
         name = "data" if page.url_path in ("", "start") else page.url_path
         steps.bar(name)
+        gate.shown_run()
         tour.draw(name)
         page.run()
     except InputError as error:  # for example a damaged file of the open run; the other pages still work

@@ -22,6 +22,7 @@ from job_world import made_up_speed
 from streamlit.components.v2 import manifest_scanner
 from streamlit.runtime.scriptrunner.script_cache import ScriptCache
 from streamlit.testing.v1 import local_script_runner
+from user_world import Server
 from xdist.remote import Producer
 from xdist.scheduler import LoadFileScheduling
 
@@ -29,6 +30,7 @@ from disco.apart import collect_rarely
 from disco.files import write_json
 from disco.runs import list_runs
 from disco.runs.locks import note
+from disco.users import roots
 from disco.work import forecast
 from disco.work.forecast import Speed
 
@@ -88,6 +90,14 @@ def streamlit_prepared_once() -> Iterator[None]:
         patch.setattr(ScriptCache, "get_bytecode", lambda _, path: bytecode(compiled, path))
         patch.setattr(local_script_runner, "require_widgets_deltas", wait)
         yield
+
+
+@pytest.fixture
+def lab(monkeypatch: pytest.MonkeyPatch) -> Server:
+    """This process as a server of many users, of whom nobody asks yet."""
+    found = Server()
+    monkeypatch.setattr(roots, "_asks", found.who)
+    return found
 
 
 @pytest.fixture

@@ -81,7 +81,7 @@ def test_every_import_is_in_the_requirements():
     required = {re.match(r"[\w-]+", line)[0] for line in needed if line and not line.startswith("#")}
     used = set().union(imports(Path("app.py")), *map(imports, SCRIPTS)) - set(sys.stdlib_module_names)
     used = {DISTRIBUTIONS.get(name, name) for name in used - {"disco", "pages"}}
-    optional = {method.imports for method in METHODS.values() if method.package} | {"dask", "distributed"}
+    optional = {method.imports for method in METHODS.values() if method.package} | {"dask", "distributed", "authlib"}
     assert used - required - optional == set(), "imported, but not required"
 
 

@@ -45,6 +45,7 @@ def parse(argv: Sequence[str] | None = None) -> argparse.Namespace:
         ("pack", "save a run as a ZIP", _pack),
         ("unpack", "open a run's ZIP", _unpack),
         ("app", "open the app in the browser", _app),
+        ("serve", "serve the app to many users, each with runs of their own", _serve),
     ):
         command = commands.add_parser(name, help=about, description=f"{about[0].upper()}{about[1:]}.")
         command.set_defaults(run_command=_command(name))
@@ -288,3 +289,34 @@ def _app(command: argparse.ArgumentParser) -> None:
     command.add_argument("--port", type=int, help="default: 8501, or the next free one")
     command.add_argument("--headless", action="store_true", help="do not open a browser")
     options.cluster(command)
+
+
+def _serve(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--host", default="127.0.0.1", metavar="ADDRESS", help="where to listen (127.0.0.1)")
+    command.add_argument("--port", type=int, help="default: 8501, or the next free one")
+    command.add_argument(
+        "--name",
+        action="append",
+        default=[],
+        metavar="HOST",
+        help="a name by which browsers know the server; repeat it",
+    )
+    command.add_argument("--https", action="store_true", help="browsers reach it by https")
+    ways = command.add_argument_group("how users are told apart")
+    ways.add_argument("--invite", action="store_true", help="by a link: whoever opens it gets a private space")
+    ways.add_argument("--new-links", action="store_true", help="with --invite: the former links let in nobody else")
+    ways.add_argument("--users", type=int, default=200, metavar="N", help="with --invite: most spaces (200)")
+    ways.add_argument("--user-header", metavar="NAME", help="by a header of a proxy, as X-Forwarded-User")
+    ways.add_argument(
+        "--trusted-proxy", action="append", default=[], metavar="ADDRESS", help="the proxy, as 127.0.0.1; repeat it"
+    )
+    ways.add_argument("--openid", action="store_true", help="by OpenID Connect, set up in .streamlit/secrets.toml")
+    ways.add_argument("--allow", action="append", default=[], metavar="WHO", help="a name, or @lab.org; repeat it")
+    most = command.add_argument_group("what one user may use")
+    most.add_argument("--most-runs", type=int, default=100, metavar="N", help="runs (100)")
+    most.add_argument("--disk", type=float, default=2.0, metavar="GB", help="disk of all their runs (2)")
+    most.add_argument("--most-cells", type=int, default=20_000_000, metavar="N", help="cells of a table (20000000)")
+    most.add_argument("--most-jobs", type=int, default=3, metavar="N", help="jobs queued or running (3)")
+    most.add_argument("--minutes", type=float, default=60.0, metavar="N", help="of one job (60)")
+    most.add_argument("--memory", type=float, default=4.0, metavar="GB", help="of one job (4)")
+    ways.add_argument("--admin", action="append", default=[], metavar="NAME", help="an admin; repeat it")

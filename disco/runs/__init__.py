@@ -23,10 +23,11 @@ A run is a folder of plain files. Nothing in it is ever unpickled, and everythin
 
 from disco.runs import artefacts
 from disco.runs.bundled import example
-from disco.runs.folder import Run, runs_root
+from disco.runs.folder import Run
 from disco.runs.listing import Unreadable, find_runs, is_kept, list_runs, open_run
 from disco.runs.making import create_run
 from disco.runs.status import COMPARE, FIT, REFINE, Status, Work
+from disco.users.roots import runs_root
 
 __all__ = [
     "COMPARE",

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
-import platformdirs
 
 from disco import schema
 from disco.errors import InputError
@@ -25,6 +24,7 @@ from disco.runs.status import FIT, Status, Work, read_status, write_status
 from disco.schema import damaged, fits
 from disco.table.adjustment import Adjustment
 from disco.table.roles import Roles
+from disco.users.roots import is_served, runs_root, user
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -36,27 +36,14 @@ _TRAINING_BYTES = 1 << 22
 _MOST_TRUE_EDGES = 1_000_000
 
 
-def runs_root() -> Path:
-    """The folder of all runs: $DISCO_RUNS, or a per-user data folder; created if needed.
-
-    Raises:
-        InputError: it cannot be created.
-    """
-    chosen = os.environ.get("DISCO_RUNS")
-    root = Path(chosen).expanduser() if chosen else Path(platformdirs.user_data_dir("disco", appauthor=False)) / "runs"
-    try:
-        root.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"The folder of runs {root} cannot be created ({error.strerror}); set DISCO_RUNS.") from error
-    return root.resolve()
-
-
 class Run:
     """One run on disk.
 
     Attributes:
         path: its folder.
-        id: its name in a URL: the name of the folder, or of its link in the folder of runs.
+        id: its name in a URL: the name of the folder, or of its link in the folder of runs, or what another user's
+            run is shown as.
+        is_read_only: whether it is another user's.
         source: the origin of its table.
         created: date and time, with time zone.
         device: the requested device: auto, cpu or cuda.
@@ -68,15 +55,22 @@ class Run:
         InputError: the folder does not contain a run, its format is newer, or its settings.json is damaged.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, shown_as: str = "") -> None:
         self.path = path.resolve()
         head, self.settings = read_head(self.path)
         inside = Path(os.path.abspath(path))  # links are not followed: a link in the folder of runs names its run
-        self.id = inside.name if inside.parent == runs_root() else head.id or self.path.name
+        own = inside.name if inside.parent == runs_root() else head.id or self.path.name
+        self.id = shown_as or own
+        self.is_read_only = is_served() and not self._may_change(bool(shown_as))
         self._first_name, self.source = head.name or self.id, head.source
         self.device, self.teaching, self.created = head.device, head.teaching, head.moment
         self._shape = head.rows, head.nodes
         self.rows_left_out = tuple((first, last) for first, last in head.rows_left_out)
+
+    def _may_change(self, is_shown: bool) -> bool:
+        """Whether whoever is asking may change it: its user, or an admin who was not led there by a link."""
+        own = user()
+        return runs_root() in self.path.parents or (own is not None and own.is_admin and not is_shown)
 
     def __repr__(self) -> str:
         return f"Run({self.id!r})"
@@ -98,7 +92,17 @@ class Run:
         Raises:
             InputError: the name is too long, or cannot be written.
         """
+        self.check_own()
         write_name(self.path, name)
+
+    def check_own(self) -> None:
+        """Refuse to change another user's run.
+
+        Raises:
+            InputError: it is one.
+        """
+        if self.is_read_only:
+            raise InputError(f"The run {self.name} is shown to you to read: copy it to your runs, and change the copy.")
 
     def table(self) -> pd.DataFrame:
         """The counts as given, (rows, nodes).
@@ -171,6 +175,7 @@ class Run:
         Raises:
             InputError: an edge has a name that is not a column of the table, or they cannot be written.
         """
+        self.check_own()
         path = self.path / "truth.csv"
         try:
             if edges is None:
@@ -228,6 +233,7 @@ class Run:
         Raises:
             InputError: another process holds it.
         """
+        self.check_own()
         lock = Lock.take(self.lock_path, words)
         if lock is None:
             raise InputError(f"The run {self.name} is already queued or running.")
@@ -254,6 +260,7 @@ class Run:
         Raises:
             InputError: it must be written but cannot be.
         """
+        self.check_own()
         status = replace(self.written_status(work), **changes)
         write_status(self.path, work, status, durable=durable)
         return status
@@ -357,6 +364,7 @@ class Run:
         Raises:
             InputError: the variant's name is not a criterion and a boundary.
         """
+        self.check_own()
         if variant == self.own_variant:
             return
         results.save(self._variant_path(variant), found, self.settings)
@@ -384,6 +392,7 @@ class Run:
         Raises:
             InputError: it is queued or running, or cannot be removed.
         """
+        self.check_own()
         lock = Lock.take(self.lock_path) if self.lock_path.is_file() and not self.lock_path.is_symlink() else None
         if lock is None and self.alive:
             raise InputError(f"The run {self.name} is queued or running; cancel it first.")

@@ -9,8 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from disco.errors import InputError, printable
-from disco.runs.folder import Run, runs_root
+from disco.runs.folder import Run
 from disco.runs.locks import held
+from disco.users import shares
+from disco.users.roots import FOLDER, common_root, is_served, runs_root
 
 _TRACES = ("settings.json", "status.json", "table.parquet")  # a folder with one of these was a run
 _LONGEST_ID = 120
@@ -52,14 +54,17 @@ class Unreadable:
 
 
 def open_run(path_or_id: str | Path) -> Run:
-    """A run by its id in a URL, or by its folder.
+    """A run by its id in a URL, or by its folder. On a server, an id may also be a link to another user's run.
 
     Raises:
         InputError: it does not exist or is damaged.
     """
     if isinstance(path_or_id, str) and is_kept(path_or_id):
-        return _run(runs_root() / path_or_id)
+        shown = _shown(path_or_id)
+        return _run(runs_root() / path_or_id) if shown is None else _run(shown, path_or_id)
     path = Path(path_or_id)
+    if is_served():  # a path could lead to another user's run
+        raise InputError(f"There is no run {printable(str(path_or_id), _LONGEST_ID)}.")
     try:
         is_there = path.is_dir()
     except (OSError, ValueError):  # not a valid path, for example with a NUL
@@ -70,10 +75,15 @@ def open_run(path_or_id: str | Path) -> Run:
 
 
 def is_kept(run_id: str) -> bool:
-    """Whether the folder of runs has a folder or link with that name, which must not be a path."""
+    """Whether the folder of runs has a folder or link with that name, which must not be a path; or it is a link."""
     if len(run_id) > _LONGEST_ID or _NO_ID.search(run_id):
         return False
-    return os.path.lexists(runs_root() / run_id)
+    return os.path.lexists(_shown(run_id) or runs_root() / run_id)
+
+
+def _shown(run_id: str) -> Path | None:
+    """The folder of another user's run that is shown under an id; None if the id is of an own run."""
+    return shares.shown_to_all(run_id) if is_served() else None
 
 
 def list_runs(root: Path | None = None) -> list[Run]:
@@ -102,24 +112,27 @@ def find_runs(root: Path | None = None) -> tuple[list[Run], list[Unreadable]]:
 
 
 def _folders(where: Path) -> Iterator[Path]:
-    """The folders and links there, except hidden ones, which are being created or belong to the queue."""
+    """The folders and links there, except the users', and hidden ones: being created, or of the queue."""
+    users = common_root() / FOLDER
     try:
         with os.scandir(where) as entries:
             for entry in entries:
+                if where / entry.name == users:
+                    continue
                 if not entry.name.startswith(".") and (entry.is_symlink() or entry.is_dir(follow_symlinks=False)):
                     yield where / entry.name
     except OSError as error:
         raise InputError(f"The folder of runs {where} cannot be read ({error.strerror}); set DISCO_RUNS.") from error
 
 
-def _run(path: Path) -> Run:
+def _run(path: Path, shown_as: str = "") -> Run:
     """The run of a folder or link in the folder of runs; InputError with the reason if it is not a run."""
     if not path.name.isprintable() or len(path.name) > _LONGEST_ID:
         raise InputError("Its name is too long, or has characters not allowed in an address: rename the folder.")
     try:
         if path.is_symlink() and not path.is_dir():
             raise InputError("It is a link to a folder that does not exist: delete the link, or restore the folder.")
-        return Run(path)
+        return Run(path, shown_as)
     except (OSError, RuntimeError) as error:  # a cycle of links is a RuntimeError
         raise InputError(f"It cannot be opened: {getattr(error, 'strerror', None) or error}.") from error
 

@@ -25,7 +25,7 @@ from disco.files import unwritten, write_frame, write_json
 from disco.runs import artefacts, beside
 from disco.runs import origin as origins
 from disco.runs.counts import write_counts
-from disco.runs.folder import Run, runs_root
+from disco.runs.folder import Run
 from disco.runs.head import FORMAT
 from disco.runs.locks import Lock, held
 from disco.runs.origin import Origin
@@ -36,6 +36,8 @@ from disco.table.artefacts import ignored
 from disco.table.cells import names_of
 from disco.table.roles import Roles
 from disco.table.rows import Stretches
+from disco.users import limits
+from disco.users.roots import runs_root
 
 if TYPE_CHECKING:
     from disco.knowledge import Knowledge
@@ -77,6 +79,7 @@ def create_run(
             not match, or the folder is not empty or cannot be written.
     """
     check_kept(settings.to_dict())
+    limits.check_cells(*table.shape)
     counts = _checked(table, settings, knowledge, roles)
     own = {"source": source, "device": device, "teaching": teaching, "settings": settings.to_dict()}
     head = {**_head(name, counts, rows_left_out), **own}
@@ -153,6 +156,7 @@ def make(fill: Callable[[Path], dict[str, Any]], folder: Path | None = None) -> 
     Raises:
         InputError: the folder is not empty or cannot be written, or the written files are not a run.
     """
+    limits.check_room()
     where = runs_root() if folder is None else _place_for(Path(folder))
     try:
         path = _made(where, None if folder is None else Path(folder).resolve(), fill)

@@ -57,6 +57,7 @@ def compute_candidates(
     """
     from disco.parents import selectors
 
+    run.check_own()
     path = path_of(run, selector, variant)
     table, settings = run.table(), run.settings
     selectors.check(selector, table, settings, run.adjustment)

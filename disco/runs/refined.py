@@ -198,11 +198,13 @@ def choice_from(values: dict[str, Any]) -> Choice:
 
 
 def save_check(run: Run, check: "Check") -> None:
-    """Save the model check of a run's refinement, until the next refinement.
+    """Save the model check of a run's own refinement, until the next refinement; nothing of another user's run.
 
     Raises:
         InputError: it cannot be written.
     """
+    if run.is_read_only:
+        return
     told = {field.name: getattr(check, field.name) for field in dataclasses.fields(check)}
     frames = {name: value.to_dict("list") for name, value in told.items() if isinstance(value, pd.DataFrame)}
     try:

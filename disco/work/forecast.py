@@ -28,11 +28,11 @@ import pandas as pd
 from disco import cluster
 from disco.files import read_record, write_json
 from disco.fit.cost import STAGES, forest_looks, peak_bytes, stage_flops
-from disco.runs.folder import runs_root
 from disco.runs.status import host
 from disco.schema import record
 from disco.score.plan import Plan
 from disco.settings import Settings
+from disco.users.roots import common_root
 
 if TYPE_CHECKING:
     from disco.progress import Event
@@ -366,4 +366,4 @@ def _table() -> pd.DataFrame:
 
 
 def _path(device: str) -> Path:
-    return runs_root() / f".calibration-{host()}-{device}-{torch_threads()}.json"
+    return common_root() / f".calibration-{host()}-{device}-{torch_threads()}.json"

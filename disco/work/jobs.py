@@ -24,10 +24,12 @@ from disco import apart, cluster
 from disco.errors import FitStopped, InputError, ScoreUnavailable, printable
 from disco.files import open_to_append
 from disco.progress import Event
-from disco.runs import COMPARE, FIT, REFINE, Run, Status, Work, runs_root
+from disco.runs import COMPARE, FIT, REFINE, Run, Status, Work, list_runs
 from disco.runs.locks import Lock, note
 from disco.runs.refined import choice_from
 from disco.runs.status import host
+from disco.users import limits, roots
+from disco.users.roots import is_served
 from disco.work import ahead, comparing, execution, refining, turns, where
 from disco.work.recording import ending
 
@@ -124,6 +126,8 @@ def enqueue(run: Run, work: Work, *asked: Any, pid: int | None = None, device: s
     """
     from disco.devices import choose_device
 
+    limits.check_disk()
+    limits.check_jobs(sum(one.alive for one in list_runs()) if is_served() else 0)
     kind = choose_device(device or run.device).type
     lock = run.take(_note(pid, work))
     try:
@@ -159,6 +163,7 @@ def cancel(run: Run, work: Work) -> None:
         InputError: other work on the run is running; or it runs on another machine, or in a process that cannot be
             signalled.
     """
+    run.check_own()
     if run.works_on(work):
         _end(run, work)
     lock = run.take()
@@ -180,8 +185,11 @@ def start_at_once(run: Run, work: Work) -> None:
     """Let queued work begin beside the work that it waits for.
 
     Raises:
-        InputError: the queue cannot be written.
+        InputError: the queue cannot be written, or is not to be passed on this server.
     """
+    run.check_own()
+    if limits.own() is not None:
+        raise InputError("On this server, all work waits for its turn.")
     status = run.status(work)
     turns.start_at_once(run, status.device, status.queued_at)
 
@@ -261,7 +269,7 @@ def _note(pid: int | None, *kinds: Work) -> dict[str, Any]:
 
 def _spawn(run: Run, kinds: tuple[Work, ...], lock: Lock) -> subprocess.Popen:
     given = [*(kind.name for kind in kinds), "--run", str(run.path), "--lock", str(lock.handle)]
-    environment = {**waiting(), "DISCO_RUNS": str(runs_root()), cluster.VARIABLE: where.address()}
+    environment = {**waiting(), **roots.told(roots.user()), cluster.VARIABLE: where.address()}
     with _log(run) as log:
         handles = {"stdout": log, "stderr": log, "pass_fds": [lock.handle]}
         return apart.start("disco.work.jobs", *given, environment=environment, **handles)
@@ -317,7 +325,8 @@ def _end(run: Run, work: Work) -> None:
 
 def _worker(names: list[str], path: Path, handle: int) -> int:
     """Do the work on a run whose lock this process has inherited, one kind after the other; returns the exit status."""
-    stopping = threading.Event()
+    stopping, patience = threading.Event(), limits.Patience()
+    limits.bind()
     signal.signal(signal.SIGTERM, lambda *_: stopping.set())
     lock = Lock(handle)
     os.set_inheritable(handle, False)
@@ -329,8 +338,10 @@ def _worker(names: list[str], path: Path, handle: int) -> int:
             try:
                 if index > 0:
                     _enter(run, kind, run.written_status(kind).device)
-                _in_turn(run, kind, lock, lambda event: not stopping.is_set(), gives_way=True)
+                _in_turn(run, kind, lock, lambda event: not stopping.is_set() and patience.lasts(event.stage), True)
             except FitStopped:
+                if patience.words and not stopping.is_set():
+                    run.update(kind, error=patience.words)
                 return 1
             except (InputError, ScoreUnavailable) as error:  # the following work does not need it
                 print(printable(str(error)), file=sys.stderr)

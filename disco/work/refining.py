@@ -163,6 +163,7 @@ def stop_here(run: Run) -> None:
     Raises:
         InputError: the folder cannot be written.
     """
+    run.check_own()
     try:
         write_bytes(run.path / _ENOUGH, b"")
     except OSError as error:

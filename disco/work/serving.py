@@ -26,7 +26,7 @@ _SHARE = 0.25  # of the device's memory
 class Cached:
     """A run whose networks are loaded."""
 
-    run: str
+    path: Path
     name: str
     bytes: int
     device: str
@@ -106,7 +106,7 @@ def fitted(run: Run) -> "Fitted":
         found = _cache.get(run.path, stamp)
         if found is None:
             found, size = _load(run, networks)
-            cached = Cached(run.id, run.name, size, found.device.type)
+            cached = Cached(run.path, run.name, size, found.device.type)
             _cache.put(run.path, _Entry(found, cached, stamp), cache_limit())
     return found
 

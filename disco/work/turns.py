@@ -1,5 +1,7 @@
 """The queue of a device: one short work beside one long work, each kind first come, first served.
 
+On a server of many users, one work of each user comes before anybody's second.
+
 A device has two lanes. Work expected to take less than a minute takes the short lane; longer work, and work of unknown
 length, takes the long one. So neither waits for the other, and at most two run at once.
 
@@ -12,6 +14,7 @@ cluster.
 import contextlib
 import re
 import time
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -20,10 +23,12 @@ from typing import TYPE_CHECKING
 
 from disco.errors import FitStopped, InputError
 from disco.files import read_record, unwritten, write_json
-from disco.runs.folder import Run, runs_root
+from disco.runs.folder import Run
 from disco.runs.locks import Lock, held
 from disco.runs.status import COMPARE, FIT, REFINE, Work, host, read_status
 from disco.schema import record
+from disco.users import roots
+from disco.users.roots import common_root
 from disco.words import place, roughly
 
 if TYPE_CHECKING:
@@ -31,6 +36,7 @@ if TYPE_CHECKING:
 
 SHORT_SECONDS = 60.0
 _POLL_SECONDS = 0.1
+_LANES = "short", "lock"  # the lock of the short lane, and of the long one
 _AT_ONCE = "now-"  # before a ticket's name: the mark of work that a user starts at once
 _WORKS = {work.name: work for work in (FIT, REFINE, COMPARE)}
 
@@ -58,10 +64,22 @@ class Ticket:
     def noun(self) -> str:
         """Its kind of work and its run, in words."""
         kind = _WORKS[self.work].noun if self.work in _WORKS else "work"
+        if not self._is_own():
+            return f"another user's {kind}"
         try:
             return f"the {kind} of {Run(Path(self.run)).name}"
         except (InputError, OSError):  # deleted meanwhile
             return f"another {kind}"
+
+    def _is_own(self) -> bool:
+        """Whether whoever is asking may know whose it is."""
+        own = roots.user()
+        return own is None or own.is_admin or self.owner == own.id
+
+    @property
+    def owner(self) -> str | None:
+        """The id of its user; None where there is one user only."""
+        return roots.owner_of(Path(self.run))
 
     def left(self) -> float | None:
         """Seconds until it ends, if it runs; None while unknown, or if it takes longer than expected."""
@@ -135,7 +153,7 @@ def add_ticket(run: Run, device: str, queued_at: float, work: Work = FIT, expect
     try:
         write_json(ticket_of(run, device, queued_at), asdict(Ticket(str(run.path), work.name, expected)), durable=False)
     except OSError as error:
-        raise unwritten(runs_root(), error) from error
+        raise unwritten(common_root(), error) from error
 
 
 def expected(run: Run, device: str, queued_at: float) -> float | None:
@@ -155,11 +173,11 @@ def start_at_once(run: Run, device: str, queued_at: float) -> None:
         if ticket.exists():
             _mark(ticket).touch()
     except OSError as error:
-        raise unwritten(runs_root(), error) from error
+        raise unwritten(common_root(), error) from error
 
 
 def waiting(device: str) -> list[Ticket]:
-    """The living tickets of a device, first come first."""
+    """The living tickets of a device, in the order of their turns."""
     living = []
     try:
         paths = sorted(path for path in _queue(device).iterdir() if path.name[0].isdigit())
@@ -171,7 +189,23 @@ def waiting(device: str) -> list[Ticket]:
             living.append(ticket)
         elif ticket is not None:
             _remove(path)
-    return living
+    return _in_turn(device, living)
+
+
+def _in_turn(device: str, tickets: list[Ticket]) -> list[Ticket]:
+    """Tickets, first come first, in the order of their turns."""
+    works = Counter((one.is_short, one.owner) for one in running(device))
+    rounds = []
+    for one in tickets:
+        rounds.append(works[one.is_short, one.owner])
+        works[one.is_short, one.owner] += 1
+    return [tickets[at] for at in sorted(range(len(tickets)), key=rounds.__getitem__)]
+
+
+def running(device: str) -> list[Ticket]:
+    """The work that holds the lanes of a device."""
+    lanes = (_queue(device) / name for name in _LANES)
+    return [one for lane in lanes if held(lane) and (one := _read(lane)) is not None]
 
 
 def wait_of(run: Run, device: str, work: Work | None = None) -> Wait | None:
@@ -229,7 +263,7 @@ def _wait(run: Run, device: str, own: Ticket, mark: Path, callback: "Callback | 
 
 def _lane(device: str, ticket: Ticket) -> Path:
     """The lock of a ticket's lane."""
-    return _queue(device) / ("short" if ticket.is_short else "lock")
+    return _queue(device) / _LANES[not ticket.is_short]
 
 
 def _queue(device: str) -> Path:
@@ -239,7 +273,7 @@ def _queue(device: str) -> Path:
         InputError: it cannot be created.
     """
     machine = re.sub(r"[^A-Za-z0-9.-]", "-", host())
-    folder = runs_root() / ".queue" / f"{machine}-{device}"
+    folder = common_root() / ".queue" / f"{machine}-{device}"
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:

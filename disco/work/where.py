@@ -5,7 +5,7 @@ import os
 from disco import cluster
 from disco.errors import printable
 from disco.files import read_json, unwritten, write_json
-from disco.runs import runs_root
+from disco.users.roots import common_root
 
 _FILE, _MOST_BYTES, _LONGEST = ".cluster.json", 1 << 12, 200
 
@@ -13,7 +13,7 @@ _FILE, _MOST_BYTES, _LONGEST = ".cluster.json", 1 << 12, 200
 def address() -> str:
     """The scheduler's address, empty for this machine; $DISCO_CLUSTER until something else is chosen."""
     try:
-        kept = read_json(runs_root() / _FILE, _MOST_BYTES)["address"]
+        kept = read_json(common_root() / _FILE, _MOST_BYTES)["address"]
     except (OSError, ValueError, TypeError, KeyError):
         return os.environ.get(cluster.VARIABLE, "")
     return printable(kept, _LONGEST) if isinstance(kept, str) else ""
@@ -28,7 +28,7 @@ def choose(address: str) -> int:
     address = address.strip()
     workers = cluster.workers(address) if address else 0
     try:
-        write_json(runs_root() / _FILE, {"address": address})
+        write_json(common_root() / _FILE, {"address": address})
     except OSError as error:
-        raise unwritten(runs_root(), error) from error
+        raise unwritten(common_root(), error) from error
     return workers

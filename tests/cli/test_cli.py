@@ -20,13 +20,13 @@ from made_up import finished_run
 
 import disco
 from disco.__main__ import main
-from disco.cli import app as app_command
 from disco.cli.choices import chosen_columns, parse_assignments
 from disco.cli.progress import Progress
 from disco.errors import InputError
 from disco.progress import Event
 from disco.runs import FIT, create_run, list_runs, open_run
 from disco.runs.about import about
+from disco.server import start
 from disco.studies.lahman import STUDY
 from disco.work import jobs
 
@@ -263,12 +263,12 @@ def test_the_version_is_told(capsys):
 
 def test_a_taken_port_is_refused_or_passed_over(capsys, monkeypatch):
     with socket.socket() as taken:
-        taken.bind((app_command.ADDRESS, 0))
+        taken.bind((start.HERE, 0))
         taken.listen()
         port = taken.getsockname()[1]
         assert main(["app", "--port", str(port)]) == 2 and f"Port {port} is taken" in capsys.readouterr().err
-        monkeypatch.setattr(app_command, "FIRST_PORT", port)
-        assert app_command.free_port(None) > port
+        monkeypatch.setattr(start, "FIRST_PORT", port)
+        assert start.free_port(None) > port
 
 
 def test_a_fit_waits_for_the_device_and_can_be_interrupted_there(counts, small_table, tmp_path):

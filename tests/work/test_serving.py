@@ -67,8 +67,8 @@ def test_second_differences_count_among_the_bytes(small_table):
     few, many = (finished(small_table, f"{rows}", projection="schur", evaluation_rows=rows) for rows in (10, 60))
     for run in (few, many):
         serving.fitted(run)
-    sizes = {entry.run: entry.bytes for entry in serving.cached()}
-    assert sizes[many.id] - sizes[few.id] == 4 * TINY.folds * 50 * small_table.shape[1] ** 2
+    sizes = {entry.path: entry.bytes for entry in serving.cached()}
+    assert sizes[many.path] - sizes[few.path] == 4 * TINY.folds * 50 * small_table.shape[1] ** 2
 
 
 def test_tabs_share_one_load(small_table, loads):
@@ -81,7 +81,7 @@ def test_tabs_share_one_load(small_table, loads):
         tab.join(60)
     assert loads == ["shared"] and len(found) == 6 and all(one is found[0] for one in found)
     entry = serving.cached()[0]
-    assert (entry.run, entry.name, entry.device) == (run.id, "shared", found[0].device.type) and entry.bytes > 1000
+    assert (entry.path, entry.name, entry.device) == (run.path, "shared", found[0].device.type) and entry.bytes > 1000
 
 
 def test_the_longest_unused_goes_first(small_table, loads, monkeypatch):

@@ -139,3 +139,27 @@ def test_a_deleted_run_ahead_is_named_by_its_work(queue):
     with turn(running):
         (running.path / "settings.json").unlink()
         assert turns.wait_of(second, "cpu").words.startswith("Queued behind another fit: next in the queue")
+
+
+def test_one_work_of_each_user_comes_before_anybodys_second(queue, lab):
+    entered = {}
+    for number, name in enumerate(["ada", "ada", "ada", "bob", "ada", "eve", "bob"]):
+        with lab.asked_by(name):
+            entered[number] = queue(f"{name} {number}", LONG)
+    with lab.asked_by("root", is_admin=True):
+        order = [one.run for one in turns.waiting("cpu")]
+    assert order == [str(entered[number].path) for number in (0, 3, 5, 1, 6, 2, 4)]
+    with lab.asked_by("ada"), turn(entered[0]):  # her first counts while it runs
+        assert [one.run for one in turns.waiting("cpu")] == [str(entered[number].path) for number in (3, 5, 1, 6, 2, 4)]
+
+
+def test_nobody_learns_the_name_of_another_users_run(queue, lab):
+    with lab.asked_by("ada"):
+        first = queue("secret", LONG)
+    with lab.asked_by("bob"):
+        second = queue("mine", LONG)
+        assert turns.wait_of(second, "cpu").behind.startswith("behind another user's fit: 2nd in the queue")
+    with lab.asked_by("ada"), turn(first), lab.asked_by("bob"):
+        assert turns.wait_of(second, "cpu").behind.startswith("behind another user's fit: next in the queue")
+    with lab.asked_by("root", is_admin=True), turn(first):
+        assert turns.wait_of(second, "cpu").behind.startswith("behind the fit of secret")

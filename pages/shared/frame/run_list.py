@@ -12,7 +12,7 @@ from pages.shared import session
 from pages.shared.frame import errors
 from pages.shared.frame.answers import agreeing, is_left
 from pages.shared.frame.names import distinct, shown
-from pages.shared.result import script
+from pages.shared.result import script, sharing
 
 _NAME = "run_picker"
 
@@ -24,7 +24,9 @@ def picker() -> None:
         if readable:
             _choose({run.id: run for run in readable})
             if (run := session.run.current()) is not None:
-                script.button({run.name: run}, "open_run")
+                with st.container(horizontal=True, gap="small"):
+                    script.button({run.name: run}, "open_run")
+                    sharing.button(run)
         else:
             st.caption("No runs yet.")
         if unreadable:

@@ -2,9 +2,10 @@
 
 import streamlit as st
 
+from disco.users import roots
 from disco.words import size
 from disco.work import serving
-from pages.shared.frame import cluster, run_list, tour
+from pages.shared.frame import cluster, gate, run_list, tour
 from pages.shared.frame.names import code
 from pages.shared.work import machine
 
@@ -19,7 +20,11 @@ def draw() -> None:
         # In a thread of its own, so the page is drawn while the engine loads. Never by a timer: a timed
         # fragment that coincides with st.switch_page leaves the new page blank (streamlit 1.67).
         st.fragment(_device, parallel=True)()
-        st.fragment(cluster.draw)()
+        own = roots.user()
+        if own is None or own.is_admin:  # where work runs is one choice for all
+            st.fragment(cluster.draw)()
+        if own is not None:
+            gate.who(own)
 
 
 def _device() -> None:
@@ -44,7 +49,7 @@ def _told() -> None:
     )
     share = min(max(status.used / status.total, 0.0), 1.0) if status.total else 0.0
     st.progress(share, text=f"Memory {size(status.used)} of {size(status.total)}")
-    cached = serving.cached()
+    cached = [one for one in serving.cached() if not roots.is_served() or one.path.parent == roots.runs_root()]
     if not cached:
         st.caption("No networks loaded.", help="The networks of an opened run stay loaded, so pages respond at once.")
         return

@@ -26,6 +26,7 @@ from disco.table.edits import Edit, choice
 from disco.table.read import read_table
 from disco.table.roles import Roles
 from disco.table.rows import Stretches
+from disco.users import roots
 
 _MOST_DRAFTS = 32
 _MOST_BYTES = 1 << 30
@@ -197,28 +198,38 @@ def own_settings(settings: Settings) -> dict[str, Any]:
 
 
 class DraftStore:
-    """Drafts by token, shared by all sessions of the server, bounded in number and bytes."""
+    """Drafts by user and token, shared by all sessions of a user, bounded in number for each and in bytes for all."""
 
     def __init__(self) -> None:
-        self._drafts: OrderedDict[str, Draft] = OrderedDict()
+        self._drafts: OrderedDict[tuple[str, str], Draft] = OrderedDict()
         self._lock = threading.Lock()
 
     def put(self, token: str, draft: Draft) -> None:
         """Keep a draft, replacing the token's former one."""
+        own, key = _user(), (_user(), token)
         with self._lock:
-            self._drafts[token] = draft
-            self._drafts.move_to_end(token)
-            while len(self._drafts) > 1 and self._is_over():
+            self._drafts[key] = draft
+            self._drafts.move_to_end(key)
+            for old in [one for one in self._drafts if one[0] == own][:-_MOST_DRAFTS]:
+                del self._drafts[old]
+            while len(self._drafts) > 1 and self._bytes() > _MOST_BYTES:
                 self._drafts.popitem(last=False)
 
     def get(self, token: str) -> Draft | None:
         """The draft of a token, or None if it is unknown or gone."""
+        key = _user(), token
         with self._lock:
-            return self._drafts.get(token)
+            return self._drafts.get(key)
 
-    def _is_over(self) -> bool:
+    def _bytes(self) -> int:
         used = {part: size for draft in self._drafts.values() for part, size in draft.sizes.items()}
-        return len(self._drafts) > _MOST_DRAFTS or sum(used.values()) > _MOST_BYTES
+        return sum(used.values())
+
+
+def _user() -> str:
+    """The id of whoever is asking; empty where there is one user only."""
+    own = roots.user()
+    return "" if own is None else own.id
 
 
 @st.cache_resource(show_spinner=False)

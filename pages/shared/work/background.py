@@ -12,6 +12,7 @@ from typing import Generic, TypeVar
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
+from streamlit.runtime.scriptrunner import add_script_run_ctx
 
 from disco.errors import FitStopped, InputError, ScoreUnavailable
 from disco.progress import Callback, Event
@@ -119,6 +120,7 @@ def begin(
         for ended in [one for one in _threads if not one.is_alive()]:
             del _threads[ended]
         thread = threading.Thread(target=found.do, args=(work, failure), daemon=True)
+        add_script_run_ctx(thread)  # on a server, it says for whom the thread works
         _threads[thread] = found
         thread.start()
     thread.join(patience)

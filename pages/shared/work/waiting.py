@@ -6,6 +6,7 @@ from typing import Any
 import streamlit as st
 
 from disco.runs import COMPARE, FIT, REFINE, Run, Work
+from disco.users import limits
 from disco.work import jobs
 from pages.shared.frame import errors, redraw
 from pages.shared.frame.names import plain
@@ -27,7 +28,7 @@ def words(run: Run, work: Work) -> str:
 def start_now(slot: Any, run: Run, work: Work) -> None:
     """The button, in a container; nothing unless the work waits for other work."""
     wait = jobs.wait_of(run, work) if run.status(work).state == "queued" else None
-    if wait is None or wait.ahead is None:
+    if wait is None or wait.ahead is None or limits.own() is not None:
         return
     help = "It runs beside the other work. Both take longer."
     if slot.button("Start it now anyway", icon=":material/fast_forward:", key=f"now_{work.name}_{run.id}", help=help):

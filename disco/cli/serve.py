@@ -1,0 +1,141 @@
+"""disco serve: the app for many users, each with runs of their own."""
+
+import argparse
+import os
+import socket
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from disco.cli.saying import say
+from disco.errors import InputError
+
+if TYPE_CHECKING:
+    from disco.server.door import Way
+    from disco.users.limits import Limits
+
+_WAYS = "--invite, --user-header or --openid"
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Serve the app to many users until Ctrl-C or SIGTERM.
+
+    Raises:
+        InputError: nothing tells users apart, an option does not suit the others, or the port is taken.
+    """
+    from starlette.applications import Starlette
+
+    from disco.server import health, log, sessions
+    from disco.server.door import Door
+    from disco.server.start import find_app, free_port, serve
+    from disco.users import limits, roots
+
+    way = _way(arguments)
+    limits.announce(_limits(arguments))
+    script, port = find_app(), free_port(arguments.port, arguments.host)
+    # uvicorn would take the address of a proxy's client for the address that asks; the door needs the latter.
+    os.environ["FORWARDED_ALLOW_IPS"] = ""
+    roots.serve(sessions.asking)
+    downloads = sessions.Downloads()
+    downloads.watch()
+
+    def refused(why: str, asked: object) -> None:
+        log.event("refused", why=why, path=getattr(asked, "scope", {}).get("path", ""))
+
+    def behind_the_door(app: Starlette) -> None:
+        app.add_middleware(Door, way=way, may_read=downloads.may_read, refused=refused)
+
+    def said() -> None:
+        log.begin()
+        for line in _lines(arguments, port):
+            say(line)
+        log.event("started", host=arguments.host, port=port, way=type(way).__name__)
+
+    options = {
+        "server_headless": True,
+        "server_trustedUserHeaders": sessions.HEADERS,
+        "server_allowedHosts": _names(arguments),
+    }
+    serve(script, arguments.host, port, said, health.add, behind_the_door, **options)
+
+
+def _limits(arguments: argparse.Namespace) -> "Limits":
+    """What one user may use; InputError if it is nothing."""
+    from disco.users.limits import Limits
+
+    usual = Limits()
+    given = {"disk": arguments.disk * 1e9, "memory": arguments.memory * 1e9, "minutes": arguments.minutes}
+    given |= {name: getattr(arguments, f"most_{name}") for name in ("runs", "cells", "jobs")}
+    for name, value in given.items():
+        if not value > 0:
+            raise InputError(
+                f"--{name if hasattr(arguments, name) else f'most-{name}'} must be above 0; got {value:g}."
+            )
+    return replace(usual, **{name: type(getattr(usual, name))(value) for name, value in given.items()})
+
+
+def _way(arguments: argparse.Namespace) -> "Way":
+    """How users are told apart; InputError if that is not said, or said twice."""
+    from disco.server import ways
+
+    chosen = [arguments.invite, arguments.user_header is not None, arguments.openid]
+    if sum(chosen) != 1:
+        begun = "Users must be told apart by one way" if any(chosen) else "Say how users are told apart"
+        raise InputError(f"{begun}: {_WAYS}. For yourself alone, use disco app.")
+    admins, allowed = frozenset(arguments.admin), frozenset(arguments.allow)
+    if arguments.invite:
+        if admins or allowed:
+            raise InputError("With --invite nobody has a name: leave out --admin and --allow.")
+        return ways.ByInvitation(ways.invitations(arguments.new_links), arguments.users, arguments.https)
+    if arguments.user_header is not None:
+        if not arguments.trusted_proxy:
+            raise InputError("--user-header needs --trusted-proxy, the address of the proxy that sends it.")
+        return ways.ByHeader(arguments.user_header, ways.networks(arguments.trusted_proxy), admins, allowed)
+    return _openid(admins, allowed)
+
+
+def _openid(admins: frozenset[str], allowed: frozenset[str]) -> "Way":
+    from disco.server import ways
+    from disco.server.start import find_app
+
+    try:
+        import authlib  # noqa: F401
+    except ImportError:
+        raise InputError("--openid needs Authlib: pip install .[openid].") from None
+    if ways.secrets_file(find_app().parent) is None:
+        raise InputError("--openid needs .streamlit/secrets.toml with the section [auth] of your provider.")
+    if not allowed:
+        raise InputError(
+            "--openid needs --allow: addresses, as ada@lab.org or @lab.org, or '*' for all at the provider."
+        )
+    return ways.ByOpenID(admins, allowed)
+
+
+def _names(arguments: argparse.Namespace) -> list[str]:
+    """The names by which browsers may know the server."""
+    import psutil
+
+    if arguments.name:
+        return [*arguments.name, "127.0.0.1", "localhost"]
+    addresses = [one.address.partition("%")[0] for own in psutil.net_if_addrs().values() for one in own]
+    of_net = [one for one in addresses if "." in one or one.count(":") < 5 or "::" in one]
+    return ["localhost", socket.gethostname(), *of_net]
+
+
+def _lines(arguments: argparse.Namespace, port: int) -> list[str]:
+    """What the admin has to know."""
+    from disco.server import ways
+
+    scheme, name = "https" if arguments.https else "http", next(iter(arguments.name), None)
+    where = f"{scheme}://{name}" if name else f"{scheme}://{_own_name(arguments.host)}:{port}"
+    if not arguments.invite:
+        return [f"DISCO serves at {where}. Press Ctrl-C to stop it."]
+    tokens = ways.invitations()
+    return [
+        f"For all:       {where}/?{ways.INVITE}={tokens['user']}",
+        f"For the admin: {where}/?{ways.INVITE}={tokens[ways.ADMIN]}",
+        "Who opens a link gets a private space there. Press Ctrl-C to stop the server.",
+    ]
+
+
+def _own_name(host: str) -> str:
+    return socket.gethostname() if host in ("0.0.0.0", "::") else host  # noqa: S104 - asked for

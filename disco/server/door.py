@@ -1,0 +1,108 @@
+"""The door of the server: it finds out who asks before anything else does, and lets nobody else in.
+
+Every request and every connection passes here. What gets in carries the user's id in a header of ours, which Streamlit
+keeps with the session (`server.trustedUserHeaders`); the same header from outside is removed.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from html import escape
+from typing import Protocol
+
+from starlette.requests import HTTPConnection
+from starlette.responses import HTMLResponse, Response
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from disco.errors import InputError
+from disco.users.roots import User
+
+USER_HEADER, ROLE_HEADER = "x-disco-user", "x-disco-role"
+ADMIN = "admin"
+HEALTH = "/health"
+_OPEN = (HEALTH, "/_stcore/health")
+_CLOSED = ("/_stcore/metrics", "/_stcore/agent", "/_stcore/script-health-check")
+_DOWNLOADS = "/media/"
+_PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+<title>DISCO</title><style>body{{font:1.1rem/1.5 system-ui,sans-serif;max-width:34rem;margin:15vh auto;padding:0 1rem}}
+</style><h1>DISCO</h1><p>{text}</p></html>"""
+
+
+class Way(Protocol):
+    """How users are told apart.
+
+    Attributes:
+        may_enter_unknown: whether whoever is not known yet gets the app's pages, which ask them to log in.
+    """
+
+    may_enter_unknown: bool
+
+    def who(self, asked: HTTPConnection) -> "User | Response | None":
+        """The user who asks; None if that is not known; or an answer instead."""
+
+
+@dataclass(frozen=True)
+class Door:
+    """The web application behind a door.
+
+    Attributes:
+        app: what lies behind it.
+        way: how users are told apart.
+        may_read: (user, file) → whether a file that the app offers to download was made for a user.
+        refused: called with the reason, and whoever was refused.
+    """
+
+    app: ASGIApp
+    way: Way
+    may_read: Callable[[User, str], bool]
+    refused: Callable[[str, HTTPConnection], None]
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] not in ("http", "websocket") or scope["path"] in _OPEN:
+            await self.app(scope, receive, send)
+            return
+        answer = self._answer(scope)
+        if answer is None:
+            await self.app(scope, receive, send)
+        elif scope["type"] == "websocket":
+            await send({"type": "websocket.close", "code": 1008})
+        else:
+            await answer(scope, receive, send)
+
+    def _answer(self, scope: Scope) -> Response | None:
+        """What is answered instead of the app; None if the request may pass, with the user in its headers."""
+        asked, path = HTTPConnection(scope), scope["path"]
+        if path.startswith(_CLOSED):
+            return page("There is nothing at this address.", 404)
+        try:
+            user = self.way.who(asked)
+        except InputError as error:
+            self.refused(str(error), asked)
+            return page(str(error), 403)
+        if isinstance(user, Response):
+            return user
+        is_download = path.startswith(_DOWNLOADS)
+        if user is None and (is_download or not self.way.may_enter_unknown):
+            return page("Nobody is logged in here.", 403)
+        if user is not None and is_download and not self.may_read(user, path.removeprefix(_DOWNLOADS)):
+            self.refused("The file was made for somebody else.", asked)
+            return page("There is nothing at this address.", 404)
+        scope["headers"] = [*_outside(scope["headers"]), *_ours(user)]
+        return None
+
+
+def _outside(headers: list[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
+    """The headers of a request without those that only the door may write."""
+    ours = (USER_HEADER.encode(), ROLE_HEADER.encode())
+    return [(name, value) for name, value in headers if name.lower() not in ours]
+
+
+def _ours(user: User | None) -> list[tuple[bytes, bytes]]:
+    if user is None:
+        return []
+    role = [(ROLE_HEADER.encode(), ADMIN.encode())] if user.is_admin else []
+    return [(USER_HEADER.encode(), user.id.encode()), *role]
+
+
+def page(text: str, status: int) -> HTMLResponse:
+    """A page of one sentence."""
+    return HTMLResponse(_PAGE.format(text=escape(text)), status, {"Cache-Control": "no-store"})

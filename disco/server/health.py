@@ -1,0 +1,53 @@
+"""/health: whether the server can work, for supervisors; it tells nothing about anybody."""
+
+import os
+import shutil
+from typing import Any
+
+import psutil
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import JSONResponse
+from starlette.routing import Route
+
+from disco import __version__
+from disco.errors import InputError
+from disco.server.door import HEALTH
+from disco.users.roots import common_root
+from disco.work import turns
+
+_LEAST_FREE = 200 << 20  # bytes of disk and of memory below which work fails
+
+
+def add(app: Starlette) -> None:
+    """Answer at /health."""
+
+    async def answer(_: Request) -> JSONResponse:
+        told = await run_in_threadpool(state)
+        return JSONResponse(told, 200 if told["ok"] else 503, {"Cache-Control": "no-store"})
+
+    app.router.routes.insert(0, Route(HEALTH, answer, methods=["GET"]))
+
+
+def state() -> dict[str, Any]:
+    """What is well and what is not."""
+    wrong = []
+    try:
+        root = common_root()
+        disk = shutil.disk_usage(root).free
+        if not os.access(root, os.W_OK):
+            wrong.append("the folder of runs cannot be written")
+        waiting = {device: len(turns.waiting(device)) for device in ("cpu", "cuda")}
+    except (OSError, InputError) as error:
+        return {"ok": False, "version": __version__, "wrong": [str(error)]}
+    memory = psutil.virtual_memory().available
+    wrong += [f"{name} is nearly full" for name, free in (("disk", disk), ("memory", memory)) if free < _LEAST_FREE]
+    told = {"sessions": _sessions(), "queued": waiting, "disk_free": disk, "memory_free": memory}
+    return {"ok": not wrong, "version": __version__, "wrong": wrong, **told}
+
+
+def _sessions() -> int:
+    from streamlit.runtime import Runtime
+
+    return Runtime.instance()._session_mgr.num_active_sessions()

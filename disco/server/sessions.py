@@ -1,0 +1,82 @@
+"""What the server knows of a session: its user, and the files made for it to download."""
+
+import threading
+from collections import defaultdict
+from collections.abc import Callable
+from contextvars import ContextVar
+from typing import Any
+
+from disco.errors import InputError
+from disco.server.door import ADMIN, ROLE_HEADER, USER_HEADER
+from disco.users.roots import User
+
+_USER, _ROLE = "disco_user", "disco_role"
+HEADERS = {USER_HEADER: _USER, ROLE_HEADER: _ROLE}  # for `server.trustedUserHeaders`
+
+
+_asker: ContextVar[User | None] = ContextVar("_asker", default=None)
+
+
+def asking() -> User:
+    """The user of the session for which this thread works.
+
+    Raises:
+        InputError: it works for none.
+    """
+    from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+    if (known := _asker.get()) is not None:
+        return known
+    context = get_script_run_ctx(suppress_warning=True)
+    told = {} if context is None else context.user_info
+    own = told.get(_USER)
+    if not isinstance(own, str):
+        raise InputError("Nobody is logged in here: load the page again.")
+    return User(own, told.get(_ROLE) == ADMIN)
+
+
+class Downloads:
+    """Who may read the files that Streamlit keeps for buttons and figures.
+
+    A file's address is a hash of its content, and Streamlit gives it to whoever has the address.
+    """
+
+    def __init__(self) -> None:
+        self._readers: defaultdict[str, set[str]] = defaultdict(set)
+        self._lock = threading.Lock()
+
+    def watch(self) -> None:
+        """Note from now on for whom Streamlit keeps each file."""
+        from streamlit.runtime.media_file_manager import MediaFileManager as Manager
+        from streamlit.runtime.memory_media_file_storage import MemoryMediaFileStorage as Storage
+
+        load, delete, defer = Storage.load_and_get_id, Storage.delete_file, Manager.add_deferred
+
+        def loaded(storage: Storage, *given: Any, **more: Any) -> str:
+            file = load(storage, *given, **more)
+            with self._lock:
+                self._readers[file].add(asking().id)
+            return file
+
+        def deleted(storage: Storage, file: str) -> None:
+            with self._lock:
+                self._readers.pop(file, None)
+            delete(storage, file)
+
+        def deferred(manager: Manager, data: Callable[[], Any], *given: Any, **more: Any) -> str:
+            """A file that is made at the click is made in a thread of its own, which has no session."""
+            user = asking()
+
+            def made() -> Any:
+                _asker.set(user)
+                return data()
+
+            return defer(manager, made, *given, **more)
+
+        Storage.load_and_get_id, Storage.delete_file = loaded, deleted  # type: ignore[assignment, method-assign]
+        Manager.add_deferred = deferred  # type: ignore[assignment, method-assign]
+
+    def may_read(self, user: User, file: str) -> bool:
+        """Whether a file, as named in its address, was made for a user."""
+        with self._lock:
+            return user.id in self._readers.get(file.partition(".")[0], ())

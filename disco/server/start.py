@@ -1,0 +1,143 @@
+"""The start of the server: Streamlit with the app's pages, which only pages of the app itself may ask."""
+
+import socket
+import sys
+import threading
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from disco.errors import InputError
+from disco.files import HOMES
+
+if TYPE_CHECKING:
+    from starlette.applications import Starlette
+
+HERE = "127.0.0.1"
+FIRST_PORT, PORTS = 8501, 50
+# All pages lie in one folder, from which index.html also takes its scripts.
+_HEAD = '<head><script>window.__streamlit = {BACKEND_BASE_URL: new URL(".", location.href).href}</script>'
+
+Change = Callable[["Starlette"], None]
+
+
+def serve(script: Path, address: str, port: int, said: Callable[[], None], *changes: Change, **options: Any) -> None:
+    """Serve the app until it is stopped by Ctrl-C or SIGTERM.
+
+    Args:
+        script: app.py.
+        said: called when the server is about to start.
+        changes: of the web application, made when it is created.
+        options: of Streamlit, with `_` for the dot.
+    """
+    from streamlit import config
+    from streamlit.runtime.pages_manager import PagesManager
+    from streamlit.web import bootstrap
+
+    # Otherwise a deep link opened first shows "Page not found": Streamlit takes the folder pages/ for its
+    # old automatic menu until st.navigation has run once.
+    PagesManager.uses_pages_directory = False
+    refuse_other_origins()
+    _change_the_app(_tells_the_root(script), *changes)
+    config._main_script_path = str(script)  # reads the .streamlit/config.toml beside it, whatever the current folder
+    wanted = {
+        "server.address": address,
+        "server.port": port,
+        "server.fileWatcherType": "none",  # a reloaded module would lose the loaded networks
+        "browser.gatherUsageStats": False,
+        "logger.hideWelcomeMessage": True,
+        **{name.replace("_", ".", 1): value for name, value in options.items()},
+    }
+    bootstrap.load_config_options(wanted)
+    said()
+    sys.stdout.flush()
+    # The browser takes a second to open; meanwhile the imports of the first page are read.
+    threading.Thread(target=import_module, args=("disco.runs",), name="disco-imports", daemon=True).start()
+    bootstrap.run(str(script), False, [], wanted)
+
+
+def refuse_other_origins() -> None:
+    """Accept a connection only from pages of the app itself, or those in `server.corsAllowedOrigins`.
+
+    Any page that the user visits can try to connect. Streamlit would accept pages from other ports of this machine, and
+    at every attempt it would ask a server on the internet for this machine's addresses.
+    """
+    from streamlit.web.server import server_util
+    from streamlit.web.server.starlette import starlette_websocket
+
+    # Only the name of the argument differs.
+    starlette_websocket.is_url_from_allowed_origins = server_util.is_allowed_origin  # type: ignore[assignment]
+
+
+def _change_the_app(*changes: Change) -> None:
+    """Let Streamlit create its web application with these changes."""
+    from streamlit.runtime import Runtime
+    from streamlit.web.server.starlette import starlette_server
+
+    plain = starlette_server.create_starlette_app
+
+    def create(runtime: Runtime) -> "Starlette":
+        app = plain(runtime)
+        for change in changes:
+            change(app)
+        return app
+
+    starlette_server.create_starlette_app = create
+
+
+def _tells_the_root(script: Path) -> Change:
+    """Serve a page's address with the address of the app's root in it.
+
+    Otherwise the browser does not know whether /graph is a page or an app mounted there: it asks for
+    /graph/_stcore/health and /graph/_stcore/host-config first, and each such link ends in two 404s.
+    """
+    from starlette.requests import Request
+    from starlette.responses import HTMLResponse
+    from starlette.routing import Route
+    from streamlit import file_util
+
+    index = Path(file_util.get_static_dir(), "index.html").read_text(encoding="utf-8").replace("<head>", _HEAD, 1)
+
+    # A new response for every request: compression changes the headers of the one that it sends.
+    async def answer(_: Request) -> HTMLResponse:
+        return HTMLResponse(index, headers={"Cache-Control": "no-cache"})
+
+    def change(app: "Starlette") -> None:
+        for page in script.parent.glob("pages/*/page.py"):
+            app.router.routes.insert(0, Route(f"/{page.parent.name}", answer, methods=["GET"]))
+
+    return change
+
+
+def find_app() -> Path:
+    """app.py with its pages.
+
+    Raises:
+        InputError: it does not exist.
+    """
+    for folder in HOMES:
+        if (folder / "app.py").is_file() and (folder / "pages" / "shared").is_dir():
+            return folder / "app.py"
+    raise InputError("The app's pages are not installed: run `make app` in DISCO's repository.")
+
+
+def free_port(wanted: int | None, address: str = HERE) -> int:
+    """The given port, or the first free one from 8501 on.
+
+    Raises:
+        InputError: it is taken, or the address is not one of this machine.
+    """
+    if wanted is not None and not 1 <= wanted <= 65535:
+        raise InputError(f"--port must lie between 1 and 65535; got {wanted}.")
+    for port in [wanted] if wanted is not None else range(FIRST_PORT, FIRST_PORT + PORTS):
+        with socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                probe.bind((address, port))
+            except OSError:
+                continue
+        return port
+    taken = f"Port {wanted} is" if wanted is not None else f"The ports {FIRST_PORT} to {FIRST_PORT + PORTS - 1} are"
+    there = "" if address == HERE else f", or {address} is no address of this machine: choose another with --host"
+    raise InputError(f"{taken} taken or not allowed; choose another with --port{there}.")

@@ -1,0 +1,228 @@
+"""The ways to tell users apart: a header from a proxy, an invitation, OpenID Connect."""
+
+import hmac
+import ipaddress
+import json
+import secrets
+from collections.abc import Collection
+from dataclasses import dataclass
+from pathlib import Path
+
+from starlette.requests import HTTPConnection
+from starlette.responses import RedirectResponse, Response
+
+from disco.errors import InputError, printable
+from disco.files import read_json, unwritten, write_json
+from disco.server.door import ADMIN
+from disco.users.roots import FOLDER, User, common_root, enter, everyone, is_known, known_as
+
+_LONGEST = 200  # characters of an identity
+_YEAR = 365 * 24 * 3600
+COOKIE, INVITE = "disco_space", "invite"
+_KEPT, _MOST_BYTES = "invitations.json", 1 << 12
+
+
+def may_come(name: str, allowed: Collection[str]) -> bool:
+    """Whether a name is in a list of names, of endings as `@lab.org`, or of `*` for everybody; an empty one is `*`."""
+    low = name.casefold()
+    ends = [one.casefold() for one in allowed]
+    return not ends or any(one in ("*", low) or (one.startswith("@") and low.endswith(one)) for one in ends)
+
+
+@dataclass(frozen=True)
+class ByHeader:
+    """A proxy has checked who asks, and says so in a header.
+
+    Attributes:
+        header: its name.
+        proxies: the networks of the proxies. The header is believed from there, and nobody else is let in.
+        admins, allowed: names.
+    """
+
+    header: str
+    proxies: tuple[ipaddress.IPv4Network | ipaddress.IPv6Network, ...]
+    admins: frozenset[str] = frozenset()
+    allowed: frozenset[str] = frozenset()
+    may_enter_unknown = False
+
+    def who(self, asked: HTTPConnection) -> User:
+        """The user named in the header.
+
+        Raises:
+            InputError: the request does not come from a proxy, or the header is missing, repeated, or names somebody
+                who may not come.
+        """
+        peer = "" if asked.client is None else asked.client.host
+        if not self._is_proxy(peer):
+            raise InputError("This address answers its proxy alone: use the address that you were given.")
+        given = asked.headers.getlist(self.header)
+        name = given[0].strip() if len(given) == 1 else ""
+        if not name or len(name) > _LONGEST or not name.isprintable():
+            raise InputError(f"The proxy did not say who you are: it must send {self.header} once, with your name.")
+        if not may_come(name, self.allowed):
+            raise InputError(f"{name} may not use this server: ask its admin.")
+        return User(enter("header", name, name), name in self.admins)
+
+    def _is_proxy(self, peer: str) -> bool:
+        try:
+            address = ipaddress.ip_address(peer)
+        except ValueError:
+            return False
+        return any(address in network for network in self.proxies)
+
+
+@dataclass(frozen=True)
+class ByInvitation:
+    """Whoever opens the link gets a space of their own, which a cookie finds again.
+
+    Attributes:
+        tokens: the secret in the link, by role: user, admin.
+        most: number of spaces.
+        is_secure: whether the cookie is sent by https alone.
+    """
+
+    tokens: dict[str, str]
+    most: int = 200
+    is_secure: bool = False
+    may_enter_unknown = False
+
+    def who(self, asked: HTTPConnection) -> User | Response:
+        """The owner of the cookie, or the way in by the link.
+
+        Raises:
+            InputError: there is no cookie, or the link is not valid.
+        """
+        user = self._of_cookie(asked.cookies.get(COOKIE, ""))
+        token = asked.query_params.get(INVITE)
+        if token is None or asked.scope["type"] != "http":
+            if user is None:
+                raise InputError("This server is open to those with an invitation: open the link that you were given.")
+            return user
+        role = next((role for role, own in self.tokens.items() if hmac.compare_digest(own, token)), None)
+        if role is None:
+            raise InputError("This invitation is not valid any more: ask for a new link.")
+        answer = RedirectResponse(_without_token(asked), 303, {"Cache-Control": "no-store"})
+        if user is None or (role == ADMIN and not user.is_admin):
+            self._let_in(answer, role)
+        return answer
+
+    def _of_cookie(self, secret: str) -> User | None:
+        """The user with the secret of a cookie."""
+        for role in self.tokens:
+            own = known_as(_way(role), secret)
+            if secret and is_known(own):
+                return User(own, role == ADMIN)
+        return None
+
+    def _let_in(self, answer: Response, role: str) -> None:
+        """Make a space, and give its secret to the browser."""
+        if len(everyone()) >= self.most:
+            raise InputError(f"This server has {self.most} users, the most that it takes: ask its admin.")
+        secret = secrets.token_urlsafe(32)
+        own = known_as(_way(role), secret)
+        enter(_way(role), secret, f"Guest {own[:4]}" if role != ADMIN else f"Admin {own[:4]}")
+        more = {"max_age": _YEAR, "secure": self.is_secure, "httponly": True, "samesite": "lax"}
+        answer.set_cookie(COOKIE, secret, **more)  # type: ignore[arg-type]
+
+
+def _without_token(asked: HTTPConnection) -> str:
+    """The same address without the secret, relative to itself, so that it never leads to another host."""
+    rest = asked.url.remove_query_params(INVITE).query
+    return f"./{asked.url.path.rpartition('/')[2]}" + (f"?{rest}" if rest else "")
+
+
+def invitations(are_new: bool = False) -> dict[str, str]:
+    """The secrets of the links, by role; they stay the same from one start of the server to the next.
+
+    Args:
+        are_new: make new ones, so that the former links let nobody else in.
+
+    Raises:
+        InputError: they cannot be kept.
+    """
+    path = common_root() / FOLDER / _KEPT
+    roles = ("user", ADMIN)
+    try:
+        kept = {} if are_new else read_json(path, _MOST_BYTES)
+    except (OSError, ValueError):
+        kept = {}
+    if not all(isinstance(kept.get(role), str) and len(kept[role]) > 20 for role in roles):
+        kept = {role: secrets.token_urlsafe(18) for role in roles}
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write_json(path, kept)
+            path.chmod(0o600)
+        except OSError as error:
+            raise unwritten(path, error) from error
+    return {role: kept[role] for role in roles}
+
+
+def _way(role: str) -> str:
+    return f"{INVITE}-{role}"
+
+
+@dataclass(frozen=True)
+class ByOpenID:
+    """Users log in with an OpenID provider, by Streamlit's own pages.
+
+    Attributes:
+        admins, allowed: e-mail addresses.
+    """
+
+    admins: frozenset[str]
+    allowed: frozenset[str]
+    may_enter_unknown = True
+
+    def who(self, asked: HTTPConnection) -> User | None:
+        """The user in the signed cookie; None if nobody is logged in.
+
+        Raises:
+            InputError: somebody who may not come is logged in.
+        """
+        found = _logged_in(asked)
+        if not found:
+            return None
+        issuer, subject = str(found.get("iss", "")), str(found.get("sub", ""))
+        mail = printable(str(found.get("email", "")), _LONGEST)
+        is_sure = found.get("email_verified") in (True, "true", None)  # not every provider says so
+        if not issuer or not subject or not is_sure or not may_come(mail, self.allowed):
+            if asked.scope["path"].startswith("/auth/"):  # to log out
+                return None
+            raise InputError(
+                f"{mail or 'This account'} may not use this server: log out at /auth/logout, or ask its admin."
+            )
+        return User(enter("openid", f"{issuer}\n{subject}", mail or subject[:20]), mail in self.admins)
+
+
+def _logged_in(asked: HTTPConnection) -> dict[str, object]:
+    """The claims in Streamlit's signed cookie; empty if nobody is logged in."""
+    from streamlit.web.server.starlette import starlette_websocket
+    from streamlit.web.server.starlette.starlette_server_config import USER_COOKIE_NAME
+
+    signed = starlette_websocket._get_signed_cookie_with_chunks(asked.cookies, USER_COOKIE_NAME)
+    try:
+        found = json.loads(signed or b"{}")
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) and found.get("is_logged_in") is True else {}
+
+
+def networks(given: Collection[str]) -> tuple[ipaddress.IPv4Network | ipaddress.IPv6Network, ...]:
+    """Addresses and networks of proxies.
+
+    Raises:
+        InputError: one is neither.
+    """
+    found = []
+    for text in given:
+        try:
+            found.append(ipaddress.ip_network(text, strict=False))
+        except ValueError as error:
+            raise InputError(f"--trusted-proxy needs an address, as 127.0.0.1, or a network; got {text}.") from error
+    return tuple(found)
+
+
+def secrets_file(folder: Path) -> Path | None:
+    """Streamlit's secrets.toml with the OpenID provider: in the current folder, the user's or the app's."""
+    places = (Path.cwd(), Path.home(), folder)
+    return next((path for place in places if (path := place / ".streamlit" / "secrets.toml").is_file()), None)

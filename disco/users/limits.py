@@ -1,0 +1,168 @@
+"""What one user of a server may use: said in a sentence before the work begins. Nothing is ever deleted for it."""
+
+import contextlib
+import json
+import math
+import os
+import time
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from disco.errors import InputError
+from disco.users.roots import is_served, runs_root, user
+from disco.words import how_many, size
+
+VARIABLE = "DISCO_LIMITS"
+
+
+@dataclass(frozen=True)
+class Limits:
+    """The most that one user may use.
+
+    Attributes:
+        runs: number of runs.
+        disk: bytes of all their runs.
+        cells: rows × columns of a table.
+        jobs: queued and running at once.
+        minutes: of one job, from its turn on.
+        memory: bytes of one job.
+    """
+
+    runs: int = 100
+    disk: int = 2 << 30
+    cells: int = 20_000_000
+    jobs: int = 3
+    minutes: float = 60.0
+    memory: int = 4 << 30
+
+
+def own() -> Limits | None:
+    """The limits of whoever is asking; None where there is one user only, and for an admin.
+
+    Raises:
+        InputError: this is a server, and nobody is asking.
+    """
+    if not is_served():
+        return None
+    asking = user()
+    given = json.loads(os.environ.get(VARIABLE, "{}"))
+    return None if asking is not None and asking.is_admin else Limits(**given)
+
+
+def announce(limits: Limits) -> None:
+    """Set the limits of this process and those that it starts."""
+    os.environ[VARIABLE] = json.dumps(asdict(limits))
+
+
+def check_room() -> None:
+    """Refuse a new run if there are too many, or if they take too much room.
+
+    Raises:
+        InputError: so it is.
+    """
+    limits = own()
+    if limits is None:
+        return
+    runs = count()
+    if runs >= limits.runs:
+        raise InputError(f"You have {how_many(runs, 'run')}, the most on this server: delete one on Runs.")
+    check_disk()
+
+
+def check_disk() -> None:
+    """Refuse what writes more if the runs of whoever is asking take all their room.
+
+    Raises:
+        InputError: so it is.
+    """
+    limits = own()
+    if limits is not None and (used := used_bytes()) >= limits.disk:
+        raise InputError(
+            f"Your runs take {size(used)}, and this server gives each user {size(limits.disk)}: delete some on Runs."
+        )
+
+
+def check_cells(rows: int, columns: int) -> None:
+    """Refuse a table that is too large.
+
+    Raises:
+        InputError: so it is.
+    """
+    limits = own()
+    if limits is not None and rows * columns > limits.cells:
+        raise InputError(
+            f"The table has {rows:,} × {columns:,} cells, and this server takes {limits.cells:,}: choose fewer rows or "
+            "columns."
+        )
+
+
+def check_jobs(active: int) -> None:
+    """Refuse another job.
+
+    Args:
+        active: jobs of whoever is asking, queued or running.
+
+    Raises:
+        InputError: they are as many as allowed.
+    """
+    limits = own()
+    if limits is not None and active >= limits.jobs:
+        raise InputError(
+            f"You have {how_many(active, 'job')} queued or running, the most on this server: wait for one or cancel it."
+        )
+
+
+class Patience:
+    """How long a job may take, from its turn on."""
+
+    def __init__(self) -> None:
+        limits = own()
+        self._minutes = math.inf if limits is None else limits.minutes
+        self._end = math.inf
+        self.words = ""  # once its time is over
+
+    def lasts(self, stage: str) -> bool:
+        """Whether the work may go on; called with each stage of it."""
+        if self._end == math.inf and stage != "queue":
+            self._end = time.monotonic() + 60 * self._minutes
+        if time.monotonic() > self._end:
+            self.words = f"It was stopped after {self._minutes:g} minutes, the most on this server. Continue it later."
+        return not self.words
+
+
+def bind() -> None:
+    """Hold this process to the memory of a job, and let it be the first to go if the machine runs out of memory."""
+    limits = own()
+    if limits is None:
+        return
+    with contextlib.suppress(ImportError, OSError, ValueError):
+        import resource  # not on Windows
+
+        resource.setrlimit(resource.RLIMIT_DATA, (limits.memory, limits.memory))
+        Path("/proc/self/oom_score_adj").write_text("800")
+
+
+def count() -> int:
+    """The number of runs of whoever is asking."""
+    return sum(1 for path in runs_root().iterdir() if path.is_dir() and not path.name.startswith("."))
+
+
+def used_bytes() -> int:
+    """The bytes of the runs of whoever is asking."""
+    return bytes_of(runs_root())
+
+
+def bytes_of(folder: Path) -> int:
+    """The bytes of all files in a folder."""
+    total, folders = 0, [str(folder)]
+    while folders:
+        try:
+            with os.scandir(folders.pop()) as entries:
+                for entry in entries:
+                    if entry.is_dir(follow_symlinks=False):
+                        folders.append(entry.path)
+                    else:
+                        total += entry.stat(follow_symlinks=False).st_size
+        except OSError:  # deleted meanwhile
+            continue
+    return total

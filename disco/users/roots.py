@@ -1,0 +1,173 @@
+"""The folder of runs of whoever is asking."""
+
+import hashlib
+import os
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import platformdirs
+
+from disco.errors import InputError, printable
+from disco.files import read_json, unwritten, write_json
+
+VARIABLE = "DISCO_USER"  # of a process that works for one user of a server
+FOLDER = "users"
+_ID = re.compile(r"[0-9a-f]{32}")
+_ADMIN = "admin"
+_RECORD, _LONGEST_NAME, _MOST_BYTES = "user.json", 100, 1 << 12
+
+
+@dataclass(frozen=True)
+class User:
+    """A user of a server.
+
+    Attributes:
+        id: the name of their folder.
+        is_admin: whether they may see and end everybody's work.
+    """
+
+    id: str
+    is_admin: bool = False
+
+    @property
+    def name(self) -> str:
+        """The name shown to others."""
+        return name_of(self.id)
+
+
+_asks: Callable[[], User] | None = None
+
+
+def serve(asks: Callable[[], User]) -> None:
+    """Make this process a server of many users.
+
+    Args:
+        asks: finds the user for whom the calling thread works; raises an InputError if there is none.
+    """
+    global _asks
+    _asks = asks
+
+
+def is_served() -> bool:
+    """Whether runs belong to users."""
+    return _asks is not None or bool(os.environ.get(VARIABLE))
+
+
+def user() -> User | None:
+    """The user for whom this thread or process works; None where there is one user only.
+
+    Raises:
+        InputError: this is a server, and the thread works for nobody.
+    """
+    if _asks is not None:
+        return _asks()
+    own, _, role = os.environ.get(VARIABLE, "").partition(" ")
+    return User(_checked(own), role == _ADMIN) if own else None
+
+
+def told(own: User | None) -> dict[str, str]:
+    """The variables of a process that works for a user."""
+    user = {} if own is None else {VARIABLE: f"{own.id} {_ADMIN}" if own.is_admin else own.id}
+    return {"DISCO_RUNS": str(common_root()), **user}
+
+
+def common_root() -> Path:
+    """The folder of everything: $DISCO_RUNS, or a data folder of the system's user; created if needed.
+
+    Raises:
+        InputError: it cannot be created.
+    """
+    chosen = os.environ.get("DISCO_RUNS")
+    root = Path(chosen).expanduser() if chosen else Path(platformdirs.user_data_dir("disco", appauthor=False)) / "runs"
+    return _made(root).resolve()
+
+
+def runs_root() -> Path:
+    """The folder of the runs of whoever is asking; created if needed.
+
+    Raises:
+        InputError: it cannot be created; or this is a server, and nobody is asking.
+    """
+    own, root = user(), common_root()
+    return root if own is None else _made(_folder(root, own.id))
+
+
+def enter(way: str, identity: str, name: str) -> str:
+    """The id of a user, whose folder is made at the first visit.
+
+    Args:
+        way: how users are told apart, so that the same identity by another way is another user.
+        identity: what tells this user from all others. No path is made of it.
+        name: shown to others.
+
+    Raises:
+        InputError: the folder cannot be written.
+    """
+    user_id = known_as(way, identity)
+    folder = _made(_folder(common_root(), user_id))
+    if not (folder / _RECORD).exists():
+        try:
+            write_json(folder / _RECORD, {"name": printable(name, _LONGEST_NAME), "way": way})
+        except OSError as error:
+            raise unwritten(folder, error) from error
+    return user_id
+
+
+def known_as(way: str, identity: str) -> str:
+    """The id of a user; it tells nothing of the identity."""
+    return hashlib.sha256(f"{way}\n{identity}".encode()).hexdigest()[:32]
+
+
+def is_known(user_id: str) -> bool:
+    """Whether a user has been here."""
+    return bool(_ID.fullmatch(user_id)) and (_folder(common_root(), user_id) / _RECORD).is_file()
+
+
+def name_of(user_id: str) -> str:
+    """The name of a user; the beginning of the id if it cannot be read."""
+    try:
+        found = read_json(_folder(common_root(), user_id) / _RECORD, _MOST_BYTES).get("name")
+    except (OSError, ValueError, InputError):
+        found = None
+    return printable(found, _LONGEST_NAME) if isinstance(found, str) and found.strip() else f"user {user_id[:6]}"
+
+
+def everyone() -> list[str]:
+    """The ids of all users who have been here."""
+    folder = common_root() / FOLDER
+    return sorted(path.name for path in folder.iterdir() if is_known(path.name)) if folder.is_dir() else []
+
+
+def root_of(user_id: str) -> Path:
+    """The folder of a user's runs.
+
+    Raises:
+        InputError: there is no such user.
+    """
+    return _folder(common_root(), _checked(user_id))
+
+
+def owner_of(run_path: Path) -> str | None:
+    """The id of the user in whose folder a run lies; None where there is one user only."""
+    parent = run_path.parent
+    return parent.name if parent.parent.name == FOLDER and _ID.fullmatch(parent.name) else None
+
+
+def _checked(user_id: str) -> str:
+    if not _ID.fullmatch(user_id):
+        raise InputError("There is no such user.")
+    return user_id
+
+
+def _folder(root: Path, user_id: str) -> Path:
+    return root / FOLDER / user_id
+
+
+def _made(root: Path) -> Path:
+    try:
+        root.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"The folder of runs {root} cannot be created ({error.strerror}); set DISCO_RUNS.") from error
+    return root

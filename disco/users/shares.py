@@ -1,0 +1,120 @@
+"""Links to runs that their users show to others, to read only; and the examples that an admin shows to all.
+
+A link holds a secret, of which only the hash is kept: whoever reads the folder of runs cannot make the link again.
+"""
+
+import contextlib
+import hashlib
+import re
+import secrets
+from dataclasses import dataclass
+from pathlib import Path
+
+from disco.errors import InputError
+from disco.files import read_json, unwritten, write_json
+from disco.users.roots import FOLDER, common_root, owner_of, root_of, user
+
+SHARED, EXAMPLE = "shared~", "example~"  # before the secret of a link, and before the name of an example
+_SECRET = re.compile(r"[\w-]{20,40}")
+_NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,110}")
+_MOST_BYTES = 1 << 12
+
+
+@dataclass(frozen=True)
+class Share:
+    """A link to a run.
+
+    Attributes:
+        owner, run: the id of the user, and of the run in their folder.
+        created: date and time, with time zone.
+        file: the file of the link; without it, the link leads nowhere.
+    """
+
+    owner: str
+    run: str
+    created: str
+    file: Path
+
+
+def share(run_path: Path) -> str:
+    """A new link to a run of whoever is asking: the id that opens it, for `?run=`. It cannot be shown again.
+
+    Raises:
+        InputError: it is not their run, or the link cannot be written.
+    """
+    from datetime import datetime
+
+    own = user()
+    if own is None or owner_of(run_path) != own.id:
+        raise InputError("Only your own runs can be shared.")
+    secret = secrets.token_urlsafe(18)
+    now = datetime.now().astimezone().isoformat(timespec="seconds")
+    try:
+        _folder().mkdir(parents=True, exist_ok=True)
+        write_json(_file(secret), {"owner": own.id, "run": run_path.name, "created": now})
+    except OSError as error:
+        raise unwritten(_folder(), error) from error
+    return SHARED + secret
+
+
+def shares_of(run_path: Path) -> list[Share]:
+    """The links to a run of whoever is asking, oldest first."""
+    own = user()
+    if own is None or owner_of(run_path) != own.id or not _folder().is_dir():
+        return []
+    every = [one for path in _folder().glob("*.json") if (one := _read(path)) is not None]
+    return sorted(
+        (one for one in every if (one.owner, one.run) == (own.id, run_path.name)), key=lambda one: one.created
+    )
+
+
+def revoke(run_path: Path) -> None:
+    """End all links to a run of whoever is asking."""
+    for one in shares_of(run_path):
+        with contextlib.suppress(OSError):
+            one.file.unlink()
+
+
+def shown_to_all(name: str) -> Path | None:
+    """The folder that a link or an example's name leads to; None if it leads nowhere.
+
+    Args:
+        name: what stands in the address, `shared~SECRET` or `example~NAME`.
+    """
+    if name.startswith(SHARED) and _SECRET.fullmatch(secret := name.removeprefix(SHARED)):
+        found = _read(_file(secret))
+        return None if found is None else root_of(found.owner) / found.run
+    if name.startswith(EXAMPLE) and _NAME.fullmatch(own := name.removeprefix(EXAMPLE)):
+        return examples() / own
+    return None
+
+
+def examples() -> Path:
+    """The folder of examples."""
+    return common_root() / FOLDER / "examples"
+
+
+def _folder() -> Path:
+    return common_root() / FOLDER / "shares"
+
+
+def _file(secret: str) -> Path:
+    return _folder() / f"{hashlib.sha256(secret.encode()).hexdigest()}.json"
+
+
+def _read(path: Path) -> Share | None:
+    """A link; None if there is none, or its file is damaged."""
+    try:
+        found = read_json(path, _MOST_BYTES)
+        owner, run, created = (found[name] for name in ("owner", "run", "created"))
+    except (OSError, ValueError, KeyError):
+        return None
+    if not all(isinstance(one, str) for one in (owner, run, created)):
+        return None
+    if not run or Path(run).name != run or run.startswith("."):
+        return None
+    try:
+        root_of(owner)
+    except InputError:
+        return None
+    return Share(owner, run, created, path)

@@ -1,0 +1,49 @@
+"""Who uses the app, where it has many users: the page that asks them to log in, and their name in the sidebar."""
+
+import io
+
+import streamlit as st
+
+from disco.errors import InputError
+from disco.runs.packing import pack, unpack
+from disco.users import roots
+from pages.shared import session
+from pages.shared.frame import errors
+from pages.shared.frame.names import plain
+
+_LOGIN, _LOGOUT = "gate_login", "gate_logout"
+
+
+def is_open() -> bool:
+    """Whether pages can be drawn; if nobody is logged in, a page with a button to do so is drawn instead."""
+    try:
+        roots.user()
+    except InputError:
+        st.title("DISCO")
+        st.write("What drives what, in a table of counts. Log in to work with runs of your own.")
+        st.button("Log in", key=_LOGIN, type="primary", icon=":material/login:", on_click=st.login)
+        return False
+    return True
+
+
+def who(own: roots.User) -> None:
+    """The name of the user, and the way out if they logged in."""
+    role = " · admin" if own.is_admin else ""
+    st.caption(f":material/person: {plain(own.name)}{role}", help="Nobody else sees your runs, unless you share one.")
+    if st.user.get("is_logged_in"):
+        st.button("Log out", key=_LOGOUT, width="stretch", on_click=st.logout)
+
+
+def shown_run() -> None:
+    """Say that the open run is another user's, and offer a copy of it."""
+    run = session.run.current()
+    if run is None or not run.is_read_only:
+        return
+    owner = roots.owner_of(run.path)
+    whose = "an example" if owner is None else f"shown to you by {plain(roots.name_of(owner))}"
+    words, button = st.columns([4, 1], vertical_alignment="center")
+    words.info(f"**{plain(run.name)}** is {whose}: you can read it, and change a copy.", icon=":material/visibility:")
+    if button.button("Copy to my runs", key="gate_copy", width="stretch", icon=":material/content_copy:"):
+        with errors.said(), st.spinner("Copying"):
+            session.run.select(unpack(io.BytesIO(pack(run))))
+            st.rerun()

@@ -1,0 +1,43 @@
+"""Share a run on a server of many users: a link to read it, and its end."""
+
+from urllib.parse import urlsplit
+
+import streamlit as st
+
+from disco.runs import Run, stamps
+from disco.users import roots, shares
+from disco.words import how_many
+from pages.shared.frame import errors
+
+_LINK = "shared_link_{}"
+
+
+def button(run: Run) -> None:
+    """The links to an own run."""
+    if not roots.is_served() or run.is_read_only:
+        return
+    with st.popover("Share", icon=":material/share:"):
+        st.markdown("Whoever uses this server and has the link can read this run, not change it.")
+        known = shares.shares_of(run.path)
+        key = _LINK.format(run.id)
+        if st.button("Make a link", type="primary", key=f"share_{run.id}"):
+            with errors.said():
+                st.session_state[key] = shares.share(run.path)
+                known = shares.shares_of(run.path)
+        if known and (link := st.session_state.get(key)):
+            st.code(_address(run, link), language=None)
+            st.caption("Copy it now: it is not shown again.")
+        if known:
+            st.caption(f"{how_many(len(known), 'link')} to this run.")
+            if st.button("End all links", key=f"unshare_{run.id}", icon=":material/link_off:"):
+                shares.revoke(run.path)
+                st.session_state.pop(key, None)
+                st.rerun()
+
+
+def _address(run: Run, link: str) -> str:
+    """The address of the page that shows the run."""
+    base = urlsplit(st.context.url or "")
+    root = base.path.rpartition("/")[0]
+    page = "graph" if stamps.fit(run) or stamps.refinement(run) else "train"
+    return f"{base.scheme}://{base.netloc}{root}/{page}?run={link}"

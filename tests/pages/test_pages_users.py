@@ -1,0 +1,119 @@
+"""On a server no page shows another user's run, by any id; a shared one is read, and copied."""
+
+from dataclasses import replace
+
+import pandas as pd
+import pytest
+from app_world import booted, button, press, texts
+from made_up import finished_run, refine_by_hand
+
+from disco.errors import InputError
+from disco.runs import Run, list_runs
+from disco.users import roots, shares
+from pages.shared.table import drafts
+from pages.shared.table.drafts import Draft, DraftStore
+
+PAGES = (
+    "data", "preprocess", "train", "ordering", "parents", "refine", "graph", "effects", "experiments", "compare",
+    "runs", "simulate", "lahman", "portal",
+)  # fmt: skip # a table
+NAME = "unheard-of"
+
+
+@pytest.fixture
+def adas(lab) -> Run:
+    """A run of Ada's, of which nobody else knows the name."""
+    with lab.asked_by("ada"):
+        run = refine_by_hand(finished_run(5))
+        run.rename(NAME)
+        return run
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_no_page_shows_another_users_run_by_any_id(lab, adas, page):
+    with lab.asked_by("ada"):
+        link = shares.share(adas.path)
+        shares.revoke(adas.path)
+        at = booted("train", run=adas.id)
+        draft = at.query_params["draft"]
+        assert booted(page, run=adas.id).query_params["run"] == adas.id
+    owner = lab.ids["ada"]
+    with lab.asked_by("bob"):
+        for run in (adas.id, link, str(adas.path), f"../{owner}/{adas.id}", f"{owner}/{adas.id}", f"example~{adas.id}"):
+            at = booted(page, run=run, draft=draft)
+            shown = texts(at) + "".join(str(one.options) for one in at.selectbox)
+            assert NAME not in shown and "Guest" not in shown
+            assert "shared_run" not in at.session_state and "shared_draft" not in at.session_state
+        assert list_runs() == []
+
+
+def test_a_draft_is_found_again_by_its_user_alone(lab):
+    store, draft = DraftStore(), Draft(pd.DataFrame({"a": [1]}), "mine")
+    with lab.asked_by("ada"):
+        store.put("token", draft)
+        assert store.get("token") is draft
+    with lab.asked_by("bob"):
+        assert store.get("token") is None
+        for number in range(drafts._MOST_DRAFTS + 5):
+            store.put(f"{number}", replace(draft, name="other"))
+        assert store.get("4") is None and store.get("5") is not None
+    with lab.asked_by("ada"):
+        assert store.get("token") is draft  # many drafts of one user drop none of another's
+
+
+@pytest.mark.parametrize("page", PAGES[2:10])
+def test_a_shared_run_is_read_on_every_page_with_its_owner_named(lab, adas, page):
+    with lab.asked_by("ada"):
+        link = shares.share(adas.path)
+    with lab.asked_by("bob"):
+        at = booted(page, run=link)
+        assert f"**{NAME.replace('-', chr(92) + '-')}** is shown to you by ada" in texts(at)
+        assert not [one for one in at.button if one.key and one.key.startswith("share_")]
+
+
+def test_a_copy_of_a_shared_run_opens_as_an_own_one(lab, adas):
+    with lab.asked_by("ada"):
+        link = shares.share(adas.path)
+    with lab.asked_by("bob"):
+        at = press(booted("graph", run=link), "Copy to my runs")
+        (copy,) = list_runs()
+        assert at.query_params["run"] == copy.id and "is shown to you" not in texts(at)
+        assert copy.name == NAME and not copy.is_read_only
+
+
+def test_what_a_reader_tries_to_change_is_refused_in_a_sentence(lab, adas):
+    with lab.asked_by("ada"):
+        link = shares.share(adas.path)
+    with lab.asked_by("bob"):
+        at = booted("compare", run=link)
+        at.button(key="start_comparison").click().run()
+        assert not at.exception
+        assert "shown to you to read" in "".join(one.value for one in at.error)
+
+
+def test_the_owner_makes_a_link_and_ends_it(lab, adas):
+    with lab.asked_by("ada"):
+        at = press(booted("graph", run=adas.id), "Make a link")
+        (shown,) = [one.value for one in at.code if "shared~" in one.value]
+        link = shown.partition("?run=")[2]
+        assert len(shares.shares_of(adas.path)) == 1 and "/graph?run=" in shown
+        press(at, "End all links")
+        assert shares.shares_of(adas.path) == []
+    with lab.asked_by("bob"):
+        assert NAME not in texts(booted("graph", run=link))
+
+
+def test_whoever_is_not_logged_in_is_asked_to(lab):
+    at = booted("graph")
+    assert [one.label for one in at.button] == ["Log in"] and len(at.sidebar) == 0
+    with pytest.raises(InputError):
+        roots.user()
+
+
+def test_only_an_admin_says_where_work_runs(lab):
+    for is_admin in (False, True):
+        with lab.asked_by("root" if is_admin else "ada", is_admin):
+            at = booted("runs")
+            labels = [one.label for one in at.text_input]
+            assert ("Dask scheduler" in labels) == is_admin
+            assert button(at, "Go to Data")

@@ -1,0 +1,89 @@
+"""What a user may use is said before the work begins, and nothing is deleted for it."""
+
+import pytest
+from job_world import TINY
+from made_up import finished_run
+
+from disco.errors import InputError
+from disco.runs import FIT, create_run, list_runs
+from disco.settings import Settings
+from disco.users import limits, roots
+from disco.users.limits import Limits
+from disco.work import jobs
+
+SETTINGS = Settings.of("paper", **TINY)
+
+
+@pytest.fixture
+def allow(lab, monkeypatch):
+    """Sets limits, for Ada."""
+    monkeypatch.setenv(limits.VARIABLE, "{}")
+    with lab.asked_by("ada"):
+        yield lambda **given: limits.announce(Limits(**given))
+
+
+def test_runs_disk_and_cells_are_counted_before_a_run_is_made(allow, small_table):
+    finished_run(3)
+    rows, columns = small_table.shape
+    used = limits.used_bytes()
+    assert used == sum(path.stat().st_size for path in roots.runs_root().rglob("*") if path.is_file())
+    for given, words in (
+        ({"runs": 1}, "You have 1 run, the most on this server: delete one"),
+        ({"disk": used}, "this server gives each user"),
+        ({"cells": rows * columns - 1}, f"The table has {rows:,} × {columns:,} cells"),
+    ):
+        allow(**given)
+        with pytest.raises(InputError, match=words):
+            create_run(small_table, SETTINGS, name="more")
+        assert len(list_runs()) == 1
+    allow(runs=2, disk=used + 1, cells=rows * columns)
+    create_run(small_table, SETTINGS, name="more")
+    assert len(list_runs()) == 2
+
+
+def test_jobs_of_one_user_are_counted_and_not_those_of_others(allow, lab, small_table):
+    allow(jobs=1)
+    first, second = (create_run(small_table, SETTINGS, name=name, device="cpu") for name in "ab")
+    lock = jobs.enqueue(first, FIT)
+    with pytest.raises(InputError, match="You have 1 job queued or running"):
+        jobs.enqueue(second, FIT)
+    with lab.asked_by("bob"):
+        jobs.enqueue(create_run(small_table, SETTINGS, name="c", device="cpu"), FIT).release()
+    lock.release()
+    jobs.enqueue(second, FIT).release()
+
+
+def test_nobody_but_an_admin_passes_the_queue(allow, lab, small_table):
+    run = create_run(small_table, SETTINGS, name="a", device="cpu")
+    lock = jobs.enqueue(run, FIT)
+    with pytest.raises(InputError, match="all work waits for its turn"):
+        jobs.start_at_once(run, FIT)
+    with lab.asked_by("root", is_admin=True):
+        jobs.start_at_once(run, FIT)
+    lock.release()
+
+
+def test_a_job_ends_after_its_minutes_which_begin_with_its_turn(allow, monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr("time.monotonic", lambda: now[0])
+    allow(minutes=2)
+    patience = limits.Patience()
+    for seconds, stage, lasts in (
+        (0, "queue", True),
+        (900, "queue", True),
+        (1000, "joint", True),
+        (1119, "joint", True),
+    ):
+        now[0] = seconds
+        assert patience.lasts(stage) == lasts and not patience.words
+    now[0] = 1121
+    assert not patience.lasts("joint") and "stopped after 2 minutes" in patience.words
+
+
+def test_there_are_no_limits_without_a_server_nor_for_an_admin(lab, monkeypatch):
+    with lab.asked_by("root", is_admin=True):
+        assert limits.own() is None
+    with lab.asked_by("ada"):
+        assert limits.own() == Limits()
+    monkeypatch.setattr(roots, "_asks", None)
+    assert limits.own() is None and limits.Patience().lasts("joint")
