@@ -2,6 +2,7 @@
 # make test   set up once, then run all tests
 # make env    only set up: a virtual environment in .venv with everything installed
 # make lint   check the style and the types
+# make audit  check the installed packages for known vulnerabilities (asks a server on the internet)
 
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
@@ -13,7 +14,7 @@ STAMP := $(VENV)/.installed
 PYTHON ?=
 PYTEST_ARGS ?=
 
-.PHONY: help env app test lint browser clean
+.PHONY: help env app test lint audit browser clean
 
 help:
 	@sed -n 's/^# \(make .*\)/\1/p' Makefile
@@ -73,6 +74,10 @@ lint: env
 	@$(PY) -m ruff check .
 	@$(PY) -m ruff format --check .
 	@$(PY) -m mypy
+
+audit: env
+	@$(PY) -m pip install --quiet --disable-pip-version-check pip-audit
+	@$(PY) -m pip_audit -r requirements.txt -r requirements-cluster.txt -r requirements-openid.txt
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info .pytest_cache .ruff_cache .mypy_cache

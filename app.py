@@ -37,6 +37,7 @@ PAGES = {
         ("portal", "Portal", ":material/cruelty_free:"),
     ),
 }
+ADMIN = ("admin", "Server", ":material/dns:")
 
 
 def main() -> None:
@@ -49,6 +50,7 @@ def main() -> None:
         return
     session.start()
     sections = {heading: [_page(*page) for page in pages] for heading, pages in PAGES.items()}
+    sections[""] += [_page(*ADMIN)] if gate.is_admin() else []
     # The first page has the root as its only address; this hidden page makes /data lead there too.
     sections[""].append(st.Page(_to_data, title="Data", url_path="data", visibility="hidden"))
     page = st.navigation(sections, expanded=True)

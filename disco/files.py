@@ -228,6 +228,18 @@ def _sync_folder(folder: Path) -> None:
         os.close(handle)
 
 
+def folder_bytes(folder: Path) -> int:
+    """Bytes of all files in a folder; links are not followed."""
+    total = 0
+    for where, _, names in os.walk(folder):
+        for name in names:
+            try:
+                total += os.lstat(os.path.join(where, name)).st_size
+            except OSError:  # deleted meanwhile
+                continue
+    return total
+
+
 def remove_leftovers(folder: Path) -> None:
     """Delete the temporary files that a killed writer left."""
     with contextlib.suppress(OSError):

@@ -38,12 +38,13 @@ expect.set_options(timeout=PATIENCE)
 
 
 @contextmanager
-def served(runs: Path, **more: str) -> Iterator[str]:
-    """The address of the app, served as by `disco app`, with more variables of the environment; ended as by Ctrl-C."""
+def served(runs: Path, *words: str, port: int = 0, **more: str) -> Iterator[str]:
+    """The address of the app, served as by `disco app` or other words, with more variables; ended as by Ctrl-C."""
     with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        probe.bind(("127.0.0.1", port))
         port = probe.getsockname()[1]
-    command = [sys.executable, "-m", "disco", "app", "--port", str(port), "--headless"]
+    command = [sys.executable, "-m", "disco", *(words or ("app", "--headless")), "--port", str(port)]
     environment = {**os.environ, "DISCO_RUNS": str(runs), "OMP_NUM_THREADS": "1", **more}
     with open(runs.parent / "server.log", "wb") as log:
         server = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=log, stderr=log)

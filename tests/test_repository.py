@@ -17,8 +17,8 @@ from disco.methods import INSTALL, METHODS
 
 ROOT = Path(__file__).parents[1]
 SCRIPTS = sorted(path.relative_to(ROOT) for folder in ("disco", "pages") for path in (ROOT / folder).rglob("*.py"))
-DOCUMENTS = [ROOT / "README.md", ROOT / "ARCHITECTURE.md", *sorted((ROOT / "docs").glob("*.md"))]
-FOLDERS = ("assets", "benchmarks", "datasets", "disco", "docs", "pages", "tests")
+DOCUMENTS = [ROOT / "README.md", ROOT / "ARCHITECTURE.md", ROOT / "SECURITY.md", *sorted((ROOT / "docs").glob("*.md"))]
+FOLDERS = ("assets", "benchmarks", "datasets", "deploy", "disco", "docs", "pages", "tests")
 DISTRIBUTIONS = {"sklearn": "scikit-learn", "python_calamine": "python-calamine"}
 
 

@@ -3,6 +3,7 @@
 import argparse
 import os
 import socket
+import threading
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -24,7 +25,7 @@ def run(arguments: argparse.Namespace) -> None:
     """
     from starlette.applications import Starlette
 
-    from disco.server import health, log, sessions
+    from disco.server import headers, health, log, sessions
     from disco.server.door import Door
     from disco.server.start import find_app, free_port, serve
     from disco.users import limits, roots
@@ -43,11 +44,13 @@ def run(arguments: argparse.Namespace) -> None:
 
     def behind_the_door(app: Starlette) -> None:
         app.add_middleware(Door, way=way, may_read=downloads.may_read, refused=refused)
+        app.add_middleware(headers.Told, policy=headers.policy(headers.index_of_the_app()))
 
     def said() -> None:
         log.begin()
         for line in _lines(arguments, port):
             say(line)
+        threading.Thread(target=_go_on, name="disco-queue", daemon=True).start()
         log.event("started", host=arguments.host, port=port, way=type(way).__name__)
 
     options = {
@@ -56,6 +59,15 @@ def run(arguments: argparse.Namespace) -> None:
         "server_allowedHosts": _names(arguments),
     }
     serve(script, arguments.host, port, said, health.add, behind_the_door, **options)
+
+
+def _go_on() -> None:
+    """Start again what the server's last stop interrupted."""
+    from disco.server import log
+    from disco.work import everyone
+
+    for job in everyone.go_on():
+        log.event("goes on", user=job.user, run=job.run.id, work=job.work.name)
 
 
 def _limits(arguments: argparse.Namespace) -> "Limits":

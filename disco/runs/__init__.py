@@ -24,7 +24,7 @@ A run is a folder of plain files. Nothing in it is ever unpickled, and everythin
 from disco.runs import artefacts
 from disco.runs.bundled import example
 from disco.runs.folder import Run
-from disco.runs.listing import Unreadable, find_runs, is_kept, list_runs, open_run
+from disco.runs.listing import Unreadable, find_examples, find_runs, is_kept, list_runs, open_run
 from disco.runs.making import create_run
 from disco.runs.status import COMPARE, FIT, REFINE, Status, Work
 from disco.users.roots import runs_root
@@ -40,6 +40,7 @@ __all__ = [
     "artefacts",
     "create_run",
     "example",
+    "find_examples",
     "find_runs",
     "is_kept",
     "list_runs",

@@ -111,6 +111,17 @@ def find_runs(root: Path | None = None) -> tuple[list[Run], list[Unreadable]]:
     return runs, sorted(unreadable, key=lambda one: one.name)
 
 
+def find_examples() -> list[Run]:
+    """The runs that an admin of this server shows to all, by name."""
+    if not is_served() or not shares.examples().is_dir():
+        return []
+    found = []
+    for path in _folders(shares.examples()):
+        with contextlib.suppress(InputError):
+            found.append(_run(path, shares.EXAMPLE + path.name))
+    return sorted(found, key=lambda run: run.name)
+
+
 def _folders(where: Path) -> Iterator[Path]:
     """The folders and links there, except the users', and hidden ones: being created, or of the queue."""
     users = common_root() / FOLDER

@@ -1,13 +1,11 @@
 """A run's entry in a list: size, states, numbers of edges."""
 
 import contextlib
-import os
 from dataclasses import dataclass
-from pathlib import Path
 
 from disco import schema
 from disco.errors import InputError
-from disco.files import read_record
+from disco.files import folder_bytes, read_record
 from disco.runs.folder import Run
 from disco.runs.status import COMPARE, FIT, REFINE, Status
 
@@ -39,18 +37,6 @@ class Summary:
             shape = None
         fit, refinement, comparison = map(run.status, (FIT, REFINE, COMPARE))
         return cls(run, fit, refinement, comparison, shape, folder_bytes(run.path))
-
-
-def folder_bytes(folder: Path) -> int:
-    """Bytes of all files in a folder; links are not followed."""
-    total = 0
-    for where, _, names in os.walk(folder):
-        for name in names:
-            try:
-                total += os.lstat(os.path.join(where, name)).st_size
-            except OSError:  # deleted meanwhile
-                continue
-    return total
 
 
 def edge_counts(run: Run) -> tuple[int | None, int | None]:

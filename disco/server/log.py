@@ -7,6 +7,7 @@ import time
 from typing import Any
 
 from disco.errors import printable
+from disco.users import roots
 
 _LONGEST = 500
 _LOGGER = logging.getLogger("disco.server")
@@ -42,3 +43,9 @@ def event(name: str, **facts: Any) -> None:
     """Tell of something that happened."""
     short = {key: printable(value, _LONGEST) if isinstance(value, str) else value for key, value in facts.items()}
     _LOGGER.info(name, extra={"facts": short})
+
+
+def act(name: str, **facts: Any) -> None:
+    """Tell what an admin did, and who."""
+    own = roots.user()
+    event(name, admin="" if own is None else own.id, admin_name="" if own is None else own.name, **facts)

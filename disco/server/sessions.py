@@ -3,18 +3,15 @@
 import threading
 from collections import defaultdict
 from collections.abc import Callable
-from contextvars import ContextVar
 from typing import Any
 
 from disco.errors import InputError
 from disco.server.door import ADMIN, ROLE_HEADER, USER_HEADER
+from disco.users import roots
 from disco.users.roots import User
 
 _USER, _ROLE = "disco_user", "disco_role"
 HEADERS = {USER_HEADER: _USER, ROLE_HEADER: _ROLE}  # for `server.trustedUserHeaders`
-
-
-_asker: ContextVar[User | None] = ContextVar("_asker", default=None)
 
 
 def asking() -> User:
@@ -25,8 +22,6 @@ def asking() -> User:
     """
     from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-    if (known := _asker.get()) is not None:
-        return known
     context = get_script_run_ctx(suppress_warning=True)
     told = {} if context is None else context.user_info
     own = told.get(_USER)
@@ -55,7 +50,7 @@ class Downloads:
         def loaded(storage: Storage, *given: Any, **more: Any) -> str:
             file = load(storage, *given, **more)
             with self._lock:
-                self._readers[file].add(asking().id)
+                self._readers[file].add(_user().id)
             return file
 
         def deleted(storage: Storage, file: str) -> None:
@@ -65,10 +60,10 @@ class Downloads:
 
         def deferred(manager: Manager, data: Callable[[], Any], *given: Any, **more: Any) -> str:
             """A file that is made at the click is made in a thread of its own, which has no session."""
-            user = asking()
+            user = _user()
 
             def made() -> Any:
-                _asker.set(user)
+                roots.act_for(user)
                 return data()
 
             return defer(manager, made, *given, **more)
@@ -80,3 +75,10 @@ class Downloads:
         """Whether a file, as named in its address, was made for a user."""
         with self._lock:
             return user.id in self._readers.get(file.partition(".")[0], ())
+
+
+def _user() -> User:
+    own = roots.user()
+    if own is None:
+        raise InputError("This is no server.")
+    return own

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 HERE = "127.0.0.1"
 FIRST_PORT, PORTS = 8501, 50
 # All pages lie in one folder, from which index.html also takes its scripts.
-_HEAD = '<head><script>window.__streamlit = {BACKEND_BASE_URL: new URL(".", location.href).href}</script>'
+HEAD = '<head><script>window.__streamlit = {BACKEND_BASE_URL: new URL(".", location.href).href}</script>'
 
 Change = Callable[["Starlette"], None]
 
@@ -97,7 +97,7 @@ def _tells_the_root(script: Path) -> Change:
     from starlette.routing import Route
     from streamlit import file_util
 
-    index = Path(file_util.get_static_dir(), "index.html").read_text(encoding="utf-8").replace("<head>", _HEAD, 1)
+    index = Path(file_util.get_static_dir(), "index.html").read_text(encoding="utf-8").replace("<head>", HEAD, 1)
 
     # A new response for every request: compression changes the headers of the one that it sends.
     async def answer(_: Request) -> HTMLResponse:

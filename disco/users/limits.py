@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from disco.errors import InputError
+from disco.files import folder_bytes
 from disco.users.roots import is_served, runs_root, user
 from disco.words import how_many, size
 
@@ -149,20 +150,4 @@ def count() -> int:
 
 def used_bytes() -> int:
     """The bytes of the runs of whoever is asking."""
-    return bytes_of(runs_root())
-
-
-def bytes_of(folder: Path) -> int:
-    """The bytes of all files in a folder."""
-    total, folders = 0, [str(folder)]
-    while folders:
-        try:
-            with os.scandir(folders.pop()) as entries:
-                for entry in entries:
-                    if entry.is_dir(follow_symlinks=False):
-                        folders.append(entry.path)
-                    else:
-                        total += entry.stat(follow_symlinks=False).st_size
-        except OSError:  # deleted meanwhile
-            continue
-    return total
+    return folder_bytes(runs_root())

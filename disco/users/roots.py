@@ -3,7 +3,9 @@
 import hashlib
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -38,6 +40,7 @@ class User:
 
 
 _asks: Callable[[], User] | None = None
+_acting_for: ContextVar[User | None] = ContextVar("_acting_for", default=None)
 
 
 def serve(asks: Callable[[], User]) -> None:
@@ -62,7 +65,7 @@ def user() -> User | None:
         InputError: this is a server, and the thread works for nobody.
     """
     if _asks is not None:
-        return _asks()
+        return _acting_for.get() or _asks()
     own, _, role = os.environ.get(VARIABLE, "").partition(" ")
     return User(_checked(own), role == _ADMIN) if own else None
 
@@ -71,6 +74,21 @@ def told(own: User | None) -> dict[str, str]:
     """The variables of a process that works for a user."""
     user = {} if own is None else {VARIABLE: f"{own.id} {_ADMIN}" if own.is_admin else own.id}
     return {"DISCO_RUNS": str(common_root()), **user}
+
+
+def act_for(own: User) -> None:
+    """Let the rest of this thread's context work for a user."""
+    _acting_for.set(own)
+
+
+@contextmanager
+def acting_for(own: User) -> Iterator[None]:
+    """What a server does for a user without a session."""
+    token = _acting_for.set(own)
+    try:
+        yield
+    finally:
+        _acting_for.reset(token)
 
 
 def common_root() -> Path:

@@ -7,6 +7,7 @@ import contextlib
 import hashlib
 import re
 import secrets
+import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,6 +19,7 @@ SHARED, EXAMPLE = "shared~", "example~"  # before the secret of a link, and befo
 _SECRET = re.compile(r"[\w-]{20,40}")
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,110}")
 _MOST_BYTES = 1 << 12
+_UNFINISHED = ("lock", "worker.log", "checkpoint.safetensors", "refining*", "*.tmp")
 
 
 @dataclass(frozen=True)
@@ -92,6 +94,49 @@ def shown_to_all(name: str) -> Path | None:
 def examples() -> Path:
     """The folder of examples."""
     return common_root() / FOLDER / "examples"
+
+
+def publish(run_path: Path) -> str:
+    """Show a copy of a run to all users, as an example; returns its id. Unfinished work is left out.
+
+    Raises:
+        InputError: whoever is asking is no admin, there is such an example, or it cannot be written.
+    """
+    _check_admin()
+    name = run_path.name.lower()
+    place, apart = examples() / name, examples() / f".making-{secrets.token_hex(8)}"
+    if not _NAME.fullmatch(name) or place.exists():
+        raise InputError("There is an example of this name: withdraw it first.")
+    try:
+        examples().mkdir(parents=True, exist_ok=True)
+        shutil.copytree(run_path, apart, ignore=shutil.ignore_patterns(*_UNFINISHED), symlinks=True)
+        apart.rename(place)
+    except (OSError, shutil.Error) as error:
+        shutil.rmtree(apart, ignore_errors=True)
+        raise InputError(f"The example could not be written: {error}.") from error
+    return EXAMPLE + name
+
+
+def withdraw(example_id: str) -> None:
+    """Show an example to nobody any more: its copy is deleted.
+
+    Raises:
+        InputError: whoever is asking is no admin, or it cannot be removed.
+    """
+    _check_admin()
+    place = shown_to_all(example_id)
+    if place is None or place.parent != examples():
+        raise InputError("There is no such example.")
+    try:
+        shutil.rmtree(place)
+    except OSError as error:
+        raise InputError(f"The example cannot be removed ({error.strerror}).") from error
+
+
+def _check_admin() -> None:
+    own = user()
+    if own is None or not own.is_admin:
+        raise InputError("Only an admin shows examples to all.")
 
 
 def _folder() -> Path:

@@ -4,7 +4,7 @@ import streamlit as st
 
 from disco import runs
 from disco.errors import InputError
-from pages.runs import comparison, deleting, one_run, run_table, zip_upload
+from pages.runs import comparison, deleting, examples, one_run, run_table, zip_upload
 from pages.shared.frame import empty, intro
 from pages.shared.frame.names import plain
 
@@ -30,4 +30,5 @@ else:
         comparison.section(*picked)
     if picked:
         deleting.section(picked)
+examples.section()
 deleting.unreadable(damaged)

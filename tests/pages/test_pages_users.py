@@ -8,7 +8,7 @@ from app_world import booted, button, press, texts
 from made_up import finished_run, refine_by_hand
 
 from disco.errors import InputError
-from disco.runs import Run, list_runs
+from disco.runs import Run, find_examples, list_runs
 from disco.users import roots, shares
 from pages.shared.table import drafts
 from pages.shared.table.drafts import Draft, DraftStore
@@ -117,3 +117,33 @@ def test_only_an_admin_says_where_work_runs(lab):
             labels = [one.label for one in at.text_input]
             assert ("Dask scheduler" in labels) == is_admin
             assert button(at, "Go to Data")
+
+
+def test_everybody_finds_an_example_and_only_an_admin_withdraws_it(lab):
+    with lab.asked_by("root", is_admin=True):
+        run = refine_by_hand(finished_run(4))
+        press(booted("graph", run=run.id), "Show to all as an example")
+        labels = {one.label for one in booted("runs").button}
+        assert "Withdraw" in labels
+    with lab.asked_by("bob"):
+        at = booted("runs")
+        assert "Withdraw" not in {one.label for one in at.button}
+        press(at, "made up")
+        assert at.query_params["run"] == f"example~{run.id}" and "is an example" in texts(at)
+    with lab.asked_by("root", is_admin=True):
+        press(booted("runs"), "Withdraw")
+        assert find_examples() == []
+
+
+def test_the_page_of_the_server_is_for_admins(lab, adas):
+    with lab.asked_by("bob"):
+        at = booted("admin")
+        assert NAME not in texts(at) and "ada" not in texts(at)
+    with lab.asked_by("root", is_admin=True):
+        at = booted("admin")
+        users = next(one.value for one in at.dataframe if "folder" in one.value)
+        assert set(users["user"]) == {"ada", "bob", "root"} and set(users["runs"]) == {0, 1}
+        at.selectbox(key="admin_user").select(lab.ids["ada"]).run()
+        press(at, "Delete")
+    with lab.asked_by("ada"):
+        assert list_runs() == []

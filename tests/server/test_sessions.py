@@ -11,7 +11,7 @@ from streamlit.runtime.memory_media_file_storage import MemoryMediaFileStorage
 from streamlit.runtime.scriptrunner_utils.script_run_context import SCRIPT_RUN_CONTEXT_ATTR_NAME
 
 from disco.errors import InputError
-from disco.server import health, sessions
+from disco.server import health
 from disco.server.sessions import Downloads, asking
 from disco.users import roots
 from disco.users.roots import User
@@ -46,6 +46,7 @@ def files(monkeypatch) -> tuple[Downloads, MediaFileManager, MemoryMediaFileStor
     for name in ("load_and_get_id", "delete_file"):
         monkeypatch.setattr(MemoryMediaFileStorage, name, getattr(MemoryMediaFileStorage, name))
     monkeypatch.setattr(MediaFileManager, "add_deferred", MediaFileManager.add_deferred)
+    monkeypatch.setattr(roots, "_asks", asking)
     downloads, storage = Downloads(), MemoryMediaFileStorage("/media")
     downloads.watch()
     return downloads, MediaFileManager(storage), storage
@@ -67,9 +68,9 @@ def test_a_file_made_at_the_click_is_for_the_user_of_the_button(session, files):
     downloads, manager, _ = files
     session["disco_user"] = ADA.id
     seen = []
-    button = manager.add_deferred(lambda: seen.append(asking()) or b"x", "text/csv", "here")
+    button = manager.add_deferred(lambda: seen.append(roots.user()) or b"x", "text/csv", "here")
     made = asyncio.run(asyncio.to_thread(manager.execute_deferred, button))  # a thread without a session
-    assert seen == [ADA] and sessions._asker.get() is None
+    assert seen == [ADA] and roots._acting_for.get() is None
     file = made.removeprefix("/media/")
     assert downloads._readers and downloads.may_read(ADA, file) and not downloads.may_read(EVE, file)
 

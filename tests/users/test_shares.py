@@ -9,7 +9,7 @@ from made_up import finished_run, refine_by_hand
 
 from disco.errors import InputError
 from disco.refine import Choice
-from disco.runs import FIT, REFINE, Run, find_runs, is_kept, open_run, refined
+from disco.runs import FIT, REFINE, Run, find_examples, find_runs, is_kept, open_run, refined
 from disco.runs.packing import pack, unpack
 from disco.users import shares
 from disco.users.roots import common_root, root_of
@@ -113,3 +113,28 @@ def test_examples_are_shown_to_all_and_changed_by_nobody(lab, shared):
         assert seen.is_read_only
         with pytest.raises(InputError, match="shown to you to read"):
             seen.rename("mine")
+
+
+def test_an_admin_shows_a_copy_to_all_and_withdraws_it(lab, shared):
+    run, _ = shared
+    with lab.asked_by("ada"):
+        for refused in (lambda: shares.publish(run.path), lambda: shares.withdraw("example~x")):
+            with pytest.raises(InputError, match="Only an admin"):
+                refused()
+    with lab.asked_by("root", is_admin=True):
+        own = refine_by_hand(finished_run(4))
+        (own.path / "worker.log").write_text("private")
+        name = shares.publish(own.path)
+        with pytest.raises(InputError, match="withdraw it first"):
+            shares.publish(own.path)
+        own.delete()
+    with lab.asked_by("bob"):
+        (seen,) = find_examples()
+        assert seen.id == name and seen.is_read_only and len(seen.order()) == 4 and is_kept(name)
+        assert not (seen.path / "worker.log").exists() and not (seen.path / "lock").exists()
+    with lab.asked_by("root", is_admin=True):
+        for wrong in ("example~../../x", "shared~x", run.id, "example~"):
+            with pytest.raises(InputError, match="no such example"):
+                shares.withdraw(wrong)
+        shares.withdraw(name)
+        assert find_examples() == [] and not is_kept(name)

@@ -26,6 +26,12 @@ def is_open() -> bool:
     return True
 
 
+def is_admin() -> bool:
+    """Whether an admin of a server uses the app."""
+    own = roots.user()
+    return own is not None and own.is_admin
+
+
 def who(own: roots.User) -> None:
     """The name of the user, and the way out if they logged in."""
     role = " · admin" if own.is_admin else ""

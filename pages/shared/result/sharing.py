@@ -5,6 +5,7 @@ from urllib.parse import urlsplit
 import streamlit as st
 
 from disco.runs import Run, stamps
+from disco.server import log
 from disco.users import roots, shares
 from disco.words import how_many
 from pages.shared.frame import errors
@@ -33,6 +34,11 @@ def button(run: Run) -> None:
                 shares.revoke(run.path)
                 st.session_state.pop(key, None)
                 st.rerun()
+        own = roots.user()
+        if own is not None and own.is_admin and st.button("Show to all as an example", key=f"publish_{run.id}"):
+            with errors.said():
+                log.act("published", run=shares.publish(run.path))
+                st.toast("Everybody finds it on Runs, below Examples.")
 
 
 def _address(run: Run, link: str) -> str:

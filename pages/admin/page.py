@@ -1,0 +1,15 @@
+"""Server: for an admin of a server of many users: the queue, the users and what they use; cancel and delete."""
+
+import streamlit as st
+
+from disco.users import roots
+from pages.admin import queue, users
+from pages.shared.frame import intro
+
+own = roots.user()
+if own is None or not own.is_admin:  # whoever types the address
+    st.error("This page is for an admin of the server.", icon=":material/lock:")
+    st.stop()
+intro.page_intro("Server", "All users, their work and what they use. What you do here is written to the server's log.")
+queue.section()
+users.section(own)

@@ -1,0 +1,70 @@
+"""The work that is running and queued, of all users: whose, since when, what it waits for; cancel it."""
+
+import pandas as pd
+import streamlit as st
+
+from disco.server import log
+from disco.users import roots
+from disco.words import ago, how_many, roughly
+from disco.work import everyone, jobs
+from disco.work.everyone import Job
+from pages.shared.frame import errors, redraw, table
+from pages.shared.frame.names import shown
+
+_SECONDS = 3.0
+
+
+def section() -> None:
+    """The queue, drawn again every few seconds."""
+    st.subheader("Work", anchor=False)
+    st.fragment(_live, run_every=_SECONDS)()
+
+
+def _live() -> None:
+    found = everyone.going_on()
+    if not found:
+        st.caption("Nothing is running or queued.")
+        return
+    running = sum(job.status.state == "running" for job in found)
+    st.caption(f"{how_many(running, 'job')} running, {len(found) - running} queued, in the order of their turns.")
+    table.show(_frame(found), "Work of all users", _CONFIG, most=480)
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        picked = st.selectbox("Job", range(len(found)), format_func=lambda at: _label(found[at]), key="admin_job")
+        if st.button("Cancel it", icon=":material/stop:", key="admin_cancel"):
+            _cancel(found[picked])
+
+
+_CONFIG = {
+    "user": "User",
+    "run": "Run",
+    "work": "Work",
+    "state": "State",
+    "since": "Since",
+    "waits": "Waits",
+    "left": "Time left",
+}
+
+
+def _frame(found: list[Job]) -> pd.DataFrame:
+    return pd.DataFrame(
+        {
+            "user": [shown(roots.name_of(job.user)) for job in found],
+            "run": [shown(job.run.name) for job in found],
+            "work": [job.work.noun for job in found],
+            "state": [job.status.state for job in found],
+            "since": [ago(job.status.queued_at) for job in found],
+            "waits": ["" if job.wait is None else shown(job.wait.behind, 120) for job in found],
+            "left": ["" if job.status.eta is None else roughly(job.status.eta) for job in found],
+        }
+    )
+
+
+def _label(job: Job) -> str:
+    return shown(f"{roots.name_of(job.user)}: {job.work.noun} of {job.run.name}", 100)
+
+
+def _cancel(job: Job) -> None:
+    with errors.said(), st.spinner("Stopping"):
+        jobs.cancel(job.run, job.work)
+        log.act("cancelled", user=job.user, run=job.run.id, work=job.work.name)
+        redraw.page()

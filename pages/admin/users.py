@@ -1,0 +1,60 @@
+"""The users of the server: how many runs they have and how much room these take; delete a run."""
+
+import pandas as pd
+import streamlit as st
+
+from disco.files import folder_bytes
+from disco.runs import Run, find_runs
+from disco.server import log
+from disco.users import roots
+from disco.users.roots import User
+from disco.words import how_many, size
+from pages.shared.frame import errors, table
+from pages.shared.frame.names import code, distinct, plain, shown
+
+
+def section(own: User) -> None:
+    """All users, and the runs of one of them."""
+    st.subheader("Users", anchor=False)
+    users = roots.everyone()
+    room = {user: folder_bytes(roots.root_of(user)) for user in users}
+    users.sort(key=room.__getitem__, reverse=True)
+    st.caption(f"{how_many(len(users), 'user')}, {size(sum(room.values()))}.")
+    names = dict(zip(users, distinct(shown(roots.name_of(user)) for user in users), strict=True))
+    rows = {
+        "user": list(names.values()),
+        "runs": [len(find_runs(roots.root_of(user))[0]) for user in users],
+        "megabytes": [room[user] / 1e6 for user in users],
+        "folder": users,
+    }
+    room_column = st.column_config.NumberColumn("MB", format="%.1f")
+    columns = {"user": "User", "runs": "Runs", "megabytes": room_column, "folder": "Folder"}
+    table.show(pd.DataFrame(rows), "Users, their runs and the room these take", columns, most=480)
+    user = st.selectbox(
+        "User", users, format_func=names.__getitem__, index=None, placeholder="See runs", key="admin_user"
+    )
+    if user is not None:
+        _runs(user)
+
+
+def _runs(user: str) -> None:
+    """The runs of a user."""
+    found = find_runs(roots.root_of(user))[0]
+    if not found:
+        st.caption(f"{plain(roots.name_of(user))} has no runs.")
+        return
+    labels = dict(zip([run.id for run in found], distinct(shown(run.name) for run in found), strict=True))
+    by_id = {run.id: run for run in found}
+    picked = st.selectbox("Run", list(by_id), format_func=labels.__getitem__, key=f"admin_run_{user}")
+    run = by_id[picked]
+    with st.popover("Delete this run", icon=":material/delete:", type="tertiary"):
+        st.markdown(f"Delete {code(run.name)}, {size(folder_bytes(run.path))}? This cannot be undone.")
+        if st.button("Delete", type="primary", key="admin_delete"):
+            _delete(user, run)
+
+
+def _delete(user: str, run: Run) -> None:
+    with errors.said():
+        run.delete()
+        log.act("deleted", user=user, run=run.id)
+        st.rerun()

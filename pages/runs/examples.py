@@ -1,0 +1,34 @@
+"""The runs that an admin of the server shows to all: open one, or as an admin withdraw it."""
+
+import streamlit as st
+
+from disco import runs
+from disco.runs import Run, stamps
+from disco.server import log
+from disco.users import roots, shares
+from pages.shared import session
+from pages.shared.frame import errors
+from pages.shared.frame.names import plain
+
+
+def section() -> None:
+    """Nothing without examples."""
+    found = runs.find_examples()
+    if not found:
+        return
+    st.subheader("Examples", anchor=False)
+    st.caption("Everybody on this server can read them. A copy is yours to change.")
+    own = roots.user()
+    for run in found:
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            if st.button(plain(run.name), key=f"example_{run.id}", type="tertiary", icon=":material/hub:"):
+                session.run.select(run)
+                session.address.go("graph" if stamps.fit(run) or stamps.refinement(run) else "train")
+            if own is not None and own.is_admin:
+                st.button("Withdraw", key=f"withdraw_{run.id}", on_click=_withdraw, args=(run,))
+
+
+def _withdraw(run: Run) -> None:
+    with errors.said():
+        shares.withdraw(run.id)
+        log.act("withdrew", run=run.id)

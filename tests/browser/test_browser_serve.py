@@ -1,0 +1,112 @@
+"""A real server of many users: two guests and their links, what neither reaches of the other, and a stop in between."""
+
+import json
+import os
+import re
+import signal
+import urllib.error
+import urllib.request
+from collections.abc import Callable
+from pathlib import Path
+
+import psutil
+import pytest
+from browser_world import press, served
+from made_up import finished_run, refine_by_hand
+from playwright.sync_api import Browser, BrowserContext, Page, expect
+
+from disco.runs import Run
+from disco.users import roots
+from disco.users.roots import User
+
+pytestmark = pytest.mark.browser
+
+Guest = tuple[Page, User]
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Callable[[], str]:
+    """What the server has said so far."""
+    return lambda: (tmp_path / "server.log").read_text()
+
+
+@pytest.fixture
+def come(chromium: Browser, log: Callable[[], str]):
+    """Opens the link for all or for the admin in a new profile: the page, and the user it makes."""
+    contexts: list[BrowserContext] = []
+
+    def enter(who: str = "all") -> Guest:
+        context = chromium.new_context(accept_downloads=True)
+        contexts.append(context)
+        page = context.new_page()
+        page.goto(re.search(rf"For (?:the )?{who}: +(\S+)", log())[1])
+        expect(page.get_by_role("heading", name="What drives what?")).to_be_visible()
+        (secret,) = [one["value"] for one in context.cookies() if one["name"] == "disco_space"]
+        role = "admin" if who == "admin" else "user"
+        return page, User(roots.known_as(f"invite-{role}", secret), role == "admin")
+
+    yield enter
+    for context in contexts:
+        context.close()
+
+
+def made(user: User, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """A run of a user."""
+    monkeypatch.setenv(roots.VARIABLE, user.id)
+    run = refine_by_hand(finished_run(6))
+    run.rename("unheard-of")
+    return run
+
+
+def test_guests_share_a_run_by_a_link_and_reach_nothing_else(come, log, tmp_path, monkeypatch):
+    monkeypatch.setenv("DISCO_RUNS", str(tmp_path / "runs"))
+    with served(tmp_path / "runs", "serve", "--invite") as address:
+        (ada, owner), (bob, reader) = come(), come()
+        assert owner.id != reader.id
+        run = made(owner, monkeypatch)
+        ada.goto(f"{address}/graph?run={run.id}&tour=0")
+        press(ada, "Share")
+        press(ada, "Make a link")
+        link = ada.locator("code", has_text="shared~").inner_text()
+        ada.keyboard.press("Escape")
+        bob.goto(f"{address}/graph?run={run.id}")
+        expect(bob.get_by_text(f"There is no run {run.id}")).to_be_visible()
+        bob.goto(link)
+        expect(bob.get_by_text("unheard-of is shown to you by")).to_be_visible()
+        expect(bob.locator(".canvas .node").first).to_be_visible()
+        ada.goto(f"{address}/ordering?run={run.id}&tour=0")
+        with ada.expect_response(re.compile("/media/")) as made_file:
+            ada.get_by_role("button", name="Order, CSV").click()
+        file = made_file.value
+        assert file.status == 200 and "x1" in file.text()
+        assert bob.request.get(file.url).status == 404  # the address of another user's download
+        for headers in ({}, {"Cookie": "disco_space=guessed"}, {"X-Disco-User": owner.id}):
+            with pytest.raises(urllib.error.HTTPError, match="403"):
+                urllib.request.urlopen(urllib.request.Request(file.url, headers=headers), timeout=30)
+        health = json.load(urllib.request.urlopen(f"{address}/health", timeout=30))
+        assert health["ok"] and health["sessions"] == 2
+        policy = ada.request.get(address).headers["content-security-policy"]
+        assert "default-src 'self'" in policy and "frame-ancestors 'none'" in policy
+    refused = [json.loads(line) for line in log().splitlines() if '"refused"' in line]
+    assert {one["path"] for one in refused} >= {file.url.removeprefix(address)}
+
+
+def test_a_killed_server_comes_back_with_its_queue_and_its_pages(come, log, tmp_path, monkeypatch):
+    """Server and job are killed in the same moment, as when the machine stops."""
+    root = tmp_path / "runs"
+    monkeypatch.setenv("DISCO_RUNS", str(root))
+    with pytest.raises(AssertionError), served(root, "serve", "--invite") as address:
+        page, user = come()
+        press(page, "Load simulated counts")
+        press(page, "Find the graph")
+        expect(page.get_by_text("Likelihood search")).to_be_visible()
+        children = psutil.Process().children(recursive=True)
+        (server,) = [one for one in children if "serve" in one.cmdline()]
+        for process in [*server.children(recursive=True), server]:
+            os.kill(process.pid, signal.SIGKILL)
+    monkeypatch.setenv(roots.VARIABLE, user.id)
+    with served(root, "serve", "--invite", port=int(address.rpartition(":")[2])) as again:
+        assert again == address
+        expect(page.get_by_text("edges among 20 nodes")).to_be_visible()
+        assert "/graph?run=" in page.url
+    assert '"goes on"' in log()
