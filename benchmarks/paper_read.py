@@ -14,7 +14,6 @@ import pandas as pd
 from benchmarks.paper_data import CHANGES, INCREASING, Known
 from benchmarks.paper_fits import Bench, networks, variant
 from disco.cli.progress import Progress
-from disco.devices import choose_device
 from disco.errors import FitStopped, InputError
 from disco.files import read_json, write_json
 from disco.fit.fitted import Fitted
@@ -174,10 +173,7 @@ def read_refined(known: Known, choice: Choice, bench: Bench, label: str, run: Ru
             return bench.goes_on()
 
         own = {} if run is None else {"order": run.order(), "edges": run.edges()}
-        device = choose_device(bench.device).type
-        found = refine(
-            known.table, choice, device=device, callback=watch, dismissed=ARTEFACTS, **own
-        )  # it has none by design
+        found = refine(known.table, choice, callback=watch, dismissed=ARTEFACTS, **own)  # it has none by design
     own = {"score": found.score, "fits": found.fits, "undecided": int((~found.edges["decided"]).sum())}
     if choice.bootstrap:
         sure = found.edges[found.edges["bootstrap"] >= 0.9]

@@ -21,14 +21,14 @@ from disco.refine import Choice, refine
 from disco.simulate import Design, simulate
 
 
-def measure(design: Design, choice: Choice, device: str) -> dict:
+def measure(design: Design, choice: Choice) -> dict:
     """Refine one table and prune it by CAM."""
     drawn, before = simulate(design), matmul_peak()
     start = time.perf_counter()
     cam.edges(drawn.table, drawn.order)
     pruned = time.perf_counter() - start
     start = time.perf_counter()
-    found = refine(drawn.table, choice, device=device)
+    found = refine(drawn.table, choice)
     refined = time.perf_counter() - start
     scores = evaluate(drawn.truth, order=found.order, edges=found.edges)
     return {
@@ -44,7 +44,7 @@ def measure(design: Design, choice: Choice, device: str) -> dict:
         **{name: round(scores[name], 4) for name in ("a_top", "f1", "shd")},
         "peak_gflops": [round(peak / 1e9, 1) for peak in (before, matmul_peak())],
         "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024,
-        "machine": describe(device),
+        "machine": describe(),
     }
 
 
@@ -58,7 +58,6 @@ def main() -> None:
     parser.add_argument("--starts", type=int, default=Choice.starts)
     parser.add_argument("--restarts", type=int, default=Choice.restarts)
     parser.add_argument("--bootstrap", type=int, default=0)
-    parser.add_argument("--device", default="cpu")
     parser.add_argument("--threads", type=int, default=torch.get_num_threads())
     options = parser.parse_args()
     torch.set_num_threads(options.threads)
@@ -70,7 +69,7 @@ def main() -> None:
         folds=3 if options.bootstrap else 0,
         seed=options.seed,
     )
-    print(json.dumps(measure(design, choice, options.device)))
+    print(json.dumps(measure(design, choice)))
 
 
 if __name__ == "__main__":

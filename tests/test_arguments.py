@@ -12,7 +12,7 @@ from disco.fit.fitting import fit
 from disco.knowledge import Knowledge
 from disco.likelihood.check import check
 from disco.methods import find
-from disco.parents import cam, evidence, selectors
+from disco.parents import cam, selectors
 from disco.refine import Choice, refine
 from disco.refine.again import adjusted, costs, stress
 from disco.settings import Settings
@@ -38,8 +38,7 @@ REFUSED = {
     "settings": (lambda: refined(settings={}), "argument settings must be of type Settings or None; got a dict"),
     "settings of a fit": (lambda: fit(TABLE, {}, CPU), "argument settings must be of type Settings; got"),
     "settings of a transform": (lambda: transform_table(TABLE, "rank"), "argument settings .* got a str"),
-    "device": (lambda: refined(device="tpu"), "device must be auto, cpu or cuda; got 'tpu'"),
-    "device of evidence": (lambda: evidence.edges(TABLE, ABC, device="tpu"), "device must be auto, cpu or cuda"),
+    "device": (lambda: DISCO(device="tpu").fit(TABLE), "device must be auto, cpu or cuda; got 'tpu'"),
     "memory": (lambda: refined(memory=3), "argument memory must be of type Path or str or None; got an int"),
     "knowledge": (lambda: refined(knowledge={}), "argument knowledge must be of type Knowledge or None; got a dict"),
     "knowledge of a fit": (lambda: DISCO().fit(TABLE, knowledge={}), "argument knowledge must be of type Knowledge"),
@@ -91,7 +90,7 @@ def test_an_argument_that_cannot_be_used_is_refused_in_a_sentence(case):
 def test_what_can_be_used_is(tmp_path):
     for given in ({"edges": [("a", "b")]}, {"memory": str(tmp_path / "m.json")}, {"order": TABLE.columns}):
         with pytest.raises(FitStopped):
-            refine(TABLE, Choice(), knowledge=Knowledge(), device="auto", callback=lambda event: False, **given)
+            refine(TABLE, Choice(), knowledge=Knowledge(), callback=lambda event: False, **given)
     assert metrics.calibration(TRUTH, FOUND, bins=1)["edges"].tolist() == [2]
     assert metrics.f1(iter(TRUTH.to_numpy()), np.array([["a", "b"]])) == pytest.approx(2 / 3)
 

@@ -127,7 +127,8 @@ def _refine(command: argparse.ArgumentParser) -> None:
     command.add_argument("--redone", action="store_true", help="repeat the whole search on each bootstrap table (slow)")
     command.add_argument("--seed", type=int, help="seed of the random orders and of the bootstrap (0)")
     options.knowledge(command)
-    options.where(command)
+    options.now(command)
+    options.cluster(command)
 
 
 def _next(command: argparse.ArgumentParser) -> None:

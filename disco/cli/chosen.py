@@ -38,10 +38,9 @@ def chosen_run(arguments: argparse.Namespace, run: str, counts: str) -> Run:
     if arguments.out is None:
         raise InputError(f"{counts} needs --out, the folder of the new run.")
     part = read_counts(arguments.counts, arguments)
-    device = getattr(arguments, "device", None) or "auto"
     if (before := resumed(arguments.out, part.table, {}, None, known, part.roles)) is not None:
         dismiss(before, arguments)
         return before
     given = {name: value for name in ("transform", "levels") if (value := getattr(arguments, name, None)) is not None}
     reasons = reasons_of(arguments)
-    return new_run(part, Settings.of(**given), arguments.out, device, knowledge=known, dismissed=reasons, fits=False)
+    return new_run(part, Settings.of(**given), arguments.out, "auto", knowledge=known, dismissed=reasons, fits=False)

@@ -44,7 +44,7 @@ def run(arguments: argparse.Namespace) -> None:
         _set_truth(target, truth)
     if comparing.left(target, asked):
         go_on = "the same command continues with the remaining methods."
-        work_here(target, COMPARE, go_on, asked, device="cpu", now=arguments.now)
+        work_here(target, COMPARE, go_on, asked, now=arguments.now)
     ended = {one.method: one for one in compared.read_all(target)}
     found = [ended[name] for name in asked.methods if name in ended]
     known = target.truth()

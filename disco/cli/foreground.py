@@ -21,9 +21,7 @@ _STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _AGAIN = 0.1  # seconds between attempts to stop at once
 
 
-def work_here(
-    run: Run, work: Work, go_on: str, *asked: Any, label: str = "", device: str | None = None, now: bool = False
-) -> Any:
+def work_here(run: Run, work: Work, go_on: str, *asked: Any, label: str = "", now: bool = False) -> Any:
     """Start or resume long work on a run; the app shows it and can cancel it.
 
     Args:
@@ -31,7 +29,6 @@ def work_here(
         go_on: how to resume it, as a clause.
         asked: the choices, as in `jobs.start`.
         label: text before its progress.
-        device: auto, cpu or cuda; by default the run's own.
         now: whether it begins beside the work that it would wait for.
 
     Returns:
@@ -48,7 +45,7 @@ def work_here(
             progress(event)
             return not stopping.is_set()
 
-        lock = jobs.enqueue(run, work, *asked, pid=os.getpid(), device=device)
+        lock = jobs.enqueue(run, work, *asked, pid=os.getpid())
         try:
             if now:
                 jobs.start_at_once(run, work)

@@ -8,7 +8,6 @@ from disco.cli import artefacts
 from disco.cli.chosen import chosen_run
 from disco.cli.foreground import work_here
 from disco.cli.saying import say, sentence, short
-from disco.devices import choose_device
 from disco.graph import EXPERIMENT
 from disco.knowledge.resolved import FIXED, FREE, REQUIRED
 from disco.refine import Choice, Refined
@@ -30,10 +29,9 @@ def run(arguments: argparse.Namespace) -> None:
     names = ("starts", "restarts", "bootstrap", "folds", "bound", "seed", "seconds", "margin")
     given = {name: getattr(arguments, name) for name in names}
     choice = Choice(**{name: value for name, value in given.items() if value is not None}, redone=arguments.redone)
-    device = choose_device(arguments.device or "auto").type
     target = chosen_run(arguments, "RUN", "--counts")
     go_on = "the same command continues after the finished searches."
-    result = work_here(target, REFINE, go_on, choice, device=device, now=arguments.now)
+    result = work_here(target, REFINE, go_on, choice, now=arguments.now)
     _print(target, result, choice)
 
 

@@ -7,7 +7,6 @@ import networkx as nx
 
 from disco.cli.foreground import signals
 from disco.cli.progress import Progress
-from disco.devices import choose_device
 from disco.errors import FitStopped
 from disco.progress import Event
 from disco.runs import Run
@@ -35,6 +34,6 @@ def _compute(run: Run, selector: str) -> None:
             return not stopping.is_set()
 
         try:
-            compute_candidates(run, selector, device=choose_device("auto").type, callback=watch)
+            compute_candidates(run, selector, callback=watch)
         except (FitStopped, KeyboardInterrupt) as stop:
             raise FitStopped("stopped; nothing was saved.") from stop

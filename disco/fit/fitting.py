@@ -127,7 +127,6 @@ def _fit(
         variant.order,
         settings,
         knowledge=knowledge,
-        device=device.type,
         callback=reporter.part("selector", "node"),
     )
     return FitResult(fitted, variant, selectors.edges(candidates, variant.ocs, tau_z), candidates, training, notes)

@@ -1,9 +1,22 @@
-"""`newton.fit` compiled for the CPU: one problem after another, on all threads that torch may use.
+"""The likelihood of nodes given parents, and Newton's method on it, compiled: one problem after another.
 
-The tables, sums and steps are those of `evaluate` and `newton`, which explain them and compute whole batches at once,
-on a GPU. Two things are added: a table that is too coarse is refined, and the observed information is used if a step
-with the expected one is too long or, in a precise fit, after the first steps. Tests compare the two forms with each
-other and with the exact sum over the levels.
+θ = (b, base measure γ, bend κ, rows' own columns α, parents β): log p(x_i = v) = v̂ η + C(v)ᵀγ − A(η, γ) with
+v̂ = v / s_i, η = b + g(s) + h(z) + offset · s_i, h(z) linear in α and s = Σ_k f_k(x_k). With J = ∂η/∂(b, κ, α, β) and E
+and Cov under the model at a row,
+
+    ∂/∂γ = Σ C(x) − E C,   ∂/∂(b, κ, α, β) = Σ (x̂ − E v̂) J,
+    information = Σ of Cov of (v̂ J, C),
+
+the expected information, which is never indefinite, unlike the observed one. If κ is fixed at 0, the two are equal and
+the log-likelihood is concave.
+
+The sums over the levels depend on a row through η alone. So they are computed once on a grid of η and interpolated
+(cubic for moments, quintic for the log-likelihood), without a row × level array; errors in the log-likelihood are about
+1e-6. A table that is too coarse is refined. The grid ends where only one level remains, the lowest or the highest.
+Beyond it A is exactly linear in η, and the moments are constant. If a parent separates the levels of its child, η
+reaches thousands at some rows, and a grid over all of them would miss the bends of A in between.
+
+Tests compare all of this with the exact sum over the levels at every row.
 """
 
 import math
@@ -16,8 +29,7 @@ from torch import Tensor
 from disco.likelihood.batch import BatchDesign, Derivatives
 from disco.likelihood.cpu import arrays, compiled, of_problems, side_by_side, within, written_out
 from disco.likelihood.design import WIDTH
-from disco.likelihood.evaluate import GRID
-from disco.likelihood.grid import bounds, coefficients_of, is_fine, over_rows, table_of
+from disco.likelihood.grid import GRID, bounds, coefficients_of, is_fine, over_rows, table_of
 from disco.likelihood.products import copy, padded
 from disco.likelihood.rows import (
     Evaluation,
@@ -59,7 +71,7 @@ class Ended(NamedTuple):
 
 
 class BatchArrays(NamedTuple):
-    """The inputs of B problems, as in `evaluate.BatchDesign`; `weights`, `offset` and `mean` may be (B, 0)."""
+    """The inputs of B problems, as in `batch.BatchDesign`; `weights`, `offset` and `mean` may be (B, 0)."""
 
     parents: np.ndarray  # the rows' own blocks first
     counts: np.ndarray  # number of blocks of each
@@ -256,7 +268,7 @@ def _prior(problem, theta):
 
 @written_out
 def _evaluate(problem, theta, observed, found):
-    """`evaluate.tabulated` of one problem into `found`; returns the log-likelihood.
+    """One evaluation of one problem at `theta`, into `found`; returns the log-likelihood.
 
     If η is not finite, it is −∞ and `found` is unchanged. If `observed` is true, the information is the observed one,
     and so is its part in slopes and curvature.
@@ -293,7 +305,7 @@ def _evaluate(problem, theta, observed, found):
 
 @within
 def _assemble(problem, theta, table, shape, width, index, sums, found):
-    """`BatchDesign.assemble`: gradient and information into `found`; returns the log-likelihood."""
+    """Gradient and information, from the sums over the rows, into `found`; returns the log-likelihood."""
     gradient, information, plain, bending, products = (
         found.gradient,
         found.information,

@@ -145,7 +145,6 @@ class Design:
         was_set: np.ndarray | None = None,
         prior: Prior = FREE,
         dtype: torch.dtype = torch.float64,
-        device: torch.device | str = "cpu",
         names: Sequence[str] | None = None,
         at_rows: bool = True,
     ) -> "Design":
@@ -157,7 +156,7 @@ class Design:
             beside, prior, was_set: the rows' own columns, the normal prior, where a node was set from outside, (n, d).
             positions: nonnegative numbers on which the effects of parents depend, (n, d); the ranks unless given.
             dtype: type of the columns at the rows; everything on the levels is double.
-            device, names: the device, and column names for errors.
+            names: column names for errors.
             at_rows: whether to keep the columns at the rows, which `cells.fit_cells` does not need.
 
         Raises:
@@ -171,23 +170,23 @@ class Design:
         own, kinds = _blocks(beside, rows)
         widths = np.array([shape.shape[1] for _, shape in parts])
         return cls(
-            _by_node(ranks, device),
-            torch.as_tensor(value).to(device),
-            torch.as_tensor(exists).to(device),
-            torch.as_tensor(_counts(ranks, value.shape[1]), dtype=torch.float64).to(device),
-            torch.as_tensor(measure).to(device),
+            _by_node(ranks),
+            torch.as_tensor(value),
+            torch.as_tensor(exists),
+            torch.as_tensor(_counts(ranks, value.shape[1]), dtype=torch.float64),
+            torch.as_tensor(measure),
             widths,
-            _by_node(effects.ranks, device),
-            _columns(effects, own, rows if at_rows else 0, dtype, device),
-            torch.as_tensor(effects.basis).to(device),
+            _by_node(effects.ranks),
+            _columns(effects, own, rows if at_rows else 0, dtype),
+            torch.as_tensor(effects.basis),
             np.concatenate([effects.width, (kinds >= 0).sum(1)]),
-            torch.as_tensor(kinds).to(device),
+            torch.as_tensor(kinds),
             prior,
-            torch.as_tensor(np.log(ranks.std(axis=0))).to(device),
-            torch.as_tensor(_log_spread(along)).to(device),
-            torch.as_tensor(np.where(np.arange(measure.shape[2]) < widths[:, None], RIDGE, 1.0)).to(device),
-            None if offset is None else _offset(offset, rows).to(device),
-            None if was_set is None else torch.as_tensor(~was_set.T, dtype=torch.float64).contiguous().to(device),
+            torch.as_tensor(np.log(ranks.std(axis=0))),
+            torch.as_tensor(_log_spread(along)),
+            torch.as_tensor(np.where(np.arange(measure.shape[2]) < widths[:, None], RIDGE, 1.0)),
+            None if offset is None else _offset(offset, rows),
+            None if was_set is None else torch.as_tensor(~was_set.T, dtype=torch.float64).contiguous(),
         )
 
     @property
@@ -217,14 +216,14 @@ class Design:
 
     def blocks(self, parents: Tensor) -> Tensor:
         """Numbers of the blocks of columns of problems with given parents, (B, m + k): the rows' blocks first."""
-        own = torch.arange(self.nodes, self.nodes + self.own, device=parents.device)
+        own = torch.arange(self.nodes, self.nodes + self.own)
         return torch.cat([own.expand(len(parents), -1), parents], 1) if self.own else parents
 
     @cached_property
     def there(self) -> Tensor:
         """Mask of a block's columns without padding, (d + m + 1, WIDTH); the last row, for a parent −1, is empty."""
-        width = torch.as_tensor(np.append(self.width, 0), device=self.columns.device)
-        return torch.arange(WIDTH, device=width.device) < width[:, None]
+        width = torch.as_tensor(np.append(self.width, 0))
+        return torch.arange(WIDTH) < width[:, None]
 
     def unit(self, nodes: Tensor, parents: Tensor) -> Tensor:
         """Scale of each parent's coefficients, (B, k); undefined where the parent is −1."""
@@ -274,17 +273,15 @@ def _log_spread(positions: np.ndarray) -> np.ndarray:
     return np.log(np.maximum(positions.std(axis=0), 1e-9))
 
 
-def _by_node(ranks: np.ndarray, device: torch.device | str) -> Tensor:
+def _by_node(ranks: np.ndarray) -> Tensor:
     """Ranks, (n, d), with each node's ranks contiguous in memory."""
-    return torch.tensor(np.ascontiguousarray(ranks.T), dtype=torch.int64).to(device).T
+    return torch.tensor(np.ascontiguousarray(ranks.T), dtype=torch.int64).T
 
 
-def _columns(
-    effects: "_Effects", own: np.ndarray, rows: int, dtype: torch.dtype, device: torch.device | str
-) -> torch.Tensor:
+def _columns(effects: "_Effects", own: np.ndarray, rows: int, dtype: torch.dtype) -> Tensor:
     """The columns of the nodes' effects at the rows, then the rows' own, (nodes + own, WIDTH, rows)."""
     nodes = len(effects.basis)
-    columns = torch.empty((nodes + len(own), WIDTH, rows), dtype=dtype, device=device)
+    columns = torch.empty((nodes + len(own), WIDTH, rows), dtype=dtype)
     columns[nodes:] = torch.as_tensor(own[..., :rows]).to(columns)
     for node in range(nodes):
         columns[node] = torch.as_tensor(effects.basis[node][effects.ranks[:rows, node]].T).to(columns)

@@ -1,23 +1,33 @@
-"""The table over η of one problem, compiled for the CPU; `evaluate` has the array form."""
+"""The table over η of one problem, compiled."""
 
 import math
 
 import numpy as np
 
-from disco.likelihood.batch import FAR
 from disco.likelihood.cpu import within
-from disco.likelihood.evaluate import PIECES
 from disco.likelihood.rows import exp
 from disco.likelihood.small import dot
 
+GRID = 128  # cells of a table over η that contain rows
+FAR = 20.0  # nats by which a level must outweigh all others to count as the only one
 COARSE = 0.01  # nats by which A's increase over a cell may differ from its prediction by the curvature at both ends
 UNSEEN = 40.0  # nats by which a level is behind the likeliest one at a point, so that no digit of a sum shows it
-_PIECES = PIECES.numpy()
+# Weights of the grid points below and above a row at position t of its cell, by powers of t. The first three are for A,
+# A′ and A″, by the quintic that fits all three at both ends; the next two for a value and its slope, by a cubic; the
+# last for a value, by a line.
+_PIECES = np.array(
+    [
+        [[1, 0, 0, -10, 15, -6], [0, 1, 0, -6, 8, -3], [0, 0, 0.5, -1.5, 1.5, -0.5],
+         [1, 0, -3, 2, 0, 0], [0, 1, -2, 1, 0, 0], [1, -1, 0, 0, 0, 0]],
+        [[0, 0, 0, 10, -15, 6], [0, 0, 0, -4, 7, -3], [0, 0, 0, 0.5, -1, 0.5],
+         [0, 0, 3, -2, 0, 0], [0, 0, -1, 1, 0, 0], [0, 1, 0, 0, 0, 0]],
+    ]
+)  # fmt: skip # a table
 
 
 @within
 def bounds(value, exists, measure, gamma):
-    """v̂ of the lowest and the highest level, and the η beyond which only that one remains (`BatchDesign.bounds`)."""
+    """v̂ of the lowest and the highest level, and the η beyond which only that one remains; ±∞ for one level."""
     first, last = 0, len(value) - 1
     while not exists[first]:
         first += 1
@@ -111,7 +121,11 @@ def _add_times(sums, factor, values, first, last):
 
 @within
 def coefficients_of(table, width, dtype):
-    """`evaluate._coefficients`, one row per cell, (G − 1, 6 + 2 q)."""
+    """Polynomials of the position in each cell: a cubic for E v̂, lines for Var v̂ and Cov(v̂, C), (G − 1, 6 + 2 q).
+
+    All second moments are interpolated linearly, so that the information of a row is a mixture of covariances and never
+    indefinite.
+    """
     lines = 1 + (len(table) - 3) // 2
     found = np.empty((table.shape[1] - 1, 4 + 2 * lines), dtype)
     for g in range(len(found)):
@@ -127,7 +141,10 @@ def coefficients_of(table, width, dtype):
 
 @within
 def over_rows(table, shape, powers, width, gradient, information):
-    """`evaluate._over_rows`: Σ E C into the gradient, Σ Cov(C, C) into the information; returns Σ A."""
+    """Σ E C by a cubic into the gradient, Σ Cov(C, C) by a line into the information; returns Σ A, by a quintic.
+
+    Every sum is one product of the table with the weights of its grid points.
+    """
     q = len(shape)
     weights = np.zeros((6, len(powers)))
     for g in range(len(powers) - 1):

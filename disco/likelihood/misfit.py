@@ -58,13 +58,13 @@ def misfits(
         reporter.check()
         if number % _SIDE_BY_SIDE == 0:
             part = [(one, sorted(its)) for one, its in pairs[number : number + _SIDE_BY_SIDE]]
-            fitted = fit(design, Problems.of(part, design.columns.device)).theta
+            fitted = fit(design, Problems.of(part)).theta
         expected, mean = _expected(design, node, parents, fitted[number % _SIDE_BY_SIDE])
         if not np.isfinite(expected).all():
             found.append(np.nan)
             continue
-        columns, seen = _columns(design, parents, mean), _groups(design, node)[design.ranks[:, node].cpu().numpy()]
-        own = np.ones(design.rows, bool) if design.own_rows is None else design.own_rows[node].cpu().numpy() > 0
+        columns, seen = _columns(design, parents, mean), _groups(design, node)[design.ranks[:, node].numpy()]
+        own = np.ones(design.rows, bool) if design.own_rows is None else design.own_rows[node].numpy() > 0
         parts = [(halves == half) & own for half in (0, 1)]
         found.append(sum(_gain(expected, seen, columns, *both) for both in (parts, parts[::-1])))
     return np.array(found, dtype=float)
@@ -72,7 +72,7 @@ def misfits(
 
 def _groups(design: Design, node: int) -> np.ndarray:
     """The group of each level, (levels,)."""
-    counts = design.counts[node][design.exists[node]].cpu().numpy()
+    counts = design.counts[node][design.exists[node]].numpy()
     if len(counts) <= _GROUPS:
         return np.arange(len(counts))
     middle = (np.cumsum(counts) - counts / 2) / counts.sum()
@@ -81,17 +81,17 @@ def _groups(design: Design, node: int) -> np.ndarray:
 
 def _expected(design: Design, node: int, parents: Sequence[int], theta: Tensor) -> tuple[np.ndarray, np.ndarray]:
     """Log-probabilities of the groups, (n, groups), and the mean, (n,), at fitted coefficients, (P or more,)."""
-    batch = BatchDesign(design, Problems.of([(node, sorted(parents))], design.columns.device))
+    batch = BatchDesign(design, Problems.of([(node, sorted(parents))]))
     theta = theta[None, : design.head + WIDTH * len(parents)]
     eta, weights = batch.bent(theta)[0][0].double(), batch.log_weights(theta)[0]
     value = batch.value[0]
-    member = torch.nn.functional.one_hot(torch.as_tensor(_groups(design, node), device=value.device)).to(value)
+    member = torch.nn.functional.one_hot(torch.as_tensor(_groups(design, node))).to(value)
     logs, means = [], []
     for part in eta.split(max(_CELLS // len(value), 1)):
         probability = torch.softmax(part[:, None] * value + weights, 1)
         logs.append((probability @ member).clamp_min(1e-12).log())
         means.append(probability @ value)
-    return torch.cat(logs).cpu().numpy(), torch.cat(means).cpu().numpy()
+    return torch.cat(logs).numpy(), torch.cat(means).numpy()
 
 
 def _columns(design: Design, parents: Sequence[int], mean: np.ndarray) -> np.ndarray:
@@ -99,9 +99,9 @@ def _columns(design: Design, parents: Sequence[int], mean: np.ndarray) -> np.nda
     mean = _standard(mean[:, None])[:, 0]
     scores: list[np.ndarray] = []
     effects, products = [], []
-    own = design.columns[design.nodes :].flatten(0, 1)[design.kinds.flatten() >= 0].cpu().numpy().astype(float)
+    own = design.columns[design.nodes :].flatten(0, 1)[design.kinds.flatten() >= 0].numpy().astype(float)
     for parent in parents:
-        ranks = design.parent_ranks[:, parent].cpu().numpy()
+        ranks = design.parent_ranks[:, parent].numpy()
         counts = np.bincount(ranks)
         if len(counts) <= _FEW:
             effects += [ranks == level for level in range(1, len(counts))]

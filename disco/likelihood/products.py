@@ -1,4 +1,4 @@
-"""Products of columns summed over the rows, compiled for the CPU, block by block of rows."""
+"""Products of columns summed over the rows, compiled, block by block of rows."""
 
 import numpy as np
 import torch
@@ -21,7 +21,7 @@ def of_candidates(
         columns: of all blocks, (d + m, WIDTH, n).
         parents: block numbers, (B, k), padded with −1.
         outside: number of initial ones that are the rows' own.
-        slopes, curvature: of `evaluate.Derivatives`; products of two columns are multiplied by the curvature, those
+        slopes, curvature: of `batch.Derivatives`; products of two columns are multiplied by the curvature, those
             with a row's own column by the variance and the slope of the link.
         candidates: node numbers, (B, c), padded with −1, for which the sums are 0.
 

@@ -1,10 +1,9 @@
-"""Work at the rows, compiled for the CPU, one problem after another.
+"""Work at the rows, compiled, one problem after another.
 
-Every row passes through some thirty small steps. As array operations, each step reads and writes all rows of all
-problems, which takes most of the time of a fit on a CPU. Here a block of rows stays in the cache through all steps, and
-products of columns are summed block by block. The array form of the same steps, for a GPU, is in `evaluate` and
-`steps`. Compiled functions receive the whole arrays of a problem, because loops over two-dimensional slices are not
-vectorised.
+Every row passes through some thirty small steps. As array operations, each step would read and write all rows of all
+problems, which takes many times as long (benchmarks/log/2026-11-27-one-engine.md). Here a block of rows stays in the
+cache through all steps, and products of columns are summed block by block. Compiled functions receive the whole arrays
+of a problem, because loops over two-dimensional slices are not vectorised.
 """
 
 import math
@@ -63,7 +62,7 @@ class Grid(NamedTuple):
 
 
 class Evaluation(NamedTuple):
-    """The results of one evaluation of one problem, as in `evaluate.Derivatives`."""
+    """The results of one evaluation of one problem, as in `batch.Derivatives`."""
 
     slopes: np.ndarray
     curvature: np.ndarray
@@ -72,12 +71,14 @@ class Evaluation(NamedTuple):
 
 
 class Sums(NamedTuple):
-    """Sums over the rows, as in `evaluate.AtRows` unless stated otherwise; k includes the rows' own blocks.
+    """Sums over the rows; k includes the rows' own blocks.
+
+    With r = weight · (x̂ − E v̂, Var v̂, Cov(v̂, C)) at the rows:
 
     Attributes:
         powers: sums of the weight times the powers 0 to 5 of the position in a cell, by cell, (G, 6).
-        plain: (2 + q,).
-        bending: (2 + q, 2).
+        plain: Σ r, (2 + q,).
+        bending: Σ r ∂g/∂κ and Σ r (∂g/∂κ)², (2 + q, 2).
         products: with the columns of each block, (k, WIDTH · k + 3 + q, padded, WIDTH): first those of the blocks'
             columns times the curvature, each pair of blocks once, then those of the slopes.
     """
@@ -164,7 +165,7 @@ def bend_at_rows(rows, bend, intercept):
 
 @within
 def read_at_rows(columns, parents, outside, rows, bend, observed, grid, found, sums):
-    """The content of `evaluate.AtRows`, from a table over η, into `found` and `sums`; returns its `index`.
+    """Slopes, curvature and sums over the rows, from a table over η; returns Σ x̂ η minus A's increase beyond the grid.
 
     Slopes and curvature of `found` are overwritten, `sums` are added to. If `observed` is true, the information is the
     observed one: the residuals times the second derivatives of η are subtracted.
@@ -228,7 +229,7 @@ def _own_products(columns, parents, outside, turn, start, size, times, left, pro
 
 @within
 def _residuals(rows, start, size, grid, times, powers):
-    """x̂ − E v̂, Var v̂ and Cov(v̂, C) times the weight at a block of rows, into `times`; returns their `index`."""
+    """x̂ − E v̂, Var v̂ and Cov(v̂, C) times the weight at a block of rows, into `times`; returns `_index` of them."""
     own, weights, coefficients = rows.own, rows.weights, grid.coefficients
     number = own.dtype.type
     cells, offsets = np.empty(BLOCK, np.int32), np.empty(BLOCK, own.dtype)
@@ -264,7 +265,7 @@ def _located(rows, start, size, grid, cells, offsets):
 
 @within
 def _index(rows, start, size, grid):
-    """`AtRows.index` of a block of rows.
+    """Σ x̂ η of a block of rows, minus the increase of the normaliser beyond the grid.
 
     A summing loop must not write: otherwise the order of its sum, and so the last digit, would depend on the arrays'
     positions in memory.

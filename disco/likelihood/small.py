@@ -1,4 +1,4 @@
-"""Small symmetric systems, compiled for the CPU: A = D + Λ with D ⪰ 0 summed from rows and Λ a diagonal prior.
+"""Small symmetric systems, compiled: A = D + Λ with D ⪰ 0 summed from rows and Λ a diagonal prior.
 
 In exact arithmetic every pivot of A's Cholesky factor is at least its entry of Λ, because a Schur complement of D ⪰ 0
 is ⪰ 0 itself. Rounding can lower a pivot below that if columns are duplicates, a level has no rows, or a column is
@@ -69,10 +69,10 @@ def solve(matrices: Tensor, least: Tensor, right: Tensor) -> tuple[Tensor, Tenso
         least: (B, P).
         right: (B, P).
     """
-    found, logarithm = right.cpu().clone(), right.new_empty(len(right), device="cpu")
-    given = arrays(matrices.cpu(), least.cpu(), found, logarithm)
+    found, logarithm = right.clone(), right.new_empty(len(right))
+    given = arrays(matrices, least, found, logarithm)
     side_by_side(len(matrices), lambda part: _solve(*(one[part] for one in given)))
-    return found.to(right), logarithm.to(right)
+    return found, logarithm
 
 
 @compiled
@@ -91,10 +91,10 @@ def inverse(matrices: Tensor, least: Tensor) -> Tensor:
         matrices: (B, P, P).
         least: (B, P).
     """
-    found = torch.empty_like(matrices, device="cpu")
-    given = arrays(matrices.cpu(), least.cpu(), found)
+    found = torch.empty_like(matrices)
+    given = arrays(matrices, least, found)
     side_by_side(len(matrices), lambda part: _inverse(*(one[part] for one in given)))
-    return found.to(matrices)
+    return found
 
 
 @compiled

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from disco.likelihood import products
-from disco.likelihood.batch import Problems, columns_of
+from disco.likelihood.batch import Problems
 from disco.likelihood.cpu import arrays, compiled, of_problems, side_by_side
 from disco.likelihood.design import WIDTH, Design
 from disco.likelihood.newton import Fits
@@ -56,7 +56,7 @@ class Removals(NamedTuple):
 
 
 def additions(design: Design, problems: Problems, fits: Fits, candidates: Tensor) -> Additions:
-    """The predicted gain of every candidate parent, on the CPU.
+    """The predicted gain of every candidate parent.
 
     Args:
         design: the table.
@@ -64,13 +64,12 @@ def additions(design: Design, problems: Problems, fits: Fits, candidates: Tensor
         candidates: node numbers, (B, c), padded with −1.
     """
     moments, theta, (batch, count) = fits.moments, fits.theta, candidates.shape
-    summed = products.of_candidates if theta.device.type == "cpu" else of_candidates
-    sums, pairs = summed(
+    sums, pairs = products.of_candidates(
         design.columns, design.blocks(problems.parents), design.own, moments.slopes, moments.curvature, candidates
     )
     centre, prior = design.expected(problems.node, candidates)
     fitted = (moments.information, fits.penalty, moments.gradient, fits.converged)
-    asked = _Candidates(*(part.cpu() for part in (*fitted, sums.permute(0, 2, 3, 1), pairs, centre, prior)))
+    asked = _Candidates(*fitted, sums.permute(0, 2, 3, 1), pairs, centre, prior)
     gain, evidence = (torch.zeros((batch, count), dtype=torch.float64) for _ in range(2))
     own, others = (torch.zeros((batch, count, size), dtype=torch.float64) for size in (WIDTH, theta.shape[1]))
     found = Additions(gain, evidence, own, others)
@@ -142,39 +141,14 @@ def _additions(given, found):
             backward(factor, others[b, c])
 
 
-def of_candidates(
-    columns: Tensor, parents: Tensor, outside: int, slopes: Tensor, curvature: Tensor, candidates: Tensor
-) -> tuple[Tensor, Tensor]:
-    """`products.of_candidates` in array form; problems with the same candidates share one product."""
-    x = columns_of(columns, parents)
-    own, others = x[:, : WIDTH * outside] * slopes[:, 1:2], x[:, WIDTH * outside :] * curvature[:, None]
-    left = torch.cat([slopes, own, others], 1)
-    (batch, size), count = left.shape[:2], candidates.shape[1]
-    sums = torch.zeros((batch, size, count, WIDTH), dtype=torch.float64, device=left.device)
-    pairs = sums.new_zeros((batch, count, WIDTH, WIDTH))
-    if not count:
-        return sums, pairs
-    lists, group = candidates.unique(dim=0, return_inverse=True)
-    for number, nodes in enumerate(lists):
-        members, there = (group == number).nonzero().squeeze(1), (nodes >= 0).nonzero().squeeze(1)
-        z = columns.index_select(0, nodes[there])  # (c, WIDTH, n)
-        product = torch.mm(left.index_select(0, members).flatten(0, 1), z.flatten(0, 1).T).double()
-        sums[members[:, None], :, there] = (
-            product.unflatten(0, (len(members), size)).unflatten(2, (-1, WIDTH)).transpose(1, 2)
-        )
-        for member in members.tolist():
-            pairs[member, there] = torch.bmm(z * curvature[member], z.mT).double()
-    return sums, pairs
-
-
 def removals(design: Design, problems: Problems, fits: Fits) -> Removals:
-    """The predicted loss without each parent of every problem, on the CPU."""
+    """The predicted loss without each parent of every problem."""
     (batch, count), size = problems.parents.shape, fits.theta.shape[1]
     centre, prior = design.expected(problems.node, problems.parents)
     loss, evidence = (torch.zeros((batch, count), dtype=torch.float64) for _ in range(2))
     found = Removals(loss, evidence, torch.zeros((batch, count, size), dtype=torch.float64))
-    fitted = (part.cpu() for part in (fits.moments.information, fits.penalty, fits.theta, centre, prior))
-    given, written = _Parents(*arrays(*fitted)), Removals(*arrays(*found))
+    given = _Parents(*arrays(fits.moments.information, fits.penalty, fits.theta, centre, prior))
+    written = Removals(*arrays(*found))
     side_by_side(batch, lambda part: _removals(of_problems(given, part), of_problems(written, part)))
     return found
 

@@ -36,7 +36,7 @@ class Options:
         projection: amortised, as the settings say; or direct or recursive, a projection network trained further after
             every removal of a node (`disco.fit.stagewise`).
         settings: other settings of the fit that differ from the preset.
-        device: auto, cpu or cuda; auto is cpu for a refinement.
+        device: of the fit: auto, cpu or cuda.
         starts, restarts: starts and restarts of the refinement.
         seed: seed of either.
     """
@@ -110,8 +110,7 @@ def _refined(
     callback: Callback | None,
 ) -> Found:
     choice = Choice(starts=options.starts, restarts=options.restarts, seed=options.seed, folds=0, bootstrap=0)
-    device = "cpu" if options.device == "auto" else options.device
-    found = refine(given, choice, knowledge=knowledge, device=device, callback=callback, dismissed=ARTEFACTS)
+    found = refine(given, choice, knowledge=knowledge, callback=callback, dismissed=ARTEFACTS)
     scores = found.edges[["parent", "child"]].assign(score=found.edges["gain_nats"])
     names, parts = list(given.counts.columns), (found.found.directed, found.found.undirected)
     return Found.of(names, parts[0], undirected=parts[1], order=found.order, scores=scores, notes=found.notes)

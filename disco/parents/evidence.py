@@ -11,7 +11,6 @@ import numpy as np
 import pandas as pd
 import torch
 
-from disco.devices import choose_device
 from disco.graph import check_order
 from disco.knowledge import Resolved
 from disco.likelihood.covariates import around, ranks_of, rates
@@ -33,7 +32,6 @@ def edges(
     *,
     rules: Resolved | None = None,
     adjustment: Adjustment | None = None,
-    device: str = "cpu",
     callback: Callback | None = None,
 ) -> pd.DataFrame:
     """The parents of every node among its predecessors.
@@ -43,7 +41,6 @@ def edges(
         order: all columns, sources first.
         rules: rules that the parents and the order obey, by the table's columns.
         adjustment: covariates and exposure of the rows.
-        device: auto, cpu or cuda.
         callback: receives the events, three per node (screen, parents, fitted prior); returning False stops.
 
     Returns:
@@ -64,7 +61,6 @@ def edges(
         positions=None if as_rates is None else ranks_of(as_rates),
         prior=BEFORE,
         dtype=torch.float32,
-        device=choose_device(device),
         names=names,
     )
     reporter = Reporter(callback, {"selector": 1.0}, STOPPED)

@@ -51,7 +51,6 @@ def candidates(
     *,
     knowledge: Knowledge | None = None,
     adjustment: Adjustment | None = None,
-    device: str = "cpu",
     callback: Callback | None = None,
 ) -> pd.DataFrame:
     """Every candidate edge along an order, scored by `cam`, `pcm` or `evidence`.
@@ -68,7 +67,6 @@ def candidates(
             CAM and PCM test every candidate given all predecessors, including forbidden ones, then drop forbidden edges
             and keep required ones.
         adjustment: the adjustment of all rows, used in every regression and likelihood.
-        device: cpu or cuda, for `evidence`.
         callback: receives the events of the selector; returning False stops.
 
     Returns:
@@ -87,7 +85,7 @@ def candidates(
     names = list(rows.columns)
     told = learnt_of(whole, names, None if knowledge is None else knowledge.resolve(names))
     arguments: dict[str, dict[str, Any]] = {
-        "evidence": {"rules": told.rules, "device": device},
+        "evidence": {"rules": told.rules},
         "cam": {"cutoff": CUTS["cam"]},
         "pcm": {"alpha": CUTS["pcm"], "seed": settings.seed},
     }

@@ -222,7 +222,7 @@ def costs(
     reporter = Reporter(callback, _WEIGHTS)
     reporter.step("search", 0, 1)
     around = None if given.adjustment is None else given.adjustment.contexts_as_covariates()
-    task = Task.of(given.counts, choice, settings or Settings(), None, None, around, "cpu", knowledge)
+    task = Task.of(given.counts, choice, settings or Settings(), None, None, around, knowledge)
     inner = Reporter(reporter.part("search", "part"), WEIGHTS, STOPPED)
     searched = search_everywhere(task, screen(task.design, rules=task.rules), inner, Memory())
     best, lines = searched.best.found, []

@@ -39,7 +39,7 @@ def design_effects(design: Design, parents: Sequence[Parents], edges: pd.DataFra
         group: every row's group number, (n,).
     """
     residuals = _residuals(design, parents)
-    straight = design.columns[: design.nodes, 0].cpu().numpy()
+    straight = design.columns[: design.nodes, 0].numpy()
     found = []
     for pair in zip(edges["parent"].to_numpy(int), edges["child"].to_numpy(int), strict=True):
         found.append(max(_effect(residuals[node] * straight[other], group) for node, other in (pair, pair[::-1])))
@@ -69,10 +69,10 @@ def _residuals(design: Design, parents: Sequence[Parents]) -> np.ndarray:
     found = []
     for first in range(0, design.nodes, _SIDE_BY_SIDE):
         nodes = range(first, min(first + _SIDE_BY_SIDE, design.nodes))
-        problems = Problems.of([(node, sorted(parents[node])) for node in nodes], design.columns.device)
+        problems = Problems.of([(node, sorted(parents[node])) for node in nodes])
         fits = fit(design, problems)
         slope = BatchDesign(design, problems).bent(fits.theta)[1]
-        found.append((fits.moments.slopes[:, 0] / slope).cpu().numpy())
+        found.append((fits.moments.slopes[:, 0] / slope).numpy())
     return np.concatenate(found)
 
 

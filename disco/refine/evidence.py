@@ -138,7 +138,7 @@ class _Judging:
         rows = evidence(self.scores, self.classes, found.order, found.parents, self.whole, [edge[:2] for edge in edges])
         if self.task.group is not None and len(rows):
             rows = shared_out(rows, design_effects(design, found.parents, rows, self.task.group), design)
-        levels = design.exists.sum(1).cpu().numpy()
+        levels = design.exists.sum(1).numpy()
         sure = decided(rows, self.misfit, levels, self.task.choice.bound, self.elsewhere, self.task.contexts)
         pairs = list(zip(rows["parent"], rows["child"], strict=True))
         if (known := self.task.known) is not None:

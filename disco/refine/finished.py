@@ -44,7 +44,7 @@ def refined(
     nodes = pd.DataFrame(
         {
             "node": names,
-            "levels": design.exists.sum(1).cpu().numpy(),
+            "levels": design.exists.sum(1).numpy(),
             "misfit_nats": judged.misfit,
             "misfit_per_row": judged.misfit / design.rows,
         }

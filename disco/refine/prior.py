@@ -99,7 +99,7 @@ def fitted(design: Design, parents: Sequence[Sequence[int]]) -> Prior:
     for node, nodes in enumerate(parents):
         by_size.setdefault(len(nodes), []).append(node)
     batches = [
-        Problems.of([(node, sorted(parents[node])) for node in nodes], design.columns.device)
+        Problems.of([(node, sorted(parents[node])) for node in nodes])
         for size, nodes in by_size.items()
         if size or design.own
     ]
@@ -126,8 +126,8 @@ def _better(design: Design, batches: Sequence[Problems], fits: Sequence[Fits]) -
             continue
         effects.append(_likelihoods(design, problems, one, variance))
         unit = design.unit(problems.node, problems.parents)[..., None]
-        width = torch.as_tensor(design.width, device=unit.device)[problems.parents]
-        column = torch.arange(WIDTH, device=unit.device)
+        width = torch.as_tensor(design.width)[problems.parents]
+        column = torch.arange(WIDTH)
         is_bend = ((column > 0) & (column < width[..., None])).flatten(1)
         theta, varies = (part[:, design.head :].unflatten(1, (-1, WIDTH)) for part in (one.theta, variance))
         theta, varies = (theta / unit).flatten(1)[is_bend], (varies / unit.square()).flatten(1)[is_bend]
@@ -147,10 +147,10 @@ def _of_rows(design: Design, theta: Tensor, variance: Tensor, kinds: int) -> np.
     """Σ (1 − λ V) and Σ θ² of the rows' own columns, by kind, (2, kinds)."""
     own = slice(design.bend + 1, design.head)
     there = design.kinds.flatten() >= 0
-    kind = design.kinds.flatten()[there].cpu().numpy()
+    kind = design.kinds.flatten()[there].numpy()
     precision = design.own_precision.flatten()[there]
-    known = (1 - precision * variance[:, own][:, there]).sum(0).cpu().numpy()
-    square = theta[:, own][:, there].square().sum(0).cpu().numpy()
+    known = (1 - precision * variance[:, own][:, there]).sum(0).numpy()
+    square = theta[:, own][:, there].square().sum(0).numpy()
     return np.stack([np.bincount(kind, part, kinds) for part in (known, square)])
 
 
@@ -161,7 +161,7 @@ def _likelihoods(design: Design, problems: Problems, fits: Fits, variance: Tenso
     information = (1 / variance[:, at] - precision).clamp_min(0.0)
     pull = fits.theta[:, at] / variance[:, at] - precision * mean
     apart = design.apart(problems.node, problems.parents)
-    return torch.stack([information, pull, apart]).flatten(1).cpu().numpy()
+    return torch.stack([information, pull, apart]).flatten(1).numpy()
 
 
 def _of_linear(effects: np.ndarray) -> tuple[float, float, float]:

@@ -10,7 +10,6 @@ import pandas as pd
 
 from disco.checks import require_types
 from disco.cluster import check_memory, each
-from disco.devices import choose_device
 from disco.experiments import contrasts, remarks
 from disco.knowledge import Knowledge
 from disco.likelihood.batch import Problems
@@ -58,7 +57,6 @@ def refine(
     edges: Edges | None = None,
     roles: Given | None = None,
     knowledge: Knowledge | None = None,
-    device: str = "cpu",
     callback: Callback | None = None,
     memory: Path | str | None = None,
     dismissed: Collection[str] = (),
@@ -72,7 +70,7 @@ def refine(
         edges: edges that must pass the screen.
         roles: roles of the columns that are not counts: covariates, exposure, group (`disco.table.roles`).
         knowledge: rules that every order and graph obeys, including those on drawn rows.
-        device, callback: auto, cpu or cuda; receives the events, and stops by returning False.
+        callback: receives the events, and stops by returning False.
         memory: a file for finished searches, so that the same call continues after an interruption.
         dismissed: kinds of artefacts (`disco.table.artefacts`) not to look for; any other leaves directions undecided.
 
@@ -82,12 +80,12 @@ def refine(
     """
     require_types(choice=(choice, Choice | None), settings=(settings, Settings | None))
     require_types(knowledge=(knowledge, Knowledge | None), memory=(memory, Path | str | None))
-    choice, settings, on = choice or Choice(), settings or Settings(), choose_device(device).type
+    choice, settings = choice or Choice(), settings or Settings()
     draws = {} if choice.bootstrap or choice.folds else {"bootstrap": 0.0}
     reporter = Reporter(callback, {**WEIGHTS, **draws}, STOPPED, choice.seconds)
     given, aside = prepare(table, roles), ignored(table, roles)
     many, nodes = given.counts.shape
-    check_memory(f"A refinement of {many:,} rows × {nodes:,} columns", partial(cost.peak_bytes, many), nodes, on)
+    check_memory(f"A refinement of {many:,} rows × {nodes:,} columns", partial(cost.peak_bytes, many), nodes, "cpu")
     whole, notes, rows = None, list[str](), searched_rows(given.counts.to_numpy())
     shown = contrasts(given, choice.margin)
     notes += remarks(given, shown)
@@ -97,9 +95,9 @@ def refine(
         given, aside = given.take(rows), aside.iloc[rows] if len(aside) else aside
     found = artefacts(given, aside=aside, dismissed=dismissed)
     given, columns = contexts_as_columns(given)
-    task = Task.of(given.counts, choice, settings, order, edges, given.adjustment, on, knowledge, shown, columns)
+    task = Task.of(given.counts, choice, settings, order, edges, given.adjustment, knowledge, shown, columns)
     candidates = _candidates(task, reporter)
-    key = key_of(task.design.ranks.cpu().numpy(), choice, order, candidates, given.adjustment, knowledge)
+    key = key_of(task.design.ranks.numpy(), choice, order, candidates, given.adjustment, knowledge)
     kept = Memory.of(None if memory is None else Path(memory), key, task.names)
     result = _searched(task, candidates, kept, reporter, whole, tells_decided=not found)
     result = without_contexts(result, columns, has_rules=knowledge is not None)
@@ -134,9 +132,8 @@ def _searched(
 def _candidates(task: Task, reporter: Reporter) -> list[tuple[int, ...]]:
     """The pairs that pass the screen, by node."""
     nodes = task.design.nodes
-    if task.design.columns.device.type == "cpu":
-        reporter.step("screen", 0, nodes, message="screen: compiling (takes some seconds the first time)")
-        fit(task.design, Problems.of([(0, ())]))
+    reporter.step("screen", 0, nodes, message="screen: compiling (takes some seconds the first time)")
+    fit(task.design, Problems.of([(0, ())]))
     reporter.step("screen", 0, nodes, message="screen: testing which pairs may be related")
     return screen(task.design, also=task.also, rules=task.rules, reporter=reporter)
 

@@ -253,7 +253,7 @@ def _fitted(wanted: Sequence[tuple[Scores, Wanted]]) -> list[NodeFit]:
     first, keys = wanted[0][0], [key for _, key in wanted]
     fits, problems = _fits(wanted)
     others = [(node, [-1 if one in parents else one for one in first.candidates[node]]) for node, parents in keys]
-    lists = Problems.of(others, first.design.columns.device).parents
+    lists = Problems.of(others).parents
     more = additions(first.design, problems, fits, lists)
     less = removals(first.design, problems, fits)
     return _apart([scores for scores, _ in wanted], keys, fits, more, less)
@@ -263,7 +263,7 @@ def _fits(wanted: Sequence[tuple[Scores, Wanted]]) -> tuple[Fits, Problems]:
     """The fits of a batch, from the starting points of their scores, or from the marginal start if those fail."""
     first, keys = wanted[0][0], [key for _, key in wanted]
     design = first.design
-    problems = Problems.of(keys, design.columns.device)
+    problems = Problems.of(keys)
     begun = [scores.start_of(*key) for scores, key in wanted]
     fresh = torch.tensor([start is None or not np.isfinite(start).all() for start in begun])
     theta = torch.zeros((len(keys), design.head + WIDTH * problems.parents.shape[1]), dtype=torch.float64)
@@ -273,19 +273,18 @@ def _fits(wanted: Sequence[tuple[Scores, Wanted]]) -> tuple[Fits, Problems]:
     weights = first.weights
     if any(scores is not first for scores, _ in wanted):
         weights = torch.stack([scores.weights for scores, _ in wanted])  # type: ignore[misc]  # then all are weighted
-    fits = fit(design, problems, theta.to(design.value), weights=weights, tolerance=first.tolerance)
-    lost = ~(fits.evidence.isfinite() & fits.log_likelihood.isfinite()).cpu() & ~fresh
+    fits = fit(design, problems, theta, weights=weights, tolerance=first.tolerance)
+    lost = ~(fits.evidence.isfinite() & fits.log_likelihood.isfinite()) & ~fresh
     if bool(lost.any()):  # a step from another fit can be too long
         _begin_anew(design, problems, lost, theta)
-        fits = fit(design, problems, theta.to(design.value), weights=weights, tolerance=first.tolerance)
+        fits = fit(design, problems, theta, weights=weights, tolerance=first.tolerance)
     return fits, problems
 
 
 def _begin_anew(design: Design, problems: Problems, which: torch.Tensor, theta: torch.Tensor) -> None:
     """Write the marginal start of some problems, a mask (B,), into θ."""
     if bool(which.any()):
-        there = which.to(problems.node.device)
-        theta[which] = marginal_start(design, Problems(problems.node[there], problems.parents[there])).cpu()
+        theta[which] = marginal_start(design, Problems(problems.node[which], problems.parents[which]))
 
 
 def _apart(
@@ -293,8 +292,8 @@ def _apart(
 ) -> list[NodeFit]:
     """The single fits of a batch; if one has no finite score, adding or removing any parent may be tried."""
     kept = []
-    theta, ll = fits.theta.cpu().numpy(), fits.log_likelihood.cpu().numpy()
-    evidence, gain, loss = fits.evidence.cpu().numpy(), more.evidence.numpy(), less.evidence.numpy()
+    theta, ll = fits.theta.numpy(), fits.log_likelihood.numpy()
+    evidence, gain, loss = fits.evidence.numpy(), more.evidence.numpy(), less.evidence.numpy()
     add = torch.cat([more.own, more.others], -1).float().numpy()
     drop = less.others.float().numpy()
     finite = np.isfinite(gain).all(1)

@@ -95,17 +95,17 @@ def supported(
         parents: of every node in it.
         part: the positions of the children.
     """
-    design, found, device = scores.design, list[tuple[int, int]](), scores.design.columns.device
+    design, found = scores.design, list[tuple[int, int]]()
     for first in range(part.start, part.stop, _SIDE_BY_SIDE):
         scores.reporter.check()
         nodes = order[first : min(first + _SIDE_BY_SIDE, part.stop)]
-        problems = Problems.of([(node, sorted(parents[node])) for node in nodes], device)
+        problems = Problems.of([(node, sorted(parents[node])) for node in nodes])
         fits = fit(design, problems, tolerance=SEARCHING)
         before = [_open(scores, order[: first + number], node) for number, node in enumerate(nodes)]
         for at in range(0, max(map(len, before)), _AT_ONCE):
             lists = [(node, others[at : at + _AT_ONCE]) for node, others in zip(nodes, before, strict=True)]
-            others = Problems.of(lists, device).parents
-            predicted = additions(design, problems, fits, others).evidence.cpu().numpy()
+            others = Problems.of(lists).parents
+            predicted = additions(design, problems, fits, others).evidence.numpy()
             found += [
                 (node, other)
                 for node, ones, worth in zip(nodes, others.tolist(), predicted, strict=True)
@@ -130,7 +130,7 @@ def correlations(design: Design) -> np.ndarray:
 
 def _standardised(design: Design) -> np.ndarray:
     """The standardised √ranks without what the rows' own columns explain, (n, d)."""
-    roots, own = np.sqrt(design.parent_ranks.cpu().numpy()), _own(design)
+    roots, own = np.sqrt(design.parent_ranks.numpy()), _own(design)
     if own.shape[1]:
         around = np.column_stack([np.ones(design.rows), own])
         roots = roots - around @ np.linalg.lstsq(around, roots, rcond=None)[0]
@@ -139,7 +139,7 @@ def _standardised(design: Design) -> np.ndarray:
 
 def _own(design: Design) -> np.ndarray:
     """The rows' own columns, (n, columns)."""
-    return design.columns[design.nodes :].flatten(0, 1)[design.kinds.flatten() >= 0].cpu().numpy().T.astype(float)
+    return design.columns[design.nodes :].flatten(0, 1)[design.kinds.flatten() >= 0].numpy().T.astype(float)
 
 
 def _partial_correlations(design: Design) -> Iterator[tuple[int, np.ndarray]]:
@@ -229,11 +229,11 @@ def _outstanding(
         reporter.check()
         own = neighbours[first : first + _SIDE_BY_SIDE]
         nodes = part[first : first + _SIDE_BY_SIDE]
-        problems = Problems.of(list(zip(nodes, own, strict=True)), design.columns.device)
+        problems = Problems.of(list(zip(nodes, own, strict=True)))
         fits = fit(design, problems, tolerance=SEARCHING)
         for at in range(0, design.nodes, _AT_ONCE):
-            others = torch.arange(at, min(at + _AT_ONCE, design.nodes), device=design.columns.device)
-            gain = additions(design, problems, fits, others.expand(len(nodes), -1)).gain.cpu()
+            others = torch.arange(at, min(at + _AT_ONCE, design.nodes))
+            gain = additions(design, problems, fits, others.expand(len(nodes), -1)).gain
             found[first : first + len(nodes), at : at + _AT_ONCE] = gain > least[at : at + _AT_ONCE]
         for number, node in enumerate(nodes):
             found[first + number, [node, *own[number]]] = False

@@ -72,7 +72,7 @@ def constant_columns(
     design: Design, group: np.ndarray | None, arm: np.ndarray | None, choice: Choice
 ) -> dict[str, list[int]]:
     """The columns with only one value on the rows of a draw, by the draw's name."""
-    ranks, found = design.ranks.T.cpu().numpy(), {}
+    ranks, found = design.ranks.T.numpy(), {}
     for name, weights in _weights(design.rows, group, arm, choice):
         seen = ranks[:, weights > 0]
         found[name] = np.flatnonzero(seen.min(1) == seen.max(1)).tolist()

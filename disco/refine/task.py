@@ -63,7 +63,6 @@ class Task:
         order: Sequence[str] | None,
         edges: Edges | None,
         adjustment: Adjustment | None,
-        device: str,
         knowledge: Knowledge | None = None,
         found: pd.DataFrame | None = None,
         columns: Mapping[str, Effects] = MappingProxyType({}),
@@ -98,7 +97,6 @@ class Task:
             positions=positions,
             prior=BEFORE,
             dtype=torch.float32,
-            device=device,
             names=names,
         )
         known = first(names, columns, None if knowledge is None else knowledge.resolve(names))
@@ -141,7 +139,7 @@ class Task:
 
         None if no column remains.
         """
-        columns, ranks = self.design.columns, self.design.ranks.cpu().numpy()[rows]
+        ranks = self.design.ranks.numpy()[rows]
         varies = np.flatnonzero(ranks.min(0) < ranks.max(0))
         if not len(varies):
             return None
@@ -152,8 +150,7 @@ class Task:
             **around(adjustment, [self.names[node] for node in varies]),
             positions=positions,
             prior=BEFORE,
-            dtype=columns.dtype,
-            device=columns.device,
+            dtype=self.design.columns.dtype,
         )
         index = {int(node): at for at, node in enumerate(varies)}
         order = None if self.order is None else [index[node] for node in self.order if node in index]

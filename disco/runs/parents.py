@@ -46,7 +46,6 @@ def compute_candidates(
     selector: str,
     variant: str | None = None,
     *,
-    device: str = "cpu",
     callback: Callback | None = None,
 ) -> pd.DataFrame:
     """Compute the candidates of a selector along a run's order and save them in its folder.
@@ -68,7 +67,6 @@ def compute_candidates(
         settings,
         knowledge=run.knowledge(),
         adjustment=run.adjustment,
-        device=device,
         callback=callback,
     )
     try:

@@ -93,7 +93,7 @@ def compare_run(run: Run, *, callback: "Callback | None" = None) -> list[Ended]:
     names = left(run, asked)
     methods = _Methods(names, _seconds(run, asked, names))
     fresh: dict[str, Any] = {"stage": "", "done": 0, "total": len(names), "progress": 0.0, "method": ""}
-    recorder = Recorder(run, COMPARE, methods, callback, device=run.written_status(COMPARE).device, **fresh)
+    recorder = Recorder(run, COMPARE, methods, callback, device="cpu", **fresh)
     with recorder.watch():
         shared = (run.with_roles(), run.roles, run.knowledge())
         parts = [(name, asked.methods[name], asked.limit) for name in names]

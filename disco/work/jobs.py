@@ -54,12 +54,14 @@ class Doing:
         do: (run, lock, callback) → the result of the work, returned by `work`.
         expected: (run, request) → the seconds that queued work will take, found at once; None while unknown.
         measured: (run, callback) → the same from a trial of a second, made before the turn where `expected` is None.
+        on_device: whether it needs the device of its run; other work needs the CPU.
     """
 
     queued: Callable[..., Status]
     do: Callable[[Run, Lock, "Callback | None"], Any]
     expected: Callable[..., float | None] = lambda run, *asked: None
     measured: Callable[[Run, "Callback | None"], float | None] = lambda run, callback: None
+    on_device: bool = False
 
 
 def _fit(run: Run, lock: Lock, callback: "Callback | None") -> None:
@@ -69,8 +71,7 @@ def _fit(run: Run, lock: Lock, callback: "Callback | None") -> None:
 def _refine(run: Run, lock: Lock, callback: "Callback | None") -> "Refined":
     from disco.work.refining import refine_run  # imports torch
 
-    status = run.written_status(REFINE)
-    return refine_run(run, choice_from(status.choice), device=status.device, callback=callback)
+    return refine_run(run, choice_from(run.written_status(REFINE).choice), callback=callback)
 
 
 def _compare(run: Run, lock: Lock, callback: "Callback | None") -> "list[Ended]":
@@ -78,7 +79,7 @@ def _compare(run: Run, lock: Lock, callback: "Callback | None") -> "list[Ended]"
 
 
 WORKS = {
-    FIT: Doing(execution.queued, _fit, execution.expected),
+    FIT: Doing(execution.queued, _fit, execution.expected, on_device=True),
     REFINE: Doing(refining.queued, _refine, refining.expected, refining.measured),
     COMPARE: Doing(comparing.queued, _compare, comparing.expected),
 }
@@ -98,11 +99,12 @@ def start(run: Run, work: Work, *asked: Any, then: Work | None = None) -> None:
             written.
     """
     kinds = (work,) if then is None else (work, then)
+    follows = None if then is None else (then, _device_of(run, then))  # before anything is queued
     lock = enqueue(run, work, *asked)
     try:
-        if then is not None:
+        if follows is not None:
             lock.write(_note(None, *kinds))
-            _queue(run, then, run.written_status(work).device)
+            _queue(run, *follows)
         process = _spawn(run, kinds, lock)
         with contextlib.suppress(OSError):
             lock.write(_note(process.pid, *kinds))
@@ -113,29 +115,35 @@ def start(run: Run, work: Work, *asked: Any, then: Work | None = None) -> None:
     threading.Thread(target=process.wait, daemon=True).start()  # so that no zombie is left
 
 
-def enqueue(run: Run, work: Work, *asked: Any, pid: int | None = None, device: str | None = None) -> Lock:
-    """Take a run's lock and a position in its device's queue.
+def enqueue(run: Run, work: Work, *asked: Any, pid: int | None = None) -> Lock:
+    """Take a run's lock and a position in the queue of the device that the work needs.
 
     Args:
         asked: as for `start`.
         pid: the process that will do the work and stops on SIGTERM; None while unknown.
-        device: auto, cpu or cuda; by default the run's own.
 
     Raises:
         InputError: as for `start`.
     """
-    from disco.devices import choose_device
-
     limits.check_disk()
     limits.check_jobs(sum(one.alive for one in list_runs()) if is_served() else 0)
-    kind = choose_device(device or run.device).type
+    device = _device_of(run, work)
     lock = run.take(_note(pid, work))
     try:
-        _enter(run, work, kind, *asked)
+        _enter(run, work, device, *asked)
     except BaseException:
         lock.release()
         raise
     return lock
+
+
+def _device_of(run: Run, work: Work) -> str:
+    """The device that work on a run needs, cpu or cuda."""
+    if not WORKS[work].on_device:
+        return "cpu"
+    from disco.devices import choose_device  # imports torch
+
+    return choose_device(run.device).type
 
 
 def _enter(run: Run, work: Work, device: str, *asked: Any) -> None:
@@ -337,7 +345,7 @@ def _worker(names: list[str], path: Path, handle: int) -> int:
             kind = next(kind for kind in WORKS if kind.name == name)
             try:
                 if index > 0:
-                    _enter(run, kind, run.written_status(kind).device)
+                    _enter(run, kind, _device_of(run, kind))
                 _in_turn(run, kind, lock, lambda event: not stopping.is_set() and patience.lasts(event.stage), True)
             except FitStopped:
                 if patience.words and not stopping.is_set():

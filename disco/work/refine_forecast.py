@@ -99,7 +99,7 @@ def trial(
     part = given if rows <= most else given.take(np.sort(np.random.default_rng(0).permutation(rows)[:most]))
     counts = part.counts.loc[:, part.counts.nunique() > 1]
     rules = knowledge if counts.shape[1] == nodes else None  # it may name a column that is constant in these rows
-    task = Task.of(counts, Choice(), settings, None, None, part.adjustment, "cpu", rules)
+    task = Task.of(counts, Choice(), settings, None, None, part.adjustment, rules)
     reporter = Reporter(callback, {"screen": 1.0}, "the estimate was stopped.")
     reporter.step("screen", 0, nodes)
     pairs = screen(task.design, rules=task.rules, reporter=reporter)
@@ -125,7 +125,7 @@ def _pace() -> float:
     from disco.refine.task import Task
 
     counts = pd.DataFrame(np.random.default_rng(0).poisson(3.0, (4000, 12))).add_prefix("x")
-    design = Task.of(counts, Choice(), Settings(), None, None, None, "cpu").design
+    design = Task.of(counts, Choice(), Settings(), None, None, None).design
     problems = Problems.of([(node, [other for other in range(4) if other != node]) for node in range(12)])
     seconds = []
     with one_thread():

@@ -90,7 +90,7 @@ def _tell(run: Run, graph: "Sketch") -> None:
         write_json(run.path / _GRAPH, graph._asdict(), durable=False)
 
 
-def recorder_of(run: Run, choice: "Choice", device: str, callback: "Callback | None") -> Recorder:
+def recorder_of(run: Run, choice: "Choice", callback: "Callback | None") -> Recorder:
     """The recording callback of a refinement; the caller holds the run's lock.
 
     Raises:
@@ -102,10 +102,10 @@ def recorder_of(run: Run, choice: "Choice", device: str, callback: "Callback | N
     searches = _Searches(run, _finished(run) if is_resumed else set())
     fresh = {"stage": "", "done": 0, "total": 0, "progress": 0.0, "start": "", "sweep": 0, "score": None, "best": None}
     seconds = before.seconds if is_resumed else 0.0
-    return Recorder(run, REFINE, searches, callback, seconds=seconds, device=device, choice=asked, **fresh)
+    return Recorder(run, REFINE, searches, callback, seconds=seconds, device="cpu", choice=asked, **fresh)
 
 
-def refine_run(run: Run, choice: "Choice", *, device: str = "cpu", callback: "Callback | None" = None) -> "Refined":
+def refine_run(run: Run, choice: "Choice", *, callback: "Callback | None" = None) -> "Refined":
     """Refine a run's table, starting from its causal order and edges if it has them, and save the result in the run.
 
     After an interruption, the same call continues after the finished searches. The caller holds the run's lock.
@@ -117,7 +117,7 @@ def refine_run(run: Run, choice: "Choice", *, device: str = "cpu", callback: "Ca
     from disco.refine.result import withheld
     from disco.runs.refined import save
 
-    recorder, memory = recorder_of(run, choice, device, callback), run.path / "refining.json"
+    recorder, memory = recorder_of(run, choice, callback), run.path / "refining.json"
     _remove(run.path / _ENOUGH)
 
     def heard(event: "Event") -> bool | str | None:
@@ -134,7 +134,6 @@ def refine_run(run: Run, choice: "Choice", *, device: str = "cpu", callback: "Ca
             edges=run.edges() if fitted else None,
             roles=run.adjustment,
             knowledge=run.knowledge(),
-            device=device,
             callback=heard,
             memory=memory,
             dismissed=ARTEFACTS,  # readers heed those of the run, which may be dismissed later

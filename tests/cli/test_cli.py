@@ -111,7 +111,13 @@ def test_bad_input_gets_one_sentence(arguments, sentence, counts, tmp_path, caps
     assert not Path(out(tmp_path)).exists() and list_runs() == []
 
 
-@pytest.mark.parametrize("arguments", [[], ["fit"], ["fly"], ["graph", "x", "--format", "png"], ["fit", "--seed", "x"]])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        [], ["fit"], ["fly"], ["graph", "x", "--format", "png"], ["fit", "--seed", "x"],
+        ["refine", "x", "--device", "cpu"],  # it has none
+    ],
+)  # fmt: skip # a table
 def test_bad_usage_gets_one_sentence(arguments, capsys):
     with pytest.raises(SystemExit) as stop:
         main(arguments)

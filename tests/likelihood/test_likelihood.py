@@ -1,10 +1,11 @@
-"""The likelihood at given coefficients, exact and tabulated, against direct sums and closed forms."""
+"""The likelihood at given coefficients, exact and compiled, against direct sums and closed forms."""
 
 import dataclasses
 
 import numpy as np
 import pytest
 import torch
+from likelihood_exact import exact
 from likelihood_world import (
     BINARY,
     LINKED,
@@ -26,7 +27,6 @@ from disco.likelihood import rows, small
 from disco.likelihood.batch import BatchDesign, Problems
 from disco.likelihood.compiled import newton
 from disco.likelihood.design import WIDTH, Design
-from disco.likelihood.evaluate import exact, tabulated
 from disco.likelihood.link import BENT, bent
 from disco.likelihood.newton import fit, marginal_start
 
@@ -78,8 +78,7 @@ def test_exact_is_the_derivative_of_the_direct_sum(ranks, weights, problem, offs
 @pytest.mark.parametrize("weighted", ["none", "bootstrap", "tail"])
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
 @pytest.mark.parametrize("offset", [False, True])  # and columns of the rows
-def test_tabulated_is_exact(ranks, weights, dtype, weighted, offset, rng):
-    """With arrays and compiled."""
+def test_what_is_compiled_is_exact(ranks, weights, dtype, weighted, offset, rng):
     own = beside(len(ranks)) if offset and weighted != "tail" else None
     design, problems = Design.of(ranks, dtype=dtype, beside=own), Problems.of(PAIRS)
     if offset:
@@ -94,12 +93,12 @@ def test_tabulated_is_exact(ranks, weights, dtype, weighted, offset, rng):
         one = exact(batch, theta)
         root = one.information.diagonal(dim1=1, dim2=2).clamp_min(1.0).sqrt()
         scale = root[:, None] * root[..., None]
-        for other in (tabulated(batch, theta), newton(batch, theta, 0.0, 0).moments):
-            close(other.log_likelihood, one.log_likelihood, rtol=0, atol=1e-6 if double else 1e-3)
-            close(other.gradient / root, one.gradient / root, rtol=0, atol=1e-5 if double and not tail else 2e-4)
-            close(other.information / scale, one.information / scale, rtol=0, atol=2e-2 if tail else 2e-3)
-            for name in ("slopes", "curvature"):
-                close(getattr(other, name), getattr(one, name), rtol=0, atol=2e-2 if tail else 5e-3)
+        other = newton(batch, theta, 0.0, 0).moments
+        close(other.log_likelihood, one.log_likelihood, rtol=0, atol=1e-6 if double else 1e-3)
+        close(other.gradient / root, one.gradient / root, rtol=0, atol=1e-5 if double and not tail else 2e-4)
+        close(other.information / scale, one.information / scale, rtol=0, atol=2e-2 if tail else 2e-3)
+        for name in ("slopes", "curvature"):
+            close(getattr(other, name), getattr(one, name), rtol=0, atol=2e-2 if tail else 5e-3)
 
 
 def test_a_table_that_is_too_coarse_is_made_finer():

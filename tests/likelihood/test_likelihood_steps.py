@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 import torch
+from likelihood_exact import exact, fit_exactly
 from likelihood_world import BINARY, COUNT, NOISE, PAIRS, POISSON, THREE, TRIALS, beside, close, of_effects
 
 from disco.likelihood.batch import BatchDesign, Problems
 from disco.likelihood.design import FREE, WIDTH, Design, Prior
-from disco.likelihood.evaluate import exact
 from disco.likelihood.newton import fit
 from disco.likelihood.steps import additions, removals
 
@@ -18,7 +18,7 @@ def test_an_addition_is_the_newton_step_of_the_larger_problem(ranks, weights, we
     design = Design.of(ranks, offset=rng.normal(size=len(ranks)) / 20, beside=own, prior=Prior(0.3, 2.0, 5.0, 0.4, 0.7))
     for node, parents in PAIRS[:4]:
         problems = Problems.of([(node, parents)])
-        fits = fit(design, problems, weights=weights[weighted], tolerance=0.5, evaluate=exact)
+        fits = fit_exactly(design, problems, weights=weights[weighted], tolerance=0.5)
         back = torch.linalg.solve(fits.moments.information[0], fits.moments.gradient[0])
         predicted = additions(design, problems, fits, torch.tensor([[NOISE, -1]]))
         larger = BatchDesign(design, Problems.of([(node, [*parents, NOISE])]), weights[weighted])

@@ -14,7 +14,9 @@ from job_world import ENDLESS, PATIENCE, TINY, few_threads, kill, new, place, wa
 
 from disco.errors import FitStopped, InputError
 from disco.progress import Event
-from disco.runs import FIT, Run, results
+from disco.refine import QUICK
+from disco.runs import COMPARE, FIT, REFINE, Run, create_run, results
+from disco.runs.compared import Asked
 from disco.runs.locks import note
 from disco.settings import Settings
 from disco.work import jobs, turns
@@ -104,6 +106,18 @@ def test_fits_queue_one_at_a_time_first_come_first_served(small_table):
     jobs.cancel(second, FIT)
     assert [run.status().state for run in (first, second, third)] == ["interrupted", "cancelled", "cancelled"]
     assert turns.waiting("cpu") == []
+
+
+def test_only_a_fit_queues_for_the_device_of_its_run(small_table, monkeypatch):
+    """A refinement or comparison would wait behind fits on a GPU that it does not use."""
+    monkeypatch.setattr("torch.cuda.is_available", lambda: True)
+    run = create_run(small_table, ENDLESS, name="with a GPU", device="auto")
+    for work, asked in ((FIT, ()), (REFINE, (QUICK,)), (COMPARE, (Asked({"sort-mean": {}}),))):
+        lock = jobs.enqueue(run, work, *asked)
+        device = run.status(work).device
+        assert device == ("cuda" if work is FIT else "cpu")
+        assert turns.waiting(device)[-1].work == work.name
+        lock.release()
 
 
 def test_the_turn_comes_when_the_device_is_let_go(small_table):

@@ -13,7 +13,7 @@ from disco.runs.compared import Ended
 from disco.runs.folder import Run
 from disco.runs.origin import FromFile, Origin
 from disco.runs.refined import choice_from, choice_of
-from disco.runs.status import FIT, REFINE
+from disco.runs.status import FIT
 from disco.table.edits import Edit, ReadAgain, RowNames, Transpose
 from disco.table.roles import Roles
 
@@ -127,11 +127,6 @@ class Facts:
     def follows_fit(self) -> bool:
         """Whether the refinement began with the order and edges of the fit; one before the fit did not know them."""
         return self.is_fitted and (self.run.path / "refined_moves.csv").exists()
-
-    @property
-    def device(self) -> str:
-        """Where the refinement was computed."""
-        return self.run.status(REFINE).device or "cpu"
 
     @cached_property
     def methods(self) -> dict[str, Ended]:

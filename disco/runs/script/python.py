@@ -162,7 +162,6 @@ def _refinement(facts: Facts, script: _Script, own: str, choice: Mapping[str, An
         uses += " Settings"
     given += [own] if own else []
     given += [f"dismissed={list(facts.dismissed)!r}"] if facts.dismissed else []
-    given += [f"device={facts.device!r}"] if facts.device != "cpu" else []
     script.add(
         "",
         "# The refinement",

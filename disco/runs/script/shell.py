@@ -157,7 +157,7 @@ def _choice(facts: Facts) -> list[str]:
     for name, value in (facts.choice or {}).items():
         flag = "--time" if name == "seconds" else f"--{name}"
         words += [flag] if value is True else [flag, str(value)]
-    return words + (["--device", facts.device] if facts.device != "cpu" else [])
+    return words
 
 
 def _options(facts: Facts, method: str) -> list[str]:

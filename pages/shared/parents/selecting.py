@@ -15,10 +15,7 @@ from pages.shared.work import background, machine
 
 def compute(run: Run, variant: str, selector: str, hear: Callback) -> None:
     """Score every candidate by a selector, and keep the scores with the run."""
-    from disco.devices import choose_device  # here, since it loads torch
-
-    device = choose_device("auto").type
-    compute_candidates(run, selector, variant, device=device, callback=hear)
+    compute_candidates(run, selector, variant, callback=hear)
 
 
 def offer(result: Result, selector: str, where: str) -> None:
