@@ -38,16 +38,16 @@ expect.set_options(timeout=PATIENCE)
 
 
 @contextmanager
-def served(runs: Path, *words: str, port: int = 0, **more: str) -> Iterator[str]:
-    """The address of the app, served as by `disco app` or other words, with more variables; ended as by Ctrl-C."""
+def served(runs: Path, *words: str, port: int = 0, folder: Path = ROOT, **more: str) -> Iterator[str]:
+    """The address of the app, served as by `disco app` or other words, in a folder; ended as by Ctrl-C."""
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         probe.bind(("127.0.0.1", port))
         port = probe.getsockname()[1]
     command = [sys.executable, "-m", "disco", *(words or ("app", "--headless")), "--port", str(port)]
-    environment = {**os.environ, "DISCO_RUNS": str(runs), "OMP_NUM_THREADS": "1", **more}
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "DISCO_RUNS": str(runs), "OMP_NUM_THREADS": "1", **more}
     with open(runs.parent / "server.log", "wb") as log:
-        server = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=log, stderr=log)
+        server = subprocess.Popen(command, cwd=folder, env=environment, stdout=log, stderr=log)
         try:
             _wait_for(f"http://127.0.0.1:{port}/_stcore/health", server, runs.parent / "server.log")
             yield f"http://127.0.0.1:{port}"

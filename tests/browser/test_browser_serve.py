@@ -4,6 +4,7 @@ import json
 import os
 import re
 import signal
+import socket
 import urllib.error
 import urllib.request
 from collections.abc import Callable
@@ -13,6 +14,7 @@ import psutil
 import pytest
 from browser_world import press, served
 from made_up import finished_run, refine_by_hand
+from openid_world import CLIENT, SECRET, provider
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from disco.runs import Run
@@ -110,3 +112,33 @@ def test_a_killed_server_comes_back_with_its_queue_and_its_pages(come, log, tmp_
         expect(page.get_by_text("edges among 20 nodes")).to_be_visible()
         assert "/graph?run=" in page.url
     assert '"goes on"' in log()
+
+
+def test_users_of_an_openid_provider_log_in_if_they_may(page, log, tmp_path, monkeypatch):
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    with provider() as lab:
+        (tmp_path / ".streamlit").mkdir()
+        facts = {
+            "redirect_uri": f"http://127.0.0.1:{port}/oauth2callback",
+            "cookie_secret": "x" * 40,
+            "client_id": CLIENT,
+            "client_secret": SECRET,
+            "server_metadata_url": f"{lab.address}/.well-known/openid-configuration",
+        }
+        lines = [f"{name} = {json.dumps(value)}" for name, value in facts.items()]
+        (tmp_path / ".streamlit" / "secrets.toml").write_text("\n".join(["[auth]", *lines]))
+        words = ("serve", "--openid", "--allow", "@lab.org", "--admin", "ada@lab.org")
+        with served(tmp_path / "runs", *words, port=port, folder=tmp_path) as address:
+            page.goto(f"{address}/graph")
+            expect(page.get_by_role("button", name="Log in")).to_be_visible()
+            expect(page.get_by_test_id("stSidebar")).to_have_count(0)
+            lab.claims = {"sub": "1", "email": "ada@lab.org", "email_verified": True}
+            page.get_by_role("button", name="Log in").click()
+            expect(page.get_by_text(re.compile("ada.?@lab.org · admin"))).to_be_visible()
+            press(page, "Log out")
+            expect(page.get_by_role("button", name="Log in")).to_be_visible()
+            lab.claims = {"sub": "2", "email": "eve@web.org", "email_verified": True}
+            page.get_by_role("button", name="Log in").click()
+            expect(page.get_by_text("eve@web.org may not use this server")).to_be_visible()
