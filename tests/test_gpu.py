@@ -92,7 +92,7 @@ def test_a_run_is_fitted_and_served_there(small_table, device, monkeypatch):
     assert served.device.type == device and found.order == run.order()
     pd.testing.assert_frame_equal(found.ocs, run.ocs(), rtol=1e-3, atol=1e-5)
     (cached,) = serving.cached()
-    assert (cached.run, cached.device) == (run.id, device) and cached.bytes > 1000
+    assert (cached.path, cached.device) == (run.path, device) and cached.bytes > 1000
     machine = serving.device_status()
     assert machine.kind == device and machine.name and 0 < machine.used < machine.total
     serving.clear()
