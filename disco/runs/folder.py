@@ -24,7 +24,7 @@ from disco.runs.status import FIT, Status, Work, read_status, write_status
 from disco.schema import damaged, fits
 from disco.table.adjustment import Adjustment
 from disco.table.roles import Roles
-from disco.users.roots import is_served, runs_root, user
+from disco.users.roots import runs_root, user
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -43,7 +43,6 @@ class Run:
         path: its folder.
         id: its name in a URL: the name of the folder, or of its link in the folder of runs, or what another user's
             run is shown as.
-        is_read_only: whether it is another user's.
         source: the origin of its table.
         created: date and time, with time zone.
         device: the requested device: auto, cpu or cuda.
@@ -61,16 +60,24 @@ class Run:
         inside = Path(os.path.abspath(path))  # links are not followed: a link in the folder of runs names its run
         own = inside.name if inside.parent == runs_root() else head.id or self.path.name
         self.id = shown_as or own
-        self.is_read_only = is_served() and not self._may_change(bool(shown_as))
+        self._is_shown = bool(shown_as)
         self._first_name, self.source = head.name or self.id, head.source
         self.device, self.teaching, self.created = head.device, head.teaching, head.moment
         self._shape = head.rows, head.nodes
         self.rows_left_out = tuple((first, last) for first, last in head.rows_left_out)
 
-    def _may_change(self, is_shown: bool) -> bool:
-        """Whether whoever is asking may change it: its user, or an admin who was not led there by a link."""
+    @property
+    def is_read_only(self) -> bool:
+        """Whether whoever is asking may not change it: neither its user, nor an admin whom no link led there."""
         own = user()
-        return runs_root() in self.path.parents or (own is not None and own.is_admin and not is_shown)
+        if own is None or runs_root() in self.path.parents:
+            return False
+        return self._is_shown or not own.is_admin
+
+    @property
+    def key(self) -> str:
+        """The run in a cache: it holds a run as it was shown to whoever came first."""
+        return f"{self.path}?{self.id}"
 
     def __repr__(self) -> str:
         return f"Run({self.id!r})"

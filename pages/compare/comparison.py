@@ -110,16 +110,16 @@ def group(name: str) -> str:
 
 def of(run: Run) -> Compared:
     """The methods that have ended on a run's table."""
-    return _read(run, str(run.path), _stamp(run))
+    return _read(run, run.key, _stamp(run))
 
 
 def _stamp(run: Run) -> tuple[int, ...]:
     return stamps.comparison(run), stamps.truth(run), stamps.fit(run), stamps.refinement(run)
 
 
-# The stamps ensure that a new result or truth is read again; the run itself is hashed by its path.
+# The stamps ensure that a new result or truth is read again; the run itself by its key.
 @st.cache_resource(max_entries=16, show_spinner=False)
-def _read(_run: Run, path: str, read_at: tuple[int, ...]) -> Compared:
+def _read(_run: Run, key: str, read_at: tuple[int, ...]) -> Compared:
     ended = sorted(compared.read_all(_run), key=lambda one: GROUPS.index(group(one.method)))
     return Compared(_run, [*_own(_run), *ended])
 
@@ -157,7 +157,7 @@ def choose(every: Compared) -> Compared | None:
     if not chosen:
         st.caption("Choose at least one method.")
         return None
-    return _among(every, tuple(chosen), str(every.run.path), _stamp(every.run))
+    return _among(every, tuple(chosen), every.run.key, _stamp(every.run))
 
 
 def _left_out(names: Sequence[str], every: Compared) -> None:
@@ -172,5 +172,5 @@ def _left_out(names: Sequence[str], every: Compared) -> None:
 
 
 @st.cache_resource(max_entries=32, show_spinner=False)
-def _among(_every: Compared, names: tuple[str, ...], path: str, read_at: tuple[int, ...]) -> Compared:
+def _among(_every: Compared, names: tuple[str, ...], key: str, read_at: tuple[int, ...]) -> Compared:
     return _every.among(names)

@@ -72,7 +72,7 @@ def _stamp(run: Run) -> tuple[int, int]:
 
 
 # The stamps ensure that a run with a new result is compared again.
-@st.cache_resource(max_entries=16, show_spinner="Comparing …", hash_funcs={Run: lambda run: str(run.path)})
+@st.cache_resource(max_entries=16, show_spinner="Comparing …", hash_funcs={Run: lambda run: run.key})
 def _compared(
     first: Run, second: Run, chosen: tuple[str, str], of_first: tuple[int, int], of_second: tuple[int, int]
 ) -> TwoRuns:

@@ -113,7 +113,7 @@ def of(run: Run) -> Refinement | None:
         InputError: one of its files is damaged.
     """
     stamp = stamps.refinement(run)
-    return _read(run, str(run.path), (stamp, stamps.truth(run))) if stamp else None
+    return _read(run, run.key, (stamp, stamps.truth(run))) if stamp else None
 
 
 def readable(run: Run) -> Refinement | None:
@@ -126,9 +126,9 @@ def readable(run: Run) -> Refinement | None:
 
 
 # The stamps ensure that a run that was refined again, or has another truth, is read again; the run itself is hashed by
-# its path.
+# its key.
 @st.cache_resource(max_entries=16, show_spinner=False)
-def _read(_run: Run, path: str, stamp: tuple[int, int]) -> Refinement:
+def _read(_run: Run, key: str, stamp: tuple[int, int]) -> Refinement:
     refined = read_refined(_run)
     # Strongest first, whoever wrote the file; edges without a gain last.
     edges = refined.edges.sort_values("gain_nats", ascending=False, kind="stable", ignore_index=True)

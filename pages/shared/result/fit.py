@@ -128,13 +128,13 @@ def of(run: Run, variant: str, rule: str | None = None) -> Result:
     stamp = stamps.fit(run, variant)
     if not stamp:
         raise InputError(f"The run {run.name} has no result for {variant} yet.")
-    return _read(run, str(run.path), variant, rule or run.settings.parent_rule, (stamp, stamps.truth(run)))
+    return _read(run, run.key, variant, rule or run.settings.parent_rule, (stamp, stamps.truth(run)))
 
 
 # The stamps ensure that a variant recovered again, or a run with another truth, is read again; the run itself is
-# hashed by its path.
+# hashed by its key.
 @st.cache_resource(max_entries=24, show_spinner=False)
-def _read(_run: Run, path: str, variant: str, rule: str, stamp: tuple[int, int]) -> Result:
+def _read(_run: Run, key: str, variant: str, rule: str, stamp: tuple[int, int]) -> Result:
     order, ccs, ocs = _run.order(variant), _run.ccs(variant), _run.ocs(variant)
     if rule != _run.settings.parent_rule:
         ocs = with_z(ocs, rule)
