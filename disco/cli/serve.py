@@ -5,6 +5,7 @@ import os
 import socket
 import threading
 from dataclasses import replace
+from ipaddress import ip_address
 from typing import TYPE_CHECKING
 
 from disco.cli.saying import say
@@ -30,6 +31,12 @@ def run(arguments: argparse.Namespace) -> None:
     from disco.server.start import find_app, free_port, serve
     from disco.users import limits, roots
 
+    try:
+        ip_address(arguments.host)
+    except ValueError:
+        raise InputError(
+            f"--host needs an address of this machine, as 0.0.0.0 for all; got {arguments.host}."
+        ) from None
     way = _way(arguments)
     limits.announce(_limits(arguments))
     script, port = find_app(), free_port(arguments.port, arguments.host)
@@ -128,17 +135,18 @@ def _names(arguments: argparse.Namespace) -> list[str]:
 
     if arguments.name:
         return [*arguments.name, "127.0.0.1", "localhost"]
-    addresses = [one.address.partition("%")[0] for own in psutil.net_if_addrs().values() for one in own]
-    of_net = [one for one in addresses if "." in one or one.count(":") < 5 or "::" in one]
-    return ["localhost", socket.gethostname(), *of_net]
+    kinds = (socket.AF_INET, socket.AF_INET6)
+    every = [one for own in psutil.net_if_addrs().values() for one in own if one.family in kinds]
+    return ["localhost", socket.gethostname(), *(one.address.partition("%")[0] for one in every)]
 
 
 def _lines(arguments: argparse.Namespace, port: int) -> list[str]:
     """What the admin has to know."""
     from disco.server import ways
 
-    scheme, name = "https" if arguments.https else "http", next(iter(arguments.name), None)
-    where = f"{scheme}://{name}" if name else f"{scheme}://{_own_name(arguments.host)}:{port}"
+    name = next(iter(arguments.name), _own_name(arguments.host))
+    is_behind_a_proxy = bool(arguments.name) and ip_address(arguments.host).is_loopback
+    where = f"{'https' if arguments.https else 'http'}://{name}" + ("" if is_behind_a_proxy else f":{port}")
     if not arguments.invite:
         return [f"DISCO serves at {where}. Press Ctrl-C to stop it."]
     tokens = ways.invitations()

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from disco.errors import InputError
+from disco.errors import InputError, printable
 from disco.table.cells import (
     TOO_LARGE,
     as_frame,
@@ -252,7 +252,8 @@ def _text_problem(column: pd.Series, name: str, other: np.ndarray, numbers: np.n
     where = strange if strange.any() else other
     row = int(np.argmax(where))
     cell = column.iloc[row]
-    what = f'"{cell[:40]}" is text, not a number' if isinstance(cell, str) else f"{str(cell)[:40]} is not a number"
+    shown = printable(str(cell), 40)
+    what = f'"{shown}" is text, not a number' if isinstance(cell, str) else f"{shown} is not a number"
     fault = "text" if isinstance(cell, str) else "cells that are not numbers"
     sentence = _sentence(name, numbers[row], what, int(where.sum()))
     return Problem(name, int(numbers[row]), sentence, _text_remedy(cell), fault=fault)

@@ -42,6 +42,7 @@ def only_problem(table: pd.DataFrame | np.ndarray, folds: int = 3) -> counts.Pro
         ({"r2": "many"}, '"many" is text, not a number.', CORRECT),
         ({"r2": "1,234"}, '"1,234" is text, not a number.', "Write numbers without thousands separators."),
         ({"r2": "3,5"}, '"3,5" is text, not a number.', "Write decimals with a point; a count has none."),
+        ({"r2": "a\nb"}, '"a\N{REPLACEMENT CHARACTER}b" is text, not a number.', CORRECT),
         ({"r2": "7"}, '"7" is text, not a number.', "Its numbers are kept as text: store them as numbers."),
         ({"r2": [1, 2]}, "[1, 2] is not a number.", CORRECT),
         ({"r2": True}, "True is not a number.", CORRECT),

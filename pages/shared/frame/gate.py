@@ -35,7 +35,10 @@ def is_admin() -> bool:
 def who(own: roots.User) -> None:
     """The name of the user, and the way out if they logged in."""
     role = " · admin" if own.is_admin else ""
-    st.caption(f":material/person: {plain(own.name)}{role}", help="Nobody else sees your runs, unless you share one.")
+    st.caption(
+        f":material/person: {plain(own.name)}{role}",
+        help="Nobody but you and the admins sees your runs, unless you share one.",
+    )
     if st.user.get("is_logged_in"):
         st.button("Log out", key=_LOGOUT, width="stretch", on_click=st.logout)
 
