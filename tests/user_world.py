@@ -1,14 +1,17 @@
 """A server of several users, in one process: who is asking is said by the test."""
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Coroutine, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from disco.errors import InputError
 from disco.users import roots
 from disco.users.roots import User
+
+T = TypeVar("T")
 
 
 @dataclass
@@ -48,6 +51,12 @@ class Answer:
     body: str
 
 
+def apart(work: Coroutine[Any, Any, T]) -> T:
+    """The result of a coroutine, run in a thread: a browser's test leaves a running loop in this one."""
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(asyncio.run, work).result()
+
+
 def ask(
     app: Any, path: str, peer: str = "127.0.0.1", kind: str = "http", query: str = "", **headers: str | list[str]
 ) -> Answer:
@@ -67,7 +76,7 @@ def ask(
     async def send(message: dict[str, Any]) -> None:
         sent.append(message)
 
-    asyncio.run(app(scope, receive, send))
+    apart(app(scope, receive, send))
     start = sent[0]
     given = {name.decode().lower(): value.decode("latin-1") for name, value in start.get("headers", ())}
     body = b"".join(message.get("body", b"") for message in sent[1:])

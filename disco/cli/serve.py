@@ -3,7 +3,6 @@
 import argparse
 import os
 import socket
-import threading
 from dataclasses import replace
 from ipaddress import ip_address
 from typing import TYPE_CHECKING
@@ -30,6 +29,7 @@ def run(arguments: argparse.Namespace) -> None:
     from disco.server.door import Door
     from disco.server.start import find_app, free_port, serve
     from disco.users import limits, roots
+    from disco.work import everyone
 
     try:
         ip_address(arguments.host)
@@ -43,6 +43,7 @@ def run(arguments: argparse.Namespace) -> None:
     # uvicorn would take the address of a proxy's client for the address that asks; the door needs the latter.
     os.environ["FORWARDED_ALLOW_IPS"] = ""
     roots.serve(sessions.asking)
+    going_on = everyone.go_on()  # before any page asks: one that finds its work interrupted would not look again
     downloads = sessions.Downloads()
     downloads.watch()
 
@@ -57,7 +58,8 @@ def run(arguments: argparse.Namespace) -> None:
         log.begin()
         for line in _lines(arguments, port):
             say(line)
-        threading.Thread(target=_go_on, name="disco-queue", daemon=True).start()
+        for job in going_on:
+            log.event("goes on", user=job.user, run=job.run.id, work=job.work.name)
         log.event("started", host=arguments.host, port=port, way=type(way).__name__)
 
     options = {
@@ -66,15 +68,6 @@ def run(arguments: argparse.Namespace) -> None:
         "server_allowedHosts": _names(arguments),
     }
     serve(script, arguments.host, port, said, health.add, behind_the_door, **options)
-
-
-def _go_on() -> None:
-    """Start again what the server's last stop interrupted."""
-    from disco.server import log
-    from disco.work import everyone
-
-    for job in everyone.go_on():
-        log.event("goes on", user=job.user, run=job.run.id, work=job.work.name)
 
 
 def _limits(arguments: argparse.Namespace) -> "Limits":

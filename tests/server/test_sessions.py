@@ -9,6 +9,7 @@ import pytest
 from streamlit.runtime.media_file_manager import MediaFileManager
 from streamlit.runtime.memory_media_file_storage import MemoryMediaFileStorage
 from streamlit.runtime.scriptrunner_utils.script_run_context import SCRIPT_RUN_CONTEXT_ATTR_NAME
+from user_world import apart
 
 from disco.errors import InputError
 from disco.server import health
@@ -69,7 +70,7 @@ def test_a_file_made_at_the_click_is_for_the_user_of_the_button(session, files):
     session["disco_user"] = ADA.id
     seen = []
     button = manager.add_deferred(lambda: seen.append(roots.user()) or b"x", "text/csv", "here")
-    made = asyncio.run(asyncio.to_thread(manager.execute_deferred, button))  # a thread without a session
+    made = apart(asyncio.to_thread(manager.execute_deferred, button))  # a thread without a session
     assert seen == [ADA] and roots._acting_for.get() is None
     file = made.removeprefix("/media/")
     assert downloads._readers and downloads.may_read(ADA, file) and not downloads.may_read(EVE, file)
