@@ -98,7 +98,8 @@ class ByInvitation:
             if user is None:
                 raise InputError("This server is open to those with an invitation: open the link that you were given.")
             return user
-        role = next((role for role, own in self.tokens.items() if hmac.compare_digest(own, token)), None)
+        given = token.encode(errors="replace")
+        role = next((role for role, own in self.tokens.items() if hmac.compare_digest(own.encode(), given)), None)
         if role is None:
             raise InputError("This invitation is not valid any more: ask for a new link.")
         answer = RedirectResponse(_without_token(asked), 303, {"Cache-Control": "no-store"})

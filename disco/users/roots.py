@@ -44,12 +44,16 @@ _acting_for: ContextVar[User | None] = ContextVar("_acting_for", default=None)
 
 
 def serve(asks: Callable[[], User]) -> None:
-    """Make this process a server of many users.
+    """Make this process a server of many users, whose folders no other account of the machine can read.
 
     Args:
         asks: finds the user for whom the calling thread works; raises an InputError if there is none.
+
+    Raises:
+        InputError: the folder of users cannot be created.
     """
     global _asks
+    _made(common_root() / FOLDER, 0o700)
     _asks = asks
 
 
@@ -183,9 +187,9 @@ def _folder(root: Path, user_id: str) -> Path:
     return root / FOLDER / user_id
 
 
-def _made(root: Path) -> Path:
+def _made(root: Path, mode: int = 0o777) -> Path:
     try:
-        root.mkdir(parents=True, exist_ok=True)
+        root.mkdir(mode, parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"The folder of runs {root} cannot be created ({error.strerror}); set DISCO_RUNS.") from error
     return root

@@ -1,6 +1,5 @@
 """The work of all users of a server: what is going on, and what goes on after the server was stopped."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from disco.errors import InputError
@@ -53,15 +52,20 @@ def go_on() -> list[Job]:
     return begun
 
 
-def _jobs() -> Iterator[Job]:
+def _jobs() -> list[Job]:
     """All work of all users that is neither done nor cancelled."""
+    found = []
     for user in roots.everyone():
-        with roots.acting_for(User(user, is_admin=True)):
-            for run in find_runs(roots.root_of(user))[0]:
-                for work in _WORKS:
-                    status = run.status(work)
-                    if status.active or status.state == "interrupted":
-                        yield Job(user, run, work, status, jobs.wait_of(run, work))
+        with roots.acting_for(User(user, is_admin=True)):  # nothing leaves this block before all is read
+            found += [job for run in find_runs(roots.root_of(user))[0] for job in _of(user, run)]
+    return found
+
+
+def _of(user: str, run: Run) -> list[Job]:
+    """The work on a run of a user that is neither done nor cancelled."""
+    states = [(work, run.status(work)) for work in _WORKS]
+    left = [(work, one) for work, one in states if one.active or one.state == "interrupted"]
+    return [Job(user, run, work, one, jobs.wait_of(run, work)) for work, one in left]
 
 
 def _turn(job: Job) -> tuple[bool, float]:

@@ -87,6 +87,13 @@ def test_the_users_are_no_runs_of_whoever_works_without_a_server(lab, monkeypatc
     assert find_runs() == ([run], [])
 
 
+def test_the_folder_of_users_is_closed_to_other_accounts(monkeypatch):
+    monkeypatch.setattr(roots, "_asks", None)
+    roots.serve(lambda: User("a" * 32))
+    assert (common_root() / "users").stat().st_mode & 0o077 == 0
+    assert runs_root() == common_root() / "users" / ("a" * 32)
+
+
 def test_an_admin_may_change_the_run_of_another_user_but_not_by_a_link(lab):
     with lab.asked_by("ada"):
         run = finished_run(3)

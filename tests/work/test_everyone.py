@@ -53,6 +53,17 @@ def test_what_was_interrupted_goes_on_for_its_user_in_its_order(lab, begun):
     ]
 
 
+def test_reading_for_others_leaves_nobody_acting_for_them(lab, begun, monkeypatch):
+    begun("ada", FIT, 1.0, "running")
+    begun("bob", FIT, 2.0, "running")
+    found = everyone.go_on()
+    assert len(found) == 2 and roots._acting_for.get() is None
+    monkeypatch.setattr(jobs, "wait_of", lambda run, work: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        everyone.go_on()
+    assert roots._acting_for.get() is None
+
+
 def test_work_that_lives_is_left_alone(lab, begun):
     run = begun("ada", FIT, 1.0, "running")
     with lab.asked_by("ada"):
