@@ -313,6 +313,7 @@ def _serve(command: argparse.ArgumentParser) -> None:
     )
     ways.add_argument("--openid", action="store_true", help="by OpenID Connect, set up in .streamlit/secrets.toml")
     ways.add_argument("--allow", action="append", default=[], metavar="WHO", help="a name, or @lab.org; repeat it")
+    ways.add_argument("--admin", action="append", default=[], metavar="NAME", help="an admin; repeat it")
     most = command.add_argument_group("what one user may use")
     most.add_argument("--most-runs", type=int, default=100, metavar="N", help="runs (100)")
     most.add_argument("--disk", type=float, default=2.0, metavar="GB", help="disk of all their runs (2)")
@@ -320,4 +321,3 @@ def _serve(command: argparse.ArgumentParser) -> None:
     most.add_argument("--most-jobs", type=int, default=3, metavar="N", help="jobs queued or running (3)")
     most.add_argument("--minutes", type=float, default=60.0, metavar="N", help="of one job (60)")
     most.add_argument("--memory", type=float, default=4.0, metavar="GB", help="of one job (4)")
-    ways.add_argument("--admin", action="append", default=[], metavar="NAME", help="an admin; repeat it")

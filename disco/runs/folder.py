@@ -12,7 +12,7 @@ import pandas as pd
 
 from disco import schema
 from disco.errors import InputError
-from disco.files import check_regular, inside, read_json, unwritten, write_frame
+from disco.files import check_regular, inside, unwritten, write_frame
 from disco.found import Found
 from disco.metrics.edges import known
 from disco.runs import beside, results
@@ -21,7 +21,7 @@ from disco.runs.events import read_events
 from disco.runs.head import read_head, read_name, write_name
 from disco.runs.locks import Lock, held, note
 from disco.runs.status import FIT, Status, Work, read_status, write_status
-from disco.schema import damaged, fits
+from disco.schema import damaged
 from disco.table.adjustment import Adjustment
 from disco.table.roles import Roles
 from disco.users.roots import runs_root, user
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from disco.fit.fitted import Variant
     from disco.knowledge import Knowledge
 
-_TRAINING_BYTES = 1 << 22
 _MOST_TRUE_EDGES = 1_000_000
 
 
@@ -41,8 +40,7 @@ class Run:
 
     Attributes:
         path: its folder.
-        id: its name in a URL: the name of the folder, or of its link in the folder of runs, or what another user's
-            run is shown as.
+        id: its name in a URL: that of its folder, of its link in the folder of runs, or of a link that shows it.
         source: the origin of its table.
         created: date and time, with time zone.
         device: the requested device: auto, cpu or cuda.
@@ -58,8 +56,7 @@ class Run:
         self.path = path.resolve()
         head, self.settings = read_head(self.path)
         inside = Path(os.path.abspath(path))  # links are not followed: a link in the folder of runs names its run
-        own = inside.name if inside.parent == runs_root() else head.id or self.path.name
-        self.id = shown_as or own
+        self.id = shown_as or (inside.name if inside.parent == runs_root() else head.id or self.path.name)
         self._is_shown = bool(shown_as)
         self._first_name, self.source = head.name or self.id, head.source
         self.device, self.teaching, self.created = head.device, head.teaching, head.moment
@@ -103,11 +100,7 @@ class Run:
         write_name(self.path, name)
 
     def check_own(self) -> None:
-        """Refuse to change another user's run.
-
-        Raises:
-            InputError: it is one.
-        """
+        """Raise an InputError if it is another user's: only its user may change it."""
         if self.is_read_only:
             raise InputError(f"The run {self.name} is shown to you to read: copy it to your runs, and change the copy.")
 
@@ -342,18 +335,8 @@ class Run:
         return build(self.order(variant), self.edges(tau_z, pi_min, variant))
 
     def training(self) -> dict[str, Any]:
-        """training.json, for each stage: epochs, and each fold's best epoch and loss."""
-        path = self.path / "training.json"
-        try:
-            found = read_json(path, _TRAINING_BYTES)
-        except (OSError, ValueError) as error:
-            raise damaged(path, str(error).rstrip(".")) from None
-        wanted = {"epochs": int, "best_epoch": list[int], "best_loss": list[float | None]}
-        for stage in self.settings.networks:
-            kept = found.get(stage)
-            if not isinstance(kept, dict) or not all(fits(kept.get(name), kind) for name, kind in wanted.items()):
-                raise damaged(path, f"it lacks the epochs of the {stage} network")
-        return found
+        """For each stage: epochs, and each fold's best epoch and loss."""
+        return results.training(self.path, self.settings)
 
     @property
     def own_variant(self) -> str:
@@ -362,8 +345,8 @@ class Run:
 
     def variants(self) -> list[str]:
         """Its variants: its own first, then those recovered later."""
-        kept = [name for name in sorted(results.VARIANTS) if name != self.own_variant]
-        return [self.own_variant, *(name for name in kept if (self._variant_path(name) / "edges.csv").exists())]
+        kept = (name for name in sorted(results.VARIANTS) if (self._variant_path(name) / "edges.csv").exists())
+        return [self.own_variant, *(name for name in kept if name != self.own_variant)]
 
     def save_variant(self, found: "Variant", variant: str) -> None:
         """Save an order, scores and edges recovered from its networks.

@@ -8,19 +8,19 @@ import shutil
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
 from disco import schema
 from disco.errors import InputError
-from disco.files import unwritten, write_bytes, write_frame, write_json
+from disco.files import read_json, unwritten, write_bytes, write_frame, write_json
 from disco.found import Found
 from disco.found import read as read_found
 from disco.found import write as write_found
 from disco.knowledge import Knowledge
-from disco.schema import check_edges, check_order, damaged, read
+from disco.schema import check_edges, check_order, damaged, fits, read
 from disco.settings import CHOICES, Settings
 from disco.table.roles import Roles
 
@@ -33,6 +33,7 @@ VARIANTS = tuple(f"{criterion}-{boundary}" for criterion in CHOICES["criterion"]
 _EDGE_COLUMNS = ["parent", "child", "ocs", "frequency", "z"]
 _MORE_COLUMNS = ("score", "p_value", "rule", "source")  # of selectors other than ocs, knowledge, and experiments
 _MOST_FOLDS = 1000
+_TRAINING_BYTES = 1 << 22
 _MOST_SCORES = 8_000_000  # of an order, with about 100 bytes each in criteria.csv, which is read up to 1 GiB
 
 
@@ -194,3 +195,22 @@ def _frames(
     write_frame(folder / "ocs.csv", ocs)
     columns = [*_EDGE_COLUMNS, *(name for name in _MORE_COLUMNS if name in edges)]
     write_found(folder, Found(nodes, edges[columns]))
+
+
+def training(folder: Path, settings: Settings) -> dict[str, Any]:
+    """training.json, for each stage: epochs, and each fold's best epoch and loss.
+
+    Raises:
+        InputError: it cannot be read, or lacks a stage.
+    """
+    path = folder / "training.json"
+    try:
+        found = read_json(path, _TRAINING_BYTES)
+    except (OSError, ValueError) as error:
+        raise damaged(path, str(error).rstrip(".")) from None
+    wanted = {"epochs": int, "best_epoch": list[int], "best_loss": list[float | None]}
+    for stage in settings.networks:
+        kept = found.get(stage)
+        if not isinstance(kept, dict) or not all(fits(kept.get(name), kind) for name, kind in wanted.items()):
+            raise damaged(path, f"it lacks the epochs of the {stage} network")
+    return found

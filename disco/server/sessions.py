@@ -49,8 +49,9 @@ class Downloads:
 
         def loaded(storage: Storage, *given: Any, **more: Any) -> str:
             file = load(storage, *given, **more)
+            own = roots.user()
             with self._lock:
-                self._readers[file].add(_user().id)
+                self._readers[file] |= {own.id} if own is not None else set()
             return file
 
         def deleted(storage: Storage, file: str) -> None:
@@ -60,7 +61,7 @@ class Downloads:
 
         def deferred(manager: Manager, data: Callable[[], Any], *given: Any, **more: Any) -> str:
             """A file that is made at the click is made in a thread of its own, which has no session."""
-            user = _user()
+            user = roots.user()
 
             def made() -> Any:
                 roots.act_for(user)
@@ -75,10 +76,3 @@ class Downloads:
         """Whether a file, as named in its address, was made for a user."""
         with self._lock:
             return user.id in self._readers.get(file.partition(".")[0], ())
-
-
-def _user() -> User:
-    own = roots.user()
-    if own is None:
-        raise InputError("This is no server.")
-    return own

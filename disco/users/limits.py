@@ -4,16 +4,23 @@ import contextlib
 import json
 import math
 import os
+import threading
 import time
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from disco.errors import InputError
 from disco.files import folder_bytes
 from disco.users.roots import is_served, runs_root, user
 from disco.words import how_many, size
 
+if TYPE_CHECKING:
+    import psutil
+
 VARIABLE = "DISCO_LIMITS"
+_LOOK_SECONDS = 0.25
 
 
 @dataclass(frozen=True)
@@ -131,16 +138,40 @@ class Patience:
         return not self.words
 
 
-def bind() -> None:
-    """Hold this process to the memory of a job, and let it be the first to go if the machine runs out of memory."""
+def watch(over: Callable[[str], object]) -> None:
+    """Let this process be the first to go if the machine runs out of memory, and watch what it takes in a thread.
+
+    The system's own limit on a process is of no use: where memory is refused, BLAS asks for it again without end.
+
+    Args:
+        over: called once, with a sentence, when this process and those that it started take more than a job may.
+    """
     limits = own()
     if limits is None:
         return
-    with contextlib.suppress(ImportError, OSError, ValueError):
-        import resource  # not on Windows
-
-        resource.setrlimit(resource.RLIMIT_DATA, (limits.memory, limits.memory))
+    with contextlib.suppress(OSError):  # not on Linux
         Path("/proc/self/oom_score_adj").write_text("800")
+    import psutil
+
+    def look(most: int) -> None:
+        while _taken(psutil.Process()) <= most:
+            time.sleep(_LOOK_SECONDS)
+        over(
+            f"It takes more than {size(most)} of memory, the most for a job on this server: use fewer columns or rows."
+        )
+
+    threading.Thread(target=look, args=(limits.memory,), name="disco-memory", daemon=True).start()
+
+
+def _taken(process: "psutil.Process") -> int:
+    """The bytes in memory of a process and those that it started."""
+    import psutil
+
+    total = 0
+    for one in [process, *process.children(recursive=True)]:
+        with contextlib.suppress(psutil.Error):  # ended meanwhile
+            total += one.memory_info().rss
+    return total
 
 
 def count() -> int:

@@ -80,7 +80,7 @@ def told(own: User | None) -> dict[str, str]:
     return {"DISCO_RUNS": str(common_root()), **user}
 
 
-def act_for(own: User) -> None:
+def act_for(own: User | None) -> None:
     """Let the rest of this thread's context work for a user."""
     _acting_for.set(own)
 

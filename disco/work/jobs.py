@@ -331,10 +331,19 @@ def _end(run: Run, work: Work) -> None:
             time.sleep(0.02)
 
 
+def _give_up(path: Path, words: str) -> None:
+    """End this process at once, with a sentence on its work."""
+    run = Run(path)
+    for kind in WORKS:
+        if run.written_status(kind).active:
+            run.update(kind, state="failed", eta=None, error=words, finished_at=time.time())
+    os._exit(1)
+
+
 def _worker(names: list[str], path: Path, handle: int) -> int:
     """Do the work on a run whose lock this process has inherited, one kind after the other; returns the exit status."""
     stopping, patience = threading.Event(), limits.Patience()
-    limits.bind()
+    limits.watch(lambda words: _give_up(path, words))
     signal.signal(signal.SIGTERM, lambda *_: stopping.set())
     lock = Lock(handle)
     os.set_inheritable(handle, False)

@@ -100,9 +100,6 @@ class Recorder:
         self.run.update(self.work, **{**self.standing(), "eta": None, "finished_at": time.time(), **changes})
 
 
-_NO_MEMORY = "can't allocate memory"  # torch says so of a processor's
-
-
 def ending(error: BaseException, work: Work) -> dict[str, Any]:
     """Final status of unfinished work: stopped by the user, or failed with a sentence."""
     if isinstance(error, FitStopped | KeyboardInterrupt | SystemExit):
@@ -116,6 +113,6 @@ def _reason(error: BaseException, it: str) -> str:
     if isinstance(error, OSError):
         where = f" ({error.filename})" if isinstance(error.filename, str) else ""
         return f"{it} could not be written: {error.strerror or error}{where}."
-    if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError" or _NO_MEMORY in str(error):
+    if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError":
         return f"{it} ran out of memory: use fewer columns or rows."
     return f"{it} failed with an unexpected {type(error).__name__}: {error}"

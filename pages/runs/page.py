@@ -1,4 +1,4 @@
-"""Runs: every run on this machine: open, rename, download, delete, compare."""
+"""Runs: all runs of a user: open, rename, download, delete, compare."""
 
 import streamlit as st
 
@@ -10,7 +10,7 @@ from pages.shared.frame.names import plain
 
 intro.page_intro(
     "Runs",
-    "Every fit and refinement on this machine, from this app or the command line. Tick a run to open, rename, download "
+    "Your fits and refinements, from this app or the command line. Tick a run to open, rename, download "
     "or delete it; tick two to compare them.",
 )
 empty.missing_run()

@@ -1,5 +1,7 @@
 """What a user may use is said before the work begins, and nothing is deleted for it."""
 
+import time
+
 import pytest
 from job_world import TINY
 from made_up import finished_run
@@ -78,6 +80,17 @@ def test_a_job_ends_after_its_minutes_which_begin_with_its_turn(allow, monkeypat
         assert patience.lasts(stage) == lasts and not patience.words
     now[0] = 1121
     assert not patience.lasts("joint") and "stopped after 2 minutes" in patience.words
+
+
+def test_a_job_that_takes_too_much_memory_ends_with_a_sentence(allow, small_table):
+    """It is another process; a limit of the system would leave it in BLAS, which asks for memory without end."""
+    allow(memory=50_000_000)
+    run = create_run(small_table, SETTINGS, name="a", device="cpu")
+    jobs.start(run, FIT)
+    while run.alive:
+        time.sleep(0.05)
+    status = run.status(FIT)
+    assert status.state == "failed" and "It takes more than 50 MB of memory" in status.error
 
 
 def test_there_are_no_limits_without_a_server_nor_for_an_admin(lab, monkeypatch):

@@ -53,7 +53,7 @@ def _choose(found: dict[str, runs.Run]) -> None:
         format_func=lambda run_id: names.get(run_id, run_id),
         placeholder="Open a run",
         on_change=partial(_picked, key),
-        help="Every fit on this machine, from this app or the command line. The page address includes the open run.",
+        help="Your fits and refinements, from this app or the command line. The page address includes the open run.",
     )
 
 
