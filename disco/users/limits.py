@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import psutil
 
 VARIABLE = "DISCO_LIMITS"
-_LOOK_SECONDS = 0.25
+_LOOK_SECONDS, _GRACE_SECONDS = 0.25, 5.0
 
 
 @dataclass(frozen=True)
@@ -127,24 +127,25 @@ class Patience:
         limits = own()
         self._minutes = math.inf if limits is None else limits.minutes
         self._end = math.inf
-        self.words = ""  # once its time is over
+        self.words = ""  # why it has to end, once it has to
 
     def lasts(self, stage: str) -> bool:
         """Whether the work may go on; called with each stage of it."""
         if self._end == math.inf and stage != "queue":
             self._end = time.monotonic() + 60 * self._minutes
-        if time.monotonic() > self._end:
+        if time.monotonic() > self._end and not self.words:
             self.words = f"It was stopped after {self._minutes:g} minutes, the most on this server. Continue it later."
         return not self.words
 
 
-def watch(over: Callable[[str], object]) -> None:
+def watch(patience: Patience, over: Callable[[str], object]) -> None:
     """Let this process be the first to go if the machine runs out of memory, and watch what it takes in a thread.
 
     The system's own limit on a process is of no use: where memory is refused, BLAS asks for it again without end.
 
     Args:
-        over: called once, with a sentence, when this process and those that it started take more than a job may.
+        patience: ends when this process and those that it started take more than a job may.
+        over: called with the reason if the process has not ended some seconds later.
     """
     limits = own()
     if limits is None:
@@ -156,9 +157,11 @@ def watch(over: Callable[[str], object]) -> None:
     def look(most: int) -> None:
         while _taken(psutil.Process()) <= most:
             time.sleep(_LOOK_SECONDS)
-        over(
-            f"It takes more than {size(most)} of memory, the most for a job on this server: use fewer columns or rows."
+        patience.words = (
+            f"It takes more than {size(most)} of memory, the most on this server: use fewer columns or rows."
         )
+        time.sleep(_GRACE_SECONDS)
+        over(patience.words)
 
     threading.Thread(target=look, args=(limits.memory,), name="disco-memory", daemon=True).start()
 

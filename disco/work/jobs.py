@@ -331,19 +331,23 @@ def _end(run: Run, work: Work) -> None:
             time.sleep(0.02)
 
 
+def _fail(run: Run, words: str, *ended: Work) -> None:
+    """Say why work on a run, that which has ended and that which was to follow, goes no further."""
+    for kind in WORKS:
+        if kind in ended or run.written_status(kind).active:
+            run.update(kind, state="failed", eta=None, error=words, finished_at=time.time())
+
+
 def _give_up(path: Path, words: str) -> None:
     """End this process at once, with a sentence on its work."""
-    run = Run(path)
-    for kind in WORKS:
-        if run.written_status(kind).active:
-            run.update(kind, state="failed", eta=None, error=words, finished_at=time.time())
+    _fail(Run(path), words)
     os._exit(1)
 
 
 def _worker(names: list[str], path: Path, handle: int) -> int:
     """Do the work on a run whose lock this process has inherited, one kind after the other; returns the exit status."""
     stopping, patience = threading.Event(), limits.Patience()
-    limits.watch(lambda words: _give_up(path, words))
+    limits.watch(patience, lambda words: _give_up(path, words))
     signal.signal(signal.SIGTERM, lambda *_: stopping.set())
     lock = Lock(handle)
     os.set_inheritable(handle, False)
@@ -358,7 +362,7 @@ def _worker(names: list[str], path: Path, handle: int) -> int:
                 _in_turn(run, kind, lock, lambda event: not stopping.is_set() and patience.lasts(event.stage), True)
             except FitStopped:
                 if patience.words and not stopping.is_set():
-                    run.update(kind, error=patience.words)
+                    _fail(run, patience.words, kind)
                 return 1
             except (InputError, ScoreUnavailable) as error:  # the following work does not need it
                 print(printable(str(error)), file=sys.stderr)
