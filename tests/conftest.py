@@ -30,7 +30,7 @@ from disco.apart import collect_rarely
 from disco.files import write_json
 from disco.runs import list_runs
 from disco.runs.locks import note
-from disco.users import roots
+from disco.users import limits, roots
 from disco.work import forecast
 from disco.work.forecast import Speed
 
@@ -58,6 +58,7 @@ def strict_world(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[No
     Nothing waits for the disk, since no test cuts the power; what other processes write is not spared.
     """
     monkeypatch.setenv("DISCO_RUNS", str(tmp_path / "runs"))
+    monkeypatch.setenv(limits.VARIABLE, "{}")  # `disco serve` sets it for its process
     monkeypatch.setattr(os, "fsync", lambda _: None)
     states = random.getstate(), np.random.get_state(), torch.random.get_rng_state()
     threads, dtype = torch.get_num_threads(), torch.get_default_dtype()
