@@ -81,8 +81,8 @@ def _to_data() -> None:
 def _keep(modules: int) -> None:
     """Exempt all loaded objects from garbage collection; repeated when more modules are loaded.
 
-    Streamlit collects garbage after every run of a page or a fragment. With torch loaded, it would visit 350,000
-    permanent objects for up to a fifth of a second, during which nothing reaches the browser.
+    With torch loaded, each full collection would visit 350,000 permanent objects for up to a fifth of a second, during
+    which nothing reaches the browser.
     """
     gc.collect()
     gc.freeze()

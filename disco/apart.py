@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from disco import cores
 from disco.errors import InputError
 
 _HOME = Path(__file__).resolve().parents[1]  # where the process finds this package
@@ -30,7 +31,8 @@ def start(module: str, *arguments: str, environment: Mapping[str, str] | None = 
     """
     streams = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL)
     command, around = [sys.executable, "-m", module, *arguments], {**os.environ, **(environment or {})}
-    return subprocess.Popen(command, cwd=_HOME, env=around, start_new_session=True, **{**streams, **given})
+    with cores.every():
+        return subprocess.Popen(command, cwd=_HOME, env=around, start_new_session=True, **{**streams, **given})
 
 
 @contextlib.contextmanager

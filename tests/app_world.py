@@ -19,6 +19,7 @@ from disco.runs import Run
 from disco.settings import Settings
 from pages.shared.table import drafts
 from pages.shared.table.drafts import Draft
+from pages.shared.work.facts import kept as kept_results
 
 APP = str(Path(__file__).resolve().parents[1] / "app.py")
 HOSTILE = (
@@ -26,6 +27,12 @@ HOSTILE = (
     "<b>bold</b>", ":smile:", "[l](javascript:alert(1))", "Zähler_ä",
 )  # fmt: skip # a table
 TINY = Settings.of("paper", joint_epochs=40, projection_epochs=40, width=16, hidden_layers=1)
+
+
+def forget_results() -> None:
+    """Leave out all that pages have read and computed so far."""
+    for key in [*kept_results._results]:
+        kept_results.drop(key)
 
 
 def booted(page: str = "data", **address: str) -> AppTest:

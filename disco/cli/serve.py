@@ -4,6 +4,7 @@ import argparse
 import os
 import socket
 from dataclasses import replace
+from importlib import import_module
 from ipaddress import ip_address
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
     from disco.server.door import Way
     from disco.users.limits import Limits
 
+# Imported before the first page, which would otherwise share the interpreter with their import.
+_ENGINE = ("disco.estimator", "disco.table.quality", "disco.refine.again", "disco.methods.cont")
 _WAYS = "--invite, --user-header or --openid"
 
 
@@ -25,7 +28,8 @@ def run(arguments: argparse.Namespace) -> None:
     """
     from starlette.applications import Starlette
 
-    from disco.server import headers, health, log, sessions
+    from disco import cores
+    from disco.server import headers, health, log, sessions, turns
     from disco.server.door import Door
     from disco.server.start import find_app, free_port, serve
     from disco.users import limits, roots
@@ -43,6 +47,10 @@ def run(arguments: argparse.Namespace) -> None:
     # uvicorn would take the address of a proxy's client for the address that asks; the door needs the latter.
     os.environ["FORWARDED_ALLOW_IPS"] = ""
     roots.serve(sessions.asking)
+    for name in _ENGINE:
+        import_module(name)
+    turns.take()
+    cores.share_one()
     going_on = everyone.go_on()  # before any page asks: one that finds its work interrupted would not look again
     downloads = sessions.Downloads()
     downloads.watch()

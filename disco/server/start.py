@@ -47,6 +47,8 @@ def serve(script: Path, address: str, port: int, said: Callable[[], None], *chan
         "server.fileWatcherType": "none",  # a reloaded module would lose the loaded networks
         "browser.gatherUsageStats": False,
         "logger.hideWelcomeMessage": True,
+        # Otherwise all objects of all sessions are visited after every click, during which no page goes on.
+        "runner.postScriptGC": False,
         **{name.replace("_", ".", 1): value for name, value in options.items()},
     }
     bootstrap.load_config_options(wanted)

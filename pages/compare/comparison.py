@@ -16,6 +16,7 @@ from disco.runs import Run, compared, found, stamps
 from disco.runs.compared import Ended
 from disco.words import series
 from pages.shared.result.known import Known
+from pages.shared.work.facts import fact
 
 OWN = {found.FITTED: "this run's fit", found.REFINED: "this run's refinement"}
 _SEARCH = "refined"  # the method that searches as the run's refinement does
@@ -110,18 +111,18 @@ def group(name: str) -> str:
 
 def of(run: Run) -> Compared:
     """The methods that have ended on a run's table."""
-    return _read(run, run.key, _stamp(run))
+    return _read(run)
 
 
-def _stamp(run: Run) -> tuple[int, ...]:
-    return stamps.comparison(run), stamps.truth(run), stamps.fit(run), stamps.refinement(run)
+def _key(run: Run) -> tuple[str | int, ...]:
+    """The run with the stamps of what is read: a new result or truth is read again."""
+    return run.key, stamps.comparison(run), stamps.truth(run), stamps.fit(run), stamps.refinement(run)
 
 
-# The stamps ensure that a new result or truth is read again; the run itself by its key.
-@st.cache_resource(max_entries=16, show_spinner=False)
-def _read(_run: Run, key: str, read_at: tuple[int, ...]) -> Compared:
-    ended = sorted(compared.read_all(_run), key=lambda one: GROUPS.index(group(one.method)))
-    return Compared(_run, [*_own(_run), *ended])
+@fact(_key)
+def _read(run: Run) -> Compared:
+    ended = sorted(compared.read_all(run), key=lambda one: GROUPS.index(group(one.method)))
+    return Compared(run, [*_own(run), *ended])
 
 
 def _own(run: Run) -> list[Ended]:
@@ -157,7 +158,7 @@ def choose(every: Compared) -> Compared | None:
     if not chosen:
         st.caption("Choose at least one method.")
         return None
-    return _among(every, tuple(chosen), every.run.key, _stamp(every.run))
+    return _among(every, tuple(chosen))
 
 
 def _left_out(names: Sequence[str], every: Compared) -> None:
@@ -171,6 +172,6 @@ def _left_out(names: Sequence[str], every: Compared) -> None:
         st.caption(f"Left out: {'; '.join(told)}.")
 
 
-@st.cache_resource(max_entries=32, show_spinner=False)
-def _among(_every: Compared, names: tuple[str, ...], key: str, read_at: tuple[int, ...]) -> Compared:
-    return _every.among(names)
+@fact(lambda every, names: (_key(every.run), names))
+def _among(every: Compared, names: tuple[str, ...]) -> Compared:
+    return every.among(names)

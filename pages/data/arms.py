@@ -42,7 +42,7 @@ def panel(draft: Draft) -> None:
         _table(draft, rows, said)
 
 
-@fact(lambda draft, position: (draft.key, position), words="Reading the labels …")
+@fact(lambda draft, position: (draft.key, position), "Reading the labels …")
 def _labels(draft: Draft, position: int) -> dict[str, int]:
     return labels(plain(draft.table.iloc[:, position]))
 

@@ -45,7 +45,7 @@ class Found(NamedTuple):
     where: dict[str, str]
 
 
-@fact(asking.key, 256)
+@fact(asking.key)
 def usual(run: Run, node: str) -> "Usual":
     """The range of a node, and two values to compare."""
     from disco.effects.asking import usual
@@ -53,7 +53,7 @@ def usual(run: Run, node: str) -> "Usual":
     return usual(asking.fitted(run)[0], node)
 
 
-@fact(asking.key, 64)
+@fact(asking.key)
 def levels(run: Run) -> dict[str, dict[str, str]]:
     """The levels of a run's covariates and contexts: the level by the covariate's name, by how both are written."""
     beside = run.adjustment

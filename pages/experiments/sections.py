@@ -36,7 +36,7 @@ def margin(run: Run, refinement: Refinement | None) -> float:
     return chosen / 100
 
 
-@fact(lambda run, _found: str(run.path), 8)
+@fact(lambda run, _found: str(run.path))
 def remarks(run: Run, found: pd.DataFrame) -> tuple[str, ...]:
     """What the ratios must be read with."""
     return experiments.remarks(shown_by_experiment.given(run), found)

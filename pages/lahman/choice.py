@@ -41,7 +41,7 @@ def choose() -> tuple[tuple[int, int], str, str, list[int]]:
     return years, levels, preset, sorted(seeds)
 
 
-@fact(lambda years: years, words="Reading the batting table …")
+@fact(lambda years: years, "Reading the batting table …")
 def table(years: tuple[int, int]) -> pd.DataFrame:
     """The counts of a cohort."""
     return lahman.cohort(*years)

@@ -245,7 +245,7 @@ def _drawn(result: Result, frames: dict[str, pd.DataFrame], decided: removals.De
     st.caption("  \n".join(said) + "  \nBars: mean of a rank ± one standard deviation." + faint)
 
 
-@fact(lambda run, *which: (str(run.path), stamps.networks(run), *which), 256)
+@fact(lambda run, *which: (str(run.path), stamps.networks(run), *which))
 def _curvature(run: Run, node: str, remaining: tuple[str, ...]) -> pd.DataFrame:
     return serving.fitted(run).curvature(node, remaining)
 

@@ -127,12 +127,12 @@ def _title(found: pd.DataFrame, where: str) -> str:
     return text[0].upper() + text[1:]
 
 
-@fact(lambda comparison, species: (comparison, species), 32)
+@fact(lambda comparison, species: (comparison, species))
 def _example(comparison: str, species: tuple[str, ...]) -> Wanted:
     return portal.example(comparison, species)
 
 
-@fact(lambda comparison, species: (comparison, species), 32)
+@fact(lambda comparison, species: (comparison, species))
 def _found(comparison: str, species: tuple[str, ...]) -> pd.DataFrame:
     one = _example(comparison, species)
     found = experiments.contrasts(prepare(one.table, one.roles))

@@ -10,6 +10,7 @@ from pages.shared.frame import table
 from pages.shared.frame.names import code, plain
 from pages.shared.graph import paired
 from pages.shared.work import setting_words
+from pages.shared.work.facts import fact
 
 _MOST_NAMED = 12
 
@@ -27,7 +28,7 @@ def section(one: Run, other: Run) -> None:
         return
     chosen = _choose(first, second)
     try:
-        both = _compared(first, second, chosen, _stamp(first), _stamp(second))
+        both = _compared(first, second, chosen)
     except InputError as error:
         st.error(plain(error), icon=":material/error:")
         return
@@ -67,15 +68,13 @@ def _choose(first: Run, second: Run) -> tuple[str, str]:
     return chosen[0], chosen[1]
 
 
-def _stamp(run: Run) -> tuple[int, int]:
-    return stamps.fit(run), stamps.refinement(run)
+def _key(first: Run, second: Run, chosen: tuple[str, str]) -> tuple:
+    """The two runs with the stamps of their results: a run with a new one is compared again."""
+    return *((run.key, stamps.fit(run), stamps.refinement(run)) for run in (first, second)), chosen
 
 
-# The stamps ensure that a run with a new result is compared again.
-@st.cache_resource(max_entries=16, show_spinner="Comparing …", hash_funcs={Run: lambda run: run.key})
-def _compared(
-    first: Run, second: Run, chosen: tuple[str, str], of_first: tuple[int, int], of_second: tuple[int, int]
-) -> TwoRuns:
+@fact(_key, "Comparing …")
+def _compared(first: Run, second: Run, chosen: tuple[str, str]) -> TwoRuns:
     return compare((first, chosen[0]), (second, chosen[1]))
 
 

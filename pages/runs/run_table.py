@@ -115,7 +115,7 @@ def _frame(view: list[Summary]) -> pd.DataFrame:
     )
 
 
-@fact(lambda run: (str(run.path), stamps.fit(run), stamps.refinement(run)), 2000)
+@fact(lambda run: (str(run.path), stamps.fit(run), stamps.refinement(run)))
 def _edges(run: Run) -> tuple[int | None, int | None]:
     return edge_counts(run)
 

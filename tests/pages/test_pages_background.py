@@ -3,6 +3,7 @@
 import threading
 
 import pytest
+from app_world import forget_results
 from streamlit.testing.v1 import AppTest
 
 from disco.errors import FitStopped, InputError, ScoreUnavailable
@@ -13,7 +14,7 @@ from pages.shared.work.background import Computation
 
 @pytest.fixture(autouse=True)
 def none_begun():
-    background._all().clear()
+    forget_results()
 
 
 def ended(work) -> Computation:
@@ -81,15 +82,6 @@ def test_a_running_computation_is_found_and_one_that_ended_is_begun_anew():
     assert not thread.is_alive() and first.state == "done" and threads == [thread]
     again = background.begin(key, work, "It could not be done")
     assert again is not first and again is background.find(key)
-
-
-def test_the_oldest_results_are_forgotten_and_what_has_none_is_kept(monkeypatch):
-    monkeypatch.setattr(background, "_MOST_RESULTS", 2)
-    background.keep(("failed",), Computation(state="failed", error="No."))
-    for number in range(4):
-        background.keep(("done", number), Computation(state="done", result=number))
-    assert [background.find(("done", number)) is not None for number in range(4)] == [False, False, True, True]
-    assert background.find(("failed",)).error == "No."
 
 
 def test_what_is_running_stops_when_the_server_ends():

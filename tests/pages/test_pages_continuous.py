@@ -6,7 +6,7 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
-from app_world import HOSTILE, booted, button, csv, poisson, texts, upload, written_when_asked
+from app_world import HOSTILE, booted, button, csv, forget_results, poisson, texts, upload, written_when_asked
 
 from disco.errors import FitStopped
 from disco.methods import cont
@@ -19,7 +19,7 @@ NAMES = ("cause", HOSTILE[0])
 
 @pytest.fixture(autouse=True)
 def small_networks(monkeypatch):
-    background._all().clear()
+    forget_results()
     small = {"epochs": 2, "projection_epochs": 2, "width": 16, "projection_width": 16}
     monkeypatch.setattr(cont, "Options", partial(cont.Options, **small))
 

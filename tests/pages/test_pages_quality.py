@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from app_world import HOSTILE, booted, csv, draft_of, poisson, press, texts, upload
+from app_world import HOSTILE, booted, csv, draft_of, forget_results, poisson, press, texts, upload
 
 from disco.progress import Event
 from disco.table.quality import quality
@@ -14,7 +14,7 @@ from pages.shared.work import background
 
 @pytest.fixture(autouse=True)
 def none_begun():
-    background._all().clear()
+    forget_results()
 
 
 def opened(table):

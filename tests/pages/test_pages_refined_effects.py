@@ -7,7 +7,7 @@ import time
 import numpy as np
 import pandas as pd
 import pytest
-from app_world import texts
+from app_world import forget_results, texts
 from made_up import HOSTILE, finished_run
 from streamlit.testing.v1 import AppTest
 
@@ -286,12 +286,11 @@ def test_the_check_runs_apart_and_is_found_again(quick):
 
 def test_a_check_outlives_the_server_and_ends_with_its_refinement(quick):
     from pages.refine import model_check
-    from pages.shared.work import background
 
     run = refined_run(fitted=True)
     begin(run)
     result = ended(run).result
-    background._all().clear()
+    forget_results()
     kept = model_check.at_work(run).result
     for name in ("columns", "pairs", "margins", "scores", "differences"):
         pd.testing.assert_frame_equal(getattr(kept, name), getattr(result, name), check_dtype=False)
@@ -299,7 +298,7 @@ def test_a_check_outlives_the_server_and_ends_with_its_refinement(quick):
     app = part("model_check", run)
     assert figures(app) == 4 and not app.exception
     (run.path / "refined_check.json").write_text("{torn")
-    background._all().clear()
+    forget_results()
     assert model_check.at_work(run) is None
     stored.save_check(run, result)
     stored.save(run.path, stored.read_refined(run), Choice(bootstrap=10))

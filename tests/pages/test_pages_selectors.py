@@ -4,7 +4,7 @@ import time
 
 import pandas as pd
 import pytest
-from app_world import box, kept, numbers, texts
+from app_world import box, forget_results, kept, numbers, texts
 from made_up import HOSTILE, candidates, finished_run, ordering
 from test_pages_ordering import opened
 
@@ -48,7 +48,7 @@ def compute(app, selector: str, where: str = "shown"):
     """Press the button, wait for the thread, and rerun."""
     app.button(key=f"selecting_{where}_{selector}").click().run()
     deadline = time.monotonic() + 300
-    while any(job.is_running for job in background._all().values()):
+    while background._running:
         assert time.monotonic() < deadline
         time.sleep(0.05)
     return app.run()
@@ -56,7 +56,7 @@ def compute(app, selector: str, where: str = "shown"):
 
 @pytest.fixture(autouse=True)
 def no_jobs():
-    background._all().clear()
+    forget_results()
 
 
 def test_ocs_is_shown_at_first_and_the_others_are_offered(run):

@@ -52,7 +52,7 @@ def _stamp(result: Result, selector: str) -> tuple:
     return str(path), result.rule, path.stat().st_mtime_ns if path.is_file() else 0
 
 
-@fact(_stamp, 48)
+@fact(_stamp)
 def candidates(result: Result, selector: str) -> pd.DataFrame | None:
     """Every candidate of cam, pcm or evidence, with its OCS, Z and frequency; None if not yet computed."""
     found = read_candidates(result.run, selector, result.variant)

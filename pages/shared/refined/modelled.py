@@ -24,7 +24,7 @@ def _node(run: Run, refined: Refined, *names: str) -> tuple:
     return str(run.path), stamps.refinement(run), *names, tuple(parents_of(refined.edges).get(names[-1], ()))
 
 
-@fact(lambda run: str(run.path), 4)
+@fact(lambda run: str(run.path))
 def _seen(run: Run) -> tuple[pd.DataFrame, Adjustment | None]:
     from disco.likelihood.covariates import seen
 
@@ -55,10 +55,13 @@ def adjustment(run: Run) -> Adjustment | None:
 
 def parents_of(edges: pd.DataFrame) -> dict[str, list[str]]:
     """The parents of each node that has any."""
-    return {child: rows["parent"].tolist() for child, rows in edges.groupby("child", sort=False)}
+    found: dict[str, list[str]] = {}
+    for parent, child in zip(edges["parent"].tolist(), edges["child"].tolist(), strict=True):
+        found.setdefault(child, []).append(parent)
+    return found
 
 
-@fact(_node, 128)
+@fact(_node)
 def _model(run: Run, refined: Refined, node: str) -> "Model":
     from disco.likelihood.model import Model
     from disco.refine.prior import BEFORE
@@ -68,7 +71,7 @@ def _model(run: Run, refined: Refined, node: str) -> "Model":
     return Model.of(rows[[node, *parents]], {node: parents} if parents else {}, adjustment=around, prior=BEFORE)
 
 
-@fact(_node, 256)
+@fact(_node)
 def curve(run: Run, refined: Refined, parent: str, child: str) -> tuple[pd.DataFrame, pd.DataFrame]:
     """The response curve of an edge, and the observed means beside it."""
     from disco.likelihood.covariates import rates
@@ -79,7 +82,7 @@ def curve(run: Run, refined: Refined, parent: str, child: str) -> tuple[pd.DataF
     return _model(run, refined, child).curve(parent, child), effects.binned(along, rows[child])
 
 
-@fact(_node, 128)
+@fact(_node)
 def kind(run: Run, refined: Refined, node: str) -> "Kind":
     """What kind of count a node is."""
     from disco.likelihood.kinds import describe

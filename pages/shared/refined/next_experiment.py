@@ -44,7 +44,7 @@ def _key(run: Run, with_rows: bool) -> tuple:
     return str(run.path), stamps.refinement(run), with_rows
 
 
-@fact(_key, 8, f"{_COMPARING} …")
+@fact(_key, f"{_COMPARING} …")
 def _found(run: Run, with_rows: bool) -> Next:
     return engine.of(run, with_rows=with_rows)
 

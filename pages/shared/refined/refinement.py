@@ -17,6 +17,7 @@ from disco.verdicts import Verdict, of_refinement
 from pages.shared.frame.figure import Ready, ready
 from pages.shared.frame.names import plain
 from pages.shared.result.known import Known
+from pages.shared.work.facts import fact
 
 _NO_OCS = ["fold", "parent", "child", "ocs", "curvature", "z"]
 _NO_CANDIDATES = ["parent", "child", "ocs", "z", "frequency"]
@@ -113,7 +114,7 @@ def of(run: Run) -> Refinement | None:
         InputError: one of its files is damaged.
     """
     stamp = stamps.refinement(run)
-    return _read(run, run.key, (stamp, stamps.truth(run))) if stamp else None
+    return _read(run, stamp) if stamp else None
 
 
 def readable(run: Run) -> Refinement | None:
@@ -125,12 +126,11 @@ def readable(run: Run) -> Refinement | None:
         return None
 
 
-# The stamps ensure that a run that was refined again, or has another truth, is read again; the run itself is hashed by
-# its key.
-@st.cache_resource(max_entries=16, show_spinner=False)
-def _read(_run: Run, key: str, stamp: tuple[int, int]) -> Refinement:
-    refined = read_refined(_run)
+# The stamps ensure that a run that was refined again, or has another truth, is read again.
+@fact(lambda run, stamp: (run.key, stamp, stamps.truth(run)))
+def _read(run: Run, _stamp: int) -> Refinement:
+    refined = read_refined(run)
     # Strongest first, whoever wrote the file; edges without a gain last.
     edges = refined.edges.sort_values("gain_nats", ascending=False, kind="stable", ignore_index=True)
     refined = refined.having(edges=edges)
-    return Refinement(_run, refined, choice_from(choice_of(_run)), figures.positions(refined.order, refined.edges))
+    return Refinement(run, refined, choice_from(choice_of(run)), figures.positions(refined.order, refined.edges))

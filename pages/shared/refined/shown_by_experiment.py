@@ -10,7 +10,7 @@ from pages.shared.frame.names import code
 from pages.shared.work.facts import fact
 
 
-@fact(lambda run, margin: (str(run.path), margin), 8, "Comparing the arms with the controls …")
+@fact(lambda run, margin: (str(run.path), margin), "Comparing the arms with the controls …")
 def contrasted(run: Run, margin: float) -> pd.DataFrame:
     """The run's contrasts, the surest first."""
     from disco.experiments import contrasts  # imports scipy.stats

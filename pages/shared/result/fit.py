@@ -17,6 +17,7 @@ from disco.score import removals
 from pages.shared import session
 from pages.shared.frame.names import plain
 from pages.shared.result.known import Known
+from pages.shared.work.facts import fact
 
 TAUS = [step * 0.05 for step in range(101)]  # of the curves against a known truth
 
@@ -128,18 +129,17 @@ def of(run: Run, variant: str, rule: str | None = None) -> Result:
     stamp = stamps.fit(run, variant)
     if not stamp:
         raise InputError(f"The run {run.name} has no result for {variant} yet.")
-    return _read(run, run.key, variant, rule or run.settings.parent_rule, (stamp, stamps.truth(run)))
+    return _read(run, variant, rule or run.settings.parent_rule, stamp)
 
 
-# The stamps ensure that a variant recovered again, or a run with another truth, is read again; the run itself is
-# hashed by its key.
-@st.cache_resource(max_entries=24, show_spinner=False)
-def _read(_run: Run, key: str, variant: str, rule: str, stamp: tuple[int, int]) -> Result:
-    order, ccs, ocs = _run.order(variant), _run.ccs(variant), _run.ocs(variant)
-    if rule != _run.settings.parent_rule:
+# The stamps ensure that a variant recovered again, or a run with another truth, is read again.
+@fact(lambda run, *which: (run.key, *which, stamps.truth(run)))
+def _read(run: Run, variant: str, rule: str, _stamp: int) -> Result:
+    order, ccs, ocs = run.order(variant), run.ccs(variant), run.ocs(variant)
+    if rule != run.settings.parent_rule:
         ocs = with_z(ocs, rule)
     return Result(
-        run=_run,
+        run=run,
         variant=variant,
         rule=rule,
         order=order,

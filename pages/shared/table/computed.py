@@ -1,4 +1,4 @@
-"""Properties of the loaded table, computed once per table and cached, since pages need them at every rerun."""
+"""Properties of the loaded table, computed once per table and kept, since pages need them at every rerun."""
 
 from collections import Counter
 from dataclasses import replace
@@ -20,7 +20,7 @@ from disco.words import how_many, plural
 from pages.shared.table.drafts import Draft
 from pages.shared.work.facts import fact
 
-# The cache key of each fact; the draft's key stands for its table.
+# The key of each fact; the draft's key stands for its table.
 
 
 def _whole(draft: Draft) -> tuple:
@@ -28,14 +28,14 @@ def _whole(draft: Draft) -> tuple:
 
 
 def _chosen(draft: Draft) -> tuple:
-    return draft.key, str(draft.columns)  # one text: of thousands of numbers, Streamlit would hash each
+    return draft.key, draft.columns
 
 
 def _with_roles(draft: Draft) -> tuple:
-    return *_chosen(draft), draft.beside, draft.roles.needed()
+    return *_chosen(draft), draft.beside, repr(draft.roles.needed())
 
 
-@fact(_whole, words="Describing the columns …")
+@fact(_whole, "Describing the columns …")
 def described(draft: Draft) -> pd.DataFrame:
     """`disco.table.counts.describe` of the whole table."""
     return counts.describe(draft.table)
@@ -46,7 +46,7 @@ def problems(draft: Draft) -> list[counts.Problem]:
     return [*_of_counts(draft), *_of_roles(draft)]
 
 
-@fact(lambda draft: (*_chosen(draft), draft.settings.folds, draft.rows_left_out), 32, "Checking the table …")
+@fact(lambda draft: (*_chosen(draft), draft.settings.folds, draft.rows_left_out), "Checking the table …")
 def _of_counts(draft: Draft) -> list[counts.Problem]:
     part, columns = draft.table.iloc[:, list(draft.columns)], draft.table.shape[1]
     part.attrs = draft.table.attrs
@@ -81,7 +81,7 @@ def _of_rows(name: str, bad: np.ndarray) -> counts.Problem:
     return counts.Problem(None, int(bad[0]), what, "Leave these rows out, or give the column another role.")
 
 
-@fact(lambda draft: (*_with_roles(draft), draft.settings.folds), words="Checking the roles …")
+@fact(lambda draft: (*_with_roles(draft), draft.settings.folds), "Checking the roles …")
 def _why_not(draft: Draft) -> str | None:
     part, roles = draft.table.iloc[:, [*draft.columns, *draft.beside]], draft.roles.needed()
     try:
@@ -132,7 +132,7 @@ def aside(draft: Draft) -> dict[int, Guess]:
     return {at: one for at, one in _guesses(draft).items() if at not in taken and one.role in ("covariate", "group")}
 
 
-@fact(lambda draft: (*_chosen(draft), draft.settings.folds), 8)
+@fact(lambda draft: (*_chosen(draft), draft.settings.folds))
 def _counts(draft: Draft) -> pd.DataFrame | None:
     try:
         return prepare(draft.table.iloc[:, list(draft.columns)], folds=draft.settings.folds).counts
@@ -140,7 +140,7 @@ def _counts(draft: Draft) -> pd.DataFrame | None:
         return None
 
 
-@fact(_chosen, 8)
+@fact(_chosen)
 def chosen_numbers(draft: Draft) -> pd.DataFrame | None:
     """The chosen columns, if at least half of them hold numbers that are not counts and the rest hold counts."""
     part = draft.table.iloc[:, list(draft.columns)]
@@ -205,7 +205,7 @@ def _spreads(draft: Draft) -> pd.DataFrame:
     return screening.spreads(draft.table)
 
 
-@fact(lambda draft: (*_with_roles(draft), draft.settings), 8)
+@fact(lambda draft: (*_with_roles(draft), draft.settings))
 def coded(draft: Draft) -> tuple[pd.DataFrame, pd.DataFrame, np.ndarray]:
     """Counts, codes and held-out folds of the rows that a fit would use; the columns must be counts."""
     settings, part = draft.settings, draft.table.iloc[:, [*draft.columns, *draft.beside]]
@@ -216,7 +216,7 @@ def coded(draft: Draft) -> tuple[pd.DataFrame, pd.DataFrame, np.ndarray]:
     return given.counts, ranks.transform_table(given, settings), fold
 
 
-@fact(lambda draft: (*_with_roles(draft), draft.settings), words="Counting rows per level …")
+@fact(lambda draft: (*_with_roles(draft), draft.settings), "Counting rows per level …")
 def support(draft: Draft) -> pd.DataFrame:
     """`level_support` and `merged_counts` of the chosen columns."""
     before, after, fold = coded(draft)

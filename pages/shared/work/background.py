@@ -18,10 +18,11 @@ from disco.errors import FitStopped, InputError, ScoreUnavailable
 from disco.progress import Callback, Event
 from pages.shared.frame import redraw
 from pages.shared.frame.names import plain
+from pages.shared.work.facts import kept
 
 SECONDS = 0.5  # between two checks of a running computation
-_MOST_RESULTS = 8  # of a kind, the first part of their keys, kept in memory
 _starting = threading.Lock()
+_OURS = __name__  # the first part of the keys of what is kept
 _LAST_STEP = 5.0  # seconds that a computation has to stop when the server ends
 
 T = TypeVar("T")
@@ -94,9 +95,7 @@ def _end() -> None:
         thread.join(_LAST_STEP)
 
 
-@st.cache_resource(show_spinner=False)
-def _all() -> dict[Key, Computation]:
-    return {}
+_running: dict[Key, Computation] = {}
 
 
 def begin(
@@ -109,17 +108,17 @@ def begin(
         patience: how many seconds to wait for work that is started now.
     """
     if at_once:
-        found = keep(key, Computation())
+        found = Computation()
         found.do(work, failure)
-        return found
+        return keep(key, found)
     with _starting:
         found = find(key)
         if found is not None and found.is_running:
             return found
-        found = keep(key, Computation())
+        found = _running[key] = Computation()
         for ended in [one for one in _threads if not one.is_alive()]:
             del _threads[ended]
-        thread = threading.Thread(target=found.do, args=(work, failure), daemon=True)
+        thread = threading.Thread(target=_do, args=(key, found, work, failure), daemon=True)
         add_script_run_ctx(thread)  # on a server, it says for whom the thread works
         _threads[thread] = found
         thread.start()
@@ -127,24 +126,28 @@ def begin(
     return found
 
 
+def _do(key: Key, computation: Computation[T], work: Callable[[Callback], T], failure: str) -> None:
+    try:
+        computation.do(work, failure)
+    finally:
+        keep(key, computation)
+        del _running[key]
+
+
 def find(key: Key) -> Computation | None:
-    """The computation that was started or kept under a key since the server started."""
-    return _all().get(key)
+    """The computation of a key that is running, or that has ended and is still kept."""
+    return _running.get(key) or kept.find((_OURS, key))
 
 
 def keep(key: Key, computation: Computation[T]) -> Computation[T]:
-    """Keep a computation under a key; the oldest results of its kind are dropped when there are many."""
-    everything = _all()
-    everything[key] = computation
-    with_result = [other for other, one in list(everything.items()) if one.result is not None and other[0] == key[0]]
-    for old in with_result[:-_MOST_RESULTS]:
-        everything.pop(old, None)
+    """Keep an ended computation under a key."""
+    kept.put((_OURS, key), computation)
     return computation
 
 
 def forget(key: Key) -> None:
     """Drop an ended computation, so it can begin anew."""
-    _all().pop(key, None)
+    kept.drop((_OURS, key))
 
 
 def box(title: str, icon: str, key: Key) -> DeltaGenerator:
@@ -172,7 +175,7 @@ def panel(
     """
     job = find(key)
     if job is not None and job.is_running:
-        st.fragment(_running, run_every=SECONDS)(key, words, is_quiet)
+        st.fragment(_progress, run_every=SECONDS)(key, words, is_quiet)
     elif job is not None and job.result is not None:
         shown(job.result)
     else:
@@ -185,7 +188,7 @@ def panel(
             st.rerun()
 
 
-def _running(key: Key, words: Callable[[str], str], is_quiet: bool) -> None:
+def _progress(key: Key, words: Callable[[str], str], is_quiet: bool) -> None:
     job = find(key)
     if job is None or not job.is_running:
         redraw.page()

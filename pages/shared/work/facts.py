@@ -1,40 +1,40 @@
-"""Facts that pages need at every rerun: computed once, and cached on the server until their source changes."""
+"""Facts that pages need at every rerun: computed once, and kept on the server until their source changes."""
 
-from collections.abc import Callable
-from functools import update_wrapper
+from collections.abc import Callable, Hashable
+from contextlib import nullcontext
+from functools import wraps
 from typing import ParamSpec, TypeVar
 
 import streamlit as st
 
+from pages.shared.work.kept import Kept, budget
+
 P = ParamSpec("P")
 T = TypeVar("T")
 
+kept = Kept(budget())  # for all sessions together
 
-def fact(
-    of: Callable[P, object], most: int = 16, words: str | bool = False
-) -> Callable[[Callable[P, T]], Callable[P, T]]:
-    """Cache a function's result. All sessions share it, so nobody may change it.
+
+def fact(of: Callable[P, Hashable], words: str = "") -> Callable[[Callable[P, T]], Callable[P, T]]:
+    """Keep a function's results. All sessions share them, so nobody may change them.
 
     Args:
-        of: returns, from the same arguments, the cache key of the result, such as the path of a run and the stamp of
-            its files: the same key means the same result.
-        most: number of results that are kept.
+        of: returns, from the same arguments, the key of the result, such as the path of a run and the stamp of its
+            files: the same key means the same result.
         words: shown during a long computation.
     """
 
     def keeping(compute: Callable[P, T]) -> Callable[P, T]:
-        # A leading underscore keeps an argument out of the key.
-        def found(key: object, _given: tuple, _more: dict) -> T:
-            return compute(*_given, **_more)
+        name = f"{compute.__module__}.{compute.__qualname__}"
 
-        # Streamlit distinguishes functions by their names, and reads the arguments of the function they wrap.
-        update_wrapper(found, compute)
-        del found.__wrapped__
-        cached = st.cache_resource(found, max_entries=most, show_spinner=words)
-
+        @wraps(compute)
         def asked(*given: P.args, **more: P.kwargs) -> T:
-            return cached(of(*given, **more), given, more)
+            def make() -> T:
+                with st.spinner(words) if words else nullcontext():
+                    return compute(*given, **more)
 
-        return update_wrapper(asked, compute)
+            return kept.get((name, of(*given, **more)), make)
+
+        return asked
 
     return keeping

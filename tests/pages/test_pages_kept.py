@@ -1,0 +1,87 @@
+"""What pages keep for all sessions: made once, bounded in bytes, the least recently used out first."""
+
+import threading
+from dataclasses import dataclass, field
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+
+from pages.shared.work.kept import Kept, bytes_of
+
+MB = 1_000_000
+
+
+def test_what_several_sessions_ask_at_once_is_made_once():
+    kept, may_end, made = Kept(MB), threading.Event(), []
+
+    def make():
+        made.append(1)
+        may_end.wait(60)
+        return "result"
+
+    found = []
+    threads = [threading.Thread(target=lambda: found.append(kept.get("key", make))) for _ in range(5)]
+    for thread in threads:
+        thread.start()
+    may_end.set()
+    for thread in threads:
+        thread.join()
+    assert found == ["result"] * 5 and made == [1]
+
+
+def test_what_failed_is_not_kept_and_tried_again():
+    kept = Kept(MB)
+    with pytest.raises(ValueError, match="once"):
+        kept.get("key", lambda: (_ for _ in ()).throw(ValueError("once")))
+    assert kept.get("key", lambda: None) is None
+    assert kept.get("key", lambda: "again") is None  # None is a result too
+
+
+def test_the_least_recently_used_goes_first_and_the_last_one_stays():
+    kept = Kept(3 * MB + 1000)
+    for key in "abc":
+        kept.put(key, np.zeros(MB, np.uint8))
+    assert kept.find("a") is not None
+    kept.put("d", np.zeros(MB // 2, np.uint8))
+    assert kept.find("b") is None and kept.find("c") is not None and kept.bytes < 3 * MB
+    kept.put("large", np.zeros(9 * MB, np.uint8))
+    assert kept.find("large") is not None and kept.find("a") is None
+    assert kept.bytes == pytest.approx(9 * MB, rel=0.01)
+    kept.drop("large")
+    assert kept.bytes == 0 and kept.find("large", "gone") == "gone"
+
+
+@dataclass
+class Growing:
+    """A result that computes more of itself when it is shown."""
+
+    parts: list[np.ndarray] = field(default_factory=list)
+
+
+def test_a_result_that_grew_is_measured_again():
+    kept, one = Kept(3 * MB, again=0.0), Growing()
+    kept.put("old", "text")
+    kept.put("growing", one)
+    one.parts.append(np.zeros(4 * MB, np.uint8))
+    assert kept.find("growing") is one
+    kept.put("new", "text")
+    assert kept.find("old") is None and kept.find("growing") is None and kept.find("new") == "text"
+
+
+def test_bytes_are_those_of_the_data():
+    table = pd.DataFrame(np.zeros((1000, 100), np.int64), columns=[f"gene {number}" for number in range(100)])
+    assert bytes_of(table) == pytest.approx(800_000, rel=0.05)
+    assert bytes_of(Growing([np.zeros(MB, np.uint8), np.zeros(MB, np.uint8)])) == pytest.approx(2 * MB, rel=0.01)
+    shared = np.zeros(MB, np.uint8)
+    assert bytes_of({"one": shared, "same": shared}) == pytest.approx(MB, rel=0.01)
+    assert bytes_of([shared[: MB // 2]]) == pytest.approx(MB / 2, rel=0.01)
+    assert bytes_of(torch.zeros(MB // 4)) == pytest.approx(MB, rel=0.01)
+    assert bytes_of("a" * MB) == pytest.approx(MB, rel=0.01)
+    around: list = [np.zeros(MB, np.uint8)]
+    around.append(around)
+    assert bytes_of(around) == pytest.approx(MB, rel=0.01)
+    assert bytes_of(nx.DiGraph([(number, number + 1) for number in range(1000)])) > 100_000
+    assert bytes_of((lambda: None, Kept, threading)) < 1000

@@ -1,0 +1,130 @@
+"""Pages in turns: first come, first served, nobody waits for a page that waits, and what is drawn keeps its order."""
+
+import asyncio
+import os
+import threading
+import time
+from dataclasses import dataclass
+
+import psutil
+import pytest
+from streamlit.runtime.app_session import AppSession
+from user_world import apart as in_a_thread
+
+from disco import apart, cores
+from disco.server import turns
+from disco.server.turns import Turns
+
+
+@dataclass(eq=False)
+class Session:
+    """What of a session of Streamlit's is used."""
+
+    _event_loop: asyncio.AbstractEventLoop
+    name: str
+
+
+def begun(work) -> threading.Thread:
+    """Some work in a thread."""
+    thread = threading.Thread(target=work)
+    thread.start()
+    return thread
+
+
+def test_pages_run_one_after_the_other_in_the_order_of_their_clicks():
+    given, ran, may_end = Turns(lease=60.0), [], threading.Event()
+
+    def page(number: int) -> None:
+        with given.turn():
+            ran.append(number)
+            if number == 0:
+                may_end.wait(60)
+
+    threads = []
+    for number in range(6):
+        threads.append(begun(lambda number=number: page(number)))
+        while len(given._waiting) + len(ran) <= number:
+            time.sleep(0.001)
+    assert ran == [0] and list(given._waiting) and len(given._waiting) == 5
+    may_end.set()
+    for thread in threads:
+        thread.join(60)
+    assert ran == [0, 1, 2, 3, 4, 5] and given._holder is None
+
+
+def test_a_page_that_takes_long_keeps_nobody_waiting():
+    given, may_end, ran = Turns(lease=0.05), threading.Event(), []
+
+    def long() -> None:
+        with given.turn():
+            ran.append("long")
+            may_end.wait(60)
+
+    def short() -> None:
+        with given.turn():
+            ran.append("short")
+
+    first = begun(long)
+    while not ran:
+        time.sleep(0.001)
+    begun(short).join(60)
+    assert ran == ["long", "short"] and first.is_alive()
+    third = begun(short)
+    third.join(60)
+    may_end.set()
+    first.join(60)
+    assert ran == ["long", "short", "short"]
+
+
+def test_a_page_that_fails_gives_its_turn_back():
+    given = Turns(lease=60.0)
+    with pytest.raises(ZeroDivisionError), given.turn():
+        raise ZeroDivisionError
+    with given.turn():
+        pass
+
+
+def test_what_a_page_draws_arrives_together_and_in_order(monkeypatch):
+    monkeypatch.setattr(AppSession, "_call_soon_on_event_loop", AppSession._call_soon_on_event_loop)
+    turns._send_together()
+    wakes, heard = [], []
+
+    async def serve() -> None:
+        loop, done = asyncio.get_running_loop(), asyncio.Event()
+        waked = loop.call_soon_threadsafe
+        loop.call_soon_threadsafe = lambda *given: (wakes.append(given), waked(*given))  # type: ignore[assignment]
+        sessions = [Session(loop, name) for name in ("one", "two")]
+
+        def draw() -> None:
+            for number in range(200):
+                for session in sessions:
+                    AppSession._call_soon_on_event_loop(
+                        session, lambda session=session, number=number: heard.append((session.name, number))
+                    )
+            waked(loop.call_later, 5 * turns.TOGETHER, done.set)
+
+        thread = threading.Thread(target=draw)
+        thread.start()
+        await done.wait()
+        thread.join()
+
+    in_a_thread(serve())
+    for name in ("one", "two"):
+        assert [number for own, number in heard if own == name] == list(range(200))
+    assert len(wakes) < 100
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="threads cannot choose their cores here")
+def test_pages_share_a_core_and_the_processes_that_they_start_have_all():
+    found = []
+
+    def page() -> None:
+        cores.share_one()
+        process = apart.start("disco", "--version")
+        found.append(psutil.Process(process.pid).cpu_affinity())
+        process.wait(60)
+        found.append(os.sched_getaffinity(0))
+
+    every = os.sched_getaffinity(0)
+    begun(page).join(60)
+    assert set(found[0]) == every and len(found[1]) == 1 and os.sched_getaffinity(0) == every
