@@ -2,6 +2,7 @@
 
     python -m benchmarks.load look       # 30 readers
     python -m benchmarks.load all        # every case, one after the other: about an hour
+    python -m benchmarks.load --summary  # the last line of each case
 
 A reader is a session of Streamlit's own protocol (`benchmarks.load_session`), in a process beside the server: it asks
 for what a browser asks for and waits until the page is whole, but draws nothing. Each case has a server and a folder of
@@ -11,120 +12,31 @@ its own, and prints one JSON line, which is appended to `results/load.jsonl`.
 import argparse
 import asyncio
 import json
+import os
 import random
-import statistics
 import tempfile
+import threading
 import time
-from collections import defaultdict
-from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from benchmarks.load_server import Guest, Server, shown
+from benchmarks import load_attacks
+from benchmarks.load_readers import SESSIONS, Clicks, reader, readers
+from benchmarks.load_server import SHOWN, Server, Watch, served, shown
 from benchmarks.load_session import Session
 from benchmarks.machine import describe
+from disco import runs
+from disco.settings import Settings
+from disco.simulate import simulate
+from disco.users import roots
+from disco.work import jobs
 
 RESULTS = Path(__file__).parent / "results" / "load.jsonl"
-PAGES = ("graph", "ordering", "parents", "refine", "runs", "graph", "graph")
-SESSIONS = 30
-THINK, ARRIVE = 10.0, 30.0  # mean seconds between an answer and the next click, and within which all readers arrive
-
-
-@contextmanager
-def served(*words: str) -> Iterator[Server]:
-    """A running server."""
-    with tempfile.TemporaryDirectory() as room:
-        folder = Path(room) / "runs"
-        folder.mkdir()
-        server = Server(folder, words)
-        server.start()
-        try:
-            yield server
-        finally:
-            server.end()
-
-
-class Clicks:
-    """How long clicks took, by kind."""
-
-    def __init__(self) -> None:
-        self.seconds: defaultdict[str, list[float]] = defaultdict(list)
-        self.faults: list[str] = []
-
-    def add(self, kind: str, seconds: float) -> None:
-        """Note a click."""
-        self.seconds[kind].append(seconds)
-
-    def line(self) -> dict[str, Any]:
-        """Figures of all clicks but the first of each reader."""
-        every = sorted(second for kind, many in self.seconds.items() if kind != "open" for second in many)
-        part = statistics.quantiles(every, n=100)
-        return {
-            "clicks": len(every),
-            "median": round(part[49], 2),
-            "p95": round(part[94], 2),
-            "p99": round(part[98], 2),
-            "worst": round(every[-1], 2),
-            "open": round(statistics.median(self.seconds["open"]), 2) if self.seconds["open"] else None,
-            "by_kind": {kind: round(statistics.median(many), 2) for kind, many in sorted(self.seconds.items())},
-            "faults": sorted(set(self.faults)),
-        }
-
-
-async def reader(server: Server, guest: Guest, run: str, until: float, clicks: Clicks, luck: random.Random) -> None:
-    """Look at a graph until a moment: pages, sliders, nodes."""
-    session = Session(server.address, guest.cookie)
-    await asyncio.sleep(luck.uniform(0, ARRIVE))
-    clicks.add("open", await session.open("graph", f"run={run}&tour=0"))
-    while time.monotonic() < until:
-        await asyncio.sleep(luck.expovariate(1 / THINK))
-        kind, click = action(session, luck)
-        clicks.add(kind, await click)
-    clicks.faults += session.faults
-    await session.close()
-
-
-def action(session: Session, luck: random.Random) -> tuple[str, Awaitable[float]]:
-    """What a reader does next on the page that is open."""
-    if luck.random() < 0.4:
-        page = luck.choice([page for page in PAGES if page != session.page])
-        return page, session.go(page)
-    if session.page == "graph":
-        return luck.choice(_ON_GRAPH)(session, luck)
-    if session.page == "ordering":
-        return "step", session.use("slider", "Step", luck.randint(2, 48))
-    if session.page == "parents":
-        return "child", session.use("selectbox", "Child", _one(session, "Child", luck))
-    if session.page == "refine":
-        return "stability", session.use("slider", "Local stability", luck.uniform(0.1, 0.9))
-    return "graph", session.go("graph")
-
-
-def _one(session: Session, label: str, luck: random.Random) -> str:
-    """One of the options of a box."""
-    return luck.choice(list(session.find("selectbox", label)[0].options)[1:])
-
-
-_ON_GRAPH: tuple[Callable[[Session, random.Random], tuple[str, Awaitable[float]]], ...] = (
-    lambda session, luck: ("strongest", session.use("slider", "Strongest", luck.randint(20, 100))),
-    lambda session, luck: ("threshold", session.use("slider", "Threshold on Z", round(luck.uniform(1.5, 4.0), 2))),
-    lambda session, luck: ("node", session.use("selectbox", "Node", _one(session, "Node", luck))),
-)
-
-
-async def readers(server: Server, run: Any, seconds: float, seed: int = 0) -> Clicks:
-    """Thirty readers, each with a copy of a run."""
-    clicks = Clicks()
-    guests = [server.guest() for _ in range(SESSIONS)]
-    names = [server.give(run, guest) for guest in guests]
-    until = time.monotonic() + ARRIVE + seconds
-    many = [
-        reader(server, guest, name, until, clicks, random.Random(f"{seed} {place}"))  # noqa: S311
-        for place, (guest, name) in enumerate(zip(guests, names, strict=True))
-    ]
-    await asyncio.gather(*many)
-    return clicks
+LONG = {"folds": 2, "joint_epochs": 6, "joint_steps": 200, "projection_epochs": 6}  # about two minutes on one core
+SHORT = {"folds": 2, "width": 64, "joint_epochs": 4, "joint_steps": 100, "projection_epochs": 4}
+GRAPHS = 90.0  # seconds within which each first graph is to be there
+DAY, AT_ONCE, EACH = 5760, 10, 48  # clicks: one in five seconds for eight hours; readers at a time; clicks of each
 
 
 def look(seconds: float = 180.0) -> dict[str, Any]:
@@ -137,15 +49,120 @@ def look(seconds: float = 180.0) -> dict[str, Any]:
         return {**line, "server_seconds_a_click": round((server.seconds() - began) / line["clicks"], 3)}
 
 
-CASES: dict[str, Callable[[], dict[str, Any]]] = {"look": look}
+def beside_fits() -> dict[str, Any]:
+    """Thirty readers beside a long fit and short ones; the long one again without readers."""
+    with tempfile.TemporaryDirectory() as room, served() as server:
+        run = shown(Path(room))
+        alone = _long_fit(server)
+        taken: list[float] = []
+        fits = threading.Thread(target=lambda: taken.append(_long_fit(server)))
+        fits.start()
+        clicks = asyncio.run(readers(server, run, 120.0))
+        fits.join()
+        return {**clicks.line(), "fit_seconds": round(taken[0]), "fit_seconds_alone": round(alone)}
+
+
+def _long_fit(server: Server) -> float:
+    """Seconds of a long fit of one guest, beside short fits of another, one after the other."""
+    os.environ["DISCO_RUNS"] = str(server.folder)
+    table, (first, second) = simulate(SHOWN).table, (server.guest(), server.guest())
+
+    def begun(guest: Any, values: dict[str, Any]) -> runs.Run:
+        os.environ[roots.VARIABLE] = guest.folder.name
+        run = runs.create_run(table, Settings(**values))
+        jobs.start(run, runs.FIT)
+        return run
+
+    try:
+        fit = begun(first, LONG)
+        while fit.alive:
+            beside = begun(second, SHORT)
+            while fit.alive and beside.alive:
+                time.sleep(0.2)
+        return fit.status().seconds or 0.0
+    finally:
+        del os.environ[roots.VARIABLE]
+
+
+def find() -> dict[str, Any]:
+    """Thirty guests press *Find the graph* on the sample in the same minute."""
+    with served() as server:
+        order: list[tuple[float, float]] = []
+
+        async def guest(delay: float) -> list[str]:
+            session = Session(server.address, server.guest().cookie)
+            await asyncio.sleep(delay)
+            await session.open("", "tour=0")
+            await session.use("button", "Load simulated counts")
+            pressed = time.monotonic()
+            await session.use("button", "Find the graph")
+            await session.until(lambda page: any(kind == "bidi_component" for kind, _, _ in page.elements.values()))
+            order.append((pressed, time.monotonic() - pressed))
+            await session.close()
+            return session.faults
+
+        async def every() -> list[list[str]]:
+            luck = random.Random(0)  # noqa: S311
+            return await asyncio.gather(*(guest(luck.uniform(0, 60)) for _ in range(SESSIONS)))
+
+        faults = asyncio.run(every())
+        waits = sorted(wait for _, wait in order)
+        line = {"graphs": len(waits), "median": round(waits[len(waits) // 2], 1), "worst": round(waits[-1], 1)}
+        within = sum(wait <= GRAPHS for wait in waits)
+        return {**line, f"within_{GRAPHS:.0f}_s": within, "faults": sorted({one for many in faults for one in many})}
+
+
+def day() -> dict[str, Any]:
+    """Eight hours' worth of clicks without pauses: readers come, look, and leave."""
+    with tempfile.TemporaryDirectory() as room, served() as server:
+        run, clicks, luck = shown(Path(room)), Clicks(), random.Random(0)  # noqa: S311
+
+        async def rows(many: int) -> None:
+            """One reader after the other."""
+            for _ in range(many):
+                guest = server.guest()
+                name = server.give(run, guest)
+                await reader(server, guest, name, lambda done: done >= EACH, clicks, luck, 0.0, 0.0)
+
+        async def looked(all_clicks: int) -> None:
+            await asyncio.gather(*(rows(all_clicks // EACH // AT_ONCE) for _ in range(AT_ONCE)))
+
+        asyncio.run(looked(AT_ONCE * EACH))  # what a server needs for ten readers
+        time.sleep(5)
+        before, watch = server.megabytes(), Watch(server.megabytes)
+        asyncio.run(looked(DAY))
+        time.sleep(60)  # until Streamlit has left the closed sessions
+        return {
+            **clicks.line(),
+            "mb_before": round(before),
+            "mb_after": round(server.megabytes()),
+            "mb_most": round(watch.end()),
+        }
+
+
+CASES: dict[str, Callable[[], dict[str, Any]]] = {
+    "look": look,
+    "look beside fits": beside_fits,
+    "find": find,
+    "day": day,
+    "reach": load_attacks.reach,
+    "kill": load_attacks.kill,
+    "hostile": load_attacks.hostile,
+}
 
 
 def main() -> None:
-    """Run what is asked for."""
+    """Run what is asked for, or print what is known."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("case", choices=[*CASES, "all"])
-    wanted = parser.parse_args().case
-    for name in CASES if wanted == "all" else [wanted]:
+    parser.add_argument("case", nargs="?", choices=[*CASES, "all"])
+    parser.add_argument("--summary", action="store_true")
+    wanted = parser.parse_args()
+    if wanted.summary or wanted.case is None:
+        lines = [json.loads(line) for line in RESULTS.read_text(encoding="utf-8").splitlines()]
+        for line in {line["case"]: line for line in lines}.values():
+            print(json.dumps(line))
+        return
+    for name in CASES if wanted.case == "all" else [wanted.case]:
         line = {"case": name, **CASES[name](), "machine": describe("cpu")}
         print(json.dumps(line), flush=True)
         with RESULTS.open("a", encoding="utf-8") as file:

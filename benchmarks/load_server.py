@@ -7,10 +7,13 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 import urllib.request
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import psutil
@@ -58,7 +61,6 @@ class Server:
     words: tuple[str, ...] = ()
     port: int = 0
     process: psutil.Process | None = None
-    peak: list[float] = field(default_factory=list)
 
     @property
     def address(self) -> str:
@@ -116,6 +118,20 @@ class Server:
         return run.path.name
 
 
+@contextmanager
+def served(*words: str) -> Iterator[Server]:
+    """A running server."""
+    with tempfile.TemporaryDirectory() as room:
+        folder = Path(room) / "runs"
+        folder.mkdir()
+        server = Server(folder, words)
+        server.start()
+        try:
+            yield server
+        finally:
+            server.end()
+
+
 def shown(folder: Path) -> Run:
     """A finished run of 50 nodes with a fit and a refinement, made in a folder."""
     os.environ["DISCO_RUNS"] = str(folder)
@@ -132,7 +148,7 @@ def shown(folder: Path) -> Run:
 class Watch:
     """The largest of a value, looked at twice a second."""
 
-    def __init__(self, value) -> None:  # noqa: ANN001
+    def __init__(self, value: Callable[[], float]) -> None:
         self.largest, self._ended = value(), threading.Event()
 
         def look() -> None:

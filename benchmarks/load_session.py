@@ -18,6 +18,7 @@ PATIENCE = 300.0  # seconds for a click
 _EARLY = ForwardMsg.FINISHED_EARLY_FOR_RERUN
 _PART = ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY
 _FAULTS = ("exception",)
+_TOKEN = "_streamlit_xsrf"
 _TRIGGERS = ("button",)
 
 
@@ -32,6 +33,7 @@ class Session:
     Attributes:
         address: of the server, as http://127.0.0.1:8501.
         cookie: what the browser sends with every request.
+        page, query: the address.
         elements: what is on the page, by its place.
         faults: the traces that a page has shown.
         received: bytes so far.
@@ -49,6 +51,8 @@ class Session:
     _repeated: dict[str, asyncio.Task] = field(default_factory=dict)
     _done: asyncio.Event = field(default_factory=asyncio.Event)
     _reader: asyncio.Task | None = None
+    id: str = ""
+    _urls: asyncio.Future | None = None  # to which a file is sent
     _number: int = 0  # of the page's runs
     _drawn: dict[tuple[int, ...], int] = field(default_factory=dict)  # the run that drew an element
 
@@ -102,6 +106,42 @@ class Session:
         self.page = page
         await self._run()
         return time.perf_counter() - began
+
+    async def upload(self, label: str, name: str, data: bytes) -> float:
+        """Give a file to a box: seconds until the page shows what it is."""
+        began = time.perf_counter()
+        element, fragment = self.find("file_uploader", label)
+        self._urls = asyncio.get_running_loop().create_future()
+        message = BackMsg()
+        asked = message.file_urls_request
+        asked.request_id, asked.session_id = "1", self.id
+        asked.file_names.append(name)
+        await self._write(message)
+        urls = await asyncio.wait_for(self._urls, PATIENCE)
+        status = await asyncio.to_thread(self._put, urls.upload_url, name, data)
+        if status == 204:
+            file = {"file_id": urls.file_id, "name": name, "size": len(data), "file_urls": urls}
+            await self._run(element.id, "file_uploader", file, fragment)
+        return time.perf_counter() - began
+
+    def _put(self, path: str, name: str, data: bytes) -> int:
+        """Send a file; the status of the answer."""
+        where, edge = urlsplit(self.address), "edge-of-a-part"
+        asked = http.client.HTTPConnection(where.hostname or "", where.port, timeout=PATIENCE)
+        asked.request("GET", "/_stcore/health")
+        answer = asked.getresponse()
+        answer.read()
+        cookie = next(one for one in answer.headers.get_all("Set-Cookie") or [] if one.startswith(_TOKEN))
+        token = cookie.partition(";")[0].partition("=")[2]
+        head = f'--{edge}\r\nContent-Disposition: form-data; name="file"; filename="{name}"\r\n\r\n'
+        body = head.encode() + data + f"\r\n--{edge}--\r\n".encode()
+        headers = {"Cookie": f"{self.cookie}; {_TOKEN}={token}", "X-Xsrftoken": token}
+        headers["Content-Type"] = f"multipart/form-data; boundary={edge}"
+        asked.request("PUT", path if path.startswith("/") else f"/{path}", body, headers)
+        answer = asked.getresponse()
+        answer.read()
+        asked.close()
+        return answer.status
 
     async def use(self, kind: str, label: str, value: Any = None) -> float:
         """Use an element: seconds until what depends on it is redrawn."""
@@ -161,6 +201,9 @@ class Session:
         if element:
             used = state.widget_states.widgets.add(id=element)
             _fill(used, kind, value)
+        await self._write(message)
+
+    async def _write(self, message: BackMsg) -> None:
         if self._socket is None:
             raise Lost("The page is closed.")
         try:
@@ -189,6 +232,14 @@ class Session:
             self._kept[message.hash] = message.SerializeToString()
         if kind == "new_session":
             self._number += 1
+            self.id = message.new_session.initialize.session_id or self.id
+        elif kind == "navigation":
+            shown = message.navigation.page_script_hash
+            self.page = next(
+                (one.url_pathname for one in message.navigation.app_pages if one.page_script_hash == shown), ""
+            )
+        elif kind == "file_urls_response" and self._urls is not None:
+            self._urls.set_result(message.file_urls_response.file_urls[0])
         elif kind == "delta":
             self._place(message)
         elif kind == "page_info_changed":
@@ -241,10 +292,12 @@ def _fill(used: Any, kind: str, value: Any) -> None:
     """Write what an element is set to, as its widget would."""
     if kind in _TRIGGERS:
         used.trigger_value = True
-    elif kind in ("slider", "multiselect_numbers"):
+    elif kind == "file_uploader":
+        used.file_uploader_state_value.uploaded_file_info.add(**value)
+    elif kind == "slider":
         values = value if isinstance(value, list | tuple) else [value]
         used.double_array_value.data.extend(values)
-    elif kind in ("checkbox",):
+    elif kind == "checkbox":
         used.bool_value = value
     elif kind in ("selectbox", "text_input", "radio") and isinstance(value, str):
         used.string_value = value

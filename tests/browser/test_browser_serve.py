@@ -5,6 +5,8 @@ import os
 import re
 import signal
 import socket
+import subprocess
+import sys
 import urllib.error
 import urllib.request
 from collections.abc import Callable
@@ -12,7 +14,7 @@ from pathlib import Path
 
 import psutil
 import pytest
-from browser_world import press, served, until
+from browser_world import ROOT, press, served, until
 from made_up import finished_run, refine_by_hand
 from openid_world import CLIENT, SECRET, provider
 from playwright.sync_api import Browser, BrowserContext, Page, expect
@@ -52,6 +54,37 @@ def come(chromium: Browser, log: Callable[[], str]):
         context.close()
 
 
+# Runs at the start of every Python process that finds it: a connection to another machine is noted and refused.
+_REFUSING = """import os, sys
+def hear(event, given):
+    if event in ("socket.connect", "socket.sendto", "socket.getaddrinfo"):
+        where = given[1] if event != "socket.getaddrinfo" else given
+        host = where[0] if isinstance(where, tuple) else ""
+        if host and str(host) not in ("127.0.0.1", "::1", "localhost", "0.0.0.0"):
+            with open(os.environ["TOLD"], "a") as file:
+                file.write(f"{event} {where} by {sys.argv}\\n")
+            raise PermissionError("no connection to another machine")
+sys.addaudithook(hear)
+"""
+
+
+@pytest.fixture
+def refusing(tmp_path):
+    """Environment in which connections to other machines are noted and refused; none may have been tried."""
+    (tmp_path / "hook").mkdir()
+    (tmp_path / "hook" / "sitecustomize.py").write_text(_REFUSING)
+    told = tmp_path / "connections.txt"
+    around = {"PYTHONPATH": f"{tmp_path / 'hook'}{os.pathsep}{ROOT}", "TOLD": str(told)}
+    asked = "import socket\nsocket.socket().connect(('192.0.2.1', 80))"
+    tried = subprocess.run(
+        [sys.executable, "-c", asked], env={**os.environ, **around}, capture_output=True, check=False
+    )
+    assert b"no connection to another machine" in tried.stderr and "192.0.2.1" in told.read_text()
+    told.unlink()
+    yield around
+    assert not told.exists(), told.read_text()
+
+
 def made(user: User, monkeypatch: pytest.MonkeyPatch) -> Run:
     """A run of a user."""
     monkeypatch.setenv(roots.VARIABLE, user.id)
@@ -60,9 +93,9 @@ def made(user: User, monkeypatch: pytest.MonkeyPatch) -> Run:
     return run
 
 
-def test_guests_share_a_run_by_a_link_and_reach_nothing_else(come, log, tmp_path, monkeypatch):
+def test_guests_share_a_run_by_a_link_and_reach_nothing_else(come, log, tmp_path, monkeypatch, refusing):
     monkeypatch.setenv("DISCO_RUNS", str(tmp_path / "runs"))
-    with served(tmp_path / "runs", "serve", "--invite") as address:
+    with served(tmp_path / "runs", "serve", "--invite", **refusing) as address:
         (ada, owner), (bob, reader) = come(), come()
         assert owner.id != reader.id
         run = made(owner, monkeypatch)
@@ -93,11 +126,11 @@ def test_guests_share_a_run_by_a_link_and_reach_nothing_else(come, log, tmp_path
     assert {one["path"] for one in refused} >= {file.url.removeprefix(address)}
 
 
-def test_a_killed_server_comes_back_with_its_queue_and_its_pages(come, log, tmp_path, monkeypatch):
+def test_a_killed_server_comes_back_with_its_queue_and_its_pages(come, log, tmp_path, monkeypatch, refusing):
     """Server and job are killed in the same moment, as when the machine stops."""
     root = tmp_path / "runs"
     monkeypatch.setenv("DISCO_RUNS", str(root))
-    with pytest.raises(AssertionError), served(root, "serve", "--invite") as address:
+    with pytest.raises(AssertionError), served(root, "serve", "--invite", **refusing) as address:
         page, user = come()
         press(page, "Load simulated counts")
         press(page, "Find the graph")
@@ -107,7 +140,7 @@ def test_a_killed_server_comes_back_with_its_queue_and_its_pages(come, log, tmp_
         for process in [*server.children(recursive=True), server]:
             os.kill(process.pid, signal.SIGKILL)
     monkeypatch.setenv(roots.VARIABLE, user.id)
-    with served(root, "serve", "--invite", port=int(address.rpartition(":")[2])) as again:
+    with served(root, "serve", "--invite", port=int(address.rpartition(":")[2]), **refusing) as again:
         assert again == address
         until(page, lambda: '"goes on"' in log(), "The job does not go on.")
         expect(page.get_by_text("directions are decided")).to_be_visible()
