@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from disco.server.door import Way
     from disco.users.limits import Limits
 
-# Imported before the first page, which would otherwise share the interpreter with their import.
-_ENGINE = ("disco.estimator", "disco.table.quality", "disco.refine.again", "disco.methods.cont")
 _WAYS = "--invite, --user-header or --openid"
 
 
@@ -31,7 +29,7 @@ def run(arguments: argparse.Namespace) -> None:
     from disco import cores
     from disco.server import headers, health, log, sessions, turns
     from disco.server.door import Door
-    from disco.server.start import find_app, free_port, serve
+    from disco.server.start import ENGINE, find_app, free_port, serve
     from disco.users import limits, roots
     from disco.work import everyone
 
@@ -47,7 +45,7 @@ def run(arguments: argparse.Namespace) -> None:
     # uvicorn would take the address of a proxy's client for the address that asks; the door needs the latter.
     os.environ["FORWARDED_ALLOW_IPS"] = ""
     roots.serve(sessions.asking)
-    for name in _ENGINE:
+    for name in ENGINE:  # before the first page, which would otherwise share the interpreter with these imports
         import_module(name)
     turns.take()
     cores.share_one()

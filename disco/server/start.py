@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from starlette.applications import Starlette
 
 HERE = "127.0.0.1"
+# Slow to import: the engine, and what the first visit of Data needs beyond it.
+ENGINE = ("disco.estimator", "disco.table.quality", "disco.refine.again", "disco.methods.cont")
 FIRST_PORT, PORTS = 8501, 50
 # All pages lie in one folder, from which index.html also takes its scripts.
 HEAD = '<head><script>window.__streamlit = {BACKEND_BASE_URL: new URL(".", location.href).href}</script>'

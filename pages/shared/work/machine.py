@@ -14,12 +14,11 @@ import streamlit as st
 
 from disco.errors import FitStopped
 from disco.progress import Callback, Event
+from disco.server.start import ENGINE
 from pages.shared.frame import redraw
 
 _PATIENCE = 0.05  # seconds a page waits for an answer that may be almost ready
 _SECONDS = 0.5  # between two checks
-# Slow to import beyond the engine: without these, the first visit of Data would wait for them.
-_SLOW = ("disco.table.quality", "disco.refine.again", "disco.methods.cont")
 PREPARING = "Preparing curves (once on this computer)"
 
 T = TypeVar("T")
@@ -32,12 +31,12 @@ def _thread() -> ThreadPoolExecutor:
 
 @st.cache_resource(show_spinner=False)
 def _engine() -> Future:
-    return _thread().submit(import_module, "disco.estimator")
+    return _thread().submit(import_module, ENGINE[0])
 
 
 @st.cache_resource(show_spinner=False)
 def _rest() -> Future:
-    return _thread().submit(lambda: [import_module(name) for name in _SLOW])
+    return _thread().submit(lambda: [import_module(name) for name in ENGINE[1:]])
 
 
 @st.cache_resource(show_spinner=False)
