@@ -107,9 +107,7 @@ def kill() -> dict[str, Any]:
         while sum(kills.values()) < KILLS:
             asyncio.run(_begun(server, guests, luck))
             time.sleep(luck.uniform(0.5, 6.0))
-            workers = (
-                [one for one in server.process.children(recursive=True) if _is_worker(one)] if server.process else []
-            )
+            workers = server.workers()
             if workers and luck.random() < 0.5:
                 with suppress(psutil.NoSuchProcess):
                     luck.choice(workers).kill()
@@ -121,12 +119,6 @@ def kill() -> dict[str, Any]:
         server.end(signal.SIGKILL)
         server.start()  # it goes on with what was interrupted
         return {**{f"kills_{name}": many for name, many in kills.items()}, **_whole(guests)}
-
-
-def _is_worker(process: psutil.Process) -> bool:
-    with suppress(psutil.Error):
-        return "disco.work.jobs" in process.cmdline()
-    return False
 
 
 async def _begun(server: Server, guests: list[Guest], luck: random.Random) -> None:
@@ -162,6 +154,7 @@ def _whole(guests: list[Guest]) -> dict[str, Any]:
                 read_refined(run)
             except InputError:
                 damaged += 1
+            left += run.status(runs.FIT).state == "interrupted"  # the fit after it goes on, or is done
     return {"runs": len(found), "damaged": damaged + unreadable, "stuck": left}
 
 

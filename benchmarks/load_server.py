@@ -12,7 +12,7 @@ import threading
 import time
 import urllib.request
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -95,6 +95,11 @@ class Server:
             self.process.wait(60)
         self.process = None
 
+    def workers(self) -> list[psutil.Process]:
+        """The processes that work on its runs, also those that a former start of it left behind."""
+        found = psutil.process_iter(["cmdline"])
+        return [one for one in found if any(str(self.folder) in word for word in one.info["cmdline"] or ())]
+
     def megabytes(self) -> float:
         """What it holds in memory."""
         return self.process.memory_info().rss / 1e6 if self.process else 0.0
@@ -121,7 +126,7 @@ class Server:
 @contextmanager
 def served(*words: str) -> Iterator[Server]:
     """A running server."""
-    with tempfile.TemporaryDirectory() as room:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as room:
         folder = Path(room) / "runs"
         folder.mkdir()
         server = Server(folder, words)
@@ -130,6 +135,9 @@ def served(*words: str) -> Iterator[Server]:
             yield server
         finally:
             server.end()
+            for worker in server.workers():
+                with suppress(psutil.NoSuchProcess):
+                    worker.kill()
 
 
 def shown(folder: Path) -> Run:

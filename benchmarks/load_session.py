@@ -53,6 +53,7 @@ class Session:
     _reader: asyncio.Task | None = None
     id: str = ""
     _urls: asyncio.Future | None = None  # to which a file is sent
+    _hashes: dict[str, str] = field(default_factory=dict)  # of the pages, by path
     _number: int = 0  # of the page's runs
     _drawn: dict[tuple[int, ...], int] = field(default_factory=dict)  # the run that drew an element
 
@@ -62,6 +63,7 @@ class Session:
         await self.close()
         self.elements.clear()
         self._drawn.clear()
+        self._hashes.clear()
         where = urlsplit(self.address)
         more = {"Cookie": self.cookie} if self.cookie else {}
         stream = f"ws://{where.netloc}/_stcore/stream"
@@ -90,9 +92,9 @@ class Session:
 
     async def close(self) -> None:
         """Leave the page."""
-        for task in [*self._repeated.values(), *([self._reader] if self._reader else [])]:
-            task.cancel()
-        self._repeated.clear()
+        self._stop_repeating()
+        if self._reader is not None:
+            self._reader.cancel()
         if self._socket is not None:
             await self._socket.close()
         self._socket = self._reader = None
@@ -100,9 +102,7 @@ class Session:
     async def go(self, page: str) -> float:
         """A click in the menu: seconds until the page is whole."""
         began = time.perf_counter()
-        for task in self._repeated.values():
-            task.cancel()
-        self._repeated.clear()
+        self._stop_repeating()
         self.page = page
         await self._run()
         return time.perf_counter() - began
@@ -195,7 +195,8 @@ class Session:
     ) -> None:
         message = BackMsg()
         state = message.rerun_script
-        state.query_string, state.page_name = self.query, self.page
+        state.query_string, state.page_script_hash = self.query, self._hashes.get(self.page, "")
+        state.page_name = "" if state.page_script_hash else self.page
         state.fragment_id, state.is_auto_rerun = fragment, is_auto
         state.cached_message_hashes.extend(self._kept)
         if element:
@@ -234,10 +235,10 @@ class Session:
             self._number += 1
             self.id = message.new_session.initialize.session_id or self.id
         elif kind == "navigation":
+            self._stop_repeating()  # the whole page runs anew
+            self._hashes = {one.url_pathname: one.page_script_hash for one in message.navigation.app_pages}
             shown = message.navigation.page_script_hash
-            self.page = next(
-                (one.url_pathname for one in message.navigation.app_pages if one.page_script_hash == shown), ""
-            )
+            self.page = next((path for path, own in self._hashes.items() if own == shown), "")
         elif kind == "file_urls_response" and self._urls is not None:
             self._urls.set_result(message.file_urls_response.file_urls[0])
         elif kind == "delta":
@@ -269,6 +270,11 @@ class Session:
             self.elements[place], self._drawn[place] = (name, element, delta.fragment_id), self._number
             if name in _FAULTS:
                 self.faults.append(f"{self.page}: {element.message}")
+
+    def _stop_repeating(self) -> None:
+        for task in self._repeated.values():
+            task.cancel()
+        self._repeated.clear()
 
     def _repeat(self, fragment: str, interval: float) -> None:
         """Let a part of the page run again and again, as the page asks."""
