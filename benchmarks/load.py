@@ -33,7 +33,7 @@ from disco.users import roots
 from disco.work import jobs
 
 RESULTS = Path(__file__).parent / "results" / "load.jsonl"
-LONG = {"folds": 2}
+LONG = {"folds": 30}
 SHORT = {"folds": 2, "width": 64, "joint_epochs": 4, "joint_steps": 100, "projection_epochs": 4}
 GRAPHS = 90.0  # seconds within which each first graph is to be there
 DAY, AT_ONCE, EACH = 5760, 10, 48  # clicks: one in five seconds for eight hours; readers at a time; clicks of each

@@ -1,4 +1,4 @@
-"""What the server knows of a session: its user, and the files made for it to download."""
+"""What the server knows of a session: its user, the files made for it to download, and those that it uploaded."""
 
 import threading
 from collections import defaultdict
@@ -12,6 +12,7 @@ from disco.users.roots import User
 
 _USER, _ROLE = "disco_user", "disco_role"
 HEADERS = {USER_HEADER: _USER, ROLE_HEADER: _ROLE}  # for `server.trustedUserHeaders`
+_MOST_UPLOADED = 1 << 30  # bytes of the uploads that are kept for all sessions
 
 
 def asking() -> User:
@@ -76,3 +77,35 @@ class Downloads:
         """Whether a file, as named in its address, was made for a user."""
         with self._lock:
             return user.id in self._readers.get(file.partition(".")[0], ())
+
+
+def bound_uploads(most: int = _MOST_UPLOADED) -> None:
+    """Keep the uploads of all sessions together within a number of bytes; the oldest go first, but never the last one.
+
+    Streamlit keeps each upload until its session ends, also where the page has read it and shows an empty box.
+    """
+    from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager as Manager
+    from streamlit.runtime.uploaded_file_manager import UploadedFileRec as File
+
+    add = Manager.add_file
+    arrived: dict[tuple[str, str], None] = {}  # (session, file), in this order
+
+    def added(manager: Manager, session_id: str, file: File) -> None:
+        add(manager, session_id, file)
+        arrived.pop((session_id, file.file_id), None)
+        arrived[session_id, file.file_id] = None
+        kept = {
+            (session, one.file_id): len(one.data)
+            for session, files in list(manager.file_storage.items())
+            for one in list(files.values())
+        }
+        taken = sum(kept.values())
+        for oldest in list(arrived)[:-1]:
+            if taken > most:
+                manager.remove_file(*oldest)
+            elif oldest in kept:
+                break
+            taken -= kept.get(oldest, 0)
+            del arrived[oldest]
+
+    Manager.add_file = added  # type: ignore[assignment, method-assign]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from disco.errors import InputError
 from disco.files import HOMES
+from disco.server.sessions import bound_uploads
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
@@ -41,6 +42,7 @@ def serve(script: Path, address: str, port: int, said: Callable[[], None], *chan
     # old automatic menu until st.navigation has run once.
     PagesManager.uses_pages_directory = False
     refuse_other_origins()
+    bound_uploads()
     _change_the_app(_tells_the_root(script), *changes)
     config._main_script_path = str(script)  # reads the .streamlit/config.toml beside it, whatever the current folder
     wanted = {

@@ -31,7 +31,7 @@ def cards() -> None:
     if problem := st.session_state.get(_PROBLEM):
         kept = " The previous table is kept." if session.draft.current() is not None else ""
         st.error(plain(problem) + kept, icon=":material/error:")
-        file = st.session_state.get("upload")
+        file = answers.uploaded("upload")
         choices = None if file is None else rereading.after_failure(file.name, file.getvalue())
         if choices is not None:
             _guarded(lambda: _load_file(file, **choices))
@@ -100,7 +100,7 @@ def _upload() -> None:
 
 
 def _uploaded() -> None:
-    file = st.session_state.get("upload")
+    file = answers.uploaded("upload")
     if file is None:
         st.session_state.pop(_PROBLEM, None)
         return

@@ -5,7 +5,7 @@ import streamlit as st
 from disco.simulate import truth_of
 from disco.words import how_many
 from pages.shared import session
-from pages.shared.frame import errors
+from pages.shared.frame import answers, errors
 from pages.shared.frame.names import plain
 from pages.shared.table.drafts import Draft
 
@@ -45,7 +45,7 @@ def attach(draft: Draft) -> None:
 
 
 def _uploaded() -> None:
-    file, draft = st.session_state.get(_UPLOAD), session.draft.current()
+    file, draft = answers.uploaded(_UPLOAD), session.draft.current()
     st.session_state.pop(_PROBLEM, None)
     if file is None or draft is None:
         return

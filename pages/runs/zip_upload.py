@@ -29,7 +29,7 @@ def section() -> None:
 
 
 def _uploaded(key: str) -> None:
-    file = st.session_state.get(key)
+    file = answers.uploaded(key)
     if file is None:
         return
     try:

@@ -5,7 +5,7 @@ import streamlit as st
 from disco.files import check_size
 from disco.simulate import Design
 from disco.simulate.design import EXAMPLES, LARGEST_DESIGN
-from pages.shared.frame import errors
+from pages.shared.frame import answers, errors
 from pages.shared.frame.names import plain
 from pages.simulate import form
 
@@ -43,7 +43,7 @@ def read_back() -> None:
 
 
 def _opened() -> None:
-    file = st.session_state[_FILE]
+    file = answers.uploaded(_FILE)
     with errors.kept(_PROBLEM, f"{file.name}: " if file else ""):
         if file is not None:
             form.take(parsed(file.getvalue()))

@@ -8,7 +8,7 @@ from disco.files import check_size
 from disco.simulate import GRAPHS, read_edges
 from disco.simulate.edge_files import LARGEST_TEXT
 from disco.simulate.graphs import own_graph
-from pages.shared.frame import errors
+from pages.shared.frame import answers, errors
 from pages.shared.frame.names import plain
 from pages.simulate import form, sketch
 
@@ -124,7 +124,7 @@ def _take_pasted() -> None:
 
 
 def _take_file() -> None:
-    file = st.session_state["sim_edge_file"]
+    file = answers.uploaded("sim_edge_file")
     with errors.kept(_PROBLEM):
         if file is not None:
             check_size(file.name, file.size, LARGEST_TEXT)

@@ -8,12 +8,14 @@ from types import SimpleNamespace
 import pytest
 from streamlit.runtime.media_file_manager import MediaFileManager
 from streamlit.runtime.memory_media_file_storage import MemoryMediaFileStorage
+from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.scriptrunner_utils.script_run_context import SCRIPT_RUN_CONTEXT_ATTR_NAME
+from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 from user_world import apart
 
 from disco.errors import InputError
 from disco.server import health
-from disco.server.sessions import Downloads, asking
+from disco.server.sessions import Downloads, asking, bound_uploads
 from disco.users import roots
 from disco.users.roots import User
 
@@ -87,3 +89,27 @@ def test_health_tells_what_is_wrong_and_of_nobody(monkeypatch, lab):
     ill = health.state()
     assert not ill["ok"] and "cannot be created" in ill["wrong"][0]
     assert roots.is_served()
+
+
+def test_the_oldest_uploads_of_all_sessions_go_first(monkeypatch):
+    monkeypatch.setattr(MemoryUploadedFileManager, "add_file", MemoryUploadedFileManager.add_file)
+    bound_uploads(100)
+    manager = MemoryUploadedFileManager("/upload")
+
+    def kept() -> list[str]:
+        return sorted(file for files in manager.file_storage.values() for file in files)
+
+    def upload(session: str, name: str, size: int) -> list[str]:
+        manager.add_file(session, UploadedFileRec(name, name, "text/csv", bytes(size)))
+        return kept()
+
+    upload("ada", "a1", 40)
+    upload("eve", "e1", 40)
+    assert upload("ada", "a2", 20) == ["a1", "a2", "e1"]  # exactly as much as there may be
+    assert upload("ada", "a3", 1) == ["a2", "a3", "e1"]
+    manager.remove_file("eve", "e1")
+    assert upload("eve", "e2", 79) == ["a2", "a3", "e2"]  # what was taken away does not count
+    manager.remove_session_files("ada")
+    assert upload("eve", "e3", 21) == ["e2", "e3"]
+    assert upload("bob", "b1", 500) == ["b1"]  # the last one stays, whatever its size
+    assert upload("ada", "a4", 1) == ["a4"]

@@ -7,6 +7,7 @@ from collections.abc import Callable, Container, Mapping, Sequence
 from typing import Any, TypeVar
 
 import streamlit as st
+from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 T = TypeVar("T")
 
@@ -67,6 +68,12 @@ def box(name: str) -> str:
 def renew(name: str) -> None:
     """Replace the present widget by a new one."""
     st.session_state[_counter(name)] = st.session_state.get(_counter(name), 0) + 1
+
+
+def uploaded(key: str) -> UploadedFile | None:
+    """The file in an upload box; None if there is none, or if the server keeps it no more."""
+    file = st.session_state.get(key)
+    return file if isinstance(file, UploadedFile) else None
 
 
 def lasting(key: str, first: Any) -> str:
