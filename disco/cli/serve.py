@@ -142,6 +142,7 @@ def _names(arguments: argparse.Namespace) -> list[str]:
 def _lines(arguments: argparse.Namespace, port: int) -> list[str]:
     """What the admin has to know."""
     from disco.server import ways
+    from disco.users.roots import INVITE
 
     name = next(iter(arguments.name), _own_name(arguments.host))
     is_behind_a_proxy = bool(arguments.name) and ip_address(arguments.host).is_loopback
@@ -150,8 +151,8 @@ def _lines(arguments: argparse.Namespace, port: int) -> list[str]:
         return [f"DISCO serves at {where}. Press Ctrl-C to stop it."]
     tokens = ways.invitations()
     return [
-        f"For all:       {where}/?{ways.INVITE}={tokens['user']}",
-        f"For the admin: {where}/?{ways.INVITE}={tokens[ways.ADMIN]}",
+        f"For all:       {where}/?{INVITE}={tokens['user']}",
+        f"For the admin: {where}/?{INVITE}={tokens[ways.ADMIN]}",
         "Who opens a link gets a private space there. Press Ctrl-C to stop the server.",
     ]
 

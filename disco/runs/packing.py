@@ -32,6 +32,7 @@ from disco.runs.refined import FRAMES, read_check, read_refined
 from disco.runs.results import VARIANTS
 from disco.runs.status import COMPARE, FIT, REFINE, unasked
 from disco.settings import CHOICES
+from disco.users import limits
 
 NETWORKS = "networks.safetensors"
 MOST_PACKED = 200_000_000  # bytes; the app's upload limit (.streamlit/config.toml)
@@ -281,7 +282,8 @@ def _check(folder: Path) -> None:
         InputError: it is not a run, has an unfinished fit, or a file is damaged.
     """
     run = Run(folder)
-    run.table(), run.adjustment, run.knowledge(), run.truth()
+    limits.check_cells(*run.table().shape)
+    run.adjustment, run.knowledge(), run.truth()
     for work in (FIT, REFINE, COMPARE):
         state = run.written_status(work).state
         if state not in ("done", work.unasked):

@@ -14,11 +14,11 @@ from starlette.responses import RedirectResponse, Response
 from disco.errors import InputError, printable
 from disco.files import read_json, unwritten, write_json
 from disco.server.door import ADMIN
-from disco.users.roots import FOLDER, User, common_root, enter, everyone, is_known, known_as
+from disco.users.roots import FOLDER, INVITE, User, common_root, enter, everyone, is_known, known_as
 
 _LONGEST = 200  # characters of an identity
 _YEAR = 365 * 24 * 3600
-COOKIE, INVITE = "disco_space", "invite"
+COOKIE = "disco_space"
 _KEPT, _MOST_BYTES = "invitations.json", 1 << 12
 
 

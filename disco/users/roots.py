@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import platformdirs
 
@@ -18,7 +19,8 @@ VARIABLE = "DISCO_USER"  # of a process that works for one user of a server
 FOLDER = "users"
 _ID = re.compile(r"[0-9a-f]{32}")
 _ADMIN = "admin"
-_RECORD, _LONGEST_NAME, _MOST_BYTES = "user.json", 100, 1 << 12
+INVITE = "invite"  # how the ways begin by which guests come
+_RECORD, _LONGEST_NAME, _LONGEST_CHOSEN, _MOST_BYTES = "user.json", 100, 40, 1 << 12
 
 
 @dataclass(frozen=True)
@@ -149,11 +151,39 @@ def is_known(user_id: str) -> bool:
 
 def name_of(user_id: str) -> str:
     """The name of a user; the beginning of the id if it cannot be read."""
-    try:
-        found = read_json(_folder(common_root(), user_id) / _RECORD, _MOST_BYTES).get("name")
-    except (OSError, ValueError, InputError):
-        found = None
+    found = _record(user_id).get("name")
     return printable(found, _LONGEST_NAME) if isinstance(found, str) and found.strip() else f"user {user_id[:6]}"
+
+
+def is_guest(user_id: str) -> bool:
+    """Whether a user came by an invitation, which tells no name."""
+    return str(_record(user_id).get("way")).startswith(INVITE)
+
+
+def rename(own: User, name: str) -> None:
+    """Give a guest the name that they chose, marked so that nobody passes for somebody else.
+
+    Raises:
+        InputError: it is no name, they are no guest, or it cannot be written.
+    """
+    chosen = printable(" ".join(name.split()), _LONGEST_CHOSEN)
+    if not chosen:
+        raise InputError("A name needs at least one letter.")
+    if not is_guest(own.id):
+        raise InputError("Your name comes from where you logged in.")
+    file = _folder(common_root(), own.id) / _RECORD
+    try:
+        write_json(file, {**_record(own.id), "name": f"{chosen} ({own.id[:4]})"})
+    except OSError as error:
+        raise unwritten(file.parent, error) from error
+
+
+def _record(user_id: str) -> dict[str, Any]:
+    """What is kept of a user; empty if it cannot be read."""
+    try:
+        return read_json(_folder(common_root(), user_id) / _RECORD, _MOST_BYTES)
+    except (OSError, ValueError, InputError):
+        return {}
 
 
 def everyone() -> list[str]:

@@ -100,6 +100,11 @@ def test_guests_share_a_run_by_a_link_and_reach_nothing_else(come, log, tmp_path
         assert owner.id != reader.id
         run = made(owner, monkeypatch)
         ada.goto(f"{address}/graph?run={run.id}&tour=0")
+        press(ada, f"Guest {owner.id[:4]}")
+        ada.get_by_label("Your name").fill("Ada")
+        ada.keyboard.press("Enter")
+        expect(ada.get_by_role("button", name=f"Ada ({owner.id[:4]})")).to_be_visible()
+        ada.keyboard.press("Escape")
         press(ada, "Share")
         press(ada, "Make a link")
         link = ada.locator("code", has_text="shared~").inner_text()
@@ -107,7 +112,7 @@ def test_guests_share_a_run_by_a_link_and_reach_nothing_else(come, log, tmp_path
         bob.goto(f"{address}/graph?run={run.id}")
         expect(bob.get_by_text(f"There is no run {run.id}")).to_be_visible()
         bob.goto(link)
-        expect(bob.get_by_text("unheard-of is shown to you by")).to_be_visible()
+        expect(bob.get_by_text(f"unheard-of is shown to you by Ada ({owner.id[:4]})")).to_be_visible()
         expect(bob.locator(".canvas .node").first).to_be_visible()
         ada.goto(f"{address}/ordering?run={run.id}&tour=0")
         with ada.expect_response(re.compile("/media/")) as made_file:

@@ -1,5 +1,6 @@
 """What a user may use is said before the work begins, and nothing is deleted for it."""
 
+import io
 import time
 
 import pytest
@@ -8,6 +9,7 @@ from made_up import finished_run
 
 from disco.errors import InputError
 from disco.runs import FIT, create_run, list_runs
+from disco.runs.packing import pack, unpack
 from disco.settings import Settings
 from disco.users import limits, roots
 from disco.users.limits import Limits
@@ -40,6 +42,17 @@ def test_runs_disk_and_cells_are_counted_before_a_run_is_made(allow, small_table
         assert len(list_runs()) == 1
     allow(runs=2, disk=used + 1, cells=rows * columns)
     create_run(small_table, SETTINGS, name="more")
+    assert len(list_runs()) == 2
+
+
+def test_a_table_of_a_zip_is_counted_too(allow):
+    run = finished_run(3)
+    packed, (rows, columns) = pack(run), run.table().shape
+    allow(cells=rows * columns)
+    unpack(io.BytesIO(packed))
+    allow(cells=rows * columns - 1)
+    with pytest.raises(InputError, match=f"The table has {rows:,} × {columns:,} cells, and this server takes"):
+        unpack(io.BytesIO(packed))
     assert len(list_runs()) == 2
 
 

@@ -30,6 +30,21 @@ def test_a_user_returns_to_the_same_folder_under_the_first_name(lab):
     assert roots.name_of(first) == f"user {first[:6]}"
 
 
+def test_a_guest_chooses_a_name_that_is_not_somebody_elses(lab):
+    one, two = (User(roots.enter("invite-user", secret, "Guest")) for secret in "ab")
+    for own in (one, two):
+        roots.rename(own, "  Ada\x1b \n Lovelace ")
+    assert one.name != two.name and one.name == f"Ada\N{REPLACEMENT CHARACTER} Lovelace ({one.id[:4]})"
+    roots.rename(one, "x" * 1000)
+    assert len(one.name) < 60 and roots.is_guest(one.id)
+    with pytest.raises(InputError, match="at least one letter"):
+        roots.rename(one, " \n")
+    ada = User(roots.enter("header", "ada", "Ada"))
+    with pytest.raises(InputError, match="where you logged in"):
+        roots.rename(ada, "Eve")
+    assert ada.name == "Ada" and not roots.is_guest(ada.id)
+
+
 def test_nobody_reaches_the_runs_of_another_user_by_any_name(lab):
     with lab.asked_by("ada"):
         run = finished_run(4)

@@ -11,7 +11,8 @@ from pages.shared import session
 from pages.shared.frame import errors
 from pages.shared.frame.names import plain
 
-_LOGIN, _LOGOUT = "gate_login", "gate_logout"
+_LOGIN, _LOGOUT, _NAME, _PROBLEM = "gate_login", "gate_logout", "gate_name", "gate_problem"
+_OWN = "Nobody but you and the admins sees your runs, unless you share one."
 
 
 def is_open() -> bool:
@@ -34,13 +35,23 @@ def is_admin() -> bool:
 
 def who(own: roots.User) -> None:
     """The name of the user, and the way out if they logged in."""
-    role = " · admin" if own.is_admin else ""
-    st.caption(
-        f":material/person: {plain(own.name)}{role}",
-        help="Nobody but you and the admins sees your runs, unless you share one.",
-    )
+    words = plain(own.name) + (" · admin" if own.is_admin else "")
+    if roots.is_guest(own.id):
+        with st.popover(words, icon=":material/person:", type="tertiary", help=_OWN):
+            st.text_input("Your name", key=_NAME, max_chars=40, placeholder="such as Ada", on_change=_renamed)
+            st.caption("Admins see it, and those to whom you show a run.")
+            errors.tell(_PROBLEM)
+    else:
+        st.caption(f":material/person: {words}", help=_OWN)
     if st.user.get("is_logged_in"):
         st.button("Log out", key=_LOGOUT, width="stretch", on_click=st.logout)
+
+
+def _renamed() -> None:
+    own, name = roots.user(), st.session_state[_NAME]
+    if own is not None and name:
+        with errors.kept(_PROBLEM):
+            roots.rename(own, name)
 
 
 def shown_run() -> None:
