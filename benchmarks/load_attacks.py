@@ -140,8 +140,8 @@ def _whole(guests: list[Guest]) -> dict[str, Any]:
         found, unreadable, left = [], 0, 0
         for guest in guests:
             with roots.acting_for(User(guest.folder.name)):
-                own, damaged = find_runs(guest.folder)
-                unreadable += len(damaged)
+                own, broken = find_runs(guest.folder)
+                unreadable += len(broken)
                 found += [(guest, run) for run in own]
                 left += sum(run.status(runs.REFINE).active for run in own)
         if not left:
