@@ -40,6 +40,18 @@ _READ = {  # what a row reads beside its fit
     "read_evidence": "disco.parents.evidence",
     "read_stagewise": "disco.fit.stagewise",
 }
+# The continuous table to compare engines by: narrow, a table of each family, and 30 epochs, since all take an hour.
+_CUT = """
+import sys
+from pathlib import Path
+from benchmarks import continuous
+from benchmarks.paper_results import append_line
+shared = {"width": 256, "epochs": 30}
+continuous.VERSIONS["narrow"] = {"DISCO-Cont": {**shared, "projection_epochs": 30}, "DiffAN": shared}
+for family in continuous.FAMILIES:
+    for line in continuous.measure(family, 1, 0, "narrow"):
+        append_line(Path(sys.argv[1], "continuous.jsonl"), line)
+"""
 
 
 def entries(row: "Row", method: "Method") -> tuple[str, ...]:
@@ -229,8 +241,12 @@ def _agree(old: Line, new: Line) -> bool:
 
 def _measured(root: Path, arguments: list[str], room: Path) -> dict[tuple, Line]:
     """The lines of some results by the engine of a source tree, made in a folder of their own."""
-    places = ["--fits", str(room / "fits"), "--results", str(room)]
-    _run([sys.executable, "-m", "benchmarks.paper", *arguments, *places], root)
+    if arguments[0] == "continuous":
+        room.mkdir()
+        _run([sys.executable, "-c", _CUT, str(room)], root)
+    else:
+        places = ["--fits", str(room / "fits"), "--results", str(room)]
+        _run([sys.executable, "-m", "benchmarks.paper", *arguments, *places], root)
     return read(room, arguments[0])
 
 
