@@ -52,10 +52,14 @@ def serve(asks: Callable[[], User]) -> None:
         asks: finds the user for whom the calling thread works; raises an InputError if there is none.
 
     Raises:
-        InputError: the folder of users cannot be created.
+        InputError: the folder of users cannot be created, or not be closed to others.
     """
     global _asks
-    _made(common_root() / FOLDER, 0o700)
+    folder = _made(common_root() / FOLDER)
+    try:
+        folder.chmod(0o700)  # whoever made it
+    except OSError as error:
+        raise unwritten(folder, error) from error
     _asks = asks
 
 
@@ -217,9 +221,9 @@ def _folder(root: Path, user_id: str) -> Path:
     return root / FOLDER / user_id
 
 
-def _made(root: Path, mode: int = 0o777) -> Path:
+def _made(root: Path) -> Path:
     try:
-        root.mkdir(mode, parents=True, exist_ok=True)
+        root.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"The folder of runs {root} cannot be created ({error.strerror}); set DISCO_RUNS.") from error
     return root

@@ -104,6 +104,7 @@ def test_the_users_are_no_runs_of_whoever_works_without_a_server(lab, monkeypatc
 
 def test_the_folder_of_users_is_closed_to_other_accounts(monkeypatch):
     monkeypatch.setattr(roots, "_asks", None)
+    (common_root() / "users").mkdir(mode=0o755)  # made before, as with the invitations
     roots.serve(lambda: User("a" * 32))
     assert (common_root() / "users").stat().st_mode & 0o077 == 0
     assert runs_root() == common_root() / "users" / ("a" * 32)
