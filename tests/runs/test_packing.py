@@ -71,6 +71,15 @@ def test_a_run_comes_back_as_it_was():
     assert back.edges().equals(runs.open_run(run.id).edges()) and len(read_refined(back).edges) > 20
 
 
+def test_a_run_of_an_earlier_version_opens():
+    run = unpack(io.BytesIO(Path(__file__).with_name("run-of-2026-11-22.zip").read_bytes()))
+    assert run.status().state == run.status(REFINE).state == "done"
+    assert run.order() == ["x1", "x4", "x3", "x5", "x2"] and len(run.edges()) == 4
+    refined = read_refined(run)
+    assert refined is not None and len(refined.edges) == 5 and refined.fits == 1018
+    assert unpack(io.BytesIO(pack(run))).order() == run.order()
+
+
 def test_everything_that_a_refinement_writes_comes_back(rng):
     given = np.where(rng.random(300) < 0.5, "drug", "control")
     a = rng.poisson(np.where(given == "drug", 8, 3))
