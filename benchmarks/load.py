@@ -31,9 +31,10 @@ from disco.settings import Settings
 from disco.simulate import simulate
 from disco.users import roots
 from disco.work import jobs
+from disco.work.forecast import calibrate
 
 RESULTS = Path(__file__).parent / "results" / "load.jsonl"
-LONG = {"folds": 30}
+LONG = {"folds": 20}
 SHORT = {"folds": 2, "width": 64, "joint_epochs": 4, "joint_steps": 100, "projection_epochs": 4}
 GRAPHS = 90.0  # seconds within which each first graph is to be there
 DAY, AT_ONCE, EACH = 5760, 10, 48  # clicks: one in five seconds for eight hours; readers at a time; clicks of each
@@ -65,6 +66,7 @@ def beside_fits() -> dict[str, Any]:
 def _long_fit(server: Server) -> float:
     """Seconds of a long fit of one guest, beside short fits of another, one after the other."""
     os.environ["DISCO_RUNS"] = str(server.folder)
+    calibrate("cpu")  # as Train does; work of unknown length would wait behind the long one
     table, (first, second) = simulate(SHOWN).table, (server.guest(), server.guest())
 
     def begun(guest: Guest, values: dict[str, Any]) -> runs.Run:

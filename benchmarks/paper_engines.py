@@ -29,7 +29,8 @@ LENGTH = 12  # hexadecimal digits of a digest
 
 # What checks, reads and reports, and computes nothing.
 _ASIDE = tuple(
-    f"disco.{name}" for name in ("checks", "errors", "files", "knowledge", "progress", "table.formats", "table.read")
+    f"disco.{name}"
+    for name in "checks errors files knowledge progress runs.packing table.formats table.read users".split()
 )
 _UNSHOWN = {"stagewise", "fits", "undecided"}  # seconds, how much work it was, and what no table shows
 _FIT = "disco.fit.fitting"

@@ -148,8 +148,12 @@ def _file(name: str, table: Table, lines: list[Line], machines: dict[str, str]) 
         return "", missing
     sizes, statistic = ", ".join(map(str, table.nodes)), "Medians" if table.median else "Means"
     about = f"d = {sizes}. {table.about} {statistic} over the seeds named."
-    module = "benchmarks.continuous" if name == "continuous" else f"benchmarks.paper {name}"
-    how = f"`python -m {module}` runs it. [How to read it, methods, machines](README.md)."
+    how = "`python -m benchmarks.continuous` runs it."
+    if name != "continuous":
+        how = (
+            f"`python -m benchmarks.paper {name}` runs what has no line yet; `--methods NAME` and `--d` choose from it."
+        )
+    how += " [How to read it, methods, machines](README.md)."
     return "\n\n".join(filter(None, [f"# {table.title}", about, *parts, how])) + "\n", missing
 
 
