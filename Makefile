@@ -77,7 +77,7 @@ lint: env
 
 audit: env
 	@$(PY) -m pip install --quiet --disable-pip-version-check pip-audit
-	@$(PY) -m pip_audit -r requirements.txt -r requirements-cluster.txt -r requirements-openid.txt
+	@$(PY) -m pip_audit --strict -r requirements.txt -r requirements-cluster.txt -r requirements-openid.txt
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info .pytest_cache .ruff_cache .mypy_cache
