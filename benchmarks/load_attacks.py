@@ -147,15 +147,18 @@ def _whole(guests: list[Guest]) -> dict[str, Any]:
         if not left:
             break
         time.sleep(1)
-    damaged = 0
+    damaged, unasked = [], 0
     for guest, run in found:
         with roots.acting_for(User(guest.folder.name)):
+            asked = run.status(runs.REFINE).state != runs.REFINE.unasked
+            unasked += not asked
             try:
-                read_refined(run)
-            except InputError:
-                damaged += 1
+                _ = read_refined(run) if asked else run.table()
+            except InputError as error:
+                damaged.append(str(error))
             left += run.status(runs.FIT).state == "interrupted"  # the fit after it goes on, or is done
-    return {"runs": len(found), "damaged": damaged + unreadable, "stuck": left}
+    line = {"runs": len(found), "without_a_search": unasked, "damaged": len(damaged) + unreadable, "stuck": left}
+    return {**line, "why": damaged[:5]}
 
 
 def hostile() -> dict[str, Any]:

@@ -14,6 +14,7 @@ from disco.settings import Settings
 from disco.users import limits, roots
 from disco.users.limits import Limits
 from disco.work import jobs
+from pages.shared.work import fit_start
 
 SETTINGS = Settings.of("paper", **TINY)
 
@@ -66,6 +67,16 @@ def test_jobs_of_one_user_are_counted_and_not_those_of_others(allow, lab, small_
         jobs.enqueue(create_run(small_table, SETTINGS, name="c", device="cpu"), FIT).release()
     lock.release()
     jobs.enqueue(second, FIT).release()
+
+
+def test_a_run_whose_work_cannot_begin_does_not_stay(allow, small_table):
+    allow(jobs=1)
+    first, second = (create_run(small_table, SETTINGS, name=name, device="cpu") for name in "ab")
+    lock = jobs.enqueue(first, FIT)
+    with pytest.raises(InputError, match="You have 1 job queued or running"):
+        fit_start.start(second, FIT)
+    assert list_runs() == [first]
+    lock.release()
 
 
 def test_nobody_but_an_admin_passes_the_queue(allow, lab, small_table):

@@ -11,12 +11,11 @@ from disco.knowledge import Knowledge
 from disco.refine import QUICK
 from disco.runs import REFINE, Run
 from disco.words import how_many
-from disco.work import jobs
 from pages.shared import session
 from pages.shared.frame import errors
 from pages.shared.frame.names import code, distinct, plain, shown
 from pages.shared.table import drafts
-from pages.shared.work import search_time
+from pages.shared.work import fit_start, search_time
 
 _RULES = "rules_next"  # by the run's id: all rules of the run to come
 _MOST_LISTED = 30
@@ -155,6 +154,6 @@ def _start(run: Run, rules: Knowledge) -> None:
             dismissed=runs.artefacts.of(run).dismissed,
             origin=runs.origin.of_table(run),
         )
-        jobs.start(other, REFINE, QUICK)
+        fit_start.start(other, REFINE, QUICK)
         session.run.select(other)
         session.address.go("refine")

@@ -4,7 +4,6 @@ import streamlit as st
 
 from disco.refine import QUICK
 from disco.runs import REFINE
-from disco.work import jobs
 from pages.shared import session
 from pages.shared.frame import errors
 from pages.shared.table.drafts import Draft
@@ -30,6 +29,6 @@ def offer(draft: Draft, is_first: bool = False) -> None:
 def _start(draft: Draft) -> None:
     with errors.said():
         run = fit_start.new_run(draft)
-        jobs.start(run, REFINE, QUICK, search_time.trial_of_draft(draft))
+        fit_start.start(run, REFINE, QUICK, search_time.trial_of_draft(draft))
         session.draft.started_as(run)
         session.address.go("refine")

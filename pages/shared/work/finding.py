@@ -48,7 +48,7 @@ def times(draft: Draft) -> None:
 def _start(draft: Draft) -> None:
     with errors.said():
         run = fit_start.new_run(draft)
-        jobs.start(run, REFINE, QUICK, search_time.trial_of_draft(draft), then=FIT)
+        fit_start.start(run, REFINE, QUICK, search_time.trial_of_draft(draft), then=FIT)
         session.draft.started_as(run)
         session.address.go("graph")
 

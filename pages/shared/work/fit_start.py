@@ -3,6 +3,7 @@
 import contextlib
 from collections.abc import Sequence
 from functools import partial
+from typing import Any
 
 import streamlit as st
 
@@ -78,6 +79,20 @@ def new_run(draft: Draft, name: str = "", device: str = "auto") -> runs.Run:
     )
 
 
+def start(run: runs.Run, work: runs.Work, *asked: Any, then: runs.Work | None = None) -> None:
+    """Start work on a run that was made for it; the run is deleted if that fails. Arguments as `jobs.start`.
+
+    Raises:
+        InputError: the work cannot be started.
+    """
+    try:
+        jobs.start(run, work, *asked, then=then)
+    except InputError:
+        with contextlib.suppress(InputError):
+            run.delete()
+        raise
+
+
 def _device() -> str:
     """The device to use; there is a choice only if the machine has a GPU."""
     if not machine.engine_ready() or serving.device_status().kind != "cuda":
@@ -149,6 +164,6 @@ def _show(found: Estimate, others: Sequence[tuple[str, Estimate]]) -> None:
 def _start(draft: Draft, name: str, device: str) -> None:
     with errors.said():
         run = new_run(draft, name, device)
-        jobs.start(run, runs.FIT)
+        start(run, runs.FIT)
         session.draft.started_as(run)
         st.rerun()
