@@ -205,14 +205,15 @@ def compare(
                 both = [one.get(key(head)) for one in found]
                 if None not in both:
                     pairs.setdefault(entries(row, method), []).append((both[0], both[1]))
-            short = _run(["git", "rev-parse", "--short=7", commit], ROOT).strip()
+            full = _run(["git", "rev-parse", commit], ROOT).strip()
             written: dict[tuple[str, ...], set[str]] = {begin: {digest(begin, tree)} for begin in pairs}
             for line, row, method in there:
-                if line.get("engine", {}).get("commit") == short and (begin := entries(row, method)) in written:
+                made = line.get("engine", {}).get("commit")  # with as many digits as Git found enough
+                if made and full.startswith(made) and (begin := entries(row, method)) in written:
                     written[begin].add(line["engine"]["digest"])
         finally:
             _run(["git", "worktree", "remove", "--force", str(tree)], ROOT)
-    said = [_noted(short, sorted(written[begin]), digest(begin), both, results) for begin, both in pairs.items()]
+    said = [_noted(full[:7], sorted(written[begin]), digest(begin), both, results) for begin, both in pairs.items()]
     return "\n".join(said) or "Nothing was measured by both engines."
 
 

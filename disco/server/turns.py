@@ -12,6 +12,8 @@ from contextlib import contextmanager, suppress
 from functools import wraps
 from typing import ParamSpec, TypeVar
 
+from disco import cores
+
 TOGETHER = 0.02  # seconds
 LEASE = 0.5  # seconds after which a page that still runs, or waits for something, keeps nobody from running beside it
 
@@ -31,12 +33,13 @@ class Turns:
         self._changed = threading.Condition()
         self._waiting: OrderedDict[object, None] = OrderedDict()
         self._holder: object | None = None
+        self._own = threading.local()  # the turn of each thread
         self._until = 0.0  # the end of the holder's turn
 
     @contextmanager
     def turn(self) -> Iterator[None]:
         """Wait for a turn, and keep it until the end, or as long as a turn lasts."""
-        own = object()
+        own = self._own.turn = object()
         with self._changed:
             self._waiting[own] = None
             while next(iter(self._waiting)) is not own:
@@ -49,10 +52,14 @@ class Turns:
         try:
             yield
         finally:
-            with self._changed:
-                if self._holder is own:
-                    self._holder = None
-                    self._changed.notify_all()
+            self.leave()
+
+    def leave(self) -> None:
+        """End the turn of this thread, if it has one; it goes on beside the others."""
+        with self._changed:
+            if self._holder is not None and self._holder is getattr(self._own, "turn", None):
+                self._holder = None
+                self._changed.notify_all()
 
 
 def take() -> None:
@@ -60,6 +67,7 @@ def take() -> None:
     from streamlit.runtime.scriptrunner import script_runner
 
     turns = Turns()
+    cores.when_waiting(turns.leave)
 
     def in_turn(run: Callable[P, T]) -> Callable[P, T]:
         @wraps(run)

@@ -122,7 +122,7 @@ def test_hostile_names_stay_text():
 
 
 def test_a_search_that_is_refused_is_said(monkeypatch):
-    def refuse(run, work, choice):
+    def refuse(*_, **__):
         raise InputError("The device is not there.")
 
     monkeypatch.setattr(jobs, "start", refuse)
