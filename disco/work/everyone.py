@@ -45,7 +45,7 @@ def go_on() -> list[Job]:
         rest = [other.work for other in lost if other.run == job.run and other.work != job.work]
         with roots.acting_for(User(job.user)):
             try:
-                jobs.start(job.run, job.work, *_asked(job), then=next(iter(rest), None))
+                jobs.start(job.run, job.work, *_asked(job), then=next(iter(rest), None), accepted=True)
             except InputError:  # its user finds it interrupted, and learns why when they start it
                 continue
         begun.append(job)

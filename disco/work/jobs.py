@@ -86,13 +86,14 @@ WORKS = {
 COMPILED = (REFINE, COMPARE)  # they need the likelihood, so they wait while another process compiles it
 
 
-def start(run: Run, work: Work, *asked: Any, then: Work | None = None) -> None:
+def start(run: Run, work: Work, *asked: Any, then: Work | None = None, accepted: bool = False) -> None:
     """Queue work on a run in a separate process; after a stop, the same call resumes the work.
 
     Args:
         asked: for a refinement its `Choice` and the `Trial` of its table, if there is one; for a comparison its
             `Asked`; for a fit nothing.
         then: other work without a request, queued by the same process when the first has ended, unless it was stopped.
+        accepted: it goes on after the server was stopped, whatever the number of its user's jobs.
 
     Raises:
         InputError: the run is queued or running, or its fit is done; its device does not exist, or its folder cannot be
@@ -100,7 +101,7 @@ def start(run: Run, work: Work, *asked: Any, then: Work | None = None) -> None:
     """
     kinds = (work,) if then is None else (work, then)
     follows = None if then is None else (then, _device_of(run, then))  # before anything is queued
-    lock = enqueue(run, work, *asked)
+    lock = enqueue(run, work, *asked, accepted=accepted)
     try:
         if follows is not None:
             lock.write(_note(None, *kinds))
@@ -115,18 +116,18 @@ def start(run: Run, work: Work, *asked: Any, then: Work | None = None) -> None:
     threading.Thread(target=process.wait, daemon=True).start()  # so that no zombie is left
 
 
-def enqueue(run: Run, work: Work, *asked: Any, pid: int | None = None) -> Lock:
+def enqueue(run: Run, work: Work, *asked: Any, pid: int | None = None, accepted: bool = False) -> Lock:
     """Take a run's lock and a position in the queue of the device that the work needs.
 
     Args:
-        asked: as for `start`.
+        asked, accepted: as for `start`.
         pid: the process that will do the work and stops on SIGTERM; None while unknown.
 
     Raises:
         InputError: as for `start`.
     """
     limits.check_disk()
-    limits.check_jobs(sum(one.alive for one in list_runs()) if is_served() else 0)
+    limits.check_jobs(sum(one.alive for one in list_runs()) if is_served() and not accepted else 0)
     device = _device_of(run, work)
     lock = run.take(_note(pid, work))
     try:

@@ -24,7 +24,8 @@ def begun(lab, small_table, monkeypatch):
             run.update(work, state=state, device="cpu", queued_at=at, **more)
             return run
 
-    def start(run, work, *asked, then=None):
+    def start(run, work, *asked, then=None, accepted=False):
+        assert accepted  # more may have been interrupted than a user may begin
         make.calls.append((roots.user().id, run, work, asked, then))
 
     make.calls = []
