@@ -5,8 +5,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 _ALL = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else set()  # empty where a thread cannot choose
-
-
 _leave: Callable[[], None] | None = None
 
 
