@@ -221,7 +221,9 @@ def _noted(commit: str, before: list[str], now: str, both: list[tuple[Line, Line
     """Note that two engines give the same figures, if they do."""
     differ = [new for old, new in both if not _agree(old, new)]
     names = [
-        f"{new['table']}: {new['row']}, d = {new['nodes']}, seed {new['seed']}, {new['method']}" for _, new in both
+        f"{new['table']}: {new['row']}, d = {new['nodes']}, seed {new['seed']}, {new['method']}"
+        + (", 30 epochs" if new["table"] == "continuous" else "")
+        for _, new in both
     ]
     if differ:
         return f"{commit} and today's {now} differ in {len(differ)} of {len(both)} results, as {key(differ[0])}."

@@ -4,6 +4,7 @@ import asyncio
 import os
 import threading
 import time
+from contextlib import nullcontext
 from dataclasses import dataclass
 
 import psutil
@@ -52,36 +53,13 @@ def test_pages_run_one_after_the_other_in_the_order_of_their_clicks():
     assert ran == [0, 1, 2, 3, 4, 5] and given._holder is None
 
 
-def test_a_page_that_waits_for_a_process_keeps_nobody_waiting(monkeypatch):
-    given, ran, read_end = Turns(lease=60.0), [], threading.Event()
+@pytest.mark.parametrize(("lease", "waits_for"), [(0.05, nullcontext), (3600.0, lambda: apart.started("json.tool"))])
+def test_a_page_that_takes_long_or_waits_for_a_process_keeps_nobody_waiting(monkeypatch, lease, waits_for):
+    given, may_end, ran = Turns(lease), threading.Event(), []
     monkeypatch.setattr(cores, "_leave", given.leave)
 
-    def reads_a_file() -> None:
-        with given.turn(), apart.started("json.tool") as process:
-            ran.append("reads")
-            read_end.wait(60)
-            process.wait()
-        ran.append("has read")
-
-    def looks() -> None:
-        with given.turn():
-            ran.append("looks")
-
-    first = begun(reads_a_file)
-    while not ran:
-        time.sleep(0.001)
-    begun(looks).join(60)
-    assert ran == ["reads", "looks"]
-    read_end.set()
-    first.join(60)
-    assert ran == ["reads", "looks", "has read"] and given._holder is None
-
-
-def test_a_page_that_takes_long_keeps_nobody_waiting():
-    given, may_end, ran = Turns(lease=0.05), threading.Event(), []
-
     def long() -> None:
-        with given.turn():
+        with given.turn(), waits_for():
             ran.append("long")
             may_end.wait(60)
 
@@ -94,11 +72,10 @@ def test_a_page_that_takes_long_keeps_nobody_waiting():
         time.sleep(0.001)
     begun(short).join(60)
     assert ran == ["long", "short"] and first.is_alive()
-    third = begun(short)
-    third.join(60)
+    begun(short).join(60)
     may_end.set()
     first.join(60)
-    assert ran == ["long", "short", "short"]
+    assert ran == ["long", "short", "short"] and given._holder is None
 
 
 def test_a_page_that_fails_gives_its_turn_back():
