@@ -3,6 +3,7 @@
 import argparse
 import os
 import socket
+import threading
 from dataclasses import replace
 from importlib import import_module
 from ipaddress import ip_address
@@ -66,6 +67,7 @@ def run(arguments: argparse.Namespace) -> None:
             say(line)
         for job in going_on:
             log.event("goes on", user=job.user, run=job.run.id, work=job.work.name)
+        threading.Thread(target=_compile, name="disco-compiler", daemon=True).start()
         log.event("started", host=arguments.host, port=port, way=type(way).__name__)
 
     options = {
@@ -74,6 +76,17 @@ def run(arguments: argparse.Namespace) -> None:
         "server_allowedHosts": _names(arguments),
     }
     serve(script, arguments.host, port, said, health.add, behind_the_door, **options)
+
+
+def _compile() -> None:
+    """Compile before anybody asks: a class that searches on a new machine would wait for minutes."""
+    from disco.server import log
+    from disco.work import ahead
+
+    if not ahead.is_done():
+        log.event("compiles the likelihood, once on this computer")
+        ahead.ensure()
+        log.event("compiled")
 
 
 def _limits(arguments: argparse.Namespace) -> "Limits":

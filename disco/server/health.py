@@ -15,7 +15,7 @@ from disco import __version__
 from disco.errors import InputError
 from disco.server.door import HEALTH
 from disco.users.roots import common_root
-from disco.work import turns
+from disco.work import ahead, turns
 
 _LEAST_FREE = 200 << 20  # bytes of disk and of memory below which work fails
 
@@ -43,7 +43,8 @@ def state() -> dict[str, Any]:
         return {"ok": False, "version": __version__, "wrong": [str(error)]}
     memory = psutil.virtual_memory().available
     wrong += [f"{name} is nearly full" for name, free in (("disk", disk), ("memory", memory)) if free < _LEAST_FREE]
-    told = {"sessions": _sessions(), "queued": waiting, "disk_free": disk, "memory_free": memory}
+    told = {"sessions": _sessions(), "queued": waiting, "compiled": ahead.is_done()}
+    told |= {"disk_free": disk, "memory_free": memory}
     return {"ok": not wrong, "version": __version__, "wrong": wrong, **told}
 
 

@@ -36,10 +36,11 @@ def ensure() -> None:
 
     It has normal priority: a first search waits for it, and beside busy programs it would never end otherwise.
     """
-    if is_done():
-        return
-    with contextlib.suppress(InputError), started("disco.work.ahead") as process:
-        process.wait()
+    with contextlib.suppress(InputError):
+        wait()
+        if not is_done():
+            with started("disco.work.ahead") as process:
+                process.wait()
     compile_all()
 
 

@@ -14,6 +14,7 @@ from a clear graph took 0.2 to 2 times. Hence a number and a range of a factor o
 """
 
 import math
+import threading
 import time
 from dataclasses import dataclass
 from functools import cache
@@ -37,6 +38,7 @@ _REFERENCE = 0.0034  # seconds of the trial on the reference machine
 _SPREAD = 2.0  # factor to either side
 _USUAL = 20  # searches of the usual choice
 _BEGIN = 0.25  # seconds on the reference machine before and after all fits
+_measuring = threading.Lock()
 
 
 @dataclass(frozen=True)
@@ -117,9 +119,15 @@ def of_run(run: Run, callback: Callback | None = None) -> Trial:
     return trial(run.table(), run.settings, run.adjustment, run.knowledge(), callback)
 
 
-@cache
 def _pace() -> float:
-    """Time of some fits, as a multiple of the reference machine's, from the fastest of three trials."""
+    """Time of some fits, as a multiple of the reference machine's, measured by the first of all threads that ask."""
+    with _measuring:
+        return _measured()
+
+
+@cache
+def _measured() -> float:
+    """The same from the fastest of three trials."""
     from disco.likelihood.batch import Problems  # imports torch
     from disco.likelihood.newton import fit
     from disco.refine.task import Task

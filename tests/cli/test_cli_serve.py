@@ -1,13 +1,20 @@
 """disco serve: what it refuses to begin with, and the links that it prints."""
 
+import threading
+
 import pytest
 
+from disco import cores
 from disco.__main__ import main
 from disco.cli import serve
 from disco.cli.arguments import parse
 from disco.errors import InputError
+from disco.server import log, start, turns
+from disco.server.sessions import Downloads
 from disco.server.ways import ByHeader, ByInvitation, ByOpenID
+from disco.users import roots
 from disco.users.limits import Limits
+from disco.work import ahead
 
 PROXY = ("--user-header", "X-User", "--trusted-proxy", "10.0.0.2")
 
@@ -52,6 +59,19 @@ def test_the_options_make_the_way_and_the_limits(tmp_path, monkeypatch):
     words = ["--most-runs", "5", "--disk", "0.5", "--most-cells", "99", "--most-jobs", "2", "--minutes", "1.5"]
     limits = serve._limits(parse(["serve", "--invite", *words, "--memory", "3"]))
     assert limits == Limits(5, 500_000_000, 99, 2, 1.5, 3_000_000_000)
+
+
+def test_a_server_compiles_before_anybody_asks(monkeypatch):
+    begun = threading.Event()
+    for where, name in ((turns, "take"), (cores, "share_one"), (log, "begin"), (Downloads, "watch")):
+        monkeypatch.setattr(where, name, lambda *_: None)  # they change the whole process
+    monkeypatch.setattr(roots, "_asks", None)
+    monkeypatch.setenv("FORWARDED_ALLOW_IPS", "")
+    monkeypatch.setattr(ahead, "is_done", begun.is_set)
+    monkeypatch.setattr(ahead, "ensure", begun.set)
+    monkeypatch.setattr(start, "serve", lambda script, host, port, said, *changes, **options: said())
+    assert main(["serve", "--invite"]) == 0
+    assert begun.wait(60)
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """A computation in the background of the pages: how it ends, how it is stopped, and that it is found again."""
 
 import threading
+from types import SimpleNamespace
 
 import pytest
 from app_world import forget_results
@@ -97,6 +98,21 @@ def test_what_is_running_stops_when_the_server_ends():
     assert at_work.wait(60)
     background._end()
     assert job.state == "stopped" and not any(thread.is_alive() for thread in background._threads)
+
+
+def test_the_end_of_the_server_waits_no_longer_for_many_than_for_one(monkeypatch):
+    now = [0.0]
+
+    class Deaf:
+        def join(self, seconds: float) -> None:
+            now[0] += seconds
+
+    jobs = {Deaf(): Computation() for _ in range(30)}
+    monkeypatch.setattr(background, "_threads", jobs)
+    monkeypatch.setattr(background, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    background._end()
+    assert now == [background._LAST_STEP]
+    assert not any(job.hear(Event("long", 1, 2, 0.5)) for job in jobs.values())
 
 
 def page():

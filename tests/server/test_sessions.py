@@ -18,6 +18,7 @@ from disco.server import health
 from disco.server.sessions import Downloads, asking, bound_uploads
 from disco.users import roots
 from disco.users.roots import User
+from disco.work import ahead
 
 ADA, EVE = User("a" * 32), User("e" * 32)
 
@@ -80,8 +81,10 @@ def test_a_file_made_at_the_click_is_for_the_user_of_the_button(session, files):
 
 def test_health_tells_what_is_wrong_and_of_nobody(monkeypatch, lab):
     monkeypatch.setattr(health, "_sessions", lambda: 3)
+    monkeypatch.setattr(ahead, "is_done", lambda: False)
     well = health.state()
     assert well["ok"] and well["wrong"] == [] and well["sessions"] == 3 and well["queued"] == {"cpu": 0, "cuda": 0}
+    assert well["compiled"] is False
     disk = shutil.disk_usage("/")
     monkeypatch.setattr(shutil, "disk_usage", lambda path: disk._replace(free=1))
     assert health.state()["wrong"] == ["disk is nearly full"]

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import threading
 from contextlib import nullcontext
 from pathlib import Path
 from unittest.mock import Mock
@@ -56,6 +57,21 @@ def test_a_process_compiles_only_where_it_is_needed(monkeypatch, folder):
     ahead.ensure()
     ahead.ensure()
     assert started == ["disco.work.ahead"] and ahead.is_done()
+
+
+def test_a_compilation_that_has_begun_is_waited_for_and_none_started_beside_it(monkeypatch, folder):
+    lock = Lock.take(folder / "lock")
+    monkeypatch.setattr(ahead, "started", lambda module: pytest.fail("started a second one"))
+
+    def compiled() -> None:
+        (folder / "all").touch()
+        lock.release()
+
+    end = threading.Timer(0.2, compiled)
+    end.start()
+    ahead.ensure()
+    assert ahead.is_done()
+    end.join()
 
 
 def test_where_nothing_can_be_kept_the_app_compiles_itself(monkeypatch, folder):

@@ -1,6 +1,9 @@
 """How long a refinement will take: what the range depends on, and that small ones and their pairs are counted right."""
 
+import threading
+import time
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -8,6 +11,7 @@ import pytest
 
 from disco.errors import FitStopped
 from disco.knowledge import Knowledge
+from disco.likelihood import newton
 from disco.refine import Choice
 from disco.settings import Settings
 from disco.work import refine_forecast
@@ -110,6 +114,27 @@ def test_the_trial_counts_the_pairs_of_the_screen_also_on_a_part_of_the_rows(mon
     assert trial(rare, Settings()).graph.order[-1] == "rare"  # constant in the rows drawn
     with pytest.raises(FitStopped):
         trial(table, Settings(), callback=lambda event: False)
+
+
+def test_the_machine_is_measured_once_also_where_many_pages_ask_together(monkeypatch):
+    fits, go_on = [], threading.Barrier(3)
+
+    def fit(design, problems):
+        fits.append(problems)
+        time.sleep(0.01)
+
+    def ask() -> None:
+        go_on.wait(60)
+        refine_forecast._pace()
+
+    monkeypatch.setattr(newton, "fit", fit)
+    monkeypatch.setattr(refine_forecast, "_measured", cache(refine_forecast._measured.__wrapped__))
+    asking = [threading.Thread(target=ask) for _ in range(3)]
+    for one in asking:
+        one.start()
+    for one in asking:
+        one.join(60)
+    assert len(fits) == 4
 
 
 def test_the_trial_follows_roles_and_knowledge():

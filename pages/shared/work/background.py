@@ -6,6 +6,7 @@ Streamlit.
 
 import atexit
 import threading
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
@@ -23,7 +24,7 @@ from pages.shared.work.facts import kept
 SECONDS = 0.5  # between two checks of a running computation
 _starting = threading.Lock()
 _OURS = __name__  # the first part of the keys of what is kept
-_LAST_STEP = 5.0  # seconds that a computation has to stop when the server ends
+_LAST_STEP = 5.0  # seconds that all computations together have to stop when the server ends
 
 T = TypeVar("T")
 Key = tuple[str | int, ...]
@@ -91,8 +92,9 @@ def _end() -> None:
     """Stop running computations before the interpreter exits: a thread inside torch would abort the process."""
     for job in _threads.values():
         job.cancel()
+    end = time.monotonic() + _LAST_STEP
     for thread in _threads:
-        thread.join(_LAST_STEP)
+        thread.join(max(0.0, end - time.monotonic()))
 
 
 _running: dict[Key, Computation] = {}
