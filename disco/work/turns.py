@@ -35,7 +35,8 @@ if TYPE_CHECKING:
     from disco.progress import Callback
 
 SHORT_SECONDS = 60.0
-_POLL_SECONDS = 0.1
+_POLL_SECONDS = 0.1  # times the place in the queue: each look reads all tickets
+_LONGEST_POLL = 1.0  # seconds
 _LANES = "short", "lock"  # the lock of the short lane, and of the long one
 _AT_ONCE = "now-"  # before a ticket's name: the mark of work that a user starts at once
 _WORKS = {work.name: work for work in (FIT, REFINE, COMPARE)}
@@ -258,7 +259,7 @@ def _wait(run: Run, device: str, own: Ticket, mark: Path, callback: "Callback | 
             return lock
         if told != (told := (wait.place, wait.ahead)):  # not whenever the time left changes
             message = wait.words
-        time.sleep(_POLL_SECONDS)
+        time.sleep(min(_POLL_SECONDS * wait.place, _LONGEST_POLL))
 
 
 def _lane(device: str, ticket: Ticket) -> Path:

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
+from types import SimpleNamespace
 
 import pandas as pd
 import pytest
@@ -132,6 +133,15 @@ def test_who_waits_is_told_for_what_its_place_and_how_long(queue):
         assert turns.wait_of(second, "cpu", COMPARE) is None  # it waits to refine
     fourth = queue("fourth", LONG)
     assert turns.wait_of(fourth, "cpu").words == "Queued behind the refinement of second: 3rd in the queue."
+
+
+def test_whoever_is_far_behind_looks_less_often(queue, monkeypatch):
+    slept = []
+    monkeypatch.setattr(turns, "time", SimpleNamespace(sleep=slept.append))
+    first, second, *_, last = [queue(str(place), LONG) for place in range(15)]
+    with turn(first):
+        assert waits(second) and waits(last)
+    assert slept == [turns._POLL_SECONDS, turns._LONGEST_POLL]
 
 
 def test_a_deleted_run_ahead_is_named_by_its_work(queue):
