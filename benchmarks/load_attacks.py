@@ -5,11 +5,14 @@ import json
 import os
 import random
 import signal
+import subprocess
+import sys
 import tempfile
 import time
 import urllib.error
 import urllib.request
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -162,11 +165,13 @@ def _whole(guests: list[Guest]) -> dict[str, Any]:
 
 
 def hostile() -> dict[str, Any]:
-    """A thousand hostile files, while thirty readers look."""
+    """A thousand hostile files, while thirty readers look; before, the same beside a loop that does nothing."""
     with tempfile.TemporaryDirectory() as room, served() as server:
         run = shown(Path(room))
         for seed in (0, 1):  # a server that has just started is slower
             before = asyncio.run(readers(server, run, 120.0, seed=seed)).line()
+        with _busy():
+            beside = asyncio.run(readers(server, run, 120.0, seed=2)).line()
 
         async def both() -> tuple[Clicks, int]:
             uploads = asyncio.create_task(_uploads(server))
@@ -176,7 +181,19 @@ def hostile() -> dict[str, Any]:
         clicks, refused = asyncio.run(both())
         line = clicks.line()
         ratio = round(line["p95"] / before["p95"], 2)
-        return {**line, "p95_before": before["p95"], "ratio": ratio, "uploads": HOSTILE, "refused": refused}
+        line |= {"p95_before": before["p95"], "p95_beside_a_loop": beside["p95"], "ratio": ratio}
+        return {**line, "uploads": HOSTILE, "refused": refused}
+
+
+@contextmanager
+def _busy() -> Iterator[None]:
+    """A process of the lowest priority that computes without end: what any other work on the machine costs."""
+    loop = subprocess.Popen([sys.executable, "-c", "import os; os.nice(19)\nwhile True: pass"])
+    try:
+        yield
+    finally:
+        loop.kill()
+        loop.wait()
 
 
 async def _uploads(server: Server) -> int:

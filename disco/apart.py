@@ -48,7 +48,7 @@ def started(module: str, *arguments: str, **given: Any) -> Iterator[subprocess.P
         raise InputError(
             f"No process could be started ({error.strerror}): end other programs and try again."
         ) from error
-    cores.begin_to_wait()
+    cores.begin_to_wait(process.pid)
     with process:
         try:
             yield process

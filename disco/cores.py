@@ -1,23 +1,33 @@
-"""Which processor cores a thread may use: the threads of a server that draw pages share one, and take turns."""
+"""Who computes first, and where: the threads of a server that draw pages share one core, and long work gives way."""
 
 import os
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from pathlib import Path
 
 _ALL = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else set()  # empty where a thread cannot choose
-_leave: Callable[[], None] | None = None
+_NICE = 5  # one step of it costs about a fifth of a contested processor
+_leave: Callable[[int], None] | None = None
 
 
-def when_waiting(leave: Callable[[], None]) -> None:
-    """Have something called by each thread that begins to wait for a process."""
+def when_waiting(leave: Callable[[int], None]) -> None:
+    """Have something called, with the process, by each thread that begins to wait for one."""
     global _leave
     _leave = leave
 
 
-def begin_to_wait() -> None:
+def begin_to_wait(process: int) -> None:
     """Say that this thread waits for a process, so that others need not wait for it."""
     if _leave is not None:
-        _leave()
+        _leave(process)
+
+
+def give_way(process: int = 0) -> None:
+    """Lower the priority of a process, or of this one, for good, so that short work beside it goes first."""
+    if hasattr(os, "setpriority"):  # Windows has none
+        os.setpriority(os.PRIO_PROCESS, process, _NICE)
+    with suppress(OSError):  # where Linux weighs sessions instead of processes
+        Path(f"/proc/{process or 'self'}/autogroup").write_text(str(_NICE))
 
 
 def share_one() -> None:

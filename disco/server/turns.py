@@ -54,9 +54,15 @@ class Turns:
         finally:
             self.leave()
 
-    def leave(self) -> None:
-        """End the turn of this thread, if it has one; it goes on beside the others."""
+    def leave(self, process: int | None = None) -> None:
+        """End the turn of this thread, if it has one; it goes on beside the others.
+
+        Args:
+            process: what it waits for, which comes after the pages from now on.
+        """
         with self._changed:
+            if process is not None and hasattr(self._own, "turn"):
+                cores.give_way(process)
             if self._holder is not None and self._holder is getattr(self._own, "turn", None):
                 self._holder = None
                 self._changed.notify_all()

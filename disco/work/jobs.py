@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from disco import apart, cluster
+from disco import apart, cluster, cores
 from disco.errors import FitStopped, InputError, ScoreUnavailable, printable
 from disco.files import open_to_append
 from disco.progress import Event
@@ -41,7 +41,6 @@ if TYPE_CHECKING:
 _GRACE_SECONDS = 1.4  # time for a worker to write its checkpoint before it is killed
 _KILL_SECONDS = 5.0  # until a killed process is gone; on a busy machine it takes its turn to end
 _BUSY = 0.5  # number of processors in use by other programs above which a worker's threads yield
-_NICE = 5  # of long work; one step of it costs about a fifth of a contested processor
 _SPAWN_SECONDS = 0.2  # between taking a run's lock and starting its process
 
 
@@ -238,7 +237,7 @@ def _in_turn(run: Run, kind: Work, lock: Lock, callback: "Callback | None", give
             turns.start_at_once(run, status.device, status.queued_at)
         with turns.turn(run, status.device, status.queued_at, callback) as is_short:
             if gives_way and not is_short:
-                _give_way()
+                cores.give_way()
             run.update(kind, cluster=address)
             with cluster.on(address):
                 return WORKS[kind].do(run, lock, callback)
@@ -261,14 +260,6 @@ def _measure(run: Run, kind: Work, status: Status, callback: "Callback | None") 
         seconds = WORKS[kind].measured(run, heard)
         if seconds is not None:
             turns.add_ticket(run, status.device, status.queued_at, kind, seconds)
-
-
-def _give_way() -> None:
-    """Lower this process's priority for good, so that short work beside it goes first."""
-    if hasattr(os, "nice"):  # Windows has none
-        os.nice(_NICE)
-    with contextlib.suppress(OSError):  # where Linux weighs sessions instead of processes
-        Path("/proc/self/autogroup").write_text(str(_NICE))
 
 
 def _note(pid: int | None, *kinds: Work) -> dict[str, Any]:

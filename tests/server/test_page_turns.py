@@ -78,6 +78,23 @@ def test_a_page_that_takes_long_or_waits_for_a_process_keeps_nobody_waiting(monk
     assert ran == ["long", "short", "short"] and given._holder is None
 
 
+def test_what_a_page_waits_for_comes_after_the_pages_and_nothing_else_does(monkeypatch):
+    given, found = Turns(), {}
+    monkeypatch.setattr(cores, "_leave", given.leave)
+
+    def wait(name: str) -> None:
+        with apart.started("json.tool") as process:
+            found[name] = psutil.Process(process.pid).nice()
+
+    def page() -> None:
+        with given.turn():
+            wait("page")
+
+    for one in (page, lambda: wait("compiler")):
+        begun(one).join(60)
+    assert found["page"] > found["compiler"] == psutil.Process().nice()
+
+
 def test_a_page_that_fails_gives_its_turn_back():
     given = Turns(lease=60.0)
     with pytest.raises(ZeroDivisionError), given.turn():
