@@ -61,6 +61,8 @@ class Cluster:
         self.address = printable(address, 200)
         self.client = _connected(address, self.address)
         self.sent: deque[tuple[Any, Future]] = deque(maxlen=_KEPT)
+        self.tell_versions = worker.teller(SAME)
+        self.versions = self.tell_versions()
         try:
             self._check_workers()
         except BaseException:
@@ -101,7 +103,7 @@ class Cluster:
         def send(number: int) -> "Future":
             of = reporter if own is None else own[number]
             seconds = max(of.until - time.monotonic(), _LOOK) if of.until else 0.0
-            telling = worker.Telling(number, topic if own else None, of.weights, of.stopped, seconds)
+            telling = worker.Telling(self.versions, number, topic if own else None, of.weights, of.stopped, seconds)
             return self._submitted(function, shared, parts[number], telling)
 
         try:
@@ -174,7 +176,7 @@ class Cluster:
         except KilledWorker as error:
             raise InputError(_DIED.format(address=self.address)) from error
         except ImportError:
-            self._check_workers()  # one that came later has no disco
+            self._check_workers()  # one that came later has no disco, or another version
             raise
 
     def _has_workers(self) -> bool:
@@ -199,11 +201,10 @@ class Cluster:
             raise InputError(_EMPTY.format(address=self.address)) from error
         told: Any = self.client.get_versions()
         pythons = {name: one["packages"]["python"] for name, one in told["workers"].items()}
-        ours = _versions()()
         for name, python in pythons.items():  # a function is sent as the bytecode of one version
             _check_same(name, "Python", ".".join(python.split(".")[:2]), ".".join(platform.python_version_tuple()[:2]))
-        for name, theirs in self.client.run(_versions()).items():
-            for package, version in ours.items():
+        for name, theirs in self.client.run(self.tell_versions).items():
+            for package, version in self.versions.items():
                 _check_same(name, package, theirs[package], version)
 
 
@@ -213,24 +214,6 @@ def _check_same(worker_name: str, package: str, theirs: str | None, ours: str | 
         words = _WITHOUT if theirs is None else _OTHER
         name, other = printable(worker_name, 80), printable(str(theirs), 40)
         raise InputError(words.format(name=name, package=package, theirs=other, ours=ours))
-
-
-def _versions() -> Callable[[], dict[str, str | None]]:
-    """A function that tells the versions of the packages where it is called, even where disco is not installed."""
-    names = SAME
-
-    def versions() -> dict[str, str | None]:
-        import importlib.metadata
-
-        found = dict[str, str | None]()
-        for name in names:
-            try:
-                found[name] = importlib.metadata.version(name).partition("+")[0]
-            except importlib.metadata.PackageNotFoundError:
-                found[name] = None
-        return found
-
-    return versions
 
 
 def _connected(address: str, name: str) -> "Client":

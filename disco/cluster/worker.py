@@ -3,6 +3,7 @@
 import pickle
 import threading
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any, NamedTuple
 
 from disco.progress import ENOUGH, Event, Reporter
@@ -13,8 +14,15 @@ _enough: set[str] = set()  # the parts that shall end with what they have
 
 
 class Telling(NamedTuple):
-    """How a part reports: its number, the topic of its events, None if nobody hears them, what its reporter has."""
+    """How a part reports, and what it needs here.
 
+    Attributes:
+        versions: of packages, the same everywhere.
+        topic: of its events; None if nobody hears them.
+        weights, stopped, seconds: what its reporter has.
+    """
+
+    versions: dict[str, str | None]
     number: int
     topic: str | None
     weights: dict[str, float]
@@ -23,9 +31,15 @@ class Telling(NamedTuple):
 
 
 def run(function: Callable[..., Any], shared: Sequence[Any], part: Any, telling: Telling) -> tuple[Any, bool]:
-    """The result of a part, and whether it ended with what it had."""
+    """The result of a part, and whether it ended with what it had.
+
+    Raises:
+        ImportError: this worker, which came after the others were asked, has other versions.
+    """
     from distributed import get_worker
 
+    if telling.versions != _versions_here(tuple(telling.versions)):
+        raise ImportError("This worker has other versions.")
     worker = get_worker()
     key, last = str(worker.get_current_task()), None
 
@@ -45,6 +59,28 @@ def run(function: Callable[..., Any], shared: Sequence[Any], part: Any, telling:
         found = function(*shared, part, reporter)
     _enough.discard(key)
     return found, reporter.has_enough
+
+
+def teller(names: Sequence[str]) -> Callable[[], dict[str, str | None]]:
+    """A function that tells the versions of packages where it is called, even where disco is not installed."""
+
+    def versions() -> dict[str, str | None]:
+        import importlib.metadata
+
+        found = dict[str, str | None]()
+        for name in names:
+            try:
+                found[name] = importlib.metadata.version(name).partition("+")[0]
+            except importlib.metadata.PackageNotFoundError:
+                found[name] = None
+        return found
+
+    return versions
+
+
+@cache
+def _versions_here(names: tuple[str, ...]) -> dict[str, str | None]:
+    return teller(names)()
 
 
 def free_bytes(device: str, dask_worker: Any) -> int:

@@ -189,6 +189,20 @@ def test_a_worker_with_another_version_is_refused_by_name(local, monkeypatch):
             pass
 
 
+def test_a_worker_that_came_later_with_another_version_is_refused_by_name(local, monkeypatch):
+    check, here, checks = sending.Cluster._check_workers, importlib.metadata.version, []
+
+    def check_the_later(cluster: sending.Cluster) -> None:
+        checks.append(cluster)
+        if len(checks) > 1:
+            check(cluster)
+
+    monkeypatch.setattr(sending.Cluster, "_check_workers", check_the_later)
+    monkeypatch.setattr(importlib.metadata, "version", lambda name: "0.1" if name == "numpy" else here(name))
+    with on(local), pytest.raises(InputError, match=r"The worker \S+ has numpy \S+, here it is 0.1: install"):
+        list(each(world.total, [NUMBERS], [1, 2], reporter()))
+
+
 def test_a_worker_without_a_package_is_refused_by_name(local, monkeypatch):
     monkeypatch.setattr(sending, "SAME", ("numpy", "not-there"))
     here = importlib.metadata.version
