@@ -24,8 +24,9 @@ def begin_to_wait(process: int) -> None:
 
 def give_way(process: int = 0) -> None:
     """Lower the priority of a process, or of this one, for good, so that short work beside it goes first."""
-    if hasattr(os, "setpriority"):  # Windows has none
-        os.setpriority(os.PRIO_PROCESS, process, _NICE)
+    with suppress(OSError):  # it may have ended
+        if hasattr(os, "setpriority"):  # Windows has none
+            os.setpriority(os.PRIO_PROCESS, process, os.getpriority(os.PRIO_PROCESS, process) + _NICE)
     with suppress(OSError):  # where Linux weighs sessions instead of processes
         Path(f"/proc/{process or 'self'}/autogroup").write_text(str(_NICE))
 

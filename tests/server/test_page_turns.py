@@ -2,6 +2,8 @@
 
 import asyncio
 import os
+import subprocess
+import sys
 import threading
 import time
 from contextlib import nullcontext
@@ -93,6 +95,13 @@ def test_what_a_page_waits_for_comes_after_the_pages_and_nothing_else_does(monke
     for one in (page, lambda: wait("compiler")):
         begun(one).join(60)
     assert found["page"] > found["compiler"] == psutil.Process().nice()
+
+
+@pytest.mark.skipif(not hasattr(os, "nice"), reason="no priorities here")
+def test_a_process_that_has_given_way_already_gives_way_further():
+    below = "import os; os.nice(10); from disco import cores; cores.give_way(); print(os.nice(0))"
+    told = subprocess.run([sys.executable, "-c", below], capture_output=True, text=True, check=True)
+    assert int(told.stdout) > psutil.Process().nice() + 10
 
 
 def test_a_page_that_fails_gives_its_turn_back():
