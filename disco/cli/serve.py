@@ -34,12 +34,7 @@ def run(arguments: argparse.Namespace) -> None:
     from disco.users import limits, roots
     from disco.work import everyone
 
-    try:
-        ip_address(arguments.host)
-    except ValueError:
-        raise InputError(
-            f"--host needs an address of this machine, as 0.0.0.0 for all; got {arguments.host}."
-        ) from None
+    _check_host(arguments.host)
     way = _way(arguments)
     limits.announce(_limits(arguments))
     script, port = find_app(), free_port(arguments.port, arguments.host)
@@ -76,6 +71,14 @@ def run(arguments: argparse.Namespace) -> None:
         "server_allowedHosts": _names(arguments),
     }
     serve(script, arguments.host, port, said, health.add, behind_the_door, **options)
+
+
+def _check_host(host: str) -> None:
+    """InputError unless it is an address."""
+    try:
+        ip_address(host)
+    except ValueError:
+        raise InputError(f"--host needs an address of this machine, as 0.0.0.0 for all; got {host}.") from None
 
 
 def _compile() -> None:
