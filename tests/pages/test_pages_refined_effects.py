@@ -20,8 +20,15 @@ from disco.runs import stamps
 from disco.settings import Settings
 from pages.shared.frame.names import code
 from pages.shared.refined import evidence_words
+from pages.shared.work import machine
+from pages.shared.work.facts import kept
 
 NAMES = ("a", HOSTILE[1], HOSTILE[2], "d")
+
+
+@pytest.fixture(autouse=True)
+def compiled(monkeypatch):
+    monkeypatch.setattr(machine, "compiled", lambda: True)
 
 
 def table(rows=400):
@@ -216,7 +223,7 @@ def test_levels_are_called_levels():
     assert "not counts" in texts(app) and figures(app) == 0
 
 
-def test_only_the_node_is_fitted_and_only_once(monkeypatch):
+def test_only_the_node_is_fitted_once_for_its_curves_and_once_for_its_kind(monkeypatch):
     from disco.likelihood.model import Model
 
     asked = []
@@ -233,12 +240,14 @@ def test_only_the_node_is_fitted_and_only_once(monkeypatch):
     part("node_details", run, NAMES[1])
     part("node_details", run, NAMES[1])
     own, effect = [NAMES[1], NAMES[0]], [NAMES[2], NAMES[1], NAMES[0]]
-    assert asked == [own, effect]
+    assert asked == [own, effect, own]
+    sizes = {key[0].rpartition(".")[2]: size for key, size in kept._sizes.items() if str(run.path) in map(str, key[1])}
+    assert {"_curves", "kind"} <= set(sizes) and sizes["_curves"] + sizes["kind"] < 50_000  # without the fitted model
     before = stamps.refinement(run)
     stored.save(run.path, stored.read_refined(run), Choice(bootstrap=10))  # refined again
     os.utime(run.path / "refined.json", ns=(before + 10**9, before + 10**9))  # later, on a coarse clock too
     part("edge_details", run, NAMES[0], NAMES[1])
-    assert asked == [own, effect, own]
+    assert asked == [own, effect, own, own]
 
 
 @pytest.fixture

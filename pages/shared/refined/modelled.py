@@ -1,4 +1,4 @@
-"""A refinement as a fitted model, for the pages: fitted node by node on request, and cached; read only.
+"""A refinement as a fitted model, for the pages: fitted node by node on request, and what is told of it cached.
 
 A node's fit needs only its own column and those of its parents, so a click fits at most one node. What fits imports
 torch, so it is imported by the first click.
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from disco.likelihood.model import Model
 
 
-def _node(run: Run, refined: Refined, *names: str) -> tuple:
-    """The cache key of the fit of a node or an edge; a run refined again has another stamp."""
-    return str(run.path), stamps.refinement(run), *names, tuple(parents_of(refined.edges).get(names[-1], ()))
+def _node(run: Run, refined: Refined, node: str) -> tuple:
+    """The cache key of a node's fit; a run refined again has another stamp."""
+    return str(run.path), stamps.refinement(run), node, tuple(parents_of(refined.edges).get(node, ()))
 
 
 @fact(lambda run: str(run.path))
@@ -61,8 +61,8 @@ def parents_of(edges: pd.DataFrame) -> dict[str, list[str]]:
     return found
 
 
-@fact(_node)
 def _model(run: Run, refined: Refined, node: str) -> "Model":
+    """Not kept: it has several numbers per row and parent, and what is told of it has few."""
     from disco.likelihood.model import Model
     from disco.refine.prior import BEFORE
 
@@ -71,15 +71,23 @@ def _model(run: Run, refined: Refined, node: str) -> "Model":
     return Model.of(rows[[node, *parents]], {node: parents} if parents else {}, adjustment=around, prior=BEFORE)
 
 
-@fact(_node)
 def curve(run: Run, refined: Refined, parent: str, child: str) -> tuple[pd.DataFrame, pd.DataFrame]:
     """The response curve of an edge, and the observed means beside it."""
+    return _curves(run, refined, child)[parent]
+
+
+@fact(_node)
+def _curves(run: Run, refined: Refined, child: str) -> dict[str, tuple[pd.DataFrame, pd.DataFrame]]:
+    """Of each edge into a node, by parent."""
     from disco.likelihood.covariates import rates
 
-    rows, around = _seen(run)
-    as_rates = rates(rows[[parent]].to_numpy(), around)
-    along = rows[parent] if as_rates is None else pd.Series(as_rates[:, 0], rows.index)
-    return _model(run, refined, child).curve(parent, child), effects.binned(along, rows[child])
+    model, (rows, around) = _model(run, refined, child), _seen(run)
+    found = {}
+    for parent in parents_of(refined.edges)[child]:
+        as_rates = rates(rows[[parent]].to_numpy(), around)
+        along = rows[parent] if as_rates is None else pd.Series(as_rates[:, 0], rows.index)
+        found[parent] = model.curve(parent, child), effects.binned(along, rows[child])
+    return found
 
 
 @fact(_node)
