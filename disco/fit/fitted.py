@@ -34,7 +34,7 @@ from disco.score.curvature import (
 )
 from disco.score.marginals import Marginals
 from disco.score.networks import Networks, new_networks
-from disco.score.ordering import Removal, SinkScores, ccs_frame, criteria_frame, order_of, remove_sinks
+from disco.score.ordering import Leaving, Removal, SinkScores, ccs_frame, criteria_frame, order_of, remove_sinks
 from disco.score.plan import Plan
 from disco.settings import Settings
 from disco.table.adjustment import Adjustment
@@ -251,21 +251,7 @@ class Fitted:
         """Ĥ_jj of some nodes of R at the held-out rows, (F, n, len(nodes))."""
         if self._marginals is None:
             return diagonal(self._scores, self._held_out, remaining, nodes, self.settings.noise_levels)
-        return self._marginals.diagonal(self._leaving(remaining), nodes)
-
-    def _leaving(self, remaining: Sequence[int]) -> list[int]:
-        """The other nodes in the order in which they leave, the one with the smallest CCS first.
-
-        So the curvature of a set does not depend on the variant that reaches it.
-        """
-        others = np.setdiff1d(range(len(self.names)), remaining)
-        there, left = np.arange(len(self.names)), list[int]()
-        while len(others):
-            score = self.sink_scores(there.tolist())["ccs", "clipped"].mean(0)
-            leaving = others[np.argmin(np.nan_to_num(score[np.isin(there, others)], nan=np.inf))]
-            left.append(int(leaving))
-            there, others = there[there != leaving], others[others != leaving]
-        return left
+        return self._marginals.diagonal(self._leaving.before(remaining), nodes)
 
     def begin(self, check: Callable[[], None]) -> None:
         """Compute what the scores of all nodes need, unless they are there; `check` is called in between."""
@@ -293,6 +279,11 @@ class Fitted:
         if self.networks.projection is not None:
             return None
         return Marginals(self._scores, self._held_out, self.settings.noise_levels)
+
+    @cached_property
+    def _leaving(self) -> Leaving:
+        """The order in which nodes leave the marginals."""
+        return Leaving(len(self.names), lambda there: self.sink_scores(there)["ccs", "clipped"].mean(0))
 
     @cached_property
     def _parents_marginals(self) -> Marginals | None:

@@ -13,6 +13,7 @@ from disco.score.ordering import order_of, remove_sinks
 from disco.score.training import Training
 
 _ROWS = 200  # per fold at which curvature is evaluated: a small part of the time between two orders
+_NODES = 300  # most for which that is so: the time of an order grows with their third power
 
 
 def is_due(fitted: Fitted, training: Training) -> bool:
@@ -20,7 +21,8 @@ def is_due(fitted: Fitted, training: Training) -> bool:
     settings = fitted.settings
     number, between = divmod(training.epoch - settings.validation_start, settings.validation_every)
     is_power_of_two = number >= 0 and not (number + 1) & number
-    return "projection" not in settings.networks and is_power_of_two and not between
+    is_quick = "projection" not in settings.networks and len(fitted.names) <= _NODES
+    return is_quick and is_power_of_two and not between
 
 
 def order_so_far(fitted: Fitted, training: Training, check: Callable[[], None]) -> Sketch | None:

@@ -11,6 +11,7 @@ from sklearn.base import clone
 from torch import OutOfMemoryError
 
 from disco import DISCO, FitStopped, InputError, ScoreUnavailable
+from disco.fit import order_so_far as order_so_far_of
 from disco.fit.fitted import Fitted
 from disco.fit.order_so_far import order_so_far
 from disco.score.training import Training
@@ -251,6 +252,13 @@ def test_a_fit_tells_its_order_while_the_joint_network_trains(fitted, table):
     )  # of 50 rows per fold all are evaluated
     DISCO(**TINY, projection="network").fit(table, callback=told.append)
     assert all(event.graph is None for event in told[-18:])
+
+
+def test_a_fit_of_many_columns_takes_no_time_for_orders_so_far(table, monkeypatch):
+    told = []
+    monkeypatch.setattr(order_so_far_of, "_NODES", 3)
+    DISCO(**{**TINY, "validation_every": 1}).fit(table, callback=told.append)
+    assert told and all(event.graph is None for event in told)
 
 
 @pytest.mark.parametrize("stop", [1, 4, 8, 13, 14, 17])

@@ -3,7 +3,7 @@ import pytest
 
 from disco.errors import ScoreUnavailable
 from disco.knowledge import Knowledge
-from disco.score.ordering import ccs_frame, forced, order_of, remove_sinks
+from disco.score.ordering import Leaving, ccs_frame, forced, order_of, remove_sinks
 
 NAMES = ["a", "b", "c", "d"]
 
@@ -71,3 +71,41 @@ def test_a_forbidden_edge_does_not_change_the_order():
     rules = Knowledge(forbidden=["* → b"]).resolve(NAMES)
     steps = list(remove_sinks(evaluate, 4, "ccs", "clipped", NAMES, rules))
     assert order_of(steps) == [2, 0, 3, 1] and forced(ccs_frame(steps, NAMES, "ccs", "clipped")).empty
+
+
+def one_by_one(nodes, scores, remaining):
+    """The nodes that leave, each looked up anew."""
+    there, left = list(range(nodes)), []
+    while len(there) > len(remaining):
+        by_node = dict(zip(there, np.nan_to_num(scores(there), nan=np.inf), strict=True))
+        left.append(min(set(there) - set(remaining), key=lambda node: (by_node[node], node)))
+        there.remove(left[-1])
+    return left
+
+
+def test_nodes_leave_in_the_same_order_whatever_was_asked_before(rng):
+    nodes, known = 9, {}
+
+    def scores(there):
+        if tuple(there) not in known:
+            values = np.round(rng.random(len(there)), 1)  # with ties
+            known[tuple(there)] = np.where(rng.random(len(there)) < 0.1, np.nan, values)
+        return known[tuple(there)]
+
+    leaving = Leaving(nodes, scores)
+    for _ in range(80):
+        asked = sorted(rng.choice(nodes, rng.integers(1, nodes + 1), replace=False).tolist())
+        for remaining in (asked, asked[1:], asked[:-1]):
+            assert leaving.before(remaining) == one_by_one(nodes, scores, remaining)
+
+
+def test_sets_that_come_one_after_the_other_look_up_only_what_is_new():
+    looked_up = []
+
+    def scores(there):
+        looked_up.append(len(there))
+        return np.arange(len(there), dtype=float)
+
+    leaving = Leaving(30, scores)
+    assert [leaving.before(range(step, 30)) for step in range(30)] == [list(range(step)) for step in range(30)]
+    assert looked_up == list(range(30, 1, -1))
