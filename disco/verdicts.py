@@ -27,6 +27,7 @@ from disco.parents.sparse import is_sparse
 from disco.refine import Refined
 from disco.refine.reasons import is_of_kind, missed
 from disco.refine.result import EARLY, Ends, ends
+from disco.schema import places
 from disco.words import how_many, plural, series, share
 
 LEVELS = ("sure", "guess", "poor")
@@ -86,19 +87,22 @@ _ORDER_ADVICE = {
 }
 
 
-def of_parents(ocs: pd.DataFrame, rule: str, tau_z: float, pi_min: float) -> Verdict:
+def of_parents(
+    ocs: pd.DataFrame, rule: str, tau_z: float, pi_min: float, groups: jackknife.TwoGroups | None = None
+) -> Verdict:
     """How well τ_Z separates edges from noise, given the order: expected false edges (jackknife), or edges near τ_Z.
 
     Args:
         ocs: every candidate: fold, parent, child, ocs, z.
         rule: iqr or jackknife.
         tau_z, pi_min: the thresholds of the edges shown.
+        groups: with the jackknife, those of the candidates' Z, if they are known.
     """
     kept, nodes = _kept(ocs, tau_z, pi_min), ocs["child"].nunique() + 1
     if is_sparse(len(kept), nodes):
         return _few(len(kept), nodes, "one that keeps more")
     if rule == "jackknife":
-        return _by_noise(ocs.loc[ocs["fold"] == 1, "z"].to_numpy(), tau_z)
+        return _by_noise(ocs.loc[ocs["fold"] == 1, "z"].to_numpy(), tau_z, groups)
     fewer, more = (_kept(ocs, tau_z + move, pi_min) for move in (MOVED, -MOVED))
     lost, new = len(kept) - len(fewer), len(more) - len(kept)
     text = f"Of {how_many(len(kept), 'edge')}, {lost} would be removed if τ_Z were {MOVED:g} higher; "
@@ -106,8 +110,8 @@ def of_parents(ocs: pd.DataFrame, rule: str, tau_z: float, pi_min: float) -> Ver
     return _of_threshold(lost + new, len(kept), text)
 
 
-def _by_noise(z: np.ndarray, tau_z: float) -> Verdict:
-    false, kept = jackknife.expected_false(jackknife.two_groups(z), z, tau_z)
+def _by_noise(z: np.ndarray, tau_z: float, groups: jackknife.TwoGroups | None) -> Verdict:
+    false, kept = jackknife.expected_false(groups or jackknife.two_groups(z), z, tau_z)
     text = f"Of {how_many(kept, 'edge')}, {false:.1f} are expected from noise alone."
     return _of_threshold(false, kept, text)
 
@@ -169,16 +173,21 @@ def directions(ccs: pd.DataFrame, edges: pd.DataFrame) -> pd.DataFrame:
         Columns parent, child, ratio (the parent's mean score over the child's at that step), folds_agreeing (folds in
         which the parent's score is larger), folds, is_clear (all folds, and a ratio of at least 1.1).
     """
-    removed = ccs[ccs["chosen"].astype(bool)].drop_duplicates("step").set_index("node")["step"]
-    scores = ccs.set_index(["step", "node", "fold"])["score"].unstack("fold")
-    step = edges["child"].map(removed).to_numpy()
-    of_parent, of_child = (
-        scores.reindex(pd.MultiIndex.from_arrays([step, edges[end]])).to_numpy() for end in ("parent", "child")
-    )
+    chosen = ccs.loc[ccs["chosen"].astype(bool), ["step", "node"]].drop_duplicates("step")
+    removed = chosen.set_index("node")["step"]
+    step, names = edges["child"].map(removed).to_numpy(int), ccs["node"].unique().tolist()
+    wanted = {end: step * len(names) + places(edges[end], names) for end in ("parent", "child")}
+    number = ccs["step"].to_numpy() * len(names) + places(ccs["node"], names)  # of step and node
+    is_wanted = np.zeros(number.max(initial=0) + 1, dtype=bool)
+    is_wanted[[*wanted["parent"], *wanted["child"]]] = True
+    few = ccs[["fold", "score"]].assign(number=number)[is_wanted[number]]
+    scores = few.set_index(["number", "fold"])["score"].unstack("fold")
+    folds = np.sort(ccs["fold"].unique())
+    of_parent, of_child = (scores.reindex(wanted[end], columns=folds).to_numpy() for end in ("parent", "child"))
     found = edges[["parent", "child"]].reset_index(drop=True)
     found["ratio"] = of_parent.mean(axis=1) / of_child.mean(axis=1)
     found["folds_agreeing"] = (of_parent > of_child).sum(axis=1)
-    found["folds"] = scores.shape[1]
+    found["folds"] = len(folds)
     found["is_clear"] = (found["folds_agreeing"] == found["folds"]) & (found["ratio"] >= CLOSE)
     return found
 

@@ -96,7 +96,7 @@ def two_groups(z: np.ndarray) -> TwoGroups:
     return groups if gain >= _LEAST_GAIN else alone
 
 
-def threshold(z: np.ndarray, fdr: float) -> float:
+def threshold(z: np.ndarray, fdr: float, groups: TwoGroups | None = None) -> float:
     """The Z above which the local false discovery rate is at most `fdr`; if there is no second group, the largest Z.
 
     Rounded up to a hundredth, so that it can be displayed and typed exactly.
@@ -104,8 +104,9 @@ def threshold(z: np.ndarray, fdr: float) -> float:
     Args:
         z: one value per candidate edge.
         fdr: the rate, in (0, 1].
+        groups: from `two_groups`, if they are known.
     """
-    groups = two_groups(z)
+    groups = groups or two_groups(z)
     return math.ceil(100 * z.max()) / 100 if groups.null == 1 else crossing(groups, fdr)
 
 

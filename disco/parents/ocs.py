@@ -114,10 +114,18 @@ def with_z(ocs: pd.DataFrame, rule: str) -> pd.DataFrame:
     return ocs.assign(z=np.concatenate(z))
 
 
-def own_thresholds(ocs: pd.DataFrame, settings: Settings) -> tuple[float, float]:
-    """(τ_Z, π_min) of a fit: from its settings; with the jackknife, τ_Z from its local false discovery rate."""
+def own_thresholds(
+    ocs: pd.DataFrame, settings: Settings, groups: jackknife.TwoGroups | None = None
+) -> tuple[float, float]:
+    """(τ_Z, π_min) of a fit: from its settings; with the jackknife, τ_Z from its local false discovery rate.
+
+    Args:
+        ocs: every candidate: fold, parent, child, ocs, z.
+        settings: of the fit.
+        groups: with the jackknife, those of the candidates' Z, if they are known.
+    """
     if settings.parent_rule == "jackknife":
-        return jackknife.threshold(ocs.loc[ocs["fold"] == 1, "z"].to_numpy(), settings.fdr), settings.pi_min
+        return jackknife.threshold(ocs.loc[ocs["fold"] == 1, "z"].to_numpy(), settings.fdr, groups), settings.pi_min
     return settings.tau_z, settings.pi_min
 
 
@@ -159,9 +167,7 @@ def frequencies(ocs: pd.DataFrame, tau_z: float) -> pd.DataFrame:
     Returns:
         Columns parent, child, ocs, z, frequency, and `MARKS` if present, in the order of `ocs`.
     """
-    marked = ocs.assign(frequency=(ocs["z"] > tau_z).astype(float))
-    means = marked.groupby(["parent", "child"], sort=False, observed=True)[["ocs", "z", "frequency"]].mean()
-    found = means.reset_index()
+    found = _over_folds(ocs, {"ocs": ocs["ocs"], "z": ocs["z"], "frequency": (ocs["z"] > tau_z).astype(float)})
     marks = [name for name in MARKS if name in ocs]
     first = ocs.drop_duplicates(["parent", "child"]) if marks else ocs
     return found.assign(**{name: first[name].to_numpy() for name in marks})
@@ -169,8 +175,25 @@ def frequencies(ocs: pd.DataFrame, tau_z: float) -> pd.DataFrame:
 
 def means(ocs: pd.DataFrame) -> pd.DataFrame:
     """The mean OCS over folds of every candidate: columns parent, child, score, in the order of `ocs`."""
-    found = ocs.groupby(["parent", "child"], sort=False, observed=True)["ocs"].mean()
-    return found.rename("score").reset_index()
+    return _over_folds(ocs, {"score": ocs["ocs"]})
+
+
+def _over_folds(ocs: pd.DataFrame, values: dict[str, pd.Series]) -> pd.DataFrame:
+    """The mean over folds of every candidate: columns parent, child and those of `values`, in the order of `ocs`."""
+    ends, fold = ocs[["parent", "child"]], ocs["fold"].to_numpy()
+    each = int((fold == fold[:1]).sum())
+    first = ends.iloc[:each]
+    if (
+        each and not len(ends) % each and all(_repeats(ends[name], each) for name in ends)
+    ):  # as a fit writes them: no search
+        columns = {name: column.to_numpy().reshape(-1, each).mean(0) for name, column in values.items()}
+        return first.reset_index(drop=True).assign(**columns)
+    return ends.assign(**values).groupby([*ends], sort=False, observed=True).mean().reset_index()
+
+
+def _repeats(column: pd.Series, each: int) -> bool:
+    """Whether every `each` rows have the same words as those before."""
+    return bool((column.array[each:] == column.array[:-each]).all())
 
 
 @overload

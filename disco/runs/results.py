@@ -20,7 +20,7 @@ from disco.found import Found
 from disco.found import read as read_found
 from disco.found import write as write_found
 from disco.knowledge import Knowledge
-from disco.schema import check_edges, check_order, damaged, fits, read
+from disco.schema import check_edges, check_order, damaged, fits, places, read
 from disco.settings import CHOICES, Settings
 from disco.table.roles import Roles
 
@@ -61,7 +61,7 @@ def removals(folder: Path, what: str, order: Sequence[str]) -> pd.DataFrame:
     """ccs.csv or criteria.csv (`what`): one row per step, remaining node and fold."""
     path, many = folder / f"{what}.csv", len(order)
     frame = read(path, {"ccs": schema.CCS, "criteria": schema.CRITERIA}[what], order, _MOST_FOLDS * many * many)
-    position = frame["node"].map({node: number for number, node in enumerate(order, start=1)})
+    position = places(frame["node"], order) + 1
     last = many + 1 - frame["step"]  # position of the node removed at the step
     is_right = (position <= last) & (frame["step"] >= 1) & (last >= 2)
     if "chosen" in frame:

@@ -12,7 +12,7 @@ from disco.graph import BOTH, DISCO, LIKELIHOOD, union
 from disco.verdicts import Verdict
 from disco.words import share
 from pages.shared import session
-from pages.shared.graph import canvas, contexts
+from pages.shared.graph import contexts
 from pages.shared.graph.layout import Placed
 from pages.shared.parents import selectors
 from pages.shared.parents.selectors import Selection
@@ -50,7 +50,7 @@ class View:
     @property
     def strength(self) -> float:
         """The strength of the widest line, so that widths do not change with the thresholds."""
-        return canvas.strongest(self.result) if self.name == DISCO else self.refinement.strength
+        return self.result.strongest if self.name == DISCO else self.refinement.strength
 
     @property
     def rule(self) -> str:

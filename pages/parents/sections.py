@@ -46,7 +46,9 @@ def verdict_on(chosen: Selection) -> None:
     else:
         on_graph = verdicts.of_graph(result.ccs, selectors.of_run(result).edges, len(result.order))
     if chosen.is_ocs:
-        intro.verdict(*verdicts.of_parents(result.ocs, result.rule, chosen.tau_z, chosen.pi_min), on_graph)
+        groups = result.groups if result.rule == "jackknife" else None
+        own = verdicts.of_parents(result.ocs, result.rule, chosen.tau_z, chosen.pi_min, groups)
+        intro.verdict(*own, on_graph)
     else:
         intro.verdict(*on_graph)
     if not is_refined:  # whose verdict says the same

@@ -114,6 +114,13 @@ def test_an_arrow_is_as_sure_as_the_step_that_removed_its_child():
     assert verdicts.of_graph(removals(), edges[:0], 3).level == "poor"
 
 
+def test_arrows_do_not_depend_on_the_order_of_the_rows(rng):
+    edges = pd.DataFrame({"parent": ["a", "b", "a"], "child": ["c", "c", "b"]})
+    mixed = removals().iloc[rng.permutation(10)]
+    pd.testing.assert_frame_equal(verdicts.directions(mixed, edges), verdicts.directions(removals(), edges))
+    assert verdicts.directions(removals(), edges[:0])["folds"].empty
+
+
 def test_a_refinement_is_as_sure_as_its_directions_and_its_model():
     run = refine_by_hand(finished_run(7))
     found = read_refined(run)

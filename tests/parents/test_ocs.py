@@ -78,6 +78,20 @@ def test_edges_carry_means_over_folds():
     assert edge.to_dict() == pytest.approx({"ocs": 0.19, "z": 1.9, "frequency": 2 / 3})
 
 
+def test_means_are_of_a_candidate_in_whatever_order_the_rows_are(rng):
+    kept = frequencies(frame(), 2.0).sort_values(["parent", "child"], ignore_index=True)
+    mixed = frame().iloc[rng.permutation(len(frame()))]
+    swapped = pd.concat([frame().iloc[:2][::-1], frame().iloc[2:]])  # folds of equal size, with the pairs in two orders
+    for rows in (mixed, swapped, frame().iloc[::-1]):
+        found = frequencies(rows, 2.0).sort_values(["parent", "child"], ignore_index=True)
+        pd.testing.assert_frame_equal(found, kept)
+    by_fold = frame().sort_values("fold", kind="stable", ignore_index=True)
+    pd.testing.assert_frame_equal(frequencies(by_fold, 2.0), frequencies(frame(), 2.0))
+    assert frequencies(by_fold[:0], 2.0).empty
+    one_less = frequencies(by_fold.iloc[:-1], 2.0).set_index(["parent", "child"])
+    assert one_less.loc[("a", "d")].tolist() == [0.0, 0.0, 0.0] and one_less.loc[("b", "c"), "z"] == 2.0
+
+
 def test_sensitivity_counts_what_selection_keeps():
     taus = [-1.0, 0.0, 0.5, 1.9, 2.0, 2.1, 2.3, 4.0, 9.0]
     counts = sensitivity(frame(), taus)

@@ -16,12 +16,10 @@ from disco.figures import graph as drawing
 from disco.figures import roles
 from disco.figures.lines import BOTH_ENDS
 from disco.graph import CONTEXT, CONTEXTS, has_direction, joined
-from disco.parents.ocs import means
 from disco.words import how_many, listed
 from pages.shared.frame.names import code
 from pages.shared.graph import arranging, layout, picked
 from pages.shared.graph.layout import Placed
-from pages.shared.result.fit import Result
 
 _ASSETS = Path(__file__).resolve().parents[3] / "assets"
 _FOCUS = "graph_focus"
@@ -67,7 +65,7 @@ def graph_view(
         picks_pairs: whether a click with Shift picks another node beside the picked one.
     """
     edge = picked.picked_edge(graph.edges) if picks_edges else None
-    data = _data(result, graph, picked.picked(result.order), edge, strongest(result) if strength is None else strength)
+    data = _data(result, graph, picked.picked(result.order), edge, result.strongest if strength is None else strength)
     data |= {"picksEdges": picks_edges, "picksPairs": picks_pairs}
     data["height"] = height or (420 if len(result.order) <= 8 else 560 if len(result.order) <= 40 else 720)
 
@@ -150,11 +148,6 @@ def edge_of(answer: object, order: Sequence[str]) -> tuple[str, str] | None:
 def focus_on(node: str | None) -> None:
     """Centre a node at the next drawing, as a search does and a click does not."""
     st.session_state[_FOCUS] = node
-
-
-def strongest(result: Result) -> float:
-    """The highest mean OCS of all candidates, so that widths do not change with the thresholds."""
-    return float(means(result.ocs)["score"].max())
 
 
 def picture_button(kind: str, picture: Callable[[], str], file: str, key: str) -> None:

@@ -11,7 +11,7 @@ import streamlit as st
 from disco.errors import InputError
 from disco.figures import placing
 from disco.parents import jackknife
-from disco.parents.ocs import frequencies, own_thresholds, passes, with_z
+from disco.parents.ocs import frequencies, means, own_thresholds, passes, with_z
 from disco.runs import Run, stamps
 from disco.score import removals
 from pages.shared import session
@@ -72,7 +72,8 @@ class Result:
     @cached_property
     def thresholds(self) -> tuple[float, float]:
         """The rule's own (τ_Z, π_min)."""
-        return own_thresholds(self.ocs, self.run.settings.replace(parent_rule=self.rule))
+        groups = self.groups if self.rule == "jackknife" else None
+        return own_thresholds(self.ocs, self.run.settings.replace(parent_rule=self.rule), groups)
 
     @cached_property
     def z(self) -> np.ndarray:
@@ -83,6 +84,11 @@ class Result:
     def groups(self) -> jackknife.TwoGroups:
         """The candidates without and with an edge, by `z`."""
         return jackknife.two_groups(self.z)
+
+    @cached_property
+    def strongest(self) -> float:
+        """The largest mean OCS of all candidates, so that widths do not change with the thresholds."""
+        return float(means(self.ocs)["score"].max())
 
     @property
     def has_curvature(self) -> bool:
