@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-_SHARE, _LEAST, _MOST = 8, 256_000_000, 2_000_000_000  # an eighth of the machine's memory, between two bounds
+_SHARE, _LEAST, _MOST = 8, 256_000_000, 500_000_000  # an eighth of the machine's memory, between two bounds
 _AGAIN = 30.0  # seconds between two looks at what has grown
 _CODE = (type, ModuleType, FunctionType, BuiltinFunctionType, MethodType, partial)
 
