@@ -322,20 +322,14 @@ def check_order(path: Path, frame: pd.DataFrame, nodes: Sequence[str], remedy: s
     return placed["node"].tolist()
 
 
-def places(column: pd.Series, names: Sequence[str]) -> np.ndarray:
-    """The place of each cell among some names, −1 if it is none of them; each name is looked up once."""
-    which, found = pd.factorize(column)
-    index = {name: number for number, name in enumerate(names)}
-    return np.array([*(index.get(name, -1) for name in found), -1])[which]
-
-
 def check_edges(path: Path, edges: pd.DataFrame, order: Sequence[str], remedy: str = FIT) -> pd.DataFrame:
     """The edges, checked to agree with the order.
 
     Raises:
         InputError: one does not.
     """
-    against = places(edges["parent"], order) >= places(edges["child"], order)
+    index = {node: number for number, node in enumerate(order)}
+    against = edges["parent"].map(index).to_numpy() >= edges["child"].map(index).to_numpy()
     if len(edges) and against.any():
         parent, child = edges.iloc[int(against.argmax())][["parent", "child"]]
         raise damaged(path, f"its edge from {shown(parent)} to {shown(child)} runs against the order", remedy)

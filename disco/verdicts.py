@@ -27,7 +27,7 @@ from disco.parents.sparse import is_sparse
 from disco.refine import Refined
 from disco.refine.reasons import is_of_kind, missed
 from disco.refine.result import EARLY, Ends, ends
-from disco.schema import places
+from disco.score.removals import places
 from disco.words import how_many, plural, series, share
 
 LEVELS = ("sure", "guess", "poor")

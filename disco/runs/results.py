@@ -20,7 +20,8 @@ from disco.found import Found
 from disco.found import read as read_found
 from disco.found import write as write_found
 from disco.knowledge import Knowledge
-from disco.schema import check_edges, check_order, damaged, fits, places, read
+from disco.schema import check_edges, check_order, damaged, fits, read
+from disco.score.removals import places
 from disco.settings import CHOICES, Settings
 from disco.table.roles import Roles
 
@@ -74,7 +75,9 @@ def removals(folder: Path, what: str, order: Sequence[str]) -> pd.DataFrame:
 def candidates(folder: Path, order: Sequence[str]) -> pd.DataFrame:
     """ocs.csv: one row per fold and pair along the order."""
     path, many = folder / "ocs.csv", len(order)
-    frame = check_edges(path, read(path, schema.OCS, order, _MOST_FOLDS * many * many), order)
+    frame = read(path, schema.OCS, order, _MOST_FOLDS * many * many)
+    if (places(frame["parent"], order) >= places(frame["child"], order)).any():  # sooner known than which
+        check_edges(path, frame, order)
     return _whole(path, frame, many * (many - 1) // 2)
 
 

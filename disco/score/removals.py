@@ -5,7 +5,7 @@ is removed as a sink (paper, *DAG Recovery*). With knowledge it is the minimiser
 is another node, the runner-up is the minimiser among all, the margin is negative and the ratio below 1.
 """
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -52,6 +52,13 @@ class Decision:
             f"{write(self.runner_up)} scores {more(self.ratio)}. "
             f"The sink's {score} is the smallest in {share(self.folds_agreeing, self.folds)} folds."
         )
+
+
+def places(column: pd.Series, names: Sequence[str]) -> np.ndarray:
+    """The place of each cell among some names, −1 if it is none of them; each name is looked up once."""
+    which, found = pd.factorize(column)
+    index = {name: number for number, name in enumerate(names)}
+    return np.array([*(index.get(name, -1) for name in found), -1])[which]
 
 
 def all_steps(ccs: pd.DataFrame) -> pd.DataFrame:
