@@ -183,9 +183,8 @@ def _over_folds(ocs: pd.DataFrame, values: dict[str, pd.Series]) -> pd.DataFrame
     ends, fold = ocs[["parent", "child"]], ocs["fold"].to_numpy()
     each = int((fold == fold[:1]).sum())
     first = ends.iloc[:each]
-    if (
-        each and not len(ends) % each and all(_repeats(ends[name], each) for name in ends)
-    ):  # as a fit writes them: no search
+    is_by_fold = each > 0 and len(ends) % each == 0 and all(_repeats(ends[name], each) for name in ends)
+    if is_by_fold:  # as a fit writes them, so that no pair has to be looked for
         columns = {name: column.to_numpy().reshape(-1, each).mean(0) for name, column in values.items()}
         return first.reset_index(drop=True).assign(**columns)
     return ends.assign(**values).groupby([*ends], sort=False, observed=True).mean().reset_index()
