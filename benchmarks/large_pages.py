@@ -1,7 +1,7 @@
 """What the pages of a run with many nodes send, and how long they take, in a real browser.
 
-    python -m benchmarks.large_pages --nodes 1000          # a fit, about ten minutes
-    python -m benchmarks.large_pages --nodes 5000 --refine # a refinement alone, about twenty
+    python -m benchmarks.large_pages --nodes 1000           # a fit, about ten minutes
+    python -m benchmarks.large_pages --nodes 5000 --refine  # a refinement alone
 
 The networks of the fit are hardly trained, and noise and the true edges stand in place of its scores of edges: what
 pages read is as large as of any fit. One JSON line per click goes to `results/large-pages.jsonl`: the seconds until the
