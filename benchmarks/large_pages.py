@@ -14,7 +14,6 @@ import base64
 import json
 import os
 import tempfile
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -22,7 +21,7 @@ import numpy as np
 import pandas as pd
 from playwright.sync_api import Page, sync_playwright
 
-from benchmarks.load_server import BRIEF
+from benchmarks.load_server import BRIEF, done
 from benchmarks.machine import describe
 from benchmarks.many_columns import Many
 from benchmarks.screenshot import PATIENCE, browser_path, served
@@ -31,8 +30,7 @@ from disco.parents.ocs import own_thresholds, select, with_z
 from disco.refine import Choice
 from disco.runs import Run
 from disco.settings import Settings
-from disco.simulate import simulate
-from disco.work import jobs
+from disco.simulate import Simulated, simulate
 
 RESULTS = Path(__file__).parent / "results" / "large-pages.jsonl"
 ROWS, NOISE, EFFECT = 1000, 0.05, 1.0  # of the table; of the curvature over folds; of a true edge
@@ -48,8 +46,8 @@ PAGES = ("Ordering", "Parents", "Refine", "Effects", "Graph", "Runs")
 
 def fitted(nodes: int) -> Run:
     """A finished fit whose scores of edges are noise and the true edges."""
-    made = simulate(Many(nodes=nodes, k=1, rows=ROWS, family="poisson-softplus", seed=0))
-    run = _done(runs.create_run(made.table, Settings(**BRIEF), name=f"{nodes} nodes"), runs.FIT)
+    made = _made(nodes)
+    run = done(runs.create_run(made.table, Settings(**BRIEF), name=f"{nodes} nodes"), runs.FIT)
     ocs, random = run.ocs(), np.random.default_rng(0)
     true = {frozenset(edge) for edge in made.truth[["parent", "child"]].itertuples(index=False)}
     is_edge = [frozenset(ends) in true for ends in ocs[["parent", "child"]].itertuples(index=False)]
@@ -65,18 +63,12 @@ def fitted(nodes: int) -> Run:
 
 def refined(nodes: int) -> Run:
     """A finished refinement without bootstrap tables."""
-    table = simulate(Many(nodes=nodes, k=1, rows=ROWS, family="poisson-softplus", seed=0)).table
     choice = Choice(bootstrap=0, folds=0, starts=1, restarts=0)
-    return _done(runs.create_run(table, Settings(), name=f"{nodes} nodes"), runs.REFINE, choice)
+    return done(runs.create_run(_made(nodes).table, Settings(), name=f"{nodes} nodes"), runs.REFINE, choice)
 
 
-def _done(run: Run, work: runs.Work, *asked: object) -> Run:
-    jobs.start(run, work, *asked)
-    while run.alive:
-        time.sleep(0.5)
-    if run.status(work).state != "done":
-        raise RuntimeError(run.status(work).error)
-    return run
+def _made(nodes: int) -> Simulated:
+    return simulate(Many(nodes=nodes, k=1, rows=ROWS, family="poisson-softplus", seed=0))
 
 
 class Watched:

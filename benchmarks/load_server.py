@@ -145,12 +145,16 @@ def shown(folder: Path) -> Run:
     """A finished run of 50 nodes with a fit and a refinement, made in a folder."""
     os.environ["DISCO_RUNS"] = str(folder)
     run = runs.create_run(simulate(SHOWN).table, Settings(**BRIEF), name="fifty nodes")  # type: ignore[arg-type]
-    for work, asked in ((runs.FIT, ()), (runs.REFINE, (Choice(bootstrap=10),))):
-        jobs.start(run, work, *asked)
-        while run.alive:
-            time.sleep(0.1)
-        if run.status(work).state != "done":
-            raise RuntimeError(run.status(work).error)
+    return done(done(run, runs.FIT), runs.REFINE, Choice(bootstrap=10))
+
+
+def done(run: Run, work: runs.Work, *asked: object) -> Run:
+    """The run with some work finished."""
+    jobs.start(run, work, *asked)
+    while run.alive:
+        time.sleep(0.1)
+    if run.status(work).state != "done":
+        raise RuntimeError(run.status(work).error)
     return run
 
 
