@@ -16,6 +16,7 @@ from disco.errors import FitStopped
 from disco.estimator import DISCO
 from disco.fit.fitted import Fitted
 from disco.runs import create_run
+from disco.score.update import Update
 from disco.settings import Settings
 from disco.work import serving
 from disco.work.execution import execute
@@ -31,16 +32,18 @@ def device(request, monkeypatch) -> str:
     return request.param
 
 
-def losses(table: pd.DataFrame, device: str, most: float = math.inf, **more: object) -> list[tuple[float, float]]:
+def losses(
+    table: pd.DataFrame, device: str, most: float = math.inf, settings: Settings = TINY, **more: object
+) -> list[tuple[float, float]]:
     """Training and validation loss of every epoch of a fit that is stopped after so many epochs."""
     told = []
 
     def hear(event) -> bool:
         if event.train is not None:
-            told.append((np.mean(event.train), np.nan if event.validation is None else np.mean(event.validation)))
+            told.append((np.nanmean(event.train), np.nan if event.validation is None else np.mean(event.validation)))
         return len(told) < most
 
-    model = DISCO(device=device, **TINY.to_dict())
+    model = DISCO(device=device, **settings.to_dict())
     if most < math.inf:
         with pytest.raises(FitStopped):
             model.fit(table, callback=hear, **more)
@@ -63,12 +66,25 @@ def test_a_fit_learns_repeats_and_goes_on_from_a_checkpoint(small_table, device,
         close([*begun, *losses(small_table, device, checkpoint=checkpoint)], whole, rtol=1e-3)
 
 
-def test_networks_restored_on_another_device_give_the_same_order_and_scores(small_table, device):
+def test_recorded_updates_are_those_made_one_by_one(small_table, device, monkeypatch):
+    """Of both networks, also after a fold has stopped."""
+    settings = TINY.replace(
+        joint_epochs=200, joint_learning_rate=0.02, validation_start=2, validation_every=1, patience=1
+    )
+    recorded = losses(small_table, device, settings=settings)
+    assert 40 < len(recorded) < 200  # the joint network's folds have stopped, one after the other
+    monkeypatch.setattr(Update, "_replayed", Update._made)
+    close(losses(small_table, device, settings=settings), recorded, rtol=1e-5)
+
+
+@pytest.mark.parametrize("projection", ["network", "schur"])
+def test_networks_restored_on_another_device_give_the_same_order_and_scores(small_table, device, projection):
     """There and back."""
+    settings = TINY.replace(projection=projection)
     for made, read in ((device, "cpu"), ("cpu", device)):
-        model = DISCO(device=made, **TINY.to_dict()).fit(small_table)
+        model = DISCO(device=made, **settings.to_dict()).fit(small_table)
         tensors = {name: tensor.cpu() for name, tensor in model.tensors().items()}
-        restored = Fitted.restore(small_table, TINY, tensors, torch.device(read))
+        restored = Fitted.restore(small_table, settings, tensors, torch.device(read))
         assert restored.device.type == read
         for boundary in ("clipped", "admissible"):
             found, expected = (one.recover(boundary=boundary) for one in (restored, model))

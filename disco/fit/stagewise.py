@@ -129,11 +129,12 @@ class Stages:
             return masked_losses(network, batch, self.joint, larger, settings)
 
         training = Training.start(self.network)
+        update = training.update(loss, settings.projection_gradient_norm)
         rates = [settings.projection_learning_rate] * schedule.batches
         for epoch in range(self.epochs):
             keys = [(settings.seed, _STAGE, fold, stage * self.epochs + epoch) for fold in training.active]
             batches = epoch_batches(draw, self.rows.train, self.rows.tops, keys, settings, visited=schedule.rows)
-            one_epoch(training, batches, loss, rates, settings.projection_gradient_norm)
+            one_epoch(training, batches, update, rates)
             self.reporter.step("ordering", (stage - 1) * self.epochs + epoch + 1, total, unit="epoch")
 
     def _target(self, stage: int) -> Target:

@@ -49,7 +49,7 @@ def candidate_scores(
     """
     for index in range(len(order) - 1, 0, -1):
         child, remaining = order[index], sorted(order[: index + 1])
-        columns, left = [remaining.index(node) for node in order[:index]], list(order[:index:-1])
+        columns, left = np.searchsorted(remaining, order[:index]), list(order[:index:-1])
         yield child, {which: values[:, columns] for which, values in evaluate(child, remaining, left).items()}
 
 

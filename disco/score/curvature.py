@@ -282,7 +282,8 @@ def diagonal(
     scores: ConcreteScores, held_out: HeldOut, remaining: Sequence[int], nodes: Sequence[int], levels: int
 ) -> Tensor:
     """Ĥ_{j,R} of some nodes of R at every held-out row, averaged over the noise levels, (F, n, len(nodes))."""
-    indices = [list(remaining).index(node) for node in nodes]
+    place = {node: index for index, node in enumerate(remaining)}
+    indices = [place[node] for node in nodes]
     parts = list[Tensor]()
 
     def evaluate(part: slice) -> None:

@@ -36,6 +36,7 @@ class Marginals:
         self._scores, self._held_out, self._levels = scores, held_out, levels
         self._left: list[int] = []  # those that have left, the first first
         self._place: list[int] = []  # nodes by place in `_second`; those that have left come last
+        self._at: list[int] = []  # each node's place
         self._second = torch.empty(0)  # H_ij of the nodes at places i, j, (d, d, F, n)
         self._lock = RLock()  # a served fit is read by several threads
 
@@ -43,14 +44,14 @@ class Marginals:
         """H_jj of some nodes after others have left, the first first, (F, n, len(nodes))."""
         with self._lock:
             self._advance(left)
-            at = [self._place.index(node) for node in nodes]
+            at = [self._at[node] for node in nodes]
             return self._second[at, at].movedim(0, -1).contiguous()
 
     def off_diagonal(self, left: Sequence[int], remaining: Sequence[int], node: int) -> Tensor:
         """|H_ij| and H_ij for i = `node` and every remaining j, after others have left, (2, F, n, |R|)."""
         with self._lock:
             self._advance(left)
-            row = self._second[self._place.index(node), [self._place.index(other) for other in remaining]]
+            row = self._second[self._at[node], [self._at[other] for other in remaining]]
         signed = row.movedim(0, -1)
         return torch.stack([signed.abs(), signed])
 
@@ -58,7 +59,8 @@ class Marginals:
         """Start anew with all nodes; `check` is called after each, and stops the work by an exception."""
         second = _second_differences(self._scores, self._held_out, self._levels, check)
         with self._lock:
-            self._second, self._left, self._place = second, [], list(range(len(second)))
+            self._second, self._left = second, []
+            self._place, self._at = list(range(len(second))), list(range(len(second)))
 
     def _advance(self, left: Sequence[int]) -> None:
         """Let nodes leave until exactly those have left, from the start if they left in another order."""
@@ -70,19 +72,23 @@ class Marginals:
     def _leave(self, node: int) -> None:
         """Subtract a share of the Schur complement of one node, in place."""
         second, place, last = self._second, self._place, len(self._place) - len(self._left) - 1
-        at = place.index(node)
+        at = self._at[node]
         if at != last:  # the nodes that remain stay together, so that no block needs a copy
             for axis in (second, second.transpose(0, 1)):
                 axis[[at, last]] = axis[[last, at]]
             place[at], place[last] = place[last], place[at]
+            self._at[place[at]], self._at[place[last]] = at, last
         own, valid = second[last, last], self._held_out.valid
         bound = torch.where(valid, own, torch.nan).nanquantile(_UPPER, dim=1, keepdim=True)
         own = own.minimum(bound).clamp(max=0)
         share = torch.where(bound < 0, -SHARE / own, 0.0)  # without any curvature nothing is known
         most = (second[range(last), range(last)].clamp(max=0) * own).sqrt()
         both = ((second[:last, last] + second[last, :last]) / 2).clamp(-most, most)
-        for row, other in zip(second[:last, :last], both * share, strict=True):
-            row.addcmul_(other, both)
+        if second.is_cuda:
+            second[:last, :last].addcmul_((both * share)[:, None], both)
+        else:  # row by row, so that both factors stay in the processor's cache
+            for row, other in zip(second[:last, :last], both * share, strict=True):
+                row.addcmul_(other, both)
         self._left.append(node)
 
 

@@ -132,25 +132,32 @@ def order_of(steps: Sequence[Removal]) -> list[int]:
 
 def ccs_frame(steps: Sequence[Removal], names: Sequence[str], criterion: str, boundary: str) -> pd.DataFrame:
     """The deciding scores, one row per step, node and fold: step, remaining, node, fold, score, chosen."""
-    rows = [
-        (number, len(step.remaining), names[node], fold + 1, value, node == step.sink)
-        for number, step in enumerate(steps, start=1)
-        for node, values in zip(step.remaining, step.scores[criterion, boundary].T, strict=True)
-        for fold, value in enumerate(values)
-    ]
-    return pd.DataFrame(rows, columns=["step", "remaining", "node", "fold", "score", "chosen"])
+    frame, sizes, folds = _scored(steps, names), [len(step.remaining) for step in steps], _folds(steps)
+    sinks = np.concatenate([np.equal(step.remaining, step.sink) for step in steps])
+    frame.insert(1, "remaining", np.repeat(sizes, np.multiply(sizes, folds)))
+    return frame.assign(score=_flat(steps, (criterion, boundary)), chosen=np.repeat(sinks, folds))
 
 
 def criteria_frame(steps: Sequence[Removal], names: Sequence[str]) -> pd.DataFrame:
     """All scores, one row per step, node and fold: step, node, fold, one column per criterion and boundary."""
-    rows = [
-        (number, names[node], fold + 1, *(step.scores[key][fold, index] for key in COMBINATIONS))
-        for number, step in enumerate(steps, start=1)
-        for index, node in enumerate(step.remaining)
-        for fold in range(next(iter(step.scores.values())).shape[0])
-    ]
-    combinations = [f"{criterion}_{boundary}" for criterion, boundary in COMBINATIONS]
-    return pd.DataFrame(rows, columns=["step", "node", "fold", *combinations])
+    return _scored(steps, names).assign(**{"_".join(key): _flat(steps, key) for key in COMBINATIONS})
+
+
+def _folds(steps: Sequence[Removal]) -> int:
+    return next(iter(steps[0].scores.values())).shape[0]
+
+
+def _scored(steps: Sequence[Removal], names: Sequence[str]) -> pd.DataFrame:
+    """Step, node and fold of every score."""
+    nodes, folds = np.concatenate([step.remaining for step in steps]), _folds(steps)
+    number = [step for step, removal in enumerate(steps, start=1) for _ in removal.remaining]
+    node = np.repeat(np.array(names, object)[nodes], folds)
+    return pd.DataFrame({"step": np.repeat(number, folds), "node": node, "fold": 1 + np.arange(len(node)) % folds})
+
+
+def _flat(steps: Sequence[Removal], key: tuple[str, str]) -> np.ndarray:
+    """One score of every step, node and fold."""
+    return np.concatenate([step.scores[key].T.ravel() for step in steps])
 
 
 def forced(ccs: pd.DataFrame) -> pd.DataFrame:

@@ -31,6 +31,7 @@ from disco.score.losses import (
 )
 from disco.score.networks import JointNetwork, stream
 from disco.score.plan import Plan, Schedule
+from disco.score.update import Loss, Update
 from disco.settings import Settings
 from disco.table.ranks import FoldRanks
 
@@ -96,12 +97,9 @@ class Training:
         adam = Adam(parameters.values())
         return cls(network, adam, list(range(folds)), best, [math.inf] * folds, [0] * folds, [0] * folds)
 
-    def step(self, losses: Tensor, norm_bound: float) -> None:
-        """One Adam step for every active fold, on its own loss; `losses` (active folds,)."""
-        self.network.zero_grad()
-        losses.sum().backward()
-        clip_gradients(list(self.network.parameters()), norm_bound)
-        self.optimizer.step()
+    def update(self, loss: Loss, norm_bound: float) -> Update:
+        """The update of the active folds on a loss."""
+        return Update(self.network, self.optimizer, loss, norm_bound)
 
     def keep(self, indices: Sequence[int]) -> None:
         """Choose the current parameters of the active folds at `positions`."""
@@ -149,15 +147,6 @@ def keep_folds(network: nn.Module, kept: Sequence[int]) -> None:
             setattr(module, name, buffer[list(kept)].clone())
 
 
-def clip_gradients(parameters: Sequence[nn.Parameter], bound: float) -> None:
-    """Scale each fold's gradient so that its Euclidean norm over all parameters is at most `bound`."""
-    gradients = [parameter.grad for parameter in parameters if parameter.grad is not None]
-    squares = sum(torch.linalg.vector_norm(gradient, dim=(1, 2)).square() for gradient in gradients)
-    scale = (bound / (squares.sqrt() + 1e-6)).clamp_max(1.0)[:, None, None]
-    for gradient in gradients:
-        gradient.mul_(scale)
-
-
 def cosine(done: int, length: int, start: float, end: float) -> float:
     """The learning rate after `done` of `length` counts; constant after the last."""
     return end + (start - end) * (1 + math.cos(math.pi * min(done, length) / length)) / 2
@@ -197,6 +186,7 @@ def train_joint(training: Training, rows: TrainingRows, plan: Plan) -> Iterator[
         for fold, (part, top) in enumerate(zip(rows.train, rows.tops, strict=True))
     ]
     loss = _loss_of(joint_losses, settings)
+    update = training.update(loss, settings.joint_gradient_norm)
     while training.epoch < plan.joint.epochs and training.active:
         active = list(training.active)
         batches = epoch_batches(
@@ -208,7 +198,7 @@ def train_joint(training: Training, rows: TrainingRows, plan: Plan) -> Iterator[
             visited=plan.joint.rows,
         )
         rates = learning_rates("joint", training.epoch, plan)
-        train = training.spread(one_epoch(training, batches, loss, rates, settings.joint_gradient_norm))
+        train = training.spread(one_epoch(training, batches, update, rates))
         measured, decides = _validations(training.epoch, plan)
         validation = [math.nan] * len(active)
         if measured or decides:
@@ -244,12 +234,13 @@ def train_projection(training: Training, joint: JointNetwork, rows: TrainingRows
         for fold in folds
     ]
     loss = _loss_of(projection_losses, settings, joint)
+    update = training.update(loss, settings.projection_gradient_norm)
     while training.epoch < plan.projection.epochs:
         keys = [(settings.seed, _PROJECTION, fold, training.epoch) for fold in folds]
         train_rows, tops = [rows.train[fold] for fold in folds], [rows.tops[fold] for fold in folds]
         batches = epoch_batches(draw_projection, train_rows, tops, keys, settings, visited=plan.projection.rows)
         rates = learning_rates("projection", training.epoch, plan)
-        train = one_epoch(training, batches, loss, rates, settings.projection_gradient_norm)
+        train = one_epoch(training, batches, update, rates)
         is_last = training.epoch == plan.projection.epochs
         validation = [math.nan] * len(folds)
         if is_last or training.epoch % settings.monitor_every == 0:
@@ -260,16 +251,11 @@ def train_projection(training: Training, joint: JointNetwork, rows: TrainingRows
     _check_served(training, folds)
 
 
-Loss = Callable[[nn.Module, Batch], Tensor]
-
-
 def _loss_of(losses: Callable[..., Tensor], settings: Settings, *fixed: JointNetwork) -> Loss:
     return lambda network, batch: losses(network, batch, *fixed, settings)
 
 
-def one_epoch(
-    training: Training, batches: Iterator[Batch], loss: Loss, rates: Sequence[float], norm_bound: float
-) -> list[float]:
+def one_epoch(training: Training, batches: Iterator[Batch], update: Update, rates: Sequence[float]) -> list[float]:
     """One epoch of updates, each at its learning rate; returns the mean training loss of every active fold.
 
     Raises:
@@ -277,12 +263,9 @@ def one_epoch(
     """
     total, seen = torch.zeros(()), 0
     for batch, rate in zip(batches, rates, strict=True):
-        training.optimizer.rate = rate
-        losses = loss(training.network, batch)
-        training.step(losses, norm_bound)
-        count = batch.noisy.shape[1]
+        losses, count = update(batch, rate), batch.noisy.shape[1]
         # Summed on the device: reading a value here would make a GPU wait at every step.
-        total, seen = total + losses.detach() * count, seen + count
+        total, seen = total + losses * count, seen + count
     means = (total / seen).tolist()
     training.epoch += 1
     finite = _finite(means)

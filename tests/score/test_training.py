@@ -8,6 +8,7 @@ from scipy.linalg import expm
 
 from disco import DISCO
 from disco.errors import InputError
+from disco.score.adam import Adam
 from disco.score.checkpoint import pack_training, unpack_training
 from disco.score.corruption import neighbour_mask
 from disco.score.losses import (
@@ -25,13 +26,13 @@ from disco.score.plan import Plan
 from disco.score.training import (
     Training,
     TrainingRows,
-    clip_gradients,
     cosine,
     keep_folds,
     learning_rates,
     train_joint,
     train_projection,
 )
+from disco.score.update import clip_gradients
 from disco.settings import Settings
 from disco.table.ranks import fold_of_rows, fold_ranks
 from tests.exact import generator_matrix
@@ -287,13 +288,13 @@ def test_the_learning_rate_of_every_update(folds, stage, unit, monkeypatch):
     settings = SETTINGS.replace(**{f"{stage}_schedule": unit}, **epochs)
     plan, (joint, projection, rows) = Plan.of(100, settings), start(folds, settings)
     training = joint if stage == "joint" else projection
-    rates, step = [], Training.step
+    rates, step = [], Adam.step
 
-    def noted(self, losses, bound):
-        rates.append(self.optimizer.rate)
-        step(self, losses, bound)
+    def noted(self):
+        rates.append(self.rate)
+        step(self)
 
-    monkeypatch.setattr(Training, "step", noted)
+    monkeypatch.setattr(Adam, "step", noted)
     target = copy.deepcopy(joint.network)
     list(train_joint(joint, rows, plan) if stage == "joint" else train_projection(projection, target, rows, plan))
     batches = 4 if stage == "joint" else 5  # of 16: 59 rows to train on beside 7 held out, or all 66
