@@ -5,23 +5,37 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 
 
-def descendants(children: Sequence[int]) -> list[int]:
-    """Every node's descendants in a DAG given by every node's children."""
+def sorted_nodes(children: Sequence[int]) -> list[int]:
+    """The nodes of a graph given by every node's children, sources first, without those in or below a cycle."""
     waits = [0] * len(children)
     for mask in children:
         for child in members(mask):
             waits[child] += 1
-    ready = [node for node, count in enumerate(waits) if not count]
-    for node in ready:  # grows: all nodes, sources first
+    found = [node for node, count in enumerate(waits) if not count]
+    for node in found:  # grows
         for child in members(children[node]):
             waits[child] -= 1
             if not waits[child]:
-                ready.append(child)
+                found.append(child)
+    return found
+
+
+def descendants(children: Sequence[int]) -> list[int]:
+    """Every node's descendants in a DAG given by every node's children."""
     below = [0] * len(children)
-    for node in reversed(ready):
+    for node in reversed(sorted_nodes(children)):
         for child in members(children[node]):
             below[node] |= 1 << child | below[child]
     return below
+
+
+def turned(children: Sequence[int]) -> list[int]:
+    """Every node's parents from every node's children."""
+    found = [0] * len(children)
+    for node, mask in enumerate(children):
+        for child in members(mask):
+            found[child] |= 1 << node
+    return found
 
 
 def members(mask: int) -> Iterator[int]:

@@ -8,12 +8,13 @@ Internally, one `Reporter` per piece of work creates the events: stages call `st
 """
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from disco.errors import FitStopped
 
+T = TypeVar("T")
 ENOUGH = "enough"
 
 
@@ -111,6 +112,12 @@ class Reporter:
         self.done, self.unit, self.more = done, unit, more
         self._note(stage, done, total, done / max(total, 1) if share is None else share)
         self._ask()
+
+    def each(self, stage: str, items: Sequence[T], unit: str) -> Iterator[T]:
+        """The items of a stage, one after the other; each is reported once the next one is asked for."""
+        for done, item in enumerate(items, start=1):
+            yield item
+            self.step(stage, done, len(items), unit=unit)
 
     def check(self, more: int = 0) -> None:
         """Within a step, ask whether to continue.

@@ -41,6 +41,14 @@ def test_a_check_tells_the_last_event_again_or_what_was_done_since():
     assert [event.progress for event in seen[1:]] == [0.25 + 0.75 * done / 8 for done in (2, 3, 5, 5)]
 
 
+def test_an_item_is_reported_once_the_next_one_is_asked_for():
+    seen = []
+    reporter = Reporter(lambda event: seen.append((event.stage, event.done, event.total)), WEIGHTS, "stopped")
+    for item in reporter.each("screen", "ab", "letter"):
+        seen.append(item)
+    assert seen == ["a", ("screen", 1, 2), "b", ("screen", 2, 2)]
+
+
 def test_only_false_stops_and_the_error_says_where():
     answers = iter([None, True, 0, False])
     reporter = Reporter(lambda event: next(answers), WEIGHTS, "Stopped in {stage} after {unit} {done} of {total}.")

@@ -6,6 +6,7 @@ ones. Forbidden edges do not restrict the order. `before` has all pairs implied 
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from heapq import heappop, heappush
 
 import numpy as np
 import pandas as pd
@@ -54,13 +55,16 @@ class Resolved:
 
         Each position gets the first node of the given order that no unplaced node must precede.
         """
-        before = self.before[np.ix_(list(order), list(order))]
-        left, found, waits = list(range(len(order))), list[int](), before.sum(axis=0)
-        while left:
-            index = next(index for index in left if not waits[index])
-            left.remove(index)
-            found.append(order[index])
-            waits = waits - before[index]
+        place, found = {node: at for at, node in enumerate(order)}, list[int]()
+        waits = self.before[list(order)].sum(axis=0)
+        ready = [at for at, node in enumerate(order) if not waits[node]]  # places, ascending, so a heap
+        while ready:
+            node = order[heappop(ready)]
+            found.append(node)
+            for other in np.flatnonzero(self.before[node]).tolist():
+                waits[other] -= 1
+                if not waits[other] and other in place:
+                    heappush(ready, place[other])
         return found
 
     def span(self, others: Sequence[int], node: int) -> tuple[int, int]:

@@ -4,13 +4,34 @@ They are the four rules of Meek (UAI 1995). Each new direction is followed to wh
 graph takes time by its edges. Sets of nodes are the bits of an integer.
 """
 
-from collections.abc import Iterable, Iterator
-
-import numpy as np
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 from disco.bitsets import members, rows
+from disco.knowledge import Resolved
 
 Pair = tuple[int, int]  # (parent, child)
+
+
+class Known(NamedTuple):
+    """What is known of all graphs.
+
+    Attributes:
+        above, below: the nodes that come before and after each node.
+        excluded: those that cannot be its children.
+        inward: those that cannot be its parents.
+    """
+
+    above: list[int]
+    below: list[int]
+    excluded: list[int]
+    inward: list[int]
+
+    @classmethod
+    def of(cls, rules: Resolved) -> "Known":
+        """The rules as sets; `before` is transitive."""
+        matrices = rules.before.T, rules.before, rules.forbidden, rules.forbidden.T
+        return cls(*map(rows, matrices))
 
 
 class Directions:
@@ -23,20 +44,20 @@ class Directions:
         above, below: the nodes that come before and after each node.
     """
 
-    def __init__(self, adjacent: np.ndarray, directed: Iterable[Pair], before: np.ndarray | None = None) -> None:
+    def __init__(self, beside: Sequence[int], directed: Iterable[Pair], known: Known | None = None) -> None:
         """Some directions and all that follow.
 
         Args:
-            adjacent: whether an edge joins two nodes, (d, d) bool.
+            beside: every node's neighbours.
             directed: with all edges of colliders.
-            before: [a, b], a comes before b, transitive, (d, d) bool.
+            known: further directions follow from the order of nodes, and from what cannot be a parent.
         """
-        order = np.zeros_like(adjacent) if before is None else before
-        self.beside = rows(adjacent)
-        self.free, self.above, self.below = list(self.beside), rows(order.T), rows(order)
-        self.parents, self.children = [0] * len(adjacent), [0] * len(adjacent)
-        placed = np.argwhere(adjacent & order).tolist()
-        self.add([*directed, *((parent, child) for parent, child in placed)])
+        self.beside, none = beside, [0] * len(beside)
+        above, below, _, inward = known or (none, none, none, none)
+        self.free, self.above, self.below = list(beside), list(above), list(below)
+        self.parents, self.children = list(none), list(none)
+        ahead = [first | after for first, after in zip(inward, below, strict=True)]
+        self.add([*directed, *((a, b) for a, mask in enumerate(beside) for b in members(mask & ahead[a]))])
 
     def copy(self) -> "Directions":
         """A copy that can be added to."""

@@ -15,11 +15,14 @@ from collections.abc import Sequence
 import networkx as nx
 import numpy as np
 
+from disco.bitsets import sorted_nodes
 from disco.errors import InputError
 from disco.experiments import learnt_of
 from disco.graph import NO_SOURCE
 from disco.knowledge import Knowledge, Resolved
 from disco.knowledge.resolved import closure
+from disco.progress import SILENT, Reporter
+from disco.refine.directions import Known
 from disco.refine.limits import BOUND
 from disco.refine.orientations import Class
 from disco.refine.result import Refined
@@ -27,6 +30,7 @@ from disco.refine.turned import reversed_orders
 from disco.table.interventions import MARGIN
 from disco.table.prepared import Prepared
 
+Children = tuple[int, ...]  # of every node, as bits
 _MOST_REVERSED = 100  # open edges
 _CONTRADICTED = "The refinement contradicts the knowledge or the table's experiments: give those that it was made with."
 
@@ -40,9 +44,10 @@ class Left:
         number: of the open edge between two nodes, both ways.
         beside: the nodes with an open edge to each node, as bits.
         known: the rules, with the directions that have a source among them.
-        starts: the graph found and those along the orders of searches that ended near the best, (d, d) bool each, with
-            their weights.
-        tables: the graphs of bootstrap tables, in the known directions, (d, d) bool each.
+        starts: the graph found and those along the orders of searches that ended near the best, with their weights.
+        tables: the graphs of bootstrap tables, in the known directions.
+
+    A graph is every node's children, as bits.
     """
 
     def __init__(self, refined: Refined, index: dict[str, int], rules: Resolved) -> None:
@@ -55,7 +60,8 @@ class Left:
         before = closure(rules.before | settled)
         if before.diagonal().any():
             raise InputError(_CONTRADICTED)
-        self.known = Resolved(rules.forbidden | before.T, rules.required, before)
+        self._rules = Resolved(rules.forbidden | before.T, rules.required, before)
+        self.known = Known.of(self._rules)
         self.open = [one for one, pair in enumerate(self.pairs) if is_open[one] and not before[pair]]
         self.number: dict[tuple[int, int], int] = {}
         self.beside = [0] * many
@@ -96,22 +102,25 @@ class Left:
         rules = _rules(list(names), given, knowledge, margin)
         return cls(refined, {name: number for number, name in enumerate(names)}, rules)
 
-    def reversed(self) -> list[tuple[np.ndarray, float]]:
+    def reversed(self, reporter: Reporter = SILENT) -> list[tuple[Children, float]]:
         """The graphs with an open edge reversed that lose the least score, at most the bound, with their weights.
 
         The edges point along the order with the child before the parent (`disco.refine.turned`); the weight is
         exp(−Δ), with Δ the direction evidence, nats.
         """
-        graph, found = nx.DiGraph(self.pairs), list[tuple[np.ndarray, float]]()
+        graph, found = nx.DiGraph(self.pairs), list[tuple[Children, float]]()
         turned = [one for one in self.open if self._lost[one] <= self._bound]
-        for one in sorted(turned, key=self._lost.__getitem__)[:_MOST_REVERSED]:
+        turned = sorted(turned, key=self._lost.__getitem__)[:_MOST_REVERSED]
+        for one in reporter.each("reversed", turned, "edge"):
             weight = math.exp(-max(self._lost[one], 0.0))
-            for order in reversed_orders(self._order, graph, self.pairs[one], self.known):
+            for order in reversed_orders(self._order, graph, self.pairs[one], self._rules):
                 if (along := self._along(order)) is not None:
                     found.append((along, weight))
         return found
 
-    def classes(self, also: Sequence[tuple[np.ndarray, float]] = ()) -> list[tuple[Class, float, bool]]:
+    def classes(
+        self, also: Sequence[tuple[Children, float]] = (), reporter: Reporter = SILENT
+    ) -> list[tuple[Class, float, bool]]:
         """The classes of the graphs, each once, with their shares, and whether they are of bootstrap tables only.
 
         Args:
@@ -119,35 +128,46 @@ class Left:
         """
         found: dict[tuple[int, ...], Class] = {}
         weights = dict[tuple[int, ...], float]()
-        for graph, weight in (*self.starts, *also):
+        for graph, weight in reporter.each("classes", (*self.starts, *also), "graph"):
             one = Class(graph, self.known)
             found.setdefault(one.key, one)
             weights[one.key] = max(weight, weights.get(one.key, 0.0))  # however many searches ended there
         near = set(weights)
-        for graph, many in _distinct(self.tables):
+        for graph, many in Counter(self.tables).items():
             one = Class(graph, self.known)
             found.setdefault(one.key, one)
             weights[one.key] = weights.get(one.key, 0.0) + many
         whole = sum(weights.values())
         return [(one, weights[key] / whole, key not in near) for key, one in found.items()]
 
-    def _along(self, order: list[int]) -> np.ndarray | None:
+    def _along(self, order: list[int]) -> Children | None:
         """The edges along an order that obeys what is known as far as it can; None if a rule forbids one of them."""
-        place = {node: at for at, node in enumerate(self.known.sorted(order))}
-        graph = np.zeros((len(order),) * 2, dtype=bool)
+        place = {node: at for at, node in enumerate(self._rules.sorted(order))}
+        children = [0] * len(order)
         for pair in self.pairs:
-            graph[min(pair, key=place.__getitem__), max(pair, key=place.__getitem__)] = True
-        return None if (graph & self.known.forbidden).any() else graph
+            parent, child = sorted(pair, key=place.__getitem__)
+            children[parent] |= 1 << child
+        return None if self._is_forbidden(children) else tuple(children)
 
-    def _turned(self, refined: Refined, index: dict[str, int]) -> list[np.ndarray]:
+    def _is_forbidden(self, graph: Sequence[int]) -> bool:
+        """Whether a rule forbids an edge of a graph."""
+        return any(own & excluded for own, excluded in zip(graph, self.known.excluded, strict=True))
+
+    def _turned(self, refined: Refined, index: dict[str, int]) -> list[Children]:
         """The graphs of bootstrap tables, without those that what is known turns into a cycle."""
         assert refined.tables is not None
-        graphs = np.zeros((int(refined.found.choices.get("bootstrap", 0)), len(index), len(index)), dtype=bool)
+        graphs = [[0] * len(index) for _ in range(int(refined.found.choices.get("bootstrap", 0)))]
         for row in refined.tables.itertuples():
-            pair = index[row.parent], index[row.child]
-            graphs[(row.table - 1, *(pair[::-1] if self.known.forbidden[pair] else pair))] = True
-        allowed = (graph for graph in graphs if not (graph & self.known.forbidden).any())
-        return [graph for graph in allowed if not closure(graph | self.known.before).diagonal().any()]
+            parent, child = index[row.parent], index[row.child]
+            if self.known.excluded[parent] >> child & 1:
+                parent, child = child, parent
+            graphs[row.table - 1][parent] |= 1 << child
+        return [tuple(graph) for graph in graphs if not self._is_forbidden(graph) and self._is_placed(graph)]
+
+    def _is_placed(self, graph: Sequence[int]) -> bool:
+        """Whether a graph and the known order of nodes make no cycle."""
+        both = [own | below for own, below in zip(graph, self.known.below, strict=True)]
+        return len(sorted_nodes(both)) == len(both)
 
 
 def _near(refined: Refined, bound: float) -> list[tuple[list[str], float]]:
@@ -159,13 +179,6 @@ def _near(refined: Refined, bound: float) -> list[tuple[list[str], float]]:
     near = lost[lost <= bound]
     each = refined.orders.sort_values("position").groupby("start", sort=False)["node"]
     return [(nodes.tolist(), float(np.exp(-near[start]))) for start, nodes in each if start in near.index]
-
-
-def _distinct(graphs: Sequence[np.ndarray]) -> list[tuple[np.ndarray, int]]:
-    """Each graph once, and how often it occurs."""
-    found = {graph.tobytes(): graph for graph in graphs}
-    times = Counter(graph.tobytes() for graph in graphs)
-    return [(graph, times[key]) for key, graph in found.items()]
 
 
 def _rules(names: list[str], given: Prepared | None, knowledge: Knowledge | None, margin: float) -> Resolved:

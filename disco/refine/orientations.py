@@ -17,9 +17,8 @@ from itertools import product
 
 import numpy as np
 
-from disco.bitsets import bits, descendants, members, rows
-from disco.knowledge import Resolved
-from disco.refine.directions import Directions, Pair
+from disco.bitsets import bits, descendants, members, turned
+from disco.refine.directions import Directions, Known, Pair
 
 MOST_GRAPHS = 400  # of all classes, listed or else drawn
 _MOST_PARTS = 600  # parts of a component whose orientations are counted; a complete graph of nine nodes has 512
@@ -36,20 +35,20 @@ class Class:
         components: sets of nodes that are joined by edges which the colliders leave undirected.
     """
 
-    def __init__(self, graph: np.ndarray, rules: Resolved) -> None:
+    def __init__(self, children: Sequence[int], known: Known) -> None:
         """The class of a DAG.
 
         Args:
-            graph: [parent, child], a DAG that obeys the rules, (d, d) bool.
-            rules: with the known directions among them; `before` is transitive.
+            children: every node's, in a DAG that obeys the rules.
+            known: the rules, with the known directions among them.
         """
-        self._graph, adjacent = graph, graph | graph.T
-        colliders = _colliders(graph)
-        self._compelled = Directions(adjacent, colliders)
-        allowed = np.argwhere(adjacent & rules.forbidden.T).tolist()  # in this direction only
-        self.known = Directions(adjacent, [*colliders, *((parent, child) for parent, child in allowed)], rules.before)
+        self._children, parents = list(children), turned(children)
+        beside = [ahead | behind for ahead, behind in zip(children, parents, strict=True)]
+        colliders = _colliders(beside, parents)
+        self._compelled = Directions(beside, colliders)
+        self.known = Directions(beside, colliders, known)
         self._follow: dict[Pair, Turned] = {}
-        self._must_precede = rows(rules.before.T)
+        self._must_precede = known.above
         free = self._compelled.free
         everywhere = bits(node for node, mask in enumerate(free) if mask)
         self.components = [_Component(nodes, free, self.known.above) for nodes in _joined(everywhere, free)]
@@ -71,17 +70,16 @@ class Class:
         counts = [component.count for component in self.components]
         is_all = all(counts) and math.prod(counts) <= most
         found = []
-        for turned in self._all() if is_all else self._drawn(np.random.default_rng([seed, 19]), most):
+        for parts in self._all() if is_all else self._drawn(np.random.default_rng([seed, 19]), most):
             children = list(self._compelled.children)
-            for parent, child in (pair for edges in turned for pair in edges):
+            for parent, child in (pair for edges in parts for pair in edges):
                 children[parent] |= 1 << child
             below = descendants(children)
             if not any(mask & first for mask, first in zip(below, self._must_precede, strict=True)):
                 found.append((children, below))
                 if len(found) == most:
                     break
-        own = rows(self._graph)
-        return found or [(own, descendants(own))], is_all
+        return found or [(self._children, descendants(self._children))], is_all
 
     def follow(self, node: int, parents: int) -> Turned:
         """The further directions that all graphs have in which a node has these parents, and no others.
@@ -103,7 +101,7 @@ class Class:
         for _ in range(_TRIES * most):
             drawn = [component.drawn(component.nodes, random) for component in self.components]
             if None not in drawn:
-                yield [turned for turned in drawn if turned is not None]
+                yield [edges for edges in drawn if edges is not None]
 
 
 class _Component:
@@ -130,7 +128,7 @@ class _Component:
             if rest is not None:
                 edges = self._edges(part, root)
                 for others in product(*(list(self.all(one)) for one in rest)):
-                    yield [*edges, *(edge for turned in others for edge in turned)]
+                    yield [*edges, *(edge for more in others for edge in more)]
 
     def drawn(self, part: int, random: np.random.Generator) -> Turned | None:
         """A random orientation of a part of it; None if the sources drawn contradict what is known."""
@@ -193,11 +191,11 @@ class _Component:
         return [(parent, child) for child, mask in parents.items() for parent in members(mask)]
 
 
-def _colliders(graph: np.ndarray) -> Turned:
+def _colliders(beside: Sequence[int], parents: Sequence[int]) -> Turned:
     """The edges of colliders whose parents are not adjacent."""
-    found, beside = [], rows(graph | graph.T)
-    for child, parents in enumerate(rows(graph.T)):
-        found += [(one, child) for one in members(parents) if parents & ~beside[one] & ~(1 << one)]
+    found = []
+    for child, own in enumerate(parents):
+        found += [(one, child) for one in members(own) if own & ~beside[one] & ~(1 << one)]
     return found
 
 

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from disco.bitsets import members, rows
+from disco.bitsets import members, turned
 from disco.checks import require, require_types, whole_from
 from disco.errors import InputError
 from disco.knowledge import Knowledge
@@ -140,7 +140,7 @@ def _counted(edges: Left, settable: Sequence[int], seed: int) -> _Counted:
         total, is_exact = total + len(graphs), is_exact and is_all
         settling, weight = _Settling(edges, alike), share / len(graphs)
         for children, below in graphs:
-            above = _parents(children)
+            above = turned(children)
             for node in settable:
                 shown = settling.whatever_is_hidden(node, below[node])
                 both = shown | settling.without_hidden_causes(node, children[node], above[node])
@@ -151,36 +151,26 @@ def _counted(edges: Left, settable: Sequence[int], seed: int) -> _Counted:
     return _Counted(dict(shares), parents, total, is_exact)
 
 
-def _parents(children: Sequence[int]) -> list[int]:
-    """Every node's parents from every node's children."""
-    found = [0] * len(children)
-    for node, mask in enumerate(children):
-        for child in members(mask):
-            found[child] |= 1 << node
-    return found
-
-
 class _Settling:
     """The open edges that setting a node settles in the graphs of a class."""
 
     def __init__(self, edges: Left, alike: Class) -> None:
-        self.edges, self.alike, before = edges, alike, edges.known.before
-        self._after, self._up, self._excluded = rows(before), rows(before.T), rows(edges.known.forbidden)
+        self.edges, self.alike, self.known = edges, alike, edges.known
         self._follow: dict[tuple[int, int], frozenset[int]] = {}
 
     def whatever_is_hidden(self, node: int, below: int) -> set[int]:
         """Those placed by the known orders and by the node before its descendants."""
         reached, found = below, set()
         for one in members(below):
-            reached |= self._after[one]
-        for one in members(self._up[node] | 1 << node):
+            reached |= self.known.below[one]
+        for one in members(self.known.above[node] | 1 << node):
             for other in members(self.edges.beside[one] & reached):
                 found.add(self.edges.number[one, other])
         return found
 
     def without_hidden_causes(self, node: int, children: int, parents: int) -> frozenset[int]:
         """Those at the node, and those that follow from them; of its parents, those not yet excluded as children."""
-        at = (children | parents & ~self._excluded[node]) & self.edges.beside[node]
+        at = (children | parents & ~self.known.excluded[node]) & self.edges.beside[node]
         if (node, parents) not in self._follow:
             numbers = (self.edges.number.get(pair) for pair in self.alike.follow(node, parents))
             self._follow[node, parents] = frozenset(one for one in numbers if one is not None)

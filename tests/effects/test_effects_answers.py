@@ -93,6 +93,14 @@ def test_what_a_rare_case_gives_is_told_too():
     assert 1.5 < some.answer.difference.low < 2.5 < some.answer.difference.high < 3.5
 
 
+def test_graphs_are_read_one_after_the_other_and_can_be_stopped():
+    seen = []
+    fitted_graphs(refined(OPEN, [list(OPEN)] * 4), table(), callback=lambda event: seen.append(event) and None)
+    assert {event.stage for event in seen} >= {"classes", "graphs"} and seen[-1].progress == 1
+    with pytest.raises(FitStopped):
+        fitted_graphs(refined(OPEN), table(), callback=lambda event: event.stage != "graphs")
+
+
 def test_edges_that_bootstrap_tables_lack_are_shares_of_the_graphs():
     tables = [list(KNOWN)] * 5 + [[("a", "b")]] * 5
     found = effect(fitted_graphs(refined(KNOWN, tables), table()), "c", {"a": 6}, {"a": 1})

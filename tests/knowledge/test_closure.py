@@ -4,7 +4,8 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from disco.bitsets import members, rows
+from disco.bitsets import members, rows, sorted_nodes, turned
+from disco.knowledge import Resolved
 from disco.knowledge.resolved import closure
 
 
@@ -17,3 +18,21 @@ def test_paths_with_and_without_cycles(nodes, steps):
         expected = nx.to_numpy_array(nx.transitive_closure(graph), nodelist=range(nodes), dtype=bool) if nodes else one
         assert np.array_equal(closure(one), expected)
         assert [list(members(mask)) for mask in rows(one.T)] == [np.flatnonzero(row).tolist() for row in one.T]
+        assert turned(rows(one)) == rows(one.T)
+        found, first = sorted_nodes(rows(one)), expected.diagonal()
+        assert {*found} == {*range(nodes)} - {*np.flatnonzero(first | expected[first].any(0)).tolist()}
+        assert not np.tril(one[np.ix_(found, found)]).any()
+
+
+def test_an_order_by_rules_is_the_nearest_to_the_given_one():
+    """At each place the first node of the given order that need not follow one still to come."""
+    random = np.random.default_rng(0)
+    for _ in range(50):
+        before = closure(np.triu(random.random((9, 9)) < 0.2, 1))
+        order = random.permutation(9)[: random.integers(1, 10)].tolist()
+        left, expected = list(order), []
+        while left:
+            expected.append(next(node for node in left if not before[left, node].any()))
+            left.remove(expected[-1])
+        none = np.zeros_like(before)
+        assert Resolved(none, none, before).sorted(order) == expected

@@ -75,9 +75,9 @@ def test_the_graphs_of_a_large_table_are_read_in_the_background(monkeypatch):
     run, may_end, read = made(), threading.Event(), effects.fitted
     calls: list[Run] = []
     monkeypatch.setattr(asking, "MOST_AT_ONCE", 3)
-    monkeypatch.setattr(effects, "fitted", lambda run: calls.append(run) or may_end.wait(60) and read(run))
+    monkeypatch.setattr(effects, "fitted", lambda run, hear: calls.append(run) or may_end.wait(60) and read(run, hear))
     at = asked(run)
-    assert "Reading the graphs that the rows leave" in texts(at) and not at.number_input
+    assert "Reading the graphs that the rows leave: 0%" in texts(at) and not at.number_input
     may_end.set()
     while asking._reading(run).is_running:
         time.sleep(0.01)

@@ -54,6 +54,23 @@ def test_the_least_recently_used_goes_first_and_the_last_one_stays():
     assert kept.bytes == 0 and kept.find("large", "gone") == "gone"
 
 
+def test_what_nobody_uses_for_long_goes_unless_it_is_the_last_one(monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr("time.monotonic", lambda: now[0])
+    kept = Kept(MB, idle=lambda: 10.0)
+    for key in "abc":
+        kept.put(key, "text")
+    now[0] = 8.0
+    assert kept.find("a") is not None
+    now[0] = 11.0
+    kept.put("d", "text")
+    assert [kept.find(key) for key in "abcd"] == ["text", None, None, "text"]
+    now[0] = 99.0
+    kept.put("e", "text")
+    assert [kept.find(key) for key in "ade"] == [None, None, "text"]
+    assert kept.bytes == bytes_of("text")
+
+
 @dataclass
 class Growing:
     """A result that computes more of itself when it is shown."""

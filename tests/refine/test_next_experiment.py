@@ -10,13 +10,14 @@ import pandas as pd
 import pytest
 from refine_world import FOUR, dags, refined
 
+from disco.bitsets import rows
 from disco.errors import InputError
 from disco.knowledge import Knowledge, Resolved
 from disco.knowledge.resolved import closure
 from disco.metrics.classes import equivalence_class
 from disco.refine import next_experiment
 from disco.refine import orientations as left
-from disco.refine.directions import Directions
+from disco.refine.directions import Directions, Known
 from disco.refine.rows_needed import means, rows_per_arm
 
 ALL = list(combinations(FOUR, 2))
@@ -113,7 +114,8 @@ def counted(graph, settled):
     none, before = np.zeros((2, 4, 4), dtype=bool)
     for parent, child in settled:
         before[names.index(parent), names.index(child)] = True
-    alike = left.Class(nx.to_numpy_array(graph, dtype=bool), Resolved(before.T, none, closure(before)))
+    known = Known.of(Resolved(before.T, none, closure(before)))
+    alike = left.Class(rows(nx.to_numpy_array(graph, dtype=bool)), known)
     return np.prod([component.count for component in alike.components])
 
 
@@ -205,7 +207,8 @@ def experiments(truth, choose):
     while len(settled) < truth.number_of_edges():
         node, count = choose(count, settled), count + 1
         settled |= {edge for edge in truth.edges if node in edge}
-        told = Directions(matrix | matrix.T, [(names.index(parent), names.index(child)) for parent, child in settled])
+        numbers = [(names.index(parent), names.index(child)) for parent, child in settled]
+        told = Directions(rows(matrix | matrix.T), numbers)
         found = np.argwhere([[mask >> other & 1 for other in range(len(names))] for mask in told.children])
         settled = {(names[a], names[b]) for a, b in found}
     return count
@@ -227,7 +230,7 @@ def test_its_choices_settle_a_graph_in_no_more_experiments_than_the_best_of_rand
 
 def class_of(graph):
     none = np.zeros_like(graph)
-    return left.Class(graph, Resolved(none, none, none))
+    return left.Class(rows(graph), Known.of(Resolved(none, none, none)))
 
 
 def as_sets(graphs):
@@ -274,7 +277,7 @@ def test_a_chordal_graph_is_counted_as_its_orientations_are():
             for pair, way in zip(pairs, ways, strict=True):
                 turned[tuple(pair[::way])] = True
             acyclic = not np.linalg.matrix_power(turned.astype(int), 7).any()
-            free += acyclic and not left._colliders(turned)
+            free += acyclic and not left._colliders(rows(turned | turned.T), rows(turned.T))
         assert free == np.prod([component.count for component in alike.components])
 
 

@@ -51,17 +51,21 @@ def once(run: Run, draw: Callable[[], None]) -> None:
 
     Read at once where that takes a moment.
     """
-    read = partial(machine.once, lambda: not _reading(run).is_running, _READING, draw)
+
+    def words() -> str:
+        return f"{_READING}: {_reading(run).progress:.0%}"
+
+    read = partial(machine.once, lambda: not _reading(run).is_running, words, draw)
     machine.once(machine.compiled, machine.PREPARING, read)
 
 
 def _reading(run: Run) -> background.Computation[tuple["FittedGraphs", threading.Lock]]:
     """The reading of the graphs; the first call starts it."""
 
-    def work(_: Callback) -> tuple["FittedGraphs", threading.Lock]:
+    def work(hear: Callback) -> tuple["FittedGraphs", threading.Lock]:
         from disco.runs import effects
 
-        return effects.fitted(run), threading.Lock()
+        return effects.fitted(run, hear), threading.Lock()
 
     job = background.find(_graphs(run))
     if job is None:

@@ -1,5 +1,9 @@
-"""Facts that pages need at every rerun: computed once, and kept on the server until their source changes."""
+"""Facts that pages need at every rerun: computed once, and kept on the server until their source changes.
 
+Where many users share a server, what nobody has used for a quarter of an hour goes.
+"""
+
+import math
 from collections.abc import Callable, Hashable
 from contextlib import nullcontext
 from functools import wraps
@@ -7,12 +11,20 @@ from typing import ParamSpec, TypeVar
 
 import streamlit as st
 
+from disco.users import roots
 from pages.shared.work.kept import Kept, budget
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
-kept = Kept(budget())  # for all sessions together
+_IDLE = 900.0  # seconds
+
+
+def _idle() -> float:
+    return _IDLE if roots.is_served() else math.inf
+
+
+kept = Kept(budget(), idle=_idle)  # for all sessions together
 
 
 def fact(of: Callable[P, Hashable], words: str = "") -> Callable[[Callable[P, T]], Callable[P, T]]:

@@ -1,5 +1,6 @@
 """Results that all sessions share, up to a number of bytes; what was used least recently goes first."""
 
+import math
 import sys
 import threading
 import time
@@ -24,14 +25,15 @@ class Kept:
     Args:
         limit: bytes that all results take together, except that the last one used always stays.
         again: least seconds until a result is measured again, since it may compute more of itself when it is shown.
+        idle: says after how many seconds without use a result goes.
     """
 
-    def __init__(self, limit: int, again: float = _AGAIN) -> None:
-        self.limit, self._again, self._measured_at = limit, again, time.monotonic()
+    def __init__(self, limit: int, again: float = _AGAIN, idle: Callable[[], float] = lambda: math.inf) -> None:
+        self.limit, self._again, self._idle, self._measured_at = limit, again, idle, time.monotonic()
         self._results: OrderedDict[Hashable, Any] = OrderedDict()  # the last one used at the end
         self._sizes: dict[Hashable, int] = {}
         self.bytes = 0  # of all, as last measured
-        self._used: set[Hashable] = set()  # since they were last measured
+        self._used_at: dict[Hashable, float] = {}
         self._being_made: dict[Hashable, threading.Lock] = {}
         self._lock = threading.Lock()
 
@@ -59,27 +61,30 @@ class Kept:
             if key not in self._results:
                 return otherwise
             self._results.move_to_end(key)
-            self._used.add(key)
+            self._used_at[key] = time.monotonic()
             return self._results[key]
 
     def put(self, key: Hashable, result: Any) -> None:
-        """Keep a result; those used least recently go if there are too many bytes."""
+        """Keep a result; those used least recently go if there are too many bytes, or nobody used them for long."""
+        now, again = time.monotonic(), {}
         with self._lock:
-            again = {}
-            if time.monotonic() - self._measured_at >= self._again:
-                again = {old: self._results[old] for old in self._used if old in self._results}
-                self._measured_at = time.monotonic()
-                self._used.clear()
+            if now - self._measured_at >= self._again:
+                again = {old: self._results[old] for old, at in self._used_at.items() if at >= self._measured_at}
+                self._measured_at = now
         again[key] = result
         sizes = {old: bytes_of(one) for old, one in again.items()}  # without the lock: a large one takes a moment
         with self._lock:
-            self._results[key] = result
+            self._results[key], self._used_at[key] = result, now
             self._results.move_to_end(key)
             for old in [old for old in sizes if old in self._results]:
                 self.bytes += sizes[old] - self._sizes.get(old, 0)
                 self._sizes[old] = sizes[old]
-            while len(self._results) > 1 and self.bytes > self.limit:
-                self._leave_out(next(iter(self._results)))
+            until = now - self._idle()
+            while len(self._results) > 1:
+                first = next(iter(self._results))
+                if self.bytes <= self.limit and self._used_at[first] >= until:
+                    break
+                self._leave_out(first)
 
     def drop(self, key: Hashable) -> None:
         """Leave a result out."""
@@ -88,6 +93,7 @@ class Kept:
 
     def _leave_out(self, key: Hashable) -> None:
         self._results.pop(key, None)
+        self._used_at.pop(key, None)
         self.bytes -= self._sizes.pop(key, 0)
 
 

@@ -115,7 +115,7 @@ def once_compiled(work: Callable[[Callback], T]) -> Callable[[Callback], T]:
     return waiting
 
 
-def once(is_ready: Callable[[], bool], words: str, draw: Callable[[], None]) -> None:
+def once(is_ready: Callable[[], bool], words: str | Callable[[], str], draw: Callable[[], None]) -> None:
     """Draw something once it is ready; until then, say what the page waits for."""
     if is_ready():
         draw()
@@ -123,10 +123,10 @@ def once(is_ready: Callable[[], bool], words: str, draw: Callable[[], None]) -> 
         st.fragment(_wait, run_every=_SECONDS)(is_ready, words)
 
 
-def _wait(is_ready: Callable[[], bool], words: str) -> None:
+def _wait(is_ready: Callable[[], bool], words: str | Callable[[], str]) -> None:
     if is_ready():
         redraw.page()
-    st.caption(f":material/hourglass_top: {words} …")
+    st.caption(f":material/hourglass_top: {words if isinstance(words, str) else words()} …")
 
 
 def calibrated(device: str) -> bool:
