@@ -98,6 +98,8 @@ def run_rows(
         else:
             paper_results.append(bench.results, line)
             print(f"{label}: {_said(line)}", flush=True)
+            if there is not None and (said := paper_engines.measured_again(there, line, bench.results)):
+                print(said, flush=True)
     return missed
 
 

@@ -2,7 +2,8 @@
 
 The digest of a line covers every module of `disco/` that its method, the simulator and the metrics import, as a syntax
 tree without docstrings, annotations and the sentences of errors. A line whose digest is not today's is *stale*, unless
-`python -m benchmarks.paper same COMMIT` has found both engines to give the same figures on lines run by both.
+both engines are known to give the same figures on lines run by both: `python -m benchmarks.paper TABLE --same COMMIT`
+runs them, and `--stale` notes it where a line measured again has the figures that it had.
 """
 
 import ast
@@ -215,6 +216,18 @@ def compare(
             _run(["git", "worktree", "remove", "--force", str(tree)], ROOT)
     said = [_noted(full[:7], sorted(written[begin]), digest(begin), both, results) for begin, both in pairs.items()]
     return "\n".join(said) or "Nothing was measured by both engines."
+
+
+def measured_again(old: Line, new: Line, results: Path) -> str:
+    """Note that the engine of a line gives the same figures as the one that measured it again, if it does.
+
+    Returns:
+        A sentence on it; empty if nobody knows which engine made one of them.
+    """
+    before, now = (line.get("engine", {}) for line in (old, new))
+    if not (before.get("digest") and now.get("digest")):
+        return ""
+    return _noted(before["commit"], [before["digest"]], now["digest"], [(old, new)], results)
 
 
 def _noted(commit: str, before: list[str], now: str, both: list[tuple[Line, Line]], results: Path) -> str:

@@ -97,6 +97,21 @@ def test_a_line_is_made_again_only_if_its_engine_has_changed(bench):
     assert (again["engine"], again["metrics"]) == (line["engine"], line["metrics"])
 
 
+def test_what_is_measured_again_with_the_same_figures_joins_both_engines(bench, capsys):
+    row, method = ROW[1], ODS["ods-poisson"]
+    paper.run_rows("toy", [ROW], [0], ODS, bench)
+    (line,) = lines(bench)
+    for made, f1 in (("other", -1.0), ("alike", line["metrics"]["f1"])):
+        older = {**line, "engine": {"commit": "0", "digest": made}, "metrics": {**line["metrics"], "f1": f1}}
+        paper_results.append(bench.results, older)
+        assert paper.run_rows("toy", [ROW], [0], ODS, bench, stale=True) == []
+        assert ("differ in 1 of 1" if f1 < 0 else "give the same figures") in capsys.readouterr().out
+    stale = [
+        paper_engines.is_stale({"engine": {"digest": made}}, row, method, bench.results) for made in ("other", "alike")
+    ]
+    assert stale == [True, False]
+
+
 def test_engines_that_give_the_same_figures_are_the_same_engine_also_by_way_of_another(bench, monkeypatch):
     monkeypatch.setattr(paper_engines, "_commit", lambda: "here")
     row, method = ROW[1], ODS["ods-poisson"]
