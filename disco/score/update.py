@@ -29,6 +29,7 @@ class Update:
     def __init__(self, network: nn.Module, optimizer: Adam, loss: Loss, norm_bound: float) -> None:
         self._network, self._optimizer, self._loss, self._norm_bound = network, optimizer, loss, norm_bound
         self._recorded: dict[tuple[torch.Size, ...], _Recorded | None] = {}
+        self._stream: torch.cuda.Stream | None = None  # to record on; libraries keep memory for each stream
 
     def __call__(self, batch: Batch, rate: float) -> Tensor:
         """Update with a learning rate; returns the losses before it, (F,), until the next call."""
@@ -50,25 +51,25 @@ class Update:
         if recorded is None:
             # A fold that has stopped takes its parameters along: no recording of another number of folds holds.
             self._recorded = {known: one for known, one in self._recorded.items() if known[0][0] == shapes[0][0]}
-            side = torch.cuda.Stream()
-            side.wait_stream(torch.cuda.current_stream())
+            self._stream = self._stream or torch.cuda.Stream()
+            self._stream.wait_stream(torch.cuda.current_stream())
             if shapes not in self._recorded:
-                with torch.cuda.stream(side):
+                with torch.cuda.stream(self._stream):
                     losses = self._made(batch)
-                torch.cuda.current_stream().wait_stream(side)
+                torch.cuda.current_stream().wait_stream(self._stream)
                 self._recorded[shapes] = None
                 return losses
-            recorded = self._recorded[shapes] = self._record(batch, side)
+            recorded = self._recorded[shapes] = self._record(batch)
         for kept, value in zip(recorded.batch, batch, strict=True):
             kept.copy_(value)
         recorded.graph.replay()
         return recorded.losses
 
-    def _record(self, batch: Batch, stream: torch.cuda.Stream) -> "_Recorded":
+    def _record(self, batch: Batch) -> "_Recorded":
         """Record an update without making it; other threads may use the GPU meanwhile."""
         graph, own = torch.cuda.CUDAGraph(), type(batch)._make(value.clone() for value in batch)
         self._network.zero_grad()
-        with torch.cuda.graph(graph, stream=stream, capture_error_mode="thread_local"):
+        with torch.cuda.graph(graph, stream=self._stream, capture_error_mode="thread_local"):
             losses = self._made(own)
         return _Recorded(graph, own, losses)
 
