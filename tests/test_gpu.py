@@ -15,6 +15,7 @@ from likelihood_world import close
 from disco.errors import FitStopped
 from disco.estimator import DISCO
 from disco.fit.fitted import Fitted
+from disco.fit.stagewise import KINDS, stagewise
 from disco.runs import create_run
 from disco.score.update import Update
 from disco.settings import Settings
@@ -94,6 +95,13 @@ def test_networks_restored_on_another_device_give_the_same_order_and_scores(smal
                 pd.testing.assert_frame_equal(*frames, rtol=1e-3, atol=1e-5)
         rows = (one.curvature("a", list("abc")) for one in (restored, model))
         pd.testing.assert_frame_equal(*rows, rtol=1e-3, atol=1e-5)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_network_is_trained_further_after_each_removal(small_table, device, kind):
+    model = DISCO(device=device, **TINY.to_dict()).fit(small_table)
+    found = stagewise(model.fitted_, kind, epochs=6)  # more than one update of a shape
+    assert sorted(found.order) == list("abcde") and found.ccs["score"].notna().all()
 
 
 def test_a_run_is_fitted_and_served_there(small_table, device, monkeypatch):

@@ -121,7 +121,7 @@ class Stages:
 
         def draw(rows: Clean, top: int, own: object, generator: torch.Generator) -> ProjectionBatch:
             batch = draw_projection(rows, top, settings, generator)
-            return batch._replace(mask=_mask(batch.mask, remaining))
+            return batch._replace(mask=_mask(batch.mask, remaining).expand_as(batch.mask))
 
         def loss(network: Any, batch: Any) -> Tensor:
             with torch.no_grad():
@@ -142,10 +142,11 @@ class Stages:
         joint = self.joint
         if self.kind == "direct" or stage == 1:
             return lambda batch: joint(batch.noisy, batch.given, batch.sigma.log())
-        preceding, before, clip = copy.deepcopy(self.network), self.before, self.fitted.settings.log_clip
+        preceding, clip = copy.deepcopy(self.network), self.fitted.settings.log_clip
+        inside = _mask(preceding.fill, self.before)  # once: what is recorded on a GPU must read nothing of the host's
 
         def target(batch: ProjectionBatch) -> Tensor:
-            mask, log_sigma = _mask(batch.mask, before), batch.sigma.log()
+            mask, log_sigma = inside.expand_as(batch.mask), batch.sigma.log()
             baseline = joint(preceding.filled(batch.noisy, mask), batch.given, log_sigma)
             return baseline + preceding(batch.noisy, mask, batch.given, log_sigma).clamp(-clip, clip)
 
@@ -153,7 +154,7 @@ class Stages:
 
 
 def _mask(like: Tensor, remaining: Sequence[int]) -> Tensor:
-    """The mask of one remaining set, 0 and 1, for all rows."""
-    mask = torch.zeros_like(like)
-    mask[..., list(remaining)] = 1.0
+    """The mask of one remaining set, 0 and 1, (d,), on the device of a tensor (…, d)."""
+    mask = torch.zeros(like.shape[-1], device=like.device)
+    mask[list(remaining)] = 1.0
     return mask

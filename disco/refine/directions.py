@@ -14,7 +14,7 @@ Pair = tuple[int, int]  # (parent, child)
 
 
 class Known(NamedTuple):
-    """What is known of all graphs.
+    """What is known of all graphs: for every node others, as bits.
 
     Attributes:
         above, below: the nodes that come before and after each node.
