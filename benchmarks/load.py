@@ -38,6 +38,7 @@ LONG = {"folds": 20}
 SHORT = {"folds": 2, "width": 64, "joint_epochs": 4, "joint_steps": 100, "projection_epochs": 4}
 GRAPHS = 90.0  # seconds within which each first graph is to be there
 DAY, AT_ONCE, EACH = 5760, 10, 48  # clicks: one in five seconds for eight hours; readers at a time; clicks of each
+PACE = 5.5  # mean seconds between an answer and a reader's next click, so that the day takes an hour
 
 
 def look(seconds: float = 180.0) -> dict[str, Any]:
@@ -142,24 +143,24 @@ def _has_a_graph(page: Session) -> bool:
 
 
 def day() -> dict[str, Any]:
-    """Eight hours' worth of clicks without pauses: readers come, look, and leave."""
+    """Eight hours' worth of clicks in one: readers come, look, and leave."""
     with tempfile.TemporaryDirectory() as room, served() as server:
         run, clicks, luck = shown(Path(room)), Clicks(), random.Random(0)  # noqa: S311
 
-        async def rows(many: int) -> None:
+        async def rows(many: int, think: float) -> None:
             """One reader after the other."""
             for _ in range(many):
                 guest = server.guest()
                 name = server.give(run, guest)
-                await reader(server, guest, name, lambda done: done >= EACH, clicks, luck, 0.0, 0.0)
+                await reader(server, guest, name, lambda done: done >= EACH, clicks, luck, think, 0.0)
 
-        async def looked(all_clicks: int) -> None:
-            await asyncio.gather(*(rows(all_clicks // EACH // AT_ONCE) for _ in range(AT_ONCE)))
+        async def looked(all_clicks: int, think: float) -> None:
+            await asyncio.gather(*(rows(all_clicks // EACH // AT_ONCE, think) for _ in range(AT_ONCE)))
 
-        asyncio.run(looked(AT_ONCE * EACH))  # what a server needs for ten readers
+        asyncio.run(looked(AT_ONCE * EACH, 0.0))  # what a server needs for ten readers
         time.sleep(5)
         before, watch = server.megabytes(), Watch(server.megabytes)
-        asyncio.run(looked(DAY))
+        asyncio.run(looked(DAY, PACE))
         time.sleep(60)  # until Streamlit has left the closed sessions
         return {
             **clicks.line(),

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from disco.bitsets import bits
 from disco.effects.fitted import FittedGraphs
 from disco.errors import InputError
 from disco.table.adjustment import COUNT, Covariate
@@ -62,7 +63,7 @@ def asked(
     }
     if other == values:
         raise InputError("Both sides set the same values: choose others to compare.")
-    if all(dag.below[outcome] >> one & 1 for dag in fitted.graphs.dags for one in values):
+    if not any(bits(values) & ~dag.after([outcome]) for dag in fitted.graphs.dags):
         first = fitted.names[next(iter(values))]
         raise InputError(
             f'"{on}" comes before "{first}" in every graph left, so setting "{first}" cannot change it: '

@@ -1,8 +1,12 @@
 """What drives a node most: the effect of every other node on it, from a low to a high value, largest first."""
 
+from functools import reduce
+from operator import or_
+
 import numpy as np
 import pandas as pd
 
+from disco.bitsets import members
 from disco.checks import require_types
 from disco.effects import asking
 from disco.effects.answers import Answer
@@ -38,11 +42,9 @@ def drivers(fitted: FittedGraphs, on: str, callback: Callback | None = None) -> 
     require_types(fitted=(fitted, FittedGraphs))
     outcome, found = asking.node(fitted, on), list[tuple[object, ...]]()
     reporter = Reporter(callback, {"effects": 1.0}, _STOPPED)
-    wanted = [
-        one for one in range(len(fitted.names)) if any(dag.below[one] >> outcome & 1 for dag in fitted.graphs.dags)
-    ]
-    for number, node in enumerate(wanted):
-        reporter.step("effects", number, len(wanted), message=f"effects: {fitted.names[node]}")
+    wanted = reduce(or_, (dag.before(outcome) for dag in fitted.graphs.dags))
+    for number, node in enumerate(members(wanted)):
+        reporter.step("effects", number, wanted.bit_count(), message=f"effects: {fitted.names[node]}")
         low, high = asking.between(fitted, node)
         settings = [{node: high}, {node: low}]
         sampled = fitted.sampled(fitted.graphs.paths((node,), outcome), settings, outcome, _DRAWS, reporter)

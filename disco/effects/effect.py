@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
+from disco.bitsets import bits
 from disco.checks import require, require_types, whole_from
 from disco.effects import asking, sentences
 from disco.effects.answers import Answer, Case, Effect, Interval, Shares
@@ -56,7 +57,7 @@ def effect(
     if None not in adjusted and any(adjusted):
         beside = answer(fitted, sampled([path or () for path in adjusted]))
     found = parts(fitted.graphs, paths, done, total)
-    before = [any(dag.below[outcome] >> node & 1 for node in done) for dag in dags]
+    before = [bool(dag.after([outcome]) & bits(done)) for dag in dags]
     return Effect(
         on,
         {fitted.names[node]: value for node, value in question.do.items()},

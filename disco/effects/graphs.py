@@ -1,13 +1,13 @@
 """The graphs over which an effect is averaged, the paths between two nodes in each, and what to adjust for."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import networkx as nx
 import numpy as np
 
-from disco.bitsets import bits, descendants, members
+from disco.bitsets import bits, descendants, members, turned
 from disco.effects.nodes import Key
 
 Path = tuple[Key, ...]  # see `Graphs.paths`
@@ -15,27 +15,19 @@ Path = tuple[Key, ...]  # see `Graphs.paths`
 
 @dataclass(frozen=True)
 class Dag:
-    """A DAG by the numbers of its nodes; sets are the bits of an integer.
+    """A DAG by the numbers of its nodes.
 
     Attributes:
-        children, below: every node's children and descendants.
+        children: every node's, as the bits of an integer.
+        parents: every node's, ascending.
         share: its weight; those of all graphs sum to 1.
         is_near: whether it is one of the whole table's, not of drawn rows.
     """
 
     children: tuple[int, ...]
-    below: tuple[int, ...]
+    parents: tuple[tuple[int, ...], ...]
     share: float
-    is_near: bool = True
-
-    @cached_property
-    def parents(self) -> tuple[tuple[int, ...], ...]:
-        """Every node's parents, ascending."""
-        found: list[list[int]] = [[] for _ in self.children]
-        for node, mask in enumerate(self.children):
-            for child in members(mask):
-                found[child].append(node)
-        return tuple(map(tuple, found))
+    is_near: bool
 
     def path(self, done: Collection[int], outcome: int) -> Path:
         """The nodes between, as in `Graphs.paths`."""
@@ -48,21 +40,22 @@ class Dag:
 
     def between(self, done: Collection[int], outcome: int) -> list[int]:
         """The nodes that the set ones change and that act on the outcome, it among them, causes first; or none."""
-        is_set, reached = bits(done), 0
-        todo = list(done)
-        for node in todo:  # grows
-            new = self.children[node] & ~reached & ~is_set
-            reached |= new
-            todo += members(new)
+        reached = self.after(done, ~bits(done))  # not through a set node
         if not reached >> outcome & 1:
             return []
-        ahead, todo = 1 << outcome, [outcome]
-        for node in todo:  # grows; not through a set node
-            new = bits(self.parents[node]) & reached & ~ahead
-            ahead |= new
-            todo += members(new)
-        # A cause has more nodes below it than what it acts on.
-        return sorted(members(ahead), key=lambda node: -(self.below[node] & ahead).bit_count())
+        ahead = self.before(outcome, reached) | 1 << outcome
+        found = list(members(ahead))
+        place = {node: at for at, node in enumerate(found)}
+        below = descendants([bits(place[one] for one in members(self.children[node] & ahead)) for node in found])
+        return sorted(found, key=lambda node: -below[place[node]].bit_count())  # more than what it acts on has
+
+    def after(self, nodes: Iterable[int], among: int = -1) -> int:
+        """The descendants of nodes along paths among some, as bits; −1 for all."""
+        return _spread(nodes, self.children.__getitem__, among)
+
+    def before(self, node: int, among: int = -1) -> int:
+        """The ancestors of a node along paths among some, as bits; −1 for all."""
+        return _spread([node], lambda one: bits(self.parents[one]), among)
 
     def adjusting(self, done: Collection[int], between: Sequence[int]) -> tuple[int, ...] | None:
         """The valid adjustment set of least variance (Henckel, Perković and Maathuis, JRSS B 2022), ascending.
@@ -73,9 +66,7 @@ class Dag:
         Args:
             between: the nodes between, the outcome last; at least one.
         """
-        changed = bits(between) | bits(done)
-        for node in between:
-            changed |= self.below[node]
+        changed = bits(between) | bits(done) | self.after(between)
         found = tuple(sorted({one for node in between for one in self.parents[node]} - set(members(changed))))
         if len(done) > 1 and not self._is_valid(found, done, between):
             return None
@@ -104,13 +95,31 @@ class Graphs:
     is_exact: bool = True
 
     @classmethod
+    def of(
+        cls,
+        weighted: Iterable[tuple[Sequence[int], float, bool]],
+        open: Sequence[tuple[int, int]] = (),
+        is_exact: bool = True,
+    ) -> "Graphs":
+        """Graphs by every node's children as bits, their weights, and whether they are of the whole table.
+
+        Most nodes have the same neighbours in most graphs: each set is in memory once.
+        """
+        mask, parents = lru_cache(None)(int), lru_cache(None)(lambda mask: tuple(members(mask)))
+        dags = tuple(
+            Dag(tuple(map(mask, graph)), tuple(map(parents, turned(graph))), share, is_near)
+            for graph, share, is_near in weighted
+        )
+        return cls(dags, tuple(open), is_exact)
+
+    @classmethod
     def one(cls, graph: nx.DiGraph, names: Sequence[str]) -> "Graphs":
         """A single graph, known to be a DAG, with nodes from `names`."""
         index = {name: number for number, name in enumerate(names)}
         children = [0] * len(names)
         for parent, child in graph.edges:
             children[index[parent]] |= 1 << index[child]
-        return cls((Dag(tuple(children), tuple(descendants(children)), 1.0),))
+        return cls.of([(children, 1.0, True)])
 
     @cached_property
     def shares(self) -> np.ndarray:
@@ -130,3 +139,13 @@ class Graphs:
         """By graph, 1 if its edge joins a pair in this direction, −1 in the other, 0 if it has none, (graphs,)."""
         one, other = pair
         return np.array([(dag.children[one] >> other & 1) - (dag.children[other] >> one & 1) for dag in self.dags])
+
+
+def _spread(nodes: Iterable[int], beside: Callable[[int], int], among: int) -> int:
+    """What nodes reach from neighbour to neighbour among some, as bits."""
+    found, todo = 0, list(nodes)
+    for node in todo:  # grows
+        new = beside(node) & among & ~found
+        found |= new
+        todo += members(new)
+    return found

@@ -2,7 +2,7 @@
 
 from disco.checks import require, require_types, whole_from
 from disco.effects.fitted import FittedGraphs
-from disco.effects.graphs import Dag, Graphs
+from disco.effects.graphs import Graphs
 from disco.knowledge import Knowledge
 from disco.progress import Callback, Reporter
 from disco.refine.left import Left
@@ -42,7 +42,8 @@ def fitted_graphs(
     require("seed", seed, whole_from(0))
     given, reporter = prepare(table, roles), Reporter(callback, _WORK)
     left = Left.of(refined, list(given.counts.columns), given, knowledge)
-    classes, dags, is_exact = left.classes(left.reversed(reporter), reporter), list[Dag](), True
+    classes, is_exact = left.classes(left.reversed(reporter), reporter), True
+    weighted = list[tuple[list[int], float, bool]]()
     whole = sum(share for _, share, is_drawn in classes if not is_drawn)
     tables = sum(is_drawn for *_, is_drawn in classes)
     for alike, share, is_drawn in reporter.each("graphs", classes, "class"):
@@ -51,10 +52,10 @@ def fitted_graphs(
         graphs, is_all = alike.graphs(seed, max(most, _FEWEST if is_drawn else _FEWEST_NEAR))
         is_exact = is_exact and is_all
         each = share / len(graphs)
-        dags += [Dag(tuple(children), tuple(below), each, not is_drawn) for children, below in graphs]
+        weighted += [(children, each, not is_drawn) for children in graphs]
     rows = searched_rows(given.counts.to_numpy())
     return FittedGraphs.of(
-        Graphs(tuple(dags), tuple(left.pairs[one] for one in left.open), is_exact),
+        Graphs.of(weighted, [left.pairs[one] for one in left.open], is_exact),
         given if rows is None else given.take(rows),
         () if left.tables else (_NO_TABLES,),
         seed,

@@ -58,14 +58,14 @@ class Class:
         """The same for two graphs if they are in one class."""
         return (*self._compelled.parents, *self._compelled.beside)
 
-    def graphs(self, seed: int, most: int) -> tuple[list[tuple[list[int], list[int]]], bool]:
+    def graphs(self, seed: int, most: int) -> tuple[list[list[int]], bool]:
         """Every graph left, or, of more than `most`, that many drawn at random, all with the same probability.
 
         If a component is too large to count its orientations, its sources are drawn with the same probability instead.
 
         Returns:
-            Every node's children and descendants, two lists per graph, and whether these are all graphs. If no draw
-            obeys the rules, the DAG itself.
+            Every node's children, a list per graph, and whether these are all graphs. If no draw obeys the rules, the
+            DAG itself.
         """
         counts = [component.count for component in self.components]
         is_all = all(counts) and math.prod(counts) <= most
@@ -74,12 +74,11 @@ class Class:
             children = list(self._compelled.children)
             for parent, child in (pair for edges in parts for pair in edges):
                 children[parent] |= 1 << child
-            below = descendants(children)
-            if not any(mask & first for mask, first in zip(below, self._must_precede, strict=True)):
-                found.append((children, below))
+            if not self._is_against(children):
+                found.append(children)
                 if len(found) == most:
                     break
-        return found or [(self._children, descendants(self._children))], is_all
+        return found or [self._children], is_all
 
     def follow(self, node: int, parents: int) -> Turned:
         """The further directions that all graphs have in which a node has these parents, and no others.
@@ -93,6 +92,13 @@ class Class:
             towards = [(other, node) for other in members(free & parents)]
             self._follow[key] = self.known.copy().add([*towards, *((node, one) for one in members(free & ~parents))])
         return self._follow[key]
+
+    def _is_against(self, children: Sequence[int]) -> bool:
+        """Whether a graph places a node before one that is known to precede it."""
+        if not any(self._must_precede):
+            return False
+        below = descendants(children)
+        return any(mask & first for mask, first in zip(below, self._must_precede, strict=True))
 
     def _all(self) -> Iterator[Sequence[Turned]]:
         return product(*(list(component.all(component.nodes)) for component in self.components))

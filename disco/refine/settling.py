@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from disco.bitsets import members, turned
+from disco.bitsets import descendants, members, turned
 from disco.checks import require, require_types, whole_from
 from disco.errors import InputError
 from disco.knowledge import Knowledge
@@ -139,8 +139,8 @@ def _counted(edges: Left, settable: Sequence[int], seed: int) -> _Counted:
         graphs, is_all = alike.graphs(seed, most)
         total, is_exact = total + len(graphs), is_exact and is_all
         settling, weight = _Settling(edges, alike), share / len(graphs)
-        for children, below in graphs:
-            above = turned(children)
+        for children in graphs:
+            above, below = turned(children), descendants(children)
             for node in settable:
                 shown = settling.whatever_is_hidden(node, below[node])
                 both = shown | settling.without_hidden_causes(node, children[node], above[node])
