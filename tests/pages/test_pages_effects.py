@@ -71,19 +71,30 @@ def test_a_run_without_a_search_says_where_to_start_one_and_one_at_work_shows_it
     assert "once the graph is found" in texts(asked(run))
 
 
-def test_the_graphs_of_a_large_table_are_read_in_the_background(monkeypatch):
-    run, may_end, read = made(), threading.Event(), effects.fitted
+def test_the_graphs_of_a_large_table_are_read_in_the_background_until_it_is_cancelled(monkeypatch):
+    run, may_begin, read = made(), threading.Event(), effects.fitted
     calls: list[Run] = []
     monkeypatch.setattr(asking, "MOST_AT_ONCE", 3)
-    monkeypatch.setattr(effects, "fitted", lambda run, hear: calls.append(run) or may_end.wait(60) and read(run, hear))
+    monkeypatch.setattr(
+        effects, "fitted", lambda run, hear: calls.append(run) or may_begin.wait(60) and read(run, hear)
+    )
     at = asked(run)
-    assert "Reading the graphs that the rows leave: 0%" in texts(at) and not at.number_input
-    may_end.set()
-    while asking._reading(run).is_running:
-        time.sleep(0.01)
+    assert at.get("progress")[0].proto.text == "Starting" and not at.number_input
+    button(at, "Cancel").click().run()
+    may_begin.set()
+    _until_read(run)
+    at.run()
+    assert "Cancelled. Nothing was kept." in texts(at) and not at.number_input
+    button(at, "Compute it").click().run()
+    _until_read(run)
     at.run()
     assert not at.exception and question(at) == ("b", "c", 4, 8)
-    assert calls == [run]  # also what drives it, and the signs of hidden causes, take these graphs
+    assert calls == [run, run]  # also what drives it, and the signs of hidden causes, take these graphs
+
+
+def _until_read(run: Run) -> None:
+    while asking._reading(run).is_running:
+        time.sleep(0.01)
 
 
 def test_the_answer_has_the_engines_numbers_and_the_address_asks_the_same(monkeypatch):

@@ -42,21 +42,23 @@ def fitted(run: Run) -> tuple["FittedGraphs", threading.Lock]:
         time.sleep(PATIENCE)
     if job.result is None:
         background.forget(_graphs(run))  # the next call tries again
-        raise InputError(job.error)
+        raise InputError(job.error or STOPPED)
     return job.result
 
 
 def once(run: Run, draw: Callable[[], None]) -> None:
-    """Draw what asks the graphs, once they are read and a node can be fitted; until then, say what the page waits for.
+    """Draw what asks the graphs, once they are read and a node can be fitted; until then, the progress of that.
 
     Read at once where that takes a moment.
     """
+    machine.once(machine.compiled, machine.PREPARING, partial(_once_read, run, draw))
 
-    def words() -> str:
-        return f"{_READING}: {_reading(run).progress:.0%}"
 
-    read = partial(machine.once, lambda: not _reading(run).is_running, words, draw)
-    machine.once(machine.compiled, machine.PREPARING, read)
+def _once_read(run: Run, draw: Callable[[], None]) -> None:
+    if _reading(run).state in ("running", "stopped"):
+        panel(_graphs(run), _READING, lambda _: draw())
+    else:
+        draw()
 
 
 def _reading(run: Run) -> background.Computation[tuple["FittedGraphs", threading.Lock]]:
