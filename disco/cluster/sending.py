@@ -31,6 +31,7 @@ _NO_ADDRESS = "{address} is no address of a Dask scheduler: give one such as tcp
 _NO_CERTIFICATES = (
     "{address} needs certificates, and Dask's configuration here has none: set them (docs/cluster.md), or use tcp://."
 )
+_ENCRYPTED = "{address} is not encrypted, and Dask's configuration here asks for it: give an address with tls://."
 _MISSING = "Work on a cluster needs Dask: pip install .[cluster]."
 _NOBODY = "No Dask scheduler answers at {address}: start one there (dask scheduler), or check address and network."
 _EMPTY = "The Dask scheduler at {address} has no workers: start one (dask worker {address} --nthreads 1)."
@@ -223,6 +224,7 @@ def _connected(address: str, name: str) -> "Client":
         InputError: Dask is not installed, or nothing answers.
     """
     try:
+        import dask
         from distributed import Client, Security
         from distributed.comm import get_address_host_port
     except ImportError as error:
@@ -235,6 +237,8 @@ def _connected(address: str, name: str) -> "Client":
     except ValueError as error:
         raise InputError(_NO_ADDRESS.format(address=name)) from error
     # A client that cannot even begin complains again when it is deleted.
+    if kind == "tcp" and dask.config.get("distributed.comm.require-encryption"):
+        raise InputError(_ENCRYPTED.format(address=name))
     if kind == "tls" and Security().get_connection_args("client").get("ssl_context") is None:
         raise InputError(_NO_CERTIFICATES.format(address=name))
     tries = 0

@@ -11,6 +11,7 @@ import time
 from types import SimpleNamespace
 
 import cluster_world as world
+import dask
 import numpy as np
 import pandas as pd
 import pytest
@@ -159,6 +160,15 @@ def test_what_is_no_address_is_a_sentence(address):
 
 def test_certificates_that_are_missing_are_a_sentence():
     with pytest.raises(InputError, match="needs certificates, and Dask's configuration here has none"), on("tls://a:9"):
+        pass
+
+
+def test_an_address_without_encryption_is_refused_where_dask_asks_for_it():
+    with (
+        dask.config.set({"distributed.comm.require-encryption": True}),
+        pytest.raises(InputError, match="tcp://a:9 is not encrypted, and Dask's configuration here asks for it"),
+        on("tcp://a:9"),
+    ):
         pass
 
 
