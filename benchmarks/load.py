@@ -1,7 +1,7 @@
 """Many users at one server: how long a click takes, and whether anything is lost.
 
     python -m benchmarks.load look       # 30 readers
-    python -m benchmarks.load all        # every case, one after the other: about an hour
+    python -m benchmarks.load all        # every case, one after the other: about two hours
     python -m benchmarks.load --summary  # the last line of each case
 
 A reader is a session of Streamlit's own protocol (`benchmarks.load_session`), in a process beside the server: it asks

@@ -3,7 +3,9 @@
 A pair is kept if the partial correlation of the √ranks given all other nodes is large (Ledoit and Wolf's estimate,
 which works with fewer rows than columns), or if the Rao statistic of one node's columns is large in a model of the
 other node on the nodes kept so far. The latter detects effects that a correlation misses. The threshold follows from
-the allowed number of false candidates per node, so that recall does not fall with the number of rows.
+the allowed number of false candidates per node, so that recall does not fall with the number of rows. In many real
+tables nearly all nodes go along with each other: then a node names only those that stand out most. A pair is kept if
+either node names it, so a hub keeps all of its neighbours.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -23,7 +25,7 @@ from disco.refine.scores import SEARCHING, Scores
 
 _FALSE = 3.0  # false candidates per node by each of the two rules, on average
 _LEAST = 2.0  # smallest partial correlation of a kept pair, in standard errors
-_NEIGHBOURS = 30  # largest number in a node's model, by partial correlation
+_MOST = 30  # candidates that a node names by each of the two rules, those that stand out most
 _LEAST_VARIANCE = 1e-9  # of a principal component of the standardised √ranks
 _BLOCK = 512  # nodes per product of all partial correlations
 _AT_ONCE = 64  # candidates per product
@@ -46,10 +48,10 @@ def screen(
     share = min(_FALSE / max(nodes - 1, 1), 0.5)
     least = max(_LEAST, -ndtri(share / 2))
     kept, neighbours = np.zeros((nodes, nodes), dtype=bool), list[list[int]]()
-    for first, partial in _partial_correlations(design):
-        kept[first : first + len(partial)] = partial > least
+    for _, partial in _partial_correlations(design):
         neighbours += [_largest(row, least) for row in partial]
-    kept |= kept.T
+    for node, own in enumerate(neighbours):
+        kept[node, own] = True
     kept |= _standing_out(design, neighbours, share, reporter)
     if also is not None:
         kept |= also
@@ -192,10 +194,10 @@ def _shrinkage(values: np.ndarray) -> tuple[float, float]:
     return float(share), float(mean)
 
 
-def _largest(partial: np.ndarray, least: float) -> list[int]:
-    """The nodes with the largest partial correlations above the least one, ascending."""
-    found = np.flatnonzero(partial > least)
-    return sorted(found[np.argsort(-partial[found], kind="stable")[:_NEIGHBOURS]].tolist())
+def _largest(values: np.ndarray, least: float) -> list[int]:
+    """The nodes with the largest values above the least one, ascending."""
+    found = np.flatnonzero(values > least)
+    return sorted(found[np.argsort(-values[found], kind="stable")[:_MOST]].tolist())
 
 
 def _standing_out(design: Design, neighbours: Sequence[list[int]], share: float, reporter: Reporter) -> np.ndarray:
@@ -224,7 +226,8 @@ def _outstanding(
         asked: these nodes, their neighbours, and the least statistic of every node, (d,).
     """
     part, neighbours, each_least = asked
-    least, found = torch.as_tensor(each_least), np.zeros((len(part), design.nodes), dtype=bool)
+    least, above = torch.as_tensor(each_least), np.zeros((len(part), design.nodes))
+    found = np.zeros((len(part), design.nodes), dtype=bool)
     for first in range(0, len(part), _SIDE_BY_SIDE):
         reporter.check()
         own = neighbours[first : first + _SIDE_BY_SIDE]
@@ -234,7 +237,8 @@ def _outstanding(
         for at in range(0, design.nodes, _AT_ONCE):
             others = torch.arange(at, min(at + _AT_ONCE, design.nodes))
             gain = additions(design, problems, fits, others.expand(len(nodes), -1)).gain
-            found[first : first + len(nodes), at : at + _AT_ONCE] = gain > least[at : at + _AT_ONCE]
+            above[first : first + len(nodes), at : at + _AT_ONCE] = gain - least[at : at + _AT_ONCE]
         for number, node in enumerate(nodes):
-            found[first + number, [node, *own[number]]] = False
+            above[first + number, [node, *own[number]]] = 0.0
+            found[first + number, _largest(above[first + number], 0.0)] = True
     return found.nonzero()
