@@ -13,8 +13,8 @@ a parent.
 
 import math
 from collections.abc import Generator, Iterable, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -36,6 +36,7 @@ SEARCHING = 0.05  # largest predicted gain of a fit's last Newton step, nats; th
 _FAILED = -1e9  # nats: stands for a score that is not finite; no search ends there
 _ALONE = 64  # fits per batch
 _OF_MANY_ROWS = 4  # fits of a table without columns at the rows, between two chances to stop: about a second
+_STEPS_BYTES = 1_000_000_000  # of the steps from fits to others; beyond them the oldest are left out
 _BATCH_CELLS = 8_000_000  # columns × rows of a batch of fits
 
 
@@ -49,8 +50,6 @@ class NodeFit:
         theta: coefficients, (2 + q + WIDTH · k,).
         gain: predicted gain in score with each of the node's candidates, (c,); −∞ for a parent.
         loss: predicted loss in score without each parent, (k,); negative if the score is better without it.
-        add: the initial step with a further candidate, its own coefficients first, (c, WIDTH + P).
-        drop: the initial step without a parent, (k, P).
     """
 
     parents: Parents
@@ -59,13 +58,28 @@ class NodeFit:
     theta: np.ndarray
     gain: np.ndarray
     loss: np.ndarray
-    add: np.ndarray
-    drop: np.ndarray
 
     @property
     def available(self) -> bool:
         """Whether the fit has a finite score."""
         return self.score > _FAILED / 2
+
+
+class Steps(NamedTuple):
+    """The first Newton steps from a fit to fits with one parent more or less.
+
+    Attributes:
+        add: with a further candidate, its own coefficients first, (c, WIDTH + P).
+        drop: without a parent, (k, P).
+    """
+
+    add: np.ndarray
+    drop: np.ndarray
+
+    @property
+    def bytes(self) -> int:
+        """The memory that they take."""
+        return self.add.nbytes + self.drop.nbytes
 
 
 def cost_against(parent: int, child: int, nodes: int, against: float) -> float:
@@ -121,6 +135,8 @@ class Scores(Stepwise[NodeFit]):
             for node, nodes in enumerate(self.candidates)
         ]
         self.larger: list[dict[Parents, Parents]] = [{} for _ in self.candidates]  # keyed by all parents but one
+        self._steps: dict[Wanted, Steps] = {}  # of the fits kept last, the oldest first
+        self._steps_bytes = 0
         self.alone = 0  # number of fits that are not kept here
 
     def replace(self, **changes: Any) -> "Scores":
@@ -148,27 +164,31 @@ class Scores(Stepwise[NodeFit]):
             return self.warm.fits[node][parents].theta
         size = self.design.head
         for number, parent in enumerate(parents):
-            less = self.fits[node].get(parents[:number] + parents[number + 1 :])
-            if less is None or parent not in self.index[node]:
+            less = parents[:number] + parents[number + 1 :]
+            if (steps := self._steps.get((node, less))) is None or parent not in self.index[node]:
                 continue
-            step = less.add[self.index[node][parent]]
-            theta = less.theta + step[WIDTH:]
+            step = steps.add[self.index[node][parent]]
+            theta = self.fits[node][less].theta + step[WIDTH:]
             at = size + WIDTH * number
             return np.concatenate([theta[:at], step[:WIDTH], theta[at:]])
         more = self.larger[node].get(parents)
-        if more is None:
+        if more is None or (steps := self._steps.get((node, more))) is None:
             return None
-        fitted, number = self.fits[node][more], next(i for i, parent in enumerate(more) if parent not in parents)
-        theta = fitted.theta + fitted.drop[number]
+        number = next(i for i, parent in enumerate(more) if parent not in parents)
+        theta = self.fits[node][more].theta + steps.drop[number]
         at = size + WIDTH * number
         return np.concatenate([theta[:at], theta[at + WIDTH :]])
 
-    def keep(self, node: int, fitted: NodeFit) -> None:
-        """Store a fit."""
+    def keep(self, node: int, fitted: NodeFit, steps: Steps) -> None:
+        """Store a fit, and the steps from it as long as they are not too many."""
         parents = fitted.parents
         self.fits[node][parents] = fitted
         for number in range(len(parents)):
             self.larger[node][parents[:number] + parents[number + 1 :]] = parents
+        self._steps[node, parents] = steps
+        self._steps_bytes += steps.bytes
+        while self._steps_bytes > _STEPS_BYTES:
+            self._steps_bytes -= self._steps.pop(next(iter(self._steps))).bytes
 
 
 Task = tuple[Scores, Walk[Result]]
@@ -209,7 +229,7 @@ def make_fits(wanted: Iterable[tuple[Scores, Wanted]]) -> None:
         size = max(1, _BATCH_CELLS // (WIDTH * (most + 1) * scores.design.rows))
         part = [one for one in missing[at : at + size] if len(one[1][1]) <= most]
         for (scores, (node, _)), one in zip(part, _fitted(part), strict=True):
-            scores.keep(node, one)
+            scores.keep(node, *one)
         at += len(part)
 
 
@@ -248,7 +268,7 @@ def _alone(scores: Scores, keys: Sequence[Wanted]) -> list[tuple[float, float]]:
     return found
 
 
-def _fitted(wanted: Sequence[tuple[Scores, Wanted]]) -> list[NodeFit]:
+def _fitted(wanted: Sequence[tuple[Scores, Wanted]]) -> list[tuple[NodeFit, Steps]]:
     """One batch of fits, with the predicted gain or loss of adding or removing a parent."""
     first, keys = wanted[0][0], [key for _, key in wanted]
     fits, problems = _fits(wanted)
@@ -289,8 +309,8 @@ def _begin_anew(design: Design, problems: Problems, which: torch.Tensor, theta: 
 
 def _apart(
     owners: Sequence[Scores], keys: Sequence[Wanted], fits: Fits, more: Additions, less: Removals
-) -> list[NodeFit]:
-    """The single fits of a batch; if one has no finite score, adding or removing any parent may be tried."""
+) -> list[tuple[NodeFit, Steps]]:
+    """The fits of a batch, and the steps from each; if one has no finite score, any parent may be added or removed."""
     kept = []
     theta, ll = fits.theta.numpy(), fits.log_likelihood.numpy()
     evidence, gain, loss = fits.evidence.numpy(), more.evidence.numpy(), less.evidence.numpy()
@@ -311,12 +331,11 @@ def _apart(
             theta[number, :size].astype(np.float32),
             worth,
             loss[number, : len(parents)] - paid,
-            add[number, : len(nodes), : WIDTH + size].copy(),
-            drop[number, : len(parents), :size].copy(),
         )
+        steps = Steps(add[number, : len(nodes), : WIDTH + size].copy(), drop[number, : len(parents), :size].copy())
         if not (np.isfinite(score) and np.isfinite(ll[number])):
             any_more, any_less = np.where(np.isneginf(worth), -np.inf, np.inf), np.full_like(found.loss, -np.inf)
-            zeros = {name: np.zeros_like(getattr(found, name)) for name in ("theta", "add", "drop")}
-            found = replace(found, log_likelihood=np.nan, score=_FAILED, gain=any_more, loss=any_less, **zeros)
-        kept.append(found)
+            theta_0, steps = np.zeros_like(found.theta), Steps(np.zeros_like(steps.add), np.zeros_like(steps.drop))
+            found = NodeFit(parents, np.nan, _FAILED, theta_0, any_more, any_less)
+        kept.append((found, steps))
     return kept

@@ -19,6 +19,7 @@ from disco.metrics import a_top, f1
 from disco.progress import ENOUGH
 from disco.refine import Choice, cost, refine, searches
 from disco.refine import evidence as judging
+from disco.refine import scores as scoring
 from disco.refine.memory import First
 from disco.refine.prior import log_odds
 from disco.refine.scores import AGAINST, Scores, make_fits, resolve
@@ -115,6 +116,19 @@ def test_steps_predict_what_fits_give(known):
         with_it = scores.fits[0][node,]
         assert with_it.score - empty.score == pytest.approx(empty.gain[place], abs=0.6)
         assert with_it.loss[0] == pytest.approx(empty.gain[place], abs=0.6)
+
+
+def test_a_search_with_few_steps_in_memory_ends_at_the_same_graph(known, monkeypatch):
+    design, order = design_of(known.table), list(range(known.table.shape[1]))
+    ends = []
+    for most in (scoring._STEPS_BYTES, 20_000):
+        monkeypatch.setattr(scoring, "_STEPS_BYTES", most)
+        made = Scores(design, all_pairs(len(order)), odds=PRICE)
+        ends.append(searched(made, order))
+        kept = made._steps.values()
+        assert sum(one.add.nbytes + one.drop.nbytes for one in kept) == made._steps_bytes <= most
+        assert (len(kept) < made.made / 2) == (most == 20_000)
+    assert ends[0].parents == ends[1].parents and ends[0].score == pytest.approx(ends[1].score, abs=0.1)
 
 
 def test_the_screen_keeps_weak_and_bent_effects():
