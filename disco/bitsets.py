@@ -1,6 +1,6 @@
 """Sets of small numbers, such as the nodes of a graph, as the bits of an integer."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import numpy as np
 
@@ -27,6 +27,21 @@ def descendants(children: Sequence[int]) -> list[int]:
         for child in members(children[node]):
             below[node] |= 1 << child | below[child]
     return below
+
+
+def reached(nodes: Iterable[int], beside: Callable[[int], int], among: int = -1) -> int:
+    """What some nodes reach from neighbour to neighbour, as a set.
+
+    Args:
+        beside: a node's neighbours.
+        among: the nodes that may be reached; −1 for all.
+    """
+    found, todo = 0, list(nodes)
+    for node in todo:  # grows
+        new = beside(node) & among & ~found
+        found |= new
+        todo += members(new)
+    return found
 
 
 def turned(children: Sequence[int]) -> list[int]:

@@ -1,13 +1,13 @@
 """The graphs over which an effect is averaged, the paths between two nodes in each, and what to adjust for."""
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 import networkx as nx
 import numpy as np
 
-from disco.bitsets import bits, descendants, members, turned
+from disco.bitsets import bits, descendants, members, reached, turned
 from disco.effects.nodes import Key
 
 Path = tuple[Key, ...]  # see `Graphs.paths`
@@ -40,22 +40,23 @@ class Dag:
 
     def between(self, done: Collection[int], outcome: int) -> list[int]:
         """The nodes that the set ones change and that act on the outcome, it among them, causes first; or none."""
-        reached = self.after(done, ~bits(done))  # not through a set node
-        if not reached >> outcome & 1:
+        changed = self.after(done, ~bits(done))  # not through a set node
+        if not changed >> outcome & 1:
             return []
-        ahead = self.before(outcome, reached) | 1 << outcome
+        ahead = self.before(outcome, changed) | 1 << outcome
         found = list(members(ahead))
         place = {node: at for at, node in enumerate(found)}
         below = descendants([bits(place[one] for one in members(self.children[node] & ahead)) for node in found])
-        return sorted(found, key=lambda node: -below[place[node]].bit_count())  # more than what it acts on has
+        # A cause has more nodes below it than what it acts on.
+        return sorted(found, key=lambda node: -below[place[node]].bit_count())
 
     def after(self, nodes: Iterable[int], among: int = -1) -> int:
         """The descendants of nodes along paths among some, as bits; −1 for all."""
-        return _spread(nodes, self.children.__getitem__, among)
+        return reached(nodes, self.children.__getitem__, among)
 
     def before(self, node: int, among: int = -1) -> int:
         """The ancestors of a node along paths among some, as bits; −1 for all."""
-        return _spread([node], lambda one: bits(self.parents[one]), among)
+        return reached([node], lambda one: bits(self.parents[one]), among)
 
     def adjusting(self, done: Collection[int], between: Sequence[int]) -> tuple[int, ...] | None:
         """The valid adjustment set of least variance (Henckel, Perković and Maathuis, JRSS B 2022), ascending.
@@ -139,13 +140,3 @@ class Graphs:
         """By graph, 1 if its edge joins a pair in this direction, −1 in the other, 0 if it has none, (graphs,)."""
         one, other = pair
         return np.array([(dag.children[one] >> other & 1) - (dag.children[other] >> one & 1) for dag in self.dags])
-
-
-def _spread(nodes: Iterable[int], beside: Callable[[int], int], among: int) -> int:
-    """What nodes reach from neighbour to neighbour among some, as bits."""
-    found, todo = 0, list(nodes)
-    for node in todo:  # grows
-        new = beside(node) & among & ~found
-        found |= new
-        todo += members(new)
-    return found

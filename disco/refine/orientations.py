@@ -17,7 +17,7 @@ from itertools import product
 
 import numpy as np
 
-from disco.bitsets import bits, descendants, members, turned
+from disco.bitsets import bits, descendants, members, reached, turned
 from disco.refine.directions import Directions, Known, Pair
 
 MOST_GRAPHS = 400  # of all classes, listed or else drawn
@@ -209,13 +209,7 @@ def _joined(nodes: int, beside: Sequence[int] | dict[int, int]) -> list[int]:
     """Nodes in connected sets, by their neighbours."""
     found = []
     while nodes:
-        reached, new = 0, nodes & -nodes
-        while new:
-            reached |= new
-            around = 0
-            for node in members(new):
-                around |= beside[node]
-            new = around & ~reached
-        found.append(reached)
-        nodes &= ~reached
+        first = next(members(nodes))
+        found.append(reached([first], beside.__getitem__) | 1 << first)
+        nodes &= ~found[-1]
     return found
