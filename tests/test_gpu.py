@@ -78,6 +78,24 @@ def test_recorded_updates_are_those_made_one_by_one(small_table, device, monkeyp
     close(losses(small_table, device, settings=settings), recorded, rtol=1e-5)
 
 
+@pytest.mark.gpu
+def test_a_fit_in_little_memory_goes_on_in_parts(small_table, monkeypatch):
+    """Batches of thousands of rows, which take nearly all of it."""
+    many = pd.concat([small_table] * 50, ignore_index=True)
+    settings = TINY.replace(width=256, batch_size=len(many), joint_epochs=5, projection_epochs=5)
+    torch.cuda.reset_peak_memory_stats()
+    whole, divided, divide = losses(many, "cuda", settings=settings), [], Update._divide
+    monkeypatch.setattr(Update, "_divide", lambda update, rows: (divided.append(rows), divide(update, rows)))
+    share = 0.4 * torch.cuda.max_memory_allocated() / torch.cuda.get_device_properties(0).total_memory
+    torch.cuda.empty_cache()
+    try:
+        torch.cuda.set_per_process_memory_fraction(share)
+        close(losses(many, "cuda", settings=settings), whole, rtol=1e-3)
+    finally:
+        torch.cuda.set_per_process_memory_fraction(1.0)
+    assert divided
+
+
 @pytest.mark.parametrize("projection", ["network", "schur"])
 def test_networks_restored_on_another_device_give_the_same_order_and_scores(small_table, device, projection):
     """There and back."""

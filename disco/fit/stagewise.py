@@ -123,10 +123,10 @@ class Stages:
             batch = draw_projection(rows, top, settings, generator)
             return batch._replace(mask=_mask(batch.mask, remaining).expand_as(batch.mask))
 
-        def loss(network: Any, batch: Any) -> Tensor:
+        def loss(network: Any, batch: Any, whole: Any) -> Tensor:
             with torch.no_grad():
                 larger = with_larger(batch)
-            return masked_losses(network, batch, self.joint, larger, settings)
+            return masked_losses(network, batch, whole, self.joint, larger, settings)
 
         training = Training.start(self.network)
         update = training.update(loss, settings.projection_gradient_norm)

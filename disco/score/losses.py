@@ -6,7 +6,8 @@ Joint loss (paper, *Denoising Score-Entropy Objective*, R = V): for t ~ U(ε_t, 
 
 averaged over the batch. Projection loss (*Score-Entropy Training*): for log σ uniform and a random R, ℓ_SE
 between the correction e^c and s_θ(x) / s_θ(x_R, fill), averaged over the neighbours of j ∈ R, plus the same
-on R = V, where the target correction is 1.
+on R = V, where the target correction is 1. Each is a sum over a batch's rows, so it can be computed in parts, which
+must know the whole batch: it has the divisor.
 
 The adjustment's numbers at a row, (c,), accompany every noisy draw of that row unchanged.
 """
@@ -80,6 +81,11 @@ Batch = JointBatch | ProjectionBatch
 def stacked(folds: Sequence[Batch]) -> Batch:
     """Stack one batch per fold, without a fold axis, into one batch."""
     return type(folds[0])._make(torch.stack(parts) for parts in zip(*folds, strict=True))
+
+
+def divided(batch: Batch, rows: int) -> list[Batch]:
+    """The parts of a batch, each of at most `rows` rows of every fold."""
+    return [type(batch)._make(values) for values in zip(*(value.split(rows, dim=1) for value in batch), strict=True)]
 
 
 Draw = Callable[[Clean, int, Settings, torch.Generator], Batch]
@@ -161,19 +167,19 @@ def score_entropy(log_prediction: Tensor, log_target: Tensor) -> Tensor:
     return torch.exp(log_prediction) - target + target * (log_target - log_prediction)
 
 
-def joint_losses(network: JointNetwork, batch: JointBatch, settings: Settings) -> Tensor:
-    """The joint loss of every fold, (F,)."""
+def joint_losses(network: JointNetwork, batch: JointBatch, whole: JointBatch, settings: Settings) -> Tensor:
+    """What a part of a batch adds to the joint loss of every fold, (F,): all of it where `batch` is `whole`."""
     predicted = network(batch.noisy, batch.given, batch.sigma.log()).clamp_max(_LOG_RATIO_BOUND)
     inside = neighbour_mask(batch.noisy, network.features.top[:, None, None])
     entries = torch.where(inside, score_entropy(predicted, batch.target), 0.0)
     sigma_rate = batch.sigma * math.log(settings.sigma_max / settings.sigma_min)
-    return (entries.sum(dim=(2, 3)) * sigma_rate).mean(dim=1)
+    return (entries.sum(dim=(2, 3)) * sigma_rate).mean(dim=1) * (batch.noisy.shape[1] / whole.noisy.shape[1])
 
 
 def projection_losses(
-    network: ProjectionNetwork, batch: ProjectionBatch, joint: JointNetwork, settings: Settings
+    network: ProjectionNetwork, batch: ProjectionBatch, whole: ProjectionBatch, joint: JointNetwork, settings: Settings
 ) -> Tensor:
-    """The projection loss of every fold, including the full-set term, (F,)."""
+    """What a part of a batch adds to the projection loss of every fold, including the full-set term, (F,)."""
     clip, rows = settings.log_clip, batch.noisy.shape[1]
     log_sigma, given = batch.sigma.log().repeat(1, 2), batch.given.repeat(1, 2, 1)
     with torch.no_grad():
@@ -183,19 +189,25 @@ def projection_losses(
     # The same pass also evaluates the full set: the same rows with a mask of ones.
     masks = torch.cat([batch.mask, torch.ones_like(batch.mask)], dim=1)
     correction = network(batch.noisy.repeat(1, 2, 1), masks, given, log_sigma).clamp(-clip, clip)
-    inside = neighbour_mask(batch.noisy, network.features.top[:, None, None])
-    remaining = inside & (batch.mask[..., None] > 0)
-    masked = _mean(score_entropy(correction[:, :rows], target), remaining)
-    full = _mean(score_entropy(correction[:, rows:], torch.zeros_like(target)), inside)
+    inside, remaining = _included(network, batch)
+    all_inside, all_remaining = _included(network, whole)
+    masked = _added(score_entropy(correction[:, :rows], target), remaining, all_remaining)
+    full = _added(score_entropy(correction[:, rows:], torch.zeros_like(target)), inside, all_inside)
     return masked + settings.full_set_weight * full
 
 
 def masked_losses(
-    network: ProjectionNetwork, batch: ProjectionBatch, joint: JointNetwork, larger: Tensor, settings: Settings
+    network: ProjectionNetwork,
+    batch: ProjectionBatch,
+    whole: ProjectionBatch,
+    joint: JointNetwork,
+    larger: Tensor,
+    settings: Settings,
 ) -> Tensor:
-    """The projection loss of every fold without the full-set term, (F,).
+    """What a part of a batch adds to the projection loss of every fold without the full-set term, (F,).
 
     Args:
+        whole: the batch.
         larger: log concrete score of a set that contains each row's R, (F, n, d, 2), without gradient.
     """
     clip, log_sigma = settings.log_clip, batch.sigma.log()
@@ -203,10 +215,17 @@ def masked_losses(
         baseline = joint(network.filled(batch.noisy, batch.mask), batch.given, log_sigma)
         target = (larger - baseline).clamp(-clip, clip)
     correction = network(batch.noisy, batch.mask, batch.given, log_sigma).clamp(-clip, clip)
+    (_, remaining), (_, all_remaining) = _included(network, batch), _included(network, whole)
+    return _added(score_entropy(correction, target), remaining, all_remaining)
+
+
+def _included(network: ProjectionNetwork, batch: ProjectionBatch) -> tuple[Tensor, Tensor]:
+    """The entries whose neighbour is in the grid, and those of remaining nodes among them, (F, n, d, 2)."""
     inside = neighbour_mask(batch.noisy, network.features.top[:, None, None])
-    return _mean(score_entropy(correction, target), inside & (batch.mask[..., None] > 0))
+    return inside, inside & (batch.mask[..., None] > 0)
 
 
-def _mean(entries: Tensor, included: Tensor) -> Tensor:
+def _added(entries: Tensor, included: Tensor, whole: Tensor) -> Tensor:
+    """What a part's entries add to the mean over the included entries of the whole batch, (F,)."""
     total = torch.where(included, entries, 0.0).sum(dim=(1, 2, 3))
-    return total / included.sum(dim=(1, 2, 3)).clamp_min(1)
+    return total / whole.sum(dim=(1, 2, 3)).clamp_min(1)

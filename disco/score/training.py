@@ -185,8 +185,7 @@ def train_joint(training: Training, rows: TrainingRows, plan: Plan) -> Iterator[
         _fixed_draws(draw_joint, part.take(slice(rows.holdout[fold])), top, settings, (_JOINT, fold))
         for fold, (part, top) in enumerate(zip(rows.train, rows.tops, strict=True))
     ]
-    loss = _loss_of(joint_losses, settings)
-    update = training.update(loss, settings.joint_gradient_norm)
+    update = training.update(_loss_of(joint_losses, settings), settings.joint_gradient_norm)
     while training.epoch < plan.joint.epochs and training.active:
         active = list(training.active)
         batches = epoch_batches(
@@ -202,7 +201,7 @@ def train_joint(training: Training, rows: TrainingRows, plan: Plan) -> Iterator[
         measured, decides = _validations(training.epoch, plan)
         validation = [math.nan] * len(active)
         if measured or decides:
-            validation = _evaluate(training.network, [fixed[fold] for fold in active], loss)
+            validation = _evaluate(update, [fixed[fold] for fold in active])
         shown = training.spread(validation)
         if decides:
             training.judge(validation, settings)
@@ -233,8 +232,7 @@ def train_projection(training: Training, joint: JointNetwork, rows: TrainingRows
         _fixed_draws(draw_projection, rows.held_out[fold], rows.tops[fold], settings, (_PROJECTION, fold))
         for fold in folds
     ]
-    loss = _loss_of(projection_losses, settings, joint)
-    update = training.update(loss, settings.projection_gradient_norm)
+    update = training.update(_loss_of(projection_losses, settings, joint), settings.projection_gradient_norm)
     while training.epoch < plan.projection.epochs:
         keys = [(settings.seed, _PROJECTION, fold, training.epoch) for fold in folds]
         train_rows, tops = [rows.train[fold] for fold in folds], [rows.tops[fold] for fold in folds]
@@ -244,7 +242,7 @@ def train_projection(training: Training, joint: JointNetwork, rows: TrainingRows
         is_last = training.epoch == plan.projection.epochs
         validation = [math.nan] * len(folds)
         if is_last or training.epoch % settings.monitor_every == 0:
-            validation = _evaluate(training.network, fixed, loss)
+            validation = _evaluate(update, fixed)
         if is_last:
             training.keep(_finite(validation))
         yield Epoch(training.epoch, tuple(train), tuple(validation), tuple(training.best_epoch))
@@ -252,7 +250,7 @@ def train_projection(training: Training, joint: JointNetwork, rows: TrainingRows
 
 
 def _loss_of(losses: Callable[..., Tensor], settings: Settings, *fixed: JointNetwork) -> Loss:
-    return lambda network, batch: losses(network, batch, *fixed, settings)
+    return lambda network, batch, whole: losses(network, batch, whole, *fixed, settings)
 
 
 def one_epoch(training: Training, batches: Iterator[Batch], update: Update, rates: Sequence[float]) -> list[float]:
@@ -300,9 +298,8 @@ def _fixed_draws(draw: Callable, rows: Clean, top: int, settings: Settings, key:
     return draw(repeated, top, settings, stream(rows.ranks.device, settings.seed, _VALIDATION, *key))
 
 
-@torch.no_grad()
-def _evaluate(network: nn.Module, fixed: Sequence[Batch], loss: Loss) -> list[float]:
+def _evaluate(update: Update, fixed: Sequence[Batch]) -> list[float]:
     """Each fold's loss on its fixed draws; all folds use as many as the smallest has."""
     rows = min(batch.noisy.shape[0] for batch in fixed)
     parts = [type(batch)._make(value[:rows] for value in batch) for batch in fixed]
-    return loss(network, stacked(parts)).tolist()
+    return update.losses(stacked(parts)).tolist()

@@ -1,7 +1,8 @@
 """One update of a network: its losses, their gradients, one step of Adam, for all folds in one batch.
 
 An update is hundreds of short operations. A GPU does most of them faster than Python can start them, so there they are
-recorded once for each shape of batch, as a CUDA graph, and from then on started together.
+recorded once for each shape of batch, as a CUDA graph, and from then on started together. A batch that does not fit in
+a GPU's memory goes through the network in parts, whose gradients are added.
 """
 
 from collections.abc import Callable, Sequence
@@ -11,9 +12,9 @@ import torch
 from torch import Tensor, nn
 
 from disco.score.adam import Adam
-from disco.score.losses import Batch
+from disco.score.losses import Batch, divided
 
-Loss = Callable[[nn.Module, Batch], Tensor]
+Loss = Callable[[nn.Module, Batch, Batch], Tensor]
 
 
 class Update:
@@ -22,27 +23,60 @@ class Update:
     Args:
         network: changed in place.
         optimizer: of its parameters.
-        loss: of the network and a batch, (F,).
+        loss: of the network, a part of a batch and the batch: what the part adds to its losses, (F,).
         norm_bound: the largest norm of a fold's gradient.
+
+    Raises:
+        OutOfMemoryError: when called, the memory of the GPU is too small for one row.
     """
 
     def __init__(self, network: nn.Module, optimizer: Adam, loss: Loss, norm_bound: float) -> None:
         self._network, self._optimizer, self._loss, self._norm_bound = network, optimizer, loss, norm_bound
+        self._most: int | None = None  # rows of a part, once memory was short
         self._recorded: dict[tuple[torch.Size, ...], _Recorded | None] = {}
         self._stream: torch.cuda.Stream | None = None  # to record on; libraries keep memory for each stream
 
     def __call__(self, batch: Batch, rate: float) -> Tensor:
         """Update with a learning rate; returns the losses before it, (F,), until the next call."""
         self._optimizer.rate = rate
-        return self._replayed(batch) if batch.noisy.is_cuda else self._made(batch)
+        return self._replayed(batch) if batch.noisy.is_cuda and self._most is None else self._made(batch)
+
+    @torch.no_grad()
+    def losses(self, batch: Batch) -> Tensor:
+        """The losses without an update, (F,)."""
+        return self._by_parts(batch, lambda part: self._loss(self._network, part, batch))
 
     def _made(self, batch: Batch) -> Tensor:
-        losses = self._loss(self._network, batch)
-        self._network.zero_grad()
+        losses = self._by_parts(batch, lambda part: self._with_gradient(part, batch))
+        self._move()
+        return losses
+
+    def _with_gradient(self, part: Batch, whole: Batch) -> Tensor:
+        losses = self._loss(self._network, part, whole)
         losses.sum().backward()
+        return losses.detach()
+
+    def _move(self) -> None:
         clip_gradients(list(self._network.parameters()), self._norm_bound)
         self._optimizer.step()
-        return losses.detach()
+
+    def _by_parts(self, batch: Batch, added: Callable[[Batch], Tensor]) -> Tensor:
+        """The sum over the parts of a batch; what does not fit in memory is begun again in smaller parts."""
+        whole = batch.noisy.shape[1]
+        while True:
+            rows = min(self._most or whole, whole)
+            self._network.zero_grad()
+            try:
+                return torch.stack([added(part) for part in divided(batch, rows)]).sum(dim=0)
+            except torch.OutOfMemoryError:
+                if rows == 1:
+                    raise
+            self._divide((rows + 1) // 2)
+
+    def _divide(self, rows: int) -> None:
+        """From now on compute in parts of so many rows, and record nothing, which takes memory of its own."""
+        self._most, self._recorded = rows, {}
+        torch.cuda.empty_cache()
 
     def _replayed(self, batch: Batch) -> Tensor:
         """The update by its recording; the first of each shape is made, so that libraries have their memory."""
@@ -60,18 +94,25 @@ class Update:
                 self._recorded[shapes] = None
                 return losses
             recorded = self._recorded[shapes] = self._record(batch)
+            if recorded is None:
+                self._divide(batch.noisy.shape[1])
+                return self._made(batch)
         for kept, value in zip(recorded.batch, batch, strict=True):
             kept.copy_(value)
         recorded.graph.replay()
         return recorded.losses
 
-    def _record(self, batch: Batch) -> "_Recorded":
-        """Record an update without making it; other threads may use the GPU meanwhile."""
-        graph, own = torch.cuda.CUDAGraph(), type(batch)._make(value.clone() for value in batch)
+    def _record(self, batch: Batch) -> "_Recorded | None":
+        """Record an update without making it, or None without memory; other threads may use the GPU meanwhile."""
         self._network.zero_grad()
-        with torch.cuda.graph(graph, stream=self._stream, capture_error_mode="thread_local"):
-            losses = self._made(own)
-        return _Recorded(graph, own, losses)
+        try:
+            graph, own = torch.cuda.CUDAGraph(), type(batch)._make(value.clone() for value in batch)
+            with torch.cuda.graph(graph, stream=self._stream, capture_error_mode="thread_local"):
+                losses = self._with_gradient(own, own)
+                self._move()
+            return _Recorded(graph, own, losses)
+        except torch.OutOfMemoryError:
+            return None
 
 
 class _Recorded(NamedTuple):

@@ -14,9 +14,13 @@ from disco.score.corruption import neighbour_mask
 from disco.score.losses import (
     Clean,
     ProjectionBatch,
+    divided,
     draw_joint,
     draw_masks,
+    draw_projection,
+    epoch_batches,
     joint_losses,
+    masked_losses,
     projection_losses,
     score_entropy,
     stacked,
@@ -120,7 +124,7 @@ def test_joint_loss_weights_and_masks_as_in_the_paper(folds):
                     u = predicted[0, row, node, direction].exp().item()
                     v = batch.target[0, row, node, direction].exp().item()
                     expected += rate * (u - v + v * math.log(v / u)) / 5
-    assert joint_losses(joint, batch, SETTINGS).item() == pytest.approx(expected, rel=1e-4)
+    assert joint_losses(joint, batch, batch, SETTINGS).item() == pytest.approx(expected, rel=1e-4)
 
 
 def test_projection_loss_as_in_the_paper(folds):
@@ -130,7 +134,7 @@ def test_projection_loss_as_in_the_paper(folds):
     sigma = torch.tensor([[0.01, 0.1, 1.0, 2.0]])
     given = torch.zeros(1, 4, 0)
     batch = ProjectionBatch(noisy, sigma, mask, given)
-    found = projection_losses(projection, batch, joint, SETTINGS.replace(full_set_weight=0.5))
+    found = projection_losses(projection, batch, batch, joint, SETTINGS.replace(full_set_weight=0.5))
     filled = torch.where(mask > 0, noisy, projection.fill[:, None])
     target = joint(noisy, given, sigma.log()) - joint(filled, given, sigma.log())
     inside = neighbour_mask(noisy, folds[0].top)
@@ -138,6 +142,64 @@ def test_projection_loss_as_in_the_paper(folds):
     whole = projection(noisy, torch.ones_like(mask), given, sigma.log())
     full = score_entropy(whole, torch.zeros_like(whole))[inside].mean()
     assert found.item() == pytest.approx((masked + 0.5 * full).item(), rel=1e-5)
+
+
+def test_the_parts_of_a_batch_add_up_to_its_losses(folds):
+    """Also where they have different numbers of entries: of a last part, near the edge of the grid, of small sets."""
+    joint, projection = new_networks(folds, SETTINGS)
+    rows = [Clean(torch.as_tensor(fold.train), torch.zeros(len(fold.train), 0)) for fold in folds]
+    tops, keys = [fold.top for fold in folds], [(0, 1, number) for number in range(3)]
+    joint_batch, batch = (
+        next(epoch_batches(draw, rows, tops, keys, SETTINGS, 16)) for draw in (draw_joint, draw_projection)
+    )
+
+    def masked(part, whole):
+        larger = torch.stack([part.noisy.sin(), part.noisy.cos()], dim=-1)
+        return masked_losses(projection, part, whole, joint, larger, SETTINGS)
+
+    losses = [
+        (joint_batch, lambda part, whole: joint_losses(joint, part, whole, SETTINGS)),
+        (batch, lambda part, whole: projection_losses(projection, part, whole, joint, SETTINGS)),
+        (batch, masked),
+    ]
+    for whole, loss in losses:
+        parts = divided(whole, 5)
+        assert [part.noisy.shape[1] for part in parts] == [5, 5, 5, 1]
+        assert torch.allclose(sum(loss(part, whole) for part in parts), loss(whole, whole), rtol=1e-5)
+
+
+@pytest.mark.parametrize("failing", [{1}, {3, 5, 6}, {1, 2, 3, 4}])
+def test_a_gpu_without_memory_goes_on_in_parts(folds, failing, monkeypatch):
+    """The same updates up to rounding, whichever passes through the networks fail."""
+
+    def trained():
+        joint, projection, rows = start(folds)
+        epochs = [*train_joint(joint, rows, PLAN)]
+        served = new_networks(folds, SETTINGS)[0]
+        served.load_state_dict({**served.state_dict(), **joint.best})
+        return [*epochs, *train_projection(projection, served, rows, PLAN)], [joint.best, projection.best]
+
+    def failing_some(losses, sizes):
+        def found(network, batch, *others):
+            sizes.append(batch.noisy.shape[1])
+            if len(sizes) in failing:
+                raise torch.OutOfMemoryError
+            return losses(network, batch, *others)
+
+        return found
+
+    epochs, networks = trained()
+    seen = {}
+    for losses in (joint_losses, projection_losses):
+        seen[losses] = []
+        monkeypatch.setattr(f"disco.score.training.{losses.__name__}", failing_some(losses, seen[losses]))
+    again, there = trained()
+    assert all(max(sizes[-8:]) == 16 // 2 ** len(failing) for sizes in seen.values())
+    for one, other in zip(epochs, again, strict=True):
+        assert one.train == pytest.approx(other.train, rel=1e-4) and one.best == other.best
+        assert one.validation == pytest.approx(other.validation, rel=1e-4, nan_ok=True)
+    for one, other in zip(networks, there, strict=True):
+        assert all(torch.allclose(one[name], other[name], atol=1e-4) for name in one)
 
 
 def test_masks_follow_their_distribution():
