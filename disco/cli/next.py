@@ -6,6 +6,7 @@ from typing import Any
 
 import pandas as pd
 
+from disco.cli.progress import Progress
 from disco.cli.roles import listed as names_in
 from disco.cli.saying import say, say_json, sentence, short, write
 from disco.files import plain
@@ -14,6 +15,7 @@ from disco.runs import next_experiment, open_run
 from disco.table import spreadsheets
 from disco.words import how_many, listed
 
+_SEVERAL = 50  # nodes; of more it takes seconds, with progress
 _MOST_NODES, _MOST_PAIRS = 20, 8  # in the text
 
 
@@ -23,7 +25,9 @@ def run(arguments: argparse.Namespace) -> None:
     Raises:
         InputError: there is no such run, it has no refinement, or a node is unknown.
     """
-    found = next_experiment.of(open_run(arguments.run), names_in(arguments.nodes) or None)
+    run, nodes = open_run(arguments.run), names_in(arguments.nodes) or None
+    with Progress() as progress:
+        found = next_experiment.of(run, nodes, callback=progress if len(run.nodes) > _SEVERAL else None)
     if arguments.format == "json":
         say_json(plain(_as_json(found)))
     elif arguments.format == "csv":

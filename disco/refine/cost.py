@@ -1,16 +1,24 @@
 """About how long the searches of a refinement take, in seconds of one core of the reference machine, and its memory.
 
 `disco.work.refine_forecast` explains the formula of the time, and what it was measured on. The memory was measured with
-200 to 5,000 columns of 2,000 rows (`benchmarks.many_columns`), and with up to 200,000 rows.
+200 to 5,000 columns of 2,000 rows (`benchmarks.many_columns`), with up to 200,000 rows, and on real tables of 40 to 200
+columns, where most pairs may be related and each node has many fits.
 """
 
 from disco.refine.limits import MOST_ROWS
 
+_MOST_OF_STEPS = 1.3e9  # bytes of the steps from fits to others, whose sum `disco.refine.scores` bounds, and of those
 
-def peak_bytes(rows: int, nodes: int) -> int:
-    """A generous estimate of the memory of a refinement, in bytes, without the libraries and the table itself."""
+
+def peak_bytes(rows: int, nodes: int, pairs: float = 0.0) -> int:
+    """A generous estimate of the memory of a refinement, in bytes, without the libraries and the table itself.
+
+    Args:
+        pairs: number of pairs that pass the screen; 0 before it.
+    """
     beyond = 40 * rows if rows > MOST_ROWS else 0
-    return int(60e6 + (100 * min(rows, MOST_ROWS) + beyond) * nodes + 20 * nodes**2)
+    fits = min(1200 * pairs * (2 * pairs / nodes) ** 2, _MOST_OF_STEPS)
+    return int(60e6 + (100 * min(rows, MOST_ROWS) + beyond) * nodes + 20 * nodes**2 + fits)
 
 
 def of_fits(pairs: float, rows: int) -> float:

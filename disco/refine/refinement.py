@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Collection, Generator, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -84,8 +83,8 @@ def refine(
     draws = {} if choice.bootstrap or choice.folds else {"bootstrap": 0.0}
     reporter = Reporter(callback, {**WEIGHTS, **draws}, STOPPED, choice.seconds)
     given, aside = prepare(table, roles), ignored(table, roles)
-    many, nodes = given.counts.shape
-    check_memory(f"A refinement of {many:,} rows × {nodes:,} columns", partial(cost.peak_bytes, many), nodes, "cpu")
+    many = len(given.counts)
+    _check_memory(many, given.counts.shape[1])
     whole, notes, rows = None, list[str](), searched_rows(given.counts.to_numpy())
     shown = contrasts(given, choice.margin)
     notes += remarks(given, shown)
@@ -97,6 +96,7 @@ def refine(
     given, columns = contexts_as_columns(given)
     task = Task.of(given.counts, choice, settings, order, edges, given.adjustment, knowledge, shown, columns)
     candidates = _candidates(task, reporter)
+    _check_memory(many, len(candidates), sum(map(len, candidates)) / 2)
     key = key_of(task.design.ranks.numpy(), choice, order, candidates, given.adjustment, knowledge)
     kept = Memory.of(None if memory is None else Path(memory), key, task.names)
     result = _searched(task, candidates, kept, reporter, whole, tells_decided=not found)
@@ -129,13 +129,26 @@ def _searched(
     return result.having(notes=(*notes, *result.notes))
 
 
+def _check_memory(rows: int, nodes: int, pairs: float = 0.0) -> None:
+    """Refuse a table for which too little memory is free.
+
+    Args:
+        pairs: number of pairs that pass the screen; 0 before it.
+
+    Raises:
+        InputError: it needs more; says how many columns would fit, with as large a share of all pairs.
+    """
+    needed = lambda some: cost.peak_bytes(rows, some, pairs * (some / nodes) ** 2)  # noqa: E731
+    check_memory(f"A refinement of {rows:,} rows × {nodes:,} columns", needed, nodes, "cpu")
+
+
 def _candidates(task: Task, reporter: Reporter) -> list[tuple[int, ...]]:
     """The pairs that pass the screen, by node."""
     nodes = task.design.nodes
     reporter.step("screen", 0, nodes, message="screen: compiling (takes some seconds the first time)")
     fit(task.design, Problems.of([(0, ())]))
     reporter.step("screen", 0, nodes, message="screen: testing which pairs may be related")
-    return screen(task.design, also=task.also, rules=task.rules, reporter=reporter)
+    return screen(task.design, also=task.also, rules=task.rules, reporter=reporter, within=task)
 
 
 def _judged(task: Task, whole: Design | None, part: tuple[Searched, bool], reporter: Reporter) -> Judged:

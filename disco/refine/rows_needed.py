@@ -17,6 +17,7 @@ import numpy as np
 import pandas as pd
 
 from disco.likelihood.model import Model
+from disco.progress import SILENT, Reporter
 from disco.refine.many_rows import searched_rows
 from disco.refine.prior import BEFORE
 from disco.table.prepared import Prepared
@@ -26,17 +27,20 @@ _REACH = 1.959963984540054 + 0.8416212335729143  # z(.975) + z(.8)
 _LEAST = 1e-9  # smallest |log ratio| that counts as an effect
 
 
-def rows_needed(given: Prepared, parents: Mapping[tuple[int, int], tuple[int, ...]]) -> dict[tuple[int, int], float]:
+def rows_needed(
+    given: Prepared, parents: Mapping[tuple[int, int], tuple[int, ...]], reporter: Reporter = SILENT
+) -> dict[tuple[int, int], float]:
     """Rows per arm for each pair (x, y), by number; infinite without a predicted effect.
 
     Args:
         given: the table; of many rows, those that a refinement searches.
         parents: by pair, the parents of y, with x among them.
+        reporter: receives the number of finished pairs.
     """
     rows = searched_rows(given.counts.to_numpy())
     given, names = given if rows is None else given.take(rows), list(given.counts.columns)
     models, found = dict[tuple[int, tuple[int, ...]], Model](), {}
-    for (x, y), others in parents.items():
+    for (x, y), others in reporter.each("rows", list(parents.items()), "pair"):
         if (y, others) not in models:
             columns = [names[node] for node in others]
             part = given.counts[[names[y], *columns]]

@@ -9,6 +9,7 @@ either node names it, so a hub keeps all of its neighbours.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Protocol
 
 import numpy as np
 import torch
@@ -33,8 +34,20 @@ _SIDE_BY_SIDE = 16  # nodes fitted in one batch
 _PART = 128  # nodes screened by one call
 
 
+class HasDesign(Protocol):
+    """What has a table's design, as a task."""
+
+    @property
+    def design(self) -> Design: ...
+
+
 def screen(
-    design: Design, *, also: np.ndarray | None = None, rules: Resolved | None = None, reporter: Reporter = SILENT
+    design: Design,
+    *,
+    also: np.ndarray | None = None,
+    rules: Resolved | None = None,
+    reporter: Reporter = SILENT,
+    within: HasDesign | None = None,
 ) -> list[tuple[int, ...]]:
     """Every node's candidates, ascending; symmetric.
 
@@ -43,6 +56,7 @@ def screen(
         also: mask of pairs to keep in any case, for instance another method's edges, (d, d).
         rules: pairs forbidden in both directions are excluded, and required ones are kept.
         reporter: receives the number of finished nodes before every batch.
+        within: the task of this design, if later work shares it too: then a worker gets the table once.
     """
     nodes = design.nodes
     share = min(_FALSE / max(nodes - 1, 1), 0.5)
@@ -52,7 +66,7 @@ def screen(
         neighbours += [_largest(row, least) for row in partial]
     for node, own in enumerate(neighbours):
         kept[node, own] = True
-    kept |= _standing_out(design, neighbours, share, reporter)
+    kept |= _standing_out(within or design, neighbours, share, reporter)
     if also is not None:
         kept |= also
     if rules is not None:
@@ -200,32 +214,39 @@ def _largest(values: np.ndarray, least: float) -> list[int]:
     return sorted(found[np.argsort(-values[found], kind="stable")[:_MOST]].tolist())
 
 
-def _standing_out(design: Design, neighbours: Sequence[list[int]], share: float, reporter: Reporter) -> np.ndarray:
+def _standing_out(
+    shared: Design | HasDesign, neighbours: Sequence[list[int]], share: float, reporter: Reporter
+) -> np.ndarray:
     """Pairs with a large Rao statistic in the model of a node on its neighbours, (d, d); the child is the row.
 
     Args:
-        design: the table.
+        shared: the table, or its task.
         neighbours: of every node, ascending.
         share: allowed share of pairs kept by chance.
         reporter: receives the number of finished nodes before every part.
     """
+    design = _design_of(shared)
     least, found = chdtri(design.width[: design.nodes], share) / 2, np.zeros((design.nodes,) * 2, dtype=bool)
     asked = [(part, [neighbours[node] for node in part], least) for part in parts_of(design.nodes)]
-    for (part, *_), pairs in zip(asked, each(_outstanding, (design,), asked, reporter), strict=True):
+    for (part, *_), pairs in zip(asked, each(_outstanding, (shared,), asked, reporter), strict=True):
         reporter.check(part.stop)
         found[pairs[0] + part.start, pairs[1]] = True
     return found
 
 
+def _design_of(shared: Design | HasDesign) -> Design:
+    return shared if isinstance(shared, Design) else shared.design
+
+
 def _outstanding(
-    design: Design, asked: tuple[range, list[list[int]], np.ndarray], reporter: Reporter
+    shared: Design | HasDesign, asked: tuple[range, list[list[int]], np.ndarray], reporter: Reporter
 ) -> tuple[np.ndarray, ...]:
     """The pairs of some nodes: the children, counted from the first of these, and the others.
 
     Args:
         asked: these nodes, their neighbours, and the least statistic of every node, (d,).
     """
-    part, neighbours, each_least = asked
+    design, (part, neighbours, each_least) = _design_of(shared), asked
     least, above = torch.as_tensor(each_least), np.zeros((len(part), design.nodes))
     found = np.zeros((len(part), design.nodes), dtype=bool)
     for first in range(0, len(part), _SIDE_BY_SIDE):

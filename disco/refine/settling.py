@@ -25,6 +25,7 @@ from disco.bitsets import descendants, members, turned
 from disco.checks import require, require_types, whole_from
 from disco.errors import InputError
 from disco.knowledge import Knowledge
+from disco.progress import Callback, Reporter
 from disco.refine.left import Left
 from disco.refine.orientations import MOST_GRAPHS, Class
 from disco.refine.result import Refined
@@ -35,6 +36,8 @@ from disco.words import listed
 NODES = ("node", "settled", "settled_if_hidden", "pairs", "rows", "fewest_rows", "most_rows")
 PAIRS = ("node", "parent", "child", "settled", "settled_if_hidden", "rows")
 _FEWEST_GRAPHS = 8  # of a class, if they are drawn
+_WORK = {"classes": 1.0, "graphs": 3.0, "rows": 6.0}  # about the shares of the time
+_STOPPED = "The comparison of the graphs was stopped."
 NOTHING_OPEN = "No direction is open, so no experiment is needed to settle one."
 
 
@@ -69,6 +72,7 @@ def next_experiment(
     nodes: Sequence[str] | None = None,
     with_rows: bool = True,
     seed: int = 0,
+    callback: Callback | None = None,
 ) -> Next:
     """Which node to set next, to settle the most open directions.
 
@@ -79,25 +83,27 @@ def next_experiment(
         nodes: those that can be set; all by default.
         with_rows: whether to predict how many rows an experiment needs, which fits a model to every open pair.
         seed: of the draws, if there are too many graphs to list.
+        callback: receives an event after every graph of a search, class of graphs and pair; returning False stops.
 
     Raises:
         InputError: a node is unknown, or the table, roles or knowledge are not those of the refinement.
     """
     require_types(refined=(refined, Refined), knowledge=(knowledge, Knowledge | None))
     require("seed", seed, whole_from(0))
-    given = None if table is None else prepare(table, roles)
+    given, reporter = None if table is None else prepare(table, roles), Reporter(callback, _WORK, _STOPPED)
     names = list(refined.order if given is None else given.counts.columns)
     edges = Left.of(refined, names, given, knowledge)
     index = {name: number for number, name in enumerate(names)}
     for name in nodes or ():
         if name not in index:
             raise InputError(f'There is no node "{name}" to set; the table has {listed(names, 20)}.')
-    counted = _counted(edges, sorted({index[name] for name in nodes}) if nodes is not None else range(len(names)), seed)
+    settable = sorted({index[name] for name in nodes}) if nodes is not None else range(len(names))
+    counted = _counted(edges, settable, seed, reporter)
     rows = dict[tuple[int, int], float]()
     if given is not None and with_rows and edges.open:
         from disco.refine.rows_needed import rows_needed  # imports torch
 
-        rows = rows_needed(given, counted.parents)
+        rows = rows_needed(given, counted.parents, reporter)
     return _told(edges, counted, rows, names)
 
 
@@ -130,16 +136,17 @@ class _Counted(NamedTuple):
     is_exact: bool
 
 
-def _counted(edges: Left, settable: Sequence[int], seed: int) -> _Counted:
-    classes = edges.classes()
+def _counted(edges: Left, settable: Sequence[int], seed: int, reporter: Reporter) -> _Counted:
+    classes = edges.classes(reporter=reporter)
     most = max(_FEWEST_GRAPHS, MOST_GRAPHS // len(classes))
     shares: dict[tuple[int, int], np.ndarray] = defaultdict(lambda: np.zeros(2))
     parents, total, is_exact = dict[tuple[int, int], tuple[int, ...]](), 0, True
-    for alike, share, _ in classes:
+    for alike, share, _ in reporter.each("graphs", classes, "class"):
         graphs, is_all = alike.graphs(seed, most)
         total, is_exact = total + len(graphs), is_exact and is_all
         settling, weight = _Settling(edges, alike), share / len(graphs)
         for children in graphs:
+            reporter.check()
             above, below = turned(children), descendants(children)
             for node in settable:
                 shown = settling.whatever_is_hidden(node, below[node])

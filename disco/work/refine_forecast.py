@@ -60,6 +60,11 @@ class Trial:
     threads: int
     graph: Sketch = Sketch((), ())
 
+    @property
+    def bytes(self) -> int:
+        """About the memory of a refinement, without the libraries."""
+        return cost.peak_bytes(self.rows, self.nodes, self.pairs)
+
     def range(self, choice: Choice) -> tuple[float, float]:
         """The shortest and the longest time of a refinement at the current load."""
         seconds = self.seconds(choice) * crowding("cpu")

@@ -22,9 +22,11 @@ from disco import DISCO, Settings
 from disco.__main__ import main
 from disco.cluster import VARIABLE, check_memory, each, on, sending, worker
 from disco.errors import FitStopped, InputError
+from disco.likelihood.design import Design as TableDesign
 from disco.methods import find
 from disco.progress import ENOUGH, SILENT, Reporter
 from disco.refine import Choice, refine, scores
+from disco.refine.task import Task
 from disco.runs import COMPARE, REFINE, create_run
 from disco.runs.compared import Asked
 from disco.simulate import Design, simulate
@@ -244,6 +246,15 @@ def test_a_refinement_is_the_same_to_the_last_bit(cluster):
         for name in ("edges", "starts", "tables", "moves", "orders"):
             pd.testing.assert_frame_equal(getattr(there, name), getattr(here, name), check_exact=True)
         assert (there.score, there.fits, there.notes) == (here.score, here.fits, here.notes)
+
+
+def test_a_refinement_sends_its_table_once(cluster, monkeypatch):
+    sent, shared = {}, sending.Cluster._shared
+    monkeypatch.setattr(
+        sending.Cluster, "_shared", lambda self, one: (sent.update({id(one): one}), shared(self, one))[1]
+    )
+    refine(simulate(Design(nodes=8, k=2, rows=300, seed=3)).table, Choice(bootstrap=2, folds=0))
+    assert sum(isinstance(one, TableDesign | Task) for one in sent.values()) == 1
 
 
 def test_workers_that_die_in_mid_search_change_nothing(mortal):

@@ -5,11 +5,12 @@ import time
 from dataclasses import replace
 
 import pytest
-from app_world import booted, frame_with, texts, unfold
+from app_world import booted, button, frame_with, press, texts, unfold
 from made_up import HOSTILE, finished_run, refine_by_hand
 
 from disco.graph import CLASS, NO_SOURCE
 from disco.refine import Choice
+from disco.refine.orientations import Class
 from disco.runs import refined
 from pages.shared.refined import asking, next_experiment
 from pages.shared.work import background, machine
@@ -58,14 +59,31 @@ def test_many_edges_are_compared_without_rows(monkeypatch):
     assert (frame_with(at, "settled_if_hidden")["rows"] == "").all() and "disco next RUN" in texts(at)
 
 
-def test_of_a_large_table_it_is_computed_in_the_background(monkeypatch):
+def test_of_a_large_table_it_is_computed_in_the_background_and_can_be_cancelled(monkeypatch):
     monkeypatch.setattr(asking, "MOST_AT_ONCE", 3)
-    run, may_end, compare = run_with(NO_SOURCE), threading.Event(), next_experiment.engine.of
+    run, begun, may_end, heard = run_with(NO_SOURCE), threading.Event(), threading.Event(), Class.graphs
     monkeypatch.setattr(asking, "PATIENCE", 0.0)
-    monkeypatch.setattr(next_experiment.engine, "of", lambda *one, **more: may_end.wait(60) and compare(*one, **more))
+
+    def waiting(*asked):
+        begun.set()
+        assert may_end.wait(60)
+        return heard(*asked)
+
+    monkeypatch.setattr(Class, "graphs", waiting)
+    key = "graph_next", *asking.key(run, True)
     at = unfold(booted("graph", run=run.id), "graph_next")
-    assert "Comparing the graphs that the rows leave …" in texts(at) and "Set `" not in texts(at)
+    assert begun.wait(60)
+    at.run()
+    (share,) = [bar.value for bar in at.get("progress") if "Comparing the graphs" in bar.proto.text]
+    assert share > 0 and "Set `" not in texts(at)
+    button(at, "Cancel").click().run()
     may_end.set()
-    while background.find(("graph_next", *asking.key(run, True))).is_running:
-        time.sleep(0.01)
+    ended(key)
+    press(at.run(), "Compute it")
+    ended(key)
     assert "of 3 open directions on average" in texts(at.run()) and not at.exception
+
+
+def ended(key):
+    while background.find(key).is_running:
+        time.sleep(0.01)

@@ -334,3 +334,13 @@ def test_the_page_tells_the_range_beside_the_button(monkeypatch):
         app = opened(finished_run(4), PAGE)
         (said,) = [caption.value for caption in app.caption if "The search takes about" in caption.value]
         assert ("Fewer columns or rows make it shorter. Set Bootstrap tables" in said) == is_long
+        assert not app.error
+
+
+@pytest.mark.timed
+def test_the_page_tells_that_the_memory_is_too_small(monkeypatch):
+    done = background.Computation(state="done", result=Trial(1000, 10, 20, pace=1.0, threads=1))
+    monkeypatch.setattr(background, "begin", lambda key, work, failure: background.keep(key, done))
+    monkeypatch.setattr("pages.shared.work.search_time.free_bytes", lambda device: 10_000_000)
+    (said,) = opened(finished_run(4), PAGE).error
+    assert said.value == "It needs about 61 MB of memory, but 10 MB are free. Use fewer columns or rows."

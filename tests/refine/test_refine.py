@@ -298,6 +298,14 @@ def test_a_table_too_large_for_memory_is_refused_with_what_would_fit(known, monk
         refine(known.table)
 
 
+def test_many_pairs_that_need_more_memory_are_refused_after_the_screen(known, monkeypatch):
+    nodes, stages = known.table.shape[1], []
+    monkeypatch.setattr("disco.cluster.free_bytes", lambda device: cost.peak_bytes(len(known.table), nodes))
+    with pytest.raises(InputError, match=r"columns needs .* free. Use at most [2-7] columns, fewer rows\."):
+        refine(known.table, callback=lambda event: stages.append(event.stage))
+    assert set(stages) == {"screen"}
+
+
 def test_an_order_or_edge_of_other_columns_is_refused(known):
     with pytest.raises(InputError, match='"zz"'):
         refine(known.table, QUICK, order=[*known.table.columns[:-1], "zz"])

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 PATIENCE = 1.5  # seconds that a page waits before it shows the progress
 MOST_AT_ONCE = 200  # nodes; the graphs of more are read in the background: of thousands it takes minutes
 STOPPED = "The effect was stopped."
-_FAILURE = "The effect could not be computed"
+_FAILURE = "The answer could not be computed"
 _READING = "Reading the graphs that the rows leave"
 
 
@@ -88,17 +88,16 @@ def begun(key: background.Key, work: Callable[[Callback], object]) -> background
     return key
 
 
-def panel(key: background.Key, words: str, shown: Callable[[Any], None], is_quiet: bool = False) -> bool:
+def panel(key: background.Key, words: str, shown: Callable[[Any], None]) -> bool:
     """The result of a computation, its progress with a button to cancel, or why there is none; whether it has ended.
 
     Args:
         words: beside the progress.
         shown: draws the result.
-        is_quiet: one line instead of the bar and the button.
     """
     job = background.find(key)
     has_ended = job is None or not job.is_running  # before it is drawn: the end of a running one is drawn later
-    background.panel(key, partial(_again, key), shown, lambda _: words, _FAILURE, is_quiet)
+    background.panel(key, partial(_again, key), shown, lambda _: words, _FAILURE)
     return has_ended
 
 

@@ -56,7 +56,7 @@ def _draw(run: Run, with_rows: bool) -> None:
             _shown(_found(run, with_rows))
         return
     key = ("graph_next", *asking.key(run, with_rows))
-    asking.panel(asking.begun(key, lambda _: engine.of(run, with_rows=with_rows)), _COMPARING, _shown, is_quiet=True)
+    asking.panel(asking.begun(key, lambda hear: engine.of(run, with_rows=with_rows, callback=hear)), _COMPARING, _shown)
 
 
 def _shown(found: Next) -> None:

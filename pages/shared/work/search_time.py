@@ -5,9 +5,11 @@ from functools import partial
 
 import streamlit as st
 
+from disco.cluster import free_bytes
 from disco.progress import Callback
 from disco.refine import QUICK, Choice
 from disco.runs import Run
+from disco.words import size
 from disco.work import refine_forecast
 from disco.work.forecast import about
 from disco.work.refine_forecast import Trial
@@ -73,3 +75,5 @@ def _takes(choice: Choice, found: Trial) -> None:
     if high > LONG_SECONDS:
         words.append(SHORTER if choice.bootstrap + choice.folds == 0 else f"{SHORTER} {_QUICK_FIRST}")
     st.caption(" ".join(words))
+    if found.bytes > (free := free_bytes("cpu")):
+        st.error(f"It needs about {size(found.bytes)} of memory, but {size(free)} are free. Use fewer columns or rows.")
