@@ -7,7 +7,7 @@ columns, where most pairs may be related and each node has many fits.
 
 from disco.refine.limits import MOST_ROWS
 
-_MOST_OF_STEPS = 1.3e9  # bytes of the steps from fits to others, whose sum `disco.refine.scores` bounds, and of those
+_MOST_OF_STEPS = 1e9  # bytes; `disco.refine.scores` bounds the steps from fits to others by it
 
 
 def peak_bytes(rows: int, nodes: int, pairs: float = 0.0) -> int:
@@ -16,9 +16,10 @@ def peak_bytes(rows: int, nodes: int, pairs: float = 0.0) -> int:
     Args:
         pairs: number of pairs that pass the screen; 0 before it.
     """
-    beyond = 40 * rows if rows > MOST_ROWS else 0
-    fits = min(1200 * pairs * (2 * pairs / nodes) ** 2, _MOST_OF_STEPS)
-    return int(60e6 + (100 * min(rows, MOST_ROWS) + beyond) * nodes + 20 * nodes**2 + fits)
+    searched, beyond, each = min(rows, MOST_ROWS), 40 * rows if rows > MOST_ROWS else 0, 2 * pairs / nodes
+    fits = pairs * min(each**2, searched / 8)
+    kept = 1500 * fits + min(100 * each * fits, _MOST_OF_STEPS)
+    return int(60e6 + (100 * searched + beyond) * nodes + 20 * nodes**2 + kept)
 
 
 def of_fits(pairs: float, rows: int) -> float:

@@ -68,3 +68,12 @@ def test_the_foretold_memory_is_one_to_two_times_that_measured():
     for line in map(json.loads, RESULTS.read_text().splitlines()):
         measured = (line["peak_mb"] - line["before_mb"]) * 2**20
         assert measured < cost.peak_bytes(2000, line["nodes"]) < 2 * measured, line["nodes"]
+
+
+@pytest.mark.parametrize(
+    ("rows", "nodes", "pairs", "measured"),
+    [(600, 40, 256, 46), (600, 100, 1152, 211), (600, 200, 3386, 634), (1797, 61, 758, 555), (4000, 100, 2020, 1650)],
+)
+def test_the_foretold_memory_of_real_tables_is_one_to_three_times_that_measured(rows, nodes, pairs, measured):
+    """MB, of word counts and digits (benchmarks/log/2026-11-28-memory-of-real-tables.md)."""
+    assert measured < cost.peak_bytes(rows, nodes, pairs) / 1e6 < 3 * measured

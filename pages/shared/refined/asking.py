@@ -88,16 +88,17 @@ def begun(key: background.Key, work: Callable[[Callback], object]) -> background
     return key
 
 
-def panel(key: background.Key, words: str, shown: Callable[[Any], None]) -> bool:
+def panel(key: background.Key, words: str, shown: Callable[[Any], None], is_quiet: bool = False) -> bool:
     """The result of a computation, its progress with a button to cancel, or why there is none; whether it has ended.
 
     Args:
         words: beside the progress.
         shown: draws the result.
+        is_quiet: one line instead of the bar and the button.
     """
     job = background.find(key)
     has_ended = job is None or not job.is_running  # before it is drawn: the end of a running one is drawn later
-    background.panel(key, partial(_again, key), shown, lambda _: words, _FAILURE)
+    background.panel(key, partial(_again, key), shown, lambda _: words, _FAILURE, is_quiet)
     return has_ended
 
 
