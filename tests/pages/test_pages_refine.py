@@ -343,4 +343,4 @@ def test_the_page_tells_that_the_memory_is_too_small(monkeypatch):
     monkeypatch.setattr(background, "begin", lambda key, work, failure: background.keep(key, done))
     monkeypatch.setattr("pages.shared.work.search_time.free_bytes", lambda device: 10_000_000)
     (said,) = opened(finished_run(4), PAGE).error
-    assert said.value == "It needs about 61 MB of memory, but 10 MB are free. Use fewer columns or rows."
+    assert said.value == "It needs about 62 MB of memory, but 10 MB are free. Use fewer columns or rows."
