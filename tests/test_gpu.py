@@ -1,7 +1,8 @@
 """Fit, restore and serving on a GPU, against the CPU.
 
-Every test also runs on the CPU, so that it is known to hold where no GPU is. A GPU draws other random numbers and sums
-in another order: what is compared up to rounding is what follows from the same networks, or needs none.
+Every test but that of little memory also runs on the CPU, so that it is known to hold where no GPU is. A GPU draws
+other random numbers and sums in another order: what is compared up to rounding is what follows from the same networks,
+or needs none.
 """
 
 import math

@@ -5,9 +5,7 @@
 columns, where most pairs may be related and each node has many fits.
 """
 
-from disco.refine.limits import MOST_ROWS
-
-_MOST_OF_STEPS = 1e9  # bytes; `disco.refine.scores` bounds the steps from fits to others by it
+from disco.refine.limits import MOST_ROWS, MOST_STEPS_BYTES
 
 
 def peak_bytes(rows: int, nodes: int, pairs: float = 0.0) -> int:
@@ -18,7 +16,7 @@ def peak_bytes(rows: int, nodes: int, pairs: float = 0.0) -> int:
     """
     searched, beyond, each = min(rows, MOST_ROWS), 40 * rows if rows > MOST_ROWS else 0, 2 * pairs / nodes
     fits = pairs * min(each**2, searched / 8)
-    kept = 1500 * fits + min(100 * each * fits, _MOST_OF_STEPS)
+    kept = 1500 * fits + min(100 * each * fits, MOST_STEPS_BYTES)
     return int(60e6 + (100 * searched + beyond) * nodes + 20 * nodes**2 + kept)
 
 

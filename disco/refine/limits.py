@@ -1,4 +1,4 @@
-"""The numbers that a direction must pass to be called decided, the columns of the evidence, the most rows searched.
+"""The numbers that a direction must pass to be called decided, the columns of the evidence, the bounds of a search.
 
 They stand apart from the computation, so that whatever only reads or shows a refinement does not import torch.
 """
@@ -17,3 +17,4 @@ COLUMNS = (  # of the evidence for an edge
 MOST_PARENTS = 100  # per node, since the cost of fits grows with its square; a note names nodes that reach it
 KINDS = ("folds", "bootstrap")  # of draws of the rows
 MOST_ROWS = 30_000  # that are searched; the gains of the edges are those of all
+MOST_STEPS_BYTES = 1_000_000_000  # of the first steps from fits to others; beyond them the oldest are left out

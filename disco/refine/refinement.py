@@ -138,8 +138,8 @@ def _check_memory(rows: int, nodes: int, pairs: float = 0.0) -> None:
     Raises:
         InputError: it needs more; says how many columns would fit, with as large a share of all pairs.
     """
-    needed = lambda some: cost.peak_bytes(rows, some, pairs * (some / nodes) ** 2)  # noqa: E731
-    check_memory(f"A refinement of {rows:,} rows × {nodes:,} columns", needed, nodes, "cpu")
+    work = f"A refinement of {rows:,} rows × {nodes:,} columns"
+    check_memory(work, lambda some: cost.peak_bytes(rows, some, pairs * (some / nodes) ** 2), nodes, "cpu")
 
 
 def _candidates(task: Task, reporter: Reporter) -> list[tuple[int, ...]]:

@@ -27,6 +27,7 @@ from disco.likelihood.design import WIDTH, Design
 from disco.likelihood.newton import Fits, fit, marginal_start
 from disco.likelihood.steps import Additions, Removals, additions, removals
 from disco.progress import SILENT, Reporter
+from disco.refine.limits import MOST_STEPS_BYTES
 from disco.refine.stepwise import Stepwise
 from disco.refine.walks import Parents, Result, Walk, Wanted, together
 
@@ -36,7 +37,6 @@ SEARCHING = 0.05  # largest predicted gain of a fit's last Newton step, nats; th
 _FAILED = -1e9  # nats: stands for a score that is not finite; no search ends there
 _ALONE = 64  # fits per batch
 _OF_MANY_ROWS = 4  # fits of a table without columns at the rows, between two chances to stop: about a second
-_STEPS_BYTES = 1_000_000_000  # of the steps from fits to others; beyond them the oldest are left out
 _BATCH_CELLS = 8_000_000  # columns × rows of a batch of fits
 
 
@@ -187,7 +187,7 @@ class Scores(Stepwise[NodeFit]):
             self.larger[node][parents[:number] + parents[number + 1 :]] = parents
         self._steps[node, parents] = steps
         self._steps_bytes += steps.bytes
-        while self._steps_bytes > _STEPS_BYTES:
+        while self._steps_bytes > MOST_STEPS_BYTES:
             self._steps_bytes -= self._steps.pop(next(iter(self._steps))).bytes
 
 

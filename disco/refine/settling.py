@@ -90,7 +90,8 @@ def next_experiment(
     """
     require_types(refined=(refined, Refined), knowledge=(knowledge, Knowledge | None))
     require("seed", seed, whole_from(0))
-    given, reporter = None if table is None else prepare(table, roles), Reporter(callback, _WORK, _STOPPED)
+    given = None if table is None else prepare(table, roles)
+    reporter = Reporter(callback, _WORK, _STOPPED)
     names = list(refined.order if given is None else given.counts.columns)
     edges = Left.of(refined, names, given, knowledge)
     index = {name: number for number, name in enumerate(names)}

@@ -65,7 +65,7 @@ class Update:
         whole = batch.noisy.shape[1]
         while True:
             rows = min(self._most or whole, whole)
-            self._network.zero_grad()
+            self._network.zero_grad()  # what did not fit may have left a part of it
             try:
                 return torch.stack([added(part) for part in divided(batch, rows)]).sum(dim=0)
             except torch.OutOfMemoryError:

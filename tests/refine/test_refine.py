@@ -121,8 +121,8 @@ def test_steps_predict_what_fits_give(known):
 def test_a_search_with_few_steps_in_memory_ends_at_the_same_graph(known, monkeypatch):
     design, order = design_of(known.table), list(range(known.table.shape[1]))
     ends = []
-    for most in (scoring._STEPS_BYTES, 20_000):
-        monkeypatch.setattr(scoring, "_STEPS_BYTES", most)
+    for most in (scoring.MOST_STEPS_BYTES, 20_000):
+        monkeypatch.setattr(scoring, "MOST_STEPS_BYTES", most)
         made = Scores(design, all_pairs(len(order)), odds=PRICE)
         ends.append(searched(made, order))
         kept = made._steps.values()
