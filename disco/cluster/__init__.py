@@ -69,7 +69,7 @@ def free_bytes(device: str) -> int:
     return free_here(device) if cluster is None else cluster.free_bytes(device)
 
 
-def check_memory(work: str, needed: Callable[[int], int], nodes: int, device: str, fewer: str = "fewer rows") -> None:
+def check_memory(work: str, needed: Callable[[int], int], nodes: int, device: str, *fewer: str) -> None:
     """Refuse work that needs more memory than is free where it would go.
 
     Args:
@@ -77,7 +77,7 @@ def check_memory(work: str, needed: Callable[[int], int], nodes: int, device: st
         needed: the bytes for a number of columns, which grow with it.
         nodes: the number of columns.
         device: cpu or cuda.
-        fewer: what else would need less.
+        fewer: what else would need less, such as "fewer rows".
 
     Raises:
         InputError: it needs more; says how many columns would fit.
@@ -85,9 +85,11 @@ def check_memory(work: str, needed: Callable[[int], int], nodes: int, device: st
     if (least := needed(nodes)) <= (free := free_bytes(device)):
         return
     most = bisect_right(range(1, nodes), free, key=needed)
-    at, use = "" if _here.get() is None else " at a worker", f"at most {most:,} columns, " if most > 1 else ""
+    at = "" if _here.get() is None else " at a worker"
+    ways = [*([f"at most {most:,} columns"] if most > 1 else []), *fewer]
     raise InputError(
-        f"{work} needs about {least / 1e9:,.1f} GB of memory, and {free / 1e9:,.1f} GB are free{at}. Use {use}{fewer}."
+        f"{work} needs about {least / 1e9:,.1f} GB of memory, and {free / 1e9:,.1f} GB are free{at}. "
+        f"Use {' or '.join(ways)}."
     )
 
 

@@ -94,5 +94,6 @@ def check_memory(plan: Plan, nodes: int, device: str) -> None:
         lambda some: peak_bytes(plan, some, device),
         nodes,
         device,
-        "fewer rows (max_rows), or a smaller width",
+        "fewer rows (max_rows)",
+        "a smaller width",
     )

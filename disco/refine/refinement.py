@@ -139,7 +139,9 @@ def _check_memory(rows: int, nodes: int, pairs: float = 0.0) -> None:
         InputError: it needs more; says how many columns would fit, with as large a share of all pairs.
     """
     work = f"A refinement of {rows:,} rows × {nodes:,} columns"
-    check_memory(work, lambda some: cost.peak_bytes(rows, some, pairs * (some / nodes) ** 2), nodes, "cpu")
+    check_memory(
+        work, lambda some: cost.peak_bytes(rows, some, pairs * (some / nodes) ** 2), nodes, "cpu", "fewer rows"
+    )
 
 
 def _candidates(task: Task, reporter: Reporter) -> list[tuple[int, ...]]:

@@ -19,6 +19,7 @@ HERE = "127.0.0.1"
 # Slow to import: the engine, and what the first visit of Data needs beyond it.
 ENGINE = ("disco.estimator", "disco.table.quality", "disco.refine.again", "disco.methods.cont")
 FIRST_PORT, PORTS = 8501, 50
+_GRACE = 5  # seconds for what is being sent when the server stops
 # All pages lie in one folder, from which index.html also takes its scripts.
 HEAD = '<head><script>window.__streamlit = {BACKEND_BASE_URL: new URL(".", location.href).href}</script>'
 
@@ -43,6 +44,7 @@ def serve(script: Path, address: str, port: int, said: Callable[[], None], *chan
     PagesManager.uses_pages_directory = False
     refuse_other_origins()
     bound_uploads()
+    _bound_the_stop()
     _change_the_app(_tells_the_root(script), *changes)
     config._main_script_path = str(script)  # reads the .streamlit/config.toml beside it, whatever the current folder
     wanted = {
@@ -74,6 +76,14 @@ def refuse_other_origins() -> None:
 
     # Only the name of the argument differs.
     starlette_websocket.is_url_from_allowed_origins = server_util.is_allowed_origin  # type: ignore[assignment]
+
+
+def _bound_the_stop() -> None:
+    """Stop although a browser takes no more of an answer, as on a laptop asleep: uvicorn would wait for it."""
+    from streamlit.web.server.starlette import starlette_server
+
+    plain = starlette_server._get_uvicorn_config_kwargs
+    starlette_server._get_uvicorn_config_kwargs = lambda: {**plain(), "timeout_graceful_shutdown": _GRACE}
 
 
 def _change_the_app(*changes: Change) -> None:

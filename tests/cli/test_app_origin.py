@@ -6,10 +6,12 @@ import threading
 import urllib.request
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
 from browser_world import served
+from streamlit import file_util
 
 
 class _Proxy(BaseHTTPRequestHandler):
@@ -36,8 +38,22 @@ def port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
     variables = dict.fromkeys(("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"), address)
     with served(tmp_path_factory.mktemp("app") / "runs", **variables, no_proxy="", NO_PROXY="") as app:
         yield urlsplit(app).port
+        asleep = takes_nothing(urlsplit(app).port)  # and yet the app ends
+    asleep.close()
     proxy.shutdown()
     proxy.server_close()
+
+
+def takes_nothing(port: int) -> socket.socket:
+    """A connection that asks for the largest file of the app and does not read it."""
+    static = Path(file_util.get_static_dir())
+    largest = max(static.rglob("*.js"), key=lambda file: file.stat().st_size).relative_to(static)
+    opened = socket.socket()
+    opened.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    opened.connect(("127.0.0.1", port))
+    opened.sendall(f"GET /{largest} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n".encode())
+    assert opened.recv(15) == b"HTTP/1.1 200 OK"
+    return opened
 
 
 def status(port: int, host: str, origin: str) -> int:

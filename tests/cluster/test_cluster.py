@@ -183,9 +183,9 @@ def test_a_scheduler_without_workers_is_a_sentence(monkeypatch):
 
 def test_a_worker_whose_memory_is_too_small_is_a_sentence_before_the_start(cluster):
     needed = lambda nodes: 1 + (nodes - 2) * 10**15  # noqa: E731
-    with pytest.raises(InputError, match="The work needs about .* are free at a worker. Use at most 2 columns, fewer"):
-        check_memory("The work", needed, 4, "cpu")
-    check_memory("The work", needed, 2, "cpu")
+    with pytest.raises(InputError, match="The work .* are free at a worker. Use at most 2 columns or fewer"):
+        check_memory("The work", needed, 4, "cpu", "fewer rows")
+    check_memory("The work", needed, 2, "cpu", "fewer rows")
 
 
 @pytest.mark.parametrize(("limit", "is_free"), [(None, True), (10**15, True), (1000, False)])

@@ -333,7 +333,7 @@ def test_an_unavailable_score_stops_with_its_column(table):
 def test_a_table_too_large_for_memory_is_refused_with_an_estimate(table, monkeypatch):
     monkeypatch.setattr("disco.fit.cost.peak_bytes", lambda plan, nodes, device: (nodes - 3) * 10**15)
     asked = (
-        "A fit of 150 rows × 4 columns needs about 1,000,000.0 GB of memory, and .* Use at most 3 columns, fewer rows"
+        "A fit of 150 rows × 4 columns needs about 1,000,000.0 GB of memory, and .* Use at most 3 columns or fewer rows"
     )
     with pytest.raises(InputError, match=asked):
         DISCO(**TINY).fit(table)

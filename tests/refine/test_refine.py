@@ -294,14 +294,14 @@ def test_choices_out_of_range(change):
 
 def test_a_table_too_large_for_memory_is_refused_with_what_would_fit(known, monkeypatch):
     monkeypatch.setattr("disco.cluster.free_bytes", lambda device: cost.peak_bytes(len(known.table), 2))
-    with pytest.raises(InputError, match=r"A refinement of .* free. Use at most 2 columns, fewer rows\."):
+    with pytest.raises(InputError, match=r"A refinement of .* free. Use at most 2 columns or fewer rows\."):
         refine(known.table)
 
 
 def test_many_pairs_that_need_more_memory_are_refused_after_the_screen(known, monkeypatch):
     nodes, stages = known.table.shape[1], []
     monkeypatch.setattr("disco.cluster.free_bytes", lambda device: cost.peak_bytes(len(known.table), nodes))
-    with pytest.raises(InputError, match=r"columns needs .* free. Use at most [2-7] columns, fewer rows\."):
+    with pytest.raises(InputError, match=r"columns needs .* free. Use at most [2-7] columns or fewer rows\."):
         refine(known.table, callback=lambda event: stages.append(event.stage))
     assert set(stages) == {"screen"}
 

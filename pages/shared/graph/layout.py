@@ -1,10 +1,11 @@
 """How the reader arranged a graph: nodes dragged, hidden or folded into one box, and the steps back.
 
 Owns the keys `graph_arranged` and `graph_alone`. An arrangement belongs to a layout, which is identified by its
-positions: pages that draw the same result share it, and another order or run starts with its own.
+positions, or by its order if it has too many nodes to be laid out: pages that draw the same result share it, and
+another order or run starts with its own.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Protocol
@@ -28,7 +29,7 @@ _MOST_LAID_OUT = 200  # nodes; of more, only the drawn ones are laid out
 
 
 class Placed(Protocol):
-    """The result that a graph belongs to: its nodes in causal order, and their layout in pixels."""
+    """The result that a graph belongs to: its nodes in causal order, and their layout in pixels, if `is_laid_out`."""
 
     order: list[str]
     positions: dict[str, tuple[float, float]]
@@ -56,6 +57,11 @@ class Arrangement:
     moved: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     hidden: frozenset[str] = frozenset()
     groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+def is_laid_out(order: Sequence[str]) -> bool:
+    """Whether all nodes are laid out together; of very many, those drawn are laid out alone."""
+    return len(order) <= _MOST_LAID_OUT
 
 
 def now(result: Placed) -> Arrangement:
@@ -88,7 +94,7 @@ def positions(result: Placed, seen: nx.DiGraph) -> dict[str, tuple[float, float]
         seen: what is drawn, from `drawn`.
     """
     arranged = now(result)
-    if len(result.order) > _MOST_LAID_OUT:
+    if not is_laid_out(result.order):
         first = {name: result.order.index(members[0]) for name, members in arranged.groups.items()}
         first |= {name: number for number, name in enumerate(result.order)}
         contexts = tuple(name for name in seen if CONTEXT in seen.nodes[name])
@@ -127,7 +133,7 @@ def move(result: Placed, node: str, x: float, y: float) -> None:
 
 def keep(result: Placed, places: Mapping[str, tuple[float, float]]) -> None:
     """Keep all nodes where they stood in an earlier drawing of the same nodes, unless a part is laid out alone."""
-    if len(result.order) <= _MOST_LAID_OUT:
+    if is_laid_out(result.order):
         _step(result, replace(now(result), moved={node: places[node] for node in result.order if node in places}))
 
 
@@ -153,7 +159,7 @@ def fold(result: Placed, chosen: Iterable[str], label: str | None = None) -> Non
     others = {name: tuple(n for n in members if n not in nodes) for name, members in now(result).groups.items()}
     kept = {name: members for name, members in others.items() if len(members) > 1}
     name = f"{label or nodes[0]} … ({len(nodes)})"
-    while name in result.positions or name in kept:  # a column may have this name
+    while name in result.order or name in kept:  # a column may have this name
         name += "′"
     _step(result, replace(now(result), groups={**kept, name: nodes}))
 
@@ -169,7 +175,7 @@ def unfold(result: Placed, name: str) -> None:
 
 def show_all(result: Placed) -> None:
     """Draw every hidden and folded node again."""
-    moved = {name: place for name, place in now(result).moved.items() if name in result.positions}
+    moved = {name: place for name, place in now(result).moved.items() if name in result.order}
     _step(result, Arrangement(moved))
 
 
@@ -236,4 +242,4 @@ def _keep(result: Placed, steps: list[Arrangement]) -> None:
 
 
 def _layout(result: Placed) -> int:
-    return hash(tuple(result.positions.items()))
+    return hash(tuple(result.positions.items() if is_laid_out(result.order) else result.order))

@@ -31,13 +31,11 @@ class Refinement:
         run: the run.
         refined: order, edges with evidence, searches, moves.
         choice: the settings of the search.
-        positions: of the graph's nodes, in pixels.
     """
 
     run: Run
     refined: Refined
     choice: Choice
-    positions: dict[str, tuple[float, float]]
 
     @property
     def order(self) -> list[str]:
@@ -48,6 +46,11 @@ class Refinement:
     def edges(self) -> pd.DataFrame:
         """One row per edge, strongest first, those without a gain last."""
         return self.refined.edges
+
+    @cached_property
+    def positions(self) -> dict[str, tuple[float, float]]:
+        """Of the graph's nodes, in pixels."""
+        return figures.positions(self.order, self.edges)
 
     @cached_property
     def graph(self) -> nx.DiGraph:
@@ -133,4 +136,4 @@ def _read(run: Run, _stamp: int) -> Refinement:
     # Strongest first, whoever wrote the file; edges without a gain last.
     edges = refined.edges.sort_values("gain_nats", ascending=False, kind="stable", ignore_index=True)
     refined = refined.having(edges=edges)
-    return Refinement(run, refined, choice_from(choice_of(run)), figures.positions(refined.order, refined.edges))
+    return Refinement(run, refined, choice_from(choice_of(run)))

@@ -68,7 +68,7 @@ def _live(run: Run, height: int) -> None:
 def _draw(run: Run, found: Found, height: int) -> None:
     graph, kept = found.graph(), st.session_state.setdefault(_PLACES, {})
     if run.id not in kept:
-        kept[run.id] = figures.positions(found.nodes, found.edges)
+        kept[run.id] = figures.positions(found.nodes, found.edges) if layout.is_laid_out(found.nodes) else {}
     widest = max((drawing.strength(values) for *_, values in graph.edges(data=True)), default=1.0)
     placed = Places(run, found.nodes, kept[run.id])
     canvas.graph_view(placed, strongest.part(run, graph), "graph_so_far", strength=widest, height=height)

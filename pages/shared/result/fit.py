@@ -40,7 +40,6 @@ class Result:
         order: node names, source first.
         ccs, ocs: the frames of `disco.runs`.
         steps: the removals, as from `disco.score.removals.all_steps`.
-        positions: of the graph's nodes, in pixels.
         folds: the number of folds.
     """
 
@@ -51,7 +50,6 @@ class Result:
     ccs: pd.DataFrame
     ocs: pd.DataFrame
     steps: pd.DataFrame
-    positions: dict[str, tuple[float, float]]
     folds: int
 
     @property
@@ -63,6 +61,11 @@ class Result:
     def boundary(self) -> str:
         """clipped or admissible."""
         return self.variant.split("-")[1]
+
+    @cached_property
+    def positions(self) -> dict[str, tuple[float, float]]:
+        """Of the graph's nodes, in pixels."""
+        return placing.positions(self.order, frequencies(self.ocs, 1.0))
 
     @cached_property
     def criteria(self) -> pd.DataFrame:
@@ -152,7 +155,6 @@ def _read(run: Run, variant: str, rule: str, _stamp: int) -> Result:
         ccs=ccs,
         ocs=ocs,
         steps=removals.all_steps(ccs),
-        positions=placing.positions(order, frequencies(ocs, 1.0)),
         folds=int(ocs["fold"].nunique()),
     )
 
