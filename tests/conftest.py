@@ -185,7 +185,9 @@ def context(chromium: "Browser") -> "Iterator[BrowserContext]":
     """
     from browser_world import PATIENCE, ended_after
 
-    context = chromium.new_context(viewport={"width": 1400, "height": 1000}, accept_downloads=True)
+    context = chromium.new_context(
+        viewport={"width": 1400, "height": 1000}, accept_downloads=True, reduced_motion="reduce"
+    )
     empty = context.new_page()
     empty.route("**", lambda route: route.fulfill(body=""))
     empty.goto("http://127.0.0.1")

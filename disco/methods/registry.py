@@ -106,10 +106,10 @@ def _stagewise(rows: int, nodes: int) -> float:
 def _searches(rows: int, nodes: int) -> float:
     """Approximate seconds of the searches of a refinement, at the pace of a usual core.
 
-    A column is related to about half of the others, and to 25 at most; to fewer in wide tables, which are often sparse.
+    A column has about an eighth of the others as parents, and 6 at most; fewer in wide tables, which are often sparse.
     """
-    related = min(2 + nodes / 2, nodes - 1, 25, 25 * (60 / nodes) ** 0.5)
-    return 2.5 * cost.of_searches(nodes * related / 2, nodes, rows)
+    parents = min((nodes - 1) / 2, 0.5 + nodes / 8, 6, 6 * (60 / nodes) ** 0.5)
+    return 2.5 * cost.of_searches(nodes * parents, nodes, rows)
 
 
 def _refined(rows: int, nodes: int) -> float:

@@ -20,12 +20,17 @@ def peak_bytes(rows: int, nodes: int, pairs: float = 0.0) -> int:
     return int(60e6 + (100 * searched + beyond) * nodes + 20 * nodes**2 + kept)
 
 
-def of_fits(pairs: float, rows: int) -> float:
-    """A fit of every pair of columns that may be joined."""
-    return pairs * (0.7 + 0.2 * rows / 1000) / 1000
+def of_fit(rows: int, levels: float) -> float:
+    """A fit of a node, by the mean number of levels."""
+    return (0.3 + 0.22 * min(rows, MOST_ROWS) / 1000 + 0.012 * levels) / 1000
 
 
-def of_searches(pairs: float, nodes: int, rows: int) -> float:
-    """The searches of the usual choice, with the evidence; beyond MOST_ROWS only for the gains of the edges."""
+def of_searches(edges: float, nodes: int, rows: int, levels: float = 12.0) -> float:
+    """The searches of the usual choice, with the evidence; beyond MOST_ROWS only for the gains of the edges.
+
+    Args:
+        edges: number of the graph's edges, about.
+        levels: mean number of a column's levels.
+    """
     gains = 7e-7 * nodes * rows if rows > MOST_ROWS else 0.0
-    return (3 + 0.06 * (2 * pairs / nodes) ** 2.5) * of_fits(pairs, min(rows, MOST_ROWS)) + gains
+    return nodes * (15 + 20 * (edges / nodes) ** 2.2) * of_fit(rows, levels) + gains

@@ -1,16 +1,18 @@
 """The time of a refinement, from a screen of its table and a short trial on this machine, and a first graph.
 
-With c candidate pairs that pass the screen, k = 2c / d of them per node, n rows, and p the pace of this machine
-relative to the reference machine, a fit of every pair takes about
+Let d be the number of columns, n that of rows, L the mean number of levels of a column, e the edges per node of a first
+graph of linear models, and p the pace of this machine relative to the reference machine. 20 searches with the evidence
+take about
 
-    f = p · c · (0.7 + 0.2 · n / 1000) milliseconds.
+    s = p · d · (15 + 20 e^2.2) · f,    f = 0.3 + 0.22 · n / 1000 + 0.012 · L milliseconds:
 
-A bootstrap table takes about u = 0.9 · √(k / 6) · f, and 20 searches with the evidence about s = (3 + 0.06 k^2.5) · f:
-where more columns are related, each search makes more fits, and more searches end in different graphs. About half of s
-is needed by any number of searches: the first search, the prior and the evidence.
+the number of fits, each of which takes longer with more rows and levels. In a denser graph each search makes more fits,
+and more searches end in different graphs. About half of s is needed by any number of searches: the first search, the
+prior and the evidence. With c candidate pairs that pass the screen, k = 2c / d of them per node, a bootstrap table
+takes about u = 1.3 · √(k / 6) · p · c · f.
 
-Nine real tables of 8 to 61 columns took 0.6 to 2 times that long, on an idle and on a busy machine; tables simulated
-from a clear graph took 0.2 to 2 times. Hence a number and a range of a factor of two to either side.
+Of 45 real tables that took over two seconds, 33 took half to twice s, and all but two a quarter to four times
+(`benchmarks.foretold`). Hence a range of a factor of two to either side.
 """
 
 import math
@@ -25,14 +27,13 @@ import pandas as pd
 from disco.knowledge import Knowledge
 from disco.progress import Callback, Reporter, Sketch
 from disco.refine import Choice, cost
-from disco.refine.limits import MOST_ROWS
 from disco.runs import Run
 from disco.settings import Settings
 from disco.table.prepared import Table, prepare
 from disco.table.roles import Given
 from disco.work.forecast import crowding, one_thread, torch_threads
 
-_MOST_WORK = 5e7  # rows · nodes² of the largest table that is screened completely, in about a second
+_MOST_WORK = 2e9  # rows · nodes · (nodes + 1000) of the largest table screened completely, in about two seconds
 _FEWEST_ROWS = 200
 _REFERENCE = 0.0034  # seconds of the trial on the reference machine
 _SPREAD = 2.0  # factor to either side
@@ -48,6 +49,8 @@ class Trial:
     Attributes:
         rows, nodes: the table's shape.
         pairs: number of candidate pairs that pass the screen.
+        edges: number of edges of the first graph.
+        levels: mean number of a column's levels.
         pace: time of a fit on this machine, as a multiple of the reference machine's.
         threads: number of threads for a refinement.
         graph: a graph of linear models, the first to be seen.
@@ -56,6 +59,8 @@ class Trial:
     rows: int
     nodes: int
     pairs: int
+    edges: int
+    levels: float
     pace: float
     threads: int
     graph: Sketch = Sketch((), ())
@@ -73,8 +78,9 @@ class Trial:
     def seconds(self, choice: Choice) -> float:
         """About the time of a refinement on an idle machine."""
         pairs, draws = max(self.pairs, 1), choice.bootstrap + choice.folds
-        searches = cost.of_searches(pairs, self.nodes, self.rows) * (1 + (choice.starts + choice.restarts) / _USUAL) / 2
-        local = 0.9 * math.sqrt(2 * pairs / self.nodes / 6) * cost.of_fits(pairs, min(self.rows, MOST_ROWS))
+        searches = cost.of_searches(self.edges, self.nodes, self.rows, self.levels)
+        searches *= (1 + (choice.starts + choice.restarts) / _USUAL) / 2
+        local = 1.3 * math.sqrt(2 * pairs / self.nodes / 6) * pairs * cost.of_fit(self.rows, self.levels)
         draw = searches if choice.redone else local
         return self.pace * (searches + draw * draws + _BEGIN) / math.sqrt(self.threads)
 
@@ -102,7 +108,7 @@ def trial(
 
     given = prepare(table, roles)
     (rows, nodes), pace = given.counts.shape, _pace()
-    most = max(_FEWEST_ROWS, int(_MOST_WORK / nodes**2))
+    most = max(_FEWEST_ROWS, int(_MOST_WORK / nodes / (nodes + 1000)))
     part = given if rows <= most else given.take(np.sort(np.random.default_rng(0).permutation(rows)[:most]))
     counts = part.counts.loc[:, part.counts.nunique() > 1]
     rules = knowledge if counts.shape[1] == nodes else None  # it may name a column that is constant in these rows
@@ -112,7 +118,9 @@ def trial(
     pairs = screen(task.design, rules=task.rules, reporter=reporter)
     graph = first_graph(correlations(task.design), task.design.rows, pairs, Choice().seed, reporter).named(task.names)
     order = [*graph.order, *(name for name in given.counts if name not in counts)]
-    return Trial(rows, nodes, sum(map(len, pairs)) // 2, pace, torch_threads(), graph._replace(order=order))
+    levels = float(1 + task.design.ranks.amax(0).float().mean())
+    numbers = sum(map(len, pairs)) // 2, len(graph.edges), levels
+    return Trial(rows, nodes, *numbers, pace, torch_threads(), graph._replace(order=order))
 
 
 def of_run(run: Run, callback: Callback | None = None) -> Trial:

@@ -329,7 +329,7 @@ def test_files_hold_the_edges_shown(monkeypatch):
 def test_the_page_tells_the_range_beside_the_button(monkeypatch):
     monkeypatch.setattr(refine_forecast, "crowding", lambda device: 1.0)
     for pairs, is_long in ((20, False), (5000, True)):
-        done = background.Computation(state="done", result=Trial(1000, 10, pairs, pace=1.0, threads=1))
+        done = background.Computation(state="done", result=Trial(1000, 10, pairs, 12, 9.0, pace=1.0, threads=1))
         monkeypatch.setattr(background, "begin", lambda key, work, failure, done=done: background.keep(key, done))
         app = opened(finished_run(4), PAGE)
         (said,) = [caption.value for caption in app.caption if "The search takes about" in caption.value]
@@ -339,7 +339,7 @@ def test_the_page_tells_the_range_beside_the_button(monkeypatch):
 
 @pytest.mark.timed
 def test_the_page_tells_that_the_memory_is_too_small(monkeypatch):
-    done = background.Computation(state="done", result=Trial(1000, 10, 20, pace=1.0, threads=1))
+    done = background.Computation(state="done", result=Trial(1000, 10, 20, 12, 9.0, pace=1.0, threads=1))
     monkeypatch.setattr(background, "begin", lambda key, work, failure: background.keep(key, done))
     monkeypatch.setattr("pages.shared.work.search_time.free_bytes", lambda device: 10_000_000)
     (said,) = opened(finished_run(4), PAGE).error

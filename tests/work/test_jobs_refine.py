@@ -227,7 +227,7 @@ def test_time_left_is_told_only_while_tables_are_drawn():
 
 
 def test_a_trial_begins_the_graph_and_foretells_the_time(monkeypatch):
-    trial = Trial(500, 6, 4, 1.0, 1, Sketch(["x2", "x1", "x3", "x4", "x5", "x6"], [("x2", "x1", 9.0)]))
+    trial = Trial(500, 6, 4, 1, 9.0, 1.0, 1, Sketch(["x2", "x1", "x3", "x4", "x5", "x6"], [("x2", "x1", 9.0)]))
     run, known = tabled(), refine_forecast.of_run
     monkeypatch.setattr(refine_forecast, "of_run", None)  # not called where there is a trial
     lock = jobs.enqueue(run, REFINE, SHORT, trial)
