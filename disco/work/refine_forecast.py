@@ -11,8 +11,9 @@ and more searches end in different graphs. About half of s is needed by any numb
 prior and the evidence. With c candidate pairs that pass the screen, k = 2c / d of them per node, a bootstrap table
 takes about u = 1.3 · √(k / 6) · p · c · f.
 
-Of 45 real tables that took over two seconds, 33 took half to twice s, and all but two a quarter to four times
-(`benchmarks.foretold`). Hence a range of a factor of two to either side.
+Of 49 real tables that took over two seconds, 37 took half to twice s, and all but one a quarter to four times;
+simulated tables, whose graph is found sooner, took a fifth of s to three fifths (`benchmarks.foretold`). Hence a range
+of a factor of two to either side.
 """
 
 import math
