@@ -12,7 +12,7 @@ prior and the evidence. With c candidate pairs that pass the screen, k = 2c / d 
 takes about u = 1.3 · √(k / 6) · p · c · f.
 
 Of 49 real tables that took over two seconds, 37 took half to twice s, and all but one a quarter to four times;
-simulated tables, whose graph is found sooner, took a fifth of s to three fifths (`benchmarks.foretold`). Hence a range
+simulated tables, whose graph is found sooner, took a sixth of s to three fifths (`benchmarks.foretold`). Hence a range
 of a factor of two to either side.
 """
 
