@@ -25,13 +25,12 @@ from sklearn.feature_extraction.text import CountVectorizer
 from benchmarks.battery_tables import REAL
 from benchmarks.machine import describe
 from disco.errors import InputError
-from disco.refine import Choice, refine
+from disco.refine import QUICK, refine
 from disco.settings import Settings
 from disco.simulate import Design, simulate
 from disco.work.refine_forecast import Trial, trial
 
 RESULTS = Path(__file__).parent / "results" / "foretold.jsonl"
-CHOICE = Choice(bootstrap=0, folds=0)
 KNOWN = ("rows", "nodes", "pairs", "edges", "levels", "pace")  # before a refinement, by `Trial`
 PACKAGES = ("scipy", "numpy", "sklearn", "pandas", "networkx")
 WORDS = ((20, 600), (40, 600), (40, 4000), (70, 2000), (100, 600), (150, 1000), (200, 300), (200, 600))
@@ -73,7 +72,7 @@ def measure(table: pd.DataFrame) -> dict:
     """What is known of a table before its refinement, and what that took."""
     known = trial(table, Settings())
     began = time.process_time()
-    found = refine(table, CHOICE)
+    found = refine(table, QUICK)
     return {
         **{name: getattr(known, name) for name in KNOWN},
         **{"took": round(time.process_time() - began, 2), "fits": found.fits, "found": len(found.edges)},
@@ -82,7 +81,7 @@ def measure(table: pd.DataFrame) -> dict:
 
 def told(line: dict) -> float:
     """The seconds told before the refinement of a line."""
-    return Trial(**{name: line[name] for name in KNOWN}, threads=1).seconds(CHOICE)
+    return Trial(**{name: line[name] for name in KNOWN}, threads=1).seconds(QUICK)
 
 
 def main() -> None:

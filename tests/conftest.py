@@ -186,7 +186,9 @@ def context(chromium: "Browser") -> "Iterator[BrowserContext]":
     from browser_world import PATIENCE, ended_after
 
     context = chromium.new_context(
-        viewport={"width": 1400, "height": 1000}, accept_downloads=True, reduced_motion="reduce"
+        viewport={"width": 1400, "height": 1000},
+        accept_downloads=True,
+        reduced_motion="reduce",  # animations took a tenth of the browser's time
     )
     empty = context.new_page()
     empty.route("**", lambda route: route.fulfill(body=""))

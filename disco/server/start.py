@@ -79,7 +79,7 @@ def refuse_other_origins() -> None:
 
 
 def _bound_the_stop() -> None:
-    """Stop although a browser takes no more of an answer, as on a laptop asleep: uvicorn would wait for it."""
+    """Let the server stop although a browser no longer reads its answer, as on a sleeping laptop."""
     from streamlit.web.server.starlette import starlette_server
 
     plain = starlette_server._get_uvicorn_config_kwargs

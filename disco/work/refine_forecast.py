@@ -119,9 +119,16 @@ def trial(
     pairs = screen(task.design, rules=task.rules, reporter=reporter)
     graph = first_graph(correlations(task.design), task.design.rows, pairs, Choice().seed, reporter).named(task.names)
     order = [*graph.order, *(name for name in given.counts if name not in counts)]
-    levels = float(1 + task.design.ranks.amax(0).float().mean())
-    numbers = sum(map(len, pairs)) // 2, len(graph.edges), levels
-    return Trial(rows, nodes, *numbers, pace, torch_threads(), graph._replace(order=order))
+    return Trial(
+        rows=rows,
+        nodes=nodes,
+        pairs=sum(map(len, pairs)) // 2,
+        edges=len(graph.edges),
+        levels=float(1 + task.design.ranks.amax(0).float().mean()),
+        pace=pace,
+        threads=torch_threads(),
+        graph=graph._replace(order=order),
+    )
 
 
 def of_run(run: Run, callback: Callback | None = None) -> Trial:

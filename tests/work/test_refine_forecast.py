@@ -14,12 +14,12 @@ from benchmarks import foretold
 from disco.errors import FitStopped
 from disco.knowledge import Knowledge
 from disco.likelihood import newton
-from disco.refine import Choice
+from disco.refine import QUICK, Choice
 from disco.settings import Settings
 from disco.work import refine_forecast
 from disco.work.refine_forecast import Trial, trial
 
-QUICK, FULL = Choice(bootstrap=0, folds=0), Choice()
+FULL = Choice()
 SMALL = Trial(rows=1000, nodes=10, pairs=20, edges=12, levels=10.0, pace=1.0, threads=1)
 
 
