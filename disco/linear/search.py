@@ -27,7 +27,7 @@ _LEAST_GAIN = 1e-3  # smallest gain of a move, nats
 _UNIQUE = 1e-6  # smallest share of a parent's variance that the other parents leave unexplained
 
 
-class _Model(NamedTuple):
+class Model(NamedTuple):
     """Linear models of all nodes.
 
     Attributes:
@@ -36,7 +36,8 @@ class _Model(NamedTuple):
         cost: of a column among a node's parents, nats.
         candidates: every node's candidates, (d, c), padded.
         counts: number of candidates, (d,).
-        columns: every node's columns, (d, w), padded with −1; its own model is one of the first.
+        columns: every node's columns as a parent, (d, w), padded with −1.
+        own: every node's column as a child, (d,).
         owner: the node of every column, (m,), −1 for a column of none.
         always: columns of none, which may be among the parents of every node.
     """
@@ -47,6 +48,7 @@ class _Model(NamedTuple):
     candidates: np.ndarray
     counts: np.ndarray
     columns: np.ndarray
+    own: np.ndarray
     owner: np.ndarray
     always: np.ndarray
 
@@ -57,19 +59,23 @@ class _Model(NamedTuple):
         rows: int,
         candidates: Sequence[Sequence[int]],
         columns: Sequence[Sequence[int]] | None = None,
-    ) -> "_Model":
-        """The models of columns, by default one per node."""
+        own: Sequence[int] | np.ndarray | None = None,
+        always: Sequence[int] = (),
+        cost: float | None = None,
+    ) -> "Model":
+        """The models of columns, by default one per node; each column costs log(rows) / 2 by default."""
         columns = [(node,) for node in range(len(candidates))] if columns is None else columns
+        listed, as_parents, counts = _padded(candidates), _padded(columns), np.array([*map(len, candidates)])
+        children = as_parents[:, 0] if own is None else np.array(own)
         owner = np.full(len(correlations), -1)
-        for node, own in enumerate(columns):
-            owner[list(own)] = node
-        listed, owned = padded(candidates), padded(columns)
-        counts, always = np.array([*map(len, candidates)]), np.flatnonzero(owner < 0)
+        for node, some in enumerate(columns):
+            owner[list(some)] = node
         standard = np.ascontiguousarray(correlations, float)
-        return cls(standard, rows / 2, np.log(rows) / 2, listed, counts, owned, owner, always)
+        price = np.log(rows) / 2 if cost is None else cost
+        return cls(standard, rows / 2, price, listed, counts, as_parents, children, owner, np.array(always, dtype=int))
 
 
-class _Graph(NamedTuple):
+class Graph(NamedTuple):
     """An order with every node's parents, changed in place.
 
     Attributes:
@@ -85,7 +91,7 @@ class _Graph(NamedTuple):
     size: np.ndarray
 
 
-def padded(lists: Sequence[Sequence[int]]) -> np.ndarray:
+def _padded(lists: Sequence[Sequence[int]]) -> np.ndarray:
     """Lists of different lengths as rows, padded with −1."""
     out = np.full((len(lists), max(map(len, lists))), -1)
     for row, some in zip(out, lists, strict=True):
@@ -111,11 +117,11 @@ def order_by_linear_models(
         reporter: called before every sweep.
         told: receives the graph of the first search.
     """
-    model = _Model.of(correlations, rows, candidates)
+    model = Model.of(correlations, rows, candidates)
     best = _first(model, seed)
     reached, selections, without = -np.inf, 0, 0
     for number in range(_RESTARTS + 1):
-        found = _searched(model, best if number == 0 else np.array(near(best.tolist(), number, seed)), reporter)
+        found = searched(model, best if number == 0 else np.array(near(best.tolist(), number, seed)), reporter)
         score = float(found.graph.score.sum())
         if number == 0:
             told(_sketch(model, found.graph))
@@ -132,16 +138,16 @@ def first_graph(
     correlations: np.ndarray, rows: int, candidates: Sequence[Sequence[int]], seed: int, reporter: Reporter
 ) -> Sketch:
     """The graph at the end of the first of those searches."""
-    model = _Model.of(correlations, rows, candidates)
-    return _sketch(model, _searched(model, _first(model, seed), reporter).graph)
+    model = Model.of(correlations, rows, candidates)
+    return _sketch(model, searched(model, _first(model, seed), reporter).graph)
 
 
-def _first(model: _Model, seed: int) -> np.ndarray:
+def _first(model: Model, seed: int) -> np.ndarray:
     """The random order of the first search."""
     return np.random.default_rng([seed, 23]).permutation(len(model.correlations))
 
 
-def _sketch(model: _Model, graph: _Graph) -> Sketch:
+def _sketch(model: Model, graph: Graph) -> Sketch:
     """The graph with each edge's gain in BIC."""
     edges = []
     for node, size in enumerate(graph.size.tolist()):
@@ -154,17 +160,17 @@ def _sketch(model: _Model, graph: _Graph) -> Sketch:
     return Sketch(graph.order.tolist(), edges)
 
 
-class _Found(NamedTuple):
+class Searched(NamedTuple):
     """The end of a search, and the number of selections of parents."""
 
-    graph: _Graph
+    graph: Graph
     selections: int
 
 
-def _searched(model: _Model, order: np.ndarray, reporter: Reporter) -> _Found:
+def searched(model: Model, order: np.ndarray, reporter: Reporter) -> Searched:
     """Sweeps over all nodes from an order, until none moves."""
     nodes = len(order)
-    graph = _Graph(order.copy(), np.zeros(nodes), np.zeros((nodes, _MOST_PARENTS), int), np.zeros(nodes, int))
+    graph = Graph(order.copy(), np.zeros(nodes), np.zeros((nodes, _MOST_PARENTS), int), np.zeros(nodes, int))
     _begin(model, graph)
     made = nodes
     for _ in range(_MOST_SWEEPS):
@@ -173,7 +179,7 @@ def _searched(model: _Model, order: np.ndarray, reporter: Reporter) -> _Found:
         made += more
         if not moved:
             break
-    return _Found(graph, made)
+    return Searched(graph, made)
 
 
 @in_order
@@ -341,7 +347,7 @@ def _gain(model, node, parents, newcomer, work):
         if column < 0:
             continue
         unique = 1.0
-        partial = model.correlations[column, model.columns[node, 0]]
+        partial = model.correlations[column, model.own[node]]
         for i in range(len(parents)):
             total = model.correlations[column, parents[i]]
             for j in range(i):
@@ -373,7 +379,7 @@ def _factorise(model, node, parents, factor, along):
             for k in range(j):
                 total -= factor[i, k] * factor[j, k]
             factor[i, j] = np.sqrt(max(total, 1e-12)) if i == j else total / factor[j, j]
-        total = model.correlations[parents[i], model.columns[node, 0]]
+        total = model.correlations[parents[i], model.own[node]]
         for k in range(i):
             total -= factor[i, k] * along[k]
         along[i] = total / factor[i, i]
@@ -390,7 +396,7 @@ def _select(model, node, allowed, parents, work):
     (spanned, left, is_in), _ = work
     many, size, score, unexplained = len(allowed), 0, 0.0, 1.0
     for i in range(many):
-        left[0, i], left[1, i], is_in[i] = 1.0, model.correlations[allowed[i], model.columns[node, 0]], False
+        left[0, i], left[1, i], is_in[i] = 1.0, model.correlations[allowed[i], model.own[node]], False
     while size < _MOST_PARENTS:
         best, top = -1, 0.0
         for i in range(many):
