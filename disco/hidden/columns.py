@@ -74,12 +74,12 @@ def columns_of(counts: np.ndarray, adjustment: Adjustment | None = None) -> Colu
         adjustment: what the rows are adjusted for: free parents of every node.
     """
     n, nodes = counts.shape
-    free, random = _free(adjustment, n), np.random.default_rng(0)
+    free, random = _basis(explained(adjustment, n)), np.random.default_rng(0)
     columns, parents = list[np.ndarray](), list[tuple[int, ...]]()
     codes, scores = np.empty((n, nodes), dtype=np.int64), np.zeros((2, nodes, LEVELS))
     for node, values in enumerate(counts.T):
         normal = ndtri((rankdata(values) - 0.5) / n)
-        functions = _functions(values, normal, free)
+        functions = _independent(functions_of(values, normal, values.min()), free)
         parents.append(tuple(range(len(columns), len(columns) + len(functions))))
         columns += functions
         codes[:, node], scores[:, node] = _levels(values, normal)
@@ -98,11 +98,16 @@ def _broken(values: np.ndarray, random: np.random.Generator) -> np.ndarray:
     return ndtri(ranks / len(values))
 
 
-def _functions(values: np.ndarray, normal: np.ndarray, free: np.ndarray) -> list[np.ndarray]:
-    """Standardised functions of the counts without what the free columns explain, each (n,); few for few levels."""
+def functions_of(values: np.ndarray, normal: np.ndarray, least: float) -> list[np.ndarray]:
+    """What children may follow: functions of counts, with their normal scores and the smallest count, each (n,)."""
+    above = np.maximum(values - least, 0)
+    return [normal, np.sqrt(above), above.astype(float), normal**2, normal**3]
+
+
+def _independent(functions: list[np.ndarray], free: np.ndarray) -> list[np.ndarray]:
+    """The functions, standardised, without what the free columns explain; none that is nearly a sum of others."""
     found, spanned = list[np.ndarray](), free
-    above = values - values.min()
-    for function in (normal, np.sqrt(above), above, normal**2, normal**3):
+    for function in functions:
         rest = function - free @ (free.T @ function)
         new = rest - spanned @ (spanned.T @ rest)
         if not found or np.linalg.norm(new) > _NEW * np.linalg.norm(function - function.mean()):
@@ -123,8 +128,8 @@ def _levels(values: np.ndarray, normal: np.ndarray) -> tuple[np.ndarray, np.ndar
     return codes, scores
 
 
-def _free(adjustment: Adjustment | None, rows: int) -> np.ndarray:
-    """An orthonormal basis of the constant and what the rows are adjusted for, (n, columns).
+def explained(adjustment: Adjustment | None, rows: int) -> np.ndarray:
+    """The constant and what the rows are adjusted for, (n, columns).
 
     A number enters with its square, an exposure as its logarithm with the square, and arms of an experiment as levels.
     """
@@ -137,7 +142,12 @@ def _free(adjustment: Adjustment | None, rows: int) -> np.ndarray:
             parts.append(_curve(adjustment.log_exposure))
         if adjustment.interventions is not None:
             parts.append(_indicators(adjustment.interventions.arm))
-    vectors, sizes, _ = np.linalg.svd(np.column_stack(parts), full_matrices=False)
+    return np.column_stack(parts)
+
+
+def _basis(columns: np.ndarray) -> np.ndarray:
+    """An orthonormal basis of columns."""
+    vectors, sizes, _ = np.linalg.svd(columns, full_matrices=False)
     return vectors[:, sizes > _NONZERO * sizes[0]]
 
 

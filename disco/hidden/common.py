@@ -42,7 +42,7 @@ class CommonCause:
         edges, edges_left: number of edges without and with it.
         kinds: number of kinds of rows; 0 for a factor or a cycle.
         fitted, search: the fit, and the search with the columns it is of.
-        rows: those looked at, (n,).
+        rows, varied: the rows looked at, and the columns that vary in them, by position.
     """
 
     columns: tuple[int, ...]
@@ -53,6 +53,7 @@ class CommonCause:
     fitted: Fitted
     search: Search
     rows: np.ndarray
+    varied: np.ndarray
 
 
 def common_cause(
@@ -94,7 +95,7 @@ def common_cause(
     best = max(standing, key=lambda one: one.nats)
     columns = tuple(varied[best.graph.following].tolist())
     gain, number = float(best.nats - compared.nats), len(best.shape.functions) if best.shape.shares is None else 0
-    return CommonCause(columns, gain, compared.graph.edges, best.graph.edges, number, best, search, rows)
+    return CommonCause(columns, gain, compared.graph.edges, best.graph.edges, number, best, search, rows, varied)
 
 
 def _without(search: Search) -> Fitted:

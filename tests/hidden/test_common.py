@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from disco.hidden.common import common_cause
+from disco.hidden.kinds import kinds_of_rows
 from disco.simulate import Design, simulate
 from disco.table.adjustment import CATEGORICAL, CONTINUOUS, Adjustment, Covariate
 
@@ -30,11 +31,11 @@ def test_nothing_is_left_of_kinds_that_are_adjusted_for():
     assert common_cause(counts, declared) is None
 
 
-@pytest.mark.parametrize("columns", [range(8), (0, 1, 2, 4, 5, 6)])
+@pytest.mark.parametrize("columns", [range(9), (0, 1, 2, 4, 5, 6, 8)])
 def test_a_depth_of_all_and_of_some_columns_is_a_factor_of_these(columns):
     random = np.random.default_rng(1)
-    means = np.tile(random.uniform(3, 12, 8), (ROWS, 1))
-    means[:, list(columns)] *= random.lognormal(0, 0.6, (ROWS, 1))
+    means = np.tile(random.uniform(3, 12, 9), (ROWS, 1))
+    means[:, list(columns)] *= random.lognormal(0, 0.5, (ROWS, 1))
     found = common_cause(random.poisson(means))
     assert found.kinds == 0 and set(found.columns) == set(columns)
     assert found.edges > len(columns) and found.edges_left <= found.edges / 4
@@ -87,3 +88,17 @@ def test_columns_that_do_not_vary_keep_their_places():
     counts = np.insert(kinds(random)[1], 2, 7, axis=1)
     found = common_cause(counts)
     assert found.kinds == 2 and 2 not in found.columns and max(found.columns) == 8
+
+
+def test_rows_that_were_not_looked_at_get_their_kind_too():
+    random = np.random.default_rng(6)
+    kind = random.integers(3, size=9000)
+    counts = random.poisson(random.uniform(3, 9, 8) * np.exp(random.normal(0, 0.8, (3, 8)))[kind])
+    found = common_cause(counts)
+    assert found.kinds == 3 and len(found.rows) == 4000
+    given = kinds_of_rows(counts, None, found)
+    assert np.array_equal(given[found.rows], found.fitted.posterior.argmax(1))
+    table = np.zeros((3, 3))
+    np.add.at(table, (kind, given), 1)
+    assert table.max(1).sum() > 0.85 * len(kind)
+    assert common_cause(counts, Adjustment(9000, (Covariate("kind", CATEGORICAL, given, tuple("abc")),))) is None
