@@ -13,11 +13,12 @@ from disco import graph as graphs
 from disco.devices import choose_device
 from disco.fit.fitted import Variant
 from disco.fit.fitting import fit
+from disco.hidden.artefacts import artefacts
 from disco.knowledge import Knowledge
 from disco.parents import ocs
 from disco.progress import Callback
 from disco.settings import Settings
-from disco.table.artefacts import artefacts, ignored
+from disco.table.artefacts import ignored
 from disco.table.prepared import Table, prepare
 from disco.table.roles import Given
 

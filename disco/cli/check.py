@@ -2,7 +2,7 @@
 
 import argparse
 import threading
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 import pandas as pd
@@ -13,6 +13,7 @@ from disco.cli.progress import Progress
 from disco.cli.saying import say, say_json, sentence
 from disco.errors import InputError
 from disco.files import plain
+from disco.hidden.artefacts import of_common
 from disco.progress import Event
 from disco.table.cells import names_of
 from disco.table.counts import Problem, problems
@@ -45,7 +46,9 @@ def run(arguments: argparse.Namespace) -> None:
     if part.size:
         with Progress() as progress:
             looked_at = quality(part, left_out, progress if part.size > _MANY_CELLS else None)
-    is_usable = not bad and part.size
+    is_usable = bool(not bad and part.size)
+    if looked_at is not None and is_usable:
+        looked_at = _with_common(whole, roles, looked_at)
     lines = _stress(whole, roles).to_dict("records") if arguments.stress and is_usable else []
     if arguments.json:
         told = {**_everything(table, found, looked_at), **({"stress": lines} if lines else {})}
@@ -56,6 +59,15 @@ def run(arguments: argparse.Namespace) -> None:
         _print_stress(lines)
     if not is_usable:
         raise InputError("fix the problems above before fitting this table.")
+
+
+def _with_common(table: pd.DataFrame, roles: Roles | None, looked_at: Quality) -> Quality:
+    """The findings with that of a common cause, where the roles can be used."""
+    try:
+        common = of_common(prepare(table, roles, folds=None), looked_at.findings)
+        return replace(looked_at, findings=(*looked_at.findings, *common))
+    except InputError:
+        return looked_at
 
 
 def _of_roles(table: pd.DataFrame, roles: Roles | None, is_counts: bool) -> list[Problem]:

@@ -17,6 +17,7 @@ from disco.cli.progress import Progress
 from disco.cli.roles import given_roles, listed, split
 from disco.cli.saying import say, sentence
 from disco.errors import InputError
+from disco.hidden.adjusting import ROLE, kinds_as_column
 from disco.runs import Run, stamps
 from disco.runs.origin import FromFile, Origin
 from disco.settings import Settings
@@ -243,7 +244,12 @@ def read_part(path: Path, arguments: argparse.Namespace) -> Part:
     if arguments.complete_rows and (more := _incomplete(chosen, roles, left_out)):
         chosen = applied(chosen, (LeaveOut(more),))
         edits, left_out = (*edits, LeaveOut(more)), with_more(left_out, len(table), positions(more, len(table)))
-    edits = (*edits, *choice(names_of(table), names_of(chosen)))
+    names = names_of(table)
+    if arguments.kinds:
+        added = kinds_as_column(chosen, roles)
+        chosen, roles = applied(chosen, (added,)), (roles or Roles()).given({added.name: ROLE})
+        edits, names = (*edits, added), [*names, added.name]
+    edits = (*edits, *choice(names, names_of(chosen)))
     return Part(chosen, left_out, roles, str(path), Origin(FromFile(str(path), _digest(path), reading), edits))
 
 

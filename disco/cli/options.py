@@ -59,6 +59,9 @@ def roles(command: argparse.ArgumentParser, when: str = "") -> None:
         metavar="NAME",
         help=f"{when}column of the nodes that were set from outside, by row; NAME=shift if their mechanism was changed",
     )
+    command.add_argument(
+        "--kinds", action="store_true", help=f"{when}adjust for kinds of rows, which are computed from the counts"
+    )
     command.add_argument("--ignore", metavar="A,B", help=f"{when}columns to ignore")
 
 

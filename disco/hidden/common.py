@@ -1,7 +1,7 @@
 """A common cause of many columns that is not in the table: a factor, a cycle, or kinds of rows.
 
 The best sparse graph is compared with graphs that have something hidden at the root, by their likelihoods minus what
-their columns cost. Something hidden has to gain likelihood *and* to make a quarter of the edges unnecessary: what
+their columns cost. Something hidden has to gain likelihood *and* to make three in ten edges unnecessary: what
 merely bends or spreads conditional distributions saves no edges.
 """
 
@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.stats import rankdata
 
 from disco.hidden import starts
 from disco.hidden.columns import columns_of
@@ -20,14 +21,16 @@ from disco.table.adjustment import Adjustment
 
 _ROWS = (2000, 4000)  # most rows of tables of many and of few columns; a random part of more
 _CELLS = 40_000
+_MOST_COLUMNS = 100  # those correlated most of a table of more
 FEWEST_ROWS = 100
 LEAST_EDGES = 3  # in the graph without anything hidden
-_SAVED, _SAVED_EDGES = 0.25, 2  # edges: share and number
+_SAVED, _SAVED_EDGES = 0.3, 2  # edges: share and number
 _FOLLOWING = 3  # columns, at least
-_GAIN, _GAIN_OF_TWO, _GAIN_IF_DENSE = 5.0, 30.0, 30.0  # nats: of one factor, of two, and where most pairs are joined
-_DENSE = 0.6  # share of the pairs
+_GAINS = {0.0: 8.0, 0.6: 30.0}  # nats: least gain, by the share of the pairs that edges join
+_GAIN_OF_FEW, _FEW_JOINED = 60.0, 0.75  # nats: with few columns, nearly all of them joined
+_GAIN_OF_PARTS, _PART = 60.0, 0.5  # nats: kinds of rows that save a smaller share of the edges
 _KINDS = (2, 3, 4)
-_FEW = 8  # columns, below which two factors cannot be told from edges
+_FEW = 8  # columns, below which two factors cannot be told from edges, and hardly anything from a dense graph
 _CORE = 4  # columns
 _FURTHER = 6  # searches for a graph without anything hidden, before something is said to be
 
@@ -73,6 +76,8 @@ def common_cause(
     if len(rows) < FEWEST_ROWS or len(varied) < _CORE:
         return None
     part = adjustment if adjustment is None or len(rows) == len(values) else adjustment.take(rows)
+    if len(varied) > _MOST_COLUMNS:
+        varied = varied[_most_related(values[np.ix_(rows, varied)])]
     search = Search(columns_of(values[np.ix_(rows, varied)], part), reporter)
     if not search.best or search.best[0].edges < LEAST_EDGES:
         return None
@@ -96,6 +101,14 @@ def common_cause(
     columns = tuple(varied[best.graph.following].tolist())
     gain, number = float(best.nats - compared.nats), len(best.shape.functions) if best.shape.shares is None else 0
     return CommonCause(columns, gain, compared.graph.edges, best.graph.edges, number, best, search, rows, varied)
+
+
+def _most_related(values: np.ndarray) -> np.ndarray:
+    """The columns whose ranks are correlated most with those of the others, by position."""
+    ranks = rankdata(values, axis=0)
+    standard = (ranks - ranks.mean(0)) / ranks.std(0)
+    squares = (standard.T @ standard / len(standard)) ** 2
+    return np.sort(np.argsort(-squares.sum(0), kind="stable")[:_MOST_COLUMNS])
 
 
 def _without(search: Search) -> Fitted:
@@ -134,6 +147,10 @@ def _core(joined: np.ndarray) -> np.ndarray:
 def _stands_out(fit: Fitted, compared: Fitted) -> bool:
     edges, left, nodes = compared.graph.edges, fit.graph.edges, len(fit.graph.following)
     is_simpler = left <= edges - _SAVED_EDGES and left <= (1 - _SAVED) * edges
-    is_dense = edges >= _DENSE * nodes * (nodes - 1) / 2
-    least = _GAIN_IF_DENSE if is_dense else _GAIN_OF_TWO if fit.shape is PLANE else _GAIN
+    joined = 2 * edges / (nodes * (nodes - 1))
+    least = max(gain for share, gain in _GAINS.items() if joined >= share)
+    if nodes < _FEW and joined >= _FEW_JOINED:
+        least = _GAIN_OF_FEW
+    if fit.shape.shares is None and left > (1 - _PART) * edges:  # a column with several modes may be taken for kinds
+        least = max(least, _GAIN_OF_PARTS)
     return is_simpler and fit.graph.following.sum() >= _FOLLOWING and fit.nats - compared.nats >= least

@@ -28,7 +28,7 @@ def kinds(number: int) -> Shape:
 
 
 def _line() -> Shape:
-    at = np.linspace(-3.0, 3.0, 41)
+    at = np.linspace(-3.0, 3.0, 31)
     return Shape(np.column_stack([at, at**2 - 1, at**3 - 3 * at]), _normal(at**2))
 
 

@@ -13,11 +13,12 @@ import pandas as pd
 from disco.checks import require_types
 from disco.errors import InputError
 from disco.found import Found
+from disco.hidden.artefacts import artefacts
 from disco.knowledge import Knowledge
 from disco.methods.registry import INSTALL, METHODS, Method
 from disco.progress import Callback
 from disco.table.adjustment import Adjustment
-from disco.table.artefacts import artefacts, ignored
+from disco.table.artefacts import ignored
 from disco.table.cells import as_frame
 from disco.table.continuous import is_continuous, no_counts
 from disco.table.prepared import Prepared, Table, prepare, without_interventions

@@ -10,6 +10,7 @@ import pandas as pd
 from disco.checks import require_types
 from disco.cluster import check_memory, each
 from disco.experiments import contrasts, remarks
+from disco.hidden.artefacts import artefacts
 from disco.knowledge import Knowledge
 from disco.likelihood.batch import Problems
 from disco.likelihood.cpu import threads_at_the_rows
@@ -31,7 +32,7 @@ from disco.refine.search import STOPPED
 from disco.refine.searches import Searched, search_everywhere
 from disco.refine.task import Task
 from disco.settings import Settings
-from disco.table.artefacts import artefacts, ignored
+from disco.table.artefacts import ignored
 from disco.table.prepared import Table, prepare
 from disco.table.roles import Given
 from disco.words import how_many

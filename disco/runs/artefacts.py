@@ -1,4 +1,4 @@
-"""artefacts.json: what in a run's table creates edges (`disco.table.artefacts`), and why some of it was dismissed.
+"""artefacts.json: what in a run's table creates edges (`disco.hidden.artefacts`), and why some of it was dismissed.
 
     {"found": [{"kind": "depth", "message": "Totals explain …", "advice": "Edges may …"}],
      "dismissed": {"depth": "The plots are of one size."}}
@@ -15,9 +15,10 @@ import pandas as pd
 
 from disco.errors import InputError, printable
 from disco.files import read_record, unwritten, write_json
+from disco.hidden.artefacts import artefacts
 from disco.runs.folder import Run
 from disco.schema import record
-from disco.table.artefacts import ARTEFACTS, Finding, artefacts
+from disco.table.artefacts import ARTEFACTS, Finding
 from disco.table.roles import Given
 
 FILE = "artefacts.json"
@@ -61,7 +62,7 @@ def looked_for(
     """The artefacts of a table, and why some are none; a reason for what is not found has no effect.
 
     Args:
-        table, roles, aside: as for `disco.table.artefacts.artefacts`.
+        table, roles, aside: as for `disco.hidden.artefacts.artefacts`.
         reasons: by kind.
 
     Raises:

@@ -75,8 +75,24 @@ class Columns:
     without: tuple[str, ...] = ()
 
 
-Edit: TypeAlias = ReadAgain | RowNames | Transpose | LeaveOut | AsNumbers | Columns
-EDITS = (ReadAgain, RowNames, Transpose, LeaveOut, AsNumbers, Columns)
+@dataclass(frozen=True)
+class AddKinds:
+    """Add a column with the kind of every row, as one letter each: computed from the counts (`disco.hidden.adjusting`).
+
+    Raises:
+        ValueError: a kind is not a capital letter.
+    """
+
+    kinds: str
+    name: str = "kinds of rows"
+
+    def __post_init__(self) -> None:
+        if not (self.kinds.isascii() and self.kinds.isalpha() and self.kinds.isupper()):
+            raise ValueError("a kind of rows is a capital letter")
+
+
+Edit: TypeAlias = ReadAgain | RowNames | Transpose | LeaveOut | AsNumbers | Columns | AddKinds
+EDITS = (ReadAgain, RowNames, Transpose, LeaveOut, AsNumbers, Columns, AddKinds)
 
 
 def applied(
@@ -109,6 +125,10 @@ def _after(table: pd.DataFrame, edit: Edit, read: Callable[..., pd.DataFrame] | 
             return without_rows(table, positions(rows, len(table)))
         case AsNumbers(columns):
             return read_as_numbers(table, columns)
+        case AddKinds(kinds, name):
+            if name in names_of(table) or len(kinds) != len(table):
+                raise InputError(f'The table already has a column "{name}", or other rows than those of its kinds.')
+            return table.assign(**{name: list(kinds)})
         case Columns(only, without):
             names = names_of(table)
             kept = {*names} - {*without} if only is None else {*only}

@@ -5,8 +5,10 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
+from disco.hidden.adjusting import ROLE, kinds_as_column
+from disco.hidden.artefacts import artefacts
 from disco.progress import Callback
-from disco.table.artefacts import Finding, artefacts
+from disco.table.artefacts import COMMON, KINDS, Finding
 from disco.table.roles import TOTAL, Roles
 from disco.words import how_many, listed
 from pages.data import columns
@@ -16,10 +18,10 @@ from pages.shared.table import computed
 from pages.shared.table.drafts import Draft
 from pages.shared.work import background
 
-_AT_ONCE = 1_000_000  # cells that are checked in a second or two
+_AT_ONCE = 100_000  # cells that are checked in a second or two
 _FAILURE = "The table could not be checked for what creates edges"
 _NAMED = 5
-_STAGES = {"depth": "depth", "near": "near copies"}
+_STAGES = {COMMON: "common causes"}
 
 
 def panel(draft: Draft) -> None:
@@ -36,7 +38,7 @@ def panel(draft: Draft) -> None:
         key,
         lambda: work if st.button("Look for what creates edges", key="artefacts_again") else None,
         partial(_show, draft),
-        lambda stage: f"Looking for what creates edges: {_STAGES.get(stage, 'sums')} …",
+        lambda stage: f"Looking for what creates edges: {_STAGES.get(stage, 'sums, depth, near copies')} …",
         _FAILURE,
     )
 
@@ -54,8 +56,12 @@ def _show(draft: Draft, found: tuple[Finding, ...]) -> None:
 
 
 def _cure(draft: Draft, one: Finding) -> None:
-    """The button that cures an artefact."""
-    if one.kind == "depth":
+    """The button that cures an artefact; none for a common cause, which only the user can know."""
+    if one.kind == COMMON:
+        return
+    if one.kind == KINDS:
+        label, act = "Adjust for the kinds of rows", partial(_adjust_for_kinds, draft)
+    elif one.kind == "depth":
         label, act = "Adjust for the row totals", _adjust_for_totals
     elif one.aside:
         label, act = f"Adjust for {how_many(len(one.aside), 'column')}", partial(_adjust, draft, one)
@@ -70,6 +76,14 @@ def _cure(draft: Draft, one: Finding) -> None:
 def _adjust_for_totals() -> None:
     session.draft.set_exposure(TOTAL, "Adjusted for the row totals.")
     columns.taken_anew()
+
+
+def _adjust_for_kinds(draft: Draft) -> None:
+    """Add the kind of every row as a column, which is adjusted for."""
+    table = computed.whole(draft)
+    if table is not None:
+        session.draft.add_column(kinds_as_column(table, draft.roles.needed()), ROLE, "Adjusted for kinds of rows.")
+        columns.taken_anew()
 
 
 def _adjust(draft: Draft, one: Finding) -> None:

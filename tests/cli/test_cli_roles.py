@@ -3,6 +3,7 @@
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 from app_world import poisson
 
@@ -11,6 +12,8 @@ from disco.cli import choices, roles
 from disco.cli.arguments import parse
 from disco.errors import InputError
 from disco.runs import list_runs, open_run
+from disco.table.edits import applied
+from disco.table.read import read_table
 from disco.table.roles import Roles
 
 pytestmark = pytest.mark.usefixtures("calibrated")
@@ -74,6 +77,27 @@ def test_chosen_columns_are_nodes_and_rows_that_no_role_can_use_are_left_out(wor
     assert list(part.table) == ["b", "a", "age"] and part.roles.columns == {"age": "covariate"}
     assert part.rows_left_out == ((5, 5), (8, 8))
     assert "Left out 2 rows with cells that are not counts, or not what their role needs" in capsys.readouterr().err
+
+
+def test_kinds_of_rows_become_a_column_with_a_role(tmp_path, capsys):
+    random = np.random.default_rng(3)
+    kind = random.integers(2, size=900)
+    means = random.uniform(3, 9, 8) * np.exp(random.normal(0, 0.8, (2, 8)))
+    table = pd.DataFrame(random.poisson(means[kind]), columns=list("abcdefgh"))
+    table.to_csv(tmp_path / "t.csv", index=False)
+    assert main(["check", str(tmp_path / "t.csv")]) == 0
+    assert "2 kinds of rows would explain what" in capsys.readouterr().out
+    part = choices.read_part(tmp_path / "t.csv", parse(["check", "t.csv", "--kinds", "--without", "h"]))
+    assert list(part.table) == [*"abcdefg", "kinds of rows"]
+    assert part.roles.columns == {"kinds of rows": ("covariate", "categorical")}
+    given = (part.table["kinds of rows"] == "A").to_numpy()
+    assert max(np.mean(given == kind), np.mean(given != kind)) > 0.85
+    again = applied(read_table(tmp_path / "t.csv"), part.origin.edits)
+    pd.testing.assert_frame_equal(again, part.table)
+    table[:] = random.permuted(table.to_numpy(), axis=0)
+    table.to_csv(tmp_path / "t.csv", index=False)
+    assert main(["check", str(tmp_path / "t.csv"), "--kinds"]) == 2
+    assert "do not fall into kinds" in capsys.readouterr().err
 
 
 FLAGS = "--covariates site,month=categorical,age --exposure hours --group who --ignore id".split()

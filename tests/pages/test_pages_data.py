@@ -173,6 +173,21 @@ def test_columns_that_others_determine_are_named_and_left_out_in_one_click():
     assert draft_of(at).columns == (0, 1, 2, 3, 4)
 
 
+def test_kinds_of_rows_become_a_column_to_adjust_for_and_are_taken_back():
+    random = np.random.default_rng(3)
+    means = random.uniform(3, 9, 8) * np.exp(random.normal(0, 0.7, (2, 8)))
+    table = pd.DataFrame(random.poisson(means[random.integers(2, size=900)]), columns=list("abcdefgh"))
+    at = upload(booted(), "kinds.csv", csv(table))
+    assert "2 kinds of rows would explain what" in texts(at)
+    at.button(key="artefact_cure_kinds").click().run()
+    now = draft_of(at)
+    assert not at.exception and now.columns == tuple(range(8)) and now.beside == (8,)
+    assert str(now.roles) == "adjusted for kinds of rows" and {*now.table["kinds of rows"]} == {"A", "B"}
+    assert "artefact_cure_kinds" not in {found.key for found in at.button}
+    press(at, "Undo the last step")
+    assert draft_of(at).table.shape == (900, 8) and not draft_of(at).roles.columns
+
+
 def test_the_example_opens_on_graph_with_both_results(drawn):
     at = booted()
     at.button(key="see_example").click().run()

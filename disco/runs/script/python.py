@@ -26,7 +26,9 @@ _WHERE = {  # how a name begins in the script → the module that has it
     "portal": "disco.studies",
     "read_table": "disco.table.read",
     "Roles": "disco.table.roles",
-    **dict.fromkeys(("applied", "AsNumbers", "Columns", "LeaveOut", "RowNames", "Transpose"), "disco.table.edits"),
+    **dict.fromkeys(
+        ("applied", "AddKinds", "AsNumbers", "Columns", "LeaveOut", "RowNames", "Transpose"), "disco.table.edits"
+    ),
 }
 
 

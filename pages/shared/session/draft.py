@@ -16,7 +16,7 @@ from disco.runs import stamps
 from disco.runs.origin import Origin, Source
 from disco.settings import Settings
 from disco.table.cells import names_of
-from disco.table.edits import Edit, LeaveOut, applied
+from disco.table.edits import AddKinds, Edit, LeaveOut, applied
 from disco.table.identifiers import identifiers
 from disco.table.roles import Roles
 from disco.table.rows import Stretches, stretches, with_more
@@ -185,6 +185,17 @@ def edit(words: str, change: Edit, rows_left_out: Stretches = (), is_of_rows: bo
         return {"table": table, "columns": columns, "roles": roles, **more}
 
     _change(edited)
+
+
+def add_column(change: AddKinds, role: tuple[str, str], words: str) -> None:
+    """Add a column that is not a count, as a step that `undo` takes back; errors as `edit`."""
+
+    def added(now: Draft) -> dict[str, Any]:
+        roles = now.roles.given({change.name: role})
+        table = applied(now.table, (change,))
+        return {"table": table, "roles": roles, "key": drafts.new_token(), **_step(now, words, change)}
+
+    _change(added)
 
 
 def leave_out_rows(indices: np.ndarray, words: str) -> None:

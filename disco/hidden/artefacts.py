@@ -1,0 +1,111 @@
+"""All artefacts of a table: those of `disco.table.artefacts`, and common causes that are not in the table.
+
+- *kinds*: rows fall into kinds that many columns follow, and adjusting for these leaves nothing in common;
+- *common*: many columns follow something else that is hidden.
+"""
+
+from collections.abc import Collection, Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from disco.progress import SILENT, Callback, Reporter
+from disco.table import artefacts as seen
+from disco.table.adjustment import CATEGORICAL, Adjustment, Covariate
+from disco.table.artefacts import ARTEFACTS, COMMON, KINDS, Finding
+from disco.table.prepared import Prepared, Table, prepare
+from disco.table.roles import Given
+from disco.words import how_many, listed
+
+if TYPE_CHECKING:
+    from disco.hidden.common import CommonCause
+
+NAME = "kinds of rows"  # of the column with the kind of every row
+LETTERS = "ABCDEFGH"  # the kinds in it
+_NAMED = 6
+_WEIGHTS = {"columns": 0.5, COMMON: 0.5}  # of time, about
+_FROM_IT = "Edges among them may come from it, and their directions too. "
+
+
+def artefacts(
+    table: Table,
+    roles: Given | None = None,
+    aside: pd.DataFrame | None = None,
+    dismissed: Collection[str] = (),
+    callback: Callback | None = None,
+) -> tuple[Finding, ...]:
+    """The artefacts of a table of any size, worst first; arguments and errors as `disco.table.artefacts.artefacts`.
+
+    Where a depth stands out, no other common cause is looked for.
+    """
+    reporter = Reporter(callback, _WEIGHTS, "stopped while looking for what creates edges.")
+    aside = seen.ignored(table, roles) if aside is None else aside
+    given = prepare(table, roles, folds=None)
+    found = seen.artefacts(given, aside=aside, dismissed=dismissed, callback=reporter.part("columns", ""))
+    if {COMMON, KINDS} <= {*dismissed}:
+        return found
+    common = (one for one in of_common(given, found, reporter) if one.kind not in dismissed)
+    return tuple(sorted([*found, *common], key=lambda one: ARTEFACTS.index(one.kind)))
+
+
+def of_common(given: Prepared, found: Collection[Finding], reporter: Reporter = SILENT) -> Iterator[Finding]:
+    """The finding of a common cause of a table; none without one, or with a depth.
+
+    Args:
+        given: the table.
+        found: its other findings; columns to leave out are not looked at.
+        reporter: receives the progress, in the stage `COMMON`.
+    """
+    if not any(one.kind == "depth" for one in found):
+        out = {column for one in found if one.kind in ARTEFACTS for column in one.columns}
+        inside = [column for column in range(given.counts.shape[1]) if column not in out]
+        yield from _of_common(replace(given, counts=given.counts.iloc[:, inside]), reporter)
+
+
+def kinds(given: Prepared, reporter: Reporter, stage: str) -> "tuple[CommonCause | None, np.ndarray | None]":
+    """The common cause of a table, and the kind of every row, (n,), if adjusting for it leaves nothing in common.
+
+    Where most edges remain, kinds of rows may differ in their graphs, which no adjustment for their means cures.
+
+    Args:
+        given: a table.
+        reporter, stage: receive the progress.
+    """
+    from disco.hidden.common import common_cause  # these import torch
+    from disco.hidden.kinds import kinds_of_rows
+
+    values = given.counts.to_numpy()
+    cause = common_cause(values, given.adjustment, reporter, stage)
+    if cause is None or not cause.kinds or cause.edges_left > cause.edges / 2:
+        return cause, None
+    found = kinds_of_rows(values, given.adjustment, cause)
+    return cause, None if common_cause(values, _adjusted(given, found), reporter, stage) else found
+
+
+def _adjusted(given: Prepared, kind: np.ndarray) -> Adjustment:
+    """The adjustment of a table with the kind of every row as another covariate."""
+    codes = np.unique(kind, return_inverse=True)[1]
+    one = Covariate(NAME, CATEGORICAL, codes, tuple(LETTERS[: codes.max() + 1]))
+    before = given.adjustment or Adjustment(len(kind))
+    return replace(before, covariates=(*before.covariates, one))
+
+
+def _of_common(given: Prepared, reporter: Reporter) -> Iterator[Finding]:
+    """The finding of a common cause; none without one."""
+    cause, kind = kinds(given, reporter, COMMON)
+    if cause is None:
+        return
+    names = [f'"{given.counts.columns[at]}"' for at in cause.columns]
+    what = f"{cause.kinds} kinds of rows" if cause.kinds else "One hidden cause"
+    message = (
+        f"{what} would explain what {how_many(len(names), 'column')} share, {listed(names, _NAMED)}: "
+        f"{how_many(cause.edges_left, 'edge')} would be left of {cause.edges:,} (by {cause.gain:.0f} nats)."
+    )
+    if kind is not None:
+        advice = "Adjust for the kinds, computed from these columns. A column that says what they are would be better."
+        yield Finding(KINDS, message, _FROM_IT + advice)
+    else:
+        advice = "If you know it, as a gradient, a season, a batch or a depth, add it as a column and adjust for it."
+        yield Finding(COMMON, message, _FROM_IT + advice)
