@@ -13,7 +13,7 @@ from disco.cli.progress import Progress
 from disco.cli.saying import say, say_json, sentence
 from disco.errors import InputError
 from disco.files import plain
-from disco.hidden.artefacts import of_common
+from disco.hidden.artefacts import of_hidden
 from disco.progress import Event
 from disco.table.cells import names_of
 from disco.table.counts import Problem, problems
@@ -62,9 +62,9 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def _with_common(table: pd.DataFrame, roles: Roles | None, looked_at: Quality) -> Quality:
-    """The findings with that of a common cause, where the roles can be used."""
+    """The findings with those of `disco.hidden`, where the roles can be used."""
     try:
-        common = of_common(prepare(table, roles, folds=None), looked_at.findings)
+        common = of_hidden(prepare(table, roles, folds=None), looked_at.findings)
         return replace(looked_at, findings=(*looked_at.findings, *common))
     except InputError:
         return looked_at

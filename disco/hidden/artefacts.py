@@ -1,7 +1,8 @@
 """All artefacts of a table: those of `disco.table.artefacts`, and common causes that are not in the table.
 
 - *kinds*: rows fall into kinds that many columns follow, and adjusting for these leaves nothing in common;
-- *common*: many columns follow something else that is hidden.
+- *common*: many columns follow something else that is hidden;
+- *readings*: the counts are readings of rates that act on each other.
 """
 
 from collections.abc import Collection, Iterator
@@ -14,7 +15,7 @@ import pandas as pd
 from disco.progress import SILENT, Callback, Reporter
 from disco.table import artefacts as seen
 from disco.table.adjustment import CATEGORICAL, Adjustment, Covariate
-from disco.table.artefacts import ARTEFACTS, COMMON, KINDS, Finding
+from disco.table.artefacts import ARTEFACTS, COMMON, KINDS, READINGS, Finding
 from disco.table.prepared import Prepared, Table, prepare
 from disco.table.roles import Given
 from disco.words import how_many, listed
@@ -44,24 +45,30 @@ def artefacts(
     aside = seen.ignored(table, roles) if aside is None else aside
     given = prepare(table, roles, folds=None)
     found = seen.artefacts(given, aside=aside, dismissed=dismissed, callback=reporter.part("columns", ""))
-    if {COMMON, KINDS} <= {*dismissed}:
-        return found
-    common = (one for one in of_common(given, found, reporter) if one.kind not in dismissed)
-    return tuple(sorted([*found, *common], key=lambda one: ARTEFACTS.index(one.kind)))
+    hidden = of_hidden(given, found, dismissed, reporter)
+    return tuple(sorted([*found, *hidden], key=lambda one: ARTEFACTS.index(one.kind)))
 
 
-def of_common(given: Prepared, found: Collection[Finding], reporter: Reporter = SILENT) -> Iterator[Finding]:
-    """The finding of a common cause of a table; none without one, or with a depth.
+def of_hidden(
+    given: Prepared, found: Collection[Finding], dismissed: Collection[str] = (), reporter: Reporter = SILENT
+) -> Iterator[Finding]:
+    """The finding of a common cause, or else of readings; none with a depth, which is a common cause.
 
     Args:
         given: the table.
         found: its other findings; columns to leave out are not looked at.
+        dismissed: kinds not to look for.
         reporter: receives the progress, in the stage `COMMON`.
     """
-    if not any(one.kind == "depth" for one in found):
-        out = {column for one in found if one.kind in ARTEFACTS for column in one.columns}
-        inside = [column for column in range(given.counts.shape[1]) if column not in out]
-        yield from _of_common(replace(given, counts=given.counts.iloc[:, inside]), reporter)
+    if any(one.kind == "depth" for one in found):
+        return
+    out = {column for one in found if one.kind in ARTEFACTS for column in one.columns}
+    inside = [column for column in range(given.counts.shape[1]) if column not in out]
+    part = replace(given, counts=given.counts.iloc[:, inside])
+    common = [] if {COMMON, KINDS} <= {*dismissed} else [*_of_common(part, reporter)]
+    yield from (one for one in common if one.kind not in dismissed)
+    if not common and READINGS not in dismissed:
+        yield from _of_readings(part, reporter)
 
 
 def kinds(given: Prepared, reporter: Reporter, stage: str) -> "tuple[CommonCause | None, np.ndarray | None]":
@@ -109,3 +116,20 @@ def _of_common(given: Prepared, reporter: Reporter) -> Iterator[Finding]:
     else:
         advice = "If you know it, as a gradient, a season, a batch or a depth, add it as a column and adjust for it."
         yield Finding(COMMON, message, _FROM_IT + advice)
+
+
+def _of_readings(given: Prepared, reporter: Reporter) -> Iterator[Finding]:
+    """The finding of counts that are readings of rates; none if they are not."""
+    from disco.hidden.readings import readings  # imports torch
+
+    found = readings(given.counts.to_numpy(), given.adjustment, reporter)
+    if found is not None:
+        names = given.counts.columns
+        pairs = listed([f'"{names[a]}" and "{names[b]}"' for a, b in found.pairs], _NAMED, "; ")
+        yield Finding(
+            READINGS,
+            f"The counts look like readings of rates: without the counting noise, {how_many(found.edges_left, 'edge')} "
+            f"would be left of {found.edges:,} (by {found.gain:.0f} nats).",
+            f"The noise alone may join {pairs}. Directions assume that counts are causes themselves: longer or deeper "
+            "counts show rates more exactly.",
+        )

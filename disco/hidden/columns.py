@@ -74,11 +74,11 @@ def columns_of(counts: np.ndarray, adjustment: Adjustment | None = None) -> Colu
         adjustment: what the rows are adjusted for: free parents of every node.
     """
     n, nodes = counts.shape
-    free, random = _basis(explained(adjustment, n)), np.random.default_rng(0)
+    free, random = basis(explained(adjustment, n)), np.random.default_rng(0)
     columns, parents = list[np.ndarray](), list[tuple[int, ...]]()
     codes, scores = np.empty((n, nodes), dtype=np.int64), np.zeros((2, nodes, LEVELS))
     for node, values in enumerate(counts.T):
-        normal = ndtri((rankdata(values) - 0.5) / n)
+        normal = normal_scores(values)
         functions = _independent(functions_of(values, normal, values.min()), free)
         parents.append(tuple(range(len(columns), len(columns) + len(functions))))
         columns += functions
@@ -89,6 +89,11 @@ def columns_of(counts: np.ndarray, adjustment: Adjustment | None = None) -> Colu
     values = np.column_stack([*columns, (children - offset) / spread])
     at = np.arange(len(columns), len(columns) + nodes)
     return Columns(values, values.T @ values / n, tuple(parents), at, offset / spread, codes, scores)
+
+
+def normal_scores(values: np.ndarray) -> np.ndarray:
+    """Normal scores, ties with the same, (n,)."""
+    return ndtri((rankdata(values) - 0.5) / len(values))
 
 
 def _broken(values: np.ndarray, random: np.random.Generator) -> np.ndarray:
@@ -145,7 +150,7 @@ def explained(adjustment: Adjustment | None, rows: int) -> np.ndarray:
     return np.column_stack(parts)
 
 
-def _basis(columns: np.ndarray) -> np.ndarray:
+def basis(columns: np.ndarray) -> np.ndarray:
     """An orthonormal basis of columns."""
     vectors, sizes, _ = np.linalg.svd(columns, full_matrices=False)
     return vectors[:, sizes > _NONZERO * sizes[0]]

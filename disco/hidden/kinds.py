@@ -3,10 +3,8 @@
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import ndtri
-from scipy.stats import rankdata
 
-from disco.hidden.columns import explained, functions_of
+from disco.hidden.columns import explained, functions_of, normal_scores
 from disco.hidden.common import CommonCause
 from disco.hidden.conditionals import Means, Seen, expect
 from disco.table.adjustment import Adjustment
@@ -49,7 +47,7 @@ def kinds_of_rows(values: np.ndarray, adjustment: Adjustment | None, cause: Comm
 
 def _known(values: np.ndarray, codes: np.ndarray) -> _Known:
     unique, first = np.unique(values, return_index=True)
-    return _Known(unique, ndtri((rankdata(values) - 0.5) / len(values))[first], codes[first])
+    return _Known(unique, normal_scores(values)[first], codes[first])
 
 
 def _codes(values: np.ndarray, known: _Known) -> np.ndarray:

@@ -56,7 +56,7 @@ class Model(NamedTuple):
     def of(
         cls,
         correlations: np.ndarray,
-        rows: int,
+        rows: float,
         candidates: Sequence[Sequence[int]],
         columns: Sequence[Sequence[int]] | None = None,
         own: Sequence[int] | np.ndarray | None = None,

@@ -6,7 +6,8 @@
 - *covariate*: a column that is neither a count nor adjusted for, such as a batch, a group or an age, goes with several;
 - *near*: two columns are near copies.
 
-`disco.hidden.artefacts` adds *kinds* and *common*: kinds of rows, and other common causes that are not in the table.
+`disco.hidden.artefacts` adds *kinds*, *common* and *readings*: kinds of rows, other common causes that are not in the
+table, and counts that are readings of rates.
 Until an artefact is cured or dismissed, no direction is decided by the model class (`disco.refine`).
 """
 
@@ -29,8 +30,8 @@ from disco.table.relations import Relation, near_copies, relations
 from disco.table.roles import Given, Roles
 from disco.words import how_many, listed, plural
 
-COMMON, KINDS = "common", "kinds"  # looked for by `disco.hidden.artefacts`
-ARTEFACTS = ("relation", "depth", KINDS, COMMON, "identifier", "covariate", "near")
+COMMON, KINDS, READINGS = "common", "kinds", "readings"  # looked for by `disco.hidden.artefacts`
+ARTEFACTS = ("relation", "depth", KINDS, COMMON, READINGS, "identifier", "covariate", "near")
 _LEVEL = 0.001  # of the tests of columns left aside, for all of them together
 _PARTS = 10  # of a continuous one
 _LEAST_SHIFTED = 2  # columns: an edge needs two ends

@@ -8,7 +8,7 @@ import streamlit as st
 from disco.hidden.adjusting import ROLE, kinds_as_column
 from disco.hidden.artefacts import artefacts
 from disco.progress import Callback
-from disco.table.artefacts import COMMON, KINDS, Finding
+from disco.table.artefacts import COMMON, KINDS, READINGS, Finding
 from disco.table.roles import TOTAL, Roles
 from disco.words import how_many, listed
 from pages.data import columns
@@ -56,8 +56,8 @@ def _show(draft: Draft, found: tuple[Finding, ...]) -> None:
 
 
 def _cure(draft: Draft, one: Finding) -> None:
-    """The button that cures an artefact; none for a common cause, which only the user can know."""
-    if one.kind == COMMON:
+    """The button that cures an artefact; none for what only another column or better counts can cure."""
+    if one.kind in (COMMON, READINGS):
         return
     if one.kind == KINDS:
         label, act = "Adjust for the kinds of rows", partial(_adjust_for_kinds, draft)

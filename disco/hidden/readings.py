@@ -1,0 +1,150 @@
+"""Whether counts are readings of rates that act on each other, so that counting noise joins columns.
+
+If rates form a graph and every count is a Poisson reading of its rate, a count does not show its rate exactly. So two
+neighbours of a third column stay dependent given its count, and an edge joins them. How exactly counts show rates is
+their *reliability*: thinned halves of Poisson readings are independent given the rate (`disco.table.thinning`), and
+their correlation r gives 2 r / (1 + r) for the whole (Spearman and Brown). Correlations divided by √(reliabilities) are
+those of the rates.
+
+A sparse graph of the rates, read with noise, is compared with a sparse graph of the counts, both by the likelihood of
+the normal scores' correlations minus the cost of their edges. If counts are causes themselves, the graph of the rates
+needs more edges. A column that varies as Poisson counts of one mean has no rate, and then nothing is said.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from disco.hidden.columns import basis, explained, normal_scores
+from disco.hidden.graphs import least_squares
+from disco.linear.search import Graph, Model, searched
+from disco.progress import SILENT, Reporter
+from disco.table.adjustment import Adjustment
+
+MOST_ROWS, MOST_COLUMNS = 4000, 100  # looked at; a random part of more, and no table of more columns
+_SAVED, _SAVED_EDGES = 0.25, 2  # edges: share and number
+_GAIN, _GAIN_IF_DENSE, _DENSE = 12.0, 35.0, 0.6  # nats, by the share of the pairs that edges join
+_FEWEST_COLUMNS = 4
+_LEAST_RELIABILITY = 0.1
+_HALVINGS = 4
+_SEARCHES = 4
+_LEAST = 0.02  # eigenvalue of the correlations of rates
+_POWERS = (0, 1, 2, 3)  # of the reliability, by which the rows count less in a search among rates
+
+
+@dataclass(frozen=True)
+class Readings:
+    """A table whose counts are readings of rates.
+
+    Attributes:
+        gain: by how much the graph of the rates is more likely, nats after costs.
+        edges, edges_left: number of edges among counts and among rates.
+        pairs: columns that an edge joins among counts, and none among rates, by position.
+    """
+
+    gain: float
+    edges: int
+    edges_left: int
+    pairs: tuple[tuple[int, int], ...]
+
+
+def readings(values: np.ndarray, adjustment: Adjustment | None = None, reporter: Reporter = SILENT) -> Readings | None:
+    """Whether counts are readings of rates; None if not.
+
+    Args:
+        values: counts, (rows, columns).
+        adjustment: what the rows are adjusted for.
+        reporter: asked whether to continue.
+    """
+    random = np.random.default_rng(0)
+    rows = np.sort(random.permutation(len(values))[:MOST_ROWS])
+    varied = np.flatnonzero(np.ptp(values[rows], axis=0) > 0) if len(rows) else rows
+    if not _FEWEST_COLUMNS <= len(varied) <= MOST_COLUMNS:
+        return None
+    part = adjustment if adjustment is None or len(rows) == len(values) else adjustment.take(rows)
+    counts, free = values[np.ix_(rows, varied)].astype(np.int64), basis(explained(part, len(rows)))
+    reliability = _reliabilities(counts, free, random)
+    if reliability.min() < _LEAST_RELIABILITY:
+        return None
+    scores = _scores(counts, free)
+    correlations, cost = scores.T @ scores / len(rows), (np.log(len(rows)) + np.log(len(varied) - 1)) / 2
+    noise = np.sqrt(reliability)
+    seen = _searched(correlations, len(rows), cost, reporter)
+    best, gain = seen, -np.inf
+    for power in _POWERS:
+        of_rates = _searched(_of_rates(correlations, noise), len(rows) * reliability.mean() ** power, cost, reporter)
+        implied = _implied(_of_rates(correlations, noise), of_rates) * np.outer(noise, noise)
+        np.fill_diagonal(implied, 1.0)
+        nats = _nats(implied, correlations, len(rows)) - cost * of_rates.size.sum()
+        if nats > gain:
+            best, gain = of_rates, nats
+    gain -= _nats(_implied(correlations, seen), correlations, len(rows)) - cost * seen.size.sum()
+    joined, left = _joined(seen), _joined(best)
+    edges, edges_left, nodes = int(joined.sum()) // 2, int(left.sum()) // 2, len(varied)
+    least = _GAIN_IF_DENSE if edges >= _DENSE * nodes * (nodes - 1) / 2 else _GAIN
+    if edges_left > min(edges - _SAVED_EDGES, (1 - _SAVED) * edges) or gain < least:
+        return None
+    gone = np.argwhere(np.triu(joined & ~left))
+    return Readings(float(gain), edges, edges_left, tuple((int(varied[a]), int(varied[b])) for a, b in gone))
+
+
+def _scores(counts: np.ndarray, free: np.ndarray) -> np.ndarray:
+    """Standardised normal scores without what the free columns explain, (n, d)."""
+    scores = np.column_stack([normal_scores(column) for column in counts.T])
+    scores -= free @ (free.T @ scores)
+    return scores / np.maximum(scores.std(0), np.finfo(float).tiny)
+
+
+def _reliabilities(counts: np.ndarray, free: np.ndarray, random: np.random.Generator) -> np.ndarray:
+    """How exactly counts show rates, (d,): 1 without counting noise."""
+    together = np.zeros(counts.shape[1])
+    for _ in range(_HALVINGS):
+        half = random.binomial(counts, 0.5)
+        together += (_scores(half, free) * _scores(counts - half, free)).mean(0) / _HALVINGS
+    return 2 * together / (1 + together)
+
+
+def _of_rates(correlations: np.ndarray, noise: np.ndarray) -> np.ndarray:
+    """The correlations of the rates, (d, d), made positive definite."""
+    found = correlations / np.outer(noise, noise)
+    np.fill_diagonal(found, 1.0)
+    sizes, vectors = np.linalg.eigh(found)
+    found = (vectors * np.maximum(sizes, _LEAST)) @ vectors.T
+    spread = np.sqrt(np.diag(found))
+    return found / np.outer(spread, spread)
+
+
+def _searched(correlations: np.ndarray, rows: float, cost: float, reporter: Reporter) -> Graph:
+    """The best sparse graph of a few searches."""
+    nodes = len(correlations)
+    others = [[*range(node), *range(node + 1, nodes)] for node in range(nodes)]
+    model = Model.of(correlations, rows, others, cost=cost)
+    orders = (np.random.default_rng(seed).permutation(nodes) for seed in range(_SEARCHES))
+    return max((searched(model, order, reporter).graph for order in orders), key=lambda one: one.score.sum())
+
+
+def _implied(correlations: np.ndarray, graph: Graph) -> np.ndarray:
+    """The correlations under a graph, with the slopes of least squares, (d, d)."""
+    nodes = len(correlations)
+    slopes, rest = np.zeros((nodes, nodes)), np.ones(nodes)
+    for node in range(nodes):
+        parents = graph.parents[node, : graph.size[node]]
+        slopes[node, parents], rest[node] = least_squares(correlations, node, parents)
+    total = np.linalg.inv(np.eye(nodes) - slopes)
+    found = (total * rest) @ total.T
+    spread = np.sqrt(np.diag(found))
+    return found / np.outer(spread, spread)
+
+
+def _nats(implied: np.ndarray, correlations: np.ndarray, rows: int) -> float:
+    """The log likelihood of correlations, up to a constant."""
+    return float(-rows / 2 * (np.linalg.slogdet(implied)[1] + np.trace(np.linalg.solve(implied, correlations))))
+
+
+def _joined(graph: Graph) -> np.ndarray:
+    """Which pairs an edge joins, (d, d)."""
+    joined = np.zeros((len(graph.size),) * 2, dtype=bool)
+    for node, size in enumerate(graph.size.tolist()):
+        parents = graph.parents[node, :size]
+        joined[parents, node] = joined[node, parents] = True
+    return joined
