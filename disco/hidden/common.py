@@ -25,10 +25,10 @@ _MOST_COLUMNS = 100  # those correlated most of a table of more
 FEWEST_ROWS = 100
 LEAST_EDGES = 3  # in the graph without anything hidden
 _SAVED, _SAVED_EDGES = 0.3, 2  # edges: share and number
-_FOLLOWING = 3  # columns, at least
+_FOLLOWING = 4  # columns, at least
 _GAINS = {0.0: 8.0, 0.6: 30.0}  # nats: least gain, by the share of the pairs that edges join
 _GAIN_OF_FEW, _FEW_JOINED = 60.0, 0.75  # nats: with few columns, nearly all of them joined
-_GAIN_OF_PARTS, _PART = 60.0, 0.5  # nats: kinds of rows that save a smaller share of the edges
+_GAINS_OF_PARTS, _PART = (20.0, 60.0), 0.5  # nats: a factor, and kinds of rows, that save a smaller share of the edges
 _KINDS = (2, 3, 4)
 _FEW = 8  # columns, below which two factors cannot be told from edges, and hardly anything from a dense graph
 _CORE = 4  # columns
@@ -151,6 +151,6 @@ def _stands_out(fit: Fitted, compared: Fitted) -> bool:
     least = max(gain for share, gain in _GAINS.items() if joined >= share)
     if nodes < _FEW and joined >= _FEW_JOINED:
         least = _GAIN_OF_FEW
-    if fit.shape.shares is None and left > (1 - _PART) * edges:  # a column with several modes may be taken for kinds
-        least = max(least, _GAIN_OF_PARTS)
+    if left > (1 - _PART) * edges:  # a column with several modes may be taken for kinds
+        least = max(least, _GAINS_OF_PARTS[fit.shape.shares is None])
     return is_simpler and fit.graph.following.sum() >= _FOLLOWING and fit.nats - compared.nats >= least

@@ -1,6 +1,6 @@
 """Compile the likelihood for the CPU in advance, once per computer, by refining a tiny table.
 
-It takes half a minute. One process compiles, and any other that needs the result waits for it.
+It takes three quarters of a minute. One process compiles, and any other that needs the result waits for it.
 
     python -m disco.work.ahead
 """
@@ -78,6 +78,7 @@ def _compile() -> None:
 
     from disco.effects.effect import effect
     from disco.effects.fitted import FittedGraphs
+    from disco.hidden.common import common_cause
     from disco.likelihood.model import Model
     from disco.refine import Choice, refine
     from disco.refine.prior import BEFORE
@@ -85,6 +86,8 @@ def _compile() -> None:
     table = pd.DataFrame({"x1": np.arange(120) % 5, "x2": np.arange(120) % 7, "x3": np.arange(120) % 3})
     refine(table, Choice(starts=2, restarts=0, bootstrap=0, folds=0))
     Model.of(table, {"x2": ["x1"]}, prior=BEFORE).curve("x1", "x2")
+    random = np.random.default_rng(0)
+    common_cause(random.poisson(5.0, (200, 1)) + random.poisson(2.0, (200, 5)))
     chain = nx.DiGraph([("x1", "x2"), ("x2", "x3")])
     effect(FittedGraphs.of_dag(chain, table), "x3", {"x1": 4}, {"x1": 0}, draws=20)
     with contextlib.suppress(OSError):
