@@ -36,7 +36,7 @@ class Refined:
             experiment, class, or empty. With knowledge also `rule`, its rule on the edge: required, fixed (only this
             direction is allowed) or free. The notes name missing evidence and poorly fitted nodes.
             `misfit` has the columns node, levels, misfit_nats and misfit_per_row (`disco.likelihood.misfit`), NaN if
-            not available; None in refinements older than the misfit.
+            not available, and is_poor, whether the node counts as poorly fitted; None in refinements that are older.
         starts: one row per start and sweep: start, sweep, score.
         best: the start of the search that found this graph.
         score: the graph's log posterior in nats, up to a constant (`disco.refine.scores`).

@@ -5,7 +5,7 @@ refined_edges.csv   parent, child and the evidence for each edge, strongest firs
 refined_starts.csv  start, sweep, score
 refined_orders.csv start, position, node: every search's final order
 refined_tables.csv table, parent, child: the graph of every bootstrap table; missing in older ones
-refined_nodes.csv   node, levels, misfit_nats, misfit_per_row; missing in older ones
+refined_nodes.csv   node, levels, misfit_nats, misfit_per_row, is_poor; missing in older ones
 refined_contexts.csv context, level, node and the evidence for this effect; only with contexts
 refined_moves.csv   node, its position before and after, gain_nats; only with an earlier order
 refined.json        the choice, the best start, its score; written last
@@ -30,7 +30,7 @@ from disco.errors import InputError, printable
 from disco.files import read_json, read_record, unwritten, write_frame, write_json
 from disco.graph import CLASS, FREE, KNOWLEDGE, NO_SOURCE
 from disco.refine import Choice, Refined
-from disco.refine.limits import MOST_PARENTS
+from disco.refine.limits import MISFIT, MOST_PARENTS
 from disco.refine.result import EDGE_COLUMNS, METHOD, withheld
 from disco.runs import artefacts
 from disco.runs.folder import Run
@@ -111,7 +111,7 @@ def read_refined(run: Run) -> Refined:
         method=METHOD,
         choices=head.choice,
         notes=tuple(printable(note, _LONGEST_NOTE) for note in head.notes[:_MOST_NOTES]),
-        misfit=_every(folder / "refined_nodes.csv", schema.REFINED_NODES, nodes),
+        misfit=_misfit(folder / "refined_nodes.csv", nodes),
     )
     result = Refined(
         graph,
@@ -136,6 +136,14 @@ def _edges(edges: pd.DataFrame) -> pd.DataFrame:
         by_rule = edges["rule"] != FREE if "rule" in edges else np.zeros(len(edges), dtype=bool)
         edges["source"] = np.select([by_rule, edges["decided"]], [KNOWLEDGE, CLASS], NO_SOURCE)
     return edges.reindex(columns=[*EDGE_COLUMNS, *(["rule"] if "rule" in edges else [])])
+
+
+def _misfit(path: Path, nodes: Sequence[str]) -> pd.DataFrame | None:
+    """The misfit of the nodes; in older refinements, a poor fit did not depend on the evidence."""
+    told = _every(path, schema.REFINED_NODES, nodes)
+    if told is None or "is_poor" in told:
+        return told
+    return told.assign(is_poor=~(told["misfit_nats"] < MISFIT))
 
 
 def _every(path: Path, schema: Schema, nodes: Sequence[str]) -> pd.DataFrame | None:

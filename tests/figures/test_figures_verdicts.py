@@ -146,7 +146,7 @@ def test_a_refinement_is_as_sure_as_its_directions_and_its_model():
     assert level(alone.having(edges=found.edges)) == "guess"  # two of six directions are undecided
     assert level(alone.having(edges=found.edges.assign(decided=False))) == "poor"
     assert level(alone.having(edges=found.edges[:0])) == "guess" and level(alone.having(misfit=None)) == "guess"
-    missed = alone.having(misfit=found.nodes.assign(misfit_nats=5.0))
+    missed = alone.having(misfit=found.nodes.assign(misfit_nats=5.0, is_poor=True))
     poor = verdicts.of_refinement(lower.having(misfit=missed.nodes), BOUND)
     assert poor.level == "poor" and poor.text.endswith(said)
     assert level(missed) == "poor" and "all 7 nodes are poorly fitted" in verdicts.of_refinement(missed, BOUND).text
