@@ -61,7 +61,7 @@ def _print(target: Run, result: Refined, choice: Choice) -> None:
         say(sentence(f"Note: {note}"))
     say(
         f"A direction is decided if reversing the edge and leaving it out each cost at least {choice.bound:g} nats; "
-        "if little speaks against it with a straight link or linear effects; if the cost exceeds "
+        "if little speaks against it with every effect linear; if the cost exceeds "
         f"{TIMES:g} times the misfit of its two columns by {choice.bound:g} nats; if both columns have more than {FEW} "
         f"levels; if less than {MOST_MISFIT:.0%} of all columns are poorly fitted; if no search that ended as high has "
         "the edge reversed; and if reversing it costs at least half of the bound even where columns may have other "

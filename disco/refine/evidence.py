@@ -15,9 +15,8 @@ certain, half of the directions with 5 nats of evidence are wrong (`benchmarks/d
 *decided* only if
 
 - the direction evidence and the edge gain reach the required bound: a direction is not surer than its edge;
-- with a straight link, or with linear effects, no more than a nat and a tenth of the direction evidence is against it
-  (`linear_nats`, the smaller of the two); with linear effects a pair alone has no direction, and only the other edges
-  can determine one;
+- with linear effects, no more than a nat and a tenth of the direction evidence is against it (`linear_nats`); in that
+  class a pair alone has no direction, and only the other edges can determine one;
 - it exceeds three times the misfit of the two nodes (`disco.likelihood.misfit`) by the bound;
 - both nodes have more than three levels: with two or three, the class fits a node whatever its parents do;
 - less than a tenth of all nodes are poorly fitted: their misfit is 3 nats or more, and at least a tenth of the evidence
@@ -59,7 +58,7 @@ from disco.refine.stepwise import predicted_losses
 from disco.refine.task import Task
 from disco.refine.walks import Parents, Wanted
 
-CLASSES = (BEFORE, BEFORE._replace(link=STRAIGHT), Prior(BEFORE.linear, 1e7, STRAIGHT))  # bent, straight, linear
+CLASSES = (BEFORE, Prior(BEFORE.linear, 1e7, STRAIGHT))  # with a bent link, with linear effects
 _FIRST = 60  # edges judged first: as many as a page draws at first
 _FINAL = 1e-4  # largest predicted gain, in nats, of the last step of a fit with reported evidence
 
@@ -322,7 +321,6 @@ def _row(
     found: Alone,
     own: Alone,
     bent: Alone,
-    straight: Alone,
     linear: Alone,
 ) -> tuple:
     """The numbers of one edge: its gain from `found`, its direction from the others."""
@@ -334,9 +332,8 @@ def _row(
     bic = ratio - columns * np.log(scores.design.rows) / 2
     p_value = chdtrc(columns, 2 * np.maximum(ratio, 0.0))
     direction = _lost(bent, reversal)
-    simpler = np.minimum(_lost(straight, reversal), _lost(linear, reversal))
     spread = _lost(own, reversal) - direction
-    return parent, child, gain, ratio, bic, direction, direction, simpler, spread, p_value
+    return parent, child, gain, ratio, bic, direction, direction, _lost(linear, reversal), spread, p_value
 
 
 def _lost(fits: Alone, reversal: Reversal) -> float:

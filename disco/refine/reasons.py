@@ -22,7 +22,7 @@ class Reason(Enum):
     WEAK = "the direction evidence is below the bound"
     UNSURE = "the edge gain is below the bound"
     FEW_LEVELS = "one of its nodes has too few levels: the class fits it in any case"
-    AGAINST = "with a straight link or linear effects, the evidence is against the direction"
+    AGAINST = "with linear effects, the evidence is against the direction"
     MISSED = "the direction evidence does not exceed the misfit of its nodes by enough"
     TABLE = "too many nodes are poorly fitted"
     ELSEWHERE = "a search that ended near the best has the edge reversed"

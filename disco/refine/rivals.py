@@ -26,6 +26,7 @@ from disco.refine.walks import Allowed, Parents
 
 Edge = tuple[int, int]  # (parent, child)
 Key = tuple[int, Allowed]  # a node and the candidates before it
+_FAR = 30.0  # nats by which a graph leads over another one if those near the other are not compared
 
 
 class SeveralClasses:
@@ -54,6 +55,12 @@ class SeveralClasses:
         design = self._normal.design
         related = correlations(design, design.columns[: design.nodes, 0].numpy().T)
         return order_by_linear_models(related, design.rows, self.glm.candidates, 0, self.glm.reporter)
+
+    def total(self, order: Sequence[int]) -> float:
+        """The score of an order's best graph over several classes."""
+        keys = list(enumerate(Places(self.glm, order).allowed))
+        self.fit(keys)
+        return sum(map(self.score, keys))
 
     def normal_graph(self, order: Sequence[int]) -> nx.DiGraph:
         """The best graph of normal scores in an order."""
@@ -116,8 +123,9 @@ def leads(
     graph = nx.DiGraph((parent, child) for child, nodes in enumerate(parents) for parent in nodes)
     comparing, rules = _Comparing(classes, order, least), classes.glm.rules
     comparing.add((edge, rival) for edge in least for rival in reversed_orders(order, graph, edge, rules))
-    comparing.add((edge, rival) for edge in comparing.open for rival in wider_orders(order, graph, edge, rules))
-    comparing.add(_of_normal_scores(classes, comparing.open))
+    close = [edge for edge in comparing.open if comparing.leads[edge] < _FAR]
+    comparing.add((edge, rival) for edge in close for rival in wider_orders(order, graph, edge, rules))
+    comparing.add(_of_normal_scores(classes, order, comparing.open))
     while True:
         still = comparing.open
         undecided = {*graph.edges} - {*still} - {*fixed}
@@ -127,8 +135,12 @@ def leads(
             return comparing.leads
 
 
-def _of_normal_scores(classes: SeveralClasses, edges: Sequence[Edge]) -> Iterator[tuple[Edge, list[int]]]:
+def _of_normal_scores(
+    classes: SeveralClasses, best: Sequence[int], edges: Sequence[Edge]
+) -> Iterator[tuple[Edge, list[int]]]:
     """The best graph of linear effects among normal scores, for every edge with its child before its parent.
+
+    None if it is far below the best order.
 
     In a Gaussian copula, no order near a graph of the GLM need be as good as this one.
     """
@@ -136,6 +148,8 @@ def _of_normal_scores(classes: SeveralClasses, edges: Sequence[Edge]) -> Iterato
         return
     rules, order = classes.glm.rules, classes.normal_order()
     order = order if rules is None else rules.sorted(order)
+    if classes.total(best) - classes.total(order) > _FAR:
+        return
     graph, place = classes.normal_graph(order), {node: at for at, node in enumerate(order)}
     for edge in edges:
         if place[edge[1]] < place[edge[0]]:

@@ -110,7 +110,7 @@ def test_an_open_direction_is_called_so():
         ({"direction_nats": 3.0, "robust_nats": 3.0}, {"a": 90.0}, "Only 3.00 nats for"),
         ({"direction_nats": -2.0, "robust_nats": -2.0}, {}, "favours the reversed edge by 2.00 nats"),
         ({"robust_nats": 4.0}, {}, "only 4.00 if nodes may have other kinds of distribution"),
-        ({"linear_nats": -6.0}, {"a": 90.0}, "in a simpler model the reversed edge gains 6.00"),
+        ({"linear_nats": -6.0}, {"a": 90.0}, "with every effect linear the reversed edge gains 6.00"),
         ({"linear_nats": np.nan}, {}, "not available"), ({}, {"a": 10.0}, "requires 40.0"),
         ({}, {"a": np.nan}, "the misfit of `a` and"), ({}, {"d": 3.0}, "1 of 4 nodes is poorly fitted"),
     ],

@@ -48,9 +48,9 @@ SPREAD = f"Spread evidence: {define('spread evidence')}"
 def decided_means(bound: float) -> str:
     """The rules that a decided direction meets."""
     return (
-        f"A direction is decided if its evidence and that for the link are at least {bound:g} nats. With a straight "
-        f"link or linear effects, at most {AGAINST:g} nat and a tenth of the evidence may be against it. The evidence "
-        f"must exceed {TIMES:g} times the misfit of its two nodes by {bound:g}. Both nodes need more than {FEW} "
+        f"A direction is decided if its evidence and that for the link are at least {bound:g} nats. With every "
+        f"effect linear, at most {AGAINST:g} nat and a tenth of the evidence may be against it. The evidence must "
+        f"exceed {TIMES:g} times the misfit of its two nodes by {bound:g}. Both nodes need more than {FEW} "
         f"levels, less than {MOST_MISFIT:.0%} of all nodes may be poorly fitted, and no other search with as high a "
         f"score may have reversed the edge. Then the graph must lead by {HALF * bound:g} nats over every rival in "
         "which the edge is reversed and nodes may have other kinds of distribution."
@@ -140,7 +140,7 @@ def direction(run: Run, refined: Refined, row: dict[str, Any]) -> str:
         f"causes of their own (needs {HALF * bound:g}).",
         Reason.FEW_LEVELS: f"{costs}, but the model fits any column of {FEW} levels or fewer, whatever its parents "
         "do, so its fit says nothing about a direction.",
-        Reason.AGAINST: f"{costs}, but in a simpler model the reversed edge gains {or_not(-row['linear_nats'])}.",
+        Reason.AGAINST: f"{costs}, but with every effect linear the reversed edge gains {or_not(-row['linear_nats'])}.",
         Reason.MISSED: f"{costs}, but the misfit {ends} requires {or_not(need)}.",
         Reason.TABLE: f"{costs}, but {poor:,} of {len(nodes):,} nodes {plural(poor, 'is', 'are')} poorly fitted, "
         f"{MOST_MISFIT:.0%} or more: no direction of this table is decided{but_known(refined.edges)}.",
