@@ -1,0 +1,49 @@
+"""Designs of the model class: controls, and tables that show the power and how it grows with the rows."""
+
+from typing import Any
+
+from numpy.random import Generator
+
+from benchmarks.misled.design import IN_CLASS, POWER, Design, Drawn, simulated
+
+
+def of_class(random: Generator, **design: Any) -> Drawn:
+    """A table of the model class (`disco.simulate`). Right: the true directions, as many as before."""
+    return simulated(random, **design)
+
+
+_POISSON, _NB, _BINOMIAL = "poisson-softplus", "nb-softplus", "binomial-sigmoid"
+NB = "d 30, NB"  # one graph with more and more rows
+_CONTROLS: dict[str, dict[str, Any]] = {
+    "d 6, ER1, Poisson, 500 rows": {"nodes": 6, "k": 1, "rows": 500},
+    "d 6, ER2, NB": {"nodes": 6, "k": 2, "rows": 2000, "family": _NB},
+    "d 8, ER1, NB, 1,000 rows": {"nodes": 8, "k": 1, "rows": 1000, "family": _NB},
+    "d 8, SF1, binomial": {"nodes": 8, "graph": "sf", "k": 1, "rows": 2000, "family": _BINOMIAL},
+    "d 12, ER1, binomial": {"nodes": 12, "k": 1, "rows": 3000, "family": _BINOMIAL},
+    "d 12, ER2, Poisson": {"nodes": 12, "k": 2, "rows": 2000},
+    "d 12, ER3, NB": {"nodes": 12, "k": 3, "rows": 3000, "family": _NB},
+    "d 12, SF2, Poisson, 1,000 rows": {"nodes": 12, "graph": "sf", "k": 2, "rows": 1000},
+    "d 12, ER2, three families": {"nodes": 12, "k": 2, "rows": 2000, "family": f"{_POISSON},{_NB},{_BINOMIAL}"},
+    "d 12, ER2, Poisson, unsortable": {"nodes": 12, "k": 2, "rows": 3000, "unsortable": True},
+    "d 20, ER1, NB": {"nodes": 20, "k": 1, "rows": 2000, "family": _NB},
+    "d 20, ER3, Poisson": {"nodes": 20, "k": 3, "rows": 3000},
+    "d 20, SF3, NB": {"nodes": 20, "graph": "sf", "k": 3, "rows": 2000, "family": _NB},
+    "d 20, ER2, binomial": {"nodes": 20, "k": 2, "rows": 3000, "family": _BINOMIAL},
+}
+_LARGE: dict[str, Any] = {"nodes": 50, "k": 3, "rows": 5000}
+_POWER: dict[str, dict[str, Any]] = {
+    "d 50, Poisson": _LARGE,
+    "d 50, NB": {**_LARGE, "family": _NB},
+    "d 50, binomial": {**_LARGE, "family": _BINOMIAL},
+    "d 50, unsortable": {**_LARGE, "unsortable": True},
+}
+_ROWS = (2000, 8000, 32_000, 128_000)
+
+DESIGNS = (
+    *(Design(name, IN_CLASS, of_class, design) for name, design in _CONTROLS.items()),
+    *(Design(name, POWER, of_class, design) for name, design in _POWER.items()),
+    *(
+        Design(f"{NB}, {rows:,} rows", POWER, of_class, {"nodes": 30, "k": 2, "rows": rows, "family": _NB}, stream=NB)
+        for rows in _ROWS
+    ),
+)
