@@ -12,6 +12,11 @@ def of_class(random: Generator, **design: Any) -> Drawn:
     return simulated(random, **design)
 
 
+def _own(edges: list[tuple[int, int]]) -> dict[str, Any]:
+    """Options of a graph with these edges, by the numbers of its nodes."""
+    return {"graph": "own", "edges": tuple((f"x{a}", f"x{b}") for a, b in edges), "rows": 2000}
+
+
 _POISSON, _NB, _BINOMIAL = "poisson-softplus", "nb-softplus", "binomial-sigmoid"
 NB = "d 30, NB"  # one graph with more and more rows
 _CONTROLS: dict[str, dict[str, Any]] = {
@@ -25,6 +30,14 @@ _CONTROLS: dict[str, dict[str, Any]] = {
     "d 12, SF2, Poisson, 1,000 rows": {"nodes": 12, "graph": "sf", "k": 2, "rows": 1000},
     "d 12, ER2, three families": {"nodes": 12, "k": 2, "rows": 2000, "family": f"{_POISSON},{_NB},{_BINOMIAL}"},
     "d 12, ER2, Poisson, unsortable": {"nodes": 12, "k": 2, "rows": 3000, "unsortable": True},
+    "d 10, one hub with nine children": _own([(1, child) for child in range(2, 11)]),
+    "d 10, two hubs with shared children": _own([(hub, child) for hub in (1, 2) for child in range(3, 11)]),
+    "d 9, a child with five parents": _own([*((parent, 6) for parent in range(1, 6)), (6, 7), (7, 8), (8, 9)]),
+    "d 6, all pairs joined, Poisson": {"nodes": 6, "graph": "complete", "rows": 2000},
+    "d 12, ER2, Poisson, bimodal sources": {"nodes": 12, "k": 2, "rows": 2000, "sources": "bimodal"},
+    "d 12, ER2, NB, zero-inflated sources": {"nodes": 12, "k": 2, "family": _NB, "sources": "zero-inflated"},
+    "d 8, ER1, geometric": {"nodes": 8, "k": 1, "rows": 2000, "family": "geometric"},
+    "d 12, ER2, exponential link": {"nodes": 12, "k": 2, "rows": 2000, "family": "poisson-exp"},
     "d 20, ER1, NB": {"nodes": 20, "k": 1, "rows": 2000, "family": _NB},
     "d 20, ER3, Poisson": {"nodes": 20, "k": 3, "rows": 3000},
     "d 20, SF3, NB": {"nodes": 20, "graph": "sf", "k": 3, "rows": 2000, "family": _NB},

@@ -7,6 +7,7 @@ from benchmarks.misled.design import BROKEN, SHARED, Design, Drawn, named, small
 from disco.table.roles import TOTAL, Roles
 
 ROWS = 2000
+_DIRICHLET = "Dirichlet-multinomial rows"
 _BY_TOTAL = Roles(exposure=TOTAL)
 
 
@@ -81,14 +82,16 @@ DESIGNS = (
     Design("constant total without two parts", SHARED, multinomial, {"out": 2}),
     Design("multinomial of a varying total", SHARED, multinomial, {"varying": True}),
     Design("partial closure", SHARED, partly_closed),
-    Design("Dirichlet-multinomial rows", SHARED, dirichlet),
+    Design(_DIRICHLET, SHARED, dirichlet),
     Design("rarefied taxa, 20 of 200", SHARED, rarefied, {"taxa": 200, "shown": 20}),
     Design("rarefied taxa, 60", SHARED, rarefied, {"taxa": 60, "shown": 60}),
     Design("rows kept by a total", SHARED, filtered),
-    Design("rows kept by a total, cured by total", SHARED, filtered, {"roles": _BY_TOTAL}),
-    Design("Dirichlet-multinomial, cured by total", SHARED, dirichlet, {"roles": _BY_TOTAL}),
+    Design(
+        "rows kept by a total, cured by total", SHARED, filtered, {"roles": _BY_TOTAL}, stream="rows kept by a total"
+    ),
+    Design("Dirichlet-multinomial, cured by total", SHARED, dirichlet, {"roles": _BY_TOTAL}, stream=_DIRICHLET),
     Design("genes in rows", SHARED, genes_in_rows),
-    Design("genes in rows, cured by total", SHARED, genes_in_rows, {"roles": _BY_TOTAL}),
+    Design("genes in rows, cured by total", SHARED, genes_in_rows, {"roles": _BY_TOTAL}, stream="genes in rows"),
     Design("a third in one column, cured by total", SHARED, dominated),
     Design("selection on a graph by the total", BROKEN, selected),
     Design("selection on a graph by two columns", BROKEN, selected, {"columns": 2}),
