@@ -5,6 +5,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.random import Generator
 from scipy.special import expit, ndtri
+from scipy.stats import poisson
 
 from benchmarks.misled.design import (
     BROKEN,
@@ -23,23 +24,23 @@ from benchmarks.misled.design import (
 ROWS = 2000
 
 
-def _opened(random: Generator, at: float, sign: float = 1.0, size: float = np.inf, mean: float = 5.0) -> Law:
-    """Counts above 0 with probability sigmoid(sign · Σ (parent − at)); negative binomial if `size` is finite."""
+def _opened(random: Generator, at: float, slope: float = 1.0, size: float = np.inf, mean: float = 5.0) -> Law:
+    """Counts above 0 with probability sigmoid(slope · Σ (parent − at)); negative binomial if `size` is finite."""
 
     def law(parents: np.ndarray) -> np.ndarray:
         rows = len(parents)
         means = mean if np.isinf(size) else mean * random.gamma(size, 1 / size, rows)
-        is_open = random.random(rows) < expit(sign * (parents - at).sum(axis=1)) if parents.shape[1] else 1
+        is_open = random.random(rows) < expit(slope * (parents - at).sum(axis=1)) if parents.shape[1] else 1
         return random.poisson(means, rows) * is_open
 
     return law
 
 
-def hurdle_pair(random: Generator, sign: float = 1.0, size: float = np.inf, rows: int = ROWS) -> Drawn:
+def hurdle_pair(random: Generator, slope: float = 1.0, size: float = np.inf, rows: int = ROWS) -> Drawn:
     """x1 opens or closes the zeros of x2, beside six columns of noise. Given x2, log p(x1) is linear in x1: the
     reversed class fits exactly. Right: x1 → x2, or no direction."""
     values = random.poisson(4.0, (rows, 8))
-    values[:, 1] = _opened(random, 4.0, sign, size)(values[:, :1])
+    values[:, 1] = _opened(random, 4.0, slope, size)(values[:, :1])
     return Drawn(named(values), (("x1", "x2"),))
 
 
@@ -55,15 +56,14 @@ def hurdle_chain(random: Generator) -> Drawn:
     return Drawn(grown(chain(8), ROWS, _opened(random, 2.5)), chain(8).edges)
 
 
-def hurdle_dag(random: Generator, sign: float = 1.0) -> Drawn:
+def hurdle_dag(random: Generator, slope: float) -> Drawn:
     """Parents open or close the zeros of their children in a random graph. Right: the true directions, or none."""
-    graph = dag(random)
-    return Drawn(grown(graph, ROWS, _opened(random, 3.0, sign, mean=4.0)), graph.edges)
+    return _along(random, lambda random, parents: _opened(random, 3.0, slope, mean=4.0)(parents))
 
 
 def _along(random: Generator, draw: Callable[[Generator, np.ndarray], np.ndarray], rows: int = ROWS) -> Drawn:
     """A table grown along a random graph; sources are Poisson of mean 4, `draw` makes children of their parents."""
-    graph = dag(random)
+    graph = dag(random, 12, 11, most=2)
 
     def law(parents: np.ndarray) -> np.ndarray:
         return draw(random, parents) if parents.shape[1] else random.poisson(4.0, len(parents))
@@ -75,27 +75,27 @@ def spread_alone(random: Generator) -> Drawn:
     """Parents move the dispersion of their children and leave the mean alone. Right: the true directions, or none."""
 
     def draw(random: Generator, parents: np.ndarray) -> np.ndarray:
-        size = np.exp(2.5 - 0.5 * parents.mean(axis=1))
+        size = np.exp(2.5 - 0.35 * parents.mean(axis=1))
         return random.poisson(5.0 * random.gamma(size, 1 / size))
 
-    return _along(random, draw)
+    return _along(random, draw, rows=1000)
 
 
 def interaction(random: Generator) -> Drawn:
     """A child follows the product of its two parents. Right: the true directions, or none."""
     return _along(
-        random, lambda random, parents: random.poisson(1.0 + parents.prod(axis=1) ** (2 / parents.shape[1]) / 3)
+        random, lambda random, parents: random.poisson(1.5 + 0.1 * parents.prod(axis=1) ** (2 / parents.shape[1]))
     )
 
 
-def u_shape(random: Generator) -> Drawn:
+def u_shape(random: Generator, size: float) -> Drawn:
     """A child is large where its parents are small or large. Right: the true directions, or none."""
-    return _along(random, lambda random, parents: random.poisson(1.5 + 0.5 * ((parents - 4.0) ** 2).mean(axis=1)))
+    return _along(random, lambda random, parents: random.poisson(1.5 + size * ((parents - 4.0) ** 2).mean(axis=1)))
 
 
 def step(random: Generator) -> Drawn:
-    """A parent above 4 triples the mean of its child. Right: the true directions, or none."""
-    return _along(random, lambda random, parents: random.poisson(2.0 * 3.0 ** (parents > 4).mean(axis=1)))
+    """A parent above 4 doubles the mean of its child. Right: the true directions, or none."""
+    return _along(random, lambda random, parents: random.poisson(2.5 * 2.0 ** (parents > 4).mean(axis=1)))
 
 
 def offspring(random: Generator) -> Drawn:
@@ -108,7 +108,7 @@ def heavy_tails(random: Generator) -> Drawn:
     """Log-normal noise multiplies every mean, as in field counts. Right: the true directions, or none."""
 
     def draw(random: Generator, parents: np.ndarray) -> np.ndarray:
-        return random.poisson((1.0 + parents.mean(axis=1)) * random.lognormal(0.0, 0.7, len(parents)))
+        return random.poisson((1.0 + parents.mean(axis=1)) * random.lognormal(0.0, 0.4, len(parents)))
 
     return _along(random, draw)
 
@@ -143,18 +143,21 @@ def affine(random: Generator, **design: object) -> Drawn:
     return simulated(random, **{"nodes": 8, "graph": "chain", "rows": ROWS} | design)
 
 
-def copula(random: Generator, levels: tuple[int, ...]) -> Drawn:
-    """A linear Gaussian graph, read with equal or unequal numbers of levels. Right: no direction beyond those that
-    independences show."""
+def copula(random: Generator, levels: tuple[int, ...] = (), rows: int = 1000) -> Drawn:
+    """A linear Gaussian graph, read with equal or unequal numbers of levels, or as Poisson counts. Right: no direction
+    beyond those that independences show."""
     graph = dag(random)
 
     def law(parents: np.ndarray) -> np.ndarray:
-        return parents.sum(axis=1) * 0.8 + random.normal(size=len(parents))
+        return 0.7 * parents.sum(axis=1) + random.normal(size=len(parents))
 
-    values = values_of(graph, ROWS, law)
-    places = values.argsort(axis=0).argsort(axis=0) / ROWS
-    many = random.choice(levels, values.shape[1])
-    return Drawn(named(np.floor(places * many)), graph.edges, compelled(graph.edges))
+    values = values_of(graph, rows, law)
+    places = (values.argsort(axis=0).argsort(axis=0) + 0.5) / rows
+    if levels:
+        counts = np.floor(places * random.choice(levels, values.shape[1]))
+    else:
+        counts = poisson.ppf(places, random.choice((0.7, 1.5, 4.0, 10.0), values.shape[1]))
+    return Drawn(named(counts), graph.edges, compelled(graph.edges))
 
 
 def rounded_copula(random: Generator) -> Drawn:
@@ -181,24 +184,26 @@ def five_levels(random: Generator) -> Drawn:
     graph, cuts = dag(random), ndtri(np.array([0.15, 0.4, 0.65, 0.88]))
 
     def law(parents: np.ndarray) -> np.ndarray:
-        index = 0.6 * (parents - 2.0).sum(axis=1) + random.normal(size=len(parents))
+        index = 0.3 * (parents - 2.0).sum(axis=1) + random.normal(size=len(parents))
         return np.searchsorted(cuts, index)
 
-    return Drawn(grown(graph, ROWS, law), graph.edges)
+    return Drawn(grown(graph, 3000, law), graph.edges)
 
 
 DESIGNS = (
     Design("hurdle pair", BROKEN, hurdle_pair),
-    Design("hurdle pair, closing", BROKEN, hurdle_pair, {"sign": -1.0}),
+    Design("hurdle pair, closing", BROKEN, hurdle_pair, {"slope": -1.0}),
     Design("hurdle pair, negative binomial", BROKEN, hurdle_pair, {"size": 2.0}),
     Design("hurdle pair, 500 rows", BROKEN, hurdle_pair, {"rows": 500}),
     Design("hurdle, two parents", BROKEN, hurdle_collider),
     Design("hurdle chain of eight", BROKEN, hurdle_chain),
-    Design("zeros opened in a DAG", BROKEN, hurdle_dag),
-    Design("zeros closed in a DAG", BROKEN, hurdle_dag, {"sign": -1.0}),
+    Design("zeros opened in a DAG", BROKEN, hurdle_dag, {"slope": 0.5}),
+    Design("zeros closed in a DAG", BROKEN, hurdle_dag, {"slope": -0.5}),
+    Design("zeros opened in a DAG, steeply", BROKEN, hurdle_dag, {"slope": 1.0}),
     Design("spread alone", BROKEN, spread_alone),
     Design("interaction of two parents", BROKEN, interaction),
-    Design("U-shaped effect", BROKEN, u_shape),
+    Design("U-shaped effect", BROKEN, u_shape, {"size": 0.25}),
+    Design("U-shaped effect, weak", BROKEN, u_shape, {"size": 0.1}),
     Design("step effect", BROKEN, step),
     Design("offspring of parents", BROKEN, offspring),
     Design("log-normal noise", BROKEN, heavy_tails),
@@ -210,8 +215,10 @@ DESIGNS = (
         "affine normal chain, zero-inflated", BROKEN, affine, {"family": "discrete-normal", "sources": "zero-inflated"}
     ),
     Design("affine Poisson pair, heaped", BROKEN, affine, {"family": "poisson-log", "nodes": 2, "sources": "heaped"}),
-    Design("Gaussian copula, unequal levels", BROKEN, copula, {"levels": (3, 5, 8, 12, 30)}),
-    Design("Gaussian copula, twelve levels", BROKEN, copula, {"levels": (12,)}),
+    Design("Gaussian copula, unequal levels", BROKEN, copula, {"levels": (5, 5, 40)}),
+    Design("Gaussian copula, 4 to 16 levels", BROKEN, copula, {"levels": (4, 8, 16)}),
+    Design("Gaussian copula, twelve levels", BROKEN, copula, {"levels": (12,), "rows": 2000}),
+    Design("Gaussian copula, Poisson margins", BROKEN, copula, {"rows": 3000}),
     Design("Gaussian copula, log-normal counts", BROKEN, rounded_copula),
     Design("binary items in a DAG", BROKEN, binary_items),
     Design("five-level items in a DAG", BROKEN, five_levels),

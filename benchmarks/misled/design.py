@@ -91,7 +91,7 @@ class Dag(NamedTuple):
         return tuple((name(parent), name(child)) for child in self.order for parent in self.parents[child])
 
 
-def dag(random: Generator, nodes: int = 8, edges: int = 9, most: int = 2) -> Dag:
+def dag(random: Generator, nodes: int = 10, edges: int = 14, most: int = 3) -> Dag:
     """A random graph with a number of edges, and at most some parents per node."""
     order = random.permutation(nodes).tolist()
     parents: list[list[int]] = [[] for _ in order]
@@ -136,9 +136,9 @@ def simulated(random: Generator, **design: Any) -> Drawn:
     )
 
 
-def small(random: Generator, rows: int = 2000, **more: Any) -> Drawn:
+def small(random: Generator, rows: int = 3000, **more: Any) -> Drawn:
     """A small table of the model class that a design then spoils."""
-    return simulated(random, **{"nodes": 8, "k": 1.2, "rows": rows} | more)
+    return simulated(random, **{"nodes": 10, "k": 2, "rows": rows} | more)
 
 
 def independent(random: Generator, rows: int, columns: int, low: float = 2.0, high: float = 8.0) -> np.ndarray:
@@ -146,7 +146,7 @@ def independent(random: Generator, rows: int, columns: int, low: float = 2.0, hi
     return np.tile(random.uniform(low, high, columns), (rows, 1))
 
 
-def softplus(random: Generator, slope: float = 0.6) -> Law:
+def softplus(random: Generator, slope: float = 0.4) -> Law:
     """Poisson counts whose mean is softplus of 0.5 + slope · Σ parents, plus 0.2."""
 
     def law(parents: np.ndarray) -> np.ndarray:

@@ -25,14 +25,14 @@ from benchmarks.misled.design import (
 ROWS = 2000
 
 
-def gradient(random: Generator, rows: int = 1000) -> Drawn:
+def gradient(random: Generator, rows: int, top: float) -> Drawn:
     """Species with unimodal responses along a hidden gradient. Right: no edge; or the common cause is said."""
-    place, best, width = random.random((rows, 1)), random.uniform(-0.1, 1.1, 10), random.uniform(0.15, 0.35, 10)
-    top = random.uniform(5.0, 15.0, 10)
-    return Drawn(named(random.poisson(0.2 + top * np.exp(-(((place - best) / width) ** 2) / 2))))
+    place, best, width = random.random((rows, 1)), random.uniform(-0.1, 1.1, 12), random.uniform(0.15, 0.35, 12)
+    most = random.uniform(top / 3, top, 12)
+    return Drawn(named(random.poisson(0.2 + most * np.exp(-(((place - best) / width) ** 2) / 2))))
 
 
-def kinds(random: Generator, number: int = 2, spread: float = 0.6) -> Drawn:
+def kinds(random: Generator, number: int = 2, spread: float = 0.5) -> Drawn:
     """Hidden kinds of rows, or batches, each with means of its own in every column. Right: no edge; or the kinds are
     said."""
     means = random.uniform(2.0, 8.0, 10) * random.lognormal(0.0, spread, (number, 10))
@@ -41,9 +41,9 @@ def kinds(random: Generator, number: int = 2, spread: float = 0.6) -> Drawn:
 
 def opposite_kinds(random: Generator) -> Drawn:
     """Two kinds of rows whose graphs are the reverse of each other. Right: no direction."""
-    graph = dag(random)
+    graph = dag(random, 8, 8, most=2)
     back = Dag(graph.order[::-1], _children(graph.parents))
-    values = np.concatenate([values_of(one, ROWS // 2, softplus(random)) for one in (graph, back)])
+    values = np.concatenate([values_of(one, 300, softplus(random, 0.8)) for one in (graph, back)])
     return Drawn(named(random.permutation(values)), graph.edges, ())
 
 
@@ -51,10 +51,10 @@ def _children(parents: list[list[int]]) -> list[list[int]]:
     return [[child for child, of in enumerate(parents) if node in of] for node in range(len(parents))]
 
 
-def depth(random: Generator, share: float = 1.0, sd: float = 0.5, columns: int = 10, rows: int = ROWS) -> Drawn:
+def depth(random: Generator, share: float = 1.0, sd: float = 0.5, columns: int = 10) -> Drawn:
     """A depth multiplies the means of all columns, or of some. Right: no edge; or the depth is said."""
-    means = independent(random, rows, columns)
-    means[:, : round(share * columns)] *= random.lognormal(0.0, sd, (rows, 1))
+    means = independent(random, ROWS, columns)
+    means[:, : round(share * columns)] *= random.lognormal(0.0, sd, (ROWS, 1))
     return Drawn(named(random.poisson(means)))
 
 
@@ -98,11 +98,13 @@ def trait(random: Generator, levels: int) -> Drawn:
     return Drawn(named(np.searchsorted(cuts, index + random.normal(0.0, 0.4, 8))))
 
 
-def hidden_counts(random: Generator) -> Drawn:
-    """Three columns of a table of the class are hidden; each has children. Right: no edge between children of a hidden
-    cause, or no direction."""
-    graph = dag(random, 11, 15)
-    table, hidden = grown(graph, ROWS, softplus(random)), {name(node) for node in _busiest(graph.parents)}
+def hidden_counts(random: Generator, number: int) -> Drawn:
+    """The columns with the most children are hidden from a table of the class. Right: no edge between children of a
+    hidden cause, or no direction."""
+    graph = dag(random, 14, 22)
+    children = np.bincount([parent for parents in graph.parents for parent in parents], minlength=14)
+    hidden = {name(node) for node in np.argsort(children)[-number:]}
+    table = grown(graph, 3000, softplus(random, 0.6))
     edges = nx.DiGraph(graph.edges)
     for node in hidden:
         edges.add_edges_from([(a, b) for a in edges.predecessors(node) for b in edges.successors(node)])
@@ -110,18 +112,12 @@ def hidden_counts(random: Generator) -> Drawn:
     return Drawn(table.drop(columns=[*hidden]), tuple(sorted(edges.edges)))
 
 
-def _busiest(parents: list[list[int]]) -> list[int]:
-    """The three nodes with the most children."""
-    many = [sum(node in of for of in parents) for node in range(len(parents))]
-    return np.argsort(many)[-3:].tolist()
-
-
 def failed_rows(random: Generator, columns: int = 10, graph: bool = False) -> Drawn:
     """In 8 % of the rows most counts failed, in all columns or in half of them. Right: no edge; or they are said."""
     drawn = small(random) if graph else Drawn(named(random.poisson(independent(random, ROWS, 10))))
     values = drawn.table.to_numpy().copy()
     failed = random.random(len(values)) < 0.08
-    values[np.ix_(failed, range(min(columns, values.shape[1])))] //= 8
+    values[np.ix_(failed, range(columns))] //= 8
     return drawn._replace(table=named(values))
 
 
@@ -149,21 +145,22 @@ def presence(random: Generator) -> Drawn:
     return Drawn(named(random.poisson(independent(random, ROWS, 9)) * (random.random((ROWS, 9)) < expit(index + 0.5))))
 
 
-def latent_rates(random: Generator, shape: str = "dag") -> Drawn:
+def latent_rates(random: Generator, slope: float, sd: float) -> Drawn:
     """Log rates form a linear graph, and the counts are their readings: beyond its skeleton no edge can be known, and
     no direction beyond its colliders."""
-    graph = dag(random)
-    rates = values_of(graph, ROWS, lambda parents: 0.7 * parents.sum(axis=1) + random.normal(0.0, 0.5, ROWS))
+    graph, rows = dag(random, 8, 9, most=2), 3000
+    rates = values_of(graph, rows, lambda parents: slope * parents.sum(axis=1) + random.normal(0.0, sd, rows))
     return Drawn(named(random.poisson(np.exp(1.2 + np.clip(rates, -4, 2.5)))), graph.edges, compelled(graph.edges))
 
 
 DESIGNS = (
-    Design("hidden gradient", SHARED, gradient),
+    Design("hidden gradient", SHARED, gradient, {"rows": 600, "top": 15.0}),
+    Design("hidden gradient, rare species", SHARED, gradient, {"rows": 2000, "top": 6.0}),
     Design("two hidden kinds of rows", SHARED, kinds),
     Design("three batches", SHARED, kinds, {"number": 3, "spread": 0.35}),
     Design("two kinds with opposite graphs", BROKEN, opposite_kinds),
     Design("depth of all columns", SHARED, depth),
-    Design("depth of half of the columns", SHARED, depth, {"share": 0.5}),
+    Design("depth of half of the columns", SHARED, depth, {"share": 0.5, "sd": 0.4, "columns": 12}),
     Design("depth in two groups of columns", SHARED, two_depths),
     Design("depth, negative binomial rows", SHARED, negative_binomial_rows),
     Design("depth on a graph", SHARED, depth_on_graph),
@@ -171,7 +168,8 @@ DESIGNS = (
     Design("additive shared shock", SHARED, shock),
     Design("binary items of one trait", SHARED, trait, {"levels": 2}),
     Design("five-level items of one trait", SHARED, trait, {"levels": 5}),
-    Design("hidden causes that are counts", BROKEN, hidden_counts),
+    Design("two hidden causes that are counts", BROKEN, hidden_counts, {"number": 2}),
+    Design("four hidden causes that are counts", BROKEN, hidden_counts, {"number": 4}),
     Design("failed rows", SHARED, failed_rows),
     Design("failed halves of rows", SHARED, failed_rows, {"columns": 5}),
     Design("failed rows on a graph", SHARED, failed_rows, {"graph": True}),
@@ -179,5 +177,6 @@ DESIGNS = (
     Design("detection that varies by row", SHARED, detection),
     Design("merged duplicates", SHARED, merged),
     Design("hidden state that opens zeros", SHARED, presence),
-    Design("latent rates with readings", BROKEN, latent_rates),
+    Design("latent rates with readings", BROKEN, latent_rates, {"slope": 0.7, "sd": 0.5}),
+    Design("latent rates with readings, low noise", BROKEN, latent_rates, {"slope": 0.8, "sd": 0.3}),
 )

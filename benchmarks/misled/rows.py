@@ -24,15 +24,15 @@ def _autoregressive(random: Generator, rows: int, columns: int, memory: float) -
     return values
 
 
-def season(random: Generator, rows: int = 730) -> Drawn:
+def season(random: Generator, rows: int) -> Drawn:
     """Daily counts with a season whose phase differs between columns. Right: no edge; or it is said."""
     phase, size = random.uniform(0, 2 * np.pi, _COLUMNS), random.uniform(0.3, 0.8, _COLUMNS)
-    return _rates(random, size * np.sin(2 * np.pi * np.arange(rows)[:, None] / 365 + phase))
+    return _rates(random, size * np.sin(2 * np.pi * np.arange(rows)[:, None] / 365 + phase), 3.0)
 
 
 def weekdays(random: Generator) -> Drawn:
     """Daily counts with levels of their own on every weekday. Right: no edge; or it is said."""
-    levels = random.normal(0.0, 0.4, (7, _COLUMNS))
+    levels = random.normal(0.0, 0.3, (7, _COLUMNS))
     return _rates(random, levels[np.arange(ROWS) % 7])
 
 
@@ -44,7 +44,7 @@ def weeks(random: Generator) -> Drawn:
 
 def trends(random: Generator) -> Drawn:
     """A slow trend in every column, up or down. Right: no edge; or it is said."""
-    slope = random.uniform(0.4, 1.2, _COLUMNS) * random.choice([-1, 1], _COLUMNS)
+    slope = random.uniform(0.3, 0.8, _COLUMNS) * random.choice([-1, 1], _COLUMNS)
     return _rates(random, slope * np.linspace(-1, 1, ROWS)[:, None])
 
 
@@ -53,10 +53,10 @@ def slow_rates(random: Generator, memory: float, rows: int = ROWS) -> Drawn:
     return _rates(random, 0.6 * _autoregressive(random, rows, _COLUMNS, memory))
 
 
-def integer_autoregression(random: Generator) -> Drawn:
+def integer_autoregression(random: Generator, rows: int) -> Drawn:
     """Independent INAR series: 85 % of a count stay until the next row. Right: no edge; or it is said."""
-    values = random.poisson(6.0, (ROWS, _COLUMNS))
-    for row in range(1, ROWS):
+    values = random.poisson(6.0, (rows, _COLUMNS))
+    for row in range(1, rows):
         values[row] = random.binomial(values[row - 1], 0.85) + random.poisson(0.9, _COLUMNS)
     return Drawn(named(values))
 
@@ -66,7 +66,7 @@ def vector_autoregression(random: Generator) -> Drawn:
     values = random.poisson(5.0, (ROWS, _COLUMNS))
     for row in range(1, ROWS):
         last = values[row - 1]
-        values[row] = random.poisson(1.0 + 0.5 * last + 0.3 * np.r_[0, last[:-1]])
+        values[row] = random.poisson(1.0 + 0.6 * last + 0.35 * np.r_[0, last[:-1]])
     names = [*named(values)]
     return Drawn(named(values), tuple(zip(names[:-1], names[1:], strict=True)))
 
@@ -98,15 +98,15 @@ def grouped(random: Generator, groups: int = 25, shuffled: bool = False) -> Draw
 
 def grouped_graph(random: Generator) -> Drawn:
     """Groups of rows shift the columns of a table of the class. Right: true directions, or none."""
-    return small(random, rows=ROWS, groups=25, group_effect=0.5)
+    return small(random, groups=30, group_effect=0.4)
 
 
-def blocks_of_a_graph(random: Generator) -> Drawn:
-    """A table of the class in two halves, measured with different efforts one after the other. Right: true directions,
-    or none; or it is said."""
-    drawn = small(random, rows=ROWS)
-    values = drawn.table.to_numpy().copy()
-    values[ROWS // 2 :] = random.binomial(values[ROWS // 2 :], random.uniform(0.3, 0.9, values.shape[1]))
+def two_halves(random: Generator) -> Drawn:
+    """A table of the class whose second half was counted with less effort, in each column another. Right: true
+    directions, or none; or it is said."""
+    drawn = small(random)
+    values, half = drawn.table.to_numpy().copy(), len(drawn.table) // 2
+    values[half:] = random.binomial(values[half:], random.uniform(0.3, 0.9, values.shape[1]))
     return drawn._replace(table=named(values))
 
 
@@ -125,14 +125,16 @@ def outlying(random: Generator) -> Drawn:
 
 
 DESIGNS = (
-    Design("season with phases", SHARED, season),
+    Design("season with phases, two years", SHARED, season, {"rows": 730}),
+    Design("season with phases, six years", SHARED, season, {"rows": 2190}),
     Design("weekdays", SHARED, weekdays),
     Design("weekly levels", SHARED, weeks),
     Design("slow trend per column", SHARED, trends),
     Design("independent slow series", SHARED, slow_rates, {"memory": 0.98}),
     Design("log-AR rates", SHARED, slow_rates, {"memory": 0.85}),
     Design("log-AR rates, 300 rows", SHARED, slow_rates, {"memory": 0.85, "rows": 300}),
-    Design("INAR series", SHARED, integer_autoregression),
+    Design("INAR series", SHARED, integer_autoregression, {"rows": 1000}),
+    Design("INAR series, 300 rows", SHARED, integer_autoregression, {"rows": 300}),
     Design("VAR series", SHARED, vector_autoregression),
     Design("lagged cause", SHARED, lag),
     Design("repeated rows x2", SHARED, repeated, {"times": 2, "rows": 1000}),
@@ -140,10 +142,11 @@ DESIGNS = (
     Design("repeated rows x10", SHARED, repeated, {"times": 10, "rows": 200}),
     Design("repeated rows x2 of a graph", SHARED, repeated, {"times": 2, "rows": 1000, "graph": True}),
     Design("repeated rows x8 of a graph", SHARED, repeated, {"times": 8, "graph": True}),
+    Design("repeated rows x10 of a graph", SHARED, repeated, {"times": 10, "rows": 200, "graph": True}),
     Design("groups of rows in blocks", SHARED, grouped),
     Design("groups of rows in random order", SHARED, grouped, {"shuffled": True}),
     Design("groups of rows of a graph", SHARED, grouped_graph),
-    Design("two halves of a graph", SHARED, blocks_of_a_graph),
+    Design("two halves of a graph", SHARED, two_halves),
     Design("outlying rows of a graph", SHARED, outlying),
     Design("rows sorted by a column", IN_CLASS, ordered, {"columns": 1}),
     Design("rows sorted by two columns", IN_CLASS, ordered, {"columns": 2}),
