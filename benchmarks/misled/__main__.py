@@ -4,6 +4,7 @@
     python -m benchmarks.misled --only hurdle --seeds 3 --results /tmp/trial.jsonl
     python -m benchmarks.misled --split tune                      # even seeds, to choose rules on; held: odd seeds
     python -m benchmarks.misled --summary                         # of the existing lines
+    python -m benchmarks.misled --summary --results new.jsonl --before old.jsonl    # right and wrong, before and now
 
 One line per table: its truth, all refined edges with their evidence, the misfit of the nodes, and what is said.
 """
@@ -18,7 +19,7 @@ import torch
 
 from benchmarks.misled.designs import DESIGNS
 from benchmarks.misled.measure import RESULTS, Line, known_lines, measure
-from benchmarks.misled.report import report
+from benchmarks.misled.report import changes, report
 from benchmarks.paper_results import append_line
 
 SPLITS = {"tune": 0, "held": 1}  # the seed modulo 2
@@ -41,6 +42,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--jobs", type=int, choices=(1, 2), default=1, help="tables at a time, one thread each")
     parser.add_argument("--again", action="store_true", help="also tables that have a line")
     parser.add_argument("--summary", action="store_true", help="run nothing")
+    parser.add_argument("--before", type=Path, help="another file of results: also print what changed")
     parser.add_argument("--results", type=Path, default=RESULTS)
     options = parser.parse_args(arguments)
     names = [
@@ -56,7 +58,10 @@ def main(arguments: list[str] | None = None) -> None:
             append_line(options.results, line)
             print(f"{line['design']}, seed {line['seed']}: {line['seconds']} s", flush=True)
     present = known_lines(options.results)
-    print(report([present[job] for job in wanted if job in present]))
+    lines = [present[job] for job in wanted if job in present]
+    print(report(lines))
+    if options.before:
+        print("", changes(list(known_lines(options.before).values()), lines), sep="\n")
 
 
 def _measured(job: tuple[str, int]) -> Line:

@@ -1,7 +1,5 @@
 """Designs whose children depend on their parents in a way that the model class lacks."""
 
-from collections.abc import Callable
-
 import numpy as np
 from numpy.random import Generator
 from scipy.special import expit, ndtri
@@ -16,6 +14,7 @@ from benchmarks.misled.design import (
     compelled,
     dag,
     grown,
+    name,
     named,
     simulated,
     values_of,
@@ -58,15 +57,15 @@ def hurdle_chain(random: Generator) -> Drawn:
 
 def hurdle_dag(random: Generator, slope: float) -> Drawn:
     """Parents open or close the zeros of their children in a random graph. Right: the true directions, or none."""
-    return _along(random, lambda random, parents: _opened(random, 3.0, slope, mean=4.0)(parents))
+    return _along(random, _opened(random, 3.0, slope, mean=4.0))
 
 
-def _along(random: Generator, draw: Callable[[Generator, np.ndarray], np.ndarray], rows: int = ROWS) -> Drawn:
-    """A table grown along a random graph; sources are Poisson of mean 4, `draw` makes children of their parents."""
+def _along(random: Generator, of_parents: Law, rows: int = ROWS) -> Drawn:
+    """A table grown along a random graph; sources are Poisson of mean 4, and have no law of parents."""
     graph = dag(random, 12, 11, most=2)
 
     def law(parents: np.ndarray) -> np.ndarray:
-        return draw(random, parents) if parents.shape[1] else random.poisson(4.0, len(parents))
+        return of_parents(parents) if parents.shape[1] else random.poisson(4.0, len(parents))
 
     return Drawn(grown(graph, rows, law), graph.edges)
 
@@ -74,43 +73,41 @@ def _along(random: Generator, draw: Callable[[Generator, np.ndarray], np.ndarray
 def spread_alone(random: Generator) -> Drawn:
     """Parents move the dispersion of their children and leave the mean alone. Right: the true directions, or none."""
 
-    def draw(random: Generator, parents: np.ndarray) -> np.ndarray:
+    def law(parents: np.ndarray) -> np.ndarray:
         size = np.exp(2.5 - 0.35 * parents.mean(axis=1))
         return random.poisson(5.0 * random.gamma(size, 1 / size))
 
-    return _along(random, draw, rows=1000)
+    return _along(random, law, rows=1000)
 
 
 def interaction(random: Generator) -> Drawn:
     """A child follows the product of its two parents. Right: the true directions, or none."""
-    return _along(
-        random, lambda random, parents: random.poisson(1.5 + 0.1 * parents.prod(axis=1) ** (2 / parents.shape[1]))
-    )
+    return _along(random, lambda parents: random.poisson(1.5 + 0.1 * parents.prod(axis=1) ** (2 / parents.shape[1])))
 
 
 def u_shape(random: Generator, size: float) -> Drawn:
     """A child is large where its parents are small or large. Right: the true directions, or none."""
-    return _along(random, lambda random, parents: random.poisson(1.5 + size * ((parents - 4.0) ** 2).mean(axis=1)))
+    return _along(random, lambda parents: random.poisson(1.5 + size * ((parents - 4.0) ** 2).mean(axis=1)))
 
 
 def step(random: Generator) -> Drawn:
     """A parent above 4 doubles the mean of its child. Right: the true directions, or none."""
-    return _along(random, lambda random, parents: random.poisson(2.5 * 2.0 ** (parents > 4).mean(axis=1)))
+    return _along(random, lambda parents: random.poisson(2.5 * 2.0 ** (parents > 4).mean(axis=1)))
 
 
 def offspring(random: Generator) -> Drawn:
     """A child is the sum of what every unit of its parents yields: without parents always 0. Right: the true
     directions, or none."""
-    return _along(random, lambda random, parents: random.poisson(1.2 * parents.mean(axis=1)))
+    return _along(random, lambda parents: random.poisson(1.2 * parents.mean(axis=1)))
 
 
 def heavy_tails(random: Generator) -> Drawn:
     """Log-normal noise multiplies every mean, as in field counts. Right: the true directions, or none."""
 
-    def draw(random: Generator, parents: np.ndarray) -> np.ndarray:
+    def law(parents: np.ndarray) -> np.ndarray:
         return random.poisson((1.0 + parents.mean(axis=1)) * random.lognormal(0.0, 0.4, len(parents)))
 
-    return _along(random, draw)
+    return _along(random, law)
 
 
 def feedback(random: Generator) -> Drawn:
@@ -129,13 +126,10 @@ def feedback(random: Generator) -> Drawn:
 def quota(random: Generator) -> Drawn:
     """Columns take in turn from a quota of 20 a row, so each acts on all later ones. Right: earlier → later, or no
     direction."""
-    rest, columns = np.full(ROWS, 20), []
-    for mean in random.uniform(2.0, 5.0, 7):
-        columns.append(np.minimum(random.poisson(mean, ROWS), rest))
-        rest = rest - columns[-1]
-    names = list(named(np.column_stack(columns)))
-    pairs = tuple((a, b) for at, b in enumerate(names) for a in names[:at])
-    return Drawn(named(np.column_stack(columns)), pairs)
+    values = random.poisson(random.uniform(2.0, 5.0, 7), (ROWS, 7))
+    for column in range(1, 7):
+        values[:, column] = np.minimum(values[:, column], 20 - values[:, :column].sum(axis=1))
+    return Drawn(named(values), tuple((name(a), name(b)) for b in range(7) for a in range(b)))
 
 
 def affine(random: Generator, **design: object) -> Drawn:

@@ -33,7 +33,7 @@ _CONTROLS: dict[str, dict[str, Any]] = {
     "d 10, one hub with nine children": _own([(1, child) for child in range(2, 11)]),
     "d 10, two hubs with shared children": _own([(hub, child) for hub in (1, 2) for child in range(3, 11)]),
     "d 9, a child with five parents": _own([*((parent, 6) for parent in range(1, 6)), (6, 7), (7, 8), (8, 9)]),
-    "d 6, all pairs joined, Poisson": {"nodes": 6, "graph": "complete", "rows": 2000},
+    "d 6, ER3: all pairs joined": {"nodes": 6, "graph": "complete", "rows": 2000},
     "d 12, ER2, Poisson, bimodal sources": {"nodes": 12, "k": 2, "rows": 2000, "sources": "bimodal"},
     "d 12, ER2, NB, zero-inflated sources": {"nodes": 12, "k": 2, "family": _NB, "sources": "zero-inflated"},
     "d 8, ER1, geometric": {"nodes": 8, "k": 1, "rows": 2000, "family": "geometric"},

@@ -69,20 +69,15 @@ def negative_binomial_rows(random: Generator) -> Drawn:
     return Drawn(named(random.poisson(independent(random, ROWS, 8) * random.gamma(3.0, 1 / 3.0, (ROWS, 1)))))
 
 
-def depth_on_graph(random: Generator, exposure: float = 0.5) -> Drawn:
+def depth_on_graph(random: Generator) -> Drawn:
     """An undeclared depth multiplies all means of a table of the class. Right: true directions or none; it is said."""
-    return small(random, exposure=exposure)
+    return small(random, exposure=0.5)
 
 
 def shallow(random: Generator) -> Drawn:
     """Independent genes in 300 shallow cells of varying depth. Right: no edge; or the depth is said."""
-    return Drawn(
-        named(_without_constant(random.poisson(random.lognormal(-0.2, 0.8, 30) * random.lognormal(0.0, 0.4, (300, 1)))))
-    )
-
-
-def _without_constant(values: np.ndarray) -> np.ndarray:
-    return values[:, np.ptp(values, axis=0) > 0]
+    values = random.poisson(random.lognormal(0.2, 0.8, 30) * random.lognormal(0.0, 0.4, (300, 1)))
+    return Drawn(named(values))
 
 
 def shock(random: Generator) -> Drawn:
@@ -140,9 +135,10 @@ def merged(random: Generator) -> Drawn:
 
 
 def presence(random: Generator) -> Drawn:
-    """A hidden state of the row, on or off, opens the zeros of six columns. Right: no edge; or the kinds are said."""
-    index = random.uniform(-2.0, 2.0, 9) * (random.random((ROWS, 1)) < 0.5) + random.uniform(-0.5, 0.5, 9)
-    return Drawn(named(random.poisson(independent(random, ROWS, 9)) * (random.random((ROWS, 9)) < expit(index + 0.5))))
+    """A hidden state of the row, on or off, opens or closes the zeros of each column. Right: no edge; or the kinds are
+    said."""
+    index = 0.5 + random.uniform(-3.0, 3.0, 9) * (random.random((ROWS, 1)) < 0.5)
+    return Drawn(named(random.poisson(independent(random, ROWS, 9)) * (random.random((ROWS, 9)) < expit(index))))
 
 
 def latent_rates(random: Generator, slope: float, sd: float) -> Drawn:

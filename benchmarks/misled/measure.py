@@ -13,11 +13,14 @@ from benchmarks.misled.designs import DESIGNS
 from benchmarks.paper_results import lines
 from disco.errors import InputError
 from disco.refine import Choice, Refined, refine
+from disco.refine.many_rows import searched_rows
 from disco.refine.reasons import missed
 from disco.table.artefacts import ARTEFACTS, artefacts
+from disco.table.prepared import prepare
 
 RESULTS = Path(__file__).parents[1] / "results" / "misled.jsonl"
 _CHOICE = Choice(bootstrap=0, folds=0)
+_OTHER = "other"
 
 Line = dict[str, Any]
 
@@ -33,7 +36,7 @@ def measure(name: str, seed: int) -> Line:
 
     A line has the design, seed, rows, columns, truth (parent, child, whether the direction can be known), seconds, and
     either `refused`, the sentence of an error, or the edges with their evidence, the misfit of the nodes, the number
-    of poorly fitted ones (`poor`), the findings (kind, message) and the other notes. With findings also `alone`: what
+    of poorly fitted ones (`poor`), the findings (kind, sentences) and the other notes. With findings also `alone`: what
     the class alone would decide (parent, child).
     """
     drawn = DESIGNS[name].draw(seed)
@@ -63,17 +66,25 @@ def _of_result(drawn: Drawn, result: Refined) -> Line:
     assert nodes is not None
     line: Line = {
         "edges": _columns(result.edges),
-        "misfit": _columns(nodes),
+        "misfit": _columns(nodes[["node", "levels", "misfit_nats"]]),
         "poor": len(missed(nodes)),
-        "findings": [[finding.kind, finding.message] for finding in artefacts(drawn.table, drawn.roles)]
-        if said
-        else [],
+        "findings": _findings(drawn, said),
         "notes": [note for note in result.notes if note not in said],
     }
     if said:
         alone = refine(drawn.table, _CHOICE, roles=drawn.roles, dismissed=ARTEFACTS).edges
         line["alone"] = alone.loc[alone["decided"], ["parent", "child"]].to_numpy().tolist()
     return line
+
+
+def _findings(drawn: Drawn, said: tuple[str, ...]) -> list[list[str]]:
+    """The kinds of the findings that a result names, each with its sentences."""
+    if not said:
+        return []
+    given = prepare(drawn.table, drawn.roles)
+    rows = searched_rows(given.counts.to_numpy())
+    kinds = {str(finding): finding.kind for finding in artefacts(given if rows is None else given.take(rows))}
+    return [[kinds.get(text, _OTHER), text] for text in said]
 
 
 def _columns(frame: pd.DataFrame) -> dict[str, list[Any]]:

@@ -1,5 +1,6 @@
 """The tables of benchmarks/paper/misled.md: what was decided per design, the totals, and what each finding buys."""
 
+import statistics
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -20,6 +21,7 @@ shown with it. *Class alone*: decided / wrong with every finding dismissed. `pyt
 """
 HEAD = ("design", "tables", "true edges", "edges", "false", "decided", "wrong", "in silence", "class alone", "said")
 FEW = 10  # decided directions, from which on a design is judged alone
+_LARGE = 50  # columns of the tables whose time counts
 _REQUIRED = 0.9  # of them right
 
 
@@ -147,6 +149,7 @@ def totals(lines: Sequence[Line]) -> str:
             "",
         ),
         ("decided and right by rows, one NB graph", _by_rows(lines), "never falling"),
+        ("seconds of a refinement at d = 50, median", _seconds(lines), "1.3 × as long"),
     ]
     return _markdown(("measure", "value", "goal"), rows)
 
@@ -156,7 +159,7 @@ def _of(part: int, whole: int) -> str:
 
 
 def _unreliable(lines: Sequence[Line]) -> str:
-    tallies = {name: Tally.of(line for line in lines if line["design"] == name) for name in DESIGNS}
+    tallies = {name: _of_designs([name], lines) for name in DESIGNS}
     poor = [
         f"{name} ({tally.right} of {tally.decided})"
         for name, tally in tallies.items()
@@ -165,9 +168,14 @@ def _unreliable(lines: Sequence[Line]) -> str:
     return "; ".join(poor) or "none"
 
 
+def _seconds(lines: Sequence[Line]) -> str:
+    seconds = [line["seconds"] for line in lines if line["columns"] == _LARGE]
+    return f"{statistics.median(seconds):.1f}" if seconds else ""
+
+
 def _by_rows(lines: Sequence[Line]) -> str:
     names = [name for name in DESIGNS if name.startswith(NB)]
-    tallies = {name: Tally.of(line for line in lines if line["design"] == name) for name in names}
+    tallies = {name: _of_designs([name], lines) for name in names}
     return ", ".join(
         f"{name.removeprefix(f'{NB}, ')}: {tally.right} in {tally.tables}"
         for name, tally in tallies.items()
@@ -183,6 +191,29 @@ def prices(lines: Sequence[Line]) -> str:
         withheld = tally.alone - tally.alone_wrong - tally.right
         rows.append((kind, str(tally.tables), str(tally.alone_wrong - tally.wrong), str(withheld)))
     return _markdown(("finding", "tables", "wrong prevented", "right withheld"), rows)
+
+
+def changes(before: Sequence[Line], lines: Sequence[Line]) -> str:
+    """Markdown: right and wrong decisions of the tables in both, before and now, by group and by design."""
+    both, rows = _in_both(before, lines), []
+    for group in GROUPS:
+        names = [name for name, design in DESIGNS.items() if design.group == group]
+        for title, part in ((f"**{group}**", names), *((name, [name]) for name in names)):
+            old, new = (_of_designs(part, some) for some in both)
+            cells = ((old.right, new.right), (old.wrong, new.wrong), (old.flagged, new.flagged))
+            if any(first != second for first, second in cells):
+                rows.append((title, str(new.tables), *(f"{first} → {second}" for first, second in cells)))
+    return _markdown(("design", "tables", "right", "wrong", "flagged"), rows)
+
+
+def _in_both(*several: Sequence[Line]) -> list[list[Line]]:
+    """The lines of each that are of the same tables."""
+    tables = set.intersection(*({(line["design"], line["seed"]) for line in lines} for lines in several))
+    return [[line for line in lines if (line["design"], line["seed"]) in tables] for lines in several]
+
+
+def _of_designs(names: Sequence[str], lines: Iterable[Line]) -> Tally:
+    return Tally.of(line for line in lines if line["design"] in names)
 
 
 def sentences() -> str:

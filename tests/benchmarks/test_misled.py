@@ -13,7 +13,7 @@ from benchmarks.misled import measure as measuring
 from benchmarks.misled.design import BROKEN, GROUPS, IN_CLASS, Design, Drawn, compelled, dag, named
 from benchmarks.misled.designs import DESIGNS
 from benchmarks.misled.measure import known_lines, measure
-from benchmarks.misled.report import NB, Tally, by_design, prices, section, totals
+from benchmarks.misled.report import NB, Tally, by_design, changes, prices, section, totals
 from benchmarks.paper_results import append_line
 from disco.table.roles import Roles
 
@@ -126,8 +126,16 @@ def test_totals_are_of_the_right_groups():
         "1 of 3 (33.3%)",
         "4 of 9 (44.4%); 0",
         "2,000 rows: 2 in 1, 8,000 rows: 2 in 1",
+        "",
     ]
     assert prices(lines).splitlines()[2] == "| serial | 3 | 4 | 2 |"
+
+
+def test_changes_are_of_the_tables_in_both():
+    before = [line(("b", "a", True)), line(("a", "b", True), seed=1), line(("a", "b", True), seed=2)]
+    now = [line(("b", "a", False)), line(("a", "b", True), ("b", "c", True), seed=1), line(design="weekdays")]
+    rows = changes(before, now).splitlines()[2:]
+    assert rows == [f"| {name} | 2 | 1 → 2 | 1 → 0 | 0 → 0 |" for name in (f"**{BROKEN}**", "hurdle pair")]
 
 
 @pytest.fixture
