@@ -218,7 +218,10 @@ def _of_designs(names: Sequence[str], lines: Iterable[Line]) -> Tally:
 
 def sentences() -> str:
     """Markdown: what misleads in each design, and what a right answer is."""
-    return _markdown(("design", "what misleads"), [(name, design.sentence) for name, design in DESIGNS.items()])
+    names: dict[str, list[str]] = {}
+    for name, design in DESIGNS.items():
+        names.setdefault(design.sentence, []).append(name)
+    return _markdown(("designs", "what misleads"), (("; ".join(of), sentence) for sentence, of in names.items()))
 
 
 def _markdown(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
