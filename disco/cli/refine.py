@@ -43,9 +43,10 @@ def _print(target: Run, result: Refined, choice: Choice) -> None:
     say(f"{how_many(len(edges), 'edge')}, {undecided} of undecided direction; log posterior {result.score:,.1f} nats:")
     for edge in edges.itertuples():
         share = "" if edge.bootstrap != edge.bootstrap else f", {_SHARE[choice.redone]} {edge.bootstrap:.2f}"
-        rule = getattr(edge, "rule", FREE)
-        by_rule = _BY_RULE.get(rule) or ("by experiment" if edge.source == EXPERIMENT else "")
-        is_sure = by_rule or ("decided" if edge.decided else "undecided")
+        words = _BY_RULE.get(getattr(edge, "rule", FREE)) or (
+            "by experiment" if edge.source == EXPERIMENT else "decided"
+        )
+        is_sure = words if edge.decided else "undecided"
         told = {"gain": edge.gain_nats, "direction": edge.direction_nats, "robust": edge.robust_nats}
         said = ", ".join(f"{name} {_nats(value)}" for name, value in told.items())
         arrow = "--" if is_sure == "undecided" else "->"

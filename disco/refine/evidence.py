@@ -28,8 +28,9 @@ certain, half of the directions with 5 nats of evidence are wrong (`benchmarks/d
 With interventions, the direction evidence is that of the rows without one, and without the rules of experiments. Where
 setting X leaves Y alone, Y → X and a hidden cause of both remain, and only setting Y can tell them apart.
 
-A direction fixed by knowledge, or shown by an experiment (`disco.experiments`), is decided whatever the evidence, which
-then shows how far the rows agree. Every decided direction has its *source*: knowledge, experiment, or this class.
+A direction fixed by knowledge, or shown by an experiment (`disco.experiments`), is decided whatever the direction
+evidence, which then shows how far the rows agree. There is no direction without an edge: the gain must reach the bound,
+unless knowledge requires the edge. Every decided direction has its *source*: knowledge, experiment, or this class.
 """
 
 import math
@@ -162,8 +163,11 @@ class _Judging:
         rows = rows.assign(robust_nats=np.minimum(rows["robust_nats"], self._leads(pairs, decided(rows, *rules))))
         if (known := task.known) is not None:
             rows["rule"] = [known.of_edge(*pair) for pair in pairs]
-        sure = decided(rows, *rules)
-        rows["source"] = [task.source_of(*pair, is_sure) for pair, is_sure in zip(pairs, sure, strict=True)]
+        sure, joined = decided(rows, *rules), rows["gain_nats"] >= task.choice.bound
+        rows["source"] = [
+            task.source_of(*pair, is_sure) if is_joined or task.is_required(*pair) else NO_SOURCE
+            for pair, is_sure, is_joined in zip(pairs, sure, joined, strict=True)
+        ]
         return rows.assign(decided=rows["source"] != NO_SOURCE), poorly_fitted(self.misfit, rows)
 
     def _leads(self, pairs: Sequence[tuple[int, int]], sure: np.ndarray) -> list[float]:

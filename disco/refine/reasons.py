@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from disco.graph import EXPERIMENT, FREE, KNOWLEDGE
+from disco.graph import EXPERIMENT, FREE, KNOWLEDGE, NO_SOURCE
 from disco.refine.limits import AGAINST, AGAINST_SHARE, FEW, HALF, MOST_MISFIT, TIMES
 
 
@@ -39,10 +39,12 @@ def reason(row: Mapping[str, Any], nodes: pd.DataFrame | None, bound: float, has
         bound: nats of evidence required.
         has_artefacts: whether its `Found.artefacts` has any.
     """
-    if row.get("rule", FREE) != FREE:
-        return Reason.KNOWN
-    if row.get("source") == EXPERIMENT:
-        return Reason.SHOWN
+    is_ruled = row.get("rule", FREE) != FREE
+    source = row.get("source", KNOWLEDGE if is_ruled else NO_SOURCE)
+    if source in (KNOWLEDGE, EXPERIMENT):
+        return Reason.KNOWN if source == KNOWLEDGE else Reason.SHOWN
+    if is_ruled:
+        return Reason.UNSURE
     if has_artefacts:
         return Reason.ARTEFACT
     direction, robust, linear = (float(row[f"{name}_nats"]) for name in ("direction", "robust", "linear"))
