@@ -76,7 +76,7 @@ def depth_on_graph(random: Generator) -> Drawn:
 
 def shallow(random: Generator) -> Drawn:
     """Independent genes in 300 shallow cells of varying depth. Right: no edge; or the depth is said."""
-    values = random.poisson(random.lognormal(0.2, 0.8, 30) * random.lognormal(0.0, 0.4, (300, 1)))
+    values = random.poisson(random.lognormal(-0.2, 0.8, 30) * random.lognormal(0.0, 0.4, (300, 1)))
     return Drawn(named(values))
 
 
