@@ -17,6 +17,7 @@ from disco.cli.progress import Progress
 from disco.cli.roles import given_roles, listed, split
 from disco.cli.saying import say, sentence
 from disco.errors import InputError
+from disco.refine.result import METHOD
 from disco.runs import Run, stamps
 from disco.runs.origin import FromFile, Origin
 from disco.settings import Settings
@@ -136,9 +137,7 @@ def chosen_graph(run: Run, arguments: argparse.Namespace) -> nx.DiGraph:
         if arguments.parents:
             raise InputError("--parents applies to the graph disco only; a refinement finds its own parents.")
         choice = choice_from(choice_of(run))
-        return _told(
-            read_refined(run).graph(), method="likelihood refinement", seed=choice.seed, bound_nats=choice.bound
-        )
+        return _told(read_refined(run).graph(), method=METHOD, seed=choice.seed, bound_nats=choice.bound)
     if stamps.refinement(run) and not stamps.fit(run):
         raise InputError(f"The run {run.name} has a refinement but no fit: add --graph refined.")
     selector = arguments.parents or run.settings.selector

@@ -7,14 +7,14 @@ from itertools import chain
 
 import pandas as pd
 
-from disco.found import Found
+from disco.found import Found, Note
 from disco.refine import stability
 from disco.refine.choice import Choice
 from disco.refine.evidence import Judged
 from disco.refine.limits import KINDS, MOST_MISFIT, MOST_PARENTS
 from disco.refine.memory import Drawn, End
 from disco.refine.reasons import but_known
-from disco.refine.result import EDGE_COLUMNS, METHOD, Refined
+from disco.refine.result import EDGE_COLUMNS, METHOD, POOR, Refined
 from disco.refine.searches import Searched
 from disco.refine.task import Task
 from disco.words import how_many, plural
@@ -156,4 +156,4 @@ def _missed(nodes: pd.DataFrame, known: str = "") -> list[str]:
         else "their arrows are hypotheses."
     )
     are = plural(len(missed), "is", "are")
-    return [f"{len(missed)} of {len(nodes)} columns {are} poorly fitted ({names}): {ending}"]
+    return [Note(f"{len(missed)} of {len(nodes)} columns {are} poorly fitted ({names}): {ending}", POOR)]

@@ -10,6 +10,7 @@ import pandas as pd
 from disco.checks import require_types
 from disco.cluster import check_memory, each
 from disco.experiments import contrasts, remarks
+from disco.found import Note
 from disco.knowledge import Knowledge
 from disco.likelihood.batch import Problems
 from disco.likelihood.cpu import threads_at_the_rows
@@ -36,7 +37,7 @@ from disco.table.prepared import Table, prepare
 from disco.table.roles import Given
 from disco.words import how_many
 
-_CUT = f"{EARLY}, after {{done}}. A longer one may find a better graph."
+_CUT = "The search was ended early, after {done}. A longer one may find a better graph."
 _LATE = " The time limit of {seconds:g} s was over before the first search began, so the graph is a first one."
 _PART = (
     "Searched on {rows:,} of {many:,} rows, spread evenly over the rows' totals. The gains of the edges are those of "
@@ -117,7 +118,7 @@ def _searched(
     notes = list[str]()
     if reporter.has_enough:
         late = _LATE.format(seconds=task.choice.seconds) if searched.is_late and task.choice.seconds else ""
-        notes.append(_CUT.format(done=how_many(len(searched.ends), "search", "searches")) + late)
+        notes.append(Note(_CUT.format(done=how_many(len(searched.ends), "search", "searches")) + late, EARLY))
     (judged,) = each(_judged, (task, whole), [(searched, tells_decided)], reporter)
     moved = None if task.order is None else next(each(_moved, (task,), [searched], reporter))
     again = _again(task, searched, judged, reporter)

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from disco.table.roles import Given
 
 METHOD = "likelihood refinement"
-EARLY = "The search was ended early"  # begins a note
+WITH_FIT = f"{METHOD} and DISCO"  # the union with the graph of a fit
+EARLY, POOR = "early", "poor fit"  # kinds of notes: the search was ended early; nodes are poorly fitted
 _SAME = 0.05  # nats by which scores of the same graph may differ, since each fit stops slightly before its optimum
 EDGE_COLUMNS = (*COLUMNS[:-1], "decided", "source", "p_value", *KINDS)
 
@@ -83,7 +84,7 @@ class Refined:
     @property
     def is_early(self) -> bool:
         """Whether the search was ended before it was done."""
-        return any(note.startswith(EARLY) for note in self.notes)
+        return any(getattr(note, "kind", "") == EARLY for note in self.notes)
 
     def having(self, **changes: Any) -> "Refined":
         """A copy with some attributes of its graph (`found`) replaced."""
