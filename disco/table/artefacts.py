@@ -145,10 +145,9 @@ def of_relations(names: Sequence[str], exact: Sequence[Relation]) -> Iterator[Fi
 def of_depth(deep: Depth) -> Iterator[Finding]:
     """The finding of a depth that is not declared; none if it does not stand out."""
     if deep.stands_out:
-        of = " of the counts above 0" if deep.is_above else ""
         yield Finding(
             "depth",
-            f"Totals{of} explain {deep.explained:.0%} of what these columns share (shuffled tables: up to "
+            f"Totals explain {deep.explained:.0%} of what these columns share (shuffled tables: up to "
             f"{deep.by_chance:.0%}).",
             "Edges may come from depth. Adjust for it: declare an exposure, such as the row totals. A common cause of "
             "nearly all columns looks the same.",

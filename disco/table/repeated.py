@@ -58,7 +58,7 @@ def repeated(values: np.ndarray, group: np.ndarray | None = None) -> Repeated:
     values = values[:, np.ptp(values, axis=0) > 0] if len(values) else values
     rows, columns = values.shape
     group = np.arange(rows) if group is None else group[:rows]
-    weights: np.ndarray = np.random.default_rng(0).integers(1 << 62, size=columns) * 2 + 1
+    weights = np.asarray(np.random.default_rng(0).integers(1 << 62, size=columns)) * 2 + 1
     key = _summed(values, weights)
     distinct = len(np.unique(key)) if columns else min(rows, 1)
     equal = _others(key, group)

@@ -6,7 +6,8 @@ often than independent rows allow. So edges appear between columns that have not
 Every column's mid-ranks are freed of what is declared (covariates, exposure), and whitened: in the rows u_i of the
 result, all columns are uncorrelated. These are looked at, for all columns together and for each column alone:
 
-- lag: the resemblance Σ u_i · u_{i+k} of rows k = 1 to 7 apart, in units of √(Σ (u_i · u_{i+k})²);
+- lag: the resemblance Σ u_i · u_{i+k} of rows k = 1 to 7 apart, against its error, √(Σ (u_i · u_{i+k})²) or, if larger,
+  that of a random order;
 - block: what blocks of √n and of n / 10 consecutive rows explain, n R² per column, by χ²;
 - trend: what a straight line and a bent one along the rows explain, n R² per column, by χ².
 
@@ -145,7 +146,8 @@ def _scores(values: np.ndarray, inputs: np.ndarray | None, keys: np.ndarray) -> 
     if rows and keys[-1]:
         sizes = np.bincount(keys)
         for column in range(scores.shape[1]):
-            scores[:, column] -= (np.bincount(keys, scores[:, column]) / sizes)[keys]
+            means = np.bincount(keys, scores[:, column]) / sizes
+            scores[:, column] -= means[keys]
     free = rows - (int(keys[-1]) + 1 if rows else 0)
     varied = np.flatnonzero((scores**2).sum(axis=0) > _NOTHING * rows * scale) if free > 0 else np.arange(0)
     scores = scores[:, varied]
@@ -204,18 +206,24 @@ def _lag(white: np.ndarray, scores: np.ndarray, lag: int, chance: np.ndarray, fr
     same = chance > 0
     both = np.einsum("ij,ij->i", white[lag:], white[:-lag])[same] + white.shape[1] * chance[same]
     alone = (scores[lag:] * scores[:-lag])[same] + chance[same, None]
-    sums, errors = alone.sum(axis=0), np.sqrt((alone**2).sum(axis=0))
-    z, each = both.sum() / max(np.sqrt(both @ both), _NOTHING), sums / np.maximum(errors, _NOTHING)
+    pairs, sums = len(both), alone.sum(axis=0)
+    error, errors = (
+        np.sqrt(max(both @ both, pairs * white.shape[1])),
+        np.sqrt(np.maximum((alone**2).sum(axis=0), pairs)),
+    )
+    z, each = both.sum() / max(error, 1.0), sums / np.maximum(errors, 1.0)
     return _Test(LAG, lag, 2 * ndtr(-abs(z)), 2 * ndtr(-np.abs(each)), sums / free, _ALIKE)
 
 
 def _blocks(white: np.ndarray, scores: np.ndarray, length: int, number: np.ndarray, free: int) -> _Test:
     """What blocks explain that are numbered from 0, (rows,)."""
     starts = np.flatnonzero(np.diff(number, prepend=-1))
-    sizes = np.diff([*starts, len(scores)])[:, None]
+    sizes = np.diff([*starts, len(scores)])
     freedom = len(starts) - (len(scores) - free)
-    both, alone = ((np.add.reduceat(part, starts, axis=0) ** 2 / sizes).sum(axis=0) for part in (white, scores))
-    return _explained(BLOCK, length, freedom, both, alone, free)
+    both, alone = (
+        (np.add.reduceat(part, starts, axis=0) ** 2 / sizes[:, None]).sum(axis=0) for part in (white, scores)
+    )
+    return _explained(BLOCK, length, freedom, float((1 / sizes).sum()), (white, both), (scores, alone), free)
 
 
 def _trend(white: np.ndarray, scores: np.ndarray, within: np.ndarray, size: np.ndarray, free: int) -> _Test:
@@ -224,13 +232,37 @@ def _trend(white: np.ndarray, scores: np.ndarray, within: np.ndarray, size: np.n
     basis = np.column_stack([at, at**2 - (1 - 1 / size**2) / 3])
     basis = basis / np.maximum(np.sqrt((basis**2).sum(axis=0)), _NOTHING)
     both, alone = (((basis.T @ part) ** 2).sum(axis=0) for part in (white, scores))
-    return _explained(TREND, free, 2, both, alone, free)
+    squares = float(((basis**2).sum(axis=1) ** 2).sum())
+    return _explained(TREND, free, 2, squares, (white, both), (scores, alone), free)
 
 
-def _explained(kind: str, rows: int, freedom: int, both: np.ndarray, alone: np.ndarray, free: int) -> _Test:
-    """The test of sums of squares, of the whitened columns and of the columns alone."""
+def _explained(
+    kind: str,
+    rows: int,
+    freedom: int,
+    squares: float,
+    white: tuple[np.ndarray, np.ndarray],
+    scores: tuple[np.ndarray, np.ndarray],
+    free: int,
+) -> _Test:
+    """The test of sums of squares, of the whitened columns and of the columns alone.
+
+    Args:
+        freedom: of one column.
+        squares: Σ h_ii² over the diagonal of the projection h.
+        white, scores: the columns, and the sum of squares of each.
+    """
+    columns, alone = scores
     if freedom < 1 or not alone.any():
         return _Test(kind, rows, 1.0, np.ones(len(alone)), np.zeros(len(alone)), np.inf)
     least = float(np.sqrt(_INFLATED * freedom / free))
-    together = float(chdtrc(freedom * len(both), both.sum()))
-    return _Test(kind, rows, together, chdtrc(freedom, alone), (alone - freedom) / free, least)
+    size, lengths = white[0].shape[1], (white[0] ** 2).sum(axis=1)
+    together = _by_moments(white[1].sum(), freedom * size, squares * ((lengths**2).mean() - size**2 - 2 * size))
+    each = _by_moments(alone, freedom, squares * ((columns**4).mean(axis=0) - 3))
+    return _Test(kind, rows, float(together), each, (alone - freedom) / free, least)
+
+
+def _by_moments(statistic: np.ndarray, freedom: int, more: np.ndarray) -> np.ndarray:
+    """P-values of χ² statistics whose variance heavy tails increase by `more`: of a scaled χ² with these moments."""
+    scale = 1 + np.maximum(more, 0.0) / (2 * freedom)
+    return chdtrc(freedom / scale, statistic / scale)
