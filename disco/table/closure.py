@@ -18,7 +18,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.special import ndtri
-from scipy.stats import rankdata
+
+from disco.table.cells import mid_ranks
 
 LEAST_COLUMNS = 4  # fewer correlations are fitted by any factor
 MOST_VARIANCE = 0.5  # of the total, against uncorrelated columns
@@ -63,7 +64,7 @@ def closure(values: np.ndarray) -> Closure:
     if len(varied) < LEAST_COLUMNS:
         return Closure()
     part = rows[:, varied].astype(float)
-    correlations = np.corrcoef(rankdata(part, axis=0), rowvar=False)
+    correlations = np.corrcoef(np.column_stack([mid_ranks(column) for column in part.T]), rowvar=False)
     np.fill_diagonal(correlations, 0.0)
     for columns in (np.arange(len(varied)), _negative(correlations, len(part))):
         if len(columns) >= LEAST_COLUMNS and (share := _share(part[:, columns])) is not None:
@@ -71,6 +72,24 @@ def closure(values: np.ndarray) -> Closure:
             if explained is not None:
                 return Closure(tuple(varied[columns].tolist()), share, explained)
     return Closure()
+
+
+def closing(values: np.ndarray, exposure: np.ndarray) -> float:
+    """How strongly an exposure computed from counts joins them: the correlation of two of them through it, at most 0.
+
+    Divided by their total, columns with the variances v_j correlate by about -Σ v_j² / (Σ v_j)², times the share of
+    the variance of their sum that the exposure takes away.
+
+    Args:
+        values: counts, (rows, columns).
+        exposure: of every row, (rows,).
+    """
+    rates = values / exposure[:, None]
+    variances = rates.var(axis=0)
+    if not variances.sum() > 0:
+        return 0.0
+    shares = variances / variances.sum()
+    return -float(shares @ shares) * max(1 - float(rates.sum(axis=1).var() / variances.sum()), 0.0)
 
 
 def _share(part: np.ndarray) -> float | None:

@@ -25,7 +25,7 @@ from disco.progress import SILENT, Reporter
 SHUFFLES = 19  # the largest of them is exceeded by chance once in 20 tables
 LEAST_COLUMNS = 5  # with fewer, a depth cannot be distinguished from a cause
 EXPLAINED, RISING, FALLING = 0.5, 0.5, 0.2  # shares for a depth to stand out: at least, at least, at most
-UNEVEN, UNEVEN_PER_COLUMN = 0.4, 0.025  # at most; at most per column
+UNEVEN, UNEVEN_PER_COLUMN = 0.3, 0.025  # at most; at most per column
 BARE = 0.1  # at most
 _SURELY = 3  # standard errors of the columns that are compared
 _ENOUGH = 0.5  # of v, that a column's variance has beyond Poisson, up to two standard errors

@@ -20,6 +20,7 @@ import numpy as np
 
 LEAST_COPIED = 10  # rows
 LEAST_RATIO = 0.3  # of copied rows to near rows
+MOST_CROWDED = 0.5  # of the rows: where more have near rows, equal rows are also ordinary
 _MOST_CELLS = 20_000_000  # of a larger table, the first rows
 
 
@@ -28,22 +29,22 @@ class Repeated:
     """Equal rows of a table.
 
     Attributes:
-        rows: number of rows.
-        distinct: number of distinct rows.
+        rows: number of rows looked at.
+        distinct: number of distinct rows among them.
         copied: number of rows with a copy and no near row.
         near: number of rows with a near row and no copy.
-        most: the largest number of equal rows among the copied ones.
+        crowded: share of the rows with a near row.
     """
 
     rows: int
     distinct: int
     copied: int
     near: int
-    most: int
+    crowded: float
 
     @property
     def stands_out(self) -> bool:
-        """Whether rows are repeated beyond what independent rows would be."""
+        """Whether more rows are repeated than independent rows would be."""
         return self.copied >= LEAST_COPIED and self.copied >= LEAST_RATIO * self.near
 
 
@@ -56,36 +57,40 @@ def repeated(values: np.ndarray, group: np.ndarray | None = None) -> Repeated:
     """
     values = values[: max(_MOST_CELLS // max(values.shape[1], 1), 1)]
     values = values[:, np.ptp(values, axis=0) > 0] if len(values) else values
-    rows, columns = values.shape
-    group = np.arange(rows) if group is None else group[:rows]
-    weights = np.asarray(np.random.default_rng(0).integers(1 << 62, size=columns)) * 2 + 1
-    key = _summed(values, weights)
-    distinct = len(np.unique(key)) if columns else min(rows, 1)
+    group = None if group is None else group[: len(values)]
+    key, weights = _keys(values)
     equal = _others(key, group)
-    if not columns or (equal > 0).sum() < LEAST_COPIED:
-        return Repeated(rows, distinct, 0, 0, 1)
-    near = np.zeros(rows, np.int64)
+    if (equal > 0).sum() < LEAST_COPIED or not values.shape[1]:
+        return Repeated(len(values), len(values), 0, 0, 0.0)
+    near = np.zeros(len(values), np.int64)
     for column, weight in zip(values.T, weights, strict=True):
         near += _others(key - column * weight, group) - equal
-    copied = (equal > 0) & (near == 0)
-    return Repeated(
-        rows, distinct, int(copied.sum()), int(((equal == 0) & (near > 0)).sum()), int(equal[copied].max(initial=0)) + 1
-    )
+    copied, alone = (equal > 0) & (near == 0), (equal == 0) & (near > 0)
+    distinct = len(np.unique(key))
+    return Repeated(len(values), distinct, int(copied.sum()), int(alone.sum()), float((near > 0).mean()))
 
 
-def _summed(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """A number for every row, equal for equal rows and hardly ever otherwise, modulo 2^64, (rows,)."""
+def copies(values: np.ndarray) -> np.ndarray:
+    """Which rows equal an earlier one, (rows,)."""
+    first = np.unique(_keys(values)[0], return_index=True)[1]
+    is_copy = np.ones(len(values), bool)
+    is_copy[first] = False
+    return is_copy
+
+
+def _keys(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """A number for every row, Σ weight · value modulo 2^64, equal for equal rows and hardly ever otherwise; weights."""
+    weights = np.asarray(np.random.default_rng(0).integers(1 << 62, size=values.shape[1])) * 2 + 1
     key = np.zeros(len(values), np.int64)
-    for column, weight in zip(values.T, weights, strict=True):
+    for column, weight in zip(values.astype(np.int64, copy=False).T, weights, strict=True):
         key += column * weight  # wraps around
-    return key
+    return key, weights
 
 
-def _others(key: np.ndarray, group: np.ndarray) -> np.ndarray:
-    """The number of rows of other groups with the same key, (rows,)."""
-    is_single = len(group) == 0 or bool((np.bincount(group) <= 1).all())
-    _, codes, sizes = np.unique(key, return_inverse=True, return_counts=True)
-    if is_single:
+def _others(key: np.ndarray, group: np.ndarray | None) -> np.ndarray:
+    """The number of rows with the same key, of other groups, (rows,)."""
+    codes, sizes = np.unique(key, return_inverse=True, return_counts=True)[1:]
+    if group is None:
         return sizes[codes] - 1
-    _, inner, inside = np.unique(codes * (group.max() + 1) + group, return_inverse=True, return_counts=True)
+    inner, inside = np.unique(codes * (int(group.max()) + 1) + group, return_inverse=True, return_counts=True)[1:]
     return sizes[codes] - inside[inner]

@@ -20,16 +20,19 @@ then only rows with equal keys are compared.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from scipy.linalg import eigh
 from scipy.special import chdtrc, ndtr
-from scipy.stats import rankdata
+
+from disco.table.cells import mid_ranks
 
 LEVEL = 0.001  # of all tests together
 LEAST_ROWS = 30
 LAG, BLOCK, TREND = "lag", "block", "trend"
 _LAGS = range(1, 8)
+_PARTS = (2, 3, 6, 9)  # sixths of a group's rows: lags between groups
 _ALIKE = 0.1  # least correlation of neighbours that matters
 _INFLATED = 1.0  # least excess of the variance of a covariance, through blocks or a trend, that matters
 _ROWS_A_COMPONENT = 5
@@ -76,35 +79,70 @@ class _Test:
     @property
     def p_value(self) -> float:
         """Of all columns together, or of the second strongest alone."""
-        alone = np.partition(self.alone, 1)[1] * len(self.alone) / 2 if len(self.alone) > 1 else 1.0
-        return min(2 * min(self.together, alone), 1.0)
+        return min(2 * min(self.together, np.partition(self.alone, 1)[1] * len(self.alone) / 2), 1.0)
 
     @property
     def matters(self) -> bool:
-        return len(self.strength) > 1 and float(np.partition(np.abs(self.strength), -2)[-2]) >= self.least
+        return float(np.partition(np.abs(self.strength), -2)[-2]) >= self.least
 
 
-def serial(values: np.ndarray, inputs: np.ndarray | None = None, group: np.ndarray | None = None) -> Serial:
+@dataclass(frozen=True)
+class _Scores:
+    """Scores of mean 0 within keys and variance 1, in the order of the rows.
+
+    Attributes:
+        columns: one per column, (rows, columns).
+        keys: rows with the same number are compared, ascending from 0, (rows,).
+    """
+
+    columns: np.ndarray
+    keys: np.ndarray
+
+    @property
+    def free(self) -> int:
+        """The degrees of freedom of a column."""
+        return len(self.keys) - int(self.keys.max(initial=-1)) - 1
+
+    @cached_property
+    def white(self) -> np.ndarray:
+        """Uncorrelated combinations of the columns with variance 1: as many as the rows allow, the largest first."""
+        (rows, columns), free = self.columns.shape, self.free
+        size = min(columns, max(free // _ROWS_A_COMPONENT, 1))
+        if columns <= rows:
+            gram = self.columns.T @ self.columns / free
+            values, vectors = eigh(gram, subset_by_index=(columns - size, columns - 1))
+            kept = values > _NOTHING * values[-1]
+            return self.columns @ (vectors[:, kept] / np.sqrt(values[kept]))
+        values, vectors = eigh(self.columns @ self.columns.T / free, subset_by_index=(rows - size, rows - 1))
+        return vectors[:, values > _NOTHING * values[-1]] * np.sqrt(free)
+
+    @cached_property
+    def tails(self) -> tuple[float, np.ndarray]:
+        """Fourth moments beyond those of normal scores: of the length of a row of `white`, and of every column."""
+        size, lengths = self.white.shape[1], np.einsum("ij,ij->i", self.white, self.white)
+        squares = self.columns * self.columns
+        alone = np.einsum("ij,ij->j", squares, squares) / len(squares) - 3
+        return float((lengths * lengths).mean()) - size * size - 2 * size, alone
+
+
+def serial(values: np.ndarray, declared: np.ndarray | None = None, group: np.ndarray | None = None) -> Serial:
     """Compare rows with their neighbours.
 
     Args:
         values: counts, (rows, columns), in the order of the table.
-        inputs: what the columns are adjusted for, (rows, inputs).
+        declared: an orthonormal basis of what the columns are adjusted for, (rows, any).
         group: the number of every row's group, (rows,): rows of one group may resemble each other, groups must not.
     """
     values = values[:, :: -(-values.size // _MOST_CELLS) or 1]
     keys = sort_keys(values)
     is_compared = np.bincount(keys, minlength=1)[keys] > 1
-    values, keys = values[is_compared], np.unique(keys[is_compared], return_inverse=True)[1]
-    inputs, group = (None if part is None else part[is_compared] for part in (inputs, group))
-    scores, varied = _scores(values, inputs, keys)
-    if group is not None:
-        scores, keys = _of_groups(scores, group)
+    keys = np.unique(keys[is_compared], return_inverse=True)[1]
+    group = None if group is None else group[is_compared]
+    scores, varied = _scores(values, is_compared, declared, keys)
     strength = np.zeros(values.shape[1])
-    is_enough = len(scores) - (keys.max(initial=-1) + 1) >= LEAST_ROWS and scores.shape[1] > 1
-    tests = list(_tests(scores, keys)) if is_enough else []
-    if not tests:
+    if scores.columns.shape[1] < 2 or scores.free < LEAST_ROWS:
         return Serial(1.0, LAG, 1, strength, False)
+    tests = list(_tests(scores) if group is None else _tests_of_groups(scores, group))
     best = min([test for test in tests if test.matters] or tests, key=lambda test: test.p_value)
     strength[varied] = best.strength
     return Serial(min(best.p_value * len(tests), 1.0), best.kind, best.rows, strength, best.matters)
@@ -113,7 +151,7 @@ def serial(values: np.ndarray, inputs: np.ndarray | None = None, group: np.ndarr
 def sort_keys(values: np.ndarray) -> np.ndarray:
     """Which rows agree in all columns that the rows are sorted by, lexicographically: numbers from 0, (rows,)."""
     ties = np.zeros(len(values), np.int64)
-    columns = [*range(values.shape[1]), -1]
+    columns = [*range(values.shape[1]), -1]  # the last one is the total
     while True:
         same = ties[1:] == ties[:-1]
         for column in columns:
@@ -128,141 +166,131 @@ def sort_keys(values: np.ndarray) -> np.ndarray:
             return ties
 
 
-def _scores(values: np.ndarray, inputs: np.ndarray | None, keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The mid-ranks of the columns that vary, less what inputs and sort keys explain, with mean 0 and variance 1.
+def _scores(
+    values: np.ndarray, is_compared: np.ndarray, declared: np.ndarray | None, keys: np.ndarray
+) -> tuple[_Scores, np.ndarray]:
+    """The mid-ranks of the columns that vary, less what is declared and what sort keys explain; and which these are.
 
-    Returns:
-        The scores, (rows, columns that vary), and which columns vary.
+    Args:
+        values, declared: of all rows.
+        is_compared: whether a row is among those with `keys`.
     """
-    rows = len(values)
-    scores = np.empty(values.shape, order="F")
+    rows, scores = len(keys), np.empty((len(values), values.shape[1]))
+    if not rows:
+        return _Scores(scores[:, :0], keys), np.arange(0)
     for column in range(values.shape[1]):
-        scores[:, column] = _mid_ranks(values[:, column])
-    scores -= scores.mean(axis=0) if rows else 0.0
-    scale = scores.var(axis=0) if rows else np.zeros(values.shape[1])
-    if inputs is not None and inputs.shape[1]:
-        basis = np.linalg.qr(inputs - inputs.mean(axis=0))[0]
-        scores -= basis @ (basis.T @ scores)
-    if rows and keys[-1]:
+        scores[:, column] = mid_ranks(values[:, column])
+    scores -= scores.mean(axis=0)
+    scale = np.einsum("ij,ij->j", scores, scores)
+    if declared is not None:
+        scores -= declared @ (declared.T @ scores)
+    scores = scores if rows == len(values) else scores[is_compared] - scores[is_compared].mean(axis=0)
+    if keys[-1]:
         sizes = np.bincount(keys)
         for column in range(scores.shape[1]):
             means = np.bincount(keys, scores[:, column]) / sizes
             scores[:, column] -= means[keys]
-    free = rows - (int(keys[-1]) + 1 if rows else 0)
-    varied = np.flatnonzero((scores**2).sum(axis=0) > _NOTHING * rows * scale) if free > 0 else np.arange(0)
-    scores = scores[:, varied]
-    return scores / np.sqrt((scores**2).sum(axis=0) / max(free, 1)), varied
+    squares = np.einsum("ij,ij->j", scores, scores)
+    varied = np.flatnonzero(squares > _NOTHING * np.maximum(scale, 1.0))
+    scaled = scores[:, varied] / np.sqrt(squares[varied] / max(rows - int(keys[-1]) - 1, 1))
+    return _Scores(scaled, keys), varied
 
 
-def _mid_ranks(column: np.ndarray) -> np.ndarray:
-    low, high = (column.min(), column.max()) if len(column) else (0, 0)
-    if high - low > 4 * len(column):
-        return rankdata(column)
-    rows = np.bincount(column - low)
-    return (np.cumsum(rows) - (rows - 1) / 2)[column - low]
+def _tests(scores: _Scores) -> Iterator[_Test]:
+    """All tests of rows."""
+    size = np.bincount(scores.keys)[scores.keys]
+    for lag in _LAGS:
+        yield _lag(scores, lag, scores.keys[lag:] == scores.keys[:-lag], 1 / size[lag:])
+    within = np.arange(len(size)) - np.searchsorted(scores.keys, scores.keys)
+    for length in (round(scores.free**0.5), -(-scores.free // 10)):
+        yield _blocks(scores, length, np.cumsum(within % length == 0) - 1)
+    yield _trend(scores, within, size)
 
 
-def _of_groups(scores: np.ndarray, group: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The sums of groups over the root of their size, in the order of their rows; and no sort keys.
-
-    All columns are kept.
-    """
+def _tests_of_groups(scores: _Scores, group: np.ndarray) -> Iterator[_Test]:
+    """All tests of groups in the order of their rows, and of rows of different groups: neighbours, or a group apart."""
     sizes = np.bincount(group)
     there = np.flatnonzero(sizes)
-    sums = np.column_stack([np.bincount(group, column)[there] for column in scores.T])
+    sums = np.column_stack([np.bincount(group, column)[there] for column in scores.columns.T])
     order = np.argsort(np.bincount(group, np.arange(len(group)))[there] / sizes[there], kind="stable")
     means = sums[order] / np.sqrt(sizes[there][order])[:, None]
     means -= means.mean(axis=0)
-    return means / np.maximum(means.std(axis=0, ddof=1), _NOTHING), np.zeros(len(means), np.int64)
+    spread = np.sqrt((means**2).sum(axis=0) / max(len(means) - 1, 1))
+    if (spread > _NOTHING).all() and len(means) > LEAST_ROWS:  # not if groups have effects of their own
+        yield from _tests(_Scores(means / spread, np.zeros(len(means), np.int64)))
+    length = int(np.median(sizes[there]))
+    for lag in sorted({*_LAGS, *(length * part // 6 for part in _PARTS)} - {0}):
+        if 2 * lag < len(group):
+            yield _across(scores, lag, group)
 
 
-def _whitened(scores: np.ndarray, free: int) -> np.ndarray:
-    """Uncorrelated combinations of the columns with variance 1: as many as the rows allow, the largest first."""
-    rows, columns = scores.shape
-    size = min(columns, max(free // _ROWS_A_COMPONENT, 1))
-    if columns <= rows:
-        values, vectors = eigh(scores.T @ scores / free, subset_by_index=(columns - size, columns - 1))
-        kept = values > _NOTHING * values[-1]
-        return scores @ (vectors[:, kept] / np.sqrt(values[kept]))
-    values, vectors = eigh(scores @ scores.T / free, subset_by_index=(rows - size, rows - 1))
-    return vectors[:, values > _NOTHING * values[-1]] * np.sqrt(free)
+def _lag(scores: _Scores, lag: int, same: np.ndarray, chance: np.ndarray) -> _Test:
+    """Rows this far apart, where they are compared; `chance` is minus the product that such rows have by chance."""
+    white, columns, chance = scores.white, scores.columns, chance[same]
+    both = np.einsum("ij,ij->i", white[lag:], white[:-lag])[same] + white.shape[1] * chance
+    alone = columns[lag:] * columns[:-lag]
+    alone = (alone if same.all() else alone[same]) + chance[:, None]
+    pairs, sums = max(len(both), 1), alone.sum(axis=0)
+    z = both.sum() / np.sqrt(max(both @ both, pairs * white.shape[1]))
+    each = sums / np.sqrt(np.maximum(np.einsum("ij,ij->j", alone, alone), pairs))
+    return _Test(LAG, lag, 2 * ndtr(-abs(z)), 2 * ndtr(-np.abs(each)), sums / scores.free, _ALIKE)
 
 
-def _tests(scores: np.ndarray, keys: np.ndarray) -> Iterator[_Test]:
-    """All tests of scores with mean 0 within keys and variance 1, in the order of the rows."""
-    size = np.bincount(keys)
-    free, size = len(scores) - len(size), size[keys]
-    white = _whitened(scores, free)
-    for lag in _LAGS:
-        yield _lag(white, scores, lag, np.where(keys[lag:] == keys[:-lag], 1 / size[lag:], 0.0), free)
-    within = np.arange(len(keys)) - np.searchsorted(keys, keys)
-    for length in (round(free**0.5), -(-free // 10)):
-        yield _blocks(white, scores, length, np.cumsum(within % length == 0) - 1, free)
-    yield _trend(white, scores, within, size, free)
+def _across(scores: _Scores, lag: int, group: np.ndarray) -> _Test:
+    """Rows this far apart of different groups; pairs of the same two groups may resemble each other."""
+    different = group[lag:] != group[:-lag]
+    of_pair = np.unique(group[lag:][different] * (int(group.max()) + 1) + group[:-lag][different], return_inverse=True)[
+        1
+    ]
+    both = np.einsum("ij,ij->i", scores.white[lag:], scores.white[:-lag])[different]
+    sums = np.bincount(of_pair, both)
+    z = both.sum() / np.sqrt(max(sums @ sums, len(both) * scores.white.shape[1], 1))
+    strength = np.einsum("ij,ij,i->j", scores.columns[lag:], scores.columns[:-lag], different) / scores.free
+    return _Test(LAG, lag, 2 * ndtr(-abs(z)), np.ones(len(strength)), strength, _ALIKE)
 
 
-def _lag(white: np.ndarray, scores: np.ndarray, lag: int, chance: np.ndarray, free: int) -> _Test:
-    """Rows this far apart; `chance` is minus the product that two rows with the same keys have by chance, else 0."""
-    same = chance > 0
-    both = np.einsum("ij,ij->i", white[lag:], white[:-lag])[same] + white.shape[1] * chance[same]
-    alone = (scores[lag:] * scores[:-lag])[same] + chance[same, None]
-    pairs, sums = len(both), alone.sum(axis=0)
-    error, errors = (
-        np.sqrt(max(both @ both, pairs * white.shape[1])),
-        np.sqrt(np.maximum((alone**2).sum(axis=0), pairs)),
-    )
-    z, each = both.sum() / max(error, 1.0), sums / np.maximum(errors, 1.0)
-    return _Test(LAG, lag, 2 * ndtr(-abs(z)), 2 * ndtr(-np.abs(each)), sums / free, _ALIKE)
-
-
-def _blocks(white: np.ndarray, scores: np.ndarray, length: int, number: np.ndarray, free: int) -> _Test:
+def _blocks(scores: _Scores, length: int, number: np.ndarray) -> _Test:
     """What blocks explain that are numbered from 0, (rows,)."""
     starts = np.flatnonzero(np.diff(number, prepend=-1))
-    sizes = np.diff([*starts, len(scores)])
-    freedom = len(starts) - (len(scores) - free)
+    sizes = np.diff([*starts, len(number)])
     both, alone = (
-        (np.add.reduceat(part, starts, axis=0) ** 2 / sizes[:, None]).sum(axis=0) for part in (white, scores)
+        (np.add.reduceat(part, starts, axis=0) ** 2 / sizes[:, None]).sum(axis=0)
+        for part in (scores.white, scores.columns)
     )
-    return _explained(BLOCK, length, freedom, float((1 / sizes).sum()), (white, both), (scores, alone), free)
+    freedom = len(starts) - int(scores.keys[-1]) - 1
+    return _explained(scores, BLOCK, length, freedom, float((1 / sizes).sum()), both.sum(), alone)
 
 
-def _trend(white: np.ndarray, scores: np.ndarray, within: np.ndarray, size: np.ndarray, free: int) -> _Test:
+def _trend(scores: _Scores, within: np.ndarray, size: np.ndarray) -> _Test:
     """What a straight line and a bent one explain, along the rows with the same keys; `size` is the number of these."""
     at = (2 * within + 1) / size - 1
     basis = np.column_stack([at, at**2 - (1 - 1 / size**2) / 3])
     basis = basis / np.maximum(np.sqrt((basis**2).sum(axis=0)), _NOTHING)
-    both, alone = (((basis.T @ part) ** 2).sum(axis=0) for part in (white, scores))
+    both, alone = (((basis.T @ part) ** 2).sum(axis=0) for part in (scores.white, scores.columns))
     squares = float(((basis**2).sum(axis=1) ** 2).sum())
-    return _explained(TREND, free, 2, squares, (white, both), (scores, alone), free)
+    return _explained(scores, TREND, len(within), 2, squares, both.sum(), alone)
 
 
 def _explained(
-    kind: str,
-    rows: int,
-    freedom: int,
-    squares: float,
-    white: tuple[np.ndarray, np.ndarray],
-    scores: tuple[np.ndarray, np.ndarray],
-    free: int,
+    scores: _Scores, kind: str, rows: int, freedom: int, squares: float, both: float, alone: np.ndarray
 ) -> _Test:
-    """The test of sums of squares, of the whitened columns and of the columns alone.
+    """The test of what a projection h explains.
 
     Args:
-        freedom: of one column.
-        squares: Σ h_ii² over the diagonal of the projection h.
-        white, scores: the columns, and the sum of squares of each.
+        freedom: of h.
+        squares: Σ h_ii².
+        both, alone: sums of squares of all columns whitened, and of every column, (columns,).
     """
-    columns, alone = scores
-    if freedom < 1 or not alone.any():
+    size, tails = scores.white.shape[1], scores.tails
+    if freedom < 1:
         return _Test(kind, rows, 1.0, np.ones(len(alone)), np.zeros(len(alone)), np.inf)
-    least = float(np.sqrt(_INFLATED * freedom / free))
-    size, lengths = white[0].shape[1], (white[0] ** 2).sum(axis=1)
-    together = _by_moments(white[1].sum(), freedom * size, squares * ((lengths**2).mean() - size**2 - 2 * size))
-    each = _by_moments(alone, freedom, squares * ((columns**4).mean(axis=0) - 3))
-    return _Test(kind, rows, float(together), each, (alone - freedom) / free, least)
+    together = float(_p_values(np.array(both), freedom * size, squares * np.array(tails[0])))
+    each = _p_values(alone, freedom, squares * tails[1])
+    least = float(np.sqrt(_INFLATED * freedom / scores.free))
+    return _Test(kind, rows, together, each, (alone - freedom) / scores.free, least)
 
 
-def _by_moments(statistic: np.ndarray, freedom: int, more: np.ndarray) -> np.ndarray:
+def _p_values(statistic: np.ndarray, freedom: int, more: np.ndarray) -> np.ndarray:
     """P-values of χ² statistics whose variance heavy tails increase by `more`: of a scaled χ² with these moments."""
     scale = 1 + np.maximum(more, 0.0) / (2 * freedom)
     return chdtrc(freedom / scale, statistic / scale)
