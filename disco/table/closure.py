@@ -22,7 +22,7 @@ from scipy.special import ndtri
 from disco.table.cells import mid_ranks
 
 LEAST_COLUMNS = 4  # fewer correlations are fitted by any factor
-MOST_VARIANCE = 0.5  # of the total, against uncorrelated columns
+MOST_VARIANCE, MOST_OF_PART = 0.5, 0.3  # of the total, and of that of some columns, against uncorrelated columns
 _LEAST_ERRORS = 5.0  # standard errors by which the variance of the total is smaller
 _EXPLAINED, _MISFIT = 0.85, 3.0  # least share of the squared correlations, or at most these standard errors are left
 _NEGATIVE = 0.75  # least share of negative triples of every column
@@ -66,8 +66,9 @@ def closure(values: np.ndarray) -> Closure:
     part = rows[:, varied].astype(float)
     correlations = np.corrcoef(np.column_stack([mid_ranks(column) for column in part.T]), rowvar=False)
     np.fill_diagonal(correlations, 0.0)
-    for columns in (np.arange(len(varied)), _negative(correlations, len(part))):
-        if len(columns) >= LEAST_COLUMNS and (share := _share(part[:, columns])) is not None:
+    all_columns = np.arange(len(varied))
+    for columns, most in ((all_columns, MOST_VARIANCE), (_negative(correlations, len(part)), MOST_OF_PART)):
+        if len(columns) >= LEAST_COLUMNS and (share := _share(part[:, columns], most)) is not None:
             explained = _explained(correlations[np.ix_(columns, columns)], len(part))
             if explained is not None:
                 return Closure(tuple(varied[columns].tolist()), share, explained)
@@ -92,12 +93,12 @@ def closing(values: np.ndarray, exposure: np.ndarray) -> float:
     return -float(shares @ shares) * max(1 - float(rates.sum(axis=1).var() / variances.sum()), 0.0)
 
 
-def _share(part: np.ndarray) -> float | None:
-    """The variance of the total against that of uncorrelated columns; None if it is not clearly smaller."""
+def _share(part: np.ndarray, most: float) -> float | None:
+    """The variance of the total against that of uncorrelated columns; None above `most`, or if it may be chance."""
     variances = part.var(axis=0)
     share = float(part.sum(axis=1).var() / variances.sum())
     error = np.sqrt(2 * (variances.sum() ** 2 - (variances**2).sum()) / len(part)) / variances.sum()
-    return share if share <= MOST_VARIANCE and 1 - share >= _LEAST_ERRORS * error else None
+    return share if share <= most and 1 - share >= _LEAST_ERRORS * error else None
 
 
 def _negative(correlations: np.ndarray, rows: int) -> np.ndarray:

@@ -14,8 +14,8 @@ result, all columns are uncorrelated. These are looked at, for all columns toget
 A single serial column makes no edge, so of the columns alone the second strongest counts: at least two of d are as
 strong with a probability of at most d p / 2.
 
-Rows sorted by columns of the table resemble each other too, and no edge comes from that. Such sort keys are recognised;
-then only rows with equal keys are compared.
+Rows sorted by columns of the table resemble each other too, and no edge comes from that. Such sort keys are recognised,
+also if the rows are sorted in stretches; then only neighbours with equal keys are compared.
 """
 
 from collections.abc import Iterator
@@ -38,6 +38,8 @@ _INFLATED = 1.0  # least excess of the variance of a covariance, through blocks 
 _ROWS_A_COMPONENT = 5
 _NOTHING = 1e-9  # of the largest eigenvalue, or of the variance of a column
 _MOST_CELLS = 20_000_000  # of a larger table, columns evenly spread
+_CONTRARY = 0.05  # most steps of a sort key in the other direction: between stretches that are sorted
+_MANY_STEPS = 10  # of a column that runs in one direction not by chance
 
 
 @dataclass(frozen=True)
@@ -149,21 +151,27 @@ def serial(values: np.ndarray, declared: np.ndarray | None = None, group: np.nda
 
 
 def sort_keys(values: np.ndarray) -> np.ndarray:
-    """Which rows agree in all columns that the rows are sorted by, lexicographically: numbers from 0, (rows,)."""
+    """Which neighbouring rows agree in all columns that the rows are sorted by, lexicographically, or in stretches.
+
+    Returns:
+        Numbers from 0 that ascend along the rows, (rows,). If several columns run in one direction by themselves, as in
+        a series where everything grows, the rows are not sorted by any of them.
+    """
     ties = np.zeros(len(values), np.int64)
-    columns = [*range(values.shape[1]), -1]  # the last one is the total
-    while True:
-        same = ties[1:] == ties[:-1]
-        for column in columns:
-            key = values[:, column] if column >= 0 else values.sum(axis=1)
-            steps = np.sign(key[1:] - key[:-1])[same]
-            changes = int(np.count_nonzero(steps))
-            if changes and abs(int(steps.sum())) == changes:
-                ties = np.concatenate([[0], np.cumsum(~same | (key[1:] != key[:-1]))])
-                columns.remove(column)
-                break
-        else:
-            return ties
+    if len(values) < 2 or sum(_runs(column, ties) >= _MANY_STEPS for column in values.T) > 1:
+        return ties
+    columns = [*values.T, values.sum(axis=1)]
+    while keys := [at for at, column in enumerate(columns) if _runs(column, ties)]:
+        key = columns.pop(keys[0])
+        ties = np.concatenate([[0], np.cumsum((ties[1:] != ties[:-1]) | (key[1:] != key[:-1]))])
+    return ties
+
+
+def _runs(column: np.ndarray, ties: np.ndarray) -> int:
+    """The number of steps of a column within ties, if all but a few have the same direction, else 0."""
+    steps = np.sign(column[1:] - column[:-1])[ties[1:] == ties[:-1]]
+    changes = int(np.count_nonzero(steps))
+    return changes if changes - abs(int(steps.sum())) <= 2 * _CONTRARY * changes else 0
 
 
 def _scores(
