@@ -127,7 +127,17 @@ def _everything(table: pd.DataFrame, found: list[Problem], looked_at: Quality | 
         "by_column": looked_at.columns.to_dict("records"),
         "depth": {
             name: getattr(deep, name)
-            for name in ("explained", "by_chance", "component", "rising", "falling", "uneven", "bare")
+            for name in (
+                "explained",
+                "by_chance",
+                "component",
+                "rising",
+                "falling",
+                "common",
+                "uneven",
+                "least_pair",
+                "bare",
+            )
         },
         "outlying_rows": rows[rows["is_out"]].drop(columns="is_out").to_dict("records"),
         "relations": [asdict(relation) for relation in looked_at.relations],

@@ -10,7 +10,7 @@ the relative covariance, cov(x, y) / (mean(x) mean(y)), is at least v = var(D) /
 share nothing else, and more where a cause joins them. So few pairs lie far below the mean of all. And it leaves no
 column alone: beyond its Poisson variance every count has a relative variance, (var(x) - mean(x)) / mean(x)², of v or
 more. Zeros that do not depend on the depth change neither. The fewer the columns, the more easily a dense graph looks
-like that, and the more even they must be.
+like that, and the more even they must be. But causes hardly make relative covariances of ½ on average.
 """
 
 from dataclasses import dataclass
@@ -25,9 +25,11 @@ from disco.progress import SILENT, Reporter
 SHUFFLES = 19  # the largest of them is exceeded by chance once in 20 tables
 LEAST_COLUMNS = 5  # with fewer, a depth cannot be distinguished from a cause
 EXPLAINED, RISING, FALLING = 0.5, 0.5, 0.2  # shares for a depth to stand out: at least, at least, at most
-UNEVEN, UNEVEN_PER_COLUMN = 0.3, 0.025  # at most; at most per column
-BARE = 0.1  # at most
+UNEVEN, UNEVEN_PER_COLUMN, LEAST_PAIR, BARE = 0.3, 0.025, 0.5, 0.1  # at most, at most per column, at least, at most
+STRONG = 0.5  # mean relative covariance from which on the following are enough
+UNEVEN_OF_STRONG, LEAST_PAIR_OF_STRONG, BARE_OF_STRONG = 0.5, 0.3, 0.2
 _SURELY = 3  # standard errors of the columns that are compared
+_LOWEST = 0.02  # share of the pairs that may be lower than the least one
 _ENOUGH = 0.5  # of v, that a column's variance has beyond Poisson, up to two standard errors
 _MOST_ROWS = 1000  # looked at; a random part of more
 _SMALL = 30  # columns or rows
@@ -46,8 +48,9 @@ class Depth:
         component: share of the variance of log(1 + x) along the component.
         rising, falling: shares of the columns that rise and that fall along the component, with a correlation of two
             standard errors or more.
-        uneven: how far the relative covariances of rising columns fall below their mean, beyond noise: the root mean
-            square of the shortfalls, as a share of the mean.
+        common: mean of the relative covariances of rising columns, weighted by precision.
+        uneven: how far they fall below it, beyond noise: the root mean square of the shortfalls, as a share of it.
+        least_pair: the lowest of them but for 2 % of the pairs, two standard errors higher, as a share of the mean.
         bare: share of the rising columns that vary too little for the factor.
         rows: row (from 1), total, component (the position along it), one line per row looked at.
     """
@@ -58,7 +61,9 @@ class Depth:
     component: float
     rising: float
     falling: float
+    common: float
     uneven: float
+    least_pair: float
     bare: float
     rows: pd.DataFrame
 
@@ -66,8 +71,12 @@ class Depth:
     def stands_out(self) -> bool:
         """Whether most columns rise together, evenly, and the total explains this better than in shuffled tables."""
         is_explained = self.by_chance <= self.explained >= EXPLAINED
-        is_common = self.rising >= RISING and self.falling <= FALLING and self.bare <= BARE
-        return is_explained and is_common and self.uneven <= min(UNEVEN, UNEVEN_PER_COLUMN * self.columns)
+        is_common = self.rising >= RISING and self.falling <= FALLING
+        uneven, least_pair, bare = min(UNEVEN, UNEVEN_PER_COLUMN * self.columns), LEAST_PAIR, BARE
+        if self.common >= STRONG:
+            uneven, least_pair, bare = UNEVEN_OF_STRONG, LEAST_PAIR_OF_STRONG, BARE_OF_STRONG
+        is_even = self.uneven <= uneven and self.least_pair >= least_pair and self.bare <= bare
+        return is_explained and is_common and is_even
 
 
 def depth(values: np.ndarray, reporter: Reporter = SILENT, stage: str = "") -> Depth:
@@ -95,9 +104,9 @@ def depth(values: np.ndarray, reporter: Reporter = SILENT, stage: str = "") -> D
     errors = _errors(logs, scores)
     rising = varied[:, errors >= _SURELY]
     shares = (float((errors >= 2).mean()), float((errors <= -2).mean())) if len(errors) > 1 else (np.nan, np.nan)
-    uneven, common = _uneven(rising)
+    common, uneven, least_pair = _evenness(rising)
     bare = _bare(rising, common)
-    return Depth(varied.shape[1], explained, by_chance, component, *shares, uneven, bare, found)
+    return Depth(varied.shape[1], explained, by_chance, component, *shares, common, uneven, least_pair, bare, found)
 
 
 def _first(logs: np.ndarray, total: np.ndarray) -> tuple[float, float, np.ndarray]:
@@ -125,20 +134,23 @@ def _errors(logs: np.ndarray, scores: np.ndarray) -> np.ndarray:
     return np.divide(scores @ logs, lengths, out=np.zeros(logs.shape[1]), where=lengths > 0) * np.sqrt(len(logs))
 
 
-def _uneven(values: np.ndarray) -> tuple[float, float]:
-    """Uneven of `Depth` of the columns that rise, and the mean of their relative covariances; weighted by precision."""
+def _evenness(values: np.ndarray) -> tuple[float, float, float]:
+    """Common, uneven and least_pair of `Depth` of the columns that rise."""
     values = values[:, :: -(-values.shape[1] // _MOST_PAIRED) or 1]
     rows, columns = values.shape
     if columns < 3:
-        return np.nan, np.nan
+        return np.nan, np.nan, np.nan
     relative = values / values.mean(axis=0) - 1
     covariances = relative.T @ relative / rows
     pairs = np.triu_indices(columns, k=1)
     noise = np.outer(np.diag(covariances), np.diag(covariances))[pairs] / rows  # variances, if the pair is independent
     found, weights = covariances[pairs], 1 / noise
     mean = float(np.average(found, weights=weights))
+    if not mean > 0:
+        return mean, np.inf, -np.inf
     short = float(np.average(np.minimum(found - mean, 0.0) ** 2 - noise / 2, weights=weights))
-    return (float(np.sqrt(max(short, 0.0))) / mean if mean > 0 else np.inf), mean
+    low = np.sort(found + 2 * np.sqrt(noise))[max(int(np.ceil(_LOWEST * len(found))) - 1, 0)]
+    return mean, float(np.sqrt(max(short, 0.0))) / mean, float(low) / mean
 
 
 def _bare(values: np.ndarray, common: float) -> float:

@@ -164,7 +164,7 @@ def _exposure(counts: pd.DataFrame, given: Adjustment) -> Cure:
     values = counts.to_numpy()
     for which in COMPUTED:
         try:
-            exposure = computed(counts, which)
+            exposure = computed(counts.loc[:, counts.any()], which)
         except InputError:
             return Cure()
         is_harmless = len(values) * closing(values, exposure) ** 2 < _INDUCED
