@@ -239,9 +239,10 @@ def read_part(path: Path, arguments: argparse.Namespace) -> Part:
     roles = given_roles(arguments, names_of(table), categories)
     chosen = _chosen(table, arguments, roles)
     left_out = next((edit.rows for edit in edits if isinstance(edit, LeaveOut)), ())
-    if arguments.complete_rows and (more := _incomplete(chosen, roles, left_out)):
-        chosen = applied(chosen, (LeaveOut(more),))
-        edits, left_out = (*edits, LeaveOut(more)), with_more(left_out, len(table), positions(more, len(table)))
+    for is_asked, found in ((arguments.complete_rows, _incomplete), (arguments.unique_rows, _copies)):
+        if is_asked and (more := found(chosen, roles, left_out)):
+            left_out = with_more(left_out, len(chosen), positions(more, len(chosen)))
+            chosen, edits = applied(chosen, (LeaveOut(more),)), (*edits, LeaveOut(more))
     edits = (*edits, *choice(names_of(table), names_of(chosen)))
     return Part(chosen, left_out, roles, str(path), Origin(FromFile(str(path), _digest(path), reading), edits))
 
@@ -318,6 +319,14 @@ def _incomplete(table: pd.DataFrame, roles: Roles | None, left_out: Stretches) -
         what = "not counts" if roles is None else "not counts, or not what their role needs"
         numbers = row_numbers(len(table), left_out)[bad]
         say(f"Left out {count} with cells that are {what}: {in_words(stretches(numbers))}.", to=sys.stderr)
+    return stretches(np.flatnonzero(bad) + 1)
+
+
+def _copies(table: pd.DataFrame, roles: Roles | None, left_out: Stretches) -> Stretches:
+    """The rows whose counts are those of an earlier row; says how many."""
+    bad = (table if roles is None else roles.counts(table)).duplicated().to_numpy()
+    if bad.any():
+        say(f"Left out {how_many(int(bad.sum()), 'row')} whose counts are those of an earlier row.", to=sys.stderr)
     return stretches(np.flatnonzero(bad) + 1)
 
 

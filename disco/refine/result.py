@@ -10,7 +10,7 @@ import pandas as pd
 from disco.found import Found
 from disco.graph import CLASS, NO_SOURCE
 from disco.refine.limits import COLUMNS, KINDS
-from disco.table.artefacts import Finding
+from disco.table.finding import Finding
 
 if TYPE_CHECKING:
     from disco.effects.answers import Effect
