@@ -58,6 +58,7 @@ from disco.refine.searches import Searched
 from disco.refine.stepwise import predicted_losses
 from disco.refine.task import Task
 from disco.refine.walks import Parents, Wanted
+from disco.table.support import is_part
 
 CLASSES = (BEFORE, Prior(BEFORE.linear, 1e7, STRAIGHT))  # with a bent link, with linear effects
 _FIRST = 60  # edges judged first: as many as a page draws at first
@@ -173,13 +174,16 @@ class _Judging:
     def _leads(self, pairs: Sequence[tuple[int, int]], sure: np.ndarray) -> list[float]:
         """The smallest lead of each edge over its rivals, ∞ where another rule leaves the direction undecided."""
         fixed = [pair for pair in pairs if self.task.source_of(*pair, False) != NO_SOURCE]
+        counts = self.task.table.to_numpy()
         edges = {pair for pair, is_sure in zip(pairs, sure, strict=True) if is_sure} - {*fixed}
+        parts = {pair: 0.0 for pair in edges if is_part(*(counts[:, node] for node in pair))}  # a rival is as good
+        edges -= parts.keys()
         if not edges:
-            return [math.inf] * len(pairs)
+            return [parts.get(pair, math.inf) for pair in pairs]
         neutral = self.classes[0]
-        several = SeveralClasses(neutral, self.classes[-1].design.prior)
+        several = SeveralClasses(neutral, self.found.parents, self.classes[-1].design.prior)
         least = {pair: HALF * self.task.choice.bound * self.effects.get(pair, 1.0) for pair in sorted(edges)}
-        found = leads(several, self.found.order, self.found.parents, least, fixed)
+        found = parts | leads(several, self.found.order, self.found.parents, least, fixed)
         self.made += several.made
         return [found.get(pair, math.inf) / self.effects.get(pair, 1.0) for pair in pairs]
 

@@ -34,11 +34,12 @@ class SeveralClasses:
 
     Args:
         glm: the scores of the semiparametric GLM.
+        parents: every node's parents in a known graph, where searches for others begin.
         linear: the prior under which effects and link are linear.
     """
 
-    def __init__(self, glm: Scores, linear: Prior) -> None:
-        design = glm.design
+    def __init__(self, glm: Scores, parents: Sequence[Parents], linear: Prior) -> None:
+        design, self._begin = glm.design, parents
         self.glm, self._has_hurdle = glm, has_hurdle(design)
         others = {"zero": zero_parts(design), "positive": positive_parts(design)} if self._has_hurdle.any() else {}
         self._parts = [glm.replace(design=one, warm=None) for one in others.values()]
@@ -64,7 +65,7 @@ class SeveralClasses:
 
     def normal_graph(self, order: Sequence[int]) -> nx.DiGraph:
         """The best graph of normal scores in an order."""
-        keys = list(enumerate(Places(self.glm, order).allowed))
+        keys = dict.fromkeys(enumerate(Places(self.glm, order).allowed), ())
         parents = {node: fitted.parents for (node, _), fitted in self._fits(self._normal, keys).items()}
         graph = nx.DiGraph((parent, child) for child, nodes in parents.items() for parent in nodes)
         graph.add_nodes_from(order)
@@ -79,25 +80,27 @@ class SeveralClasses:
         new = [key for key in dict.fromkeys(keys) if key not in self._best]
         if not new:
             return
-        empty = [(node, 0) for node in dict.fromkeys(node for node, _ in new)]
-        glm = self._fits(self.glm, [*new, *empty])
-        start = {key: fitted.parents for key, fitted in glm.items()}
-        normal = self._fits(self._normal, [*new, *empty], start)
-        hurdles = [key for key in (*new, *empty) if self._has_hurdle[key[0]]]
-        parts = [self._fits(one, hurdles, start) for one in self._parts]
+        begin = {key: self._begin[key[0]] for key in (*new, *((node, 0) for node, _ in new))}
+        glm = self._fits(self.glm, begin)
+        # The other classes choose among the GLM's parents, so that other candidates alone make no difference.
+        among = {key: (key[0], self.glm.bits(key[0], fitted.parents)) for key, fitted in glm.items()}
+        start = {among[key]: fitted.parents for key, fitted in glm.items()}
+        hurdles = {key: parents for key, parents in start.items() if self._has_hurdle[key[0]]}
+        normal, parts = self._fits(self._normal, start), [self._fits(one, hurdles) for one in self._parts]
         for key in new:
-            none = key[0], 0
-            gains = [_gain(glm[key], glm[none]), _gain(normal[key], normal[none])]
+            none, own = (key[0], 0), among[key]
+            gains = [_gain(glm[key], glm[none]), _gain(normal[own], normal[none])]
             if self._has_hurdle[key[0]]:
-                shared = {*parts[0][key].parents} & {*parts[1][key].parents}  # an edge has its prior odds once
-                gains.append(sum(_gain(part[key], part[none]) for part in parts) + self.glm.odds * len(shared))
+                shared = {*parts[0][own].parents} & {*parts[1][own].parents}  # an edge has its prior odds once
+                gains.append(sum(_gain(part[own], part[none]) for part in parts) + self.glm.odds * len(shared))
             available = [gain for gain in gains if not math.isnan(gain)]
             self._best[key] = glm[none].score + max(available, default=FAILED)
 
     @staticmethod
-    def _fits(scores: Scores, keys: Sequence[Key], start: dict[Key, Parents] | None = None) -> dict[Key, NodeFit]:
-        walks = [(scores, scores.walk(*key, start[key] if start else ())) for key in keys]
-        return dict(zip(keys, resolve(walks), strict=True))
+    def _fits(scores: Scores, start: Mapping[Key, Parents]) -> dict[Key, NodeFit]:
+        """The best fits, by steps from some parents of each key."""
+        walks = [(scores, scores.walk(*key, parents)) for key, parents in start.items()]
+        return dict(zip(start, resolve(walks), strict=True))
 
 
 def _gain(fitted: NodeFit, without: NodeFit) -> float:

@@ -63,7 +63,7 @@ def test_a_score_over_several_classes_is_that_of_the_best_one():
     """Of the counts of a hurdle only the hurdle gains as much as the true zeros do; without parents all are equal."""
     table = _hurdle(0)
     glm = in_classes(_scores(table))[0]
-    several = SeveralClasses(glm, in_classes(_scores(table))[-1].design.prior)
+    several = SeveralClasses(glm, [()] * 5, in_classes(_scores(table))[-1].design.prior)
     alone, given_a = (1, 0), (1, glm.allowed(1, [0]))
     several.fit([alone, given_a])
     true, is_above = 1 / (1 + np.exp(4.0 - table["a"])), table["b"] > 0
@@ -80,7 +80,7 @@ def test_a_lead_is_the_difference_over_all_nodes_that_choose_anew():
     a = random.choice([1, 2, 9, 10], 1500)
     table = pd.DataFrame({"a": a, "b": random.poisson(np.log1p(np.exp(0.5 * a - 2)))})
     classes = in_classes(_scores(table))
-    several = SeveralClasses(classes[0], classes[-1].design.prior)
+    several = SeveralClasses(classes[0], [(), (0,)], classes[-1].design.prior)
     found = leads(several, [0, 1], [(), (0,)], {(0, 1): 5.0})
     both, ends = [(0, 0), (1, 1)], [(1, 0), (0, 1)]
     several.fit([*both, *ends])
@@ -124,3 +124,13 @@ def test_what_was_decided_stays_decided_with_more_rows():
         sure.append({(row.parent, row.child) for row in edges[edges["decided"]].itertuples()})
         assert sure[-1] <= {*zip(drawn.truth["parent"], drawn.truth["child"], strict=True)}
     assert 3 < len(sure[0]) and sure[0] <= sure[1] <= sure[2]
+
+
+def test_a_part_and_its_total_have_no_direction():
+    """Hits are a part of the times at bat: evidence for one direction, from a support that depends on the other."""
+    random = np.random.default_rng(7)
+    total = random.negative_binomial(4, 0.2, 2000)
+    table = pd.DataFrame({"hits": random.binomial(total, 0.6), "total": total, **_noise(random, 2000)})
+    edges = refine(table, QUICK).edges
+    edge = edges[edges["parent"].isin(["hits", "total"]) & edges["child"].isin(["hits", "total"])].iloc[0]
+    assert edge["direction_nats"] > 10 and edge["robust_nats"] == 0 and not edge["decided"]
