@@ -125,20 +125,7 @@ def _everything(table: pd.DataFrame, found: list[Problem], looked_at: Quality | 
         **told,
         "findings": [_of_finding(one, names) for one in looked_at.findings],
         "by_column": looked_at.columns.to_dict("records"),
-        "depth": {
-            name: getattr(deep, name)
-            for name in (
-                "explained",
-                "by_chance",
-                "component",
-                "rising",
-                "falling",
-                "common",
-                "uneven",
-                "least_pair",
-                "bare",
-            )
-        },
+        "depth": {name: value for name, value in vars(deep).items() if name not in ("columns", "rows")},
         "outlying_rows": rows[rows["is_out"]].drop(columns="is_out").to_dict("records"),
         "relations": [asdict(relation) for relation in looked_at.relations],
         "near_copies": looked_at.near.to_dict("records"),

@@ -8,7 +8,8 @@ from scipy.linalg import eigh
 from disco.table.adjustment import CATEGORICAL, Adjustment, Covariate
 
 _NOTHING = 1e-9  # of the largest eigenvalue
-_LEAST = 0.05  # of the mean of a column, that is expected of any row
+_LEAST = 0.1  # of the mean of a column, that is expected of any row
+_ROUNDS = 3  # through several covariates
 
 
 def declared(adjustment: Adjustment | None, rows: int) -> np.ndarray:
@@ -38,12 +39,13 @@ def freed(values: np.ndarray, adjustment: Adjustment | None) -> np.ndarray:
         return values
     if adjustment.exposure is not None:
         values = values * (np.exp(np.log(adjustment.exposure).mean()) / adjustment.exposure)[:, None]
-    basis = declared(replace(adjustment, exposure=None), len(values))
-    if not basis.shape[1]:
-        return values
-    means = values.mean(axis=0)
-    fitted = means + basis @ (basis.T @ values)
-    return values * (means / np.maximum(fitted, np.maximum(_LEAST * means, _NOTHING)))
+    covariates = _complete(adjustment).covariates
+    bases = [declared(Adjustment(len(values), (one,)), len(values)) for one in covariates]
+    for basis in bases * (_ROUNDS if len(bases) > 1 else 1):  # one after the other, since their effects multiply
+        means = values.mean(axis=0)
+        fitted = means + basis @ (basis.T @ values)
+        values = values * (means / np.maximum(fitted, np.maximum(_LEAST * means, _NOTHING)))
+    return values
 
 
 def _complete(adjustment: Adjustment) -> Adjustment:

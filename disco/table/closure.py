@@ -10,8 +10,9 @@ related columns then all fall as the others rise. Causes hardly do that: along a
 rise together.
 
 The loadings l of mid-ranks are fitted by least squares to the correlations off the diagonal. Closure stands out if the
-total has at most half the variance that it would have if the columns were uncorrelated, and the negative factor leaves
-little of the correlations. All columns are looked at, and the largest part of them whose related triples are negative.
+total of all columns has at most half the variance that it would have if they were uncorrelated, and the negative factor
+leaves little of the correlations; or if it has at most a fifth. If it does not, the largest part of the columns whose
+related triples are negative is looked at.
 """
 
 from dataclasses import dataclass
@@ -21,8 +22,9 @@ from scipy.special import ndtri
 
 from disco.table.cells import mid_ranks
 
-LEAST_COLUMNS = 4  # fewer correlations are fitted by any factor
-MOST_VARIANCE, MOST_OF_PART = 0.5, 0.3  # of the total, and of that of some columns, against uncorrelated columns
+LEAST_COLUMNS, FEW = 4, 6  # correlations of fewer are fitted by any factor; of fewer than FEW, by many
+MOST_VARIANCE, MOST_OF_FEW = 0.5, 0.3  # of the total against uncorrelated columns; of few columns, or part of them
+CONSTANT = 0.2  # of the total, that is nearly constant
 _LEAST_ERRORS = 5.0  # standard errors by which the variance of the total is smaller
 _EXPLAINED, _MISFIT = 0.85, 3.0  # least share of the squared correlations, or at most these standard errors are left
 _NEGATIVE = 0.75  # least share of negative triples of every column
@@ -39,12 +41,10 @@ class Closure:
     Attributes:
         columns: the columns that share it, by position; empty if there are none.
         share: variance of their total over the sum of their variances; 1 without any.
-        explained: share of their squared correlations, less noise, that the negative factor explains.
     """
 
     columns: tuple[int, ...] = ()
     share: float = 1.0
-    explained: float = 0.0
 
     @property
     def stands_out(self) -> bool:
@@ -67,11 +67,12 @@ def closure(values: np.ndarray) -> Closure:
     correlations = np.corrcoef(np.column_stack([mid_ranks(column) for column in part.T]), rowvar=False)
     np.fill_diagonal(correlations, 0.0)
     all_columns = np.arange(len(varied))
-    for columns, most in ((all_columns, MOST_VARIANCE), (_negative(correlations, len(part)), MOST_OF_PART)):
+    for columns in (all_columns, _negative(correlations, len(part))):
+        most = MOST_VARIANCE if columns is all_columns and len(columns) >= FEW else MOST_OF_FEW
         if len(columns) >= LEAST_COLUMNS and (share := _share(part[:, columns], most)) is not None:
-            explained = _explained(correlations[np.ix_(columns, columns)], len(part))
-            if explained is not None:
-                return Closure(tuple(varied[columns].tolist()), share, explained)
+            is_constant = columns is all_columns and share <= CONSTANT
+            if is_constant or _is_explained(correlations[np.ix_(columns, columns)], len(part)):
+                return Closure(tuple(varied[columns].tolist()), share)
     return Closure()
 
 
@@ -118,8 +119,8 @@ def _negative(correlations: np.ndarray, rows: int) -> np.ndarray:
     return columns[:0]
 
 
-def _explained(correlations: np.ndarray, rows: int) -> float | None:
-    """The share of the squared correlations that a negative factor explains; None if it leaves too much.
+def _is_explained(correlations: np.ndarray, rows: int) -> bool:
+    """Whether a negative factor leaves little of the correlations.
 
     Args:
         correlations: with 0 on the diagonal, (columns, columns).
@@ -133,4 +134,4 @@ def _explained(correlations: np.ndarray, rows: int) -> float | None:
     there, remaining = (float((part**2).sum()) - pairs / rows for part in (correlations, left))
     error = 2 * np.sqrt(pairs) / rows  # of either sum if nothing is there: every pair stands in it twice
     explained = 1 - max(remaining, 0.0) / there if there > 0 else 0.0
-    return explained if explained >= _EXPLAINED or (explained > 0 and remaining <= _MISFIT * error) else None
+    return explained >= _EXPLAINED or (explained > 0 and remaining <= _MISFIT * error)

@@ -25,6 +25,7 @@ from disco.progress import SILENT, Reporter
 SHUFFLES = 19  # the largest of them is exceeded by chance once in 20 tables
 LEAST_COLUMNS = 5  # with fewer, a depth cannot be distinguished from a cause
 EXPLAINED, RISING, FALLING = 0.5, 0.5, 0.2  # shares for a depth to stand out: at least, at least, at most
+STEEPEST = -0.4  # least correlation of a column with the component: a cause that lowers all others has less
 UNEVEN, UNEVEN_PER_COLUMN, LEAST_PAIR, BARE = 0.3, 0.025, 0.5, 0.1  # at most, at most per column, at least, at most
 STRONG = 0.5  # mean relative covariance from which on the following are enough
 UNEVEN_OF_STRONG, LEAST_PAIR_OF_STRONG, BARE_OF_STRONG = 0.5, 0.3, 0.2
@@ -48,6 +49,7 @@ class Depth:
         component: share of the variance of log(1 + x) along the component.
         rising, falling: shares of the columns that rise and that fall along the component, with a correlation of two
             standard errors or more.
+        steepest: the lowest correlation of a column with the component.
         common: mean of the relative covariances of rising columns, weighted by precision.
         uneven: how far they fall below it, beyond noise: the root mean square of the shortfalls, as a share of it.
         least_pair: the lowest of them but for 2 % of the pairs, two standard errors higher, as a share of the mean.
@@ -61,6 +63,7 @@ class Depth:
     component: float
     rising: float
     falling: float
+    steepest: float
     common: float
     uneven: float
     least_pair: float
@@ -71,7 +74,7 @@ class Depth:
     def stands_out(self) -> bool:
         """Whether most columns rise together, evenly, and the total explains this better than in shuffled tables."""
         is_explained = self.by_chance <= self.explained >= EXPLAINED
-        is_common = self.rising >= RISING and self.falling <= FALLING
+        is_common = self.rising >= RISING and self.falling <= FALLING and self.steepest >= STEEPEST
         uneven, least_pair, bare = min(UNEVEN, UNEVEN_PER_COLUMN * self.columns), LEAST_PAIR, BARE
         if self.common >= STRONG:
             uneven, least_pair, bare = UNEVEN_OF_STRONG, LEAST_PAIR_OF_STRONG, BARE_OF_STRONG
@@ -103,7 +106,9 @@ def depth(values: np.ndarray, reporter: Reporter = SILENT, stage: str = "") -> D
     found = pd.DataFrame({"row": rows + 1, "total": part.sum(axis=1), "component": scores})
     errors = _errors(logs, scores)
     rising = varied[:, errors >= _SURELY]
-    shares = (float((errors >= 2).mean()), float((errors <= -2).mean())) if len(errors) > 1 else (np.nan, np.nan)
+    shares = (np.nan, np.nan, np.nan)
+    if len(errors) > 1:
+        shares = float((errors >= 2).mean()), float((errors <= -2).mean()), float(errors.min() / np.sqrt(len(rows)))
     common, uneven, least_pair = _evenness(rising)
     bare = _bare(rising, common)
     return Depth(varied.shape[1], explained, by_chance, component, *shares, common, uneven, least_pair, bare, found)

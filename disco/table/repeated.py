@@ -12,9 +12,11 @@ copies but nothing near them. Compared are the numbers of
 - *near* rows: equal to no other, with a near row.
 
 Nothing is fitted. Columns that others determine are left out first, since no two rows could differ in one of them only.
+And where rows add up to a limit, a change of one column is a change of two. So the comparison is repeated without one
+column, for a few of them, and must hold in most of these tables.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -22,6 +24,7 @@ LEAST_COPIED = 10  # rows
 LEAST_RATIO = 0.3  # of copied rows to near rows
 MOST_CROWDED = 0.5  # of the rows: where more have near rows, equal rows are also ordinary
 _MOST_CELLS = 20_000_000  # of a larger table, the first rows
+_LEFT_OUT = 5  # columns, evenly spread
 
 
 @dataclass(frozen=True)
@@ -34,6 +37,7 @@ class Repeated:
         copied: number of rows with a copy and no near row.
         near: number of rows with a near row and no copy.
         crowded: share of the rows with a near row.
+        holds: whether the comparison holds in most tables without one column.
     """
 
     rows: int
@@ -41,11 +45,17 @@ class Repeated:
     copied: int
     near: int
     crowded: float
+    holds: bool = True
+
+    @property
+    def is_unequal(self) -> bool:
+        """Whether there are many copied rows for these near ones."""
+        return self.copied >= LEAST_RATIO * self.near
 
     @property
     def stands_out(self) -> bool:
         """Whether more rows are repeated than independent rows would be."""
-        return self.copied >= LEAST_COPIED and self.copied >= LEAST_RATIO * self.near
+        return self.copied >= LEAST_COPIED and self.is_unequal and self.holds
 
 
 def repeated(values: np.ndarray, group: np.ndarray | None = None) -> Repeated:
@@ -58,6 +68,16 @@ def repeated(values: np.ndarray, group: np.ndarray | None = None) -> Repeated:
     values = values[: max(_MOST_CELLS // max(values.shape[1], 1), 1)]
     values = values[:, np.ptp(values, axis=0) > 0] if len(values) else values
     group = None if group is None else group[: len(values)]
+    found = _counted(values, group)
+    if not found.stands_out or values.shape[1] < 2:
+        return found
+    left_out = range(0, values.shape[1], -(-values.shape[1] // _LEFT_OUT))
+    without = [_counted(np.delete(values, column, axis=1), group).is_unequal for column in left_out]
+    return replace(found, holds=2 * sum(without) >= len(without))
+
+
+def _counted(values: np.ndarray, group: np.ndarray | None) -> Repeated:
+    """The counts of a table of columns that vary."""
     key, weights = _keys(values)
     equal = _others(key, group)
     if (equal > 0).sum() < LEAST_COPIED or not values.shape[1]:

@@ -10,22 +10,22 @@ import pandas as pd
 from disco.errors import InputError
 from disco.table.adjusted import declared, freed
 from disco.table.adjustment import Adjustment
-from disco.table.closure import closing, closure
+from disco.table.closure import CONSTANT, closing, closure
 from disco.table.depth import Depth, depth
 from disco.table.filters import filtered
 from disco.table.finding import Finding
 from disco.table.guesses import guesses
 from disco.table.repeated import MOST_CROWDED, repeated
 from disco.table.role_columns import blocks, levels_as_covariate, row_number
-from disco.table.roles import COMPUTED, ROW_NUMBER, TOTAL, Roles, computed
+from disco.table.roles import COMPUTED, RATIOS, ROW_NUMBER, TOTAL, Roles, computed
 from disco.table.serial import BLOCK, LAG, Serial, serial
 from disco.words import listed, place, series
 
 UNIQUE = "--unique-rows"  # the option that keeps every distinct row once
 _BLOCKS, _LEAST_BLOCKS, _LEAST_LENGTH = 60, 20, 5  # of consecutive rows: most and fewest that are tried, fewest rows
 _LEAST_LEFT = 0.2  # p-value of what a cure leaves
-_INDUCED = 0.3  # rows times the squared correlation through a computed exposure, from which it creates edges
-_CONSTANT = 0.2  # share of the variance of unrelated columns up to which a total is nearly constant
+_INDUCED = {TOTAL: 1.0, RATIOS: 0.3}  # rows times squared correlation through an exposure, from which it creates edges
+_SAME = 1e-6  # spread of the ratio of two exposures that are one, against the largest
 _NAMED = 3
 
 
@@ -167,7 +167,7 @@ def _exposure(counts: pd.DataFrame, given: Adjustment) -> Cure:
             exposure = computed(counts.loc[:, counts.any()], which)
         except InputError:
             return Cure()
-        is_harmless = len(values) * closing(values, exposure) ** 2 < _INDUCED
+        is_harmless = len(values) * closing(values, exposure) ** 2 < _INDUCED[which]
         if is_harmless and not depth(freed(values, replace(given, exposure=exposure))).stands_out:
             words = "the row totals" if which == TOTAL else "the median of ratios"
             return Cure(Roles(exposure=which), words, f"--exposure {which.replace(' ', '-')}")
@@ -183,9 +183,9 @@ def of_closure(counts: pd.DataFrame, rates: np.ndarray, exposure: np.ndarray | N
         exposure: declared, (rows,), or None.
     """
     values, names = counts.to_numpy(), list(counts.columns)
-    if exposure is not None and _is_computed(counts, exposure):
+    if exposure is not None and (which := _computed(counts, exposure)) is not None:
         joined = closing(values, exposure)
-        if len(values) * joined**2 >= _INDUCED:
+        if len(values) * joined**2 >= _INDUCED[which]:
             yield Finding(
                 "closure",
                 f"The exposure is computed from these columns and joins them: two of them correlate by {joined:.2f} on "
@@ -206,16 +206,16 @@ def of_closure(counts: pd.DataFrame, rates: np.ndarray, exposure: np.ndarray | N
         )
 
 
-def _is_computed(counts: pd.DataFrame, exposure: np.ndarray) -> bool:
-    """Whether an exposure is one of those computed from the counts, up to a factor."""
+def _computed(counts: pd.DataFrame, exposure: np.ndarray) -> str | None:
+    """Which of the exposures computed from the counts an exposure is, up to a factor; None if it was measured."""
     for which in COMPUTED:
         try:
             ratio = exposure / computed(counts, which)
         except InputError:
-            return False
-        if np.ptp(ratio) <= 1e-6 * ratio.max():
-            return True
-    return False
+            return None
+        if np.ptp(ratio) <= _SAME * ratio.max():
+            return which
+    return None
 
 
 def of_filter(values: np.ndarray) -> Iterator[Finding]:
@@ -225,7 +225,7 @@ def of_filter(values: np.ndarray) -> Iterator[Finding]:
         values: counts, (rows, columns).
     """
     found = filtered(values)
-    if found.stands_out and values.sum(axis=1).var() > _CONSTANT * values.var(axis=0).sum():
+    if found.stands_out and values.sum(axis=1).var() > CONSTANT * values.var(axis=0).sum():
         yield Finding(
             "filter",
             f"No row has a total {found.side} {found.total:,}, and {found.rows:,} rows have exactly that; in shuffled "

@@ -8,7 +8,7 @@ result, all columns are uncorrelated. These are looked at, for all columns toget
 
 - lag: the resemblance Σ u_i · u_{i+k} of rows k = 1 to 7 apart, against its error, √(Σ (u_i · u_{i+k})²) or, if larger,
   that of a random order;
-- block: what blocks of √n and of n / 10 consecutive rows explain, n R² per column, by χ²;
+- block: what blocks of √n, n / 30 and n / 10 consecutive rows explain, n R² per column, by χ²;
 - trend: what a straight line and a bent one along the rows explain, n R² per column, by χ².
 
 A single serial column makes no edge, so of the columns alone the second strongest counts: at least two of d are as
@@ -18,8 +18,8 @@ Rows sorted by columns of the table resemble each other too, and no edge comes f
 also if the rows are sorted in stretches; then only neighbours with equal keys are compared.
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -32,13 +32,16 @@ LEVEL = 0.001  # of all tests together
 LEAST_ROWS = 30
 LAG, BLOCK, TREND = "lag", "block", "trend"
 _LAGS = range(1, 8)
+_BLOCKS = (30, 10)  # numbers of blocks of consecutive rows, beside √n
+_LEAST_FREEDOM = 0.5  # of blocks or a trend, when what is declared is taken out
 _PARTS = (2, 3, 6, 9)  # sixths of a group's rows: lags between groups
 _ALIKE = 0.1  # least correlation of neighbours that matters
 _INFLATED = 1.0  # least excess of the variance of a covariance, through blocks or a trend, that matters
 _ROWS_A_COMPONENT = 5
 _NOTHING = 1e-9  # of the largest eigenvalue, or of the variance of a column
 _MOST_CELLS = 20_000_000  # of a larger table, columns evenly spread
-_CONTRARY = 0.05  # most steps of a sort key in the other direction: between stretches that are sorted
+_CONTRARY, _BREAKS = 0.2, 0.05  # steps of a sort key back, between sorted stretches: share of all, and of the rows
+_CLEAR = 0.01  # largest p-value of the second strongest column alone
 _MANY_STEPS = 10  # of a column that runs in one direction not by chance
 
 
@@ -64,7 +67,7 @@ class Serial:
     @property
     def stands_out(self) -> bool:
         """Whether neighbouring rows resemble each other beyond chance, and enough to create edges."""
-        return self.matters and self.p_value < LEVEL
+        return bool(self.matters and self.p_value < LEVEL)
 
 
 @dataclass(frozen=True)
@@ -85,7 +88,9 @@ class _Test:
 
     @property
     def matters(self) -> bool:
-        return float(np.partition(np.abs(self.strength), -2)[-2]) >= self.least
+        """Whether at least two columns depend on their neighbours, clearly and strongly enough to create an edge."""
+        is_strong = (np.abs(self.strength) >= self.least) & (self.alone <= _CLEAR)
+        return int(is_strong.sum()) > 1
 
 
 @dataclass(frozen=True)
@@ -95,15 +100,23 @@ class _Scores:
     Attributes:
         columns: one per column, (rows, columns).
         keys: rows with the same number are compared, ascending from 0, (rows,).
+        declared: an orthonormal basis of what was taken out of the columns, (rows, any).
     """
 
     columns: np.ndarray
     keys: np.ndarray
+    declared: np.ndarray
 
     @property
     def free(self) -> int:
         """The degrees of freedom of a column."""
-        return len(self.keys) - int(self.keys.max(initial=-1)) - 1
+        return len(self.keys) - int(self.keys.max(initial=-1)) - 1 - self.declared.shape[1]
+
+    def chance(self, lag: int) -> np.ndarray:
+        """Minus the product that scores this far apart have by chance, having been centred, (rows - lag,)."""
+        size = np.bincount(self.keys)[self.keys]
+        same = self.keys[lag:] == self.keys[:-lag]
+        return same / size[lag:] + np.einsum("ij,ij->i", self.declared[lag:], self.declared[:-lag])
 
     @cached_property
     def white(self) -> np.ndarray:
@@ -158,20 +171,29 @@ def sort_keys(values: np.ndarray) -> np.ndarray:
         a series where everything grows, the rows are not sorted by any of them.
     """
     ties = np.zeros(len(values), np.int64)
-    if len(values) < 2 or sum(_runs(column, ties) >= _MANY_STEPS for column in values.T) > 1:
+    if len(values) < 2 or sum(steps >= _MANY_STEPS and not back for steps, back in _steps(values.T, ties)) > 1:
         return ties
     columns = [*values.T, values.sum(axis=1)]
-    while keys := [at for at, column in enumerate(columns) if _runs(column, ties)]:
-        key = columns.pop(keys[0])
+    while columns:
+        found = _steps(columns, ties)
+        # Stretches that are sorted hold all other keys within them.
+        most = [0 if ties[-1] else min(_CONTRARY * steps, _BREAKS * len(values)) for steps, _ in found]
+        keys = [(back, at) for at, (steps, back) in enumerate(found) if steps and back <= most[at]]
+        if not keys:
+            break
+        key = columns.pop(min(keys)[1])
         ties = np.concatenate([[0], np.cumsum((ties[1:] != ties[:-1]) | (key[1:] != key[:-1]))])
     return ties
 
 
-def _runs(column: np.ndarray, ties: np.ndarray) -> int:
-    """The number of steps of a column within ties, if all but a few have the same direction, else 0."""
-    steps = np.sign(column[1:] - column[:-1])[ties[1:] == ties[:-1]]
-    changes = int(np.count_nonzero(steps))
-    return changes if changes - abs(int(steps.sum())) <= 2 * _CONTRARY * changes else 0
+def _steps(columns: Iterable[np.ndarray], ties: np.ndarray) -> list[tuple[int, int]]:
+    """How often each column changes from row to row within ties, and how often in its rarer direction."""
+    same, found = ties[1:] == ties[:-1], []
+    for column in columns:
+        signs = np.sign(column[1:] - column[:-1])[same]
+        steps = int(np.count_nonzero(signs))
+        found.append((steps, (steps - abs(int(signs.sum()))) // 2))
+    return found
 
 
 def _scores(
@@ -185,14 +207,15 @@ def _scores(
     """
     rows, scores = len(keys), np.empty((len(values), values.shape[1]))
     if not rows:
-        return _Scores(scores[:, :0], keys), np.arange(0)
+        return _Scores(scores[:0, :0], keys, scores[:0, :0]), np.arange(0)
     for column in range(values.shape[1]):
         scores[:, column] = mid_ranks(values[:, column])
     scores -= scores.mean(axis=0)
     scale = np.einsum("ij,ij->j", scores, scores)
-    if declared is not None:
-        scores -= declared @ (declared.T @ scores)
-    scores = scores if rows == len(values) else scores[is_compared] - scores[is_compared].mean(axis=0)
+    declared = np.zeros((len(values), 0)) if declared is None else declared
+    scores -= declared @ (declared.T @ scores)
+    if rows < len(values):
+        scores, declared = scores[is_compared] - scores[is_compared].mean(axis=0), declared[is_compared]
     if keys[-1]:
         sizes = np.bincount(keys)
         for column in range(scores.shape[1]):
@@ -200,17 +223,17 @@ def _scores(
             scores[:, column] -= means[keys]
     squares = np.einsum("ij,ij->j", scores, scores)
     varied = np.flatnonzero(squares > _NOTHING * np.maximum(scale, 1.0))
-    scaled = scores[:, varied] / np.sqrt(squares[varied] / max(rows - int(keys[-1]) - 1, 1))
-    return _Scores(scaled, keys), varied
+    found = _Scores(scores[:, varied], keys, declared)
+    return replace(found, columns=found.columns / np.sqrt(squares[varied] / max(found.free, 1))), varied
 
 
 def _tests(scores: _Scores) -> Iterator[_Test]:
     """All tests of rows."""
     size = np.bincount(scores.keys)[scores.keys]
     for lag in _LAGS:
-        yield _lag(scores, lag, scores.keys[lag:] == scores.keys[:-lag], 1 / size[lag:])
+        yield _lag(scores, lag)
     within = np.arange(len(size)) - np.searchsorted(scores.keys, scores.keys)
-    for length in (round(scores.free**0.5), -(-scores.free // 10)):
+    for length in sorted({round(scores.free**0.5), *(-(-scores.free // blocks) for blocks in _BLOCKS)}):
         yield _blocks(scores, length, np.cumsum(within % length == 0) - 1)
     yield _trend(scores, within, size)
 
@@ -225,16 +248,18 @@ def _tests_of_groups(scores: _Scores, group: np.ndarray) -> Iterator[_Test]:
     means -= means.mean(axis=0)
     spread = np.sqrt((means**2).sum(axis=0) / max(len(means) - 1, 1))
     if (spread > _NOTHING).all() and len(means) > LEAST_ROWS:  # not if groups have effects of their own
-        yield from _tests(_Scores(means / spread, np.zeros(len(means), np.int64)))
+        yield from _tests(_Scores(means / spread, np.zeros(len(means), np.int64), np.zeros((len(means), 0))))
+    yield _across(scores, tuple(_LAGS), group)
     length = int(np.median(sizes[there]))
     for lag in sorted({*_LAGS, *(length * part // 6 for part in _PARTS)} - {0}):
         if 2 * lag < len(group):
-            yield _across(scores, lag, group)
+            yield _across(scores, (lag,), group)
 
 
-def _lag(scores: _Scores, lag: int, same: np.ndarray, chance: np.ndarray) -> _Test:
-    """Rows this far apart, where they are compared; `chance` is minus the product that such rows have by chance."""
-    white, columns, chance = scores.white, scores.columns, chance[same]
+def _lag(scores: _Scores, lag: int) -> _Test:
+    """Rows this far apart, where they are compared."""
+    white, columns, same = scores.white, scores.columns, scores.keys[lag:] == scores.keys[:-lag]
+    chance = scores.chance(lag)[same]
     both = np.einsum("ij,ij->i", white[lag:], white[:-lag])[same] + white.shape[1] * chance
     alone = columns[lag:] * columns[:-lag]
     alone = (alone if same.all() else alone[same]) + chance[:, None]
@@ -244,17 +269,21 @@ def _lag(scores: _Scores, lag: int, same: np.ndarray, chance: np.ndarray) -> _Te
     return _Test(LAG, lag, 2 * ndtr(-abs(z)), 2 * ndtr(-np.abs(each)), sums / scores.free, _ALIKE)
 
 
-def _across(scores: _Scores, lag: int, group: np.ndarray) -> _Test:
-    """Rows this far apart of different groups; pairs of the same two groups may resemble each other."""
-    different = group[lag:] != group[:-lag]
-    of_pair = np.unique(group[lag:][different] * (int(group.max()) + 1) + group[:-lag][different], return_inverse=True)[
-        1
-    ]
-    both = np.einsum("ij,ij->i", scores.white[lag:], scores.white[:-lag])[different]
-    sums = np.bincount(of_pair, both)
-    z = both.sum() / np.sqrt(max(sums @ sums, len(both) * scores.white.shape[1], 1))
-    strength = np.einsum("ij,ij,i->j", scores.columns[lag:], scores.columns[:-lag], different) / scores.free
-    return _Test(LAG, lag, 2 * ndtr(-abs(z)), np.ones(len(strength)), strength, _ALIKE)
+def _across(scores: _Scores, lags: tuple[int, ...], group: np.ndarray) -> _Test:
+    """Rows this far apart of different groups; pairs of the same two groups may depend on each other."""
+    white, columns, many = scores.white, scores.columns, int(group.max()) + 1
+    both, pairs, strength = [], [], np.zeros(columns.shape[1])
+    for lag in lags:
+        first, second, chance = group[:-lag], group[lag:], scores.chance(lag)
+        different = first != second
+        both.append((np.einsum("ij,ij->i", white[lag:], white[:-lag]) + white.shape[1] * chance)[different])
+        pairs.append((np.minimum(first, second) * many + np.maximum(first, second))[different])
+        strength += np.einsum("ij,ij,i->j", columns[lag:], columns[:-lag], different) / scores.free
+    products = np.concatenate(both)
+    sums = np.bincount(np.unique(np.concatenate(pairs), return_inverse=True)[1], products)
+    z = products.sum() / np.sqrt(max(sums @ sums, len(products) * white.shape[1], 1))
+    together = 2 * float(ndtr(-abs(z)))
+    return _Test(LAG, lags[0], together, np.full(len(strength), together), strength / len(lags), _ALIKE)
 
 
 def _blocks(scores: _Scores, length: int, number: np.ndarray) -> _Test:
@@ -265,7 +294,8 @@ def _blocks(scores: _Scores, length: int, number: np.ndarray) -> _Test:
         (np.add.reduceat(part, starts, axis=0) ** 2 / sizes[:, None]).sum(axis=0)
         for part in (scores.white, scores.columns)
     )
-    freedom = len(starts) - int(scores.keys[-1]) - 1
+    taken = (np.add.reduceat(scores.declared, starts, axis=0) ** 2 / sizes[:, None]).sum()
+    freedom = len(starts) - int(scores.keys[-1]) - 1 - float(taken)
     return _explained(scores, BLOCK, length, freedom, float((1 / sizes).sum()), both.sum(), alone)
 
 
@@ -276,21 +306,22 @@ def _trend(scores: _Scores, within: np.ndarray, size: np.ndarray) -> _Test:
     basis = basis / np.maximum(np.sqrt((basis**2).sum(axis=0)), _NOTHING)
     both, alone = (((basis.T @ part) ** 2).sum(axis=0) for part in (scores.white, scores.columns))
     squares = float(((basis**2).sum(axis=1) ** 2).sum())
-    return _explained(scores, TREND, len(within), 2, squares, both.sum(), alone)
+    taken = ((basis.T @ scores.declared) ** 2).sum()
+    return _explained(scores, TREND, len(within), 2 - float(taken), squares, both.sum(), alone)
 
 
 def _explained(
-    scores: _Scores, kind: str, rows: int, freedom: int, squares: float, both: float, alone: np.ndarray
+    scores: _Scores, kind: str, rows: int, freedom: float, squares: float, both: float, alone: np.ndarray
 ) -> _Test:
     """The test of what a projection h explains.
 
     Args:
-        freedom: of h.
+        freedom: of h, less what is declared.
         squares: Σ h_ii².
         both, alone: sums of squares of all columns whitened, and of every column, (columns,).
     """
     size, tails = scores.white.shape[1], scores.tails
-    if freedom < 1:
+    if freedom < _LEAST_FREEDOM:
         return _Test(kind, rows, 1.0, np.ones(len(alone)), np.zeros(len(alone)), np.inf)
     together = float(_p_values(np.array(both), freedom * size, squares * np.array(tails[0])))
     each = _p_values(alone, freedom, squares * tails[1])
@@ -298,7 +329,7 @@ def _explained(
     return _Test(kind, rows, together, each, (alone - freedom) / scores.free, least)
 
 
-def _p_values(statistic: np.ndarray, freedom: int, more: np.ndarray) -> np.ndarray:
+def _p_values(statistic: np.ndarray, freedom: float, more: np.ndarray) -> np.ndarray:
     """P-values of χ² statistics whose variance heavy tails increase by `more`: of a scaled χ² with these moments."""
     scale = 1 + np.maximum(more, 0.0) / (2 * freedom)
     return chdtrc(freedom / scale, statistic / scale)
