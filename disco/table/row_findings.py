@@ -22,7 +22,7 @@ from disco.table.serial import BLOCK, LAG, Serial, serial
 from disco.words import listed, place, series
 
 UNIQUE = "--unique-rows"  # the option that keeps every distinct row once
-_BLOCKS, _LEAST_BLOCKS, _LEAST_LENGTH = 60, 20, 5  # of consecutive rows: most and fewest that are tried, fewest rows
+_BLOCKS, _LEAST_LENGTH = (60, 30), 5  # numbers of blocks of consecutive rows that are tried, and fewest rows of each
 _LEAST_LEFT = 0.2  # p-value of what a cure leaves
 _INDUCED = {TOTAL: 1.0, RATIOS: 0.3}  # rows times squared correlation through an exposure, from which it creates edges
 _SAME = 1e-6  # spread of the ratio of two exposures that are one, against the largest
@@ -117,12 +117,14 @@ def _resemblance(names: Sequence[str], found: Serial) -> str:
 
 def _of_order(values: np.ndarray, given: Adjustment) -> Cure:
     """The first cure that leaves no dependence of neighbouring rows: the row number, or blocks with their effects."""
-    rows, many = len(values), min(_BLOCKS, len(values) // _LEAST_LENGTH)
+    rows = len(values)
     if all(one.name != ROW_NUMBER for one in given.covariates):
         number = row_number((), rows, ROW_NUMBER)
         if _is_cured(values, replace(given, covariates=(*given.covariates, number))):
             return Cure(Roles(row_number=True), "Adjust for the row number", "--row-number")
-    if given.group is None and many >= _LEAST_BLOCKS:
+    for many in _BLOCKS if given.group is None else ():
+        if rows < many * _LEAST_LENGTH:
+            continue
         group, levels = blocks(rows, many)
         effects = levels_as_covariate("blocks", group, levels)
         if _is_cured(values, replace(given, covariates=(*given.covariates, effects), group=group)):
