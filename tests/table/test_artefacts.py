@@ -153,7 +153,7 @@ def test_an_exposure_is_offered_only_if_it_creates_no_edges_itself(rng):
     wide = pd.DataFrame(rng.poisson(3 * rates * np.ones(60))).add_prefix("g")
     (found,) = artefacts(wide)
     assert found.flag == "--exposure total" and artefacts(wide, found.roles) == ()
-    narrow = pd.DataFrame(rng.poisson(8 * np.exp(0.5 * rng.normal(size=(3000, 1))) * np.ones(6))).add_prefix("g")
+    narrow = pd.DataFrame(rng.poisson(8 * np.exp(0.5 * rng.normal(size=(3000, 1))) * np.ones(10))).add_prefix("g")
     (found,) = artefacts(narrow)
     assert found.kind == "depth" and found.roles is None and "would itself create edges" in found.advice
     for exposure in ("total", "median of ratios"):
