@@ -15,7 +15,8 @@ what rows of a group share. Until an artefact is cured or dismissed, no directio
 (`disco.refine`).
 """
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -78,7 +79,7 @@ def artefacts(
     return tuple(found for kind in ARTEFACTS if kind not in dismissed for found in checks[kind]())
 
 
-def _checks(given: Prepared, aside: pd.DataFrame, reporter: Reporter) -> dict[str, Callable[[], Iterator[Finding]]]:
+def _checks(given: Prepared, aside: pd.DataFrame, reporter: Reporter) -> dict[str, Callable[[], Iterable[Finding]]]:
     """What looks for each kind."""
     counts, names = given.counts, list(given.counts.columns)
     values, adjustment = counts.to_numpy(), given.adjustment
@@ -90,22 +91,24 @@ def _checks(given: Prepared, aside: pd.DataFrame, reporter: Reporter) -> dict[st
     calculated = {names.index(relation.columns[0]) for relation in exact}
     rates = freed(values, adjustment)
 
-    def repeated() -> Iterator[Finding]:
-        return row_findings.of_repeated(values[:, [at for at in measured if at not in calculated]], group)
+    @cache
+    def repeated() -> tuple[Finding, ...]:
+        free = [at for at in measured if at not in calculated]
+        return tuple(row_findings.of_repeated(values[:, free], group))
+
+    @cache
+    def covariates() -> tuple[Finding, ...]:
+        return tuple(_of_covariates(counts, aside))
 
     def serial() -> Iterator[Finding]:
-        once = ~copies(values[:, measured]) if any(repeated()) else np.ones(len(values), bool)
+        once = ~copies(values[:, measured]) if repeated() else np.ones(len(values), bool)
         part, beside = given.take(once), aside[[name for one in covariates() for name in one.aside]]
-        return row_findings.of_serial(
-            part.counts.iloc[:, measured], part.adjustment, beside[once] if len(beside) else beside
-        )
+        beside = beside[once] if len(beside) else beside
+        return row_findings.of_serial(part.counts.iloc[:, measured], part.adjustment, beside)
 
     def deep() -> Iterator[Finding]:
         if exposure is None:
             yield from row_findings.of_depth(depth(rates, reporter, "depth"), counts, adjustment)
-
-    def covariates() -> Iterator[Finding]:
-        return _of_covariates(counts, aside)
 
     return {
         "relation": lambda: of_relations(names, exact),

@@ -23,11 +23,11 @@ from scipy.sparse.linalg import eigsh
 from disco.progress import SILENT, Reporter
 
 SHUFFLES = 19  # the largest of them is exceeded by chance once in 20 tables
-LEAST_COLUMNS = 5  # with fewer, a depth cannot be distinguished from a cause
+LEAST_COLUMNS = 8  # with fewer, a depth cannot be distinguished from a graph in which all pairs are joined
 EXPLAINED, RISING, FALLING = 0.5, 0.5, 0.2  # shares for a depth to stand out: at least, at least, at most
 STEEPEST = -0.4  # least correlation of a column with the component: a cause that lowers all others has less
-UNEVEN, UNEVEN_PER_COLUMN, LEAST_PAIR, BARE = 0.3, 0.025, 0.5, 0.1  # at most, at most per column, at least, at most
-STRONG = 0.5  # mean relative covariance from which on the following are enough
+UNEVEN, UNEVEN_PER_COLUMN, LEAST_PAIR, BARE = 0.25, 0.02, 0.6, 0.1  # at most, at most per column, at least, at most
+STRONG, LEAST_STRONG = 0.5, 10  # mean relative covariance, and columns, from which on the following are enough
 UNEVEN_OF_STRONG, LEAST_PAIR_OF_STRONG, BARE_OF_STRONG = 0.5, 0.3, 0.2
 _SURELY = 3  # standard errors of the columns that are compared
 _LOWEST = 0.02  # share of the pairs that may be lower than the least one
@@ -76,7 +76,7 @@ class Depth:
         is_explained = self.by_chance <= self.explained >= EXPLAINED
         is_common = self.rising >= RISING and self.falling <= FALLING and self.steepest >= STEEPEST
         uneven, least_pair, bare = min(UNEVEN, UNEVEN_PER_COLUMN * self.columns), LEAST_PAIR, BARE
-        if self.common >= STRONG:
+        if self.common >= STRONG and self.columns >= LEAST_STRONG:
             uneven, least_pair, bare = UNEVEN_OF_STRONG, LEAST_PAIR_OF_STRONG, BARE_OF_STRONG
         is_even = self.uneven <= uneven and self.least_pair >= least_pair and self.bare <= bare
         return is_explained and is_common and is_even

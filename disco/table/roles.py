@@ -120,18 +120,17 @@ class Roles:
         new, columns = {_role(role) for role in changes.values()}, {**self.columns, **changes}
         for role in new & {*_SINGLE}:
             columns |= dict.fromkeys((name for name in self.named(role) if name not in changes), "ignore")
-        exposure, blocks = (
-            None if "exposure" in new else self.exposure,
-            None if "group" in new else self.blocks,
-        )
-        return replace(self, exposure=exposure, blocks=blocks)._having(columns)
+        exposure = None if "exposure" in new else self.exposure
+        return self._having(columns, exposure, None if "group" in new else self.blocks)
 
-    def _having(self, columns: Mapping[str, str | tuple[str, str]]) -> "Roles":
+    def _having(
+        self, columns: Mapping[str, str | tuple[str, str]], exposure: str | None, blocks: int | None
+    ) -> "Roles":
         """The roles of other columns, without what belongs to a group or an intervention if there is none."""
         roles = {_role(one) for one in columns.values()}
         targets = self.targets if "intervention" in roles else {}
-        has_effects = self.group_effects and ("group" in roles or self.blocks is not None)
-        return replace(self, columns=columns, group_effects=has_effects, targets=targets)
+        effects = self.group_effects and ("group" in roles or blocks is not None)
+        return replace(self, columns=columns, exposure=exposure, group_effects=effects, targets=targets, blocks=blocks)
 
     def computing(self, exposure: str | None) -> "Roles":
         """The roles with an exposure computed from the counts, or without one; a former exposure column is ignored."""
@@ -155,7 +154,7 @@ class Roles:
         """The roles of some columns, whose names are unique."""
         times = Counter(names)
         columns = {name: given for name, given in self.columns.items() if times[name] == 1}
-        return self._having(columns)
+        return self._having(columns, self.exposure, self.blocks)
 
     def role(self, name: str) -> str:
         """The role of a column, without its kind."""

@@ -22,9 +22,10 @@ from disco.table.serial import BLOCK, LAG, Serial, serial
 from disco.words import listed, place, series
 
 UNIQUE = "--unique-rows"  # the option that keeps every distinct row once
-_BLOCKS, _LEAST_BLOCKS, _LEAST_LENGTH = 60, 20, 5  # of consecutive rows: most and fewest that are tried, fewest rows
+_BLOCKS, _LEAST_LENGTH = (60, 30), 5  # numbers of blocks of consecutive rows that are tried, and fewest rows of each
 _LEAST_LEFT = 0.2  # p-value of what a cure leaves
 _INDUCED = {TOTAL: 1.0, RATIOS: 0.3}  # rows times squared correlation through an exposure, from which it creates edges
+_LESS = 0.6  # share of the first component that an exposure may leave
 _SAME = 1e-6  # spread of the ratio of two exposures that are one, against the largest
 _NAMED = 3
 
@@ -117,12 +118,14 @@ def _resemblance(names: Sequence[str], found: Serial) -> str:
 
 def _of_order(values: np.ndarray, given: Adjustment) -> Cure:
     """The first cure that leaves no dependence of neighbouring rows: the row number, or blocks with their effects."""
-    rows, many = len(values), min(_BLOCKS, len(values) // _LEAST_LENGTH)
+    rows = len(values)
     if all(one.name != ROW_NUMBER for one in given.covariates):
         number = row_number((), rows, ROW_NUMBER)
         if _is_cured(values, replace(given, covariates=(*given.covariates, number))):
             return Cure(Roles(row_number=True), "Adjust for the row number", "--row-number")
-    if given.group is None and many >= _LEAST_BLOCKS:
+    for many in _BLOCKS if given.group is None else ():
+        if rows < many * _LEAST_LENGTH:
+            continue
         group, levels = blocks(rows, many)
         effects = levels_as_covariate("blocks", group, levels)
         if _is_cured(values, replace(given, covariates=(*given.covariates, effects), group=group)):
@@ -144,7 +147,7 @@ def of_depth(deep: Depth, counts: pd.DataFrame, adjustment: Adjustment | None = 
         adjustment: of these rows, without an exposure, or None.
     """
     if deep.stands_out:
-        cure = _exposure(counts, adjustment or Adjustment(len(counts)))
+        cure = _exposure(deep, counts, adjustment or Adjustment(len(counts)))
         computed = (
             f", or {cure.words}" if cure.roles else "; one computed from so few columns would itself create edges"
         )
@@ -159,7 +162,7 @@ def of_depth(deep: Depth, counts: pd.DataFrame, adjustment: Adjustment | None = 
         )
 
 
-def _exposure(counts: pd.DataFrame, given: Adjustment) -> Cure:
+def _exposure(deep: Depth, counts: pd.DataFrame, given: Adjustment) -> Cure:
     """The first exposure computed from the counts that takes a depth away and creates no edges itself."""
     values = counts.to_numpy()
     for which in COMPUTED:
@@ -167,8 +170,10 @@ def _exposure(counts: pd.DataFrame, given: Adjustment) -> Cure:
             exposure = computed(counts.loc[:, counts.any()], which)
         except InputError:
             return Cure()
-        is_harmless = len(values) * closing(values, exposure) ** 2 < _INDUCED[which]
-        if is_harmless and not depth(freed(values, replace(given, exposure=exposure))).stands_out:
+        if len(values) * closing(values, exposure) ** 2 >= _INDUCED[which]:
+            continue
+        left = depth(freed(values, replace(given, exposure=exposure)))
+        if not left.stands_out and left.component <= _LESS * deep.component:
             words = "the row totals" if which == TOTAL else "the median of ratios"
             return Cure(Roles(exposure=which), words, f"--exposure {which.replace(' ', '-')}")
     return Cure()

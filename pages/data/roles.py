@@ -91,7 +91,8 @@ def _keep(positions: list[int]) -> None:
 
 def exposure(draft: Draft) -> None:
     """The exposure, the order of the rows, whether to adjust for every group, and what an exposure assumes."""
-    of_column, has_group = draft.roles.named("exposure"), bool(draft.roles.named("group"))
+    of_column = draft.roles.named("exposure")
+    has_group = bool(draft.roles.named("group") or draft.roles.blocks)
     labels = dict(_WORDS)
     if of_column:
         labels[_COLUMN] = f"Column {shown(of_column[0], 40)}"

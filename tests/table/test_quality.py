@@ -172,8 +172,8 @@ def test_tables_with_nothing_in_them_are_looked_at_all_the_same(table):
 
 
 def test_it_can_be_stopped_and_tells_how_far_it_is():
-    heard = []
-    quality(poisson(), callback=lambda event: heard.append(event.progress))
+    heard, table = [], poisson(columns=8)
+    quality(table, callback=lambda event: heard.append(event.progress))
     assert heard == sorted(heard) and heard[-1] > 0.5
     with pytest.raises(FitStopped):
-        quality(poisson(), callback=lambda event: event.stage != "depth")
+        quality(table, callback=lambda event: event.stage != "depth")
