@@ -88,9 +88,12 @@ def find(
         raise InputError(f"{chosen.label} needs the package {chosen.package}: {INSTALL}.")
     given, adjustment = _nodes(chosen, table, roles)
     more: dict[str, Any] = {}
-    unused = []
+    unused, aside = [], ignored(table, roles)
     if isinstance(given, Prepared) and not chosen.interventions:
+        done = None if given.adjustment is None else given.adjustment.interventions
         given, words = without_interventions(given)
+        if done is not None and len(given.counts) < len(aside):
+            aside = aside[done.arm == 0]
         adjustment = given.adjustment
         unused += [f"{chosen.label} cannot use interventions. {words}"] if words else []
     if adjustment is not None and not chosen.roles and not adjustment.is_only_arms:
@@ -102,7 +105,6 @@ def find(
     began = time.perf_counter()
     found = import_module(f"disco.methods.{chosen.module}").find(given, options, callback=callback, **more)
     seconds = time.perf_counter() - began
-    aside = ignored(table, roles)
     told = artefacts(given, aside=aside, dismissed=dismissed) if isinstance(given, Prepared) else ()
     sentences = tuple(map(str, told))
     return dataclasses.replace(
