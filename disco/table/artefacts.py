@@ -100,10 +100,13 @@ def _checks(given: Prepared, aside: pd.DataFrame, reporter: Reporter) -> dict[st
     def covariates() -> tuple[Finding, ...]:
         return tuple(_of_covariates(counts, aside))
 
+    @cache
+    def once() -> np.ndarray:  # what copies of rows would make of an order or a total is not said again
+        return ~copies(values[:, measured]) if repeated() else np.ones(len(values), bool)
+
     def serial() -> Iterator[Finding]:
-        once = ~copies(values[:, measured]) if repeated() else np.ones(len(values), bool)
-        part, beside = given.take(once), aside[[name for one in covariates() for name in one.aside]]
-        beside = beside[once] if len(beside) else beside
+        part, beside = given.take(once()), aside[[name for one in covariates() for name in one.aside]]
+        beside = beside[once()] if len(beside) else beside
         return row_findings.of_serial(part.counts.iloc[:, measured], part.adjustment, beside)
 
     def deep() -> Iterator[Finding]:
@@ -116,7 +119,7 @@ def _checks(given: Prepared, aside: pd.DataFrame, reporter: Reporter) -> dict[st
         "serial": serial,
         "depth": deep,
         "closure": lambda: row_findings.of_closure(counts, rates, exposure),
-        "filter": lambda: row_findings.of_filter(values),
+        "filter": lambda: row_findings.of_filter(values[once()]),
         "identifier": lambda: _of_identifiers(names, named),
         "covariate": covariates,
         "near": lambda: of_near(names, near(counts, exact, reporter, "near")),
