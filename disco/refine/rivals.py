@@ -82,17 +82,15 @@ class SeveralClasses:
             return
         begin = {key: self._begin[key[0]] for key in (*new, *((node, 0) for node, _ in new))}
         glm = self._fits(self.glm, begin)
-        # The other classes choose among the GLM's parents, so that other candidates alone make no difference.
-        among = {key: (key[0], self.glm.bits(key[0], fitted.parents)) for key, fitted in glm.items()}
-        start = {among[key]: fitted.parents for key, fitted in glm.items()}
+        start = {key: fitted.parents for key, fitted in glm.items()}
         hurdles = {key: parents for key, parents in start.items() if self._has_hurdle[key[0]]}
         normal, parts = self._fits(self._normal, start), [self._fits(one, hurdles) for one in self._parts]
         for key in new:
-            none, own = (key[0], 0), among[key]
-            gains = [_gain(glm[key], glm[none]), _gain(normal[own], normal[none])]
+            none = key[0], 0
+            gains = [_gain(glm[key], glm[none]), _gain(normal[key], normal[none])]
             if self._has_hurdle[key[0]]:
-                shared = {*parts[0][own].parents} & {*parts[1][own].parents}  # an edge has its prior odds once
-                gains.append(sum(_gain(part[own], part[none]) for part in parts) + self.glm.odds * len(shared))
+                shared = {*parts[0][key].parents} & {*parts[1][key].parents}  # an edge has its prior odds once
+                gains.append(sum(_gain(part[key], part[none]) for part in parts) + self.glm.odds * len(shared))
             available = [gain for gain in gains if not math.isnan(gain)]
             self._best[key] = glm[none].score + max(available, default=FAILED)
 
