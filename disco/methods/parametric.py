@@ -18,13 +18,14 @@ from disco.checks import check, number, one_of, whole
 from disco.found import Found
 from disco.knowledge import Knowledge, Resolved
 from disco.likelihood.design import Design
+from disco.linear.near import near
 from disco.methods.families import Counts, GLMFamily, assigned, features
 from disco.methods.glm import Maximum, information, maximised
 from disco.progress import SILENT, Callback, Reporter
 from disco.refine.prior import BEFORE
 from disco.refine.screen import screen
 from disco.refine.search import Optimum, search
-from disco.refine.starts import first_orders, near
+from disco.refine.starts import first_orders
 from disco.refine.stepwise import Stepwise
 from disco.refine.walks import Parents, Walk, Wanted
 from disco.table.prepared import Table, prepare

@@ -1,16 +1,10 @@
-"""Initial orders of searches: sorted and random ones; then orders near the best one."""
-
-from collections.abc import Sequence
+"""Initial orders of searches: sorted and random ones."""
 
 import numpy as np
 import pandas as pd
 
 from disco.metrics.orders import order_by_excess, order_by_mean, order_by_variance
 from disco.table.prepared import Prepared
-
-_STRETCH = (5, 20)  # smallest and largest length of a reversed stretch
-_MOVED = 5  # number of nodes moved anywhere
-_SHAKEN = 4.0  # standard deviation of every node's shift, in positions
 
 
 def first_orders(table: pd.DataFrame, count: int, seed: int) -> dict[str, list[str]]:
@@ -30,36 +24,3 @@ def first_orders(table: pd.DataFrame, count: int, seed: int) -> dict[str, list[s
     for number in range(2, count + 1):
         starts[f"random {number}"] = random.permutation(table.columns).tolist()
     return dict(list(starts.items())[:count])
-
-
-def near(order: Sequence[int], number: int, seed: int) -> list[int]:
-    """An order near another one, to leave a local optimum.
-
-    In turn, a stretch of the order is reversed, some nodes are moved anywhere, or every node moves by a few positions.
-
-    Args:
-        order: all node numbers.
-        number: number of the restart.
-        seed: seed of the draw.
-    """
-    random = np.random.default_rng([seed, 19, number])
-    return (_shaken, _reversed_stretch, _moved)[number % 3](list(order), random)
-
-
-def _reversed_stretch(order: list[int], random: np.random.Generator) -> list[int]:
-    length = min(int(random.integers(_STRETCH[0], _STRETCH[1] + 1)), len(order))
-    at = int(random.integers(0, len(order) - length + 1))
-    return [*order[:at], *order[at : at + length][::-1], *order[at + length :]]
-
-
-def _moved(order: list[int], random: np.random.Generator) -> list[int]:
-    chosen = set(random.permutation(len(order))[:_MOVED].tolist())
-    left = [node for position, node in enumerate(order) if position not in chosen]
-    for position in sorted(chosen):
-        left.insert(int(random.integers(0, len(left) + 1)), order[position])
-    return left
-
-
-def _shaken(order: list[int], random: np.random.Generator) -> list[int]:
-    positions = np.arange(len(order)) + random.normal(0.0, _SHAKEN, len(order))
-    return [order[position] for position in np.argsort(positions, kind="stable")]

@@ -103,7 +103,7 @@ def trial(
     Raises:
         InputError: the table, the roles or the knowledge cannot be used.
     """
-    from disco.refine.linear import first_graph  # these import torch
+    from disco.linear.search import first_graph  # these import torch
     from disco.refine.screen import correlations, screen
     from disco.refine.task import Task
 

@@ -15,8 +15,8 @@ import numpy as np
 
 from disco.likelihood.cpu import in_order
 from disco.likelihood.products import copy
+from disco.linear.near import near
 from disco.progress import Reporter, Sketch
-from disco.refine.starts import near
 
 _MOST_PARENTS = 32  # per node
 _MOST_SWEEPS = 50
@@ -27,15 +27,19 @@ _LEAST_GAIN = 1e-3  # smallest gain of a move, nats
 _UNIQUE = 1e-6  # smallest share of a parent's variance that the other parents leave unexplained
 
 
-class _Model(NamedTuple):
+class Model(NamedTuple):
     """Linear models of all nodes.
 
     Attributes:
-        correlations: (d, d).
+        correlations: of all columns, (m, m).
         half: half of the number of rows.
-        cost: of a parent, nats.
+        cost: of a column among a node's parents, nats.
         candidates: every node's candidates, (d, c), padded.
         counts: number of candidates, (d,).
+        columns: every node's columns as a parent, (d, w), padded with −1.
+        own: every node's column as a child, (d,).
+        owner: the node of every column, (m,), −1 for a column of none.
+        always: columns of none, which may be among the parents of every node.
     """
 
     correlations: np.ndarray
@@ -43,30 +47,56 @@ class _Model(NamedTuple):
     cost: float
     candidates: np.ndarray
     counts: np.ndarray
+    columns: np.ndarray
+    own: np.ndarray
+    owner: np.ndarray
+    always: np.ndarray
 
     @classmethod
-    def of(cls, correlations: np.ndarray, rows: int, candidates: Sequence[Sequence[int]]) -> "_Model":
-        counts = np.array([*map(len, candidates)])
-        listed = np.full((len(candidates), counts.max()), -1)
-        for node, others in enumerate(candidates):
-            listed[node, : len(others)] = others
-        return cls(np.ascontiguousarray(correlations, float), rows / 2, np.log(rows) / 2, listed, counts)
+    def of(
+        cls,
+        correlations: np.ndarray,
+        rows: int,
+        candidates: Sequence[Sequence[int]],
+        columns: Sequence[Sequence[int]] | None = None,
+        own: Sequence[int] | np.ndarray | None = None,
+        always: Sequence[int] = (),
+        cost: float | None = None,
+    ) -> "Model":
+        """The models of columns, by default one per node; each column costs log(rows) / 2 by default."""
+        columns = [(node,) for node in range(len(candidates))] if columns is None else columns
+        listed, as_parents, counts = _padded(candidates), _padded(columns), np.array([*map(len, candidates)])
+        children = as_parents[:, 0] if own is None else np.array(own)
+        owner = np.full(len(correlations), -1)
+        for node, some in enumerate(columns):
+            owner[list(some)] = node
+        standard = np.ascontiguousarray(correlations, float)
+        price = np.log(rows) / 2 if cost is None else cost
+        return cls(standard, rows / 2, price, listed, counts, as_parents, children, owner, np.array(always, dtype=int))
 
 
-class _Graph(NamedTuple):
+class Graph(NamedTuple):
     """An order with every node's parents, changed in place.
 
     Attributes:
         order: nodes, sources first, (d,).
         score: every node's gain from its parents, nats, (d,).
-        parents: (d, _MOST_PARENTS), padded.
-        size: number of parents, (d,).
+        parents: their columns, (d, _MOST_PARENTS), padded.
+        size: number of these, (d,).
     """
 
     order: np.ndarray
     score: np.ndarray
     parents: np.ndarray
     size: np.ndarray
+
+
+def _padded(lists: Sequence[Sequence[int]]) -> np.ndarray:
+    """Lists of different lengths as rows, padded with −1."""
+    out = np.full((len(lists), max(map(len, lists))), -1)
+    for row, some in zip(out, lists, strict=True):
+        row[: len(some)] = some
+    return out
 
 
 def order_by_linear_models(
@@ -87,11 +117,11 @@ def order_by_linear_models(
         reporter: called before every sweep.
         told: receives the graph of the first search.
     """
-    model = _Model.of(correlations, rows, candidates)
+    model = Model.of(correlations, rows, candidates)
     best = _first(model, seed)
     reached, selections, without = -np.inf, 0, 0
     for number in range(_RESTARTS + 1):
-        found = _searched(model, best if number == 0 else np.array(near(best.tolist(), number, seed)), reporter)
+        found = searched(model, best if number == 0 else np.array(near(best.tolist(), number, seed)), reporter)
         score = float(found.graph.score.sum())
         if number == 0:
             told(_sketch(model, found.graph))
@@ -108,16 +138,16 @@ def first_graph(
     correlations: np.ndarray, rows: int, candidates: Sequence[Sequence[int]], seed: int, reporter: Reporter
 ) -> Sketch:
     """The graph at the end of the first of those searches."""
-    model = _Model.of(correlations, rows, candidates)
-    return _sketch(model, _searched(model, _first(model, seed), reporter).graph)
+    model = Model.of(correlations, rows, candidates)
+    return _sketch(model, searched(model, _first(model, seed), reporter).graph)
 
 
-def _first(model: _Model, seed: int) -> np.ndarray:
+def _first(model: Model, seed: int) -> np.ndarray:
     """The random order of the first search."""
     return np.random.default_rng([seed, 23]).permutation(len(model.correlations))
 
 
-def _sketch(model: _Model, graph: _Graph) -> Sketch:
+def _sketch(model: Model, graph: Graph) -> Sketch:
     """The graph with each edge's gain in BIC."""
     edges = []
     for node, size in enumerate(graph.size.tolist()):
@@ -130,17 +160,17 @@ def _sketch(model: _Model, graph: _Graph) -> Sketch:
     return Sketch(graph.order.tolist(), edges)
 
 
-class _Found(NamedTuple):
+class Searched(NamedTuple):
     """The end of a search, and the number of selections of parents."""
 
-    graph: _Graph
+    graph: Graph
     selections: int
 
 
-def _searched(model: _Model, order: np.ndarray, reporter: Reporter) -> _Found:
+def searched(model: Model, order: np.ndarray, reporter: Reporter) -> Searched:
     """Sweeps over all nodes from an order, until none moves."""
     nodes = len(order)
-    graph = _Graph(order.copy(), np.zeros(nodes), np.zeros((nodes, _MOST_PARENTS), int), np.zeros(nodes, int))
+    graph = Graph(order.copy(), np.zeros(nodes), np.zeros((nodes, _MOST_PARENTS), int), np.zeros(nodes, int))
     _begin(model, graph)
     made = nodes
     for _ in range(_MOST_SWEEPS):
@@ -149,7 +179,7 @@ def _searched(model: _Model, order: np.ndarray, reporter: Reporter) -> _Found:
         made += more
         if not moved:
             break
-    return _Found(graph, made)
+    return Searched(graph, made)
 
 
 @in_order
@@ -171,7 +201,8 @@ def _sweep(model, graph):
     row 2 its own after the first 0, 1, 2 … of those around.
     """
     place, allowed, work = _room(model)
-    around, most = np.empty(len(allowed), np.int64), len(allowed)
+    most = model.candidates.shape[1] + 1
+    around = np.empty(most, np.int64)
     score, size = np.zeros((3, most)), np.zeros((3, most), np.int64)
     parents = np.zeros((3, most, _MOST_PARENTS), np.int64)
     moved, made = False, 0
@@ -185,7 +216,7 @@ def _sweep(model, graph):
             one, own = node if kind == 2 else around[at], parents[kind, at]
             newcomer, is_known = -1, False
             if kind == 2:
-                is_known, score[2, at], size[2, at] = at == 0, 0.0, 0
+                is_known, score[2, at], size[2, at] = at == 0 and len(model.always) == 0, 0.0, 0
                 if at > 0:
                     newcomer, score[2, at], size[2, at] = around[at - 1], score[2, at - 1], size[2, at - 1]
                     copy(parents[2, at - 1], own)
@@ -194,18 +225,19 @@ def _sweep(model, graph):
                 copy(graph.parents[one], own)
                 is_before, is_parent = place[node] < place[one], False
                 for i in range(size[kind, at]):
-                    is_parent |= own[i] == node
+                    is_parent |= model.owner[own[i]] == node
                 is_known = is_before if kind == 0 else not is_parent
                 newcomer = node if kind == 0 else -1
             if is_known or (newcomer >= 0 and _gain(model, one, own[: size[kind, at]], newcomer, work) <= 0):
                 continue  # what was selected stays the best
             if kind == 2:
-                copy(around[:at], allowed)
-                last = at
+                last = _allow_always(model, allowed)
+                for i in range(at):
+                    last = _allow(model, around[i], allowed, last)
             else:
                 last = _before(model, place, one, node, allowed)
                 if kind == 0:
-                    allowed[last], last = node, last + 1
+                    last = _allow(model, node, allowed, last)
             score[kind, at], size[kind, at] = _select(model, one, allowed[:last], own, work)
             made += 1
         best = _best_place(score, many, now)
@@ -224,7 +256,7 @@ def _sweep(model, graph):
 @in_order
 def _room(model):
     """Arrays for the places of all nodes, for the nodes that may be parents, and for `_select` and `_gain`."""
-    most = model.candidates.shape[1] + 1
+    most = (model.candidates.shape[1] + 1) * model.columns.shape[1] + len(model.always)
     columns = np.empty((most, _MOST_PARENTS)), np.empty((2, most)), np.empty(most, np.bool_)
     factors = np.empty((2, _MOST_PARENTS, _MOST_PARENTS)), np.empty((2, _MOST_PARENTS))
     return np.empty(len(model.counts), np.int64), np.empty(most, np.int64), (columns, factors)
@@ -232,12 +264,28 @@ def _room(model):
 
 @in_order
 def _before(model, place, node, besides, allowed):
-    """Write a node's candidates before it, besides one, into `allowed`; returns their number."""
-    many = 0
+    """Write the columns of a node's candidates before it, besides one, into `allowed`; returns their number."""
+    many = _allow_always(model, allowed)
     for i in range(model.counts[node]):
         other = model.candidates[node, i]
         if place[other] < place[node] and other != besides:
-            allowed[many] = other
+            many = _allow(model, other, allowed, many)
+    return many
+
+
+@in_order
+def _allow_always(model, allowed):
+    """Write the columns of no node into `allowed`; returns their number."""
+    copy(model.always, allowed)
+    return len(model.always)
+
+
+@in_order
+def _allow(model, node, allowed, many):
+    """Write a node's columns into `allowed`, after `many` others; returns the number of all."""
+    for column in model.columns[node]:
+        if column >= 0:
+            allowed[many] = column
             many += 1
     return many
 
@@ -289,21 +337,27 @@ def _insert(order, place, node, last):
 
 @in_order
 def _gain(model, node, parents, newcomer, work):
-    """The gain of one more parent, nats."""
+    """The gain of one more parent, by the best of its columns alone, nats."""
+    if len(parents) == _MOST_PARENTS:
+        return -np.inf
     factor, along = work[1][0][0], work[1][1]
     left = _factorise(model, node, parents, factor, along[0])
-    unique = 1.0
-    partial = model.correlations[newcomer, node]
-    for i in range(len(parents)):
-        total = model.correlations[newcomer, parents[i]]
-        for j in range(i):
-            total -= factor[i, j] * along[1, j]
-        along[1, i] = total / factor[i, i]
-        unique -= along[1, i] ** 2
-        partial -= along[0, i] * along[1, i]
-    if unique < _UNIQUE or len(parents) == _MOST_PARENTS:
-        return -np.inf
-    return _worth(model, partial**2 / unique / left)
+    share = 0.0
+    for column in model.columns[newcomer]:
+        if column < 0:
+            continue
+        unique = 1.0
+        partial = model.correlations[column, model.own[node]]
+        for i in range(len(parents)):
+            total = model.correlations[column, parents[i]]
+            for j in range(i):
+                total -= factor[i, j] * along[1, j]
+            along[1, i] = total / factor[i, i]
+            unique -= along[1, i] ** 2
+            partial -= along[0, i] * along[1, i]
+        if unique >= _UNIQUE:
+            share = max(share, partial**2 / unique / left)
+    return _worth(model, share)
 
 
 @in_order
@@ -325,7 +379,7 @@ def _factorise(model, node, parents, factor, along):
             for k in range(j):
                 total -= factor[i, k] * factor[j, k]
             factor[i, j] = np.sqrt(max(total, 1e-12)) if i == j else total / factor[j, j]
-        total = model.correlations[parents[i], node]
+        total = model.correlations[parents[i], model.own[node]]
         for k in range(i):
             total -= factor[i, k] * along[k]
         along[i] = total / factor[i, i]
@@ -342,7 +396,7 @@ def _select(model, node, allowed, parents, work):
     (spanned, left, is_in), _ = work
     many, size, score, unexplained = len(allowed), 0, 0.0, 1.0
     for i in range(many):
-        left[0, i], left[1, i], is_in[i] = 1.0, model.correlations[allowed[i], node], False
+        left[0, i], left[1, i], is_in[i] = 1.0, model.correlations[allowed[i], model.own[node]], False
     while size < _MOST_PARENTS:
         best, top = -1, 0.0
         for i in range(many):

@@ -5,8 +5,8 @@ from itertools import combinations, permutations
 import numpy as np
 import pytest
 
+from disco.linear import search
 from disco.progress import SILENT
-from disco.refine import linear
 
 ROWS = 400
 EVERYONE = [tuple(other for other in range(6) if other != node) for node in range(6)]
@@ -30,13 +30,13 @@ def bic(values, node, parents):
     return -len(y) / 2 * np.log(left @ left / len(y)) - len(parents) * np.log(len(y)) / 2
 
 
-def searched(values, candidates, seed=0):
-    model = linear._Model.of(np.corrcoef(values.T), len(values), candidates)
-    return linear._searched(model, np.random.default_rng(seed).permutation(values.shape[1]), SILENT)
+def searched_of(values, candidates, seed=0):
+    model = search.Model.of(np.corrcoef(values.T), len(values), candidates)
+    return search.searched(model, np.random.default_rng(seed).permutation(values.shape[1]), SILENT)
 
 
 def test_a_score_is_that_of_least_squares(values):
-    found = searched(values, EVERYONE)
+    found = searched_of(values, EVERYONE)
     for node in range(6):
         parents = found.graph.parents[node, : found.graph.size[node]]
         assert found.graph.score[node] == pytest.approx(bic(values, node, parents))
@@ -59,16 +59,16 @@ def test_the_order_is_the_best_of_all(values):
             max(gain for gain, some in best[node] if some <= set(order[:place])) for place, node in enumerate(order)
         )
 
-    order = linear.order_by_linear_models(np.corrcoef(values.T), ROWS, EVERYONE, 0, SILENT)
+    order = search.order_by_linear_models(np.corrcoef(values.T), ROWS, EVERYONE, 0, SILENT)
     assert score(order) == pytest.approx(max(map(score, permutations(range(6)))))
 
 
 def test_only_candidates_become_parents(values):
     chain = [(1,), (0, 2), (1, 3), (2, 4), (3, 5), (4,)]
-    graph = searched(values, chain, seed=1).graph
+    graph = searched_of(values, chain, seed=1).graph
     for node in range(6):
         assert set(graph.parents[node, : graph.size[node]].tolist()) <= set(chain[node])
-    nobody = linear.order_by_linear_models(np.corrcoef(values.T), ROWS, [()] * 6, 0, SILENT)
+    nobody = search.order_by_linear_models(np.corrcoef(values.T), ROWS, [()] * 6, 0, SILENT)
     assert sorted(nobody) == list(range(6))
 
 
@@ -76,7 +76,7 @@ def test_copies_are_no_parents_together(values):
     """Of columns that determine each other one is enough, and no score is infinite."""
     doubled = np.column_stack([values, values[:, 0], values[:, 1] + values[:, 2]])
     everyone = [tuple(other for other in range(8) if other != node) for node in range(8)]
-    graph = searched(doubled, everyone).graph
+    graph = searched_of(doubled, everyone).graph
     assert np.isfinite(graph.score).all()
     for node in range(8):
         assert not {0, 6} <= set(graph.parents[node, : graph.size[node]].tolist())
@@ -87,11 +87,11 @@ def test_restarts_lead_to_a_better_order():
     random = np.random.default_rng(0)
     table = random.normal(size=(300, 5)) @ random.normal(size=(5, 40)) + random.normal(size=(300, 40))
     correlations, everyone = np.corrcoef(table.T), [tuple(set(range(40)) - {node}) for node in range(40)]
-    model, begun = linear._Model.of(correlations, 300, everyone), np.random.default_rng([0, 23]).permutation(40)
+    model, begun = search.Model.of(correlations, 300, everyone), np.random.default_rng([0, 23]).permutation(40)
     once, order = (
-        linear._searched(model, begun, SILENT),
-        linear.order_by_linear_models(correlations, 300, everyone, 0, SILENT),
+        search.searched(model, begun, SILENT),
+        search.order_by_linear_models(correlations, 300, everyone, 0, SILENT),
     )
-    again = linear._searched(model, np.array(order), SILENT)
+    again = search.searched(model, np.array(order), SILENT)
     assert again.graph.score.sum() > once.graph.score.sum() + 1
-    assert order == linear.order_by_linear_models(correlations, 300, everyone, 0, SILENT)
+    assert order == search.order_by_linear_models(correlations, 300, everyone, 0, SILENT)

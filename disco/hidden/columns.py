@@ -1,0 +1,160 @@
+"""A table as columns of linear models: functions of the counts as parents, jittered normal scores as children.
+
+Normal scores of counts have lumps, which a mixture would exploit: as a child, every column breaks its ties at random
+(as Dunn and Smyth's randomised quantile residuals, 1996), so that it is normal whatever the counts. As a parent it
+keeps its ties, since children depend on the count itself. It enters by its normal scores, their squares and cubes, its
+square roots and the counts themselves, as many of these as its children follow.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import ndtri
+from scipy.stats import rankdata
+
+from disco.table.adjustment import CATEGORICAL, ORDINAL, Adjustment
+
+LEVELS = 24  # of a column, at most; neighbouring counts are merged
+_NEW = 0.05  # smallest share of a function's spread that the functions before it leave
+_NONZERO = 1e-9  # singular values, relative to the largest
+_TINY = np.finfo(float).tiny
+
+
+@dataclass(frozen=True, eq=False)
+class Columns:
+    """The columns of n rows and d nodes.
+
+    Attributes:
+        values: standardised columns without what the adjustment explains, (n, m).
+        moments: their correlations, (m, m).
+        parents: every node's columns as a parent.
+        children: every node's column as a child, (d,).
+        offset: what the adjustment explains of the children, in their units, (n, d).
+        codes: every count's level, (n, d).
+        scores: the levels' mean normal scores and mean standardised counts, (2, d, levels), padded with 0.
+    """
+
+    values: np.ndarray
+    moments: np.ndarray
+    parents: tuple[tuple[int, ...], ...]
+    children: np.ndarray
+    offset: np.ndarray
+    codes: np.ndarray
+    scores: np.ndarray
+
+    @property
+    def rows(self) -> int:
+        """n."""
+        return len(self.values)
+
+    @property
+    def nodes(self) -> int:
+        """d."""
+        return len(self.children)
+
+    @property
+    def sizes(self) -> np.ndarray:
+        """The number of rows at every level, (d, levels)."""
+        return np.array([np.bincount(codes, minlength=LEVELS) for codes in self.codes.T])
+
+    @property
+    def owners(self) -> np.ndarray:
+        """The node of every column as a parent, (m,); −1 for children."""
+        found = np.full(self.values.shape[1], -1)
+        for node, columns in enumerate(self.parents):
+            found[list(columns)] = node
+        return found
+
+
+def columns_of(counts: np.ndarray, adjustment: Adjustment | None = None) -> Columns:
+    """The columns of counts that vary.
+
+    Args:
+        counts: (n, d).
+        adjustment: what the rows are adjusted for: free parents of every node.
+    """
+    n, nodes = counts.shape
+    free, random = _basis(explained(adjustment, n)), np.random.default_rng(0)
+    columns, parents = list[np.ndarray](), list[tuple[int, ...]]()
+    codes, scores = np.empty((n, nodes), dtype=np.int64), np.zeros((2, nodes, LEVELS))
+    for node, values in enumerate(counts.T):
+        normal = ndtri((rankdata(values) - 0.5) / n)
+        functions = _independent(functions_of(values, normal, values.min()), free)
+        parents.append(tuple(range(len(columns), len(columns) + len(functions))))
+        columns += functions
+        codes[:, node], scores[:, node] = _levels(values, normal)
+    children = np.column_stack([_broken(values, random) for values in counts.T])
+    offset = free @ (free.T @ children)
+    spread = (children - offset).std(axis=0)
+    values = np.column_stack([*columns, (children - offset) / spread])
+    at = np.arange(len(columns), len(columns) + nodes)
+    return Columns(values, values.T @ values / n, tuple(parents), at, offset / spread, codes, scores)
+
+
+def _broken(values: np.ndarray, random: np.random.Generator) -> np.ndarray:
+    """Normal scores with ties broken at random, (n,)."""
+    ranks = np.empty(len(values))
+    ranks[np.lexsort((random.random(len(values)), values))] = np.arange(len(values)) + 0.5
+    return ndtri(ranks / len(values))
+
+
+def functions_of(values: np.ndarray, normal: np.ndarray, least: float) -> list[np.ndarray]:
+    """What children may follow: functions of counts, with their normal scores and the smallest count, each (n,)."""
+    above = np.maximum(values - least, 0)
+    return [normal, np.sqrt(above), above.astype(float), normal**2, normal**3]
+
+
+def _independent(functions: list[np.ndarray], free: np.ndarray) -> list[np.ndarray]:
+    """The functions, standardised, without what the free columns explain; none that is nearly a sum of others."""
+    found, spanned = list[np.ndarray](), free
+    for function in functions:
+        rest = function - free @ (free.T @ function)
+        new = rest - spanned @ (spanned.T @ rest)
+        if not found or np.linalg.norm(new) > _NEW * np.linalg.norm(function - function.mean()):
+            found.append(rest / max(rest.std(), _TINY))
+            spanned = np.column_stack([spanned, new / max(np.linalg.norm(new), _TINY)])
+    return found
+
+
+def _levels(values: np.ndarray, normal: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Level codes, (n,), and the levels' statistics, (2, levels), padded."""
+    _, codes, sizes = np.unique(values, return_inverse=True, return_counts=True)
+    if len(sizes) > LEVELS:
+        middle = (np.cumsum(sizes) - sizes / 2) / len(values)
+        codes = np.unique((middle * LEVELS).astype(int), return_inverse=True)[1][codes]
+    scores, sizes = np.zeros((2, LEVELS)), np.bincount(codes)
+    for score, statistic in zip(scores, (normal, (values - values.mean()) / values.std()), strict=True):
+        score[: len(sizes)] = np.bincount(codes, weights=statistic) / sizes
+    return codes, scores
+
+
+def explained(adjustment: Adjustment | None, rows: int) -> np.ndarray:
+    """The constant and what the rows are adjusted for, (n, columns).
+
+    A number enters with its square, an exposure as its logarithm with the square, and arms of an experiment as levels.
+    """
+    parts = [np.ones((rows, 1))]
+    if adjustment is not None:
+        for one in (*adjustment.covariates, *adjustment.contexts):
+            is_level = one.kind in (CATEGORICAL, ORDINAL)
+            parts.append(_indicators(one.values) if is_level else _curve(one.scale))
+        if adjustment.log_exposure is not None:
+            parts.append(_curve(adjustment.log_exposure))
+        if adjustment.interventions is not None:
+            parts.append(_indicators(adjustment.interventions.arm))
+    return np.column_stack(parts)
+
+
+def _basis(columns: np.ndarray) -> np.ndarray:
+    """An orthonormal basis of columns."""
+    vectors, sizes, _ = np.linalg.svd(columns, full_matrices=False)
+    return vectors[:, sizes > _NONZERO * sizes[0]]
+
+
+def _indicators(codes: np.ndarray) -> np.ndarray:
+    return (codes[:, None] == np.unique(codes)).astype(float)
+
+
+def _curve(values: np.ndarray) -> np.ndarray:
+    centred = (values - values.mean()) / max(values.std(), _TINY)
+    return np.column_stack([centred, centred**2])

@@ -1,0 +1,139 @@
+"""A common cause of many columns that is not in the table: a factor, a cycle, or kinds of rows.
+
+The best sparse graph is compared with graphs that have something hidden at the root, by their likelihoods minus what
+their columns cost. Something hidden has to gain likelihood *and* to make a quarter of the edges unnecessary: what
+merely bends or spreads conditional distributions saves no edges.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from disco.hidden import starts
+from disco.hidden.columns import columns_of
+from disco.hidden.fitting import Fitted, with_hidden, without_hidden
+from disco.hidden.graphs import Search
+from disco.hidden.shapes import CIRCLE, CURVED, PLANE, STRAIGHT, Shape, kinds
+from disco.progress import SILENT, Reporter
+from disco.table.adjustment import Adjustment
+
+_ROWS = (2000, 4000)  # most rows of tables of many and of few columns; a random part of more
+_CELLS = 40_000
+FEWEST_ROWS = 100
+LEAST_EDGES = 3  # in the graph without anything hidden
+_SAVED, _SAVED_EDGES = 0.25, 2  # edges: share and number
+_FOLLOWING = 3  # columns, at least
+_GAIN, _GAIN_OF_TWO, _GAIN_IF_DENSE = 5.0, 30.0, 30.0  # nats: of one factor, of two, and where most pairs are joined
+_DENSE = 0.6  # share of the pairs
+_KINDS = (2, 3, 4)
+_FEW = 8  # columns, below which two factors cannot be told from edges
+_CORE = 4  # columns
+_FURTHER = 6  # searches for a graph without anything hidden, before something is said to be
+
+
+@dataclass(frozen=True, eq=False)
+class CommonCause:
+    """Something hidden that many columns follow.
+
+    Attributes:
+        columns: those that follow it, by position.
+        gain: by how much the graph with it is more likely, nats after costs.
+        edges, edges_left: number of edges without and with it.
+        kinds: number of kinds of rows; 0 for a factor or a cycle.
+        fitted, search: the fit, and the search with the columns it is of.
+        rows, varied: the rows looked at, and the columns that vary in them, by position.
+    """
+
+    columns: tuple[int, ...]
+    gain: float
+    edges: int
+    edges_left: int
+    kinds: int
+    fitted: Fitted
+    search: Search
+    rows: np.ndarray
+    varied: np.ndarray
+
+
+def common_cause(
+    values: np.ndarray, adjustment: Adjustment | None = None, reporter: Reporter = SILENT, stage: str = ""
+) -> CommonCause | None:
+    """The common cause of many columns that stands out most; None without one.
+
+    Args:
+        values: counts, (rows, columns).
+        adjustment: what the rows are adjusted for.
+        reporter, stage: receive every comparison.
+    """
+    random = np.random.default_rng(0)
+    most = int(np.clip(_CELLS // max(values.shape[1], 1), *_ROWS))
+    rows = np.sort(random.permutation(len(values))[:most])
+    varied = np.flatnonzero(np.ptp(values[rows], axis=0) > 0) if len(rows) else rows
+    if len(rows) < FEWEST_ROWS or len(varied) < _CORE:
+        return None
+    part = adjustment if adjustment is None or len(rows) == len(values) else adjustment.take(rows)
+    search = Search(columns_of(values[np.ix_(rows, varied)], part), reporter)
+    if not search.best or search.best[0].edges < LEAST_EDGES:
+        return None
+    compared, found = _without(search), list[Fitted]()
+    begun = list(_begun(search, random))
+    for number, (shape, posterior) in enumerate(begun):
+        reporter.step(stage, number, len(begun))
+        fit = with_hidden(search, shape, posterior, compared.nats)
+        found += [] if fit is None else [fit]
+    if any(_stands_out(fit, compared) for fit in found):
+        for fit in found:
+            if fit.nats > compared.nats:
+                search.further(fit.graph.order)
+        for _ in range(_FURTHER):
+            search.further()
+        compared = max(compared, _without(search), key=lambda one: one.nats)
+    standing = [fit for fit in found if _stands_out(fit, compared)]
+    if not standing:
+        return None
+    best = max(standing, key=lambda one: one.nats)
+    columns = tuple(varied[best.graph.following].tolist())
+    gain, number = float(best.nats - compared.nats), len(best.shape.functions) if best.shape.shares is None else 0
+    return CommonCause(columns, gain, compared.graph.edges, best.graph.edges, number, best, search, rows, varied)
+
+
+def _without(search: Search) -> Fitted:
+    """The best graph without anything hidden."""
+    return max((without_hidden(search, graph) for graph in search.best), key=lambda one: one.nats)
+
+
+def _begun(search: Search, random: np.random.Generator) -> Iterator[tuple[Shape, np.ndarray]]:
+    """Every shape with a first posterior."""
+    children = search.columns.values[:, search.columns.children]
+    nodes = search.columns.nodes
+    line = starts.on_line(children, np.arange(nodes))
+    yield STRAIGHT, line
+    yield CURVED, starts.along(children, line, CURVED)
+    core = _core(search.best[0].joined)
+    if _CORE <= len(core) < nodes:
+        yield STRAIGHT, starts.on_line(children, core)
+    yield CIRCLE, starts.along(children, starts.on_circle(children), CIRCLE)
+    if nodes >= _FEW:
+        yield PLANE, starts.along(children, starts.on_plane(children), PLANE)
+    for number in _KINDS:
+        yield kinds(number), starts.of_kinds(children, number, random)
+
+
+def _core(joined: np.ndarray) -> np.ndarray:
+    """The nodes among which most pairs are joined per node: those left when the least joined one is taken away."""
+    alive, best, densest = np.ones(len(joined), dtype=bool), np.arange(0), -1.0
+    while alive.sum() > 2:
+        degrees = (joined & alive).sum(1)
+        if (density := degrees[alive].mean()) >= densest:
+            best, densest = np.flatnonzero(alive), density
+        alive[np.where(alive, degrees, len(joined)).argmin()] = False
+    return best
+
+
+def _stands_out(fit: Fitted, compared: Fitted) -> bool:
+    edges, left, nodes = compared.graph.edges, fit.graph.edges, len(fit.graph.following)
+    is_simpler = left <= edges - _SAVED_EDGES and left <= (1 - _SAVED) * edges
+    is_dense = edges >= _DENSE * nodes * (nodes - 1) / 2
+    least = _GAIN_IF_DENSE if is_dense else _GAIN_OF_TWO if fit.shape is PLANE else _GAIN
+    return is_simpler and fit.graph.following.sum() >= _FOLLOWING and fit.nats - compared.nats >= least

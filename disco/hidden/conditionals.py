@@ -1,0 +1,338 @@
+"""The likelihood of counts given a mean, compiled: what graphs with and without something hidden are compared by.
+
+A node's level l, given a mean μ of its normal score, has the probability
+
+    p(l | μ) ∝ h(l) exp(η(μ) s(l)),    η(μ) = a μ + b μ²,
+
+with its levels' normal scores or their counts as statistic s, whichever fits the node better. The base shape h is free,
+as in the class of `disco.refine`: so lumps, zeros and a spread that follows the mean do not speak for something hidden.
+The means are put into bins, and a, b and h are fitted to the table of bins × levels.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from disco.likelihood.cpu import in_order
+
+BINS = 96
+NEVER = -1e3  # log p of a level that a node does not have
+_RANGE = 4.0  # means beyond are those at the end
+_STEPS = 12  # of Newton and of the base shape
+_PRECISION = 1e-3  # of a step's gain, nats
+_FLOOR = 1e-12  # of a probability
+_LEAST = 1e-4  # weight of a point in a row
+_FARTHEST = 3.0  # change of η in one step
+_LONGEST = 0.5  # change of a coefficient in one step
+_RIDGE = 1e-6
+
+
+class Seen(NamedTuple):
+    """What is seen of n rows and d nodes.
+
+    Attributes:
+        columns: of all nodes, (n, m).
+        codes: levels, (n, d).
+        scores: both statistics of the levels, (2, d, levels).
+    """
+
+    columns: np.ndarray
+    codes: np.ndarray
+    scores: np.ndarray
+
+
+class Means(NamedTuple):
+    """The means at every point of what is hidden, changed in place: that of a row's columns plus that of its point.
+
+    Attributes:
+        of_rows: (n, d).
+        of_points: (G, d); 0 for nodes that do not follow what is hidden.
+        following: whether a node does, (d,).
+        weights: posterior of every row's points, (n, G).
+    """
+
+    of_rows: np.ndarray
+    of_points: np.ndarray
+    following: np.ndarray
+    weights: np.ndarray
+
+
+class Laws(NamedTuple):
+    """The conditional distributions, changed in place.
+
+    Attributes:
+        slopes: a and b with either statistic, (2, d, 2).
+        bases: log h with either, (2, d, levels).
+        chosen: which one fits better, (d,).
+        logs: log p(level | bin) with it, (d, bins, levels).
+    """
+
+    slopes: np.ndarray
+    bases: np.ndarray
+    chosen: np.ndarray
+    logs: np.ndarray
+
+
+class Coefficients(NamedTuple):
+    """The coefficients of every node's mean, changed in place.
+
+    Attributes:
+        parents: its columns, and then functions of the point as m, m + 1, …, (d, p), padded.
+        sizes: their number, (d,).
+        values: (d, p).
+        losses: the predicted loss of likelihood without each, nats, (d, p).
+    """
+
+    parents: np.ndarray
+    sizes: np.ndarray
+    values: np.ndarray
+    losses: np.ndarray
+
+
+@in_order
+def _bin(mean):
+    return min(max(int((mean / _RANGE + 1) * 0.5 * BINS), 0), BINS - 1)
+
+
+@in_order
+def cross_tables(seen, means, tables):
+    """Sum the weights of rows and points into bins of the mean and levels: fills `tables`, (d, bins, levels)."""
+    tables[:] = 0.0
+    for i in range(len(seen.codes)):
+        for j in range(seen.codes.shape[1]):
+            if not means.following[j]:
+                tables[j, _bin(means.of_rows[i, j]), seen.codes[i, j]] += 1.0
+        for g in range(len(means.of_points)):
+            weight = means.weights[i, g]
+            if weight > _LEAST:
+                for j in range(seen.codes.shape[1]):
+                    if means.following[j]:
+                        tables[j, _bin(means.of_rows[i, j] + means.of_points[g, j]), seen.codes[i, j]] += weight
+
+
+@in_order
+def expect(seen, means, logs, shares):
+    """Write every row's posterior of the points, with the prior `shares`, (G,); returns the log likelihood, nats."""
+    total, nodes, weights = 0.0, np.flatnonzero(means.following), means.weights
+    prior = np.log(np.maximum(shares, _FLOOR))
+    for i in range(len(weights)):
+        for j in range(len(means.following)):
+            if not means.following[j]:
+                total += logs[j, _bin(means.of_rows[i, j]), seen.codes[i, j]]
+        most = -np.inf
+        for g in range(len(shares)):
+            found = prior[g]
+            for j in nodes:
+                found += logs[j, _bin(means.of_rows[i, j] + means.of_points[g, j]), seen.codes[i, j]]
+            weights[i, g] = found
+            most = max(most, found)
+        summed = 0.0
+        for g in range(len(shares)):
+            weights[i, g] = np.exp(weights[i, g] - most)
+            summed += weights[i, g]
+        for g in range(len(shares)):
+            weights[i, g] /= summed
+        total += most + np.log(summed)
+    return total
+
+
+@in_order
+def fit_tables(tables, scores, laws):
+    """Fit every node's slopes and base shape for both statistics, and choose one."""
+    middle = _middles()
+    first = np.empty(tables.shape[1:])
+    for j in range(len(tables)):
+        table, levels = tables[j], 0
+        sizes, rows = np.zeros(tables.shape[2]), np.zeros(BINS)
+        for b in range(BINS):
+            for level in range(tables.shape[2]):
+                sizes[level] += table[b, level]
+                rows[b] += table[b, level]
+        for level in range(tables.shape[2]):
+            if sizes[level] > 0:
+                levels = level + 1
+        reached = -np.inf
+        for k in range(len(scores)):
+            into = laws.logs[j] if k else first
+            total = _fit(table, scores[k, j, :levels], middle, laws.slopes[k, j], laws.bases[k, j], sizes, rows, into)
+            if total > reached:
+                laws.chosen[j], reached = k, total
+        if laws.chosen[j] == 0:
+            laws.logs[j, :, :levels] = first[:, :levels]
+
+
+@in_order
+def _middles():
+    """The means in the middle of the bins."""
+    return (np.arange(BINS) + 0.5) / BINS * 2 * _RANGE - _RANGE
+
+
+@in_order
+def _fit(table, scores, middle, slopes, base, sizes, rows, logs):
+    """Fit one node with one statistic; returns its log likelihood."""
+    reached = -np.inf
+    for _ in range(_STEPS):
+        total = _probabilities(table, scores, middle, slopes, base, rows, logs, False)
+        if total < reached + _PRECISION:
+            break
+        reached = total
+        _step(table, scores, middle, slopes, rows, logs)
+        _probabilities(table, scores, middle, slopes, base, rows, logs, False)
+        _reshape(base, sizes, rows, logs, len(scores))
+    return _probabilities(table, scores, middle, slopes, base, rows, logs, True)
+
+
+@in_order
+def _probabilities(table, scores, middle, slopes, base, rows, logs, everywhere):
+    """Write log p(level | bin), where there are rows or everywhere; returns the log likelihood of the table."""
+    total = 0.0
+    for b in range(BINS):
+        if rows[b] <= 0 and not everywhere:
+            continue
+        eta, most = slopes[0] * middle[b] + slopes[1] * middle[b] ** 2, -np.inf
+        for level in range(len(scores)):
+            logs[b, level] = base[level] + eta * scores[level]
+            most = max(most, logs[b, level])
+        summed = 0.0
+        for level in range(len(scores)):
+            summed += np.exp(logs[b, level] - most)
+        summed = most + np.log(summed)
+        for level in range(len(scores)):
+            logs[b, level] -= summed
+            total += table[b, level] * logs[b, level]
+    return total
+
+
+@in_order
+def _of_bin(scores, logs):
+    """Mean and variance of the statistic in a bin."""
+    mean = square = 0.0
+    for level in range(len(scores)):
+        p = np.exp(logs[level])
+        mean += p * scores[level]
+        square += p * scores[level] ** 2
+    return mean, square - mean**2
+
+
+@in_order
+def _step(table, scores, middle, slopes, rows, logs):
+    """One Newton step of the slopes."""
+    g0 = g1 = h00 = h01 = h11 = 0.0
+    for b in range(BINS):
+        if rows[b] > 0:
+            mean, variance = _of_bin(scores, logs[b])
+            left = -rows[b] * mean
+            for level in range(len(scores)):
+                left += table[b, level] * scores[level]
+            x, weight = middle[b], rows[b] * variance
+            g0 += left * x
+            g1 += left * x**2
+            h00 += weight * x**2
+            h01 += weight * x**3
+            h11 += weight * x**4
+    ridge = _RIDGE * (1 + h00)
+    h00 += ridge
+    h11 += ridge
+    determinant = h00 * h11 - h01**2
+    if determinant <= 0:
+        return
+    first, second = (h11 * g0 - h01 * g1) / determinant, (h00 * g1 - h01 * g0) / determinant
+    farthest = _FLOOR
+    for x in middle:
+        farthest = max(farthest, abs(first * x + second * x**2))
+    scale = min(1.0, _FARTHEST / farthest)
+    slopes[0] += scale * first
+    slopes[1] += scale * second
+
+
+@in_order
+def _reshape(base, sizes, rows, logs, levels):
+    """One step of the base shape: as many rows expected at every level as there are."""
+    expected = np.zeros(levels)
+    for b in range(BINS):
+        if rows[b] > 0:
+            for level in range(levels):
+                expected[level] += rows[b] * np.exp(logs[b, level])
+    for level in range(levels):
+        if sizes[level] > 0:
+            base[level] += np.log(sizes[level] / max(expected[level], _FLOOR))
+
+
+@in_order
+def improve(seen, functions, means, laws, coefficients):
+    """One step of Fisher scoring for the coefficients of every node, given the functions of the points, (G, q)."""
+    middle, columns = _middles(), seen.columns.shape[1]
+    bins = np.empty((BINS, 3))  # by bin: mean and variance of the statistic, and the rise of η
+    for j in range(len(coefficients.sizes)):
+        size, own, levels = coefficients.sizes[j], 0, 0
+        parents, values = coefficients.parents[j, :size], coefficients.values[j]
+        while own < size and parents[own] < columns:
+            own += 1
+        if size == 0:
+            continue
+        statistic, slopes = seen.scores[laws.chosen[j], j], laws.slopes[laws.chosen[j], j]
+        for level in range(len(statistic)):
+            if laws.logs[j, 0, level] > NEVER:
+                levels = level + 1
+        for b in range(BINS):
+            bins[b, 0], bins[b, 1] = _of_bin(statistic[:levels], laws.logs[j, b])
+            bins[b, 2] = slopes[0] + 2 * slopes[1] * middle[b]
+        step = _scoring(seen, functions, means, j, statistic, bins, parents, own, values, coefficients.losses[j])
+        for a in range(size):
+            values[a] += step[a]
+        for i in range(len(means.of_rows)):
+            for a in range(own):
+                means.of_rows[i, j] += step[a] * seen.columns[i, parents[a]]
+        for g in range(len(functions)):
+            for a in range(own, size):
+                means.of_points[g, j] += step[a] * functions[g, parents[a] - columns]
+
+
+@in_order
+def _scoring(seen, functions, means, node, statistic, bins, parents, own, values, losses):
+    """The step of one node's coefficients, of which the first `own` are those of columns."""
+    size, many = len(parents), seen.columns.shape[1]
+    of_rows, of_point = means.of_rows[:, node].copy(), means.of_points[:, node].copy()
+    codes, weights = seen.codes[:, node].copy(), means.weights
+    gradient, hessian, sums = np.zeros(size), np.zeros((size, size)), np.zeros((len(functions), 2))
+    x, part = np.empty(own), np.empty(size - own)
+    for i in range(len(of_rows)):
+        for a in range(own):
+            x[a] = seen.columns[i, parents[a]]
+        first = second = 0.0
+        part[:] = 0.0
+        if own == size:
+            mean, variance, rise = bins[_bin(of_rows[i])]
+            first, second = (statistic[codes[i]] - mean) * rise, variance * rise**2
+        for g in range(len(functions) if own < size else 0):
+            weight = weights[i, g]
+            if weight > _LEAST:
+                mean, variance, rise = bins[_bin(of_rows[i] + of_point[g])]
+                slope, curvature = weight * (statistic[codes[i]] - mean) * rise, weight * variance * rise**2
+                first += slope
+                second += curvature
+                sums[g, 0] += slope
+                sums[g, 1] += curvature
+                for a in range(size - own):
+                    part[a] += curvature * functions[g, parents[own + a] - many]
+        for a in range(own):
+            gradient[a] += first * x[a]
+            for b in range(a + 1):
+                hessian[a, b] += second * x[a] * x[b]
+            for b in range(size - own):
+                hessian[own + b, a] += part[b] * x[a]
+    for g in range(len(functions)):
+        for a in range(own, size):
+            value = functions[g, parents[a] - many]
+            gradient[a] += sums[g, 0] * value
+            for b in range(own, a + 1):
+                hessian[a, b] += sums[g, 1] * value * functions[g, parents[b] - many]
+    for a in range(size):
+        for b in range(a):
+            hessian[b, a] = hessian[a, b]
+        hessian[a, a] += _RIDGE * len(of_rows)
+    inverse = np.linalg.inv(hessian)
+    step = inverse @ gradient
+    for a in range(size):
+        losses[a] = (values[a] + step[a]) ** 2 / (2 * inverse[a, a])
+    return step * min(1.0, _LONGEST / max(np.abs(step).max(), _FLOOR))

@@ -1,0 +1,118 @@
+"""Searches for sparse graphs, with or without functions of something hidden among the possible parents.
+
+A graph costs ½ log n + ½ log(d − 1) nats per column among the parents (Chen and Chen's extended BIC, 2008), and so does
+a function of what is hidden.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from disco.hidden.columns import Columns
+from disco.linear.near import near
+from disco.linear.search import Graph, Model, searched
+from disco.progress import Reporter
+
+_LEAST_CORRELATION = 2.0  # of candidates, standard errors
+_BEST = 4  # graphs are compared by the likelihood of counts
+_SAME = 1e-6  # nats
+_RIDGE = 1e-9
+_LEAST = 1e-3  # of the variance that is left in a child
+
+
+@dataclass(frozen=True, eq=False)
+class Sparse:
+    """A graph.
+
+    Attributes:
+        order: nodes, sources first, (d,).
+        parents: every node's columns; numbers from m on are functions of what is hidden.
+        joined: pairs that an edge joins, (d, d).
+        following: whether each node follows what is hidden, (d,).
+        size: number of columns among the parents.
+        score: under normal linear models, nats.
+    """
+
+    order: np.ndarray
+    parents: tuple[np.ndarray, ...]
+    joined: np.ndarray
+    following: np.ndarray
+    size: int
+    score: float
+
+    @property
+    def edges(self) -> int:
+        """The number of edges."""
+        return int(self.joined.sum()) // 2
+
+
+class Search:
+    """The best graphs without anything hidden, found when it is made; then searches with something hidden.
+
+    Attributes:
+        columns: of the table.
+        cost: of a column, nats.
+        best: the best graphs, best first; none if no columns are correlated.
+    """
+
+    def __init__(self, columns: Columns, reporter: Reporter) -> None:
+        self.columns = columns
+        self.cost = (np.log(columns.rows) + np.log(max(columns.nodes - 1, 1))) / 2
+        self.best: list[Sparse] = []
+        self._owners, self._reporter, self._tried = columns.owners, reporter, 0
+        related = np.abs(columns.moments[:, columns.children])
+        strength = np.array([related[list(own)].max(0) for own in columns.parents])
+        joined = strength > _LEAST_CORRELATION / np.sqrt(columns.rows)
+        joined |= joined.T
+        np.fill_diagonal(joined, False)
+        self._candidates = [np.flatnonzero(row).tolist() for row in joined]
+        if joined.any():
+            self._model = self._of(columns.moments)
+            self.further(np.argsort(-(strength**2).sum(1), kind="stable"))
+            self.further(np.random.default_rng(0).permutation(columns.nodes))
+            self.further()
+            self.further()
+
+    def further(self, order: Sequence[int] | np.ndarray | None = None) -> None:
+        """Search from an order, or from one near the best."""
+        self._tried += 1
+        start = near(self.best[0].order.tolist(), self._tried, 0) if order is None else order
+        graph = self._read(searched(self._model, np.array(start), self._reporter).graph)
+        if not any(abs(graph.score - known.score) < _SAME for known in self.best):
+            self.best = sorted([*self.best, graph], key=lambda one: -one.score)[:_BEST]
+
+    def with_functions(self, moments: np.ndarray, order: np.ndarray) -> Sparse:
+        """The graph from an order, with the functions of what is hidden as possible parents of every node.
+
+        Args:
+            moments: correlations of all columns and then the functions, (m + q, m + q).
+            order: nodes, sources first.
+        """
+        always = range(len(self.columns.moments), len(moments))
+        return self._read(searched(self._of(moments, always), order.copy(), self._reporter).graph)
+
+    def _of(self, moments: np.ndarray, always: Sequence[int] = ()) -> Model:
+        one = self.columns
+        return Model.of(moments, one.rows, self._candidates, one.parents, one.children, always, self.cost)
+
+    def _read(self, graph: Graph) -> Sparse:
+        parents = [np.sort(graph.parents[node, : graph.size[node]]) for node in range(len(graph.order))]
+        return self.sparse(graph.order.copy(), parents, float(graph.score.sum()))
+
+    def sparse(self, order: np.ndarray, parents: Sequence[np.ndarray], score: float = np.nan) -> Sparse:
+        """A graph from every node's columns."""
+        joined = np.zeros((len(order), len(order)), dtype=bool)
+        for node, own in enumerate(parents):
+            owners = self._owners[own[own < len(self._owners)]]
+            joined[owners, node] = joined[node, owners] = True
+        following = np.array([(own >= len(self._owners)).any() for own in parents])
+        return Sparse(order, tuple(parents), joined, following, sum(map(len, parents)), score)
+
+
+def least_squares(moments: np.ndarray, child: int, parents: np.ndarray) -> tuple[np.ndarray, float]:
+    """The slopes of standardised parents, and the share of the child's variance that they leave."""
+    if not len(parents):
+        return np.zeros(0), 1.0
+    slopes = np.linalg.solve(moments[np.ix_(parents, parents)] + _RIDGE * np.eye(len(parents)), moments[parents, child])
+    return slopes, max(float(1 - slopes @ moments[parents, child]), _LEAST)

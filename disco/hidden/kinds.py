@@ -1,0 +1,66 @@
+"""The kind of every row of a table, by the kinds found in a part of its rows."""
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import ndtri
+from scipy.stats import rankdata
+
+from disco.hidden.columns import explained, functions_of
+from disco.hidden.common import CommonCause
+from disco.hidden.conditionals import Means, Seen, expect
+from disco.table.adjustment import Adjustment
+
+_BLOCK = 10_000  # rows at a time
+
+
+class _Known(NamedTuple):
+    """A column in the rows looked at: its values, each once, with their normal scores and levels."""
+
+    values: np.ndarray
+    normal: np.ndarray
+    codes: np.ndarray
+
+
+def kinds_of_rows(values: np.ndarray, adjustment: Adjustment | None, cause: CommonCause) -> np.ndarray:
+    """The most likely kind of every row, (rows,), from 0.
+
+    Args:
+        values, adjustment: the table, as for `common_cause`.
+        cause: kinds of rows that it found there.
+    """
+    fit = cause.fitted
+    if len(cause.rows) == len(values):
+        return fit.posterior.argmax(1)
+    free, counts, found = explained(adjustment, len(values)), values[:, cause.varied], []
+    known = [_known(*column) for column in zip(counts[cause.rows].T, cause.search.columns.codes.T, strict=True)]
+    # Means are sums of functions of the counts, so least squares on the rows looked at finds them exactly.
+    seen = _design(counts[cause.rows], free[cause.rows], known)
+    slopes = np.linalg.lstsq(seen, fit.means, rcond=None)[0]
+    for start in range(0, len(values), _BLOCK):
+        part = slice(start, start + _BLOCK)
+        codes = np.column_stack([_codes(*column) for column in zip(counts[part].T, known, strict=True)])
+        of_rows = _design(counts[part], free[part], known) @ slopes
+        means = Means(of_rows, fit.effects, fit.graph.following, np.empty((len(codes), cause.kinds)))
+        expect(Seen(of_rows[:, :0], codes, cause.search.columns.scores), means, fit.logs, fit.shares)
+        found.append(means.weights.argmax(1))
+    return np.concatenate(found)
+
+
+def _known(values: np.ndarray, codes: np.ndarray) -> _Known:
+    unique, first = np.unique(values, return_index=True)
+    return _Known(unique, ndtri((rankdata(values) - 0.5) / len(values))[first], codes[first])
+
+
+def _codes(values: np.ndarray, known: _Known) -> np.ndarray:
+    """Every count's level: that of the nearest lower one known."""
+    return known.codes[np.maximum(np.searchsorted(known.values, values, side="right") - 1, 0)]
+
+
+def _design(counts: np.ndarray, free: np.ndarray, known: list[_Known]) -> np.ndarray:
+    """What the rows are adjusted for, and all functions of all counts, (n, columns)."""
+    columns = [free]
+    for values, one in zip(counts.T, known, strict=True):
+        inside = np.clip(values, one.values[0], one.values[-1])
+        columns += functions_of(inside, np.interp(inside, one.values, one.normal), one.values[0])
+    return np.column_stack(columns)

@@ -1,0 +1,1 @@
+"""A search over orders under linear models, whose scores follow from the correlations of columns alone."""
