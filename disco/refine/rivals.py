@@ -17,7 +17,7 @@ import networkx as nx
 
 from disco.likelihood.classes import has_hurdle, normal_scores, positive_parts, zero_parts
 from disco.likelihood.design import Prior
-from disco.refine.linear import order_by_linear_models
+from disco.linear.search import order_by_linear_models
 from disco.refine.reversal import Places
 from disco.refine.scores import FAILED, NodeFit, Scores, resolve
 from disco.refine.screen import correlations
