@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import effects, experiments, hidden_causes, paper_engines, paper_results, unknown
+from benchmarks.misled import report as misled
 from benchmarks.paper_figures import FIGURES, TIMEOUTS, Figure
 from benchmarks.paper_results import Line
 from benchmarks.paper_rows import METHODS, Method, Row, Table
@@ -81,6 +82,8 @@ def report(results: Path = RESULTS) -> dict[str, str]:
         files |= {f"{name}.md": text} if text else {}
     directions = unknown.section(results / unknown.RESULTS.name) + "\n"
     contents.append("- [`unknown`](unknown.md): Directions that can and cannot be known.")
+    misleading = misled.section(results / misled.RESULTS.name) + "\n"
+    contents.append("- [`misled`](misled.md): Tables that break the model class in ordinary ways.")
     arms = experiments.section(results / experiments.RESULTS.name) + "\n"
     contents.append("- [`experiments`](experiments.md): Directions with the arms of an experiment.")
     of_effects = [module.section(results / module.RESULTS.name) for module in (effects, hidden_causes)]
@@ -89,7 +92,8 @@ def report(results: Path = RESULTS) -> dict[str, str]:
     measured = [f"- {letter}: {text}" for text, letter in machines.items()]
     machine_list = "\n".join(["## Machines", "", *(measured or ["None yet."])])
     index = "\n\n".join([HEAD.rstrip(), "\n".join(contents), methods, machine_list]) + "\n"
-    others = {"unknown.md": directions, "experiments.md": arms, "effects.md": "\n\n".join(of_effects) + "\n"}
+    others = {"unknown.md": directions, "misled.md": misleading, "experiments.md": arms}
+    others["effects.md"] = "\n\n".join(of_effects) + "\n"
     return {"README.md": index, **files, **others}
 
 

@@ -29,6 +29,18 @@ Pairs = list[tuple[str, str]]
 MOST_SCORES = 50_000  # rows of scores.csv; a longer table is not kept
 
 
+class Note(str):
+    """A caveat as a sentence, and its kind, on which programs depend; the sentence may change."""
+
+    kind: str
+
+    def __new__(cls, text: str, kind: str = "") -> "Note":
+        """A note of a kind; empty if nothing depends on it."""
+        note = super().__new__(cls, text)
+        note.kind = kind
+        return note
+
+
 @dataclass(frozen=True, eq=False)
 class Found:
     """An order with edges.
@@ -44,9 +56,9 @@ class Found:
         method: the method's name.
         choices: options, thresholds and seed, by name.
         seconds: run time; NaN if not measured.
-        notes: caveats, as sentences.
+        notes: caveats, as sentences; some have a kind (`Note`).
         misfit: node and misfit_nats, one row per node, if measured.
-        artefacts: what in the table creates edges (`disco.table.artefacts`), neither cured nor dismissed: a sentence
+        artefacts: what in the table creates edges (`disco.hidden.artefacts`), neither cured nor dismissed: a sentence
             each.
     """
 

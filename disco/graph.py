@@ -7,8 +7,8 @@ another selector of parents, or a refinement's evidence. In a union of both meth
 `found_by`, with knowledge the word `rule` (`disco.knowledge.resolved`), and if refined the word `source` of their
 direction. In a graph of several methods they have
 `methods`, the number of methods with this edge, and `is_open` if their direction is open (`disco.metrics.several`).
-The nodes of a refined graph also have `misfit_nats`. A node that is a context (`with_contexts`) has `context` and no
-position.
+The nodes of a refined graph also have `misfit_nats` and `is_poor`, whether that counts as a poor fit. A node that is a
+context (`with_contexts`) has `context` and no position.
 """
 
 import json
@@ -30,6 +30,7 @@ EDGE_NUMBERS = (
     *("decided", "p_value", "folds", "bootstrap"),
     *("methods", "is_open"),
 )
+NODE_FACTS = {"misfit_nats": float, "is_poor": bool}  # of a refinement
 _FLAGS = ("decided", "is_open")
 # In a union of both methods' graphs: both, likelihood or DISCO. With knowledge, its rule on the edge. What gives the
 # edge its direction. The levels of a context that act.
@@ -54,7 +55,7 @@ def build(order: Sequence[str], edges: pd.DataFrame, nodes: pd.DataFrame | None 
     Args:
         order: all nodes, sources first.
         edges: columns parent and child, and any of `EDGE_NUMBERS` and `EDGE_WORDS`.
-        nodes: columns node and misfit_nats, one row per node, if the misfit was measured.
+        nodes: columns node and any of `NODE_FACTS`, one row per node, if the misfit was measured.
 
     Raises:
         InputError: a node appears twice in the order, or an edge names an unknown node or runs against the order.
@@ -63,8 +64,10 @@ def build(order: Sequence[str], edges: pd.DataFrame, nodes: pd.DataFrame | None 
     graph = nx.DiGraph()
     graph.add_nodes_from((node, {"position": index + 1}) for node, index in position.items())
     if nodes is not None:
-        misfit = dict(zip(nodes["node"], nodes["misfit_nats"].astype(float), strict=True))
-        nx.set_node_attributes(graph, {node: misfit[node] for node in graph}, "misfit_nats")
+        told = nodes.set_index("node")
+        for name, kind in NODE_FACTS.items():
+            if name in told:
+                nx.set_node_attributes(graph, told[name].astype(kind)[list(graph)].to_dict(), name)
     numbers = [name for name in EDGE_NUMBERS if name in edges]
     values = edges[numbers].to_numpy(dtype=float).tolist()
     for parent, child, row in zip(edges["parent"].tolist(), edges["child"].tolist(), values, strict=True):

@@ -194,7 +194,10 @@ REFINED_MOVES = Schema(
     {"node": "node", "before": "whole", "after": "whole", "gain_nats": "loose"}, key=("node",), remedy=REFINE
 )
 REFINED_NODES = Schema(
-    {"node": "node", "levels": "whole", "misfit_nats": "loose", "misfit_per_row": "loose"}, key=("node",), remedy=REFINE
+    {"node": "node", "levels": "whole", "misfit_nats": "loose", "misfit_per_row": "loose", "is_poor": "flag"},
+    optional=("is_poor",),
+    key=("node",),
+    remedy=REFINE,
 )
 REFINED_CONTEXTS = Schema(
     {

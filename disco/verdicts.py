@@ -26,7 +26,7 @@ from disco.parents.ocs import frequencies, passes
 from disco.parents.sparse import is_sparse
 from disco.refine import Refined
 from disco.refine.reasons import is_of_kind, missed
-from disco.refine.result import EARLY, Ends, ends
+from disco.refine.result import Ends, ends
 from disco.score.removals import places
 from disco.words import how_many, plural, series, share
 
@@ -232,7 +232,7 @@ def _sources(edges: pd.DataFrame) -> str:
 def _whether_best(ended: Ends, bound: float, is_early: bool) -> str:
     """What the searches say on whether there is a better graph, or one as good; empty if they agree."""
     if is_early:
-        return f"{EARLY}: a longer one may find a better graph."
+        return "The search was ended early: a longer one may find a better graph."
     if ended.near:
         searches = f"{how_many(ended.near, 'other search', 'other searches')} ended within {bound:g} nats of it"
         return f"The graph is one of several: {searches}."

@@ -11,7 +11,7 @@ from disco.graph import CLASS, NO_SOURCE
 from disco.parents.ocs import select, tidy
 from disco.refine import Choice, Refined
 from disco.refine.evidence import decided
-from disco.refine.limits import BOUND
+from disco.refine.limits import BOUND, MISFIT
 from disco.runs import refined, results
 from disco.settings import Settings
 
@@ -130,6 +130,7 @@ def refine_by_hand(
     nats = np.array([(misfit or {}).get(node, 0.0) for node in before])
     nodes = pd.DataFrame({"node": before, "levels": 9, "misfit_nats": nats, "misfit_per_row": nats / len(run.table())})
     told = evidence(pairs, choice.bound)
+    nodes["is_poor"] = ~(nats < MISFIT)
     numbered = told.assign(**{end: told[end].map(before.index) for end in ("parent", "child")})
     told["decided"] = decided(numbered, nats, np.full(len(before), 9), choice.bound, set())
     told["source"] = np.where(told["decided"], CLASS, NO_SOURCE)

@@ -6,6 +6,7 @@ from disco.cli.saying import say, sentence
 from disco.errors import InputError
 from disco.runs import Run, artefacts
 from disco.table.artefacts import ARTEFACTS
+from disco.table.finding import Finding
 
 
 def reasons(arguments: argparse.Namespace) -> dict[str, str]:
@@ -33,9 +34,16 @@ def tell(run: Run) -> None:
     """Print the artefacts of a run's table: those that stand as warnings, the others with the reason."""
     told = artefacts.of(run)
     for one in told.standing:
-        say(sentence(f"Warning: {one}"))
+        say_finding(f"Warning: {one}", one)
     if told.standing:
         kinds = " or ".join(f"--dismiss {one.kind}=REASON" for one in told.standing)
         say(f"Until this is cured or dismissed ({kinds}), no direction is decided.")
     for kind, why in told.dismissed.items():
         say(sentence(f"Dismissed, {kind}: {why}"))
+
+
+def say_finding(words: str, one: Finding) -> None:
+    """Print a finding in these words, with the options that cure it."""
+    say(sentence(words))
+    if one.flag:
+        say(sentence(f"  Options: {one.flag}"))

@@ -5,8 +5,10 @@ import threading
 from dataclasses import asdict, replace
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
+from disco.cli.artefacts import say_finding
 from disco.cli.choices import read_part
 from disco.cli.foreground import signals
 from disco.cli.progress import Progress
@@ -17,6 +19,7 @@ from disco.hidden.artefacts import of_hidden
 from disco.progress import Event
 from disco.table.cells import names_of
 from disco.table.counts import Problem, problems
+from disco.table.finding import Finding
 from disco.table.guesses import guesses
 from disco.table.prepared import prepare
 from disco.table.quality import Quality, quality
@@ -44,8 +47,10 @@ def run(arguments: argparse.Namespace) -> None:
     part = table.loc[:, [name not in bad for name in names_of(table)]] if bad else table
     looked_at = None
     if part.size:
+        is_whole = roles is not None and not any(problem.blocking for problem in found)
         with Progress() as progress:
-            looked_at = quality(part, left_out, progress if part.size > _MANY_CELLS else None)
+            given = prepare(whole, roles, folds=None) if is_whole else part
+            looked_at = quality(given, left_out, progress if part.size > _MANY_CELLS else None)
     is_usable = bool(not bad and part.size)
     if looked_at is not None and is_usable:
         looked_at = _with_common(whole, roles, looked_at)
@@ -105,7 +110,7 @@ def _print(found: list[Problem], looked_at: Quality | None) -> None:
     for problem in sorted(found, key=lambda problem: not problem.blocking):
         say(sentence(f"{'Problem' if problem.blocking else 'Note'}: {problem.message} {problem.remedy}".rstrip()))
     for finding in looked_at.findings if looked_at else ():
-        say(sentence(f"{finding.message} {finding.advice}"))
+        say_finding(str(finding), finding)
     if not found and looked_at and not looked_at.findings:
         say("Nothing stands out.")
 
@@ -130,13 +135,16 @@ def _everything(table: pd.DataFrame, found: list[Problem], looked_at: Quality | 
     deep, rows = looked_at.depth, looked_at.rows
     return {
         **told,
-        "findings": [{**asdict(one), "columns": names[list(one.columns)]} for one in looked_at.findings],
+        "findings": [_of_finding(one, names) for one in looked_at.findings],
         "by_column": looked_at.columns.to_dict("records"),
-        "depth": {
-            name: getattr(deep, name)
-            for name in ("explained", "by_chance", "component", "rising", "falling", "together")
-        },
+        "depth": {name: value for name, value in vars(deep).items() if name not in ("columns", "rows")},
         "outlying_rows": rows[rows["is_out"]].drop(columns="is_out").to_dict("records"),
         "relations": [asdict(relation) for relation in looked_at.relations],
         "near_copies": looked_at.near.to_dict("records"),
     }
+
+
+def _of_finding(one: Finding, names: np.ndarray) -> dict[str, Any]:
+    """A finding with the names of its columns, without what it would declare: its flag says that."""
+    told = {**asdict(replace(one, roles=None)), "columns": names[list(one.columns)]}
+    return {name: value for name, value in told.items() if name != "roles"}

@@ -18,6 +18,7 @@ from disco.cli.roles import given_roles, listed, split
 from disco.cli.saying import say, sentence
 from disco.errors import InputError
 from disco.hidden.adjusting import ROLE, kinds_as_column
+from disco.refine.result import METHOD
 from disco.runs import Run, stamps
 from disco.runs.origin import FromFile, Origin
 from disco.settings import Settings
@@ -137,9 +138,7 @@ def chosen_graph(run: Run, arguments: argparse.Namespace) -> nx.DiGraph:
         if arguments.parents:
             raise InputError("--parents applies to the graph disco only; a refinement finds its own parents.")
         choice = choice_from(choice_of(run))
-        return _told(
-            read_refined(run).graph(), method="likelihood refinement", seed=choice.seed, bound_nats=choice.bound
-        )
+        return _told(read_refined(run).graph(), method=METHOD, seed=choice.seed, bound_nats=choice.bound)
     if stamps.refinement(run) and not stamps.fit(run):
         raise InputError(f"The run {run.name} has a refinement but no fit: add --graph refined.")
     selector = arguments.parents or run.settings.selector
@@ -241,9 +240,10 @@ def read_part(path: Path, arguments: argparse.Namespace) -> Part:
     roles = given_roles(arguments, names_of(table), categories)
     chosen = _chosen(table, arguments, roles)
     left_out = next((edit.rows for edit in edits if isinstance(edit, LeaveOut)), ())
-    if arguments.complete_rows and (more := _incomplete(chosen, roles, left_out)):
-        chosen = applied(chosen, (LeaveOut(more),))
-        edits, left_out = (*edits, LeaveOut(more)), with_more(left_out, len(table), positions(more, len(table)))
+    for is_asked, found in ((arguments.complete_rows, _incomplete), (arguments.unique_rows, _copies)):
+        if is_asked and (more := found(chosen, roles, left_out)):
+            left_out = with_more(left_out, len(chosen), positions(more, len(chosen)))
+            chosen, edits = applied(chosen, (LeaveOut(more),)), (*edits, LeaveOut(more))
     names = names_of(table)
     if arguments.kinds:
         added = kinds_as_column(chosen, roles)
@@ -325,6 +325,14 @@ def _incomplete(table: pd.DataFrame, roles: Roles | None, left_out: Stretches) -
         what = "not counts" if roles is None else "not counts, or not what their role needs"
         numbers = row_numbers(len(table), left_out)[bad]
         say(f"Left out {count} with cells that are {what}: {in_words(stretches(numbers))}.", to=sys.stderr)
+    return stretches(np.flatnonzero(bad) + 1)
+
+
+def _copies(table: pd.DataFrame, roles: Roles | None, left_out: Stretches) -> Stretches:
+    """The rows whose counts are those of an earlier row; says how many."""
+    bad = (table if roles is None else roles.counts(table)).duplicated().to_numpy()
+    if bad.any():
+        say(f"Left out {how_many(int(bad.sum()), 'row')} whose counts are those of an earlier row.", to=sys.stderr)
     return stretches(np.flatnonzero(bad) + 1)
 
 

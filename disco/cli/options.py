@@ -32,6 +32,7 @@ def table(command: argparse.ArgumentParser, when: str = "") -> None:
     command.add_argument(
         "--complete-rows", action="store_true", help=f"{when}leave out rows with a cell that is not a count"
     )
+    command.add_argument("--unique-rows", action="store_true", help=f"{when}leave out rows whose counts repeat a row")
     command.add_argument("--leave-out-rows", metavar="3,17-19", help=f"{when}leave out these rows, counted from 1")
     command.add_argument("--as-numbers", metavar="A,B", help=f"{when}read numbers that these columns store as text")
 
@@ -53,6 +54,12 @@ def roles(command: argparse.ArgumentParser, when: str = "") -> None:
     command.add_argument("--group", metavar="NAME", help=f"{when}column of groups; rows of a group stay together")
     command.add_argument(
         "--group-effects", action="store_true", help=f"{when}adjust for the group, as for a categorical covariate"
+    )
+    command.add_argument(
+        "--row-number", action="store_true", help=f"{when}adjust for the number of the row, as for a time"
+    )
+    command.add_argument(
+        "--blocks", type=int, metavar="50", help=f"{when}make groups of this number of blocks of consecutive rows"
     )
     command.add_argument(
         "--intervention",

@@ -43,9 +43,10 @@ def _print(target: Run, result: Refined, choice: Choice) -> None:
     say(f"{how_many(len(edges), 'edge')}, {undecided} of undecided direction; log posterior {result.score:,.1f} nats:")
     for edge in edges.itertuples():
         share = "" if edge.bootstrap != edge.bootstrap else f", {_SHARE[choice.redone]} {edge.bootstrap:.2f}"
-        rule = getattr(edge, "rule", FREE)
-        by_rule = _BY_RULE.get(rule) or ("by experiment" if edge.source == EXPERIMENT else "")
-        is_sure = by_rule or ("decided" if edge.decided else "undecided")
+        words = _BY_RULE.get(getattr(edge, "rule", FREE)) or (
+            "by experiment" if edge.source == EXPERIMENT else "decided"
+        )
+        is_sure = words if edge.decided else "undecided"
         told = {"gain": edge.gain_nats, "direction": edge.direction_nats, "robust": edge.robust_nats}
         said = ", ".join(f"{name} {_nats(value)}" for name, value in told.items())
         arrow = "--" if is_sure == "undecided" else "->"
@@ -61,11 +62,11 @@ def _print(target: Run, result: Refined, choice: Choice) -> None:
         say(sentence(f"Note: {note}"))
     say(
         f"A direction is decided if reversing the edge and leaving it out each cost at least {choice.bound:g} nats; "
-        "if reversing it costs at least half of that with a straight link; if nothing speaks against it with every "
-        f"effect linear; if the cost exceeds {TIMES:g} times the misfit of its two columns by {choice.bound:g} nats; "
-        f"if both columns have more than {FEW} levels; if less than {MOST_MISFIT:.0%} of all columns are poorly "
-        "fitted; and if no search that ended as high has the edge reversed. A gain shows that two columns are "
-        "adjacent, not which one is the cause.",
+        "if little speaks against it with every effect linear; if the cost exceeds "
+        f"{TIMES:g} times the misfit of its two columns by {choice.bound:g} nats; if both columns have more than {FEW} "
+        f"levels; if less than {MOST_MISFIT:.0%} of all columns are poorly fitted; if no search that ended as high has "
+        "the edge reversed; and if reversing it costs at least half of the bound even where columns may have other "
+        "kinds of distribution. A gain shows that two columns are adjacent, not which one is the cause.",
         to=sys.stderr,
     )
     say(

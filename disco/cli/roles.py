@@ -40,7 +40,9 @@ def given_roles(arguments: argparse.Namespace, names: Sequence[str], categories:
         exposure = _COMPUTED[arguments.exposure]
         if file.exposure not in (None, exposure):
             raise InputError(f"The exposure is given twice, as {file.exposure} and {exposure}: choose one.")
-    roles = Roles(columns, exposure, file.group_effects or arguments.group_effects, file.targets)
+    effects, row_number = file.group_effects or arguments.group_effects, file.row_number or arguments.row_number
+    blocks = file.blocks if arguments.blocks is None else arguments.blocks
+    roles = Roles(columns, exposure, effects, file.targets, row_number, blocks)
     return None if roles == Roles() else roles
 
 

@@ -44,6 +44,8 @@ def folded(graph: nx.DiGraph, groups: Mapping[str, Collection[str]]) -> nx.DiGra
             if "misfit_nats" in values:  # the worst, so that no box hides a node that the model does not fit
                 worst = max((graph.nodes[one]["misfit_nats"] for one in inside[box[node]]), key=_nan_last)
                 found.nodes[box[node]]["misfit_nats"] = worst
+            if "is_poor" in values:
+                found.nodes[box[node]]["is_poor"] = any(graph.nodes[one]["is_poor"] for one in inside[box[node]])
     for parent, child, values in sorted(graph.edges(data=True), key=_rank, reverse=True):
         ends = box.get(parent, parent), box.get(child, child)
         if ends[0] == ends[1]:

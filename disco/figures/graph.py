@@ -41,7 +41,6 @@ from disco.figures.svg import DASHED, document
 from disco.graph import CONTEXT, EXPERIMENT, has_direction
 from disco.knowledge.resolved import REQUIRED
 from disco.parents.ocs import reaches
-from disco.refine.limits import MISFIT
 from disco.words import number
 
 THIN, THICK = 1.0, 7.0  # pixels of the weakest and the strongest edge; the latter is halved with many nodes
@@ -181,8 +180,8 @@ def _nats(value: float) -> str:
 
 
 def is_missed(graph: nx.DiGraph, node: str) -> bool:
-    """Whether the model does not fit a node, by its misfit; also true if the misfit was not measurable."""
-    return not graph.nodes[node].get("misfit_nats", 0.0) < MISFIT
+    """Whether the model does not fit a node; also true if the misfit was not measurable."""
+    return bool(graph.nodes[node].get("is_poor", False))
 
 
 def node_words(graph: nx.DiGraph, node: str) -> str:

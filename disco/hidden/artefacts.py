@@ -13,9 +13,9 @@ import numpy as np
 import pandas as pd
 
 from disco.progress import SILENT, Callback, Reporter
-from disco.table import artefacts as seen
 from disco.table.adjustment import CATEGORICAL, Adjustment, Covariate
-from disco.table.artefacts import ARTEFACTS, COMMON, KINDS, READINGS, Finding
+from disco.table.artefacts import ARTEFACTS, COMMON, KINDS, READINGS, ignored, plain_artefacts
+from disco.table.finding import Finding
 from disco.table.prepared import Prepared, Table, prepare
 from disco.table.roles import Given
 from disco.words import how_many, listed
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 NAME = "kinds of rows"  # of the column with the kind of every row
 LETTERS = "ABCDEFGH"  # the kinds in it
+_SHARED = {"repeated", "serial", "depth", "closure", "filter"}  # what joins many columns as a common cause does
 _NAMED = 6
 _WEIGHTS = {"columns": 0.5, COMMON: 0.5}  # of time, about
 _FROM_IT = "Edges among them may come from it, and their directions too. "
@@ -37,14 +38,14 @@ def artefacts(
     dismissed: Collection[str] = (),
     callback: Callback | None = None,
 ) -> tuple[Finding, ...]:
-    """The artefacts of a table of any size, worst first; arguments and errors as `disco.table.artefacts.artefacts`.
+    """The artefacts of a table of any size, worst first; arguments and errors as `disco.table.artefacts.plain_artefacts`.
 
-    Where a depth stands out, no other common cause is looked for.
+    Where rows depend on each other, share a total or differ in depth, no other common cause is looked for.
     """
     reporter = Reporter(callback, _WEIGHTS, "stopped while looking for what creates edges.")
-    aside = seen.ignored(table, roles) if aside is None else aside
+    aside = ignored(table, roles) if aside is None else aside
     given = prepare(table, roles, folds=None)
-    found = seen.artefacts(given, aside=aside, dismissed=dismissed, callback=reporter.part("columns", ""))
+    found = plain_artefacts(given, aside=aside, dismissed=dismissed, callback=reporter.part("columns", ""))
     hidden = of_hidden(given, found, dismissed, reporter)
     return tuple(sorted([*found, *hidden], key=lambda one: ARTEFACTS.index(one.kind)))
 
@@ -52,7 +53,7 @@ def artefacts(
 def of_hidden(
     given: Prepared, found: Collection[Finding], dismissed: Collection[str] = (), reporter: Reporter = SILENT
 ) -> Iterator[Finding]:
-    """The finding of a common cause, or else of readings; none with a depth, which is a common cause.
+    """The finding of a common cause, or else of readings; none where something else joins many columns.
 
     Args:
         given: the table.
@@ -60,7 +61,7 @@ def of_hidden(
         dismissed: kinds not to look for.
         reporter: receives the progress, in the stage `COMMON`.
     """
-    if any(one.kind == "depth" for one in found):
+    if any(one.kind in _SHARED for one in found):
         return
     out = {column for one in found if one.kind in ARTEFACTS for column in one.columns}
     inside = [column for column in range(given.counts.shape[1]) if column not in out]
@@ -112,7 +113,7 @@ def _of_common(given: Prepared, reporter: Reporter) -> Iterator[Finding]:
     )
     if kind is not None:
         advice = "Adjust for the kinds, computed from these columns. A column that says what they are would be better."
-        yield Finding(KINDS, message, _FROM_IT + advice)
+        yield Finding(KINDS, message, _FROM_IT + advice, flag="--kinds")
     else:
         advice = "If you know it, as a gradient, a season, a batch or a depth, add it as a column and adjust for it."
         yield Finding(COMMON, message, _FROM_IT + advice)

@@ -165,18 +165,18 @@ class Design:
         names, (rows, nodes) = _named(ranks, names), ranks.shape
         along = ranks if positions is None else positions
         parts = [_node(ranks[:, node], names[node]) for node in range(nodes)]
-        value, exists, measure = _padded(parts)
+        value, exists, measure = padded(parts)
         effects = _parents(along)
         own, kinds = _blocks(beside, rows)
         widths = np.array([shape.shape[1] for _, shape in parts])
         return cls(
-            _by_node(ranks),
+            by_node(ranks),
             torch.as_tensor(value),
             torch.as_tensor(exists),
-            torch.as_tensor(_counts(ranks, value.shape[1]), dtype=torch.float64),
+            torch.as_tensor(level_counts(ranks, value.shape[1]), dtype=torch.float64),
             torch.as_tensor(measure),
             widths,
-            _by_node(effects.ranks),
+            by_node(effects.ranks),
             _columns(effects, own, rows if at_rows else 0, dtype),
             torch.as_tensor(effects.basis),
             np.concatenate([effects.width, (kinds >= 0).sum(1)]),
@@ -273,7 +273,7 @@ def _log_spread(positions: np.ndarray) -> np.ndarray:
     return np.log(np.maximum(positions.std(axis=0), 1e-9))
 
 
-def _by_node(ranks: np.ndarray) -> Tensor:
+def by_node(ranks: np.ndarray) -> Tensor:
     """Ranks, (n, d), with each node's ranks contiguous in memory."""
     return torch.tensor(np.ascontiguousarray(ranks.T), dtype=torch.int64).T
 
@@ -309,7 +309,7 @@ def _node(ranks: np.ndarray, name: str) -> tuple[np.ndarray, np.ndarray]:
     level = np.arange(len(share), dtype=float)
     mean = share @ level
     scaled = level / np.sqrt(share @ (level - mean) ** 2)
-    return scaled, _orthonormal(_shapes(level, np.bincount(ranks)), share, [np.ones_like(level), level])
+    return scaled, orthonormal(_shapes(level, np.bincount(ranks)), share, [np.ones_like(level), level])
 
 
 class _Effects(NamedTuple):
@@ -326,7 +326,7 @@ def _parents(positions: np.ndarray) -> _Effects:
     for node, column in enumerate(positions.T):
         ranks[:, node], level = pd.factorize(column, sort=True)
         level, share = level.astype(float), np.bincount(ranks[:, node]) / len(column)
-        found.append(_orthonormal(_effects(level), share, [np.ones_like(level)]))
+        found.append(orthonormal(_effects(level), share, [np.ones_like(level)]))
     width = np.array([basis.shape[1] for basis in found])
     padded = np.zeros((len(found), max(map(len, found)), WIDTH))
     for node, basis in enumerate(found):
@@ -344,12 +344,12 @@ def _blocks(beside: Beside | None, rows: int) -> tuple[np.ndarray, np.ndarray]:
     return columns.reshape(blocks, WIDTH, rows), kinds.reshape(blocks, WIDTH)
 
 
-def _counts(ranks: np.ndarray, levels: int) -> np.ndarray:
+def level_counts(ranks: np.ndarray, levels: int) -> np.ndarray:
     """The number of rows at each level, (d, levels)."""
     return np.stack([np.bincount(column, minlength=levels) for column in ranks.T])
 
 
-def _padded(parts: Sequence[tuple[np.ndarray, ...]]) -> tuple[np.ndarray, ...]:
+def padded(parts: Sequence[tuple[np.ndarray, ...]]) -> tuple[np.ndarray, ...]:
     """The results of `_node` for all nodes, padded with 0: value, exists and measure of `Design`."""
     nodes, levels = len(parts), max(len(scaled) for scaled, _ in parts)
     value, exists = np.zeros((nodes, levels)), np.zeros((nodes, levels), dtype=bool)
@@ -377,7 +377,7 @@ def _shapes(level: np.ndarray, counts: np.ndarray) -> np.ndarray:
     return np.column_stack([shapes, departures(counts, shapes)])
 
 
-def _orthonormal(columns: np.ndarray, share: np.ndarray, first: list[np.ndarray]) -> np.ndarray:
+def orthonormal(columns: np.ndarray, share: np.ndarray, first: list[np.ndarray]) -> np.ndarray:
     """The columns, orthonormal under a distribution over the levels and orthogonal to `first`, without dependent ones.
 
     Args:

@@ -6,7 +6,10 @@ held-out rows. The levels are divided into at most six groups g with about equal
 multiplies the fitted model's probability of a group by exp(Σ_f w_gf z_f), where the z_f are smooth functions of each
 parent, of the fitted mean, and of their products, and the columns of covariates. It is fitted to one half of the rows,
 with the best ridge for the other half, and its gain in log-likelihood is summed over both halves; without a gain for
-any ridge, the misfit is 0. So a node of the class has a misfit of 0 to within a nat. Boosted trees, which must first
+any ridge, the misfit is 0. So a node of the class has a misfit of 0 to within a nat. A model with few weights is tried
+too, whose gain beyond that of chance counts if it is larger: there g enters through its square, its cube and whether it
+is the lowest level alone, times linear functions of the parents. These are the usual departures, a spread and a share
+of zeros that parents move; the flexible model finds them only with more rows. Boosted trees, which must first
 learn the fitted model, detect far less misfit (benchmarks/log/2026-11-22-honest-directions.md).
 """
 
@@ -19,7 +22,7 @@ from scipy.special import ndtri
 from torch import Tensor
 
 from disco.likelihood.batch import BatchDesign, Problems
-from disco.likelihood.design import WIDTH, Design
+from disco.likelihood.design import WIDTH, Design, orthonormal
 from disco.likelihood.newton import fit
 from disco.progress import SILENT, Reporter
 from disco.table.ranks import fold_of_rows
@@ -30,9 +33,12 @@ _OWN = 24  # largest number of the rows' own columns among them
 _RIDGES = (3.0, 30.0, 300.0)
 _STEPS = 2  # further steps of Newton's method, if the first has a gain
 _FEW = 5  # a parent with at most this many levels has a free effect
+_BY_CHANCE = 2.0  # nats that the model with few weights gains in one node of the class in a hundred
 _LARGEST = 5.0  # largest absolute value in a column of unit variance, so that single rows do not dominate the fit
 _CELLS = 4_000_000  # rows × levels at a time
 _SIDE_BY_SIDE = 32  # nodes fitted per batch
+
+_Model = tuple[np.ndarray, np.ndarray, Sequence[float]]  # columns, contrasts, ridges of `_gain`
 
 
 def misfits(
@@ -63,10 +69,16 @@ def misfits(
         if not np.isfinite(expected).all():
             found.append(np.nan)
             continue
-        columns, seen = _columns(design, parents, mean), _groups(design, node)[design.ranks[:, node].numpy()]
+        groups = _groups(design, node)
+        seen, contrasts = groups[design.ranks[:, node].numpy()], helmert(groups[-1] + 1)
+        models: list[_Model] = [(_columns(design, parents, mean), contrasts, _RIDGES)]
+        if parents and len(shapes := _shapes(design, node, groups)):
+            models.append((_straight(design, parents, mean), shapes, _RIDGES[:1]))
         own = np.ones(design.rows, bool) if design.own_rows is None else design.own_rows[node].numpy() > 0
         parts = [(halves == half) & own for half in (0, 1)]
-        found.append(sum(_gain(expected, seen, columns, *both) for both in (parts, parts[::-1])))
+        both = (parts, parts[::-1])
+        gains = [sum(_gain(expected, seen, *model, *halved) for halved in both) for model in models]
+        found.append(max(gains[0], *(gain - _BY_CHANCE for gain in gains[1:]), 0.0))
     return np.array(found, dtype=float)
 
 
@@ -107,7 +119,7 @@ def _columns(design: Design, parents: Sequence[int], mean: np.ndarray) -> np.nda
             effects += [ranks == level for level in range(1, len(counts))]
             score = _standard(ranks[:, None].astype(float))[:, 0]
         else:
-            score = ndtri((np.cumsum(counts) - counts / 2) / counts.sum())[ranks]
+            score = _normal_scores(ranks)
             effects += [score, score**2, score**3, ranks]
         products += [score * other for other in (mean, *scores)]
         scores.append(score)
@@ -117,18 +129,50 @@ def _columns(design: Design, parents: Sequence[int], mean: np.ndarray) -> np.nda
     return np.column_stack([np.ones(design.rows), flexible])
 
 
+def _straight(design: Design, parents: Sequence[int], mean: np.ndarray) -> np.ndarray:
+    """A column of 1, the fitted mean and the normal score of each parent, of unit variance, (n, 2 + parents)."""
+    scores = [_normal_scores(design.parent_ranks[:, parent].numpy()) for parent in parents]
+    return np.column_stack([np.ones(design.rows), _standard(np.column_stack([mean, *scores]))])
+
+
+def _shapes(design: Design, node: int, groups: np.ndarray) -> np.ndarray:
+    """Functions of a node's groups, orthogonal to 1 and to their mean level under their shares, (functions, groups)."""
+    counts = design.counts[node][design.exists[node]].numpy()
+    rows = np.bincount(groups, counts)
+    share = rows / rows.sum()
+    level = np.bincount(groups, counts * np.arange(len(counts))) / rows
+    level = (level - share @ level) / np.sqrt(share @ (level - share @ level) ** 2)
+    is_lowest = [np.arange(len(rows)) == 0] if (groups == 0).sum() == 1 else []
+    shapes = np.column_stack([level**2, level**3, *is_lowest])
+    return orthonormal(shapes, share, [np.ones_like(share), level]).T
+
+
+def _normal_scores(ranks: np.ndarray) -> np.ndarray:
+    counts = np.bincount(ranks)
+    return ndtri((np.cumsum(counts) - counts / 2) / counts.sum())[ranks]
+
+
 def _standard(columns: np.ndarray) -> np.ndarray:
     centred = columns - columns.mean(0)
     return (centred / np.maximum(centred.std(0), 1e-9)).clip(-_LARGEST, _LARGEST)
 
 
-def _gain(expected: np.ndarray, seen: np.ndarray, columns: np.ndarray, learnt: np.ndarray, held: np.ndarray) -> float:
-    """The gain of the flexible model, fitted to the rows `learnt`, on the rows `held`, nats.
+def _gain(
+    expected: np.ndarray,
+    seen: np.ndarray,
+    columns: np.ndarray,
+    contrasts: np.ndarray,
+    ridges: Sequence[float],
+    learnt: np.ndarray,
+    held: np.ndarray,
+) -> float:
+    """The gain of a more flexible model, fitted to the rows `learnt`, on the rows `held`, nats.
 
-    Adding the same function to all groups has no effect, so the weights belong to contrasts between groups.
+    Args:
+        contrasts: functions of the groups, (functions, groups); a constant one would have no effect.
+        ridges: the best of these precisions is used.
     """
     groups, size = expected.shape[1], columns.shape[1]
-    contrasts = helmert(groups)  # (groups − 1, groups), orthonormal
     rows, offset, target = columns[learnt], expected[learnt], np.eye(groups)[seen[learnt]]
     others, start, own = columns[held], expected[held], (np.arange(held.sum()), seen[held])
     before = _log_softmax(start)[own].sum()
@@ -139,7 +183,7 @@ def _gain(expected: np.ndarray, seen: np.ndarray, columns: np.ndarray, learnt: n
     probability = np.exp(_log_softmax(offset))
     information = _information(rows, probability, contrasts)
     gradient = rows.T @ ((target - probability) @ contrasts.T)
-    steps = {ridge: _solved(information, gradient, ridge) for ridge in _RIDGES}
+    steps = {ridge: _solved(information, gradient, ridge) for ridge in ridges}
     gains = {ridge: gain(step) for ridge, step in steps.items()}
     ridge = max(gains, key=gains.__getitem__)
     weights, best = steps[ridge], max(gains[ridge], 0.0)

@@ -12,7 +12,7 @@ import pandas as pd
 
 from disco.checks import require_types
 from disco.errors import InputError
-from disco.found import Found
+from disco.found import Found, Note
 from disco.hidden.artefacts import artefacts
 from disco.knowledge import Knowledge
 from disco.methods.registry import INSTALL, METHODS, Method
@@ -77,7 +77,7 @@ def find(
         roles: roles of the columns that are not counts; a method that cannot use them says so in its notes.
         knowledge: rules on order and edges; likewise.
         callback: receives the events; returning False stops.
-        dismissed: kinds of artefacts (`disco.table.artefacts`) not to look for; the notes name those of a table of
+        dismissed: kinds of artefacts (`disco.hidden.artefacts`) not to look for; the notes name those of a table of
             counts.
 
     Raises:
@@ -89,9 +89,12 @@ def find(
         raise InputError(f"{chosen.label} needs the package {chosen.package}: {INSTALL}.")
     given, adjustment = _nodes(chosen, table, roles)
     more: dict[str, Any] = {}
-    unused = []
+    unused, aside = [], ignored(table, roles)
     if isinstance(given, Prepared) and not chosen.interventions:
+        done = None if given.adjustment is None else given.adjustment.interventions
         given, words = without_interventions(given)
+        if done is not None and len(given.counts) < len(aside):
+            aside = aside[done.arm == 0]
         adjustment = given.adjustment
         unused += [f"{chosen.label} cannot use interventions. {words}"] if words else []
     if adjustment is not None and not chosen.roles and not adjustment.is_only_arms:
@@ -103,9 +106,8 @@ def find(
     began = time.perf_counter()
     found = import_module(f"disco.methods.{chosen.module}").find(given, options, callback=callback, **more)
     seconds = time.perf_counter() - began
-    aside = ignored(table, roles)
     told = artefacts(given, aside=aside, dismissed=dismissed) if isinstance(given, Prepared) else ()
-    sentences = tuple(map(str, told))
+    sentences = tuple(Note(str(one), one.kind) for one in told)
     return dataclasses.replace(
         found,
         method=chosen.label,

@@ -15,21 +15,25 @@ certain, half of the directions with 5 nats of evidence are wrong (`benchmarks/d
 *decided* only if
 
 - the direction evidence and the edge gain reach the required bound: a direction is not surer than its edge;
-- the direction evidence reaches half of it with a straight link: the *robust evidence* is the smaller of the two;
-- with linear effects, there is no evidence against it (`linear_nats`); in that class a pair alone has no direction, and
-  only the other edges can determine one;
+- with linear effects, no more than a nat and a tenth of the direction evidence is against it (`linear_nats`); in that
+  class a pair alone has no direction, and only the other edges can determine one;
 - it exceeds three times the misfit of the two nodes (`disco.likelihood.misfit`) by the bound;
 - both nodes have more than three levels: with two or three, the class fits a node whatever its parents do;
-- less than a tenth of all nodes are poorly fitted;
-- no search that ended near the best score has the edge reversed.
+- less than a tenth of all nodes are poorly fitted: their misfit is 3 nats or more, and at least a tenth of the evidence
+  for the directions of their edges, so that the same misfit per row counts the same with any number of rows;
+- no search that ended near the best score has the edge reversed;
+- if all this holds, the *robust evidence* reaches half of the bound: the graph's lead over all rivals in which the edge
+  is reversed and every node may have another class of distribution (`disco.refine.rivals`).
 
 With interventions, the direction evidence is that of the rows without one, and without the rules of experiments. Where
 setting X leaves Y alone, Y → X and a hidden cause of both remain, and only setting Y can tell them apart.
 
-A direction fixed by knowledge, or shown by an experiment (`disco.experiments`), is decided whatever the evidence, which
-then shows how far the rows agree. Every decided direction has its *source*: knowledge, experiment, or this class.
+A direction fixed by knowledge, or shown by an experiment (`disco.experiments`), is decided whatever the direction
+evidence, which then shows how far the rows agree. There is no direction without an edge: the gain must reach the bound,
+unless knowledge requires the edge. Every decided direction has its *source*: knowledge, experiment, or this class.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
@@ -44,17 +48,19 @@ from disco.likelihood.design import STRAIGHT, Design, Prior
 from disco.likelihood.misfit import misfits
 from disco.progress import Reporter, Sketch
 from disco.refine.alike import design_effects, shared_out
-from disco.refine.limits import AGAINST, COLUMNS, FEW, HALF, MISFIT, MOST_MISFIT, TIMES
+from disco.refine.limits import AGAINST, AGAINST_SHARE, COLUMNS, FEW, HALF, MISFIT, MISFIT_SHARE, MOST_MISFIT, TIMES
 from disco.refine.prior import BEFORE
 from disco.refine.reversal import Reversal, reversals
+from disco.refine.rivals import SeveralClasses, leads
 from disco.refine.scores import SEARCHING, NodeFit, Scores, fit_alone, make_fits
 from disco.refine.search import Optimum
 from disco.refine.searches import Searched
 from disco.refine.stepwise import predicted_losses
 from disco.refine.task import Task
 from disco.refine.walks import Parents, Wanted
+from disco.table.support import is_part
 
-CLASSES = (BEFORE, BEFORE._replace(link=STRAIGHT), Prior(BEFORE.linear, 1e7, STRAIGHT))  # bent, straight, linear
+CLASSES = (BEFORE, Prior(BEFORE.linear, 1e7, STRAIGHT))  # with a bent link, with linear effects
 _FIRST = 60  # edges judged first: as many as a page draws at first
 _FINAL = 1e-4  # largest predicted gain, in nats, of the last step of a fit with reported evidence
 
@@ -68,6 +74,7 @@ class Judged(NamedTuple):
     Attributes:
         edges: `evidence`'s rows, and `decided`; with knowledge also `rule`, its rule on the edge.
         misfit: every node's misfit, nats, (d,).
+        is_poor: whether every node is poorly fitted, (d,).
         fits: the fits of the graph, by node and parents.
         made: number of node fits.
         left_out: number of edges that are supported only by similarity within groups.
@@ -75,6 +82,7 @@ class Judged(NamedTuple):
 
     edges: pd.DataFrame
     misfit: np.ndarray
+    is_poor: np.ndarray
     fits: list[dict[Parents, NodeFit]]
     made: int
     left_out: int = 0
@@ -101,16 +109,18 @@ def judge(
     def told(judged: pd.DataFrame) -> Sketch:
         return _sketch(searched, edges, judged, tells_decided).named(task.names, task.contexts)
 
-    judged, words = judging.rows(edges[:_FIRST]), "evidence: direction of every edge"
-    reporter.step("evidence", len(judged), len(edges), message=words, graph=told(judged))
+    words = "evidence: direction of every edge"
+    judged = judging.rows(edges[:_FIRST])
     if len(edges) > _FIRST:
+        reporter.step("evidence", len(judged), len(edges), message=words, graph=told(judged.assign(decided=False)))
         judged = _sorted(pd.concat([judged, judging.rows(edges[_FIRST:])]))
-        reporter.step("evidence", len(edges), len(edges), message=words, graph=told(judged))
+    judged, is_poor = judging.decided(judged)
+    reporter.step("evidence", len(edges), len(edges), message=words, graph=told(judged))
     left_out = 0
     if task.group is not None:
         judged, left_out = _likely(judged, scores)
-    made = scores.made + sum(one.made for one in judging.classes)
-    return Judged(judged, judging.misfit, scores.fits, made, left_out)
+    made = scores.made + sum(one.made for one in judging.classes) + judging.made
+    return Judged(judged, judging.misfit, is_poor, scores.fits, made, left_out)
 
 
 def _strongest_first(scores: Scores, parents: Sequence[Parents]) -> list[Predicted]:
@@ -129,23 +139,57 @@ class _Judging:
         self.found, self.scores, self.task, self.whole = searched.best.found, scores, task, whole
         self.classes = in_classes(scores, task.known)
         self.misfit = misfits(scores.design, list(enumerate(self.found.parents)), group=task.group, reporter=reporter)
+        self.effects, self.made = dict[tuple[int, int], float](), 0
         near = [end.found for end in searched.ends]
         self.elsewhere = _reversed_elsewhere(near, self.found.score - task.choice.bound)
 
     def rows(self, edges: Sequence[Predicted]) -> pd.DataFrame:
-        """`evidence`'s rows of some edges and whether each direction is decided; with knowledge also its rule."""
+        """`evidence`'s rows of some edges."""
         found, design = self.found, self.scores.design
         rows = evidence(self.scores, self.classes, found.order, found.parents, self.whole, [edge[:2] for edge in edges])
-        if self.task.group is not None and len(rows):
-            rows = shared_out(rows, design_effects(design, found.parents, rows, self.task.group), design)
-        levels = design.exists.sum(1).numpy()
-        sure = decided(rows, self.misfit, levels, self.task.choice.bound, self.elsewhere, self.task.contexts)
-        pairs = list(zip(rows["parent"], rows["child"], strict=True))
-        if (known := self.task.known) is not None:
+        if self.task.group is None or not len(rows):
+            return rows
+        effects = design_effects(design, found.parents, rows, self.task.group)
+        self.effects |= dict(zip(_pairs(rows), effects.tolist(), strict=True))
+        return shared_out(rows, effects, design)
+
+    def decided(self, rows: pd.DataFrame) -> tuple[pd.DataFrame, np.ndarray]:
+        """The rows of all edges with what decides their directions, and which nodes are poorly fitted.
+
+        With knowledge also each edge's rule.
+        """
+        task, pairs = self.task, _pairs(rows)
+        levels = self.scores.design.exists.sum(1).numpy()
+        rules = self.misfit, levels, task.choice.bound, self.elsewhere, task.contexts
+        rows = rows.assign(robust_nats=np.minimum(rows["robust_nats"], self._leads(pairs, decided(rows, *rules))))
+        if (known := task.known) is not None:
             rows["rule"] = [known.of_edge(*pair) for pair in pairs]
-        rows["source"] = [self.task.source_of(*pair, is_sure) for pair, is_sure in zip(pairs, sure, strict=True)]
-        rows["decided"] = rows["source"] != NO_SOURCE
-        return rows
+        sure, joined = decided(rows, *rules), rows["gain_nats"] >= task.choice.bound
+        rows["source"] = [
+            task.source_of(*pair, is_sure) if is_joined or task.is_required(*pair) else NO_SOURCE
+            for pair, is_sure, is_joined in zip(pairs, sure, joined, strict=True)
+        ]
+        return rows.assign(decided=rows["source"] != NO_SOURCE), poorly_fitted(self.misfit, rows)
+
+    def _leads(self, pairs: Sequence[tuple[int, int]], sure: np.ndarray) -> list[float]:
+        """The smallest lead of each edge over its rivals, ∞ where another rule leaves the direction undecided."""
+        fixed = [pair for pair in pairs if self.task.source_of(*pair, False) != NO_SOURCE]
+        counts = self.task.table.to_numpy()
+        edges = {pair for pair, is_sure in zip(pairs, sure, strict=True) if is_sure} - {*fixed}
+        parts = {pair: 0.0 for pair in edges if is_part(*(counts[:, node] for node in pair))}  # a rival is as good
+        edges -= parts.keys()
+        if not edges:
+            return [parts.get(pair, math.inf) for pair in pairs]
+        neutral = self.classes[0]
+        several = SeveralClasses(neutral, self.found.parents, self.classes[-1].design.prior)
+        least = {pair: HALF * self.task.choice.bound * self.effects.get(pair, 1.0) for pair in sorted(edges)}
+        found = parts | leads(several, self.found.order, self.found.parents, least, fixed)
+        self.made += several.made
+        return [found.get(pair, math.inf) / self.effects.get(pair, 1.0) for pair in pairs]
+
+
+def _pairs(rows: pd.DataFrame) -> list[tuple[int, int]]:
+    return list(zip(rows["parent"], rows["child"], strict=True))
 
 
 def _sketch(searched: Searched, edges: list[Predicted], judged: pd.DataFrame, tells_decided: bool) -> Sketch:
@@ -246,8 +290,8 @@ def decided(
     """Whether each direction is decided, (edges,).
 
     Args:
-        rows: the rows of `evidence`.
-        misfit: every node's misfit, nats; NaN counts as poorly fitted.
+        rows: the rows of `evidence`, of all edges.
+        misfit: every node's misfit, nats, (d,).
         levels: number of levels of every node.
         bound: nats of evidence required.
         elsewhere: edges (parent, child) that are reversed in a search ending near the best.
@@ -258,10 +302,24 @@ def decided(
     sure = rows["direction_nats"] >= bound + TIMES * (missed[parent] + missed[child])
     sure &= (rows["gain_nats"] >= bound) & (rows["robust_nats"] >= HALF * bound)
     sure &= np.minimum(levels[parent], levels[child]) > FEW
-    sure &= rows["linear_nats"] >= -AGAINST
+    sure &= rows["linear_nats"] >= -AGAINST - AGAINST_SHARE * rows["direction_nats"]
     pairs = zip(rows["parent"], rows["child"], strict=True)
     sure &= np.array([pair not in elsewhere for pair in pairs], dtype=bool)
-    return sure.to_numpy() & bool((missed[contexts:] >= MISFIT).mean() < MOST_MISFIT)
+    return sure.to_numpy() & bool(poorly_fitted(misfit, rows)[contexts:].mean() < MOST_MISFIT)
+
+
+def poorly_fitted(misfit: np.ndarray, rows: pd.DataFrame) -> np.ndarray:
+    """Whether nodes are poorly fitted, (d,).
+
+    Args:
+        misfit: every node's misfit, nats; NaN counts as poorly fitted.
+        rows: the rows of `evidence`, of all edges.
+    """
+    supported, nats = np.zeros(len(misfit)), rows["direction_nats"].fillna(0.0).clip(lower=0.0)
+    for end in ("parent", "child"):
+        np.add.at(supported, rows[end].to_numpy(int), nats)
+    missed = np.nan_to_num(misfit, nan=np.inf)
+    return (missed >= MISFIT) & (missed >= MISFIT_SHARE * supported)
 
 
 def _row(
@@ -271,7 +329,6 @@ def _row(
     found: Alone,
     own: Alone,
     bent: Alone,
-    straight: Alone,
     linear: Alone,
 ) -> tuple:
     """The numbers of one edge: its gain from `found`, its direction from the others."""
@@ -283,9 +340,8 @@ def _row(
     bic = ratio - columns * np.log(scores.design.rows) / 2
     p_value = chdtrc(columns, 2 * np.maximum(ratio, 0.0))
     direction = _lost(bent, reversal)
-    robust = np.minimum(direction, _lost(straight, reversal))
     spread = _lost(own, reversal) - direction
-    return parent, child, gain, ratio, bic, direction, robust, _lost(linear, reversal), spread, p_value
+    return parent, child, gain, ratio, bic, direction, direction, _lost(linear, reversal), spread, p_value
 
 
 def _lost(fits: Alone, reversal: Reversal) -> float:

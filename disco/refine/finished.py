@@ -7,14 +7,14 @@ from itertools import chain
 
 import pandas as pd
 
-from disco.found import Found
+from disco.found import Found, Note
 from disco.refine import stability
 from disco.refine.choice import Choice
 from disco.refine.evidence import Judged
-from disco.refine.limits import KINDS, MISFIT, MOST_MISFIT, MOST_PARENTS
+from disco.refine.limits import KINDS, MOST_MISFIT, MOST_PARENTS
 from disco.refine.memory import Drawn, End
 from disco.refine.reasons import but_known
-from disco.refine.result import EDGE_COLUMNS, METHOD, Refined
+from disco.refine.result import EDGE_COLUMNS, METHOD, POOR, Refined
 from disco.refine.searches import Searched
 from disco.refine.task import Task
 from disco.words import how_many, plural
@@ -47,6 +47,7 @@ def refined(
             "levels": design.exists.sum(1).numpy(),
             "misfit_nats": judged.misfit,
             "misfit_per_row": judged.misfit / design.rows,
+            "is_poor": judged.is_poor,
         }
     )
     nodes = nodes[task.contexts :].reset_index(drop=True)  # a context always fits, and is not among the nodes
@@ -144,7 +145,7 @@ def _crowded(edges: pd.DataFrame) -> list[str]:
 
 def _missed(nodes: pd.DataFrame, known: str = "") -> list[str]:
     """Note on poorly fitted nodes and its consequence; `known` names directions that are decided anyway."""
-    missed = nodes[~(nodes["misfit_nats"] < MISFIT)]
+    missed = nodes[nodes["is_poor"]]
     if missed.empty:
         return []
     names = ", ".join(f'"{name}"' for name in missed["node"][:_MOST_NAMED]) + " …" * (len(missed) > _MOST_NAMED)
@@ -155,4 +156,4 @@ def _missed(nodes: pd.DataFrame, known: str = "") -> list[str]:
         else "their arrows are hypotheses."
     )
     are = plural(len(missed), "is", "are")
-    return [f"{len(missed)} of {len(nodes)} columns {are} poorly fitted ({names}): {ending}"]
+    return [Note(f"{len(missed)} of {len(nodes)} columns {are} poorly fitted ({names}): {ending}", POOR)]

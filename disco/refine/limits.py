@@ -5,9 +5,11 @@ They stand apart from the computation, so that whatever only reads or shows a re
 
 BOUND = 10.0  # smallest evidence that decides a direction, nats: the reversed edge is e¹⁰ ≈ 22,000 times less likely
 MISFIT = 3.0  # smallest misfit of a poorly fitted node, nats
+MISFIT_SHARE = 0.1  # of the direction evidence of a node's edges; a smaller misfit could not overturn it
 MOST_MISFIT = 0.1  # if this share of the nodes is poorly fitted, no direction is decided
 AGAINST = 1.0  # nats of linear evidence against a direction that may be due to chance
-HALF = 0.5  # share of the bound that a direction needs with a straight link
+AGAINST_SHARE = 0.1  # of the direction evidence; as much more may be against it with linear effects
+HALF = 0.5  # share of the bound by which a graph must lead over rivals of other classes
 FEW = 3  # with at most this many levels, the class fits a node in any case
 TIMES = 3.0  # multiple of its nodes' misfit that a direction's evidence must exceed
 COLUMNS = (  # of the evidence for an edge

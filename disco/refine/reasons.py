@@ -7,8 +7,8 @@ from typing import Any
 
 import pandas as pd
 
-from disco.graph import EXPERIMENT, FREE, KNOWLEDGE
-from disco.refine.limits import AGAINST, FEW, HALF, MISFIT, MOST_MISFIT, TIMES
+from disco.graph import EXPERIMENT, FREE, KNOWLEDGE, NO_SOURCE
+from disco.refine.limits import AGAINST, AGAINST_SHARE, FEW, HALF, MOST_MISFIT, TIMES
 
 
 class Reason(Enum):
@@ -21,12 +21,12 @@ class Reason(Enum):
     UNAVAILABLE = "the direction evidence is not available"
     WEAK = "the direction evidence is below the bound"
     UNSURE = "the edge gain is below the bound"
-    FRAGILE = "the direction evidence is below half the bound with a straight link"
     FEW_LEVELS = "one of its nodes has too few levels: the class fits it in any case"
     AGAINST = "with linear effects, the evidence is against the direction"
     MISSED = "the direction evidence does not exceed the misfit of its nodes by enough"
     TABLE = "too many nodes are poorly fitted"
     ELSEWHERE = "a search that ended near the best has the edge reversed"
+    RIVAL = "a rival graph in which nodes have other classes is nearly as good"
     DECIDED = "it passes every rule"
 
 
@@ -39,10 +39,12 @@ def reason(row: Mapping[str, Any], nodes: pd.DataFrame | None, bound: float, has
         bound: nats of evidence required.
         has_artefacts: whether its `Found.artefacts` has any.
     """
-    if row.get("rule", FREE) != FREE:
-        return Reason.KNOWN
-    if row.get("source") == EXPERIMENT:
-        return Reason.SHOWN
+    is_ruled = row.get("rule", FREE) != FREE
+    source = row.get("source", KNOWLEDGE if is_ruled else NO_SOURCE)
+    if source in (KNOWLEDGE, EXPERIMENT):
+        return Reason.KNOWN if source == KNOWLEDGE else Reason.SHOWN
+    if is_ruled:
+        return Reason.UNSURE
     if has_artefacts:
         return Reason.ARTEFACT
     direction, robust, linear = (float(row[f"{name}_nats"]) for name in ("direction", "robust", "linear"))
@@ -53,11 +55,11 @@ def reason(row: Mapping[str, Any], nodes: pd.DataFrame | None, bound: float, has
     rules = {
         Reason.WEAK: direction < bound,
         Reason.UNSURE: not row["gain_nats"] >= bound,
-        Reason.FRAGILE: robust < HALF * bound,
         Reason.FEW_LEVELS: not min(_of(nodes, row, "levels")) > FEW,
-        Reason.AGAINST: linear < -AGAINST,
+        Reason.AGAINST: linear < -AGAINST - AGAINST_SHARE * direction,
         Reason.MISSED: not direction >= asked(row, nodes, bound),
         Reason.TABLE: not is_of_kind(nodes),
+        Reason.RIVAL: robust < HALF * bound,
         Reason.ELSEWHERE: not row["decided"],
     }
     return next((rule for rule, fails in rules.items() if fails), Reason.DECIDED)
@@ -75,9 +77,10 @@ def _of(nodes: pd.DataFrame, row: Mapping[str, Any], column: str) -> tuple[float
 
 
 def missed(nodes: pd.DataFrame) -> pd.DataFrame:
-    """The poorly fitted nodes, worst first, including those without a misfit."""
-    found = nodes[~(nodes["misfit_nats"] < MISFIT)]
-    return found.sort_values("misfit_nats", ascending=False, na_position="first", kind="stable", ignore_index=True)
+    """The poorly fitted nodes, worst first, including those whose misfit could not be measured."""
+    return nodes[nodes["is_poor"]].sort_values(
+        "misfit_nats", ascending=False, na_position="first", kind="stable", ignore_index=True
+    )
 
 
 def but_known(edges: pd.DataFrame) -> str:

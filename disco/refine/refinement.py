@@ -10,6 +10,7 @@ import pandas as pd
 from disco.checks import require_types
 from disco.cluster import check_memory, each
 from disco.experiments import contrasts, remarks
+from disco.found import Note
 from disco.hidden.artefacts import artefacts
 from disco.knowledge import Knowledge
 from disco.likelihood.batch import Problems
@@ -37,14 +38,21 @@ from disco.table.prepared import Table, prepare
 from disco.table.roles import Given
 from disco.words import how_many
 
-_CUT = f"{EARLY}, after {{done}}. A longer one may find a better graph."
+_CUT = "The search was ended early, after {done}. A longer one may find a better graph."
 _LATE = " The time limit of {seconds:g} s was over before the first search began, so the graph is a first one."
 _PART = (
     "Searched on {rows:,} of {many:,} rows, spread evenly over the rows' totals. The gains of the edges are those of "
     "{of} rows; directions, bootstrap tables and parts left out are judged on those searched."
 )
 _DRAWS_CUT = "Ended early, after {done:,} of {asked:,} bootstrap tables."
-WEIGHTS = {"screen": 0.1, "prior": 0.1, "search": 0.35, "evidence": 0.15, "bootstrap": 0.3}  # of time, about
+WEIGHTS = {
+    "artefacts": 0.1,
+    "screen": 0.1,
+    "prior": 0.1,
+    "search": 0.35,
+    "evidence": 0.15,
+    "bootstrap": 0.3,
+}  # of time, about
 
 
 @threads_at_the_rows()
@@ -72,7 +80,7 @@ def refine(
         knowledge: rules that every order and graph obeys, including those on drawn rows.
         callback: receives the events, and stops by returning False.
         memory: a file for finished searches, so that the same call continues after an interruption.
-        dismissed: kinds of artefacts (`disco.table.artefacts`) not to look for; any other leaves directions undecided.
+        dismissed: kinds of artefacts (`disco.hidden.artefacts`) not to look for; any other leaves directions undecided.
 
     Raises:
         InputError: an argument cannot be used, the order or the edges have other columns than the table, or it needs
@@ -93,7 +101,7 @@ def refine(
         whole = whole_design(given, settings)
         notes.append(_PART.format(rows=len(rows), many=many, of="those" if whole is None else "all"))
         given, aside = given.take(rows), aside.iloc[rows] if len(aside) else aside
-    found = artefacts(given, aside=aside, dismissed=dismissed)
+    found = artefacts(given, aside=aside, dismissed=dismissed, callback=reporter.part("artefacts", ""))
     given, columns = contexts_as_columns(given)
     task = Task.of(given.counts, choice, settings, order, edges, given.adjustment, knowledge, shown, columns)
     candidates = _candidates(task, reporter)
@@ -118,7 +126,7 @@ def _searched(
     notes = list[str]()
     if reporter.has_enough:
         late = _LATE.format(seconds=task.choice.seconds) if searched.is_late and task.choice.seconds else ""
-        notes.append(_CUT.format(done=how_many(len(searched.ends), "search", "searches")) + late)
+        notes.append(Note(_CUT.format(done=how_many(len(searched.ends), "search", "searches")) + late, EARLY))
     (judged,) = each(_judged, (task, whole), [(searched, tells_decided)], reporter)
     moved = None if task.order is None else next(each(_moved, (task,), [searched], reporter))
     again = _again(task, searched, judged, reporter)

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import networkx as nx
 import pandas as pd
 
-from disco.found import Found
+from disco.found import Found, Note
 from disco.graph import CLASS, NO_SOURCE
 from disco.refine.limits import COLUMNS, KINDS
-from disco.table.artefacts import Finding
+from disco.table.finding import Finding
 
 if TYPE_CHECKING:
     from disco.effects.answers import Effect
@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from disco.table.roles import Given
 
 METHOD = "likelihood refinement"
-EARLY = "The search was ended early"  # begins a note
+WITH_FIT = f"{METHOD} and DISCO"  # the union with the graph of a fit
+EARLY, POOR = "early", "poor fit"  # kinds of notes: the search was ended early; nodes are poorly fitted
 _SAME = 0.05  # nats by which scores of the same graph may differ, since each fit stops slightly before its optimum
 EDGE_COLUMNS = (*COLUMNS[:-1], "decided", "source", "p_value", *KINDS)
 
@@ -36,7 +37,7 @@ class Refined:
             experiment, class, or empty. With knowledge also `rule`, its rule on the edge: required, fixed (only this
             direction is allowed) or free. The notes name missing evidence and poorly fitted nodes.
             `misfit` has the columns node, levels, misfit_nats and misfit_per_row (`disco.likelihood.misfit`), NaN if
-            not available; None in refinements older than the misfit.
+            not available, and is_poor, whether the node counts as poorly fitted; None in refinements that are older.
         starts: one row per start and sweep: start, sweep, score.
         best: the start of the search that found this graph.
         score: the graph's log posterior in nats, up to a constant (`disco.refine.scores`).
@@ -83,7 +84,7 @@ class Refined:
     @property
     def is_early(self) -> bool:
         """Whether the search was ended before it was done."""
-        return any(note.startswith(EARLY) for note in self.notes)
+        return any(getattr(note, "kind", "") == EARLY for note in self.notes)
 
     def having(self, **changes: Any) -> "Refined":
         """A copy with some attributes of its graph (`found`) replaced."""
@@ -137,7 +138,7 @@ def withheld(result: Refined, artefacts: Sequence[Finding]) -> Refined:
     edges = result.edges
     source = edges["source"].where(edges["source"] != CLASS, NO_SOURCE)
     edges = edges.assign(decided=source != NO_SOURCE, source=source)
-    return result.having(edges=edges, artefacts=tuple(map(str, artefacts)))
+    return result.having(edges=edges, artefacts=tuple(Note(str(one), one.kind) for one in artefacts))
 
 
 class Ends(NamedTuple):

@@ -49,12 +49,12 @@ def reversals(
         only: the edges (parent, child) to reverse; None for all.
     """
     graph = nx.DiGraph((parent, child) for child, nodes in enumerate(parents) for parent in nodes)
-    places = _Places(scores, order)
+    places = Places(scores, order)
     now = resolve([(scores, scores.walk(node, places.allowed[node], parents[node])) for node in range(len(parents))])
 
     def best(edge: tuple[int, int]) -> Walk[Reversal]:
         found = []
-        for changed in [places.changed(edge, other) for other in reversed_orders(order, graph, edge, scores.rules)]:
+        for changed in [places.changed(other) for other in reversed_orders(order, graph, edge, scores.rules)]:
             fits = yield from together([scores.walk(*one, now[one[0]].parents) for one in changed.items()])
             lost, here, there = 0.0, {}, {}
             for node, fitted in zip(changed, fits, strict=True):
@@ -67,7 +67,7 @@ def reversals(
     return resolve([(scores, best(edge)) for edge in (graph.edges if only is None else only)])
 
 
-class _Places:
+class Places:
     """An order, and what other orders change in it.
 
     Attributes:
@@ -82,11 +82,10 @@ class _Places:
         self._one, self._two = np.array(pairs, dtype=int).reshape(-1, 2).T
         self._is_first = self._place[self._one] < self._place[self._two]
 
-    def changed(self, edge: tuple[int, int], order: Sequence[int]) -> dict[int, Allowed]:
-        """The candidates before each node that has others in an order, along it; outside the edge it is the same."""
-        first, last = (int(self._place[node]) for node in edge)
-        new = self._place.copy()
-        new[order[first : last + 1]] = np.arange(first, last + 1)
+    def changed(self, order: Sequence[int]) -> dict[int, Allowed]:
+        """The candidates before each node that has others in another order, along that order."""
+        new = np.empty_like(self._place)
+        new[order] = np.arange(len(new))
         turned = np.flatnonzero((new[self._one] < new[self._two]) != self._is_first)
         place = new.tolist()
         moved = sorted({*self._one[turned].tolist(), *self._two[turned].tolist()}, key=place.__getitem__)

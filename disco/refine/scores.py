@@ -34,7 +34,7 @@ from disco.refine.walks import Parents, Result, Walk, Wanted, together
 AGAINST = 12.0  # nats: cost of an edge against the whole length of an order, before fitting; as in simulated designs
 MOST_AGAINST = 5.0  # nats: half of the bound for deciding a direction, so that an order cannot overrule a decided one
 SEARCHING = 0.05  # largest predicted gain of a fit's last Newton step, nats; the step is still taken
-_FAILED = -1e9  # nats: stands for a score that is not finite; no search ends there
+FAILED = -1e9  # nats: stands for a score that is not finite; no search ends there
 _ALONE = 64  # fits per batch
 _OF_MANY_ROWS = 4  # fits of a table without columns at the rows, between two chances to stop: about a second
 _BATCH_CELLS = 8_000_000  # columns × rows of a batch of fits
@@ -62,7 +62,7 @@ class NodeFit:
     @property
     def available(self) -> bool:
         """Whether the fit has a finite score."""
-        return self.score > _FAILED / 2
+        return self.score > FAILED / 2
 
 
 class Steps(NamedTuple):
@@ -336,6 +336,6 @@ def _apart(
         if not (np.isfinite(score) and np.isfinite(ll[number])):
             any_more, any_less = np.where(np.isneginf(worth), -np.inf, np.inf), np.full_like(found.loss, -np.inf)
             theta_0, steps = np.zeros_like(found.theta), Steps(np.zeros_like(steps.add), np.zeros_like(steps.drop))
-            found = NodeFit(parents, np.nan, _FAILED, theta_0, any_more, any_less)
+            found = NodeFit(parents, np.nan, FAILED, theta_0, any_more, any_less)
         kept.append((found, steps))
     return kept

@@ -138,15 +138,15 @@ def _open(scores: Scores, before: Sequence[int], node: int) -> list[int]:
     return [other for other in before if other not in known and other not in never]
 
 
-def correlations(design: Design) -> np.ndarray:
-    """Correlations of the √ranks given the rows' own columns, (d, d)."""
-    standard = _standardised(design)
+def correlations(design: Design, values: np.ndarray | None = None) -> np.ndarray:
+    """Correlations of the √ranks, or of other values (n, d), given the rows' own columns, (d, d)."""
+    standard = _standardised(design, values)
     return standard.T @ standard / design.rows
 
 
-def _standardised(design: Design) -> np.ndarray:
-    """The standardised √ranks without what the rows' own columns explain, (n, d)."""
-    roots, own = np.sqrt(design.parent_ranks.numpy()), _own(design)
+def _standardised(design: Design, values: np.ndarray | None = None) -> np.ndarray:
+    """The standardised √ranks, or other values, without what the rows' own columns explain, (n, d)."""
+    roots, own = np.sqrt(design.parent_ranks.numpy()) if values is None else values, _own(design)
     if own.shape[1]:
         around = np.column_stack([np.ones(design.rows), own])
         roots = roots - around @ np.linalg.lstsq(around, roots, rcond=None)[0]

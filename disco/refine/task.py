@@ -130,6 +130,10 @@ class Task:
         told = NO_SOURCE if self.learnt is None else self.learnt.source_of(parent, child)
         return told or (CLASS if is_sure else NO_SOURCE)
 
+    def is_required(self, parent: int, child: int) -> bool:
+        """Whether knowledge requires an edge."""
+        return self.known is not None and bool(self.known.required[parent, child])
+
     def kept(self, order: list[int]) -> list[int]:
         """The order itself, or the nearest one that obeys the rules."""
         return order if self.rules is None else self.rules.sorted(order)

@@ -8,6 +8,7 @@ import pandas as pd
 
 from disco import __version__
 from disco.errors import printable
+from disco.refine.result import METHOD, WITH_FIT
 from disco.runs import artefacts, stamps
 from disco.runs.folder import Run
 from disco.runs.refined import choice_from, choice_of, read_refined
@@ -48,7 +49,7 @@ def about(run: Run, method: str, *, seed: int | None = None, **chosen: float | s
 
 def _verdict(run: Run, method: str) -> dict[str, str]:
     """How sure the directions of a refinement are, if the method is one."""
-    if "likelihood" not in method or not stamps.refinement(run):
+    if method not in (METHOD, WITH_FIT) or not stamps.refinement(run):
         return {}
     found = of_refinement(read_refined(run), choice_from(choice_of(run)).bound)
     return {"verdict": f"{found.text} {found.advice}"}

@@ -1,6 +1,6 @@
 """artefacts.json: what in a run's table creates edges (`disco.hidden.artefacts`), and why some of it was dismissed.
 
-    {"found": [{"kind": "depth", "message": "Totals explain …", "advice": "Edges may …"}],
+    {"found": [{"kind": "depth", "message": "Totals explain …", "advice": "Edges may …", "flag": "--exposure total"}],
      "dismissed": {"depth": "The plots are of one size."}}
 
 Results are stored without regard to it, and read with it: while an artefact stands, no direction is decided.
@@ -18,13 +18,14 @@ from disco.files import read_record, unwritten, write_json
 from disco.hidden.artefacts import artefacts
 from disco.runs.folder import Run
 from disco.schema import record
-from disco.table.artefacts import ARTEFACTS, Finding
+from disco.table.artefacts import ARTEFACTS
+from disco.table.finding import Finding
 from disco.table.roles import Given
 
 FILE = "artefacts.json"
 LONGEST_REASON = 300  # characters
 _LONGEST = 1000
-_SHOWN = ("kind", "message", "advice")
+_SHOWN = ("kind", "message", "advice", "flag")
 
 
 @dataclass(frozen=True)
@@ -101,8 +102,8 @@ def of(run: Run) -> Artefacts:
 
 
 def _finding(told: Mapping[str, str]) -> Finding:
-    kind, message, advice = (printable(told[name], _LONGEST) for name in _SHOWN)
-    return Finding(kind, message, advice)
+    kind, message, advice = (printable(told[name], _LONGEST) for name in ("kind", "message", "advice"))
+    return Finding(kind, message, advice, flag=printable(told.get("flag", ""), _LONGEST))  # new: older runs have none
 
 
 def sentences(run: Run) -> tuple[str, ...]:

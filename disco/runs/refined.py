@@ -5,7 +5,7 @@ refined_edges.csv   parent, child and the evidence for each edge, strongest firs
 refined_starts.csv  start, sweep, score
 refined_orders.csv start, position, node: every search's final order
 refined_tables.csv table, parent, child: the graph of every bootstrap table; missing in older ones
-refined_nodes.csv   node, levels, misfit_nats, misfit_per_row; missing in older ones
+refined_nodes.csv   node, levels, misfit_nats, misfit_per_row, is_poor; missing in older ones
 refined_contexts.csv context, level, node and the evidence for this effect; only with contexts
 refined_moves.csv   node, its position before and after, gain_nats; only with an earlier order
 refined.json        the choice, the best start, its score; written last
@@ -18,6 +18,7 @@ import dataclasses
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import starmap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,8 +31,8 @@ from disco.errors import InputError, printable
 from disco.files import read_json, read_record, unwritten, write_frame, write_json
 from disco.graph import CLASS, FREE, KNOWLEDGE, NO_SOURCE
 from disco.refine import Choice, Refined
-from disco.refine.limits import MOST_PARENTS
-from disco.refine.result import EDGE_COLUMNS, METHOD, withheld
+from disco.refine.limits import MISFIT, MOST_PARENTS
+from disco.refine.result import EARLY, EDGE_COLUMNS, METHOD, POOR, withheld
 from disco.runs import artefacts
 from disco.runs.folder import Run
 from disco.schema import REFINE, Schema, check_order, damaged, fits, read, record, shown
@@ -44,6 +45,7 @@ FRAMES = ("nodes", "moves", "orders", "tables", "contexts")  # attributes of a r
 _MOST_SWEEPS, _MOST_SEARCHES = 1_000_000, 10_000
 _MOST_EFFECTS = 10_000  # of contexts on a node
 _MOST_NOTES, _LONGEST_NOTE = 1000, 1000
+_OLDER_WORDS = {EARLY: "The search was ended early", POOR: "poorly fitted"}  # of notes without kinds
 _CHECK_BYTES = 1 << 24
 _BAND = {"observed": "loose", "low": "loose", "middle": "loose", "high": "loose"}
 _CHECKED = {  # columns of the frames of a model check
@@ -66,6 +68,7 @@ class _Head:
     fits: int
     edges: int | None = None  # missing in older refinements
     notes: list[str] = field(default_factory=list)
+    kinds: list[str] = field(default_factory=list)  # of the notes; missing in older refinements
 
 
 def save(folder: Path, result: Refined, choice: Choice) -> None:
@@ -80,7 +83,7 @@ def save(folder: Path, result: Refined, choice: Choice) -> None:
         if frame is not None:
             write_frame(folder / f"refined_{name}.csv", frame)
     told = {"best": result.best, "score": result.score, "candidates": result.candidates, "fits": result.fits}
-    head = {"choice": dataclasses.asdict(choice), **told, "edges": len(result.edges), "notes": result.notes}
+    head = {"choice": dataclasses.asdict(choice), **told, "edges": len(result.edges), **_notes(result)}
     write_json(folder / "refined.json", head)
 
 
@@ -110,8 +113,8 @@ def read_refined(run: Run) -> Refined:
         edges=_edges(graph.edges),
         method=METHOD,
         choices=head.choice,
-        notes=tuple(printable(note, _LONGEST_NOTE) for note in head.notes[:_MOST_NOTES]),
-        misfit=_every(folder / "refined_nodes.csv", schema.REFINED_NODES, nodes),
+        notes=tuple(starmap(found.Note, zip(_printable(head.notes), _kinds(head), strict=False))),
+        misfit=_misfit(folder / "refined_nodes.csv", nodes),
     )
     result = Refined(
         graph,
@@ -128,6 +131,21 @@ def read_refined(run: Run) -> Refined:
     return withheld(result, artefacts.of(run).standing)
 
 
+def _notes(result: Refined) -> dict[str, list[str]]:
+    return {"notes": list(result.notes), "kinds": [getattr(note, "kind", "") for note in result.notes]}
+
+
+def _printable(notes: Sequence[str]) -> list[str]:
+    return [printable(note, _LONGEST_NOTE) for note in notes[:_MOST_NOTES]]
+
+
+def _kinds(head: _Head) -> list[str]:
+    """The kind of every note; older refinements have their words alone."""
+    if len(head.kinds) == len(head.notes):
+        return head.kinds
+    return [next((kind for kind, words in _OLDER_WORDS.items() if words in note), "") for note in head.notes]
+
+
 def _edges(edges: pd.DataFrame) -> pd.DataFrame:
     """The edges with all columns of evidence; in older refinements, none is decided without direction evidence."""
     if "robust_nats" not in edges:
@@ -136,6 +154,14 @@ def _edges(edges: pd.DataFrame) -> pd.DataFrame:
         by_rule = edges["rule"] != FREE if "rule" in edges else np.zeros(len(edges), dtype=bool)
         edges["source"] = np.select([by_rule, edges["decided"]], [KNOWLEDGE, CLASS], NO_SOURCE)
     return edges.reindex(columns=[*EDGE_COLUMNS, *(["rule"] if "rule" in edges else [])])
+
+
+def _misfit(path: Path, nodes: Sequence[str]) -> pd.DataFrame | None:
+    """The misfit of the nodes; in older refinements, a poor fit did not depend on the evidence."""
+    told = _every(path, schema.REFINED_NODES, nodes)
+    if told is None or "is_poor" in told:
+        return told
+    return told.assign(is_poor=~(told["misfit_nats"] < MISFIT))
 
 
 def _every(path: Path, schema: Schema, nodes: Sequence[str]) -> pd.DataFrame | None:

@@ -57,7 +57,7 @@ REFINE = Work(  # older versions of DISCO refined without a status
     "refine",
     "refinement",
     "refining_status.json",
-    ("screen", "prior", "search", "evidence", "bootstrap"),
+    ("artefacts", "screen", "prior", "search", "evidence", "bootstrap"),
     result="refined.json",
 )
 COMPARE = Work("compare", "comparison", "comparing_status.json", ("methods",), result="compare.csv")

@@ -1,18 +1,23 @@
 """Artefacts: what in a table creates edges that no cause explains, worst first, each with its cure.
 
 - *relation*: a column is calculated from others;
+- *repeated*: rows are exact copies of others (`disco/table/repeated.py`);
+- *serial*: rows resemble their neighbours (`disco/table/serial.py`);
 - *depth*: the rows differ in depth, effort or volume, and no exposure is declared (`disco/table/depth.py`);
+- *closure*: columns share a total that hardly varies (`disco/table/closure.py`);
+- *filter*: rows were kept by their total (`disco/table/filters.py`);
 - *identifier*: a column numbers or names the rows;
 - *covariate*: a column that is neither a count nor adjusted for, such as a batch, a group or an age, goes with several;
 - *near*: two columns are near copies.
 
-`disco.hidden.artefacts` adds *kinds*, *common* and *readings*: kinds of rows, other common causes that are not in the
-table, and counts that are readings of rates.
-Until an artefact is cured or dismissed, no direction is decided by the model class (`disco.refine`).
+A table is judged with what is declared: as rates with an exposure, freed of covariates, contexts and arms, and without
+what rows of a group share. `disco.hidden.artefacts` adds *kinds*, *common* and *readings*: kinds of rows, other common
+causes that are not in the table, and counts that are readings of rates. Until an artefact is cured or dismissed, no direction is decided by the model class
+(`disco.refine`).
 """
 
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -21,55 +26,38 @@ from scipy.special import chdtrc
 from disco.checks import require_types
 from disco.errors import InputError, printable
 from disco.progress import SILENT, Callback, Reporter
-from disco.table.adjustment import CATEGORICAL, CONTINUOUS, Adjustment
-from disco.table.depth import Depth, depth
+from disco.table import row_findings
+from disco.table.adjusted import freed
+from disco.table.adjustment import CONTINUOUS, Adjustment
+from disco.table.depth import depth
+from disco.table.finding import Finding, without
 from disco.table.guesses import Guess, guesses
 from disco.table.identifiers import identifiers
 from disco.table.prepared import Prepared, Table, prepare
 from disco.table.relations import Relation, near_copies, relations
+from disco.table.repeated import copies
 from disco.table.roles import Given, Roles
 from disco.words import how_many, listed, plural
 
 COMMON, KINDS, READINGS = "common", "kinds", "readings"  # looked for by `disco.hidden.artefacts`
-ARTEFACTS = ("relation", "depth", KINDS, COMMON, READINGS, "identifier", "covariate", "near")
+ARTEFACTS = (
+    *("relation", "repeated", "serial", "depth", "closure", "filter"),
+    *(KINDS, COMMON, READINGS, "identifier", "covariate", "near"),
+)
 _LEVEL = 0.001  # of the tests of columns left aside, for all of them together
 _PARTS = 10  # of a continuous one
 _LEAST_SHIFTED = 2  # columns: an edge needs two ends
 _NAMED = 6
 
 
-@dataclass(frozen=True)
-class Finding:
-    """One thing that stands out in a table.
-
-    Attributes:
-        kind: one of `ARTEFACTS`, or of those of `disco.table.quality`.
-        message: what was found, with its numbers: one sentence.
-        advice: what to do, in one or two sentences.
-        columns: the columns to leave out, if that is the advice, by position among the counts.
-        rows: numbers of the rows to look at, from 1 in the table as loaded.
-        aside: the columns to adjust for, if that is the advice, by name.
-    """
-
-    kind: str
-    message: str
-    advice: str
-    columns: tuple[int, ...] = ()
-    rows: tuple[int, ...] = ()
-    aside: tuple[str, ...] = ()
-
-    def __str__(self) -> str:
-        return f"{self.message} {self.advice}"
-
-
-def artefacts(
+def plain_artefacts(
     table: Table,
     roles: Given | None = None,
     aside: pd.DataFrame | None = None,
     dismissed: Collection[str] = (),
     callback: Callback | None = None,
 ) -> tuple[Finding, ...]:
-    """The artefacts of a table of any size, worst first.
+    """The artefacts of a table of any size that need no model, worst first.
 
     Args:
         table: counts, one column per node, and the columns with other roles.
@@ -86,23 +74,61 @@ def artefacts(
         raise InputError(f"There is no artefact {printable(unknown[0], 40)!r}; the kinds are {', '.join(ARTEFACTS)}.")
     if not {*ARTEFACTS} - {*dismissed}:
         return ()
-    reporter = Reporter(callback, {"depth": 0.8, "near": 0.2}, "stopped while looking for what creates edges.")
-    reporter.step("depth", 0, 1)
+    reporter = Reporter(
+        callback, {"rows": 0.3, "depth": 0.5, "near": 0.2}, "stopped while looking for what creates edges."
+    )
+    reporter.step("rows", 0, 1)
     given = prepare(table, roles, folds=None)
+    aside = ignored(table, roles) if aside is None else aside
+    checks = _checks(given, aside, reporter)
+    return tuple(found for kind in ARTEFACTS if kind not in dismissed for found in checks[kind]())
+
+
+def _checks(given: Prepared, aside: pd.DataFrame, reporter: Reporter) -> dict[str, Callable[[], Iterable[Finding]]]:
+    """What looks for each kind."""
     counts, names = given.counts, list(given.counts.columns)
-    values = counts.to_numpy()
+    values, adjustment = counts.to_numpy(), given.adjustment
     varied = np.flatnonzero(np.ptp(values, axis=0) > 0) if len(values) else np.arange(0)
     exact = relations(Prepared(counts.iloc[:, varied])) if len(varied) else []
-    is_of_depth = "depth" not in dismissed and (given.adjustment is None or given.adjustment.exposure is None)
-    aside = ignored(table, roles) if aside is None else aside
-    found = (
-        *of_relations(names, exact),
-        *(of_depth(depth(_within(values, given.adjustment), reporter, "depth")) if is_of_depth else ()),
-        *_of_identifiers(counts),
-        *_of_covariates(counts, aside),
-        *of_near(names, near(counts, exact, reporter, "near")),
-    )
-    return tuple(one for one in found if one.kind not in dismissed)
+    named = identifiers(counts)
+    exposure, group = (None, None) if adjustment is None else (adjustment.exposure, adjustment.group)
+    measured = [at for at in varied if at not in named]
+    calculated = {names.index(relation.columns[0]) for relation in exact}
+    rates = freed(values, adjustment)
+
+    @cache
+    def repeated() -> tuple[Finding, ...]:
+        free = [at for at in measured if at not in calculated]
+        return tuple(row_findings.of_repeated(values[:, free], group))
+
+    @cache
+    def covariates() -> tuple[Finding, ...]:
+        return tuple(_of_covariates(counts, aside))
+
+    @cache
+    def once() -> np.ndarray:  # what copies of rows would make of an order or a total is not said again
+        return ~copies(values[:, measured]) if repeated() else np.ones(len(values), bool)
+
+    def serial() -> Iterator[Finding]:
+        part, beside = given.take(once()), aside[[name for one in covariates() for name in one.aside]]
+        beside = beside[once()] if len(beside) else beside
+        return row_findings.of_serial(part.counts.iloc[:, measured], part.adjustment, beside)
+
+    def deep() -> Iterator[Finding]:
+        if exposure is None:
+            yield from row_findings.of_depth(depth(rates, reporter, "depth"), counts, adjustment)
+
+    return {
+        "relation": lambda: of_relations(names, exact),
+        "repeated": repeated,
+        "serial": serial,
+        "depth": deep,
+        "closure": lambda: row_findings.of_closure(counts, rates, exposure),
+        "filter": lambda: row_findings.of_filter(values[once()]),
+        "identifier": lambda: _of_identifiers(names, named),
+        "covariate": covariates,
+        "near": lambda: of_near(names, near(counts, exact, reporter, "near")),
+    }
 
 
 def ignored(table: Table, roles: Given | None) -> pd.DataFrame:
@@ -111,19 +137,6 @@ def ignored(table: Table, roles: Given | None) -> pd.DataFrame:
         return pd.DataFrame()
     roles = roles if isinstance(roles, Roles) else Roles(roles)
     return table[[name for name in roles.named("ignore") if name in table]]
-
-
-def _within(values: np.ndarray, adjustment: Adjustment | None) -> np.ndarray:
-    """The counts without what the declared categories shift: each column with the same mean in every level."""
-    for covariate in () if adjustment is None else adjustment.covariates:
-        if covariate.kind == CATEGORICAL:
-            codes, levels = covariate.values.astype(int), len(covariate.levels)
-            sums = np.zeros((levels, values.shape[1]))
-            np.add.at(sums, codes, values)
-            means = sums / np.maximum(np.bincount(codes, minlength=levels), 1)[:, None]
-            shift = np.divide(values.mean(axis=0), means, out=np.ones_like(means), where=means > 0)
-            values = values * shift[codes]
-    return values
 
 
 def near(counts: pd.DataFrame, exact: Sequence[Relation], reporter: Reporter = SILENT, stage: str = "") -> pd.DataFrame:
@@ -142,32 +155,20 @@ def of_relations(names: Sequence[str], exact: Sequence[Relation]) -> Iterator[Fi
         others = f" There are {len(exact) - 1:,} more such relations." if len(exact) > 2 else ""
         others = f" {exact[1].sentence}" if len(exact) == 2 else others
         advice = "An edge between such columns reflects arithmetic, not cause: leave out one column of each relation."
-        yield Finding("relation", f"{exact[0].sentence}{others}", advice, out)
+        flag = without([names[at] for at in out])
+        yield Finding("relation", f"{exact[0].sentence}{others}", advice, out, flag=flag)
 
 
-def of_depth(deep: Depth) -> Iterator[Finding]:
-    """The finding of a depth that is not declared; none if it does not stand out."""
-    if deep.stands_out:
-        of = " of the counts above 0" if deep.is_above else ""
-        yield Finding(
-            "depth",
-            f"Totals{of} explain {deep.explained:.0%} of what these columns share (shuffled tables: up to "
-            f"{deep.by_chance:.0%}).",
-            "Edges may come from depth. Adjust for it: declare an exposure, such as the row totals. A common cause of "
-            "nearly all columns looks the same.",
-        )
-
-
-def _of_identifiers(counts: pd.DataFrame) -> Iterator[Finding]:
-    found = identifiers(counts)
+def _of_identifiers(names: Sequence[str], found: dict[int, str]) -> Iterator[Finding]:
     if found:
         at, why = next(iter(found.items()))
         more = f", and {how_many(len(found) - 1, 'more column')} like it" if len(found) > 1 else ""
         yield Finding(
             "identifier",
-            f'"{counts.columns[at]}" {why}{more}.',
+            f'"{names[at]}" {why}{more}.',
             "It measures nothing, and whatever changes from row to row goes with it: leave it out.",
             tuple(found),
+            flag=without([names[at] for at in found]),
         )
 
 
@@ -220,4 +221,5 @@ def of_near(names: Sequence[str], pairs: pd.DataFrame) -> Iterator[Finding]:
             f"{one['correlation']:.3f}.",
             "Either of them could stand for the other in every edge: leave one out if they measure the same thing.",
             tuple(sorted({names.index(name) for name in pairs["other"]})),
+            flag=without(sorted({*pairs["other"]}, key=list(names).index)),
         )

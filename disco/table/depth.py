@@ -6,31 +6,33 @@ together. In any table the total correlates somewhat with that component, since 
 is compared with tables in which every column is shuffled separately: the same values, but independent columns.
 
 In a dense graph of positive effects most columns rise together too. But a factor D on all means leaves no pair apart:
-the relative covariance, cov(x, y) / (mean(x) mean(y)), is at least var(D) / mean(D)² in every pair of columns that
-share nothing else. Noise alone puts a known share of the pairs below one standard error. More pairs there than that
-speak against a depth.
-
-Where a column is 0 more often than its mean and variance predict, being 0 or not may hide a depth that scales only the
-counts above 0. Such a table is looked at once more, with the mean of a column's counts above 0 in place of its zeros.
+the relative covariance, cov(x, y) / (mean(x) mean(y)), is at least v = var(D) / mean(D)² in every pair of columns that
+share nothing else, and more where a cause joins them. So few pairs lie far below the mean of all. And it leaves no
+column alone: beyond its Poisson variance every count has a relative variance, (var(x) - mean(x)) / mean(x)², of v or
+more. Zeros that do not depend on the depth change neither. The fewer the columns, the more easily a dense graph looks
+like that, and the more even they must be. But causes hardly make relative covariances of ½ on average.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 from scipy.linalg import eigh
 from scipy.sparse.linalg import eigsh
-from scipy.special import ndtr
 
 from disco.progress import SILENT, Reporter
 
 SHUFFLES = 19  # the largest of them is exceeded by chance once in 20 tables
-LEAST_COLUMNS = 5  # with fewer, a depth cannot be distinguished from a cause
+LEAST_COLUMNS = 8  # with fewer, a depth cannot be distinguished from a graph in which all pairs are joined
 EXPLAINED, RISING, FALLING = 0.5, 0.5, 0.2  # shares for a depth to stand out: at least, at least, at most
-TOGETHER, TOGETHER_ABOVE = 0.75, 0.85  # at least; of the counts above 0
-APART, APART_OF_FEW, FEW = 0.05, 0.01, 20  # at most; fewer columns are more easily joined by a dense graph
+STEEPEST = -0.4  # least correlation of a column with the component: a cause that lowers all others has less
+UNEVEN, UNEVEN_PER_COLUMN, LEAST_PAIR, BARE = 0.25, 0.02, 0.6, 0.1  # at most, at most per column, at least, at most
+STRONG, LEAST_STRONG = 0.5, 10  # mean relative covariance, and columns, from which on the following are enough
+UNEVEN_OF_STRONG, LEAST_PAIR_OF_STRONG, BARE_OF_STRONG = 0.5, 0.3, 0.2
+_SURELY = 3  # standard errors of the columns that are compared
+_LOWEST = 0.02  # share of the pairs that may be lower than the least one
+_ENOUGH = 0.5  # of v, that a column's variance has beyond Poisson, up to two standard errors
 _MOST_ROWS = 1000  # looked at; a random part of more
-_LEAST = 1e-12  # of the variance of a product, against the largest: that of two levels may be 0
 _SMALL = 30  # columns or rows
 _MOST_SHUFFLED = 250  # columns, evenly spread; with more, chance explains even less
 _MOST_PAIRED = 1000  # columns whose pairs are looked at, evenly spread
@@ -47,11 +49,12 @@ class Depth:
         component: share of the variance of log(1 + x) along the component.
         rising, falling: shares of the columns that rise and that fall along the component, with a correlation of two
             standard errors or more.
-        together: share of the pairs of rising columns that rise together, by as much.
-        apart: share of the pairs whose relative covariance is below its standard error, minus the share that noise
-            puts there if all pairs have the same one.
+        steepest: the lowest correlation of a column with the component.
+        common: mean of the relative covariances of rising columns, weighted by precision.
+        uneven: how far they fall below it, beyond noise: the root mean square of the shortfalls, as a share of it.
+        least_pair: the lowest of them but for 2 % of the pairs, two standard errors higher, as a share of the mean.
+        bare: share of the rising columns that vary too little for the factor.
         rows: row (from 1), total, component (the position along it), one line per row looked at.
-        is_above: whether all this is of the counts above 0.
     """
 
     columns: int
@@ -60,18 +63,23 @@ class Depth:
     component: float
     rising: float
     falling: float
-    together: float
-    apart: float
+    steepest: float
+    common: float
+    uneven: float
+    least_pair: float
+    bare: float
     rows: pd.DataFrame
-    is_above: bool = False
 
     @property
     def stands_out(self) -> bool:
-        """Whether most columns rise together in pairs, and the total explains this better than in shuffled tables."""
-        together = TOGETHER_ABOVE if self.is_above else TOGETHER
+        """Whether most columns rise together, evenly, and the total explains this better than in shuffled tables."""
         is_explained = self.by_chance <= self.explained >= EXPLAINED
-        is_common = self.rising >= RISING and self.falling <= FALLING and self.together >= together
-        return is_explained and is_common and self.apart <= (APART_OF_FEW if self.columns < FEW else APART)
+        is_common = self.rising >= RISING and self.falling <= FALLING and self.steepest >= STEEPEST
+        uneven, least_pair, bare = min(UNEVEN, UNEVEN_PER_COLUMN * self.columns), LEAST_PAIR, BARE
+        if self.common >= STRONG and self.columns >= LEAST_STRONG:
+            uneven, least_pair, bare = UNEVEN_OF_STRONG, LEAST_PAIR_OF_STRONG, BARE_OF_STRONG
+        is_even = self.uneven <= uneven and self.least_pair >= least_pair and self.bare <= bare
+        return is_explained and is_common and is_even
 
 
 def depth(values: np.ndarray, reporter: Reporter = SILENT, stage: str = "") -> Depth:
@@ -81,21 +89,9 @@ def depth(values: np.ndarray, reporter: Reporter = SILENT, stage: str = "") -> D
         values: counts, (rows, columns).
         reporter, stage: receive every shuffle.
     """
-    from disco.table.dispersion import has_gaps, zeros  # imported here because it takes a second
-
-    found = _depth(values, reporter, stage)
-    if found.stands_out or not len(values) or not has_gaps(zeros(values)).any():
-        return found
-    means = values.sum(axis=0, dtype=float) / np.maximum(np.count_nonzero(values, axis=0), 1)
-    of_above = replace(_depth(values, reporter, stage, means), is_above=True)
-    return of_above if of_above.stands_out else found
-
-
-def _depth(values: np.ndarray, reporter: Reporter, stage: str, means: np.ndarray | None = None) -> Depth:
-    """The same of the values as they are, or with `means`, (columns,), in place of the zeros."""
     rng = np.random.default_rng(0)
     rows = np.sort(rng.permutation(len(values))[:_MOST_ROWS])
-    part = values[rows] if means is None else np.where(values[rows] > 0, values[rows], means)
+    part = values[rows]
     varied = part[:, np.ptp(part, axis=0) > 0] if len(part) else part[:, :0]
     logs = np.log1p(varied)
     explained, component, scores = _first(logs, part.sum(axis=1))
@@ -108,7 +104,14 @@ def _depth(values: np.ndarray, reporter: Reporter, stage: str, means: np.ndarray
             chance.append(_first(np.log1p(shuffled), shuffled.sum(axis=1))[0])
         by_chance = max(chance)
     found = pd.DataFrame({"row": rows + 1, "total": part.sum(axis=1), "component": scores})
-    return Depth(varied.shape[1], explained, by_chance, component, *_together(logs, scores), _apart(varied), found)
+    errors = _errors(logs, scores)
+    rising = varied[:, errors >= _SURELY]
+    shares = (np.nan, np.nan, np.nan)
+    if len(errors) > 1:
+        shares = float((errors >= 2).mean()), float((errors <= -2).mean()), float(errors.min() / np.sqrt(len(rows)))
+    common, uneven, least_pair = _evenness(rising)
+    bare = _bare(rising, common)
+    return Depth(varied.shape[1], explained, by_chance, component, *shares, common, uneven, least_pair, bare, found)
 
 
 def _first(logs: np.ndarray, total: np.ndarray) -> tuple[float, float, np.ndarray]:
@@ -130,31 +133,35 @@ def _first(logs: np.ndarray, total: np.ndarray) -> tuple[float, float, np.ndarra
     return explained, float(largest / np.trace(gram)), -scores if both < 0 else scores
 
 
-def _together(logs: np.ndarray, scores: np.ndarray) -> tuple[float, float, float]:
-    """Rising, falling and together of `Depth`."""
-    logs = logs[:, :: -(-logs.shape[1] // _MOST_PAIRED) or 1]
-    rows, columns = logs.shape
-    if columns < 2:
-        return np.nan, np.nan, np.nan
-    errors = np.corrcoef(np.column_stack([scores, logs]), rowvar=False) * np.sqrt(rows)
-    rises, falls = errors[0, 1:] >= 2, errors[0, 1:] <= -2
-    pairs = errors[1:, 1:][np.ix_(rises, rises)] >= 2
-    count = len(pairs) * (len(pairs) - 1)
-    together = (pairs.sum() - len(pairs)) / count if count else 0.0
-    return float(rises.mean()), float(falls.mean()), float(together)
+def _errors(logs: np.ndarray, scores: np.ndarray) -> np.ndarray:
+    """The correlation of every column with the component, in standard errors, (columns,)."""
+    lengths = np.sqrt(((logs - logs.mean(axis=0)) ** 2).sum(axis=0) * (scores @ scores)) if len(logs) else np.zeros(0)
+    return np.divide(scores @ logs, lengths, out=np.zeros(logs.shape[1]), where=lengths > 0) * np.sqrt(len(logs))
 
 
-def _apart(values: np.ndarray) -> float:
-    """Apart of `Depth`, for columns that vary."""
+def _evenness(values: np.ndarray) -> tuple[float, float, float]:
+    """Common, uneven and least_pair of `Depth` of the columns that rise."""
     values = values[:, :: -(-values.shape[1] // _MOST_PAIRED) or 1]
     rows, columns = values.shape
-    if columns < 2:
-        return np.nan
+    if columns < 3:
+        return np.nan, np.nan, np.nan
     relative = values / values.mean(axis=0) - 1
     covariances = relative.T @ relative / rows
     pairs = np.triu_indices(columns, k=1)
-    squares = ((relative**2).T @ (relative**2) / rows - covariances**2)[pairs]
-    least = max(_LEAST * squares.max(), np.finfo(float).tiny)
-    errors, found = np.sqrt(np.maximum(squares, least) / rows), covariances[pairs]
-    common = max(np.average(found, weights=(errors / errors.max()) ** -2), 0.0)
-    return float((found < errors).mean() - ndtr(1 - common / errors).mean())
+    noise = np.outer(np.diag(covariances), np.diag(covariances))[pairs] / rows  # variances, if the pair is independent
+    found, weights = covariances[pairs], 1 / noise
+    mean = float(np.average(found, weights=weights))
+    if not mean > 0:
+        return mean, np.inf, -np.inf
+    short = float(np.average(np.minimum(found - mean, 0.0) ** 2 - noise / 2, weights=weights))
+    low = np.sort(found + 2 * np.sqrt(noise))[max(int(np.ceil(_LOWEST * len(found))) - 1, 0)]
+    return mean, float(np.sqrt(max(short, 0.0))) / mean, float(low) / mean
+
+
+def _bare(values: np.ndarray, common: float) -> float:
+    """Bare of `Depth` of the columns that rise, with the mean of their relative covariances."""
+    if not common > 0:
+        return 1.0
+    means, apart = values.mean(axis=0), (values - values.mean(axis=0)) ** 2
+    beyond, errors = apart.mean(axis=0) - means, apart.std(axis=0) / np.sqrt(len(values))
+    return float(((beyond + 2 * errors) / means**2 < _ENOUGH * common).mean())

@@ -1,6 +1,7 @@
 """The quality of a table of counts: what stands out before any graph search, each with advice.
 
-First what can create edges: columns determined or nearly repeated by others, and depth (`disco/table/artefacts.py`).
+First what can create edges (`disco/table/artefacts.py`): columns determined or nearly repeated by others, rows that are
+copies or depend on their neighbours, shared totals, and depth.
 Then dispersion and zeros (`disco/table/dispersion.py`), ties and levels, prevalence (`disco/table/screening.py`), and
 outlying rows (`disco/table/outlying.py`). The table is never changed.
 """
@@ -13,14 +14,16 @@ import pandas as pd
 
 from disco.progress import Callback, Reporter
 from disco.table import screening
-from disco.table.artefacts import Finding, near, of_depth, of_near, of_relations
+from disco.table.artefacts import ARTEFACTS, near, of_near, of_relations, plain_artefacts
 from disco.table.cells import value_counts
 from disco.table.counts import describe
 from disco.table.depth import Depth, depth
 from disco.table.dispersion import corrected, dispersion, has_gaps, zeros
+from disco.table.finding import Finding
 from disco.table.outlying import outlying
 from disco.table.prepared import Prepared, Table, prepare
 from disco.table.relations import Relation, relations
+from disco.table.row_findings import of_depth
 from disco.table.rows import Stretches, in_words, row_numbers, stretches
 from disco.words import plural
 
@@ -30,6 +33,7 @@ FEW_ROWS = 10  # at the largest count, by chance
 FEW_LEVELS = 3  # a refinement decides no direction at a column with so few
 SHARED = 3.0  # fewer rows that share a row's value are few for levels
 _NAMED = 6
+_OF_ROWS = ("repeated", "serial", "closure", "filter")  # artefacts
 _WEIGHTS = {"columns": 0.1, "depth": 0.5, "rows": 0.1, "relations": 0.1, "near": 0.2}  # of time, about
 
 
@@ -61,7 +65,7 @@ def quality(table: Table, left_out: Stretches = (), callback: Callback | None = 
     """Check a table of counts of any size, constant columns included.
 
     Args:
-        table: counts, one column per node.
+        table: counts, one column per node; rows are judged with the adjustment of a prepared one.
         left_out: rows of the loaded table that were left out; the others keep their numbers.
         callback: receives the events; False stops.
 
@@ -69,8 +73,8 @@ def quality(table: Table, left_out: Stretches = (), callback: Callback | None = 
         InputError: the table does not hold counts, or has no rows.
     """
     reporter = Reporter(callback, _WEIGHTS, "stopped while looking at the {stage}.")
-    counts = prepare(table, folds=None).counts
-    values = counts.to_numpy()
+    given = prepare(table, folds=None)
+    counts, values = given.counts, given.counts.to_numpy()
     reporter.step("columns", 0, 1)
     columns = _columns(counts)
     numbers = row_numbers(len(counts), left_out)
@@ -83,7 +87,8 @@ def quality(table: Table, left_out: Stretches = (), callback: Callback | None = 
     copies, names = near(counts, exact, reporter, "near"), list(counts.columns)
     found = (
         *of_relations(names, exact),
-        *of_depth(deep),
+        *plain_artefacts(given, aside=pd.DataFrame(), dismissed={*ARTEFACTS} - {*_OF_ROWS}),
+        *of_depth(deep, counts, given.adjustment),
         *of_near(names, copies),
         *_hardly_varying(columns),
         *_of_rows(rows),

@@ -39,7 +39,8 @@ def _check_group(adjustment: Adjustment, roles: Roles, folds: int) -> None:
     """Refuse a single group, groups of one row each, and fewer groups than folds."""
     if adjustment.group is None:
         return
-    name, sizes = roles.named("group")[0], np.bincount(adjustment.group)
+    name = (*roles.named("group"), f"{roles.blocks} blocks of rows")[0]
+    sizes = np.bincount(adjustment.group)
     if len(sizes) == 1:
         raise InputError(f'The group "{name}" is the same in every row: ignore that column.')
     if (sizes == 1).all():

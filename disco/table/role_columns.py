@@ -1,7 +1,7 @@
-"""Columns with a role, read and checked: covariates, contexts, exposure, group."""
+"""Columns with a role, read and checked: covariates, contexts, exposure, group; and those computed from the rows."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 import pandas as pd
@@ -113,6 +113,22 @@ def group(column: pd.Series, role: str = "group") -> tuple[np.ndarray, list[str]
     index = np.empty(len(levels), dtype=np.int64)
     index[order] = np.arange(len(levels))
     return index[codes], [str(levels[number]) for number in order]
+
+
+def row_number(names: Iterable[str], rows: int, name: str) -> Covariate:
+    """The numbers of the rows, from 1, as a covariate; `names` are those of the table's columns."""
+    if name in names:
+        raise InputError(f'A column is called "{name}", as the covariate of the row number is: rename it.')
+    return Covariate(name, CONTINUOUS, np.arange(1.0, rows + 1))
+
+
+def blocks(rows: int, count: int) -> tuple[np.ndarray, list[str]]:
+    """Blocks of consecutive rows, of nearly equal size: the number of every row's, and their names."""
+    if rows < 2 * count:
+        raise InputError(
+            f"{how_many(rows, 'row')} do not make {count:,} blocks of two rows or more: make fewer blocks."
+        )
+    return np.arange(rows) * count // rows, [f"block {number}" for number in range(1, count + 1)]
 
 
 def _natural(text: str) -> list[tuple[int, float, str]]:

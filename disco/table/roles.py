@@ -8,6 +8,9 @@ As a file, roles.json:
 
     {"columns": {"site": "group", "age": {"role": "covariate", "kind": "continuous"}, "guide": "intervention"},
      "exposure": "total", "group_effects": true, "targets": {"sgKLF1": ["KLF1"]}}
+
+If the order of the rows carries something that no column does, such as time, "row_number": true adjusts for the number
+of the row, and "blocks": 50 makes groups of 50 blocks of consecutive rows.
 """
 
 from collections import Counter
@@ -19,7 +22,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from disco.checks import a_thing
+from disco.checks import a_thing, is_whole
 from disco.errors import InputError
 from disco.files import parsed, read_regular
 from disco.table import role_columns
@@ -31,10 +34,11 @@ from disco.table.role_columns import plain
 ROLES = ("count", "covariate", "context", "exposure", "group", "intervention", "ignore")
 _SINGLE = ("exposure", "group", "intervention")  # roles of at most one column
 _KINDS_OF = {"covariate": KINDS, "context": CONTEXT_KINDS, "intervention": INTERVENTION_KINDS}
-_ENTRIES = ("columns", "exposure", "group_effects", "targets")
+_ENTRIES = ("columns", "exposure", "group_effects", "targets", "row_number", "blocks")
 TOTAL, RATIOS = "total", "median of ratios"
 COMPUTED = (TOTAL, RATIOS)  # exposures computed from the counts
-_COMPUTED_WORDS = {TOTAL: "the row totals", RATIOS: "the median of ratios"}
+ROW_NUMBER = "row number"  # the name of the computed covariate
+_COMPUTED_WORDS = {TOTAL: "the row totals", RATIOS: "the median of ratios", ROW_NUMBER: "the row number"}
 MOST_BYTES = 1 << 20
 
 
@@ -48,12 +52,16 @@ class Roles:
         exposure: "total" or "median of ratios" if the exposure is computed from the counts; None otherwise.
         group_effects: whether every group is also a level of a categorical covariate.
         targets: the nodes that a label of the intervention sets, if it is not the name of one; none for a control.
+        row_number: whether the number of the row, from 1, is a continuous covariate.
+        blocks: number of blocks of consecutive rows that are the groups; None if they are not.
     """
 
     columns: Mapping[str, str | tuple[str, str]] = field(default_factory=dict)
     exposure: str | None = None
     group_effects: bool = False
     targets: Targets = field(default_factory=dict)
+    row_number: bool = False
+    blocks: int | None = None
 
     def __post_init__(self) -> None:
         _check(self)
@@ -72,7 +80,7 @@ class Roles:
             if name not in _ENTRIES:
                 raise InputError(f'The roles have an unknown entry "{name}"; {", ".join(_ENTRIES)} are read.')
         columns = {name: _from_json(name, given) for name, given in values.get("columns", {}).items()}
-        return cls(columns, values.get("exposure"), values.get("group_effects", False), values.get("targets", {}))
+        return cls(columns, **{name: values[name] for name in _ENTRIES[1:] if name in values})
 
     def to_dict(self) -> dict[str, Any]:
         """As roles.json."""
@@ -80,15 +88,17 @@ class Roles:
             name: given if isinstance(given, str) else {"role": given[0], "kind": given[1]}
             for name, given in self.columns.items()
         }
+        targets = {label: list(nodes) for label, nodes in self.targets.items()}
+        more = {"targets": targets, "row_number": self.row_number, "blocks": self.blocks}
         found = {"columns": columns, "exposure": self.exposure, "group_effects": self.group_effects}
-        return found | (
-            {"targets": {label: list(nodes) for label, nodes in self.targets.items()}} if self.targets else {}
-        )
+        return found | {name: value for name, value in more.items() if value}
 
     def __str__(self) -> str:
         """What results are adjusted for, as: adjusted for batch, age; exposure depth; groups by site."""
         exposure, group, done = (self.named(role) for role in _SINGLE)
-        adjusted = [*self.named("covariate"), *([] if self.exposure is None else [_COMPUTED_WORDS[self.exposure]])]
+        computed = (*([ROW_NUMBER] if self.row_number else []), *([self.exposure] if self.exposure else []))
+        adjusted = [*self.named("covariate"), *(_COMPUTED_WORDS[one] for one in computed)]
+        group = group or ([f"{self.blocks} blocks of rows"] if self.blocks else [])
         effects = ", each with its effect" if self.group_effects else ""
         parts = [
             f"adjusted for {', '.join(adjusted)}" if adjusted else "",
@@ -102,31 +112,49 @@ class Roles:
     def needed(self) -> "Roles | None":
         """The roles without counts and ignored columns, on which no result depends; None if nothing is left."""
         columns = {name: given for name, given in self.columns.items() if _role(given) not in ("count", "ignore")}
-        return replace(self, columns=columns) if columns or self.exposure else None
+        is_needed = columns or self.exposure or self.row_number or self.blocks
+        return replace(self, columns=columns) if is_needed else None
 
     def given(self, changes: Mapping[str, str | tuple[str, str]]) -> "Roles":
         """The roles with changes; a column whose role another one takes over, such as the exposure's, is ignored."""
         new, columns = {_role(role) for role in changes.values()}, {**self.columns, **changes}
         for role in new & {*_SINGLE}:
             columns |= dict.fromkeys((name for name in self.named(role) if name not in changes), "ignore")
-        return self._having(columns, None if "exposure" in new else self.exposure)
+        exposure = None if "exposure" in new else self.exposure
+        return self._having(columns, exposure, None if "group" in new else self.blocks)
 
-    def _having(self, columns: Mapping[str, str | tuple[str, str]], exposure: str | None) -> "Roles":
+    def _having(
+        self, columns: Mapping[str, str | tuple[str, str]], exposure: str | None, blocks: int | None
+    ) -> "Roles":
         """The roles of other columns, without what belongs to a group or an intervention if there is none."""
         roles = {_role(one) for one in columns.values()}
         targets = self.targets if "intervention" in roles else {}
-        return Roles(columns, exposure, self.group_effects and "group" in roles, targets)
+        effects = self.group_effects and ("group" in roles or blocks is not None)
+        return replace(self, columns=columns, exposure=exposure, group_effects=effects, targets=targets, blocks=blocks)
 
     def computing(self, exposure: str | None) -> "Roles":
         """The roles with an exposure computed from the counts, or without one; a former exposure column is ignored."""
         columns = {**self.columns, **dict.fromkeys(self.named("exposure"), "ignore")}
         return replace(self, columns=columns, exposure=exposure)
 
+    def declaring(self, computed: "Roles") -> "Roles":
+        """The roles with what another computes from the rows: an exposure, the row number, blocks as groups."""
+        roles = self if computed.exposure is None else self.computing(computed.exposure)
+        is_of_order = computed.row_number or computed.blocks
+        return roles.in_order(computed.row_number, computed.blocks) if is_of_order else roles
+
+    def in_order(self, row_number: bool, blocks: int | None) -> "Roles":
+        """The roles with or without the row number as covariate and blocks with effects as the groups."""
+        former = self.named("group") if blocks else []
+        columns = {**self.columns, **dict.fromkeys(former, "ignore")}
+        effects = blocks is not None or (self.group_effects and self.blocks is None)
+        return replace(self, columns=columns, row_number=row_number, blocks=blocks, group_effects=effects)
+
     def among(self, names: Sequence[str]) -> "Roles":
         """The roles of some columns, whose names are unique."""
         times = Counter(names)
         columns = {name: given for name, given in self.columns.items() if times[name] == 1}
-        return self._having(columns, self.exposure)
+        return self._having(columns, self.exposure, self.blocks)
 
     def role(self, name: str) -> str:
         """The role of a column, without its kind."""
@@ -159,14 +187,19 @@ class Roles:
         ]
         contexts = [role_columns.context(plain(table[name]), self.columns[name]) for name in self.named("context")]
         exposure, group = None, None
+        levels: list[str] = []
+        if self.row_number:
+            covariates.append(role_columns.row_number(table.columns, len(table), ROW_NUMBER))
         if names := self.named("exposure"):
             exposure = role_columns.exposure(plain(table[names[0]]))
         elif self.exposure is not None:
             exposure = computed(counts, self.exposure)
         if names := self.named("group"):
             group, levels = role_columns.group(plain(table[names[0]]))
-            if self.group_effects:
-                covariates.append(role_columns.levels_as_covariate(names[0], group, levels))
+        elif self.blocks is not None:
+            names, (group, levels) = [f"{self.blocks} blocks of rows"], role_columns.blocks(len(table), self.blocks)
+        if group is not None and self.group_effects:
+            covariates.append(role_columns.levels_as_covariate(names[0], group, levels))
         done = None
         if names := self.named("intervention"):
             given = self.columns[names[0]]
@@ -258,8 +291,14 @@ def _check(roles: Roles) -> None:
         )
     if not isinstance(roles.group_effects, bool):
         raise InputError(f"group_effects must be true or false; got {roles.group_effects!r}.")
-    if roles.group_effects and not roles.named("group"):
+    if roles.group_effects and not (roles.named("group") or roles.blocks):
         raise InputError("The roles request group effects, but no column is the group: choose one.")
+    if not isinstance(roles.row_number, bool):
+        raise InputError(f"row_number must be true or false; got {roles.row_number!r}.")
+    if roles.blocks is not None and (not is_whole(roles.blocks) or roles.blocks < 2):
+        raise InputError(f"blocks must be a number of blocks of rows, at least 2; got {roles.blocks!r}.")
+    if roles.blocks is not None and roles.named("group"):
+        raise InputError(f'The group is "{roles.named("group")[0]}" and {roles.blocks} blocks of rows: choose one.')
 
 
 def _check_targets(roles: Roles) -> None:

@@ -3,6 +3,8 @@
 import numpy as np
 import pandas as pd
 
+_EXCEEDS = 0.02  # share of the rows
+
 
 def merged_counts(before: pd.DataFrame, after: pd.DataFrame) -> list[str]:
     """For each column the counts of every level, such as `0; 1–3; 4–9`; empty if no two counts share one.
@@ -11,6 +13,22 @@ def merged_counts(before: pd.DataFrame, after: pd.DataFrame) -> list[str]:
         before, after: counts and their levels, (rows, nodes).
     """
     return [_merged(before[name].to_numpy(), after[name].to_numpy()) for name in before]
+
+
+def is_part(one: np.ndarray, other: np.ndarray) -> bool:
+    """Whether one of two columns of counts is a part of the other, since it hardly ever exceeds it.
+
+    A part, and a total of independent parts, fit as well in either direction, and the support of one depends on the
+    other. In independent columns at least `_EXCEEDS` of the rows would exceed, at least a hundred times as many.
+
+    Args:
+        one, other: (rows,).
+    """
+    for less, more in ((one, other), (other, one)):
+        below = np.searchsorted(np.sort(more), less, side="left").mean() / len(more)
+        if below >= _EXCEEDS and (less > more).mean() <= below / 100:
+            return True
+    return False
 
 
 def _merged(counts: np.ndarray, levels: np.ndarray) -> str:

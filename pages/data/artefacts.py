@@ -2,14 +2,17 @@
 
 from functools import partial
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 
 from disco.hidden.adjusting import ROLE, kinds_as_column
 from disco.hidden.artefacts import artefacts
 from disco.progress import Callback
-from disco.table.artefacts import COMMON, KINDS, READINGS, Finding
-from disco.table.roles import TOTAL, Roles
+from disco.table.artefacts import COMMON, KINDS
+from disco.table.finding import Finding
+from disco.table.roles import RATIOS, TOTAL, Roles
+from disco.table.rows import MOST_STRETCHES, with_more
 from disco.words import how_many, listed
 from pages.data import columns
 from pages.shared import session
@@ -21,7 +24,8 @@ from pages.shared.work import background
 _AT_ONCE = 100_000  # cells that are checked in a second or two
 _FAILURE = "The table could not be checked for what creates edges"
 _NAMED = 5
-_STAGES = {COMMON: "common causes"}
+_STAGES = {"rows": "rows", "depth": "depth", "near": "near copies", COMMON: "common causes"}
+_TOO_MANY = "Too many rows to record in a run: leave them out of the file."
 
 
 def panel(draft: Draft) -> None:
@@ -56,25 +60,36 @@ def _show(draft: Draft, found: tuple[Finding, ...]) -> None:
 
 
 def _cure(draft: Draft, one: Finding) -> None:
-    """The button that cures an artefact; none for what only another column or better counts can cure."""
-    if one.kind in (COMMON, READINGS):
-        return
-    if one.kind == KINDS:
+    """The button that cures an artefact, if anything does."""
+    why_not = None
+    if one.roles is not None:
+        label, act = _declared(one.roles), partial(_declare, one.roles)
+    elif one.kind == KINDS:
         label, act = "Adjust for the kinds of rows", partial(_adjust_for_kinds, draft)
-    elif one.kind == "depth":
-        label, act = "Adjust for the row totals", _adjust_for_totals
+    elif one.kind == "repeated" and one.flag:
+        rows = np.flatnonzero(draft.table.iloc[:, list(draft.columns)].duplicated())
+        label, act = "Keep each row once", partial(_keep_once, rows)
+        is_recorded = len(with_more(draft.rows_left_out, len(draft.table), rows)) <= MOST_STRETCHES
+        why_not = None if is_recorded else _TOO_MANY
     elif one.aside:
         label, act = f"Adjust for {how_many(len(one.aside), 'column')}", partial(_adjust, draft, one)
-    else:
+    elif one.columns:
         label = f"Leave out {how_many(len(one.columns), 'column')}"
         act = partial(columns.leave_out, [draft.columns[index] for index in one.columns], one.message)
-    is_off = bool(one.columns) and len(draft.columns) - len(one.columns) < 2
-    help = "Fewer than 2 columns would remain." if is_off else None
-    st.button(label, key=f"artefact_cure_{one.kind}", on_click=act, disabled=is_off, help=help)
+        why_not = None if len(draft.columns) - len(one.columns) >= 2 else "Fewer than 2 columns would remain."
+    else:
+        return
+    st.button(label, key=f"artefact_cure_{one.kind}", on_click=act, disabled=why_not is not None, help=why_not)
 
 
-def _adjust_for_totals() -> None:
-    session.draft.set_exposure(TOTAL, "Adjusted for the row totals.")
+def _declared(roles: Roles) -> str:
+    """The label of the button that declares what is computed from the rows."""
+    exposures = {None: "the row number", TOTAL: "the row totals", RATIOS: "the median of ratios"}
+    return f"Adjust for {exposures[roles.exposure] if roles.blocks is None else f'{roles.blocks} blocks of rows'}"
+
+
+def _declare(roles: Roles) -> None:
+    session.draft.declare(roles, f"{_declared(roles).replace('Adjust', 'Adjusted')}.")
     columns.taken_anew()
 
 
@@ -84,6 +99,10 @@ def _adjust_for_kinds(draft: Draft) -> None:
     if table is not None:
         session.draft.add_column(kinds_as_column(table, draft.roles.needed()), ROLE, "Adjusted for kinds of rows.")
         columns.taken_anew()
+
+
+def _keep_once(rows: np.ndarray) -> None:
+    session.draft.leave_out_rows(rows, f"{how_many(len(rows), 'row')} left out that repeat an earlier one.")
 
 
 def _adjust(draft: Draft, one: Finding) -> None:

@@ -10,8 +10,9 @@ import pandas as pd
 import streamlit as st
 
 from disco.figures import quality as figures
-from disco.table.artefacts import ARTEFACTS, Finding
+from disco.table.artefacts import ARTEFACTS
 from disco.table.counts import least_rows
+from disco.table.finding import Finding
 from disco.table.quality import Quality, quality
 from disco.words import how_many
 from pages.data import columns, faults, stress

@@ -22,6 +22,11 @@ _MEANING = (
     "itself is the cause, as when each visitor brings a cold, declare no exposure."
 )
 _OF_THE_COUNTS = " It is computed from the count columns, so the total of the nodes is not a possible cause."
+_ORDER_HELP = (
+    "If the rows stand in an order that no column tells, such as time: adjust for a trend along them by the row "
+    "number, or for whatever changes by blocks of consecutive rows. Rows of a block are then a group."
+)
+_BLOCKS, _LEAST_LENGTH = 60, 5  # of rows: how many at most, and rows of each at least
 _HELP = (
     "How deep, how long or how widely each row was counted. To use a column, give it this role in the table above. "
     "Total: the sum of a row's counts. Median of ratios: a size factor that a few large counts do not dominate."
@@ -85,8 +90,9 @@ def _keep(positions: list[int]) -> None:
 
 
 def exposure(draft: Draft) -> None:
-    """The exposure, whether to adjust for every group, and what an exposure assumes."""
-    of_column, has_group = draft.roles.named("exposure"), bool(draft.roles.named("group"))
+    """The exposure, the order of the rows, whether to adjust for every group, and what an exposure assumes."""
+    of_column = draft.roles.named("exposure")
+    has_group = bool(draft.roles.named("group") or draft.roles.blocks)
     labels = dict(_WORDS)
     if of_column:
         labels[_COLUMN] = f"Column {shown(of_column[0], 40)}"
@@ -103,6 +109,7 @@ def exposure(draft: Draft) -> None:
             width=260,
             help=_HELP,
         )
+        _order(draft)
         if has_group:
             effects = f"effects_{draft.key}"
             st.session_state[effects] = draft.roles.group_effects
@@ -114,6 +121,31 @@ def exposure(draft: Draft) -> None:
             )
     if now != _NONE:
         st.caption(_MEANING + (_OF_THE_COUNTS if now in (TOTAL, RATIOS) else ""))
+
+
+def _order(draft: Draft) -> None:
+    """The choice whether the row number, or blocks of rows, are adjusted for."""
+    blocks = draft.roles.blocks or min(_BLOCKS, len(draft.table) // _LEAST_LENGTH)
+    labels = {"none": "Means nothing", "number": "Adjust for the row number", "blocks": f"Adjust for {blocks} blocks"}
+    now = "blocks" if draft.roles.blocks else "number" if draft.roles.row_number else "none"
+    key = f"order_{draft.key}_{now}_{blocks}"
+    st.selectbox(
+        "Order of the rows",
+        list(labels),
+        list(labels).index(now),
+        format_func=lambda which: labels.get(which, ""),
+        key=key,
+        on_change=lambda: _set_order(key, blocks),
+        disabled=blocks < 2,
+        width=260,
+        help=_ORDER_HELP,
+    )
+
+
+def _set_order(key: str, blocks: int) -> None:
+    chosen = st.session_state[key]
+    session.draft.set_row_order(chosen == "number", blocks if chosen == "blocks" else None)
+    columns.taken_anew()
 
 
 def _choose(key: str) -> None:

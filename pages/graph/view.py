@@ -9,6 +9,7 @@ import streamlit as st
 from disco import verdicts
 from disco.figures import graph as drawing
 from disco.graph import BOTH, DISCO, LIKELIHOOD, union
+from disco.refine.result import METHOD, WITH_FIT
 from disco.verdicts import Verdict
 from disco.words import share
 from pages.shared import session
@@ -61,7 +62,7 @@ class View:
     @property
     def method(self) -> str:
         """How the graph was found, in words."""
-        return {BOTH: "likelihood refinement and DISCO", LIKELIHOOD: "likelihood refinement"}.get(self.name, "DISCO")
+        return {BOTH: WITH_FIT, LIKELIHOOD: METHOD}.get(self.name, "DISCO")
 
     @property
     def choices(self) -> dict[str, float | str]:

@@ -6,6 +6,7 @@ import networkx as nx
 import pandas as pd
 import streamlit as st
 
+from disco.refine.result import METHOD
 from disco.runs.about import about
 from disco.words import how_many
 from pages.refine import filters
@@ -50,9 +51,7 @@ def explore(
         canvas.graph_view(placed, drawn, "refine_canvas", height=CANVAS, strength=refinement.strength, picks_edges=True)
     with slot[0], st.container(key="refine_below"):  # on a phone below the panel (assets/app.css)
         shares = {"edges_shown": f"{many:,} of {len(refinement.edges):,}"} if many < len(refinement.edges) else {}
-        downloads.row(
-            placed, drawn, refinement.strength, "likelihood refinement", "", refinement.choices | shares, "refined"
-        )
+        downloads.row(placed, drawn, refinement.strength, METHOD, "", refinement.choices | shares, "refined")
         _show(_table(edges, changes, known, refinement.graph), refinement)
         _dropped(changes, disco)
 
@@ -146,7 +145,7 @@ def _show(table: pd.DataFrame, refinement: Refinement) -> None:
     told |= {name: table[name].round(1) + 0.0 for name in ("direction_nats", "robust_nats")}  # −0 is 0
     name = f"{downloads.file_name(refinement.run)}_refined_edges.csv"
     shares = {"edges_shown": f"{len(every):,} of {len(refinement.edges):,}"}
-    facts = partial(about, refinement.run, "likelihood refinement", **refinement.choices, **shares)
+    facts = partial(about, refinement.run, METHOD, **refinement.choices, **shares)
     tables.show(
         table.assign(**told)[names],
         "The edges shown, strongest first",

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
-from disco.refine.result import EARLY, ends
+from disco.refine.result import EARLY, POOR, ends
 from disco.refine.scores import MOST_AGAINST
 from disco.words import how_many, number, plural
 from pages.refine import start
@@ -18,7 +18,7 @@ from pages.shared.refined.refinement import Refinement
 from pages.shared.result.known import Known
 
 _NOTES_IN_SIGHT = 5
-_SAID_ABOVE = ("poorly fitted", EARLY, "of the model's kind")  # the last in results of older versions
+_SAID_ABOVE = (EARLY, POOR)  # kinds of notes
 _HELP = {
     "kept": "In both graphs, in the same direction.",
     "new": "Only in the refined graph.",
@@ -37,7 +37,7 @@ def summary(refinement: Refinement, changes: pd.DataFrame | None) -> None:
 
 def _notes(notes: Sequence[str]) -> None:
     """Missing evidence, and columns determined by others; the verdict says that a model does not fit."""
-    notes = [note for note in notes if not any(words in note for words in _SAID_ABOVE)]
+    notes = [note for note in notes if getattr(note, "kind", "") not in _SAID_ABOVE]
     if not notes:
         return
     lines = [plain(note) for note in notes]

@@ -7,6 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from disco.errors import printable
+from disco.refine.result import METHOD
 from disco.runs import Run, stamps
 from disco.runs.about import about
 from disco.runs.packing import pack
@@ -108,7 +109,7 @@ def _tables(run: Run) -> None:
     for result, tables in files.items():
         with st.container(horizontal=True, gap="small", vertical_alignment="center"):
             st.markdown(f"CSV of the {result}:", width="content")
-            facts = partial(about, run, "likelihood refinement" if result == "refinement" else "DISCO")
+            facts = partial(about, run, METHOD if result == "refinement" else "DISCO")
             for what, frame in tables.items():
                 name = f"{run.id}_{result}_{what.replace(' ', '_')}.csv"
                 Csv(what.capitalize(), name, f"runs_{result}_{what}_{run.id}", frame, _HELP[what], facts).button()

@@ -55,7 +55,7 @@ def test_the_report_has_paper_and_ours_side_by_side(of_today, tmp_path):
 
 def test_a_table_that_did_not_run_is_one_line_of_the_index(tmp_path):
     files = paper_report.report(tmp_path)
-    assert set(files) == {"README.md", "unknown.md", "experiments.md", "effects.md"}
+    assert set(files) == {"README.md", "unknown.md", "misled.md", "experiments.md", "effects.md"}
     lines = {line.split("`")[1]: line for line in files["README.md"].splitlines() if line.startswith("- `")}
     for name, why in (
         ("ccs", "CCS against constant curvature. 0 of 6 rows run. Rows not run: Poi · NB · Bin: constant · CCS."),

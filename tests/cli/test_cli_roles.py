@@ -44,6 +44,7 @@ def test_flags_say_roles():
     assert given("--exposure", "hours", "--ignore", "a").columns == {"a": "ignore", "hours": "exposure"}
     assert given("--exposure", "median-of-ratios").exposure == "median of ratios"
     assert given("--group", "site", "--group-effects") == Roles({"site": "group"}, group_effects=True)
+    assert given("--row-number", "--blocks", "20", "--group-effects") == Roles({}, None, True, {}, True, 20)
     assert given("--covariates", "x=count", names=("x=count",)).columns == {"x=count": "covariate"}
 
 
@@ -98,6 +99,18 @@ def test_kinds_of_rows_become_a_column_with_a_role(tmp_path, capsys):
     table.to_csv(tmp_path / "t.csv", index=False)
     assert main(["check", str(tmp_path / "t.csv"), "--kinds"]) == 2
     assert "do not fall into kinds" in capsys.readouterr().err
+
+
+def test_copies_of_rows_are_left_out_whatever_the_other_columns_say(world, capsys):
+    folder, table = world
+    table.loc[[10, 30], ["a", "b", "c"]] = table.loc[[2, 2], ["a", "b", "c"]].to_numpy()
+    table.to_csv(folder / "t.csv", index=False)
+    words = ["check", "t.csv", "--columns", "a,b,c", "--covariates", "age", "--unique-rows", "--leave-out-rows", "1"]
+    part = choices.read_part(folder / "t.csv", parse(words))
+    assert {11, 31} <= {row for first, last in part.rows_left_out for row in range(first, last + 1)}
+    counts = part.table[["a", "b", "c"]]
+    assert not counts.duplicated().any() and len(counts) == 90 - sum(b - a + 1 for a, b in part.rows_left_out)
+    assert "whose counts are those of an earlier row" in capsys.readouterr().err
 
 
 FLAGS = "--covariates site,month=categorical,age --exposure hours --group who --ignore id".split()

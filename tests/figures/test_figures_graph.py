@@ -109,6 +109,7 @@ def test_a_graph_without_edges_is_drawn():
 def test_a_node_that_is_not_of_the_models_kind_has_another_outline_and_says_so():
     edges = pd.DataFrame({"parent": ["a"], "child": ["b"], "gain_nats": [9.0], "direction_nats": [7.0]})
     nodes = pd.DataFrame({"node": ["a", "b", "c"], "misfit_nats": [44.0, 2.9, float("nan")]})
+    nodes["is_poor"] = [True, False, True]
     places = {"a": (0.0, 0.0), "b": (0.0, 100.0), "c": (0.0, 200.0)}
     graph = graphs.build([*places], edges, nodes)
     assert [drawing.is_missed(graph, node) for node in graph] == [True, False, True]

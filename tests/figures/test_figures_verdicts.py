@@ -7,6 +7,8 @@ import pytest
 from made_up import candidates, finished_run, refine_by_hand
 
 from disco import verdicts
+from disco.found import Note
+from disco.refine.result import EARLY
 from disco.runs.refined import read_refined
 
 BOUND = 10.0
@@ -141,12 +143,12 @@ def test_a_refinement_is_as_sure_as_its_directions_and_its_model():
     assert verdicts.of_refinement(lower, BOUND).text.endswith(said)
     same = replace(lower, starts=pd.concat([lower.starts, alone.starts.assign(start="random 1")]))
     assert level(same) == "sure"  # another search found the same graph
-    early = alone.having(notes=("The search was ended early, after 1 search.",))
+    early = alone.having(notes=(Note("In other words.", EARLY),))
     assert level(early) == "guess" and "ended early: a longer one" in verdicts.of_refinement(early, BOUND).text
     assert level(alone.having(edges=found.edges)) == "guess"  # two of six directions are undecided
     assert level(alone.having(edges=found.edges.assign(decided=False))) == "poor"
     assert level(alone.having(edges=found.edges[:0])) == "guess" and level(alone.having(misfit=None)) == "guess"
-    missed = alone.having(misfit=found.nodes.assign(misfit_nats=5.0))
+    missed = alone.having(misfit=found.nodes.assign(misfit_nats=5.0, is_poor=True))
     poor = verdicts.of_refinement(lower.having(misfit=missed.nodes), BOUND)
     assert poor.level == "poor" and poor.text.endswith(said)
     assert level(missed) == "poor" and "all 7 nodes are poorly fitted" in verdicts.of_refinement(missed, BOUND).text

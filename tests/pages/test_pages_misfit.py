@@ -20,7 +20,6 @@ from pages.shared.refined import evidence_words
 GRAPH = "pages/graph/page.py"
 BAD = {"x2": 152.0, "x5": 31.0}
 POOR = "poorly fitted"
-OLDER_NOTE = '2 of 6 columns are not of the model\'s kind ("x2", "x5"): their arrows are hypotheses.'
 
 
 def refined(**more):
@@ -98,10 +97,10 @@ def test_the_note_of_the_engine_is_not_said_twice():
     run = refined(misfit=BAD)
     found = read_refined(run)
     (note,) = _missed(found.nodes)
-    found = found.having(notes=(note, OLDER_NOTE, "Mind the gap."))
+    found = found.having(notes=(note, "Mind the gap."))
     save(run.path, found, Choice())
     app = opened(run, PAGE)
-    assert "Mind the gap" in warned(app) and warned(app).count(POOR) == 1 and "model's kind" not in warned(app)
+    assert "Mind the gap" in warned(app) and warned(app).count(POOR) == 1
 
 
 def test_a_node_that_could_not_be_measured_comes_first():

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from app_world import HOSTILE, TINY, booted, button, csv, draft_of, poisson, press, texts, unfold, upload
+from app_world import HOSTILE, TINY, booted, button, csv, draft_of, drafted, poisson, press, texts, unfold, upload
 from made_up import finished_run
 from streamlit.testing.v1 import AppTest
 
@@ -193,9 +193,9 @@ def test_roles_that_the_table_cannot_bear_block_with_a_sentence():
 
 def test_a_depth_stands_on_top_and_is_cured_by_the_row_total():
     rng = np.random.default_rng(0)
-    depth = rng.lognormal(0, 0.8, 400)[:, None]
-    values = rng.poisson(depth * rng.uniform(4, 12, 12)) + 1
-    table = pd.DataFrame(values, columns=[f"g{number}" for number in range(12)])
+    depth = rng.lognormal(0, 0.8, 300)[:, None]
+    values = rng.poisson(depth * rng.uniform(4, 12, 40)) + 1
+    table = pd.DataFrame(values, columns=[f"g{number}" for number in range(40)])
     at = upload(booted(), "deep.csv", csv(table))
     assert "Totals explain" in texts(at)
     press(at, "Adjust for the row totals")
@@ -238,3 +238,47 @@ def test_names_are_shown_not_read():
     at = press(upload(booted(), "hostile.csv", csv(table)), "Accept this guess")
     said = texts(at)
     assert "Adjusted for \\<script\\>" in said and "for <script>" not in said
+
+
+def serial_table(rng: np.random.Generator) -> pd.DataFrame:
+    """Independent series with a trend of their own each."""
+    trend = np.linspace(-1, 1, 300)[:, None] * rng.normal(0, 0.6, 6)
+    return pd.DataFrame(rng.poisson(np.exp(1.2 + trend))).add_prefix("x")
+
+
+def test_rows_that_depend_on_their_neighbours_stand_on_top_and_are_cured_by_the_row_number():
+    at = drafted("data", serial_table(np.random.default_rng(0)))
+    assert "Rows depend on their neighbours" in texts(at)
+    press(at, "Adjust for the row number")
+    assert draft_of(at).roles == Roles(row_number=True) and "Rows depend on their neighbours" not in texts(at)
+    assert "Adjusted for the row number." in texts(at)
+    press(at, "Undo the last step")
+    assert draft_of(at).roles == Roles() and "Rows depend on their neighbours" in texts(at)
+
+
+def test_the_order_of_the_rows_is_declared_and_taken_back_by_hand():
+    at = drafted("data", serial_table(np.random.default_rng(0)))
+    order = next(one for one in at.selectbox if one.label == "Order of the rows")
+    order.set_value("blocks").run()
+    assert draft_of(at).roles == Roles(blocks=60, group_effects=True) and "Adjust for every group" in {
+        one.label for one in at.toggle
+    }
+    next(one for one in at.selectbox if one.label == "Order of the rows").set_value("none").run()
+    assert draft_of(at).roles == Roles() and not at.exception
+
+
+def test_repeated_rows_are_kept_once_with_one_click():
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(np.repeat(rng.poisson(5, (60, 6)), 3, axis=0)).add_prefix("x")
+    at = drafted("data", table)
+    assert "rows have an exact copy" in texts(at)
+    press(at, "Keep each row once")
+    assert len(draft_of(at).table) == 60 and not draft_of(at).table.duplicated().any()
+    assert "120 rows left out that repeat an earlier one" in texts(at) and "exact copy" not in texts(at)
+
+
+def test_rows_kept_by_their_total_can_only_be_dismissed():
+    table = pd.DataFrame(np.random.default_rng(0).poisson(0.5, (2000, 8))).add_prefix("x")
+    at = drafted("data", table[table.sum(axis=1) >= 3].reset_index(drop=True))
+    assert "No row has a total below 3" in texts(at)
+    assert "artefact_cure_filter" not in {one.key for one in at.button}

@@ -70,8 +70,8 @@ def test_what_decides_a_direction():
     fits, missed, many = np.zeros(11), np.array([0.0, 9.0, *[0.0] * 9]), np.full(11, 4)
     cases = [
         ({}, fits, many, set(), True), ({"robust_nats": [4.9]}, fits, many, set(), False),
-        ({"direction_nats": [9.9]}, fits, many, set(), False), ({"linear_nats": [-1.1]}, fits, many, set(), False),
-        ({"linear_nats": [-0.9]}, fits, many, set(), True), ({"linear_nats": [np.nan]}, fits, many, set(), False),
+        ({"direction_nats": [9.9]}, fits, many, set(), False), ({"linear_nats": [-4.1]}, fits, many, set(), False),
+        ({"linear_nats": [-3.9]}, fits, many, set(), True), ({"linear_nats": [np.nan]}, fits, many, set(), False),
         ({"gain_nats": [9.9]}, fits, many, set(), False), ({"gain_nats": [np.nan]}, fits, many, set(), False),
         ({}, fits, many, {(0, 1)}, False), ({}, fits, many, {(1, 0)}, True), ({}, missed, many, set(), False),
         ({"direction_nats": [37.0]}, missed, many, set(), True), ({}, fits, np.array([3, *[9] * 10]), set(), False),

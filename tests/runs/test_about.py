@@ -9,7 +9,7 @@ from disco.runs import artefacts
 from disco.runs.about import about, table_digest
 from disco.runs.artefacts import Artefacts
 from disco.runs.refined import read_refined
-from disco.table.artefacts import Finding
+from disco.table.finding import Finding
 from disco.verdicts import of_refinement
 
 

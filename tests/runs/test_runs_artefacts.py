@@ -13,7 +13,8 @@ from disco.runs.about import about
 from disco.runs.refined import read_refined, save
 from disco.settings import Settings
 from disco.simulate import Design, simulate
-from disco.table.artefacts import ARTEFACTS, Finding
+from disco.table.artefacts import ARTEFACTS
+from disco.table.finding import Finding
 
 QUICK = Choice(starts=1, restarts=0, bootstrap=0, folds=0)
 

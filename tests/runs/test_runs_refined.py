@@ -1,5 +1,6 @@
 """A refinement in a run folder: misfit and robust evidence are read back, older refinements are read as such."""
 
+import json
 from dataclasses import replace
 
 import numpy as np
@@ -9,8 +10,9 @@ from made_up import finished_run, refine_by_hand
 
 from disco.errors import InputError
 from disco.files import read_frame
+from disco.found import Note
 from disco.refine import Choice, refine
-from disco.refine.result import EDGE_COLUMNS
+from disco.refine.result import EARLY, EDGE_COLUMNS, POOR
 from disco.runs import REFINE, create_run
 from disco.runs.refined import choice_of, read_refined, save
 from disco.settings import Settings
@@ -33,6 +35,30 @@ def test_misfit_and_evidence_come_back():
     assert found.graph().nodes["x2"]["misfit_nats"] == 44.0
     save(run.path, found.having(misfit=None), Choice())
     assert read_refined(run).nodes is None and not (run.path / "refined_nodes.csv").exists()
+
+
+def test_notes_come_back_with_their_kinds():
+    run = made()
+    notes = Note("In words that may change.", EARLY), Note("And more.")
+    save(run.path, read_refined(run).having(notes=notes), Choice())
+    back = read_refined(run)
+    assert back.notes == notes and [note.kind for note in back.notes] == [EARLY, ""] and back.is_early
+    head = json.loads((run.path / "refined.json").read_text())
+    del head["kinds"]  # as older versions wrote it
+    for early in ("The search was ended early, after 1 search.", "3 of 4 columns are poorly fitted."):
+        (run.path / "refined.json").write_text(json.dumps({**head, "notes": [early]}))
+        assert [note.kind for note in read_refined(run).notes] == [EARLY if "early" in early else POOR]
+
+
+def test_a_poor_fit_of_an_older_refinement_is_its_misfit_alone():
+    run = made(misfit={"x2": 44.0, "x3": float("nan"), "x1": 2.9})
+    path = run.path / "refined_nodes.csv"
+    nodes = pd.read_csv(path)
+    assert read_refined(run).nodes["is_poor"].tolist() == nodes["is_poor"].tolist() == [False, True, True, False]
+    nodes.assign(is_poor=[True, False, True, False]).to_csv(path, index=False)
+    assert read_refined(run).nodes["is_poor"].tolist() == [True, False, True, False]
+    nodes.drop(columns="is_poor").to_csv(path, index=False)
+    assert read_refined(run).nodes["is_poor"].tolist() == [False, True, True, False]
 
 
 def older(run, directions):

@@ -92,12 +92,12 @@ def test_a_depth_stands_out_and_causes_of_both_signs_do_not():
     rng = np.random.default_rng(0)
     rates = np.exp(0.5 * rng.normal(size=(500, 1)))
     deep = depth(rng.poisson(5 * rates * np.ones(20)))
-    assert deep.stands_out and deep.explained > 0.95 and deep.together > 0.99 and deep.by_chance < 0.6
+    assert deep.stands_out and deep.explained > 0.95 and deep.uneven < 0.1 and deep.by_chance < 0.6
     assert found(quality(pd.DataFrame(rng.poisson(5 * rates * np.ones(20)))))["depth"]
     mixed = depth(np.hstack([rng.poisson(5 * rates * np.ones(12)), rng.poisson(5, (500, 8))]))
-    assert mixed.stands_out and 0.6 <= mixed.rising < 0.7 and mixed.together > 0.85
+    assert mixed.stands_out and 0.6 <= mixed.rising < 0.7 and mixed.uneven < 0.3
     alone = depth(rng.poisson(5, (500, 20)))
-    assert not alone.stands_out and alone.together < 0.2 and alone.explained < 0.5
+    assert not alone.stands_out and alone.explained < 0.5
     first = rng.poisson(5, (500, 1))
     signs = np.where(np.arange(20) % 2, 0.2, -0.2)
     assert not depth(np.hstack([first, rng.poisson(np.exp(1.5 + signs * first))])).stands_out
@@ -105,17 +105,23 @@ def test_a_depth_stands_out_and_causes_of_both_signs_do_not():
     assert np.isnan(few.by_chance) and not few.stands_out
 
 
-def test_a_depth_of_the_counts_above_0_stands_out_and_zeros_alone_do_not():
+def test_a_depth_stands_out_whatever_the_zeros_and_zeros_alone_do_not():
     rng = np.random.default_rng(0)
     rates, is_there = rng.lognormal(0, 0.5, (1000, 1)), rng.random((1000, 12)) < 0.5
     deep = depth(np.maximum(rng.poisson(15 * rates * np.ones(12)), 1) * is_there)
-    assert deep.stands_out and deep.is_above and deep.together > 0.9
-    table = pd.DataFrame(np.maximum(rng.poisson(15 * rates * np.ones(12)), 1) * is_there).add_prefix("x")
-    assert "Totals of the counts above 0 explain" in found(quality(table))["depth"].message
-    calm = depth(np.maximum(rng.poisson(15, (1000, 12)), 1) * is_there)
-    assert not calm.stands_out and not calm.is_above
-    occurring = depth(rng.poisson(15, (1000, 12)) * (rng.random((1000, 12)) < rng.beta(1, 1, (1000, 1))))
-    assert not occurring.is_above
+    assert deep.stands_out and deep.uneven < 0.2
+    assert not depth(np.maximum(rng.poisson(15, (1000, 12)), 1) * is_there).stands_out
+
+
+def test_a_depth_of_shallow_cells_stands_out_and_a_dense_graph_of_positive_effects_does_not():
+    rng = np.random.default_rng(0)
+    shallow = rng.poisson(np.exp(0.4 * rng.normal(size=(300, 1))) * rng.gamma(1, 0.5, 30))
+    assert depth(shallow).stands_out
+    columns = [rng.poisson(4, 2000)]
+    for _ in range(5):  # every column acts on all later ones; the first varies as Poisson counts do
+        columns.append(rng.poisson(1 + 0.5 * np.mean(columns, axis=0)))
+    dense = depth(np.column_stack(columns))
+    assert not dense.stands_out and dense.explained > 0.8 and dense.bare > 0.1
 
 
 def test_the_share_explained_is_the_squared_correlation_with_the_component():
@@ -166,8 +172,8 @@ def test_tables_with_nothing_in_them_are_looked_at_all_the_same(table):
 
 
 def test_it_can_be_stopped_and_tells_how_far_it_is():
-    heard = []
-    quality(poisson(), callback=lambda event: heard.append(event.progress))
+    heard, table = [], poisson(columns=8)
+    quality(table, callback=lambda event: heard.append(event.progress))
     assert heard == sorted(heard) and heard[-1] > 0.5
     with pytest.raises(FitStopped):
-        quality(poisson(), callback=lambda event: event.stage != "depth")
+        quality(table, callback=lambda event: event.stage != "depth")

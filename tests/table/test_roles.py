@@ -66,6 +66,40 @@ def test_total_and_size_factors():
 def test_roles_come_back_from_their_file():
     roles = Roles({"age": ("covariate", "ordinal"), "site": "group"}, exposure="total", group_effects=True)
     assert Roles.from_dict(roles.to_dict()) == roles
+    in_order = Roles({"age": "covariate"}, row_number=True, blocks=6)
+    assert Roles.from_dict(in_order.to_dict()) == in_order and in_order.needed() == in_order
+    assert str(in_order) == "adjusted for age, the row number; groups by 6 blocks of rows"
+
+
+def test_the_row_number_and_blocks_of_rows_need_no_column():
+    ignored = {"site": "ignore", "age": "ignore", "depth": "ignore", "id": "ignore"}
+    adjustment = prepare(table(), Roles(ignored, row_number=True, blocks=5)).adjustment
+    (number,) = adjustment.covariates
+    assert (number.name, number.kind) == ("row number", "continuous") and number.values.tolist() == [*range(1, 13)]
+    assert adjustment.group.tolist() == [0, 0, 0, 1, 1, 2, 2, 2, 3, 3, 4, 4]
+    effects = prepare(table(), Roles(ignored, blocks=5, group_effects=True)).adjustment
+    assert effects.covariates[0].levels[0] == "block 1" and (effects.covariates[0].values == effects.group).all()
+
+
+def test_what_is_computed_takes_the_place_of_a_column():
+    roles = Roles({"site": "group", "depth": "exposure"}, group_effects=True)
+    in_order = roles.declaring(Roles(blocks=5, group_effects=True))
+    assert in_order == Roles({"site": "ignore", "depth": "exposure"}, blocks=5, group_effects=True)
+    assert in_order.in_order(False, None) == Roles({"site": "ignore", "depth": "exposure"})
+    assert in_order.given({"site": "group"}).blocks is None
+    assert roles.declaring(Roles(exposure="total")).columns == {"site": "group", "depth": "ignore"}
+    assert roles.declaring(Roles(row_number=True)) == Roles(roles.columns, group_effects=True, row_number=True)
+    for wrong, words in (
+        ({"columns": {"site": "group"}, "blocks": 3}, 'The group is "site" and 3 blocks of rows: choose one'),
+        ({"blocks": 1}, "blocks must be a number of blocks"),
+        ({"row_number": 1}, "row_number must be true or false"),
+    ):
+        with pytest.raises(InputError, match=words):
+            Roles(**wrong)
+    with pytest.raises(InputError, match="12 rows do not make 7 blocks"):
+        Roles(blocks=7).split(table())
+    with pytest.raises(InputError, match='A column is called "row number"'):
+        Roles(row_number=True).split(table().assign(**{"row number": 1}))
 
 
 def test_rows_of_a_group_share_a_fold():

@@ -106,6 +106,7 @@ def _arguments(facts: Facts, script: _Script) -> str:
     if (roles := facts.roles) is not None:
         more: dict[str, Any] = {"exposure": roles.exposure, "group_effects": roles.group_effects}
         more["targets"] = {label: list(nodes) for label, nodes in roles.targets.items()}
+        more |= {"row_number": roles.row_number, "blocks": roles.blocks}
         told = {name: value for name, value in more.items() if value}
         script.add(f"roles = Roles({_call(dict(roles.columns), **told)})", uses="Roles")
         given.append("roles=roles")

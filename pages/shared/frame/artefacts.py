@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping
 import streamlit as st
 
 from disco.runs.artefacts import LONGEST_REASON
-from disco.table.artefacts import Finding
+from disco.table.finding import Finding
 from pages.shared.frame.names import code, plain
 from pages.shared.frame.words import WARNS
 

@@ -7,7 +7,7 @@ import pandas as pd
 
 from disco.parents.ocs import passes
 from disco.refine import Choice, Refined
-from disco.refine.limits import AGAINST, FEW, HALF, MOST_MISFIT, TIMES
+from disco.refine.limits import AGAINST, AGAINST_SHARE, FEW, HALF, MOST_MISFIT, TIMES
 from disco.refine.reasons import Reason, asked, but_known, is_of_kind, missed, reason
 from disco.runs import Run, stamps
 from disco.runs.refined import choice_of
@@ -48,11 +48,12 @@ SPREAD = f"Spread evidence: {define('spread evidence')}"
 def decided_means(bound: float) -> str:
     """The rules that a decided direction meets."""
     return (
-        f"A direction is decided if its evidence and that for the link are at least {bound:g} nats, at least half that "
-        f"with a straight link. With every effect linear, at most {AGAINST:g} nat may be against it. The evidence must "
-        f"exceed {TIMES:g} times the misfit of its two nodes by {bound:g}. Both nodes need more than {FEW} levels, "
-        f"less than {MOST_MISFIT:.0%} of all nodes may be poorly fitted, and no other search with as high a score may "
-        "have reversed the edge."
+        f"A direction is decided if its evidence and that for the link are at least {bound:g} nats. With every "
+        f"effect linear, at most {AGAINST:g} nat and a tenth of the evidence may be against it. The evidence must "
+        f"exceed {TIMES:g} times the misfit of its two nodes by {bound:g}. Both nodes need more than {FEW} "
+        f"levels, less than {MOST_MISFIT:.0%} of all nodes may be poorly fitted, and no other search with as high a "
+        f"score may have reversed the edge. Then the graph must lead by {HALF * bound:g} nats over every rival in "
+        "which the edge is reversed and nodes may have other kinds of distribution."
     )
 
 
@@ -135,7 +136,8 @@ def direction(run: Run, refined: Refined, row: dict[str, Any]) -> str:
         Reason.WEAK: f"Only {nats} nats for {arrow} (needs {bound:g}).",
         Reason.UNSURE: f"{costs}, but the evidence that the two are joined is only {or_not(float(row['gain_nats']))} "
         f"(needs {bound:g}): a direction is not surer than its edge.",
-        Reason.FRAGILE: f"{costs}, but only {least} with a straight link (needs {HALF * bound:g}).",
+        Reason.RIVAL: f"{costs}, but only {least} if nodes may have other kinds of distribution, such as zeros with "
+        f"causes of their own (needs {HALF * bound:g}).",
         Reason.FEW_LEVELS: f"{costs}, but the model fits any column of {FEW} levels or fewer, whatever its parents "
         "do, so its fit says nothing about a direction.",
         Reason.AGAINST: f"{costs}, but with every effect linear the reversed edge gains {or_not(-row['linear_nats'])}.",
@@ -143,7 +145,7 @@ def direction(run: Run, refined: Refined, row: dict[str, Any]) -> str:
         Reason.TABLE: f"{costs}, but {poor:,} of {len(nodes):,} nodes {plural(poor, 'is', 'are')} poorly fitted, "
         f"{MOST_MISFIT:.0%} or more: no direction of this table is decided{but_known(refined.edges)}.",
         Reason.ELSEWHERE: f"{costs}, but another search that ended nearly as high has the edge reversed.",
-        Reason.DECIDED: f"{costs} (needs {bound:g}), at least {least} with a straight link"
+        Reason.DECIDED: f"{costs} (needs {bound:g}), at least {least} if nodes may have other kinds of distribution"
         + (f". The misfit {ends} requires {or_not(need)}." if need > bound else "."),
     }
     rule = reason(row, nodes, bound, bool(refined.found.artefacts))
@@ -166,7 +168,7 @@ def breakdown(run: Run, refined: Refined, row: dict[str, Any]) -> pd.DataFrame:
     parts = [
         ("Direction evidence", row["direction_nats"], f"≥ {bound:g}"),
         ("Robust evidence", row["robust_nats"], f"≥ {HALF * bound:g}"),
-        ("Linear evidence", row["linear_nats"], f"≥ −{AGAINST:g}"),
+        ("Linear evidence", row["linear_nats"], f"≥ −{or_not(AGAINST + AGAINST_SHARE * row['direction_nats'])}"),
         ("Spread evidence", row["spread_nats"], "does not count"),
     ]
     if nodes is not None:

@@ -6,8 +6,8 @@ import networkx as nx
 import pandas as pd
 import streamlit as st
 
+from disco.graph import NODE_FACTS
 from disco.refine import Refined
-from disco.refine.limits import MISFIT
 from disco.refine.reasons import is_of_kind, missed
 from disco.runs import Run, stamps
 from disco.words import how_many, listed, number, plural
@@ -64,7 +64,7 @@ def of_node(refined: Refined, node: str, *, of_refined: bool = False) -> None:
         ("Misfit, nats", _number(row["misfit_nats"]), define("misfit")),
         ("Misfit per row", _number(row["misfit_per_row"]), "The misfit divided by the number of rows."),
     )
-    if not row["misfit_nats"] < MISFIT:
+    if row["is_poor"]:
         st.warning("This node is poorly fitted: its arrows are hypotheses.", icon=":material/rule:")
     if of_refined:
         st.caption("Measured given its parents in the refined graph.")
@@ -74,8 +74,9 @@ def marked(graph: nx.DiGraph, refined: Refined | None) -> nx.DiGraph:
     """The graph with the misfit on its nodes, for pictures."""
     if refined is None or refined.nodes is None:
         return graph
-    found, misfit = graph.copy(), refined.nodes.set_index("node")["misfit_nats"]
-    nx.set_node_attributes(found, {node: float(misfit[node]) for node in found}, "misfit_nats")
+    found, nodes = graph.copy(), refined.nodes.set_index("node")
+    for name, kind in NODE_FACTS.items():
+        nx.set_node_attributes(found, {node: kind(nodes[name][node]) for node in found}, name)
     return found
 
 

@@ -244,13 +244,23 @@ def set_roles(given: Mapping[int, str | tuple[str, str]], words: str = "") -> No
     _change(changed)
 
 
-def set_exposure(which: str | None, words: str = "") -> None:
-    """Compute the exposure from the counts, or not; a former exposure column is ignored from now on.
+def set_exposure(which: str | None) -> None:
+    """Compute the exposure from the counts, or not; a former exposure column is ignored from now on."""
+    _change(lambda now: {"roles": now.roles.computing(which)})
+
+
+def declare(computed: Roles, words: str) -> None:
+    """Declare what is computed from the rows: an exposure, the row number, or blocks, which replace a group.
 
     Args:
-        words: what is done, one sentence, if `undo` can take it back.
+        words: what is done, one sentence; `undo` can take it back.
     """
-    _change(lambda now: {"roles": now.roles.computing(which), **(_step(now, words) if words else {})})
+    _change(lambda now: {"roles": now.roles.declaring(computed), **_step(now, words)})
+
+
+def set_row_order(row_number: bool, blocks: int | None) -> None:
+    """Adjust for the row number, or for blocks of rows, which replace a group; or for neither."""
+    _change(lambda now: {"roles": now.roles.in_order(row_number, blocks)})
 
 
 def set_group_effects(are_wanted: bool) -> None:

@@ -11,6 +11,7 @@ from pages.shared.work.monitor import Monitored
 from pages.shared.work.waiting import act
 
 _STAGES = {
+    "artefacts": "Artefacts: what in the table creates edges",
     "screen": "Screen: which pairs may be joined",
     "prior": "Prior: typical effect sizes, from a first search",
     "search": "Search {now} of {total}, from {start}: sweep {sweep}",

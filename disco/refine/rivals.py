@@ -1,0 +1,182 @@
+"""Whether a direction holds against rival graphs in which every node may have another class of distribution.
+
+A node's score over several classes, given the nodes that may be its parents, is
+
+    max over classes of (score with the best parents − score without any) + the GLM's score without any,
+
+with the classes of `disco.likelihood.classes`: the semiparametric GLM, a hurdle, normal scores. The *lead* of a graph
+over a rival is the sum of these scores over all nodes, less the same for the rival. Both choose their parents, and the
+class of every node, anew. The rivals of an edge's direction are the orders of `disco.refine.turned`. If an edge is
+undecided because of its rivals, it may be reversed together with others, so those are compared again.
+"""
+
+import math
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+
+import networkx as nx
+
+from disco.likelihood.classes import has_hurdle, normal_scores, positive_parts, zero_parts
+from disco.likelihood.design import Prior
+from disco.linear.search import order_by_linear_models
+from disco.refine.reversal import Places
+from disco.refine.scores import FAILED, NodeFit, Scores, resolve
+from disco.refine.screen import correlations
+from disco.refine.turned import reversed_orders, reversed_together, wider_orders
+from disco.refine.walks import Allowed, Parents
+
+Edge = tuple[int, int]  # (parent, child)
+Key = tuple[int, Allowed]  # a node and the candidates before it
+_FAR = 30.0  # nats by which a graph leads over another one if those near the other are not compared
+
+
+class SeveralClasses:
+    """Scores of nodes over several classes.
+
+    Args:
+        glm: the scores of the semiparametric GLM.
+        parents: every node's parents in a known graph, where searches for others begin.
+        linear: the prior under which effects and link are linear.
+    """
+
+    def __init__(self, glm: Scores, parents: Sequence[Parents], linear: Prior) -> None:
+        design, self._begin = glm.design, parents
+        self.glm, self._has_hurdle = glm, has_hurdle(design)
+        others = {"zero": zero_parts(design), "positive": positive_parts(design)} if self._has_hurdle.any() else {}
+        self._parts = [glm.replace(design=one, warm=None) for one in others.values()]
+        self._normal = glm.replace(design=normal_scores(design, linear), warm=None)
+        self._best: dict[Key, float] = {}
+
+    @property
+    def made(self) -> int:
+        """The number of fits of other classes than the GLM."""
+        return sum(one.made for one in (*self._parts, self._normal))
+
+    def normal_order(self) -> list[int]:
+        """The best order of linear effects among normal scores that a search finds."""
+        design = self._normal.design
+        related = correlations(design, design.columns[: design.nodes, 0].numpy().T)
+        return order_by_linear_models(related, design.rows, self.glm.candidates, 0, self.glm.reporter)
+
+    def total(self, order: Sequence[int]) -> float:
+        """The score of an order's best graph over several classes."""
+        keys = list(enumerate(Places(self.glm, order).allowed))
+        self.fit(keys)
+        return sum(map(self.score, keys))
+
+    def normal_graph(self, order: Sequence[int]) -> nx.DiGraph:
+        """The best graph of normal scores in an order."""
+        keys = dict.fromkeys(enumerate(Places(self.glm, order).allowed), ())
+        parents = {node: fitted.parents for (node, _), fitted in self._fits(self._normal, keys).items()}
+        graph = nx.DiGraph((parent, child) for child, nodes in parents.items() for parent in nodes)
+        graph.add_nodes_from(order)
+        return graph
+
+    def score(self, key: Key) -> float:
+        """The score of a node with its best parents among the allowed ones; `fit` has made its fits."""
+        return self._best[key]
+
+    def fit(self, keys: Iterable[Key]) -> None:
+        """Make the fits for the scores of some nodes and their allowed parents."""
+        new = [key for key in dict.fromkeys(keys) if key not in self._best]
+        if not new:
+            return
+        begin = {key: self._begin[key[0]] for key in (*new, *((node, 0) for node, _ in new))}
+        glm = self._fits(self.glm, begin)
+        start = {key: fitted.parents for key, fitted in glm.items()}
+        hurdles = {key: parents for key, parents in start.items() if self._has_hurdle[key[0]]}
+        normal, parts = self._fits(self._normal, start), [self._fits(one, hurdles) for one in self._parts]
+        for key in new:
+            none = key[0], 0
+            gains = [_gain(glm[key], glm[none]), _gain(normal[key], normal[none])]
+            if self._has_hurdle[key[0]]:
+                shared = {*parts[0][key].parents} & {*parts[1][key].parents}  # an edge has its prior odds once
+                gains.append(sum(_gain(part[key], part[none]) for part in parts) + self.glm.odds * len(shared))
+            available = [gain for gain in gains if not math.isnan(gain)]
+            self._best[key] = glm[none].score + max(available, default=FAILED)
+
+    @staticmethod
+    def _fits(scores: Scores, start: Mapping[Key, Parents]) -> dict[Key, NodeFit]:
+        """The best fits, by steps from some parents of each key."""
+        walks = [(scores, scores.walk(*key, parents)) for key, parents in start.items()]
+        return dict(zip(start, resolve(walks), strict=True))
+
+
+def _gain(fitted: NodeFit, without: NodeFit) -> float:
+    """The gain in score over the fit without parents, nats; NaN if either is not available."""
+    return fitted.score - without.score if fitted.available and without.available else math.nan
+
+
+def leads(
+    classes: SeveralClasses,
+    order: Sequence[int],
+    parents: Sequence[Parents],
+    least: Mapping[Edge, float],
+    fixed: Collection[Edge] = (),
+) -> dict[Edge, float]:
+    """The smallest lead of a graph over the rivals of its edges' directions, nats.
+
+    Args:
+        order: all nodes, sources first.
+        parents: of every node, all before it.
+        least: the edges compared, each with the lead below which it counts as undecided; all others are undecided.
+        fixed: edges whose direction is known otherwise.
+    """
+    graph = nx.DiGraph((parent, child) for child, nodes in enumerate(parents) for parent in nodes)
+    comparing, rules = _Comparing(classes, order, least), classes.glm.rules
+    comparing.add((edge, rival) for edge in least for rival in reversed_orders(order, graph, edge, rules))
+    close = [edge for edge in comparing.open if comparing.leads[edge] < _FAR]
+    comparing.add((edge, rival) for edge in close for rival in wider_orders(order, graph, edge, rules))
+    comparing.add(_of_normal_scores(classes, order, comparing.open))
+    while True:
+        still = comparing.open
+        undecided = {*graph.edges} - {*still} - {*fixed}
+        turned = [(edge, reversed_together(order, graph, edge, undecided, rules)) for edge in still]
+        comparing.add((edge, rival) for edge, rival in turned if rival is not None)
+        if len(comparing.open) == len(still):
+            return comparing.leads
+
+
+def _of_normal_scores(
+    classes: SeveralClasses, best: Sequence[int], edges: Sequence[Edge]
+) -> Iterator[tuple[Edge, list[int]]]:
+    """The best graph of linear effects among normal scores, for every edge with its child before its parent.
+
+    None if it is far below the best order.
+
+    In a Gaussian copula, no order near a graph of the GLM need be as good as this one.
+    """
+    if not edges:
+        return
+    rules, order = classes.glm.rules, classes.normal_order()
+    order = order if rules is None else rules.sorted(order)
+    if classes.total(best) - classes.total(order) > _FAR:
+        return
+    graph, place = classes.normal_graph(order), {node: at for at, node in enumerate(order)}
+    for edge in edges:
+        if place[edge[1]] < place[edge[0]]:
+            yield edge, order
+        elif graph.has_edge(*edge):
+            yield from ((edge, rival) for rival in reversed_orders(order, graph, edge, rules))
+
+
+class _Comparing:
+    """Rivals compared so far: the smallest lead of every edge."""
+
+    def __init__(self, classes: SeveralClasses, order: Sequence[int], least: Mapping[Edge, float]) -> None:
+        self._classes, self._places, self._least = classes, Places(classes.glm, order), least
+        self.leads: dict[Edge, float] = dict.fromkeys(least, math.inf)
+
+    @property
+    def open(self) -> list[Edge]:
+        """The edges that lead over all rivals so far."""
+        return [edge for edge, lead in self.leads.items() if lead >= self._least[edge]]
+
+    def add(self, rivals: Iterable[tuple[Edge, list[int]]]) -> None:
+        """Compare rivals, each an edge and an order with it reversed."""
+        now, score = self._places.allowed, self._classes.score
+        changed = [(edge, self._places.changed(rival)) for edge, rival in rivals]
+        self._classes.fit(key for _, nodes in changed for key in nodes.items())
+        self._classes.fit((node, now[node]) for _, nodes in changed for node in nodes)
+        for edge, nodes in changed:
+            lead = sum(score((node, now[node])) - score((node, other)) for node, other in nodes.items())
+            self.leads[edge] = min(self.leads[edge], lead)

@@ -1,0 +1,39 @@
+"""A finding: one thing that stands out in a table, what it means, and what to do about it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from disco.table.roles import Roles
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that stands out in a table.
+
+    Attributes:
+        kind: one of `disco.table.artefacts.ARTEFACTS`, or of those of `disco.table.quality`.
+        message: what was found, with its numbers: one sentence.
+        advice: what to do, in one or two sentences.
+        columns: the columns to leave out, if that is the advice, by position among the counts.
+        rows: numbers of the rows to look at, from 1 in the table as loaded.
+        aside: the columns to adjust for, if that is the advice, by name.
+        roles: what to declare, if that is the advice and was tried on the table.
+        flag: the advice as options of the command line; empty without a cure.
+    """
+
+    kind: str
+    message: str
+    advice: str
+    columns: tuple[int, ...] = ()
+    rows: tuple[int, ...] = ()
+    aside: tuple[str, ...] = ()
+    roles: Roles | None = None
+    flag: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.message} {self.advice}"
+
+
+def without(names: Sequence[str]) -> str:
+    """The option that leaves columns out."""
+    return "--without " + ",".join(f'"{name}"' if "," in name or " " in name else name for name in names)

@@ -1,0 +1,194 @@
+"""The gauntlet: what its designs promise, what it counts, and what it saves and prints."""
+
+import json
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+import pytest
+
+from benchmarks import paper_report
+from benchmarks.misled import __main__ as gauntlet
+from benchmarks.misled import measure as measuring
+from benchmarks.misled.controls import NB, NEARLY_NB
+from benchmarks.misled.design import BROKEN, GROUPS, IN_CLASS, Design, Drawn, compelled, dag, named
+from benchmarks.misled.designs import DESIGNS
+from benchmarks.misled.measure import known_lines, measure
+from benchmarks.misled.report import Tally, by_design, changes, prices, section, totals
+from benchmarks.paper_results import append_line
+from disco.table.roles import Roles
+
+TRUTH = [["a", "b", True], ["b", "c", True], ["c", "d", False]]
+
+
+def line(*edges: tuple[str, str, bool], **more: object) -> dict:
+    """A line whose refined edges are these: parent, child, decided."""
+    columns = {name: [edge[place] for edge in edges] for place, name in enumerate(("parent", "child", "decided"))}
+    base = {"design": "hurdle pair", "seed": 0, "rows": 9, "columns": 4, "truth": TRUTH, "seconds": 1.0}
+    return base | {"edges": columns, "poor": 0, "findings": [], "notes": []} | more
+
+
+@pytest.mark.parametrize("name", DESIGNS)
+def test_a_design_is_a_table_with_a_truth(name):
+    design = DESIGNS[name]
+    drawn, again = design.draw(1), design.draw(1)
+    table, truth = drawn.table, set(drawn.truth)
+    pd.testing.assert_frame_equal(table, again.table)
+    assert drawn.truth == again.truth and design.group in GROUPS and design.sentence
+    assert (table.dtypes.map(lambda kind: kind.kind) == "i").all() and table.to_numpy().min() >= 0
+    assert (table.nunique() > 1).all() and table.columns.is_unique and list(table.index) == list(range(len(table)))
+    assert {end for edge in truth for end in edge} <= set(table) and len(truth) == len(drawn.truth)
+    assert nx.is_directed_acyclic_graph(nx.DiGraph(truth)) and set(drawn.knowable or ()) <= truth
+
+
+def test_designs_differ_by_seed_and_name_and_those_of_a_stream_share_a_graph():
+    first = {name: design.draw(0).table for name, design in DESIGNS.items() if not design.stream}
+    assert len({table.to_csv() for table in first.values()}) == len(first)
+    assert not DESIGNS["weekdays"].draw(1).table.equals(first["weekdays"])
+    for start in (NB, NEARLY_NB):
+        by_rows = [design.draw(3) for name, design in DESIGNS.items() if name.startswith(start)]
+        assert [len(drawn.table) for drawn in by_rows] == [2000, 8000, 32_000, 128_000]
+        assert len({drawn.truth for drawn in by_rows}) == 1
+    cured = DESIGNS["genes in rows, cured by total"].draw(0)
+    assert cured.table.equals(DESIGNS["genes in rows"].draw(0).table) and cured.roles == Roles(exposure="total")
+
+
+def test_tables_mislead_as_their_sentences_say():
+    table = {name: design.draw(2).table for name, design in DESIGNS.items()}
+    pair = table["hurdle pair"]
+    assert (pair["x2"] > 0)[pair["x1"] <= 2].mean() < 0.2 < 0.8 < (pair["x2"] > 0)[pair["x1"] >= 6].mean()
+    assert table["multinomial of a constant total"].sum(axis=1).nunique() == 1
+    assert table["rows kept by a total"].sum(axis=1).min() == 3
+    assert (table["repeated rows x8"].value_counts() % 8 == 0).all()
+    assert table["rows sorted by a column"]["x1"].is_monotonic_increasing
+    assert set(table["Gaussian copula, unequal levels"].nunique()) <= {5, 40}
+    assert set(table["limit of detection"].to_numpy().ravel()).isdisjoint({1, 2})
+    assert table["ceilings of the reading"].to_numpy().max() == table["ceilings that act"].to_numpy().max() == 5
+    week = table["weekly levels"]
+    assert (
+        week.corrwith(week.shift(1)).mean()
+        > 0.4
+        > 0.1
+        > abs(table["groups of rows in random order"]).corrwith(table["groups of rows in random order"].shift(1)).mean()
+    )
+    rank = table["hidden gradient"].corr("spearman").abs().to_numpy()
+    assert np.median(rank[np.triu_indices(len(rank), 1)]) > 0.1
+
+
+def test_a_random_graph_has_its_edges_and_only_colliders_show_directions():
+    graph = dag(np.random.default_rng(0), 9, 10, most=2)
+    assert len(graph.edges) == 10 and max(map(len, graph.parents)) == 2
+    assert compelled([("a", "c"), ("b", "c"), ("c", "d")]) == {("a", "c"), ("b", "c"), ("c", "d")}
+    assert compelled([("a", "b"), ("b", "c")]) == frozenset()
+
+
+def test_a_decision_is_wrong_if_reversed_without_an_edge_or_unknowable():
+    tally = Tally.of([line(("a", "b", True), ("c", "b", True), ("a", "d", True), ("c", "d", True), ("b", "d", False))])
+    assert (tally.tables, tally.true, tally.edges, tally.false) == (1, 3, 5, 2)
+    assert (tally.decided, tally.wrong, tally.right, tally.silent, tally.unknowable) == (4, 3, 1, 3, 1)
+    assert (tally.alone, tally.alone_wrong, tally.flagged) == (4, 3, 0)
+    reversed_unknowable = Tally.of([line(("d", "c", True))])
+    assert (reversed_unknowable.wrong, reversed_unknowable.unknowable) == (1, 1)
+
+
+def test_a_note_breaks_the_silence_of_its_columns_and_a_finding_that_of_the_table():
+    wrong = ("c", "b", True), ("a", "d", True)
+    assert Tally.of([line(*wrong, notes=['1 of 4 columns is poorly fitted ("c"): a sentence.'], poor=1)]).silent == 1
+    assert Tally.of([line(*wrong, notes=["A note on nothing of theirs."])]).silent == 2
+    said = Tally.of([line(*wrong, findings=[["depth", "A sentence."]], alone=[["a", "b"], ["c", "b"]])])
+    assert (said.silent, said.flagged, said.alone, said.alone_wrong) == (0, 1, 2, 1) and said.said == {"depth": 1}
+    refused = {key: value for key, value in line().items() if key not in ("edges", "poor", "findings", "notes")}
+    assert Tally.of([refused | {"refused": "Too few rows."}]).said == {"refused": 1}
+
+
+def test_the_tables_have_a_row_per_design_and_per_group():
+    lines = [line(("a", "b", True)), line(("b", "a", True), seed=1), line(("b", "c", True), design="d 6, ER2, NB")]
+    grid = [[cell.strip() for cell in row.strip("|").split("|")] for row in by_design(lines).splitlines()]
+    counts = ["2", "6", "2", "0", "2", "1", "1", "2 / 1", ""]
+    assert grid[2:4] == [[f"**{BROKEN}**", *counts], ["hurdle pair", *counts]]
+    assert [row[0] for row in grid[4:]] == [f"**{IN_CLASS}**", "d 6, ER2, NB"]
+
+
+def test_totals_are_of_the_right_groups():
+    flag = {"findings": [["serial", "A sentence."]], "alone": [["b", "a"], ["b", "c"]]}
+    none = {"truth": [], "design": "weekdays"}
+    lines = [
+        line(("a", "b", True), ("c", "b", True)),
+        line(design="weekdays", **flag),
+        line(**none),
+        line(**none | flag),
+    ]
+    lines += [line(("a", "b", True), ("b", "c", True), design=f"{NB}, {rows} rows") for rows in ("2,000", "8,000")]
+    lines += [line(design="d 6, ER2, NB", **flag)]
+    lines += [line(*[("b", "a", True)] * 3, *[("a", "b", True)] * 8, design="thinning")]
+    values = [row.split("|")[2].strip() for row in totals(lines).splitlines()[2:]]
+    assert values[:4] == ["9 of 13 (69.2%)", "thinning (8 of 11)", "4 of 13 (30.8%)", "0"]
+    assert values[4:] == [
+        "1 of 2 (50.0%)",
+        "1 of 3 (33.3%)",
+        "4 of 9 (44.4%); 0",
+        "2,000 rows: 2 in 1, 8,000 rows: 2 in 1",
+        "",
+        "",
+    ]
+    assert prices(lines).splitlines()[2] == "| serial | 3 | 4 | 2 |"
+
+
+def test_changes_are_of_the_tables_in_both():
+    before = [line(("b", "a", True)), line(("a", "b", True), seed=1), line(("a", "b", True), seed=2)]
+    now = [line(("b", "a", False)), line(("a", "b", True), ("b", "c", True), seed=1), line(design="weekdays")]
+    rows = changes(before, now).splitlines()[2:]
+    assert rows == [f"| {name} | 2 | 1 → 2 | 1 → 0 | 0 → 0 |" for name in (f"**{BROKEN}**", "hurdle pair")]
+
+
+@pytest.fixture
+def small(monkeypatch):
+    """Two designs: a pair in which nothing depends on anything, and a table that cannot be refined."""
+
+    def pair(random: np.random.Generator, rows: int) -> Drawn:
+        """Nothing."""
+        return Drawn(named(random.poisson(3.0, (rows, 2))), (("x1", "x2"),))
+
+    designs = {
+        "pair": Design("pair", BROKEN, pair, {"rows": 200}, seeds=3),
+        "hurdle two rows": Design("hurdle two rows", IN_CLASS, pair, {"rows": 2}, seeds=1),
+    }
+    for module in (gauntlet, measuring):
+        monkeypatch.setattr(module, "DESIGNS", designs)
+    monkeypatch.setattr(gauntlet, "report", lambda lines: f"{len(lines)} lines")
+
+
+def test_it_measures_what_is_missing_of_a_split(small, tmp_path, capsys, monkeypatch):
+    path = tmp_path / "misled.jsonl"
+    gauntlet.main(["--results", str(path), "--split", "tune"])
+    assert set(known_lines(path)) == {("pair", 0), ("pair", 2), ("hurdle two rows", 0)}
+    assert "3 lines" in capsys.readouterr().out
+    refused = known_lines(path)["hurdle two rows", 0]
+    assert "refused" in refused and "edges" not in refused
+    monkeypatch.setattr(gauntlet, "measure", lambda name, seed: {"design": name, "seed": seed, "seconds": 0})
+    gauntlet.main(["--results", str(path), "--only", "pair", "--seeds", "2"])
+    assert {at for at, one in known_lines(path).items() if len(one) == 3} == {("pair", 1)}
+
+
+def test_a_line_has_the_evidence_and_what_the_class_alone_decides(small, monkeypatch):
+    def copies(random: np.random.Generator) -> Drawn:
+        """x3 copies x1."""
+        values = random.poisson(3.0, (300, 3))
+        values[:, 1] = random.poisson(0.5 + 2.0 * values[:, 0])
+        values[:, 2] = values[:, 0]
+        return Drawn(named(values), (("x1", "x2"),), ())
+
+    monkeypatch.setitem(measuring.DESIGNS, "pair", Design("pair", BROKEN, copies))
+    made = measure("pair", 0)
+    assert json.loads(json.dumps(made, allow_nan=False)) == made and made["truth"] == [["x1", "x2", False]]
+    assert made["findings"][0][0] == "relation" and not any(made["edges"]["decided"]) and "alone" in made
+    assert all(value is None or value == float(f"{value:.4g}") for value in made["edges"]["gain_nats"])
+    assert not any(message in note for _, message in made["findings"] for note in made["notes"])
+
+
+def test_the_report_has_a_file_for_it(tmp_path):
+    assert "Not run yet." in section(tmp_path / "none.jsonl")
+    append_line(tmp_path / "misled.jsonl", line(("a", "b", True)))
+    append_line(tmp_path / "misled.jsonl", line(("a", "b", True), design="a design of old"))
+    report = paper_report.report(tmp_path)["misled.md"]
+    assert report.startswith("# Tables that mislead") and "| hurdle pair | 1 | 3 | 1 | 0 | 1 | 0 |" in report
