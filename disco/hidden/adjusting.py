@@ -3,7 +3,7 @@
 import pandas as pd
 
 from disco.errors import InputError
-from disco.hidden.artefacts import LETTERS, kinds
+from disco.hidden.artefacts import kinds, letters
 from disco.progress import Callback, Reporter
 from disco.table.adjustment import CATEGORICAL
 from disco.table.edits import AddKinds
@@ -28,4 +28,4 @@ def kinds_as_column(table: pd.DataFrame, roles: Roles | None = None, callback: C
     _, found = kinds(prepare(table, roles, folds=None), reporter, "kinds")
     if found is None:
         raise InputError("The rows of this table do not fall into kinds that could be adjusted for.")
-    return AddKinds("".join(LETTERS[kind] for kind in found))
+    return AddKinds(letters(found))

@@ -24,8 +24,9 @@ if TYPE_CHECKING:
     from disco.hidden.common import CommonCause
 
 NAME = "kinds of rows"  # of the column with the kind of every row
+HIDDEN = {KINDS, COMMON, READINGS}
 LETTERS = "ABCDEFGH"  # the kinds in it
-_SHARED = {"repeated", "serial", "depth", "closure", "filter"}  # what joins many columns as a common cause does
+_SHARED = {"repeated", "serial", "depth", "filter"}  # what joins many columns as a common cause does
 _NAMED = 6
 _WEIGHTS = {"columns": 0.5, COMMON: 0.5}  # of time, about
 _FROM_IT = "Edges among them may come from it, and their directions too. "
@@ -38,7 +39,9 @@ def artefacts(
     dismissed: Collection[str] = (),
     callback: Callback | None = None,
 ) -> tuple[Finding, ...]:
-    """The artefacts of a table of any size, worst first; arguments and errors as `disco.table.artefacts.plain_artefacts`.
+    """The artefacts of a table of any size, worst first.
+
+    Arguments and errors are those of `disco.table.artefacts.plain_artefacts`.
 
     Where rows depend on each other, share a total or differ in depth, no other common cause is looked for.
     """
@@ -67,8 +70,9 @@ def of_hidden(
     inside = [column for column in range(given.counts.shape[1]) if column not in out]
     part = replace(given, counts=given.counts.iloc[:, inside])
     common = [] if {COMMON, KINDS} <= {*dismissed} else [*_of_common(part, reporter)]
-    yield from (one for one in common if one.kind not in dismissed)
-    if not common and READINGS not in dismissed:
+    is_closed = any(one.kind == "closure" for one in found)  # kinds with opposite effects leave totals alike
+    yield from (one for one in common if one.kind not in dismissed and (one.kinds or not is_closed))
+    if not common and not is_closed and READINGS not in dismissed:
         yield from _of_readings(part, reporter)
 
 
@@ -92,6 +96,11 @@ def kinds(given: Prepared, reporter: Reporter, stage: str) -> "tuple[CommonCause
     return cause, None if common_cause(values, _adjusted(given, found), reporter, stage) else found
 
 
+def letters(kind: np.ndarray) -> str:
+    """The kind of every row, as one letter each."""
+    return "".join(LETTERS[one] for one in kind)
+
+
 def _adjusted(given: Prepared, kind: np.ndarray) -> Adjustment:
     """The adjustment of a table with the kind of every row as another covariate."""
     codes = np.unique(kind, return_inverse=True)[1]
@@ -113,7 +122,7 @@ def _of_common(given: Prepared, reporter: Reporter) -> Iterator[Finding]:
     )
     if kind is not None:
         advice = "Adjust for the kinds, computed from these columns. A column that says what they are would be better."
-        yield Finding(KINDS, message, _FROM_IT + advice, flag="--kinds")
+        yield Finding(KINDS, message, _FROM_IT + advice, kinds=letters(kind), flag="--kinds")
     else:
         advice = "If you know it, as a gradient, a season, a batch or a depth, add it as a column and adjust for it."
         yield Finding(COMMON, message, _FROM_IT + advice)

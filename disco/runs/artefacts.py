@@ -15,11 +15,12 @@ import pandas as pd
 
 from disco.errors import InputError, printable
 from disco.files import read_record, unwritten, write_json
-from disco.hidden.artefacts import artefacts
+from disco.hidden.artefacts import HIDDEN, artefacts, of_hidden
 from disco.runs.folder import Run
 from disco.schema import record
 from disco.table.artefacts import ARTEFACTS
 from disco.table.finding import Finding
+from disco.table.prepared import prepare
 from disco.table.roles import Given
 
 FILE = "artefacts.json"
@@ -70,7 +71,16 @@ def looked_for(
         InputError: the table or its roles cannot be used.
     """
     found = artefacts(table, roles, aside)
-    return Artefacts(found, {one.kind: why for one in found if (why := (reasons or {}).get(one.kind))})
+    dismissed = {one.kind: why for one in found if (why := (reasons or {}).get(one.kind))}
+    return _with_hidden(Artefacts(found, dismissed), table, roles)
+
+
+def _with_hidden(told: Artefacts, table: pd.DataFrame, roles: Given | None) -> Artefacts:
+    """The artefacts with those of `disco.hidden` that are looked for only once others are dismissed."""
+    if not told.dismissed or not HIDDEN.isdisjoint(one.kind for one in told.found):
+        return told
+    given = prepare(table, roles, folds=None)
+    return replace(told, found=(*told.found, *of_hidden(given, told.standing, told.dismissed)))
 
 
 def write(folder: Path, told: Artefacts) -> None:
@@ -128,6 +138,6 @@ def dismiss(run: Run, reasons: Mapping[str, str]) -> None:
         raise InputError(f"The table has no artefact {printable(absent[0], 40)!r} to dismiss; {there}.")
     dismissed = {kind: why for kind, why in {**told.dismissed, **changed}.items() if why}
     try:
-        write(run.path, replace(told, dismissed=dismissed))
+        write(run.path, _with_hidden(replace(told, dismissed=dismissed), run.table(), run.adjustment))
     except OSError as error:
         raise unwritten(run.path, error) from error

@@ -12,8 +12,8 @@
 
 A table is judged with what is declared: as rates with an exposure, freed of covariates, contexts and arms, and without
 what rows of a group share. `disco.hidden.artefacts` adds *kinds*, *common* and *readings*: kinds of rows, other common
-causes that are not in the table, and counts that are readings of rates. Until an artefact is cured or dismissed, no direction is decided by the model class
-(`disco.refine`).
+causes that are not in the table, and counts that are readings of rates. Until an artefact is cured or dismissed, no
+direction is decided by the model class (`disco.refine`).
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -81,11 +81,11 @@ def plain_artefacts(
     given = prepare(table, roles, folds=None)
     aside = ignored(table, roles) if aside is None else aside
     checks = _checks(given, aside, reporter)
-    return tuple(found for kind in ARTEFACTS if kind not in dismissed for found in checks[kind]())
+    return tuple(found for kind, check in checks.items() if kind not in dismissed for found in check())
 
 
 def _checks(given: Prepared, aside: pd.DataFrame, reporter: Reporter) -> dict[str, Callable[[], Iterable[Finding]]]:
-    """What looks for each kind."""
+    """What looks for each kind, worst first."""
     counts, names = given.counts, list(given.counts.columns)
     values, adjustment = counts.to_numpy(), given.adjustment
     varied = np.flatnonzero(np.ptp(values, axis=0) > 0) if len(values) else np.arange(0)

@@ -18,6 +18,7 @@ class Finding:
         rows: numbers of the rows to look at, from 1 in the table as loaded.
         aside: the columns to adjust for, if that is the advice, by name.
         roles: what to declare, if that is the advice and was tried on the table.
+        kinds: the kind of every row, one capital letter each, if the advice is to adjust for them.
         flag: the advice as options of the command line; empty without a cure.
     """
 
@@ -28,6 +29,7 @@ class Finding:
     rows: tuple[int, ...] = ()
     aside: tuple[str, ...] = ()
     roles: Roles | None = None
+    kinds: str = ""
     flag: str = ""
 
     def __str__(self) -> str:

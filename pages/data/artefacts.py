@@ -6,10 +6,11 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from disco.hidden.adjusting import ROLE, kinds_as_column
+from disco.hidden.adjusting import ROLE
 from disco.hidden.artefacts import artefacts
 from disco.progress import Callback
-from disco.table.artefacts import COMMON, KINDS
+from disco.table.artefacts import COMMON
+from disco.table.edits import AddKinds
 from disco.table.finding import Finding
 from disco.table.roles import RATIOS, TOTAL, Roles
 from disco.table.rows import MOST_STRETCHES, with_more
@@ -64,8 +65,8 @@ def _cure(draft: Draft, one: Finding) -> None:
     why_not = None
     if one.roles is not None:
         label, act = _declared(one.roles), partial(_declare, one.roles)
-    elif one.kind == KINDS:
-        label, act = "Adjust for the kinds of rows", partial(_adjust_for_kinds, draft)
+    elif one.kinds:
+        label, act = "Adjust for the kinds of rows", partial(_adjust_for_kinds, one.kinds)
     elif one.kind == "repeated" and one.flag:
         rows = np.flatnonzero(draft.table.iloc[:, list(draft.columns)].duplicated())
         label, act = "Keep each row once", partial(_keep_once, rows)
@@ -93,12 +94,10 @@ def _declare(roles: Roles) -> None:
     columns.taken_anew()
 
 
-def _adjust_for_kinds(draft: Draft) -> None:
+def _adjust_for_kinds(kinds: str) -> None:
     """Add the kind of every row as a column, which is adjusted for."""
-    table = computed.whole(draft)
-    if table is not None:
-        session.draft.add_column(kinds_as_column(table, draft.roles.needed()), ROLE, "Adjusted for kinds of rows.")
-        columns.taken_anew()
+    session.draft.add_column(AddKinds(kinds), ROLE, "Adjusted for kinds of rows.")
+    columns.taken_anew()
 
 
 def _keep_once(rows: np.ndarray) -> None:

@@ -21,6 +21,7 @@ from disco.effects.fitted import FittedGraphs
 from disco.errors import FitStopped, InputError
 from disco.fit import fitting
 from disco.fit.fitted import Fitted
+from disco.hidden import artefacts as hidden
 from disco.knowledge import Knowledge
 from disco.likelihood.check import check
 from disco.likelihood.model import Model
@@ -120,7 +121,8 @@ GRAPHS: Entries = {
 # Counts of any size are used as they are, constant columns too.
 WHOLE: Entries = {
     "disco.table.quality.quality": quality.quality,
-    "disco.table.artefacts.artefacts": artefacts.artefacts,
+    "disco.hidden.artefacts.artefacts": hidden.artefacts,
+    "disco.table.artefacts.plain_artefacts": artefacts.plain_artefacts,
     "disco.table.relations.relations": relations.relations,
     "disco.table.thinning.thinned": lambda table: thinning.thinned(table, 0.5),
     "disco.table.thinning.halves": thinning.halves,
@@ -181,6 +183,7 @@ INSIDE = {
     "disco.methods.diffan": {"logged", "standardised"},
     "disco.methods.general": {"standardised"},
     "disco.table.artefacts": {"ignored"},
+    "disco.hidden.adjusting": {"kinds_as_column"},  # says that this table has none
     "disco.table.cells": {"names_of"},
     "disco.table.edits": {"applied"},
     "disco.table.continuous": {"is_skewed"},
@@ -354,7 +357,18 @@ def test_any_cell_is_a_count_or_refused_in_the_sentence_of_the_door(cell, row, c
 
 def test_every_public_function_with_a_table_is_tried():
     found = set()
-    for folder in ("estimator", "fit", "likelihood", "metrics", "effects", "parents", "refine", "methods", "table"):
+    for folder in (
+        "estimator",
+        "fit",
+        "likelihood",
+        "metrics",
+        "effects",
+        "parents",
+        "refine",
+        "methods",
+        "table",
+        "hidden",
+    ):
         first = importlib.import_module(f"disco.{folder}")
         inner = pkgutil.walk_packages(getattr(first, "__path__", []), f"{first.__name__}.")
         modules = [first, *(importlib.import_module(one.name) for one in inner if ".formats" not in one.name)]
