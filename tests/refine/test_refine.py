@@ -305,7 +305,7 @@ def test_many_pairs_that_need_more_memory_are_refused_after_the_screen(known, mo
     monkeypatch.setattr("disco.cluster.free_bytes", lambda device: cost.peak_bytes(len(known.table), nodes))
     with pytest.raises(InputError, match=r"columns needs .* free. Use at most [2-7] columns or fewer rows\."):
         refine(known.table, callback=lambda event: stages.append(event.stage))
-    assert set(stages) == {"screen"}
+    assert set(stages) == {"artefacts", "screen"}
 
 
 def test_an_order_or_edge_of_other_columns_is_refused(known):
