@@ -11,13 +11,13 @@ the normal scores' correlations minus the cost of their edges. If counts are cau
 needs more edges. A column that varies as Poisson counts of one mean has no rate, and then nothing is said.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from disco.hidden.columns import basis, explained, normal_scores
-from disco.hidden.graphs import least_squares
-from disco.linear.search import Graph, Model, searched
+from disco.linear.noisy import Noisy
+from disco.linear.search import Graph
 from disco.progress import SILENT, Reporter
 from disco.table.adjustment import Adjustment
 
@@ -28,8 +28,6 @@ _FEWEST_COLUMNS = 4
 _LEAST_RELIABILITY = 0.1
 _HALVINGS = 4
 _SEARCHES = 4
-_LEAST = 0.02  # eigenvalue of the correlations of rates
-_POWERS = (0, 1, 2, 3)  # of the reliability, by which the rows count less in a search among rates
 
 
 @dataclass(frozen=True)
@@ -67,25 +65,20 @@ def readings(values: np.ndarray, adjustment: Adjustment | None = None, reporter:
     if reliability.min() < _LEAST_RELIABILITY:
         return None
     scores = _scores(counts, free)
-    correlations, cost = scores.T @ scores / len(rows), (np.log(len(rows)) + np.log(len(varied) - 1)) / 2
-    noise = np.sqrt(reliability)
-    seen = _searched(correlations, len(rows), cost, reporter)
-    best, gain = seen, -np.inf
-    for power in _POWERS:
-        of_rates = _searched(_of_rates(correlations, noise), len(rows) * reliability.mean() ** power, cost, reporter)
-        implied = _implied(_of_rates(correlations, noise), of_rates) * np.outer(noise, noise)
-        np.fill_diagonal(implied, 1.0)
-        nats = _nats(implied, correlations, len(rows)) - cost * of_rates.size.sum()
-        if nats > gain:
-            best, gain = of_rates, nats
-    gain -= _nats(_implied(correlations, seen), correlations, len(rows)) - cost * seen.size.sum()
+    cost = (np.log(len(rows)) + np.log(len(varied) - 1)) / 2
+    among = [[*range(node), *range(node + 1, len(varied))] for node in range(len(varied))]
+    exact = Noisy(scores.T @ scores / len(rows), np.ones(len(varied)), len(rows), cost, among)
+    orders = [np.random.default_rng(seed).permutation(len(varied)) for seed in range(_SEARCHES)]
+    of_rates = replace(exact, exactness=np.sqrt(reliability))
+    (seen, _), (best, _) = exact.best(orders, reporter), of_rates.best(orders, reporter)
+    gain = of_rates.nats(best) - exact.nats(seen)
     joined, left = _joined(seen), _joined(best)
     edges, edges_left, nodes = int(joined.sum()) // 2, int(left.sum()) // 2, len(varied)
     least = _GAIN_IF_DENSE if edges >= _DENSE * nodes * (nodes - 1) / 2 else _GAIN
     if edges_left > min(edges - _SAVED_EDGES, (1 - _SAVED) * edges) or gain < least:
         return None
     gone = np.argwhere(np.triu(joined & ~left))
-    return Readings(float(gain), edges, edges_left, tuple((int(varied[a]), int(varied[b])) for a, b in gone))
+    return Readings(gain, edges, edges_left, tuple((int(varied[a]), int(varied[b])) for a, b in gone))
 
 
 def _scores(counts: np.ndarray, free: np.ndarray) -> np.ndarray:
@@ -102,43 +95,6 @@ def _reliabilities(counts: np.ndarray, free: np.ndarray, random: np.random.Gener
         half = random.binomial(counts, 0.5)
         together += (_scores(half, free) * _scores(counts - half, free)).mean(0) / _HALVINGS
     return 2 * together / (1 + together)
-
-
-def _of_rates(correlations: np.ndarray, noise: np.ndarray) -> np.ndarray:
-    """The correlations of the rates, (d, d), made positive definite."""
-    found = correlations / np.outer(noise, noise)
-    np.fill_diagonal(found, 1.0)
-    sizes, vectors = np.linalg.eigh(found)
-    found = (vectors * np.maximum(sizes, _LEAST)) @ vectors.T
-    spread = np.sqrt(np.diag(found))
-    return found / np.outer(spread, spread)
-
-
-def _searched(correlations: np.ndarray, rows: float, cost: float, reporter: Reporter) -> Graph:
-    """The best sparse graph of a few searches."""
-    nodes = len(correlations)
-    others = [[*range(node), *range(node + 1, nodes)] for node in range(nodes)]
-    model = Model.of(correlations, rows, others, cost=cost)
-    orders = (np.random.default_rng(seed).permutation(nodes) for seed in range(_SEARCHES))
-    return max((searched(model, order, reporter).graph for order in orders), key=lambda one: one.score.sum())
-
-
-def _implied(correlations: np.ndarray, graph: Graph) -> np.ndarray:
-    """The correlations under a graph, with the slopes of least squares, (d, d)."""
-    nodes = len(correlations)
-    slopes, rest = np.zeros((nodes, nodes)), np.ones(nodes)
-    for node in range(nodes):
-        parents = graph.parents[node, : graph.size[node]]
-        slopes[node, parents], rest[node] = least_squares(correlations, node, parents)
-    total = np.linalg.inv(np.eye(nodes) - slopes)
-    found = (total * rest) @ total.T
-    spread = np.sqrt(np.diag(found))
-    return found / np.outer(spread, spread)
-
-
-def _nats(implied: np.ndarray, correlations: np.ndarray, rows: int) -> float:
-    """The log likelihood of correlations, up to a constant."""
-    return float(-rows / 2 * (np.linalg.slogdet(implied)[1] + np.trace(np.linalg.solve(implied, correlations))))
 
 
 def _joined(graph: Graph) -> np.ndarray:

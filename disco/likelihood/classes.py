@@ -81,6 +81,17 @@ def normal_scores(design: Design, prior: Prior) -> Design:
     return replace(found, basis=basis, columns=columns, width=width, prior=prior, offset=None)
 
 
+def exactness(design: Design) -> np.ndarray:
+    """The correlation of every column with a normal variable of which its levels are intervals, (d,)."""
+    found = np.empty(design.nodes)
+    for node in range(design.nodes):
+        share = _of_node(design, node)[2]
+        cuts = np.concatenate([[-np.inf], ndtri(np.cumsum(share)[:-1]), [np.inf]])
+        heights = np.exp(-(cuts**2) / 2) / np.sqrt(2 * np.pi)
+        found[node] = np.sqrt((np.diff(heights) ** 2 / share).sum())
+    return found
+
+
 def _of_node(design: Design, node: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Scaled levels, base measure columns and shares of a node's levels, without padding."""
     levels = int(design.exists[node].sum())

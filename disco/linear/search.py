@@ -167,12 +167,17 @@ class Searched(NamedTuple):
     selections: int
 
 
+def along(model: Model, order: Sequence[int] | np.ndarray) -> Graph:
+    """The best graph in an order."""
+    nodes = len(order)
+    graph = Graph(np.array(order), np.zeros(nodes), np.zeros((nodes, _MOST_PARENTS), int), np.zeros(nodes, int))
+    _begin(model, graph)
+    return graph
+
+
 def searched(model: Model, order: np.ndarray, reporter: Reporter) -> Searched:
     """Sweeps over all nodes from an order, until none moves."""
-    nodes = len(order)
-    graph = Graph(order.copy(), np.zeros(nodes), np.zeros((nodes, _MOST_PARENTS), int), np.zeros(nodes, int))
-    _begin(model, graph)
-    made = nodes
+    graph, made = along(model, order), len(order)
     for _ in range(_MOST_SWEEPS):
         reporter.check()
         moved, more = _sweep(model, graph)

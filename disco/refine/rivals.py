@@ -7,17 +7,21 @@ A node's score over several classes, given the nodes that may be its parents, is
 with the classes of `disco.likelihood.classes`: the semiparametric GLM, a hurdle, normal scores. The *lead* of a graph
 over a rival is the sum of these scores over all nodes, less the same for the rival. Both choose their parents, and the
 class of every node, anew. The rivals of an edge's direction are the orders of `disco.refine.turned`. If an edge is
-undecided because of its rivals, it may be reversed together with others, so those are compared again.
+undecided because of its rivals, it may be reversed together with others, so those are compared again. Last, columns may
+be coarse readings (`disco.refine.coarse`).
 """
 
 import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 import networkx as nx
+import numpy as np
 
-from disco.likelihood.classes import has_hurdle, normal_scores, positive_parts, zero_parts
+from disco.likelihood.classes import exactness, has_hurdle, normal_scores, positive_parts, zero_parts
 from disco.likelihood.design import Prior
+from disco.linear.noisy import Noisy
 from disco.linear.search import order_by_linear_models
+from disco.refine.coarse import coarse_leads
 from disco.refine.reversal import Places
 from disco.refine.scores import FAILED, NodeFit, Scores, resolve
 from disco.refine.screen import correlations
@@ -51,11 +55,12 @@ class SeveralClasses:
         """The number of fits of other classes than the GLM."""
         return sum(one.made for one in (*self._parts, self._normal))
 
-    def normal_order(self) -> list[int]:
-        """The best order of linear effects among normal scores that a search finds."""
+    def copula(self) -> Noisy:
+        """Linear graphs of the normal scores; a column with few levels is a coarse reading of a normal variable."""
         design = self._normal.design
         related = correlations(design, design.columns[: design.nodes, 0].numpy().T)
-        return order_by_linear_models(related, design.rows, self.glm.candidates, 0, self.glm.reporter)
+        cost = float(np.log(design.rows) / 2)
+        return Noisy(related, exactness(design), design.rows, cost, self.glm.candidates)
 
     def total(self, order: Sequence[int]) -> float:
         """The score of an order's best graph over several classes."""
@@ -126,7 +131,14 @@ def leads(
     comparing.add((edge, rival) for edge in least for rival in reversed_orders(order, graph, edge, rules))
     close = [edge for edge in comparing.open if comparing.leads[edge] < _FAR]
     comparing.add((edge, rival) for edge in close for rival in wider_orders(order, graph, edge, rules))
-    comparing.add(_of_normal_scores(classes, order, comparing.open))
+    if comparing.open:
+        copula = classes.copula()
+        best = order_by_linear_models(copula.seen, copula.rows, copula.candidates, 0, classes.glm.reporter)
+        best = best if rules is None else rules.sorted(best)
+        ahead = classes.total(order) - classes.total(best)
+        if ahead <= _FAR:
+            comparing.add(_of_normal_scores(classes, best, comparing.open))
+        comparing.note(coarse_leads(copula, (order, best), ahead, comparing.open, rules, classes.glm.reporter))
     while True:
         still = comparing.open
         undecided = {*graph.edges} - {*still} - {*fixed}
@@ -137,26 +149,18 @@ def leads(
 
 
 def _of_normal_scores(
-    classes: SeveralClasses, best: Sequence[int], edges: Sequence[Edge]
+    classes: SeveralClasses, order: list[int], edges: Sequence[Edge]
 ) -> Iterator[tuple[Edge, list[int]]]:
     """The best graph of linear effects among normal scores, for every edge with its child before its parent.
 
-    None if it is far below the best order.
-
     In a Gaussian copula, no order near a graph of the GLM need be as good as this one.
     """
-    if not edges:
-        return
-    rules, order = classes.glm.rules, classes.normal_order()
-    order = order if rules is None else rules.sorted(order)
-    if classes.total(best) - classes.total(order) > _FAR:
-        return
     graph, place = classes.normal_graph(order), {node: at for at, node in enumerate(order)}
     for edge in edges:
         if place[edge[1]] < place[edge[0]]:
             yield edge, order
         elif graph.has_edge(*edge):
-            yield from ((edge, rival) for rival in reversed_orders(order, graph, edge, rules))
+            yield from ((edge, rival) for rival in reversed_orders(order, graph, edge, classes.glm.rules))
 
 
 class _Comparing:
@@ -180,3 +184,7 @@ class _Comparing:
         for edge, nodes in changed:
             lead = sum(score((node, now[node])) - score((node, other)) for node, other in nodes.items())
             self.leads[edge] = min(self.leads[edge], lead)
+
+    def note(self, leads: Mapping[Edge, float]) -> None:
+        """Take account of leads over other rivals."""
+        self.leads |= {edge: min(self.leads[edge], lead) for edge, lead in leads.items()}

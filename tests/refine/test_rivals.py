@@ -9,7 +9,10 @@ import pytest
 from refine_world import QUICK, all_pairs, design_of
 
 from disco.knowledge import Resolved
+from disco.likelihood.classes import exactness
+from disco.progress import SILENT
 from disco.refine import refine
+from disco.refine.coarse import coarse_leads
 from disco.refine.evidence import in_classes
 from disco.refine.rivals import SeveralClasses, leads
 from disco.refine.scores import Scores
@@ -134,3 +137,39 @@ def test_a_part_and_its_total_have_no_direction():
     edges = refine(table, QUICK).edges
     edge = edges[edges["parent"].isin(["hits", "total"]) & edges["child"].isin(["hits", "total"])].iloc[0]
     assert edge["direction_nats"] > 10 and edge["robust_nats"] == 0 and not edge["decided"]
+
+
+def _levels(values, many):
+    """Columns of numbers as levels of equal shares, as many for each as given."""
+    columns = {name: pd.qcut(values[name], levels, labels=False) for name, levels in zip(values, many, strict=True)}
+    return pd.DataFrame(columns)
+
+
+def _coarse(table, edges):
+    """The leads of the graph that search finds over coarse readings, if nothing else decides."""
+    scores = _scores(table)
+    several = SeveralClasses(scores, [()] * table.shape[1], in_classes(scores)[-1].design.prior)
+    order = list(range(table.shape[1]))
+    return coarse_leads(several.copula(), (order,), 0.0, edges, None, SILENT)
+
+
+def test_coarse_readings_of_a_chain_decide_no_collider_that_those_of_a_collider_do():
+    random = np.random.default_rng(0)
+    a, b, c = random.normal(size=(3, 3000))
+    chain = {"a": a, "b": 0.9 * a + 0.4 * b}
+    chain["c"] = 0.9 * chain["b"] + 0.4 * c
+    leads_of_chain = _coarse(_levels(chain, (40, 3, 40)), [(0, 1), (2, 1), (0, 2)])
+    assert max(leads_of_chain.values()) < 0  # the graph of three edges explains less than the chain read coarsely
+    collider = {"a": a, "b": 0.7 * a + 0.7 * c + 0.4 * b, "c": c}
+    assert min(_coarse(_levels(collider, (40, 3, 40)), [(0, 1), (2, 1)]).values()) > 3  # the cost of a third edge
+
+
+def test_the_exactness_of_levels_is_their_correlation_with_a_normal_variable():
+    random = np.random.default_rng(0)
+    normal = random.normal(size=(20_000, 2))
+    table = pd.DataFrame(
+        {"two": (normal[:, 0] > 0.3).astype(int), "ten": np.digitize(normal[:, 1], np.linspace(-2, 2, 9))}
+    )
+    found = exactness(design_of(table))
+    assert found[0] == pytest.approx(np.corrcoef(normal[:, 0], table["two"])[0, 1], abs=0.01)
+    assert 0.95 < found[1] < 1

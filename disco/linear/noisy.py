@@ -1,0 +1,79 @@
+"""Linear graphs of what columns show with noise: rates read as counts, or something normal read in a few levels.
+
+If a column's correlation with what it shows is r (its *exactness*), correlations divided by the exactnesses of both
+columns are those of what they show. A graph of these implies the correlations that were seen, and so has a likelihood
+beside that of a graph of the columns themselves.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from disco.linear.search import Graph, Model, searched
+from disco.progress import Reporter
+
+_LEAST = 0.02  # eigenvalue of correlations
+_RIDGE = 1e-6  # for linear systems
+_POWERS = (0, 1, 2, 3)  # of the mean reliability, by which rows count less in a search
+
+
+@dataclass(frozen=True, eq=False)
+class Noisy:
+    """Columns that show something with noise.
+
+    Attributes:
+        seen: the correlations of the columns, (d, d).
+        exactness: of every column, (d,); 1 without noise.
+        rows: n.
+        cost: of a parent, nats.
+        candidates: of every node, by number.
+    """
+
+    seen: np.ndarray
+    exactness: np.ndarray
+    rows: int
+    cost: float
+    candidates: Sequence[Sequence[int]]
+
+    @property
+    def shown(self) -> np.ndarray:
+        """The correlations of what the columns show, (d, d), made positive definite."""
+        shown = self.seen / np.outer(self.exactness, self.exactness)
+        np.fill_diagonal(shown, 1.0)
+        sizes, vectors = np.linalg.eigh(shown)
+        return _scaled((vectors * np.maximum(sizes, _LEAST)) @ vectors.T)
+
+    def best(self, orders: Sequence[Sequence[int] | np.ndarray], reporter: Reporter) -> tuple[Graph, Model]:
+        """The best graph of searches from some orders, and the linear models of the search that ended there."""
+        shown, reliability = self.shown, float((self.exactness**2).mean())
+        rows = dict.fromkeys(self.rows * reliability**power for power in _POWERS)
+        models = [Model.of(shown, many, self.candidates, cost=self.cost) for many in rows]
+        found = [(searched(model, np.array(order), reporter).graph, model) for model in models for order in orders]
+        return max(found, key=lambda one: self.nats(one[0]))
+
+    def nats(self, graph: Graph) -> float:
+        """The log likelihood of the correlations that were seen less the cost of the edges, up to a constant."""
+        implied = _implied(self.shown, graph) * np.outer(self.exactness, self.exactness)
+        np.fill_diagonal(implied, 1.0)
+        fit = np.linalg.slogdet(implied)[1] + np.trace(np.linalg.solve(implied, self.seen))
+        return float(-self.rows / 2 * fit - self.cost * graph.size.sum())
+
+
+def _implied(correlations: np.ndarray, graph: Graph) -> np.ndarray:
+    """The correlations under a graph, with the slopes of least squares, (d, d)."""
+    nodes = len(correlations)
+    slopes, rest = np.zeros((nodes, nodes)), np.ones(nodes)
+    for node, size in enumerate(graph.size.tolist()):
+        parents = graph.parents[node, :size]
+        among = correlations[np.ix_(parents, parents)] + _RIDGE * np.eye(size)
+        slopes[node, parents] = np.linalg.solve(among, correlations[parents, node])
+        rest[node] = max(1 - slopes[node, parents] @ correlations[parents, node], _RIDGE)
+    total = np.linalg.inv(np.eye(nodes) - slopes)
+    return _scaled((total * rest) @ total.T)
+
+
+def _scaled(covariances: np.ndarray) -> np.ndarray:
+    """The correlations of covariances."""
+    spread = np.sqrt(np.diag(covariances))
+    return covariances / np.outer(spread, spread)

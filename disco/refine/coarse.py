@@ -1,0 +1,68 @@
+"""Rivals in which every column is a coarse reading of a normal variable.
+
+Given a column with few levels, its neighbours stay dependent where they would not be given what it is a reading of. So
+more edges join the columns than join the variables, and a node with two neighbours may seem to be their common child. A
+sparse graph of the variables (`disco.linear.noisy`) explains such columns with fewer edges. The lead over it is that
+over the best graph of normal scores, less what the graph of the variables gains over that graph, both by the likelihood
+of the correlations of normal scores.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import networkx as nx
+import numpy as np
+
+from disco.knowledge import Resolved
+from disco.linear.noisy import Noisy
+from disco.linear.search import Graph, along
+from disco.progress import Reporter
+from disco.refine.turned import reversed_orders, wider_orders
+
+Edge = tuple[int, int]  # (parent, child)
+_FAR = 30.0  # nats by which a graph leads over readings if single directions are not compared
+
+
+def coarse_leads(
+    copula: Noisy,
+    orders: Sequence[Sequence[int]],
+    ahead: float,
+    edges: Sequence[Edge],
+    rules: Resolved | None,
+    reporter: Reporter,
+) -> dict[Edge, float]:
+    """The lead of a graph over coarse readings in which an edge is reversed or absent, nats; none if it is large.
+
+    Args:
+        copula: the normal scores, and how exactly they show normal variables.
+        orders: where searches begin: the graph's, and the best of linear graphs of normal scores.
+        ahead: the lead over the best graph in the last of them.
+        edges: those compared.
+        rules: rules that the rivals obey if possible.
+        reporter: asked whether to continue.
+    """
+    exact = replace(copula, exactness=np.ones(len(copula.seen)))
+    level = exact.nats(exact.best(orders, reporter)[0])
+    graph, model = copula.best(orders, reporter)
+    if rules is not None:
+        graph = along(model, rules.sorted(graph.order.tolist()))
+    if ahead - (copula.nats(graph) - level) > _FAR:
+        return {}
+    begun, joined = graph.order.tolist(), _joined(graph)
+    found = dict[Edge, float]()
+    for edge in edges:
+        rivals = [graph]
+        if joined.has_edge(*edge):
+            turned = (*reversed_orders(begun, joined, edge, rules), *wider_orders(begun, joined, edge, rules))
+            rivals = [along(model, rival) for rival in turned]
+        found[edge] = ahead - max(copula.nats(rival) - level for rival in rivals)
+    return found
+
+
+def _joined(graph: Graph) -> nx.DiGraph:
+    """The edges of a graph."""
+    joined = nx.DiGraph()
+    joined.add_nodes_from(graph.order.tolist())
+    for node, size in enumerate(graph.size.tolist()):
+        joined.add_edges_from((int(parent), node) for parent in graph.parents[node, :size])
+    return joined
