@@ -20,7 +20,7 @@ def run_with(source, edges=EDGES):
     """A run with a refinement whose directions all have this source."""
     run = refine_by_hand(finished_run(4, truth=None), edges=edges)
     found = refined.read_refined(run)
-    told = found.edges.assign(source=source, decided=source != NO_SOURCE)
+    told = found.edges.assign(source=source, decided=source != NO_SOURCE, class_decides=source == CLASS)
     refined.save(run.path, replace(found, found=replace(found.found, edges=told)), Choice())
     return run
 
