@@ -127,14 +127,14 @@ def _interval(
     """The interval of a number computed from means, (…, settings)."""
     kept = sampled if among is None else sampled.of_graphs(among)
     drawn, points = number(kept.drawn), number(sampled.points)
-    low = high = estimate
-    if len(kept.weights):
-        low, high = _quantiles(drawn, kept.weights)
     near = fitted.graphs.near if among is None else fitted.graphs.near & among
-    if near.any() and len(kept.weights):
+    ends = [estimate, *points[near]]
+    if len(kept.weights):
+        ends += _quantiles(drawn, kept.weights).tolist()
+    if among is not None and near.any() and len(kept.weights):  # all graphs together differ too much in what is unsure
         around = _quantiles(drawn - points[kept.of], kept.weights)
-        low, high = min(low, points[near].min() + around[0]), max(high, points[near].max() + around[1])
-    return Interval(float(estimate), float(min(low, estimate)), float(max(high, estimate)))
+        ends += [points[near].min() + around[0], points[near].max() + around[1]]
+    return Interval(float(estimate), float(min(ends)), float(max(ends)))
 
 
 def _quantiles(drawn: np.ndarray, weights: np.ndarray) -> np.ndarray:
