@@ -77,10 +77,7 @@ def _numbers(effect: Effect) -> None:
         ("Direct only", effect.direct),
         ("By adjustment", effect.by_adjustment),
     ]
-    answers += [
-        (f"{short(case.edges, case.is_none).replace('if', 'If', 1)} (in {of_graphs(case.share)} graphs)", case.answer)
-        for case in effect.cases
-    ]
+    answers += [(short(case.edges, case.is_none).replace("if", "If", 1), case.answer) for case in effect.cases]
     rows = [(name, _told(one.rate_ratio), _told(one.difference)) for name, one in answers if one is not None]
     text = st.column_config.TextColumn
     columns = {
