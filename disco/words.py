@@ -4,6 +4,16 @@ import math
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
+_SAME = 1e-9  # shares that differ by less are equal
+# From which share on, in the glossary under "graphs left".
+_OF_GRAPHS = (
+    (1 - _SAME, "all"),
+    (0.95, "nearly all"),
+    (0.5 + _SAME, "most"),
+    (0.1, "some"),
+    (_SAME, "few"),
+    (0, "none"),
+)
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
@@ -18,6 +28,11 @@ def number(value: float) -> str:
         return f"{value:.{max(0, 2 - exponent)}f}"
     digits, power = f"{value:.2e}".split("e")
     return f"{digits}·10{str(int(power)).translate(_RAISED)}"
+
+
+def of_graphs(share: float) -> str:
+    """How many of the graphs left a share of them is, in words: it counts graphs, and is no probability."""
+    return next(word for least, word in _OF_GRAPHS if share >= least)
 
 
 def duration(seconds: float | None) -> str:

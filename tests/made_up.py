@@ -99,7 +99,7 @@ def evidence(edges: list[tuple[str, str]], bound: float = BOUND) -> pd.DataFrame
     ends = {"parent": pd.Series(parent, dtype="str"), "child": pd.Series(child, dtype="str"), "gain_nats": gain}
     nats = {"log_likelihood_nats": gain + 4, "bic_nats": gain - 3, "direction_nats": direction, "robust_nats": robust}
     rest = {"linear_nats": 0.5, "spread_nats": 0.5, "decided": direction >= bound, "p_value": np.exp(-gain)}
-    rest["source"] = np.where(rest["decided"], CLASS, NO_SOURCE)
+    rest |= {"source": np.where(rest["decided"], CLASS, NO_SOURCE), "class_decides": rest["decided"]}
     shares = {"folds": np.ones(many), "bootstrap": 1.0 - 0.5 * np.arange(many) / max(many, 1)}
     return pd.DataFrame({**ends, **nats, **rest, **shares})
 
@@ -133,7 +133,7 @@ def refine_by_hand(
     nodes["is_poor"] = ~(nats < MISFIT)
     numbered = told.assign(**{end: told[end].map(before.index) for end in ("parent", "child")})
     told["decided"] = decided(numbered, nats, np.full(len(before), 9), choice.bound, set())
-    told["source"] = np.where(told["decided"], CLASS, NO_SOURCE)
+    told = told.assign(source=np.where(told["decided"], CLASS, NO_SOURCE), class_decides=told["decided"])
     found = Refined(
         Found(order, told, choices=asdict(choice), misfit=nodes),
         pd.DataFrame(starts, columns=["start", "sweep", "score"]), "restart 1", -100.0, 3 * len(order), 50,

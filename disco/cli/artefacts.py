@@ -4,7 +4,7 @@ import argparse
 
 from disco.cli.saying import say, sentence
 from disco.errors import InputError
-from disco.runs import Run, artefacts
+from disco.runs import Run, artefacts, refined
 from disco.table.artefacts import ARTEFACTS
 from disco.table.finding import Finding
 
@@ -25,9 +25,9 @@ def reasons(arguments: argparse.Namespace) -> dict[str, str]:
 
 
 def dismiss(run: Run, arguments: argparse.Namespace) -> None:
-    """Keep the reasons of --dismiss in an existing run; errors as `reasons` and `artefacts.dismiss`."""
+    """Keep the reasons of --dismiss in an existing run; errors as `reasons` and `refined.dismiss`."""
     if given := reasons(arguments):
-        artefacts.dismiss(run, given)
+        refined.dismiss(run, given)
 
 
 def tell(run: Run) -> None:

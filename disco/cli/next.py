@@ -13,7 +13,7 @@ from disco.files import plain
 from disco.refine.settling import NOTHING_OPEN, Next, rows_in_words
 from disco.runs import next_experiment, open_run
 from disco.table import spreadsheets
-from disco.words import how_many, listed
+from disco.words import how_many, listed, of_graphs
 
 _SEVERAL = 50  # nodes; of more it takes seconds, with progress
 _MOST_NODES, _MOST_PAIRS = 20, 8  # in the text
@@ -73,6 +73,6 @@ def _print(found: Next) -> None:
 
 
 def _pair(pair: Any) -> str:
-    """An edge, with the share of the graphs in which it is settled unless that is all of them."""
-    share = "" if pair.settled == 1 else f" ({pair.settled:.0%})"
-    return f"{short(pair.parent)} -- {short(pair.child)}{share}"
+    """An edge, and in how many of the graphs it is settled unless in all of them."""
+    many = "" if pair.settled == 1 else f" (in {of_graphs(pair.settled)} graphs)"
+    return f"{short(pair.parent)} -- {short(pair.child)}{many}"

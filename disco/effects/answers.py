@@ -15,7 +15,10 @@ class Interval(NamedTuple):
 
 
 class Shares(NamedTuple):
-    """The shares of the graphs in which the outcome's mean becomes larger, smaller, or stays."""
+    """The shares of the graphs left in which the outcome's mean becomes larger, smaller, or stays.
+
+    They count graphs and are no probabilities: rows cannot weigh open directions.
+    """
 
     more: float
     less: float
@@ -44,7 +47,7 @@ class Case(NamedTuple):
     Attributes:
         edges: the directions, (parent, child), that its graphs have in common, but not with the others; there may be
             none.
-        share: of the graphs.
+        share: of the graphs left, by number; no probability.
         answer: over these graphs.
     """
 

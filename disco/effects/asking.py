@@ -63,10 +63,10 @@ def asked(
     }
     if other == values:
         raise InputError("Both sides set the same values: choose others to compare.")
-    if not any(bits(values) & ~dag.after([outcome]) for dag in fitted.graphs.dags):
+    if not any(bits(values) & ~dag.after([outcome]) for dag in fitted.graphs.about(values).dags):
         first = fitted.names[next(iter(values))]
         raise InputError(
-            f'"{on}" comes before "{first}" in every graph left, so setting "{first}" cannot change it: '
+            f'"{on}" comes before "{first}" whichever way open edges point, so setting "{first}" cannot change it: '
             f'ask for the effect of "{on}" on "{first}".'
         )
     notes = [words for side in (values, other) for one, value in side.items() if (words := _near(fitted, one, value))]

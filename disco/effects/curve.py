@@ -47,6 +47,7 @@ def curve(
         FitStopped: the reporter's callback stopped the work.
     """
     outcome, one = asking.node(fitted, on), asking.node(fitted, node)
+    fitted = fitted.about((one,))
     grid = fitted.nodes.parent_grids[one]
     few = grid[np.linspace(0, len(grid) - 1, _LEVELS).round().astype(int)]  # also where rows are few
     evenly = sorted({*few.tolist(), *(asking.typical(fitted, one, share) for share in np.linspace(0, 1, _POINTS))})
@@ -74,7 +75,7 @@ def routes(fitted: FittedGraphs, on: str, node: str) -> list[tuple[tuple[str, ..
     """
     outcome, one = asking.node(fitted, on), asking.node(fitted, node)
     found = Counter[tuple[int, ...]]()
-    for dag in fitted.graphs.dags:
+    for dag in fitted.graphs.about((one,)).dags:
         for path in _paths(dag, one, outcome):
             found[path] += dag.share  # type: ignore[assignment] # a weight
     ranked = sorted(found.items(), key=lambda item: (-round(item[1], 12), len(item[0]), item[0]))

@@ -42,6 +42,7 @@ def distribution(
         InputError, FitStopped: as for `disco.effects.effect.effect`.
     """
     question = asking.asked(fitted, on, do, against)
+    fitted = fitted.about(question.do)
     grid, done = fitted.nodes.grids[question.on], tuple(question.do)
     counts = grid[np.unique(np.linspace(0, len(grid) - 1, _MOST).round().astype(int))]
     settings, paths = [question.do, question.against], fitted.graphs.paths(done, question.on)

@@ -16,7 +16,8 @@ from disco.progress import Callback, Reporter
 
 COLUMNS = (
     *("node", "low_value", "high_value", "mean_low", "mean_high", "difference"),
-    *("rate_ratio", "low", "high", "more", "less", "none"),
+    *("rate_ratio", "low", "high"),
+    *("graphs_more", "graphs_less", "graphs_none"),
 )
 _DRAWS = 60
 _STOPPED = "the effects were stopped."
@@ -33,7 +34,7 @@ def drivers(fitted: FittedGraphs, on: str, callback: Callback | None = None) -> 
     Returns:
         One row per node from which a path leads to the outcome in some graph, the one of the largest ratio first;
         columns `COLUMNS`: the node's 10 % and 90 % quantiles (see `asking.between`), the mean at either, their
-        difference and ratio with a 90 % interval, and the shares of the graphs.
+        difference and ratio with a 90 % interval, and the shares of the graphs left (`answers.Shares`).
 
     Raises:
         InputError: there is no such node.
@@ -42,13 +43,14 @@ def drivers(fitted: FittedGraphs, on: str, callback: Callback | None = None) -> 
     require_types(fitted=(fitted, FittedGraphs))
     outcome, found = asking.node(fitted, on), list[tuple[object, ...]]()
     reporter = Reporter(callback, {"effects": 1.0}, _STOPPED)
-    wanted = reduce(or_, (dag.before(outcome) for dag in fitted.graphs.dags))
+    wanted = reduce(or_, (dag.before(outcome) for dag in fitted.graphs.about((outcome,)).dags))
     for number, node in enumerate(members(wanted)):
         reporter.step("effects", number, wanted.bit_count(), message=f"effects: {fitted.names[node]}")
         low, high = asking.between(fitted, node)
         settings = [{node: high}, {node: low}]
-        sampled = fitted.sampled(fitted.graphs.paths((node,), outcome), settings, outcome, _DRAWS, reporter)
-        found.append((fitted.names[node], low, high, *_numbers(answer(fitted, sampled))))
+        asked = fitted.about((node,))
+        sampled = asked.sampled(asked.graphs.paths((node,), outcome), settings, outcome, _DRAWS, reporter)
+        found.append((fitted.names[node], low, high, *_numbers(answer(asked, sampled))))
     frame = pd.DataFrame(found, columns=list(COLUMNS))
     size = np.abs(np.log(frame["rate_ratio"].to_numpy(float)))
     return frame.iloc[np.argsort(-size, kind="stable")].reset_index(drop=True)

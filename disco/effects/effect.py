@@ -44,7 +44,8 @@ def effect(
     require_types(fitted=(fitted, FittedGraphs))
     require("draws", draws, whole_from(20))
     question = asking.asked(fitted, on, do, against)
-    outcome, done, dags = question.on, tuple(question.do), fitted.graphs.dags
+    outcome, done, fitted = question.on, tuple(question.do), fitted.about(question.do)
+    dags = fitted.graphs.dags
 
     def sampled(paths: list[Path]) -> Sampled:
         return fitted.sampled(paths, [question.do, question.against], outcome, draws, reporter)
@@ -81,7 +82,8 @@ def answer(fitted: FittedGraphs, sampled: Sampled, among: np.ndarray | None = No
     """The answer of sampled means at two settings.
 
     Args:
-        among: the graphs of a case, (graphs,) bool: then the intervals hold every one of the whole table's among them.
+        among: the graphs of a case, (graphs,) bool; by default all. The intervals hold the effect in every graph of the
+            whole table among them.
     """
     shares = _shares(fitted, among)
     change = sampled.points[:, 0] - sampled.points[:, 1]
@@ -125,11 +127,14 @@ def _interval(
     """The interval of a number computed from means, (…, settings)."""
     kept = sampled if among is None else sampled.of_graphs(among)
     drawn, points = number(kept.drawn), number(sampled.points)
-    low, high = _quantiles(drawn, kept.weights)
-    if among is not None and (near := fitted.graphs.near & among).any():
+    near = fitted.graphs.near if among is None else fitted.graphs.near & among
+    ends = [estimate, *points[near]]
+    if len(kept.weights):
+        ends += _quantiles(drawn, kept.weights).tolist()
+    if among is not None and near.any() and len(kept.weights):  # all graphs together differ too much in what is unsure
         around = _quantiles(drawn - points[kept.of], kept.weights)
-        low, high = min(low, points[near].min() + around[0]), max(high, points[near].max() + around[1])
-    return Interval(float(estimate), float(min(low, estimate)), float(max(high, estimate)))
+        ends += [points[near].min() + around[0], points[near].max() + around[1]]
+    return Interval(float(estimate), float(min(ends)), float(max(ends)))
 
 
 def _quantiles(drawn: np.ndarray, weights: np.ndarray) -> np.ndarray:

@@ -1,6 +1,6 @@
 """Graphs fitted to a table, and an outcome's means over them at any setting of nodes."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -21,7 +21,6 @@ _MOST_ROWS = 2000  # averaged over in each draw
 _AT_FITS = 0.3  # rows averaged over for the estimates at the fits of all graphs, in those of all draws
 _FEWEST_ROWS = 1000  # of them in one graph
 _REACHED = 0.6, 0.9  # of the draws, bounds of those of graphs with a path to the outcome
-_TINY = 1e-9
 _ONE = "One graph is taken for granted: what is unsure of it is not in the intervals."
 
 
@@ -94,6 +93,10 @@ class FittedGraphs:
         """The same graphs without the fits made so far: for whoever must not wait for other questions."""
         return FittedGraphs.of(self.graphs, self.nodes.given, self.notes, self.seed)
 
+    def about(self, nodes: Iterable[int]) -> "FittedGraphs":
+        """The same fits, with the graphs to say what holds of setting some nodes (`Graphs.about`)."""
+        return replace(self, graphs=self.graphs.about(nodes))
+
     def over(self, rows: np.ndarray, note: str) -> "FittedGraphs":
         """The same graphs and fits, with means over some rows only, by their numbers."""
         return replace(self, nodes=self.nodes.over(rows), notes=(note, *self.notes))
@@ -150,7 +153,7 @@ class FittedGraphs:
         """
         shares, graphs, weights = self.graphs.shares, [], []
         share = float(shares @ reached)
-        many = draws if share > 1 - _TINY else 0 if share < _TINY else int(np.clip(share, *_REACHED) * draws)
+        many = draws if reached.all() else int(np.clip(share, *_REACHED) * draws) if reached.any() else 0
         for among, count in ((reached, many), (~reached, draws - many)):
             if not count:
                 continue

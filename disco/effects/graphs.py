@@ -1,7 +1,7 @@
 """The graphs over which an effect is averaged, the paths between two nodes in each, and what to adjust for."""
 
-from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 
 import networkx as nx
@@ -11,6 +11,7 @@ from disco.bitsets import bits, descendants, members, reached, turned
 from disco.effects.nodes import Key
 
 Path = tuple[Key, ...]  # see `Graphs.paths`
+Extremes = Callable[[int], Iterable[tuple[tuple[int, ...], float]]]  # see `Graphs`
 
 
 @dataclass(frozen=True)
@@ -89,11 +90,14 @@ class Graphs:
         dags: the graphs, among them one that was found, or is given: the first.
         open: the pairs of nodes whose edge has no known direction.
         is_exact: whether these are all graphs left; otherwise they were drawn.
+        extremes: by node, the graphs in which open edges point away from it, and towards it, with their weights
+            compared with that of the first graph (`disco.refine.left.Left.extremes`).
     """
 
     dags: tuple[Dag, ...]
     open: tuple[tuple[int, int], ...] = ()
     is_exact: bool = True
+    extremes: Extremes | None = None
 
     @classmethod
     def of(
@@ -101,6 +105,7 @@ class Graphs:
         weighted: Iterable[tuple[Sequence[int], float, bool]],
         open: Sequence[tuple[int, int]] = (),
         is_exact: bool = True,
+        extremes: Extremes | None = None,
     ) -> "Graphs":
         """Graphs by every node's children as bits, their weights, and whether they are of the whole table.
 
@@ -111,7 +116,22 @@ class Graphs:
             Dag(tuple(map(mask, graph)), tuple(map(parents, turned(graph))), share, is_near)
             for graph, share, is_near in weighted
         )
-        return cls(dags, tuple(open), is_exact)
+        return cls(dags, tuple(open), is_exact, extremes)
+
+    def about(self, nodes: Iterable[int]) -> "Graphs":
+        """The same, and the graphs in which the open edges point away from any of some nodes, or towards it.
+
+        They are among the whole table's. So what all of these graphs say of the nodes' descendants holds whichever way
+        open edges point.
+        """
+        if self.extremes is None or not self.open:
+            return self
+        near, share = {one.children for one in self.dags if one.is_near}, self.dags[0].share
+        found = {children: weight for node in nodes for children, weight in self.extremes(node)}
+        more = [(children, weight * share, True) for children, weight in found.items() if children not in near]
+        whole = self.shares.sum() + sum(weight for _, weight, _ in more)
+        every = (*self.dags, *Graphs.of(more).dags)
+        return replace(self, dags=tuple(replace(one, share=one.share / whole) for one in every))
 
     @classmethod
     def one(cls, graph: nx.DiGraph, names: Sequence[str]) -> "Graphs":

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 
 from disco.effects.answers import Answer, Case, Effect
-from disco.words import number, series
+from disco.words import number, of_graphs, series
 
-_ALL = 0.995  # a share of the graphs that is said as all of them
+_SAME = 1e-9  # shares of the graphs that differ by less are equal
 _EDGES = 2  # of a case that are named
 
 
@@ -18,10 +18,10 @@ def in_words(effect: Effect) -> str:
 def in_parts(effect: Effect) -> tuple[str, list[str], str]:
     """The same in parts: the first sentence, one line per case, and what follows from them."""
     if effect.cases:
-        told = [f"if {_when(effect, case)} ({_share(case.share)}), {_in_case(effect, case)}" for case in effect.cases]
+        told = [f"if {_when(effect, case)} ({_graphs(case.share)}), {_in_case(effect, case)}" for case in effect.cases]
         tell = f"An experiment that sets {' or '.join(effect.settled_by[:2])} would tell." if effect.settled_by else ""
-        return f"{_if(effect)}, the answer depends on directions that these rows do not tell:", told, tell
-    if effect.total.graphs.none > _ALL:
+        return f"{_if(effect)}, the answer depends on directions that are not decided:", told, tell
+    if effect.total.graphs.none > 1 - _SAME:
         return f"{_if(effect)}, {effect.on} would not change: in all graphs left, {_no_path(effect)}.", [], ""
     return f"{_if(effect)}, {_change(effect.on, effect.total)}.", [], _sure(effect)
 
@@ -65,11 +65,11 @@ def _sure(effect: Effect) -> str:
     shares, ratio = effect.total.graphs, effect.total.rate_ratio
     has_more = ratio.estimate >= 1
     same, other = (shares.more, shares.less) if has_more else (shares.less, shares.more)
-    parts = [f"{'An increase' if has_more else 'A decrease'} in {_share(same)}"]
-    if other >= 1 - _ALL:
-        parts.append(f"{'a decrease' if has_more else 'an increase'} in {_share(other)}")
-    if shares.none >= 1 - _ALL:
-        parts.append(f"none in {_share(shares.none)}, where {_no_path(effect)}")
+    parts = [f"{'An increase' if has_more else 'A decrease'} {_graphs(same)}"]
+    if other > _SAME:
+        parts.append(f"{'a decrease' if has_more else 'an increase'} {_graphs(other)}")
+    if shares.none > _SAME:
+        parts.append(f"none {_graphs(shares.none)}, where {_no_path(effect)}")
     words = f"{'; '.join(parts)}."
     return words if ratio.low > 1 or ratio.high < 1 else f"{words} That there is no effect cannot be excluded."
 
@@ -77,13 +77,13 @@ def _sure(effect: Effect) -> str:
 def _no_path(effect: Effect) -> str:
     """Why there is no effect in the graphs without one."""
     names = series(list(effect.do))
-    if effect.is_reversed > 0 and effect.is_reversed >= _ALL * effect.total.graphs.none:
+    if effect.is_reversed > 0 and effect.is_reversed > effect.total.graphs.none - _SAME:
         return f"{effect.on} comes before {names}"
     return f"no path leads from {names} to {effect.on}"
 
 
-def _share(share: float) -> str:
-    return "all graphs" if share > _ALL else f"{100 * share:.0f} % of the graphs"
+def _graphs(share: float) -> str:
+    return f"in {of_graphs(share)} graphs"
 
 
 def _when(effect: Effect, case: Case) -> str:

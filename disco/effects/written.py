@@ -11,7 +11,8 @@ from disco.effects.sentences import in_words
 def as_json(found: Effect) -> dict[str, Any]:
     """An effect as JSON: every number with its 90 % interval, [estimate, low, high]."""
     cases = [
-        {"edges": case.edges, "share": case.share, **case.answer._asdict(), "graphs": case.answer.graphs._asdict()}
+        {"edges": case.edges, "share_of_graphs": case.share, **case.answer._asdict()}
+        | {"graphs": case.answer.graphs._asdict()}
         for case in found.cases
     ]
     told = found.total._asdict() | {"direct": _change(found.direct), "by_adjustment": _change(found.by_adjustment)}

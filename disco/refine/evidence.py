@@ -42,7 +42,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import chdtrc
 
-from disco.graph import NO_SOURCE
+from disco.graph import CLASS, NO_SOURCE
 from disco.knowledge import Resolved
 from disco.likelihood.design import STRAIGHT, Design, Prior
 from disco.likelihood.misfit import misfits
@@ -72,7 +72,7 @@ class Judged(NamedTuple):
     """The evidence for a graph.
 
     Attributes:
-        edges: `evidence`'s rows, and `decided`; with knowledge also `rule`, its rule on the edge.
+        edges: `evidence`'s rows, `decided`, `source` and `class_decides`; with knowledge also `rule`, an edge's rule.
         misfit: every node's misfit, nats, (d,).
         is_poor: whether every node is poorly fitted, (d,).
         fits: the fits of the graph, by node and parents.
@@ -169,7 +169,8 @@ class _Judging:
             task.source_of(*pair, is_sure) if is_joined or task.is_required(*pair) else NO_SOURCE
             for pair, is_sure, is_joined in zip(pairs, sure, joined, strict=True)
         ]
-        return rows.assign(decided=rows["source"] != NO_SOURCE), poorly_fitted(self.misfit, rows)
+        sources = {"decided": rows["source"] != NO_SOURCE, "class_decides": rows["source"] == CLASS}
+        return rows.assign(**sources), poorly_fitted(self.misfit, rows)
 
     def _leads(self, pairs: Sequence[tuple[int, int]], sure: np.ndarray) -> list[float]:
         """The smallest lead of each edge over its rivals, ∞ where another rule leaves the direction undecided."""

@@ -55,7 +55,7 @@ def fitted_graphs(
         weighted += [(children, each, not is_drawn) for children in graphs]
     rows = searched_rows(given.counts.to_numpy())
     return FittedGraphs.of(
-        Graphs.of(weighted, [left.pairs[one] for one in left.open], is_exact),
+        Graphs.of(weighted, [left.pairs[one] for one in left.open], is_exact, left.extremes),
         given if rows is None else given.take(rows),
         () if left.tables else (_NO_TABLES,),
         seed,

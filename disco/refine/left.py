@@ -4,8 +4,10 @@ The class of the graph found (`disco.refine.orientations`) counts as much as tha
 that its edges have along the order of a search that ended near the best counts exp(−Δ) times as much, with Δ the
 difference of the scores, nats. Directions that have a source are the same in all of them; open ones point either way.
 
-A collider can compel an open direction although hardly any evidence supports it. `Left.reversed` has the graphs with
-such an edge reversed.
+A collider can compel an open direction although hardly any evidence supports it, or none that counts: the table has an
+artefact, or the class fits it badly. `Left.reversed` has the graphs with such an edge reversed. `Left.extremes` has
+those in which all open edges point away from a node, or towards it: what holds in both of them of the nodes that it
+comes before holds whichever way open edges point.
 """
 
 import math
@@ -15,7 +17,7 @@ from collections.abc import Sequence
 import networkx as nx
 import numpy as np
 
-from disco.bitsets import sorted_nodes
+from disco.bitsets import members, sorted_nodes
 from disco.errors import InputError
 from disco.experiments import learnt_of
 from disco.graph import NO_SOURCE
@@ -75,8 +77,8 @@ class Left:
         graphs = [(self._along([index[name] for name in order]), weight) for order, weight in orders]
         if graphs[0][0] is None:
             raise InputError(_CONTRADICTED)
-        self._order = [index[name] for name in refined.order]
-        self._lost = edges["direction_nats"].to_numpy(float)
+        self._order = self._rules.sorted([index[name] for name in refined.order])
+        self._lost = _lost(refined, self._bound)
         self.starts = [(graph, weight) for graph, weight in graphs if graph is not None]
         self.tables = [] if refined.tables is None else self._turned(refined, index)
 
@@ -103,20 +105,63 @@ class Left:
         return cls(refined, {name: number for number, name in enumerate(names)}, rules)
 
     def reversed(self, reporter: Reporter = SILENT) -> list[tuple[Children, float]]:
-        """The graphs with an open edge reversed that lose the least score, at most the bound, with their weights.
+        """The graphs with an open edge reversed that lose the least score, with their weights.
 
         The edges point along the order with the child before the parent (`disco.refine.turned`); the weight is
-        exp(−Δ), with Δ the direction evidence, nats.
+        exp(−Δ), with Δ the direction evidence that counts (`_lost`), nats.
         """
         graph, found = nx.DiGraph(self.pairs), list[tuple[Children, float]]()
-        turned = [one for one in self.open if self._lost[one] <= self._bound]
+        turned = [one for one in self.open if self._lost[one] < math.inf]
         turned = sorted(turned, key=self._lost.__getitem__)[:_MOST_REVERSED]
         for one in reporter.each("reversed", turned, "edge"):
-            weight = math.exp(-max(self._lost[one], 0.0))
+            weight = math.exp(-self._lost[one])
             for order in reversed_orders(self._order, graph, self.pairs[one], self._rules):
                 if (along := self._along(order)) is not None:
                     found.append((along, weight))
         return found
+
+    def extremes(self, node: int) -> list[tuple[Children, float]]:
+        """The graphs in which open edges point away from a node, and towards it, with their weights.
+
+        The first has the nodes that come after it in any graph in which open edges point either way, unless two of them
+        exclude each other; the second only those that do in all of them. The weights are as in `reversed`, with the
+        evidence of all reversed edges, at most the bound.
+        """
+        later = self.known.below[node]
+        before = [other for other in self._order if other != node and not later >> other & 1]
+        towards = [*before, node, *(other for other in self._order if later >> other & 1)]
+        found = list[tuple[Children, float]]()
+        for order in (self._away(node), towards):
+            along = self._along(order)
+            if along is not None:
+                reversed_ = [one for one in self.open if not along[self.pairs[one][0]] >> self.pairs[one][1] & 1]
+                lost = float(self._lost[reversed_].sum())
+                if lost < math.inf:
+                    found.append((along, math.exp(-min(lost, self._bound))))
+        return found
+
+    def _away(self, node: int) -> list[int]:
+        """An order in which open edges point away from a node, one after the other as far as no cycle arises."""
+        above, below = list(self.known.above), list(self.known.below)
+        joined, todo = list(self.beside), [node]
+        for one, pair in enumerate(self.pairs):
+            if self.number.get(pair) != one:
+                joined[pair[0]] |= 1 << pair[1]
+        seen = 1 << node
+        for one in todo:  # grows
+            for other in members(joined[one] & ~seen):
+                if above[one] >> other & 1:
+                    continue
+                if not below[one] >> other & 1:
+                    earlier, later = above[one] | 1 << one, below[other] | 1 << other
+                    for each in members(later):
+                        above[each] |= earlier
+                    for each in members(earlier):
+                        below[each] |= later
+                seen |= 1 << other
+                todo.append(other)
+        place = {one: at for at, one in enumerate(self._order)}
+        return sorted(self._order, key=lambda one: (above[one].bit_count(), place[one]))  # above is transitive
 
     def classes(
         self, also: Sequence[tuple[Children, float]] = (), reporter: Reporter = SILENT
@@ -168,6 +213,16 @@ class Left:
         """Whether a graph and the known order of nodes make no cycle."""
         both = [own | below for own, below in zip(graph, self.known.below, strict=True)]
         return len(sorted_nodes(both)) == len(both)
+
+
+def _lost(refined: Refined, bound: float) -> np.ndarray:
+    """What reversing each open edge loses, nats, as far as that counts, (edges,).
+
+    Evidence beyond the bound that decides no direction does not count, and none does while the table has artefacts.
+    """
+    nats = refined.edges["direction_nats"].to_numpy(float)
+    counts = (nats <= bound) & (not refined.found.artefacts)
+    return np.where(np.isposinf(nats), math.inf, np.where(counts, nats.clip(min=0), 0.0))
 
 
 def _near(refined: Refined, bound: float) -> list[tuple[list[str], float]]:

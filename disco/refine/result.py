@@ -8,7 +8,7 @@ import networkx as nx
 import pandas as pd
 
 from disco.found import Found, Note
-from disco.graph import CLASS, NO_SOURCE
+from disco.graph import CLASS, EXPERIMENT, KNOWLEDGE, NO_SOURCE
 from disco.refine.limits import COLUMNS, KINDS
 from disco.table.finding import Finding
 
@@ -22,7 +22,7 @@ METHOD = "likelihood refinement"
 WITH_FIT = f"{METHOD} and DISCO"  # the union with the graph of a fit
 EARLY, POOR = "early", "poor fit"  # kinds of notes: the search was ended early; nodes are poorly fitted
 _SAME = 0.05  # nats by which scores of the same graph may differ, since each fit stops slightly before its optimum
-EDGE_COLUMNS = (*COLUMNS[:-1], "decided", "source", "p_value", *KINDS)
+EDGE_COLUMNS = (*COLUMNS[:-1], "decided", "source", "class_decides", "p_value", *KINDS)
 
 
 @dataclass(frozen=True)
@@ -34,8 +34,9 @@ class Refined:
             in nats, and whether the direction is decided (`disco.refine.evidence`). `folds` and `bootstrap` are the
             shares of draws with the edge in this direction, NaN without draws or if one of its columns is constant in
             all of them. Other missing evidence is NaN too. `source` is what decides the direction: knowledge,
-            experiment, class, or empty. With knowledge also `rule`, its rule on the edge: required, fixed (only this
-            direction is allowed) or free. The notes name missing evidence and poorly fitted nodes.
+            experiment, class, or empty; `class_decides` is whether the class decides it by its own rules, which counts
+            while the table has no artefacts (`withheld`). With knowledge also `rule`, its rule on the edge: required,
+            fixed (only this direction is allowed) or free. The notes name missing evidence and poorly fitted nodes.
             `misfit` has the columns node, levels, misfit_nats and misfit_per_row (`disco.likelihood.misfit`), NaN if
             not available, and is_poor, whether the node counts as poorly fitted; None in refinements that are older.
         starts: one row per start and sweep: start, sweep, score.
@@ -128,15 +129,17 @@ class Refined:
 
 
 def withheld(result: Refined, artefacts: Sequence[Finding]) -> Refined:
-    """The result without directions decided by the model class, if the table has artefacts; other sources remain.
+    """The result as it counts on a table: the model class decides directions only if there are no artefacts.
+
+    Other sources remain. Nothing is lost: without artefacts, the same result has its directions again.
 
     Args:
         artefacts: those neither cured nor dismissed.
     """
-    if not artefacts:
-        return result
     edges = result.edges
-    source = edges["source"].where(edges["source"] != CLASS, NO_SOURCE)
+    by_class = edges["class_decides"].astype(bool) & (not artefacts)
+    source = edges["source"].where(edges["source"].isin([KNOWLEDGE, EXPERIMENT]), NO_SOURCE)
+    source = source.mask(by_class & (source == NO_SOURCE), CLASS)
     edges = edges.assign(decided=source != NO_SOURCE, source=source)
     return result.having(edges=edges, artefacts=tuple(Note(str(one), one.kind) for one in artefacts))
 

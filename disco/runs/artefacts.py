@@ -3,7 +3,8 @@
     {"found": [{"kind": "depth", "message": "Totals explain …", "advice": "Edges may …", "flag": "--exposure total"}],
      "dismissed": {"depth": "The plots are of one size."}}
 
-Results are stored without regard to it, and read with it: while an artefact stands, no direction is decided.
+Results are read with it: while an artefact stands, no direction is decided. `disco.runs.refined.dismiss` also writes
+the edges of a refinement anew.
 """
 
 import contextlib

@@ -1,7 +1,7 @@
 """A refinement, stored beside a run's own result; neither replaces the other.
 
 refined_order.csv   position from 1, node; source first
-refined_edges.csv   parent, child and the evidence for each edge, strongest first
+refined_edges.csv   parent, child and the evidence for each edge, strongest first; decided and source as shown
 refined_starts.csv  start, sweep, score
 refined_orders.csv start, position, node: every search's final order
 refined_tables.csv table, parent, child: the graph of every bootstrap table; missing in older ones
@@ -16,7 +16,7 @@ refined_check.json the refinement's model check, if any
 
 import dataclasses
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import starmap
 from pathlib import Path
@@ -131,6 +131,37 @@ def read_refined(run: Run) -> Refined:
     return withheld(result, artefacts.of(run).standing)
 
 
+def dismiss(run: Run, reasons: Mapping[str, str]) -> None:
+    """Dismiss artefacts of a run's table, or restore them (`artefacts.dismiss`), in its refinement's file too.
+
+    Raises:
+        InputError: it is another user's, the run has no artefact of a kind, or it cannot be written.
+    """
+    run.check_own()
+    artefacts.dismiss(run, reasons)
+    agree(run)
+
+
+def agree(run: Run) -> None:
+    """Let the file of a refinement's edges say which directions are decided as long as what was dismissed stays so.
+
+    Without effect on a run without a readable refinement.
+
+    Raises:
+        InputError: it cannot be written.
+    """
+    path, head = run.path / "refined_edges.csv", run.path / "refined.json"
+    try:
+        stamp, shown = head.stat().st_mtime_ns, read_refined(run).edges
+        written = read(path, schema.REFINED_EDGES, run.nodes, len(shown))
+        if not shown.equals(written.reindex(columns=shown.columns)) and head.stat().st_mtime_ns == stamp:
+            write_frame(path, shown)
+    except (InputError, FileNotFoundError):
+        return
+    except OSError as error:
+        raise unwritten(run.path, error) from error
+
+
 def _notes(result: Refined) -> dict[str, list[str]]:
     return {"notes": list(result.notes), "kinds": [getattr(note, "kind", "") for note in result.notes]}
 
@@ -153,6 +184,8 @@ def _edges(edges: pd.DataFrame) -> pd.DataFrame:
     if "source" not in edges:
         by_rule = edges["rule"] != FREE if "rule" in edges else np.zeros(len(edges), dtype=bool)
         edges["source"] = np.select([by_rule, edges["decided"]], [KNOWLEDGE, CLASS], NO_SOURCE)
+    if "class_decides" not in edges:
+        edges["class_decides"] = edges["source"] == CLASS
     return edges.reindex(columns=[*EDGE_COLUMNS, *(["rule"] if "rule" in edges else [])])
 
 

@@ -115,7 +115,7 @@ def refine_run(run: Run, choice: "Choice", *, callback: "Callback | None" = None
     """
     from disco.refine import refine  # imports torch
     from disco.refine.result import withheld
-    from disco.runs.refined import save
+    from disco.runs.refined import agree, save
 
     recorder, memory = recorder_of(run, choice, callback), run.path / "refining.json"
     _remove(run.path / _ENOUGH)
@@ -136,9 +136,11 @@ def refine_run(run: Run, choice: "Choice", *, callback: "Callback | None" = None
             knowledge=run.knowledge(),
             callback=heard,
             memory=memory,
-            dismissed=ARTEFACTS,  # readers heed those of the run, which may be dismissed later
+            dismissed=ARTEFACTS,  # those of the run count, which may be dismissed later
         )
+        result = withheld(result, artefacts.of(run).standing)
         save(run.path, result, choice)
+        agree(run)  # what was dismissed meanwhile
     recorder.finished()
     discard_history(run)
     with contextlib.suppress(OSError):

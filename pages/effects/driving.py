@@ -7,9 +7,10 @@ import streamlit as st
 
 from disco.figures import outcomes
 from disco.runs.about import about
-from disco.words import how_many
+from disco.words import how_many, of_graphs
 from pages.effects import answering, question
 from pages.shared.frame import figure, table
+from pages.shared.frame.glossary import define
 from pages.shared.frame.names import plain
 from pages.shared.graph import downloads
 from pages.shared.refined import asking
@@ -43,11 +44,19 @@ def _ranked(found: Refinement, outcome: str, rows: pd.DataFrame) -> None:
         column = st.column_config
         columns = {"node": column.TextColumn("Node", pinned=True)}
         columns |= {name: column.NumberColumn(label, format="%.3g") for name, label in _NUMBERS.items()}
-        columns |= {name: column.NumberColumn(label, format="percent") for name, label in _SHARES.items()}
+        columns |= {name: column.TextColumn(label, help=define("graphs left")) for name, label in _GRAPHS.items()}
         name = f"{downloads.file_name(found.run)}_drivers.csv"
         facts = partial(about, found.run, "effects", outcome=outcome)
-        csv = table.Csv("Download CSV", name, "effects_csv", rows, "One row per node.", facts)
-        table.show(rows, "The effect of every node on the outcome", columns, csv=csv)
+        csv = table.Csv(
+            "Download CSV",
+            name,
+            "effects_csv",
+            rows,
+            _ROWS,
+            facts,
+        )
+        shown = rows.assign(**{graphs: rows[graphs].map(of_graphs) for graphs in _GRAPHS})
+        table.show(shown, "The effect of every node on the outcome", columns, csv=csv)
 
 
 _NUMBERS = {
@@ -60,4 +69,5 @@ _NUMBERS = {
     "low": "5 %",
     "high": "95 %",
 }
-_SHARES = {"more": "Graphs: more", "less": "Graphs: less", "none": "Graphs: none"}
+_ROWS = "One row per node. Columns graphs_… are shares of the graphs left. They count graphs and are no probabilities."
+_GRAPHS = {"graphs_more": "Graphs: more", "graphs_less": "Graphs: less", "graphs_none": "Graphs: no change"}

@@ -12,7 +12,7 @@ from disco.effects.written import as_json
 from disco.figures import outcomes
 from disco.files import plain as as_plain
 from disco.graph import EXPERIMENT
-from disco.words import how_many, number, series
+from disco.words import how_many, number, of_graphs, series
 from pages.effects import answering, question
 from pages.effects.answering import Found
 from pages.effects.question import Asked, Places
@@ -77,10 +77,7 @@ def _numbers(effect: Effect) -> None:
         ("Direct only", effect.direct),
         ("By adjustment", effect.by_adjustment),
     ]
-    answers += [
-        (f"{short(case.edges, case.is_none).replace('if', 'If', 1)} ({case.share:.0%})", case.answer)
-        for case in effect.cases
-    ]
+    answers += [(short(case.edges, case.is_none).replace("if", "If", 1), case.answer) for case in effect.cases]
     rows = [(name, _told(one.rate_ratio), _told(one.difference)) for name, one in answers if one is not None]
     text = st.column_config.TextColumn
     columns = {
@@ -97,25 +94,21 @@ def _told(one: Interval) -> str:
 
 
 def _graphs(total: Answer) -> None:
-    shares = total.graphs
-    st.markdown(
-        f"Of the graphs that the rows leave, **{shares.more:.0%}** give a larger mean, **{shares.less:.0%}** a smaller "
-        f"one, and **{shares.none:.0%}** no change.",
-        help=define("graphs left"),
-    )
+    """How many of the graphs left say what."""
+    shares = zip(("a larger mean", "a smaller mean", "no change"), total.graphs, strict=True)
+    told = [f"{what} in **{of_graphs(share)}**" for what, share in shares if share > 0]
+    st.markdown(f"Graphs that the rows leave: {series(told)}.", help=define("graphs left"))
 
 
 def _paths(routes: list[tuple[tuple[str, ...], float]], effect: Effect) -> None:
     """The paths from the set nodes to the outcome."""
     st.markdown("**By which paths**")
     frame = pd.DataFrame(
-        [(" → ".join(path), 100 * share) for path, share in routes[:_MOST_PATHS]], columns=["path", "share"]
+        [(" → ".join(path), of_graphs(share)) for path, share in routes[:_MOST_PATHS]], columns=["path", "graphs"]
     )
     columns = {
         "path": st.column_config.TextColumn("Path", width=260),
-        "share": st.column_config.NumberColumn(
-            "Graphs", format="%.0f %%", width=70, help="The share of the graphs left that have it."
-        ),
+        "graphs": st.column_config.TextColumn("Graphs", width=90, help="How many of the graphs left have it."),
     }
     names = f"{series(list(map(plain, effect.do)))} to {plain(effect.on)}"
     none = f"No path leads from {names} in any graph left."

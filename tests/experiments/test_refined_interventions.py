@@ -60,7 +60,7 @@ def test_the_next_experiment_settles_what_it_foretold(rng):
     table = chain(rng)
     alone = refine(table, QUICK, roles={"guide": "ignore"})
     asked = next_experiment(alone, table, roles={"guide": "ignore"})
-    assert asked.open == 2 and asked.graphs == 3 and asked.nodes["node"][0] == "y" and asked.nodes["settled"][0] == 2
+    assert asked.open == 2 and asked.graphs == 4 and asked.nodes["node"][0] == "y" and asked.nodes["settled"][0] == 2
     rows = int(asked.nodes["most_rows"][0])
     assert 5 < rows < 60
     set_y = chain(rng, rows=10 * rows)  # with ten times the rows, also to show that x is as it was

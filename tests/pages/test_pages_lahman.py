@@ -41,8 +41,9 @@ def finished(batting: pd.DataFrame, seed: int, levels: str = "4", preset: str = 
 def refined(run: runs.Run, has_orders: bool = True) -> None:
     """Two searches 3 nats apart with opposite orders; AB → H undecided, AB → SO decided."""
     evidence = (50.0, 55.0, 40.0, 9.0, 8.0, 1.0, 0.5)
-    rows = [("AB", "H", *evidence, False, "", 0.0, 1.0, 1.0), ("AB", "SO", *evidence, True, "class", 0.0, 1.0, 1.0)]
-    rows.append(("HBP", "SF", *evidence, False, "", 0.0, 1.0, 1.0))  # in no reference
+    rows = [("AB", "H", *evidence, False, "", False, 0.0, 1.0, 1.0)]
+    rows.append(("AB", "SO", *evidence, True, "class", True, 0.0, 1.0, 1.0))
+    rows.append(("HBP", "SF", *evidence, False, "", False, 0.0, 1.0, 1.0))  # in no reference
     starts = pd.DataFrame([("by mean", 1, -103.0), ("CCS order", 1, -100.0)], columns=["start", "sweep", "score"])
     ends = [("by mean", k, node) for k, node in enumerate(ORDER[::-1], 1)]
     ends += [("CCS order", k, node) for k, node in enumerate(ORDER, 1)]

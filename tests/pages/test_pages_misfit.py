@@ -66,6 +66,7 @@ def test_directions_that_knowledge_fixes_are_excepted():
     found = read_refined(run)
     edges = found.edges.assign(rule=["required", *["free"] * (len(EDGES) - 1)])
     edges = edges.assign(decided=edges["rule"] == "required", source=["knowledge", *[""] * (len(EDGES) - 1)])
+    edges["class_decides"] = False
     save(run.path, found.having(edges=edges), Choice())
     app = opened(run, PAGE)
     shown = " ".join(texts(app).split())

@@ -27,7 +27,7 @@ def run_with(source, names=NAMES):
     """A run with a refined chain whose directions all have this source."""
     run = refine_by_hand(finished_run(names, truth=None))
     found = refined.read_refined(run)
-    told = found.edges.assign(source=source, decided=source != NO_SOURCE)
+    told = found.edges.assign(source=source, decided=source != NO_SOURCE, class_decides=source == CLASS)
     refined.save(run.path, replace(found, found=replace(found.found, edges=told)), Choice())
     return run
 

@@ -21,7 +21,8 @@ from pages.shared.work import machine
 def graph_of(*edges: tuple[str, str, float, bool]) -> Refined:
     """A refinement of the usual columns with these edges: parent, child, gain, decided."""
     frame = pd.DataFrame(edges, columns=["parent", "child", "gain_nats", "decided"])
-    frame = frame.assign(direction_nats=1.0, robust_nats=1.0).reindex(columns=EDGE_COLUMNS)
+    frame = frame.assign(direction_nats=1.0, robust_nats=1.0, class_decides=frame["decided"])
+    frame = frame.reindex(columns=EDGE_COLUMNS)
     graph = nx.DiGraph(edge[:2] for edge in edges)
     graph.add_nodes_from(portal.USUAL)
     found = Found(list(nx.topological_sort(graph)), frame, notes=("A note with *stars*.",))

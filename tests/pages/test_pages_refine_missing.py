@@ -29,7 +29,7 @@ def lacking(column: str, which: list[tuple[str, str]] | None = None) -> Run:
         is_it = (edges["parent"] == parent) & (edges["child"] == child)
         edges.loc[is_it, column] = np.nan
         if column == "direction_nats":
-            edges.loc[is_it, "decided"] = False
+            edges.loc[is_it, ["decided", "class_decides"]] = False
     stored.save(run.path, found.having(edges=edges), Choice())
     return run
 

@@ -1,16 +1,21 @@
 """A run's artefacts: kept, dismissed with a reason, and heeded by every reader of its results."""
 
+import io
 import json
+import zipfile
 
 import pandas as pd
 import pytest
 
+from disco.__main__ import main
 from disco.errors import InputError
 from disco.refine import Choice, refine
 from disco.refine.result import withheld
 from disco.runs import artefacts, create_run, found, stamps
 from disco.runs.about import about
-from disco.runs.refined import read_refined, save
+from disco.runs.folder import Run
+from disco.runs.packing import pack
+from disco.runs.refined import agree, dismiss, read_refined, save
 from disco.settings import Settings
 from disco.simulate import Design, simulate
 from disco.table.artefacts import ARTEFACTS
@@ -53,6 +58,64 @@ def test_nothing_is_decided_while_a_depth_stands(deep, raw):
     assert gone["dismissed"].startswith(f"{told.message} Dismissed: plots of one size") and "artefacts" not in gone
     artefacts.dismiss(run, {"depth": ""})
     assert not read_refined(run).edges["decided"].any()
+
+
+def decisions(edges):
+    return edges[["parent", "child", "decided", "source"]].astype(str).sort_values(["parent", "child"]).values.tolist()
+
+
+def shown_everywhere(run, capsys):
+    """The edges' file, which decides what a reader, an export, the console and a packed run decide."""
+    written = pd.read_csv(run.path / "refined_edges.csv", keep_default_na=False)
+    assert main(["graph", run.id, "--graph", "refined"]) == 0
+    exported = pd.read_csv(io.StringIO(capsys.readouterr().out), comment="#", keep_default_na=False)
+    exported = exported.reindex(columns=["parent", "child", "decided", "source"], fill_value="")
+    exported["decided"] = exported["decided"] == 1
+    assert decisions(written) == decisions(read_refined(run).edges) == decisions(exported)
+    with zipfile.ZipFile(io.BytesIO(pack(run))) as packed:
+        (name,) = [name for name in packed.namelist() if name.endswith("refined_edges.csv")]
+        assert packed.read(name) == (run.path / "refined_edges.csv").read_bytes()
+    return written
+
+
+def test_no_file_of_a_run_contradicts_what_is_shown(deep, raw, capsys):
+    """A run with a depth: before the depth is dismissed, after, and when it counts again."""
+    run = create_run(deep, Settings(), name="deep")
+    assert main(["refine", run.id, "--starts", "1", "--restarts", "0", "--bootstrap", "0", "--folds", "0"]) == 0
+    assert capsys.readouterr().out.count(" undecided") > len(raw.edges)  # each of them, and the heading
+    assert decisions(raw.edges) != decisions(read_refined(run).edges)
+    before = shown_everywhere(run, capsys)
+    assert not before["decided"].any() and (before["source"] == "").all()
+    assert before["class_decides"].tolist() == raw.edges["decided"].tolist()
+    dismiss(run, {"depth": "The plots are of one size."})
+    during = shown_everywhere(run, capsys)
+    assert during["decided"].tolist() == raw.edges["decided"].tolist() == (during["source"] == "class").tolist()
+    changed = ["decided", "source"]
+    pd.testing.assert_frame_equal(during.drop(columns=changed), before.drop(columns=changed), check_exact=True)
+    dismiss(run, {"depth": ""})
+    pd.testing.assert_frame_equal(shown_everywhere(run, capsys), before, check_exact=True)
+
+
+def test_the_file_of_a_run_that_is_shown_to_read_stays(deep, raw, monkeypatch):
+    run = refined_run(deep, raw)
+    before = {path.name: path.read_bytes() for path in run.path.iterdir() if path.is_file()}
+    monkeypatch.setattr(Run, "is_read_only", True)
+    with pytest.raises(InputError, match="is shown to you to read"):
+        dismiss(run, {"depth": "All plots are equal."})
+    assert before.items() <= {path.name: path.read_bytes() for path in run.path.iterdir() if path.is_file()}.items()
+
+
+def test_a_file_of_an_older_version_agrees_after_a_dismissal(deep, raw):
+    """It has no column `class_decides` and says that directions are decided; they are read as undecided."""
+    run = refined_run(deep, raw)
+    path = run.path / "refined_edges.csv"
+    pd.read_csv(path, keep_default_na=False).drop(columns="class_decides").to_csv(path, index=False)
+    assert not read_refined(run).edges["decided"].any()
+    agree(run)
+    written = pd.read_csv(path, keep_default_na=False)
+    assert not written["decided"].any() and written["class_decides"].tolist() == raw.edges["decided"].tolist()
+    dismiss(run, {"depth": "All plots are equal."})
+    assert pd.read_csv(path)["decided"].tolist() == raw.edges["decided"].tolist()
 
 
 def test_python_says_it_too(deep):

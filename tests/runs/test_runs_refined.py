@@ -61,11 +61,14 @@ def test_a_poor_fit_of_an_older_refinement_is_its_misfit_alone():
     assert read_refined(run).nodes["is_poor"].tolist() == [False, True, True, False]
 
 
+NEWER = ("robust_nats", "linear_nats", "spread_nats", "source", "class_decides")
+
+
 def older(run, directions):
     """A refinement as an older version wrote it: an edge that could not be reversed alone counted as decided."""
     (run.path / "refined_nodes.csv").unlink()
     path = run.path / "refined_edges.csv"
-    edges = read_frame(path, ("parent", "child")).drop(columns=["robust_nats", "linear_nats", "spread_nats"])
+    edges = read_frame(path, ("parent", "child")).drop(columns=[*NEWER])
     is_turned = [value is not None for value in directions]
     edges.assign(reversible=is_turned, direction_nats=directions, decided=True).to_csv(path, index=False)
     return read_refined(run)
@@ -73,7 +76,7 @@ def older(run, directions):
 
 def test_in_an_older_refinement_nothing_is_decided_without_direction_evidence():
     found = older(made(), [20.0, None, 7.0])
-    assert found.edges["decided"].tolist() == [True, False, True]
+    assert found.edges["decided"].tolist() == found.edges["class_decides"].tolist() == [True, False, True]
     assert list(found.edges) == list(EDGE_COLUMNS) and found.edges["robust_nats"].isna().all()
     assert found.nodes is None and found.graph().number_of_edges() == 3
 

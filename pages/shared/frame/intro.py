@@ -3,7 +3,7 @@
 import streamlit as st
 
 from disco import runs
-from disco.runs import Run
+from disco.runs import Run, refined
 from disco.table.roles import Roles
 from disco.verdicts import LEVELS, Verdict
 from disco.words import how_many
@@ -57,7 +57,7 @@ def artefacts(run: Run) -> bool:
     told = runs.artefacts.of(run)
 
     def dismiss(kind: str, why: str) -> None:
-        runs.artefacts.dismiss(run, {kind: why})
+        refined.dismiss(run, {kind: why})
 
     if told.standing:
         with st.container(border=True, key="artefacts"):
