@@ -71,9 +71,14 @@ def looked_for(
     Raises:
         InputError: the table or its roles cannot be used.
     """
-    found = artefacts(table, roles, aside)
-    dismissed = {one.kind: why for one in found if (why := (reasons or {}).get(one.kind))}
-    return _with_hidden(Artefacts(found, dismissed), table, roles)
+    told = Artefacts(artefacts(table, roles, aside))
+    return _dismissed(_with_hidden(_dismissed(told, reasons or {}), table, roles), reasons or {})
+
+
+def _dismissed(told: Artefacts, reasons: Mapping[str, str]) -> Artefacts:
+    """The artefacts with reasons, by kind; what was not found has none, nor what has an empty one."""
+    reasons = {**told.dismissed, **reasons}
+    return replace(told, dismissed={one.kind: why for one in told.found if (why := reasons.get(one.kind))})
 
 
 def _with_hidden(told: Artefacts, table: pd.DataFrame, roles: Given | None) -> Artefacts:
@@ -131,14 +136,13 @@ def dismiss(run: Run, reasons: Mapping[str, str]) -> None:
     Raises:
         InputError: the run has no artefact of a kind, or it cannot be written.
     """
-    told = of(run)
-    kinds = [one.kind for one in told.found]
     changed = {kind: printable(" ".join(why.split()), LONGEST_REASON) for kind, why in reasons.items()}
+    told = _with_hidden(_dismissed(of(run), changed), run.table(), run.adjustment)
+    kinds = [one.kind for one in told.found]
     if absent := [kind for kind in changed if kind not in kinds]:
         there = f"it has {', '.join(kinds)}" if kinds else "it has none"
         raise InputError(f"The table has no artefact {printable(absent[0], 40)!r} to dismiss; {there}.")
-    dismissed = {kind: why for kind, why in {**told.dismissed, **changed}.items() if why}
     try:
-        write(run.path, _with_hidden(replace(told, dismissed=dismissed), run.table(), run.adjustment))
+        write(run.path, _dismissed(told, changed))
     except OSError as error:
         raise unwritten(run.path, error) from error

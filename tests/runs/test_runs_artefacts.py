@@ -87,12 +87,12 @@ def test_no_file_of_a_run_contradicts_what_is_shown(deep, raw, capsys):
     before = shown_everywhere(run, capsys)
     assert not before["decided"].any() and (before["source"] == "").all()
     assert before["class_decides"].tolist() == raw.edges["decided"].tolist()
-    dismiss(run, {"depth": "The plots are of one size."})
+    dismiss(run, {"depth": "The plots are of one size.", "common": "And of one soil."})
     during = shown_everywhere(run, capsys)
     assert during["decided"].tolist() == raw.edges["decided"].tolist() == (during["source"] == "class").tolist()
     changed = ["decided", "source"]
     pd.testing.assert_frame_equal(during.drop(columns=changed), before.drop(columns=changed), check_exact=True)
-    dismiss(run, {"depth": ""})
+    dismiss(run, {"depth": "", "common": ""})
     pd.testing.assert_frame_equal(shown_everywhere(run, capsys), before, check_exact=True)
 
 
@@ -114,7 +114,7 @@ def test_a_file_of_an_older_version_agrees_after_a_dismissal(deep, raw):
     agree(run)
     written = pd.read_csv(path, keep_default_na=False)
     assert not written["decided"].any() and written["class_decides"].tolist() == raw.edges["decided"].tolist()
-    dismiss(run, {"depth": "All plots are equal."})
+    dismiss(run, {"depth": "All plots are equal.", "common": "And their soil."})
     assert pd.read_csv(path)["decided"].tolist() == raw.edges["decided"].tolist()
 
 
