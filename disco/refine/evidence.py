@@ -14,7 +14,8 @@ Directions are identified by the class of models, to which real tables seldom be
 certain, half of the directions with 5 nats of evidence are wrong (`benchmarks/directed.py`). So a direction is
 *decided* only if
 
-- the direction evidence and the edge gain reach the required bound: a direction is not surer than its edge;
+- the direction evidence reaches the required bound, and the edge gain twice the bound: a direction is not surer than
+  its edge;
 - with linear effects, no more than a nat and a tenth of the direction evidence is against it (`linear_nats`); in that
   class a pair alone has no direction, and only the other edges can determine one;
 - it exceeds three times the misfit of the two nodes (`disco.likelihood.misfit`) by the bound;
@@ -22,8 +23,9 @@ certain, half of the directions with 5 nats of evidence are wrong (`benchmarks/d
 - less than a tenth of all nodes are poorly fitted: their misfit is 3 nats or more, and at least a tenth of the evidence
   for the directions of their edges, so that the same misfit per row counts the same with any number of rows;
 - no search that ended near the best score has the edge reversed;
-- if all this holds, the *robust evidence* reaches half of the bound: the graph's lead over all rivals in which the edge
-  is reversed and every node may have another class of distribution (`disco.refine.rivals`).
+- if all this holds, the *robust evidence* reaches half of the bound and 2 % of the edge gain: the graph's lead over all
+  rivals in which the edge is reversed and every node may have another class of distribution (`disco.refine.rivals`).
+  Evidence of less than this share rests on details of distributions that no class has right, with any number of rows.
 
 With interventions, the direction evidence is that of the rows without one, and without the rules of experiments. Where
 setting X leaves Y alone, Y → X and a hidden cause of both remain, and only setting Y can tell them apart.
@@ -48,7 +50,18 @@ from disco.likelihood.design import STRAIGHT, Design, Prior
 from disco.likelihood.misfit import misfits
 from disco.progress import Reporter, Sketch
 from disco.refine.alike import design_effects, shared_out
-from disco.refine.limits import AGAINST, AGAINST_SHARE, COLUMNS, FEW, HALF, MISFIT, MISFIT_SHARE, MOST_MISFIT, TIMES
+from disco.refine.limits import (
+    AGAINST,
+    AGAINST_SHARE,
+    COLUMNS,
+    FEW,
+    MISFIT,
+    MISFIT_SHARE,
+    MOST_MISFIT,
+    SURER,
+    TIMES,
+    least_lead,
+)
 from disco.refine.prior import BEFORE
 from disco.refine.reversal import Reversal, reversals
 from disco.refine.rivals import SeveralClasses, leads
@@ -160,8 +173,14 @@ class _Judging:
         """
         task, pairs = self.task, _pairs(rows)
         levels = self.scores.design.exists.sum(1).numpy()
-        rules = self.misfit, levels, task.choice.bound, self.elsewhere, task.contexts
-        rows = rows.assign(robust_nats=np.minimum(rows["robust_nats"], self._leads(pairs, decided(rows, *rules))))
+        share = 1.0 if self.whole is None else self.scores.design.rows / self.whole.rows
+        rules = self.misfit, levels, task.choice.bound, self.elsewhere, task.contexts, share
+        least = {
+            pair: least_lead(task.choice.bound, share * gain) * self.effects.get(pair, 1.0)
+            for pair, gain, is_sure in zip(pairs, rows["gain_nats"], decided(rows, *rules), strict=True)
+            if is_sure
+        }
+        rows = rows.assign(robust_nats=np.minimum(rows["robust_nats"], self._leads(pairs, least)))
         if (known := task.known) is not None:
             rows["rule"] = [known.of_edge(*pair) for pair in pairs]
         sure, joined = decided(rows, *rules), rows["gain_nats"] >= task.choice.bound
@@ -172,19 +191,24 @@ class _Judging:
         sources = {"decided": rows["source"] != NO_SOURCE, "class_decides": rows["source"] == CLASS}
         return rows.assign(**sources), poorly_fitted(self.misfit, rows)
 
-    def _leads(self, pairs: Sequence[tuple[int, int]], sure: np.ndarray) -> list[float]:
-        """The smallest lead of each edge over its rivals, ∞ where another rule leaves the direction undecided."""
+    def _leads(self, pairs: Sequence[tuple[int, int]], least: dict[tuple[int, int], float]) -> list[float]:
+        """The smallest lead of each edge over its rivals, ∞ where another rule leaves the direction undecided.
+
+        Args:
+            pairs: all edges.
+            least: the edges that no other rule leaves undecided, with the lead that each needs.
+        """
         fixed = [pair for pair in pairs if self.task.source_of(*pair, False) != NO_SOURCE]
         counts = self.task.table.to_numpy()
-        edges = {pair for pair, is_sure in zip(pairs, sure, strict=True) if is_sure} - {*fixed}
+        edges = least.keys() - {*fixed}
         parts = {pair: 0.0 for pair in edges if is_part(*(counts[:, node] for node in pair))}  # a rival is as good
         edges -= parts.keys()
         if not edges:
             return [parts.get(pair, math.inf) for pair in pairs]
         neutral = self.classes[0]
         several = SeveralClasses(neutral, self.found.parents, self.classes[-1].design.prior)
-        least = {pair: HALF * self.task.choice.bound * self.effects.get(pair, 1.0) for pair in sorted(edges)}
-        found = parts | leads(several, self.found.order, self.found.parents, least, fixed)
+        asked = {pair: least[pair] for pair in sorted(edges)}
+        found = parts | leads(several, self.found.order, self.found.parents, asked, fixed)
         self.made += several.made
         return [found.get(pair, math.inf) / self.effects.get(pair, 1.0) for pair in pairs]
 
@@ -287,6 +311,7 @@ def decided(
     bound: float,
     elsewhere: set[tuple[int, int]],
     contexts: int = 0,
+    share: float = 1.0,
 ) -> np.ndarray:
     """Whether each direction is decided, (edges,).
 
@@ -297,11 +322,13 @@ def decided(
         bound: nats of evidence required.
         elsewhere: edges (parent, child) that are reversed in a search ending near the best.
         contexts: number of nodes that are effects of contexts, which come first and always fit.
+        share: of the rows that the gains are of, those that were searched.
     """
     missed = np.nan_to_num(misfit, nan=np.inf)
     parent, child = rows["parent"].to_numpy(int), rows["child"].to_numpy(int)
     sure = rows["direction_nats"] >= bound + TIMES * (missed[parent] + missed[child])
-    sure &= (rows["gain_nats"] >= bound) & (rows["robust_nats"] >= HALF * bound)
+    sure &= rows["gain_nats"] >= SURER * bound
+    sure &= rows["robust_nats"] >= [least_lead(bound, share * gain) for gain in rows["gain_nats"]]
     sure &= np.minimum(levels[parent], levels[child]) > FEW
     sure &= rows["linear_nats"] >= -AGAINST - AGAINST_SHARE * rows["direction_nats"]
     pairs = zip(rows["parent"], rows["child"], strict=True)

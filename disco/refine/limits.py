@@ -9,7 +9,9 @@ MISFIT_SHARE = 0.1  # of the direction evidence of a node's edges; a smaller mis
 MOST_MISFIT = 0.1  # if this share of the nodes is poorly fitted, no direction is decided
 AGAINST = 1.0  # nats of linear evidence against a direction that may be due to chance
 AGAINST_SHARE = 0.1  # of the direction evidence; as much more may be against it with linear effects
+SURER = 2.0  # multiple of the bound that the gain of an edge must reach before its direction is decided
 HALF = 0.5  # share of the bound by which a graph must lead over rivals of other classes
+PART = 0.02  # of the gain, by which it must lead too: the shapes of distributions differ by as much from any class
 FEW = 3  # with at most this many levels, the class fits a node in any case
 TIMES = 3.0  # multiple of its nodes' misfit that a direction's evidence must exceed
 COLUMNS = (  # of the evidence for an edge
@@ -20,3 +22,13 @@ MOST_PARENTS = 100  # per node, since the cost of fits grows with its square; a 
 KINDS = ("folds", "bootstrap")  # of draws of the rows
 MOST_ROWS = 30_000  # that are searched; the gains of the edges are those of all
 MOST_STEPS_BYTES = 1_000_000_000  # of the first steps from fits to others; beyond them the oldest are left out
+
+
+def least_lead(bound: float, gain: float) -> float:
+    """The smallest lead over rivals that decides a direction, nats.
+
+    Args:
+        bound: nats of evidence required.
+        gain: of the edge, in the rows that are searched.
+    """
+    return max(HALF * bound, PART * gain)

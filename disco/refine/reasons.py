@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from disco.graph import EXPERIMENT, FREE, KNOWLEDGE, NO_SOURCE
-from disco.refine.limits import AGAINST, AGAINST_SHARE, FEW, HALF, MOST_MISFIT, TIMES
+from disco.refine.limits import AGAINST, AGAINST_SHARE, FEW, MOST_MISFIT, SURER, TIMES, least_lead
 
 
 class Reason(Enum):
@@ -20,7 +20,7 @@ class Reason(Enum):
     OLDER = "an older refinement, without misfit and direction evidence in smaller classes"
     UNAVAILABLE = "the direction evidence is not available"
     WEAK = "the direction evidence is below the bound"
-    UNSURE = "the edge gain is below the bound"
+    UNSURE = "the edge gain is below twice the bound"
     FEW_LEVELS = "one of its nodes has too few levels: the class fits it in any case"
     AGAINST = "with linear effects, the evidence is against the direction"
     MISSED = "the direction evidence does not exceed the misfit of its nodes by enough"
@@ -54,12 +54,12 @@ def reason(row: Mapping[str, Any], nodes: pd.DataFrame | None, bound: float, has
         return Reason.UNAVAILABLE
     rules = {
         Reason.WEAK: direction < bound,
-        Reason.UNSURE: not row["gain_nats"] >= bound,
+        Reason.UNSURE: not row["gain_nats"] >= SURER * bound,
         Reason.FEW_LEVELS: not min(_of(nodes, row, "levels")) > FEW,
         Reason.AGAINST: linear < -AGAINST - AGAINST_SHARE * direction,
         Reason.MISSED: not direction >= asked(row, nodes, bound),
         Reason.TABLE: not is_of_kind(nodes),
-        Reason.RIVAL: robust < HALF * bound,
+        Reason.RIVAL: not row["decided"] and robust < least_lead(bound, row["gain_nats"]),
         Reason.ELSEWHERE: not row["decided"],
     }
     return next((rule for rule, fails in rules.items() if fails), Reason.DECIDED)

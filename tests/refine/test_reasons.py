@@ -40,7 +40,7 @@ def test_what_is_asked_beside_misfit_is_what_decides():
     nodes = pd.DataFrame({"node": [*"abcdefghijkl"], "levels": 9, "misfit_nats": [2.0, 0.5, *[0.0] * 10]})
     nodes["is_poor"] = False
     row = {"parent": "a", "child": "b", "direction_nats": 17.5, "robust_nats": 17.5, "linear_nats": 0}
-    row |= {"gain_nats": 10.0, "decided": False}
+    row |= {"gain_nats": 20.0, "decided": False}
     assert asked(row, nodes, BOUND) == pytest.approx(17.5) and reason(row, nodes, BOUND) is Reason.ELSEWHERE
     assert reason({**row, "direction_nats": 17.4}, nodes, BOUND) is Reason.MISSED
     assert reason(row, None, BOUND) is Reason.OLDER

@@ -65,14 +65,15 @@ def test_direction_evidence_is_the_best_graph_with_the_child_first():
 
 def test_what_decides_a_direction():
     """Each rule alone makes it undecided."""
-    sure = {"parent": [0], "child": [1], "gain_nats": [10.0], "direction_nats": [30.0], "robust_nats": [20.0]}
+    sure = {"parent": [0], "child": [1], "gain_nats": [20.0], "direction_nats": [30.0], "robust_nats": [20.0]}
     sure |= {"linear_nats": [8.0]}
     fits, missed, many = np.zeros(11), np.array([0.0, 9.0, *[0.0] * 9]), np.full(11, 4)
     cases = [
         ({}, fits, many, set(), True), ({"robust_nats": [4.9]}, fits, many, set(), False),
         ({"direction_nats": [9.9]}, fits, many, set(), False), ({"linear_nats": [-4.1]}, fits, many, set(), False),
         ({"linear_nats": [-3.9]}, fits, many, set(), True), ({"linear_nats": [np.nan]}, fits, many, set(), False),
-        ({"gain_nats": [9.9]}, fits, many, set(), False), ({"gain_nats": [np.nan]}, fits, many, set(), False),
+        ({"gain_nats": [19.9]}, fits, many, set(), False), ({"gain_nats": [np.nan]}, fits, many, set(), False),
+        ({"gain_nats": [1001.0]}, fits, many, set(), False), ({"gain_nats": [999.0]}, fits, many, set(), True),
         ({}, fits, many, {(0, 1)}, False), ({}, fits, many, {(1, 0)}, True), ({}, missed, many, set(), False),
         ({"direction_nats": [37.0]}, missed, many, set(), True), ({}, fits, np.array([3, *[9] * 10]), set(), False),
         ({}, fits, np.array([9, 9, *[2] * 9]), set(), True),

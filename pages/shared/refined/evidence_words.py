@@ -7,7 +7,7 @@ import pandas as pd
 
 from disco.parents.ocs import passes
 from disco.refine import Choice, Refined
-from disco.refine.limits import AGAINST, AGAINST_SHARE, FEW, HALF, MOST_MISFIT, TIMES
+from disco.refine.limits import AGAINST, AGAINST_SHARE, FEW, HALF, MOST_MISFIT, PART, SURER, TIMES, least_lead
 from disco.refine.reasons import Reason, asked, but_known, is_of_kind, missed, reason
 from disco.runs import Run, stamps
 from disco.runs.refined import choice_of
@@ -48,12 +48,12 @@ SPREAD = f"Spread evidence: {define('spread evidence')}"
 def decided_means(bound: float) -> str:
     """The rules that a decided direction meets."""
     return (
-        f"A direction is decided if its evidence and that for the link are at least {bound:g} nats. With every "
-        f"effect linear, at most {AGAINST:g} nat and a tenth of the evidence may be against it. The evidence must "
-        f"exceed {TIMES:g} times the misfit of its two nodes by {bound:g}. Both nodes need more than {FEW} "
-        f"levels, less than {MOST_MISFIT:.0%} of all nodes may be poorly fitted, and no other search with as high a "
-        f"score may have reversed the edge. Then the graph must lead by {HALF * bound:g} nats over every rival in "
-        "which the edge is reversed and nodes may have other kinds of distribution."
+        f"A direction is decided if its evidence is at least {bound:g} nats, and that for the link {SURER * bound:g}. "
+        f"With every effect linear, at most {AGAINST:g} nat and a tenth of the evidence may be against it. The evidence "
+        f"must exceed {TIMES:g} times the misfit of its two nodes by {bound:g}. Both nodes need more than {FEW} levels, "
+        f"less than {MOST_MISFIT:.0%} of all nodes may be poorly fitted, and no other search with as high a score may "
+        f"have reversed the edge. Then the graph must lead by {HALF * bound:g} nats, and {PART:.0%} of the evidence for "
+        "the link, over every rival in which the edge is reversed and nodes may have other kinds of distribution."
     )
 
 
@@ -126,7 +126,7 @@ def direction(run: Run, refined: Refined, row: dict[str, Any]) -> str:
     if nodes is None:
         is_sure = "known" if row["decided"] else "not known"
         return f"**Direction:** {is_sure} by the fewer rules of an older version. Refine again."
-    need, poor = asked(row, nodes, bound), len(missed(nodes))
+    need, lead, poor = asked(row, nodes, bound), least_lead(bound, row["gain_nats"]), len(missed(nodes))
     ends = f"of {code(row['parent'])} and {code(row['child'])}"
     said = {
         Reason.KNOWN: "It allows only this direction.",
@@ -135,9 +135,9 @@ def direction(run: Run, refined: Refined, row: dict[str, Any]) -> str:
         Reason.UNAVAILABLE: "The direction evidence is not available.",
         Reason.WEAK: f"Only {nats} nats for {arrow} (needs {bound:g}).",
         Reason.UNSURE: f"{costs}, but the evidence that the two are joined is only {or_not(float(row['gain_nats']))} "
-        f"(needs {bound:g}): a direction is not surer than its edge.",
+        f"(needs {SURER * bound:g}): a direction is not surer than its edge.",
         Reason.RIVAL: f"{costs}, but only {least} if nodes may have other kinds of distribution, such as zeros with "
-        f"causes of their own (needs {HALF * bound:g}).",
+        f"causes of their own (needs {or_not(lead)}).",
         Reason.FEW_LEVELS: f"{costs}, but the model fits any column of {FEW} levels or fewer, whatever its parents "
         "do, so its fit says nothing about a direction.",
         Reason.AGAINST: f"{costs}, but with every effect linear the reversed edge gains {or_not(-row['linear_nats'])}.",
@@ -167,7 +167,7 @@ def breakdown(run: Run, refined: Refined, row: dict[str, Any]) -> pd.DataFrame:
     bound, nodes = Choice(**choice_of(run)).bound, refined.nodes
     parts = [
         ("Direction evidence", row["direction_nats"], f"≥ {bound:g}"),
-        ("Robust evidence", row["robust_nats"], f"≥ {HALF * bound:g}"),
+        ("Robust evidence", row["robust_nats"], f"≥ {or_not(least_lead(bound, row['gain_nats']))}"),
         ("Linear evidence", row["linear_nats"], f"≥ −{or_not(AGAINST + AGAINST_SHARE * row['direction_nats'])}"),
         ("Spread evidence", row["spread_nats"], "does not count"),
     ]
