@@ -70,7 +70,8 @@ def readings(values: np.ndarray, adjustment: Adjustment | None = None, reporter:
     exact = Noisy(scores.T @ scores / len(rows), np.ones(len(varied)), len(rows), cost, among)
     orders = [np.random.default_rng(seed).permutation(len(varied)) for seed in range(_SEARCHES)]
     of_rates = replace(exact, exactness=np.sqrt(reliability))
-    (seen, _), (best, _) = exact.best(orders, reporter), of_rates.best(orders, reporter)
+    seen = exact.best(orders, reporter)[0]
+    best = of_rates.best([seen.order], reporter, most=seen.size.sum())[0]
     gain = of_rates.nats(best) - exact.nats(seen)
     joined, left = _joined(seen), _joined(best)
     edges, edges_left, nodes = int(joined.sum()) // 2, int(left.sum()) // 2, len(varied)

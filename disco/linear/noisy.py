@@ -5,6 +5,7 @@ columns are those of what they show. A graph of these implies the correlations t
 beside that of a graph of the columns themselves.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -15,7 +16,7 @@ from disco.progress import Reporter
 
 _LEAST = 0.02  # eigenvalue of correlations
 _RIDGE = 1e-6  # for linear systems
-_POWERS = (0, 1, 2, 3)  # of the mean reliability, by which rows count less in a search
+_POWERS = (3, 2, 1, 0)  # of the mean reliability, by which rows count less in a search
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,12 +45,22 @@ class Noisy:
         sizes, vectors = np.linalg.eigh(shown)
         return _scaled((vectors * np.maximum(sizes, _LEAST)) @ vectors.T)
 
-    def best(self, orders: Sequence[Sequence[int] | np.ndarray], reporter: Reporter) -> tuple[Graph, Model]:
-        """The best graph of searches from some orders, and the linear models of the search that ended there."""
-        shown, reliability = self.shown, float((self.exactness**2).mean())
-        rows = dict.fromkeys(self.rows * reliability**power for power in _POWERS)
-        models = [Model.of(shown, many, self.candidates, cost=self.cost) for many in rows]
-        found = [(searched(model, np.array(order), reporter).graph, model) for model in models for order in orders]
+    def best(
+        self, orders: Sequence[Sequence[int] | np.ndarray], reporter: Reporter, most: float = math.inf
+    ) -> tuple[Graph, Model]:
+        """The best graph of searches from some orders, and the linear models of the search that ended there.
+
+        Args:
+            orders: where searches begin.
+            reporter: asked whether to continue.
+            most: edges; a search in which the rows count more is not made once one has ended with more.
+        """
+        shown, reliability, found = self.shown, float((self.exactness**2).mean()), list[tuple[Graph, Model]]()
+        for rows in dict.fromkeys(self.rows * reliability**power for power in _POWERS):
+            model = Model.of(shown, rows, self.candidates, cost=self.cost)
+            found += [(searched(model, np.array(order), reporter).graph, model) for order in orders]
+            if min(graph.size.sum() for graph, _ in found[-len(orders) :]) > most:
+                break
         return max(found, key=lambda one: self.nats(one[0]))
 
     def nats(self, graph: Graph) -> float:

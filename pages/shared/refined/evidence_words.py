@@ -49,11 +49,11 @@ def decided_means(bound: float) -> str:
     """The rules that a decided direction meets."""
     return (
         f"A direction is decided if its evidence is at least {bound:g} nats, and that for the link {SURER * bound:g}. "
-        f"With every effect linear, at most {AGAINST:g} nat and a tenth of the evidence may be against it. The evidence "
-        f"must exceed {TIMES:g} times the misfit of its two nodes by {bound:g}. Both nodes need more than {FEW} levels, "
+        f"With every effect linear, at most {AGAINST:g} nat and a tenth of the evidence may be against it. It must "
+        f"exceed {TIMES:g} times the misfit of its two nodes by {bound:g}. Both nodes need more than {FEW} levels, "
         f"less than {MOST_MISFIT:.0%} of all nodes may be poorly fitted, and no other search with as high a score may "
-        f"have reversed the edge. Then the graph must lead by {HALF * bound:g} nats, and {PART:.0%} of the evidence for "
-        "the link, over every rival in which the edge is reversed and nodes may have other kinds of distribution."
+        f"have reversed the edge. Then the graph must lead by {HALF * bound:g} nats, and {PART:.0%} of the evidence "
+        "for the link, over every rival in which the edge is reversed and nodes may have other kinds of distribution."
     )
 
 
