@@ -50,8 +50,8 @@ def refined_run(settings=None, fitted=False, frame=None, misfit=0.0) -> runs.Run
     edges = pd.DataFrame(
         [
             (NAMES[0], NAMES[1], 120.0, 130.0, 110.0, 30.0, 12.0, 3.0, 0.5, True, "class", True, 1e-50, 1.0, 0.9),
-            (NAMES[1], NAMES[2], 20.0, 24.0, 9.0, 1.5, 1.5, -0.2, 0.5, False, "", False, 0.0, 2 / 3, np.nan),
-            (NAMES[0], NAMES[2], 26.0, 29.0, 22.0, 19.0, 2.0, 1.0, 0.5, False, "", False, 1e-3, 1.0, 0.5),
+            (NAMES[1], NAMES[2], 24.0, 28.0, 13.0, 1.5, 1.5, -0.2, 0.5, False, "", False, 0.0, 2 / 3, np.nan),
+            (NAMES[0], NAMES[2], 20.0, 23.0, 16.0, 19.0, 2.0, 1.0, 0.5, False, "", False, 1e-3, 1.0, 0.5),
         ],
         columns=list(EDGE_COLUMNS),
     )

@@ -73,7 +73,7 @@ def test_what_decides_a_direction():
         ({"direction_nats": [9.9]}, fits, many, set(), False), ({"linear_nats": [-4.1]}, fits, many, set(), False),
         ({"linear_nats": [-3.9]}, fits, many, set(), True), ({"linear_nats": [np.nan]}, fits, many, set(), False),
         ({"gain_nats": [19.9]}, fits, many, set(), False), ({"gain_nats": [np.nan]}, fits, many, set(), False),
-        ({"gain_nats": [1001.0]}, fits, many, set(), False), ({"gain_nats": [999.0]}, fits, many, set(), True),
+        ({"gain_nats": [2001.0]}, fits, many, set(), False), ({"gain_nats": [1999.0]}, fits, many, set(), True),
         ({}, fits, many, {(0, 1)}, False), ({}, fits, many, {(1, 0)}, True), ({}, missed, many, set(), False),
         ({"direction_nats": [37.0]}, missed, many, set(), True), ({}, fits, np.array([3, *[9] * 10]), set(), False),
         ({}, fits, np.array([9, 9, *[2] * 9]), set(), True),
