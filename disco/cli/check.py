@@ -17,6 +17,7 @@ from disco.errors import InputError
 from disco.files import plain
 from disco.hidden.artefacts import of_hidden
 from disco.progress import Event
+from disco.table.artefacts import ARTEFACTS
 from disco.table.cells import names_of
 from disco.table.counts import Problem, problems
 from disco.table.finding import Finding
@@ -67,12 +68,13 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def _with_common(table: pd.DataFrame, roles: Roles | None, looked_at: Quality) -> Quality:
-    """The findings with those of `disco.hidden`, where the roles can be used."""
+    """The findings with those of `disco.hidden`, where the roles can be used; what creates edges comes first."""
     try:
-        common = of_hidden(prepare(table, roles, folds=None), looked_at.findings)
-        return replace(looked_at, findings=(*looked_at.findings, *common))
+        hidden = of_hidden(prepare(table, roles, folds=None), looked_at.findings)
+        findings = sorted((*hidden, *looked_at.findings), key=lambda one: one.kind not in ARTEFACTS)
     except InputError:
         return looked_at
+    return replace(looked_at, findings=tuple(findings))
 
 
 def _of_roles(table: pd.DataFrame, roles: Roles | None, is_counts: bool) -> list[Problem]:
