@@ -9,6 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from disco import runs
 from disco.runs import beside
+from disco.studies import portal
 from disco.table.roles import Roles
 from pages.data import columns
 from pages.shared.table import computed
@@ -254,6 +255,13 @@ def test_rows_that_depend_on_their_neighbours_stand_on_top_and_are_cured_by_the_
     assert "Adjusted for the row number." in texts(at)
     press(at, "Undo the last step")
     assert draft_of(at).roles == Roles() and "Rows depend on their neighbours" in texts(at)
+
+
+def test_the_months_near_portal_say_that_they_are_a_series():
+    """Real captures without plots and months: no number of blocks leaves neighbours unlike, so none is offered."""
+    at = drafted("data", portal.table().drop(columns=list(portal.PLACE_AND_TIME)))
+    assert "Rows depend on their neighbours" in texts(at)
+    assert "artefact_cure_serial" not in {one.key for one in at.button}
 
 
 def test_the_order_of_the_rows_is_declared_and_taken_back_by_hand():
