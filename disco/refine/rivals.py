@@ -132,13 +132,7 @@ def leads(
     close = [edge for edge in comparing.open if comparing.leads[edge] < _FAR]
     comparing.add((edge, rival) for edge in close for rival in wider_orders(order, graph, edge, rules))
     if comparing.open:
-        copula = classes.copula()
-        best = order_by_linear_models(copula.seen, copula.rows, copula.candidates, 0, classes.glm.reporter)
-        best = best if rules is None else rules.sorted(best)
-        ahead = classes.total(order) - classes.total(best)
-        if ahead <= _FAR:
-            comparing.add(_of_normal_scores(classes, best, comparing.open))
-        comparing.note(coarse_leads(copula, (order, best), ahead, comparing.open, rules, classes.glm.reporter))
+        _compare_copulas(comparing, classes, order)
     while True:
         still = comparing.open
         undecided = {*graph.edges} - {*still} - {*fixed}
@@ -146,6 +140,17 @@ def leads(
         comparing.add((edge, rival) for edge, rival in turned if rival is not None)
         if len(comparing.open) == len(still):
             return comparing.leads
+
+
+def _compare_copulas(comparing: "_Comparing", classes: SeveralClasses, order: Sequence[int]) -> None:
+    """Compare with the best graphs of normal scores, and of what these are coarse readings of."""
+    copula, rules, reporter = classes.copula(), classes.glm.rules, classes.glm.reporter
+    best = order_by_linear_models(copula.seen, copula.rows, copula.candidates, 0, reporter)
+    best = best if rules is None else rules.sorted(best)
+    ahead = classes.total(order) - classes.total(best)
+    if ahead <= _FAR:
+        comparing.add(_of_normal_scores(classes, best, comparing.open))
+    comparing.note(coarse_leads(copula, (order, best), ahead, comparing.open, rules, reporter))
 
 
 def _of_normal_scores(
