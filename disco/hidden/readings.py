@@ -67,9 +67,9 @@ def readings(values: np.ndarray, adjustment: Adjustment | None = None, reporter:
     scores = _scores(counts, free)
     cost = (np.log(len(rows)) + np.log(len(varied) - 1)) / 2
     among = [[*range(node), *range(node + 1, len(varied))] for node in range(len(varied))]
-    exact = Noisy(scores.T @ scores / len(rows), np.ones(len(varied)), len(rows), cost, among)
+    exact = Noisy(scores.T @ scores / len(rows), np.ones((len(varied), 1)), len(rows), cost, among)
     orders = [np.random.default_rng(seed).permutation(len(varied)) for seed in range(_SEARCHES)]
-    of_rates = replace(exact, exactness=np.sqrt(reliability))
+    of_rates = replace(exact, exactness=np.sqrt(reliability)[:, None])
     seen = exact.best(orders, reporter)[0]
     best = of_rates.best([seen.order], reporter, most=seen.size.sum())[0]
     gain = of_rates.nats(best) - exact.nats(seen)

@@ -19,10 +19,12 @@ from dataclasses import replace
 
 import numpy as np
 import torch
-from scipy.special import ndtri
+from numpy.polynomial.hermite_e import hermeval
+from scipy.special import factorial, ndtri
 
 from disco.likelihood.design import RIDGE, Design, Prior, by_node, level_counts, orthonormal, padded
 
+_DEGREES = 12  # of Hermite's polynomials
 _LEAST = 10  # rows at 0, and rows above it, of a node with a hurdle
 
 
@@ -82,13 +84,21 @@ def normal_scores(design: Design, prior: Prior) -> Design:
 
 
 def exactness(design: Design) -> np.ndarray:
-    """The correlation of every column with a normal variable of which its levels are intervals, (d,)."""
-    found = np.empty(design.nodes)
+    """How every column's normal scores show a normal variable of which its levels are intervals, (d, k).
+
+    They are a step function of it; these are its coefficients on Hermite's polynomials of degree 1, 2, …, of which the
+    first is the correlation of the two.
+    """
+    found = np.empty((design.nodes, _DEGREES))
     for node in range(design.nodes):
         share = _of_node(design, node)[2]
-        cuts = np.concatenate([[-np.inf], ndtri(np.cumsum(share)[:-1]), [np.inf]])
+        cuts = ndtri(np.cumsum(share)[:-1])
         heights = np.exp(-(cuts**2) / 2) / np.sqrt(2 * np.pi)
-        found[node] = np.sqrt((np.diff(heights) ** 2 / share).sum())
+        steps = np.diff(_normal(share))
+        found[node] = [
+            steps @ (heights * hermeval(cuts, [*[0] * (degree - 1), 1])) / np.sqrt(factorial(degree))
+            for degree in range(1, _DEGREES + 1)
+        ]
     return found
 
 

@@ -1,13 +1,15 @@
 """Linear graphs of what columns show with noise: rates read as counts, or something normal read in a few levels.
 
 If a column's correlation with what it shows is r (its *exactness*), correlations divided by the exactnesses of both
-columns are those of what they show. A graph of these implies the correlations that were seen, and so has a likelihood
-beside that of a graph of the columns themselves.
+columns are those of what they show. A column that is a step function of something normal has further coefficients on
+Hermite's polynomials: two of them have the correlation Σₖ cₖ cₖ′ ρᵏ if what they show has ρ (Mehler, 1866). A graph of
+what they show implies the correlations that were seen, and so has a likelihood beside that of a graph of the columns.
 """
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -15,6 +17,7 @@ from disco.linear.search import Graph, Model, searched
 from disco.progress import Reporter
 
 _LEAST = 0.02  # eigenvalue of correlations
+_MOST, _BISECTIONS = 0.99, 20  # correlation of what columns show
 _RIDGE = 1e-6  # for linear systems
 _POWERS = (3, 2, 1, 0)  # of the mean reliability, by which rows count less in a search
 
@@ -25,7 +28,7 @@ class Noisy:
 
     Attributes:
         seen: the correlations of the columns, (d, d).
-        exactness: of every column, (d,); 1 without noise.
+        exactness: the coefficients c₁, c₂, … of every column, (d, k); 1 without noise.
         rows: n.
         cost: of a parent, nats.
         candidates: of every node, by number.
@@ -37,13 +40,25 @@ class Noisy:
     cost: float
     candidates: Sequence[Sequence[int]]
 
-    @property
+    @cached_property
     def shown(self) -> np.ndarray:
         """The correlations of what the columns show, (d, d), made positive definite."""
-        shown = self.seen / np.outer(self.exactness, self.exactness)
+        low, high = np.full_like(self.seen, -_MOST), np.full_like(self.seen, _MOST)
+        for _ in range(_BISECTIONS):
+            middle = (low + high) / 2
+            is_below = self._read(middle) < self.seen
+            low, high = np.where(is_below, middle, low), np.where(is_below, high, middle)
+        shown = (low + high) / 2
         np.fill_diagonal(shown, 1.0)
         sizes, vectors = np.linalg.eigh(shown)
         return _scaled((vectors * np.maximum(sizes, _LEAST)) @ vectors.T)
+
+    def _read(self, shown: np.ndarray) -> np.ndarray:
+        """The correlations of columns that show something with these correlations, (d, d), but for the diagonal."""
+        read = np.zeros_like(shown)
+        for some in self.exactness.T[::-1]:
+            read = (read + np.outer(some, some)) * shown
+        return read
 
     def best(
         self, orders: Sequence[Sequence[int] | np.ndarray], reporter: Reporter, most: float = math.inf
@@ -55,7 +70,8 @@ class Noisy:
             reporter: asked whether to continue.
             most: edges; a search in which the rows count more is not made once one has ended with more.
         """
-        shown, reliability, found = self.shown, float((self.exactness**2).mean()), list[tuple[Graph, Model]]()
+        shown, found = self.shown, list[tuple[Graph, Model]]()
+        reliability = float((self.exactness[:, 0] ** 2).mean())
         for rows in dict.fromkeys(self.rows * reliability**power for power in _POWERS):
             model = Model.of(shown, rows, self.candidates, cost=self.cost)
             found += [(searched(model, np.array(order), reporter).graph, model) for order in orders]
@@ -65,7 +81,7 @@ class Noisy:
 
     def nats(self, graph: Graph) -> float:
         """The log likelihood of the correlations that were seen less the cost of the edges, up to a constant."""
-        implied = _implied(self.shown, graph) * np.outer(self.exactness, self.exactness)
+        implied = self._read(_implied(self.shown, graph))
         np.fill_diagonal(implied, 1.0)
         fit = np.linalg.slogdet(implied)[1] + np.trace(np.linalg.solve(implied, self.seen))
         return float(-self.rows / 2 * fit - self.cost * graph.size.sum())

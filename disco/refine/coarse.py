@@ -36,12 +36,12 @@ def coarse_leads(
     Args:
         copula: the normal scores, and how exactly they show normal variables.
         orders: where searches begin: the graph's, and the best of linear graphs of normal scores.
-        ahead: the lead over the best graph in the last of them.
+        ahead: the lead over the best graph of normal scores in the last of them.
         edges: those compared.
         rules: rules that the rivals obey if possible.
         reporter: asked whether to continue.
     """
-    exact = replace(copula, exactness=np.ones(len(copula.seen)))
+    exact = replace(copula, exactness=np.ones((len(copula.seen), 1)))
     level = exact.nats(exact.best(orders, reporter)[0])
     graph, model = copula.best(orders, reporter)
     if rules is not None:

@@ -53,6 +53,7 @@ from disco.refine.alike import design_effects, shared_out
 from disco.refine.limits import (
     AGAINST,
     AGAINST_SHARE,
+    COARSE,
     COLUMNS,
     FEW,
     MISFIT,
@@ -208,7 +209,8 @@ class _Judging:
         neutral = self.classes[0]
         several = SeveralClasses(neutral, self.found.parents, self.classes[-1].design.prior)
         asked = {pair: least[pair] for pair in sorted(edges)}
-        found = parts | leads(several, self.found.order, self.found.parents, asked, fixed)
+        allowance = COARSE * self.task.choice.bound
+        found = parts | leads(several, self.found.order, self.found.parents, asked, fixed, allowance)
         self.made += several.made
         return [found.get(pair, math.inf) / self.effects.get(pair, 1.0) for pair in pairs]
 

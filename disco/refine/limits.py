@@ -11,6 +11,7 @@ AGAINST = 1.0  # nats of linear evidence against a direction that may be due to 
 AGAINST_SHARE = 0.1  # of the direction evidence; as much more may be against it with linear effects
 SURER = 2.0  # multiple of the bound that the gain of an edge must reach before its direction is decided
 HALF = 0.5  # share of the bound by which a graph must lead over rivals of other classes
+COARSE = 1.5  # multiple of the bound; as much further over coarse readings, whose likelihood is approximate
 PART = 0.01  # of the gain, by which it must lead too: the shapes of distributions differ by as much from any class
 FEW = 3  # with at most this many levels, the class fits a node in any case
 TIMES = 3.0  # multiple of its nodes' misfit that a direction's evidence must exceed

@@ -49,6 +49,7 @@ class SeveralClasses:
         self._parts = [glm.replace(design=one, warm=None) for one in others.values()]
         self._normal = glm.replace(design=normal_scores(design, linear), warm=None)
         self._best: dict[Key, float] = {}
+        self._by_normal: dict[Key, float] = {}
 
     @property
     def made(self) -> int:
@@ -67,6 +68,12 @@ class SeveralClasses:
         keys = list(enumerate(Places(self.glm, order).allowed))
         self.fit(keys)
         return sum(map(self.score, keys))
+
+    def normal_total(self, order: Sequence[int]) -> float:
+        """The score of an order's best graph of normal scores."""
+        keys = list(enumerate(Places(self.glm, order).allowed))
+        self.fit(keys)
+        return sum(map(self._by_normal.__getitem__, keys))
 
     def normal_graph(self, order: Sequence[int]) -> nx.DiGraph:
         """The best graph of normal scores in an order."""
@@ -96,6 +103,7 @@ class SeveralClasses:
             if self._has_hurdle[key[0]]:
                 shared = {*parts[0][key].parents} & {*parts[1][key].parents}  # an edge has its prior odds once
                 gains.append(sum(_gain(part[key], part[none]) for part in parts) + self.glm.odds * len(shared))
+            self._by_normal[key] = glm[none].score + (FAILED if math.isnan(gains[1]) else gains[1])
             available = [gain for gain in gains if not math.isnan(gain)]
             self._best[key] = glm[none].score + max(available, default=FAILED)
 
@@ -117,6 +125,7 @@ def leads(
     parents: Sequence[Parents],
     least: Mapping[Edge, float],
     fixed: Collection[Edge] = (),
+    allowance: float = 0.0,
 ) -> dict[Edge, float]:
     """The smallest lead of a graph over the rivals of its edges' directions, nats.
 
@@ -125,6 +134,7 @@ def leads(
         parents: of every node, all before it.
         least: the edges compared, each with the lead below which it counts as undecided; all others are undecided.
         fixed: edges whose direction is known otherwise.
+        allowance: nats that do not count as a lead over coarse readings, whose likelihood is approximate.
     """
     graph = nx.DiGraph((parent, child) for child, nodes in enumerate(parents) for parent in nodes)
     comparing, rules = _Comparing(classes, order, least), classes.glm.rules
@@ -132,7 +142,7 @@ def leads(
     close = [edge for edge in comparing.open if comparing.leads[edge] < _FAR]
     comparing.add((edge, rival) for edge in close for rival in wider_orders(order, graph, edge, rules))
     if comparing.open:
-        _compare_copulas(comparing, classes, order)
+        _compare_copulas(comparing, classes, order, allowance)
     while True:
         still = comparing.open
         undecided = {*graph.edges} - {*still} - {*fixed}
@@ -142,14 +152,15 @@ def leads(
             return comparing.leads
 
 
-def _compare_copulas(comparing: "_Comparing", classes: SeveralClasses, order: Sequence[int]) -> None:
+def _compare_copulas(comparing: "_Comparing", classes: SeveralClasses, order: Sequence[int], allowance: float) -> None:
     """Compare with the best graphs of normal scores, and of what these are coarse readings of."""
     copula, rules, reporter = classes.copula(), classes.glm.rules, classes.glm.reporter
     best = order_by_linear_models(copula.seen, copula.rows, copula.candidates, 0, reporter)
     best = best if rules is None else rules.sorted(best)
-    ahead = classes.total(order) - classes.total(best)
-    if ahead <= _FAR:
+    whole = classes.total(order)
+    if whole - classes.total(best) <= _FAR:
         comparing.add(_of_normal_scores(classes, best, comparing.open))
+    ahead = whole - classes.normal_total(best) - allowance
     comparing.note(coarse_leads(copula, (order, best), ahead, comparing.open, rules, reporter))
 
 
