@@ -174,10 +174,10 @@ class _Judging:
         """
         task, pairs = self.task, _pairs(rows)
         levels = self.scores.design.exists.sum(1).numpy()
-        share = 1.0 if self.whole is None else self.scores.design.rows / self.whole.rows
-        rules = self.misfit, levels, task.choice.bound, self.elsewhere, task.contexts, share
+        many = (self.whole or self.scores.design).rows
+        rules = self.misfit, levels, task.choice.bound, self.elsewhere, task.contexts, many
         least = {
-            pair: least_lead(task.choice.bound, share * gain) * self.effects.get(pair, 1.0)
+            pair: least_lead(task.choice.bound, gain, many) * self.effects.get(pair, 1.0)
             for pair, gain, is_sure in zip(pairs, rows["gain_nats"], decided(rows, *rules), strict=True)
             if is_sure
         }
@@ -313,7 +313,7 @@ def decided(
     bound: float,
     elsewhere: set[tuple[int, int]],
     contexts: int = 0,
-    share: float = 1.0,
+    rows_of_gains: int = 0,
 ) -> np.ndarray:
     """Whether each direction is decided, (edges,).
 
@@ -324,13 +324,13 @@ def decided(
         bound: nats of evidence required.
         elsewhere: edges (parent, child) that are reversed in a search ending near the best.
         contexts: number of nodes that are effects of contexts, which come first and always fit.
-        share: of the rows that the gains are of, those that were searched.
+        rows_of_gains: number of rows that the gains are of.
     """
     missed = np.nan_to_num(misfit, nan=np.inf)
     parent, child = rows["parent"].to_numpy(int), rows["child"].to_numpy(int)
     sure = rows["direction_nats"] >= bound + TIMES * (missed[parent] + missed[child])
     sure &= rows["gain_nats"] >= SURER * bound
-    sure &= rows["robust_nats"] >= [least_lead(bound, share * gain) for gain in rows["gain_nats"]]
+    sure &= rows["robust_nats"] >= [least_lead(bound, gain, rows_of_gains) for gain in rows["gain_nats"]]
     sure &= np.minimum(levels[parent], levels[child]) > FEW
     sure &= rows["linear_nats"] >= -AGAINST - AGAINST_SHARE * rows["direction_nats"]
     pairs = zip(rows["parent"], rows["child"], strict=True)

@@ -25,11 +25,12 @@ MOST_ROWS = 30_000  # that are searched; the gains of the edges are those of all
 MOST_STEPS_BYTES = 1_000_000_000  # of the first steps from fits to others; beyond them the oldest are left out
 
 
-def least_lead(bound: float, gain: float) -> float:
-    """The smallest lead over rivals that decides a direction, nats.
+def least_lead(bound: float, gain: float, rows: int) -> float:
+    """The smallest lead over rivals, in the rows that are searched, that decides a direction, nats.
 
     Args:
         bound: nats of evidence required.
-        gain: of the edge, in the rows that are searched.
+        gain: of the edge, in all rows.
+        rows: their number.
     """
-    return max(HALF * bound, PART * gain)
+    return max(HALF * bound, PART * gain * min(1.0, MOST_ROWS / max(rows, 1)))

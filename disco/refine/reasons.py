@@ -30,7 +30,9 @@ class Reason(Enum):
     DECIDED = "it passes every rule"
 
 
-def reason(row: Mapping[str, Any], nodes: pd.DataFrame | None, bound: float, has_artefacts: bool = False) -> Reason:
+def reason(
+    row: Mapping[str, Any], nodes: pd.DataFrame | None, bound: float, has_artefacts: bool = False, rows: int = 0
+) -> Reason:
     """The first rule that an edge violates.
 
     Args:
@@ -38,6 +40,7 @@ def reason(row: Mapping[str, Any], nodes: pd.DataFrame | None, bound: float, has
         nodes: `Refined.nodes`.
         bound: nats of evidence required.
         has_artefacts: whether its `Found.artefacts` has any.
+        rows: number of rows of the table.
     """
     is_ruled = row.get("rule", FREE) != FREE
     source = row.get("source", KNOWLEDGE if is_ruled else NO_SOURCE)
@@ -54,12 +57,12 @@ def reason(row: Mapping[str, Any], nodes: pd.DataFrame | None, bound: float, has
         return Reason.UNAVAILABLE
     rules = {
         Reason.WEAK: direction < bound,
-        Reason.UNSURE: not row["gain_nats"] >= SURER * bound,
+        Reason.UNSURE: not row["gain_nats"] >= (bound if row["decided"] else SURER * bound),  # older ones need less
         Reason.FEW_LEVELS: not min(_of(nodes, row, "levels")) > FEW,
         Reason.AGAINST: linear < -AGAINST - AGAINST_SHARE * direction,
         Reason.MISSED: not direction >= asked(row, nodes, bound),
         Reason.TABLE: not is_of_kind(nodes),
-        Reason.RIVAL: not row["decided"] and robust < least_lead(bound, row["gain_nats"]),
+        Reason.RIVAL: not row["decided"] and robust < least_lead(bound, row["gain_nats"], rows),
         Reason.ELSEWHERE: not row["decided"],
     }
     return next((rule for rule, fails in rules.items() if fails), Reason.DECIDED)

@@ -39,7 +39,7 @@ def test_refines_a_table_without_a_fitted_run(counts, capsys):
     assert {"parent", "child", "gain_nats", "direction_nats", "decided", "p_value", "bootstrap"} <= set(edges)
     assert "rows ×" not in printed.err and "GB" not in printed.err  # no estimate of a fit that nobody asked for
     assert printed.out.count(", robust ") == printed.out.count("local stability ") == len(edges)
-    assert "reversing the edge and leaving it out each cost at least 10 nats" in printed.err
+    assert "reversing the edge costs at least 10 nats, and leaving it out 20" in printed.err
     assert "3 times the misfit" in printed.err and len(read_frame(folder / "refined_nodes.csv", ("node",))) == 6
     assert f"{len(edges)} edges" in printed.out and "no hidden common causes" in printed.err
     place = dict(zip(order["node"], order["position"], strict=True))

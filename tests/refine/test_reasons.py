@@ -44,6 +44,10 @@ def test_what_is_asked_beside_misfit_is_what_decides():
     assert asked(row, nodes, BOUND) == pytest.approx(17.5) and reason(row, nodes, BOUND) is Reason.ELSEWHERE
     assert reason({**row, "direction_nats": 17.4}, nodes, BOUND) is Reason.MISSED
     assert reason(row, None, BOUND) is Reason.OLDER
+    assert reason({**row, "gain_nats": 15.0, "decided": True}, nodes, BOUND) is Reason.DECIDED  # by an older version
+    assert reason({**row, "gain_nats": 15.0}, nodes, BOUND) is Reason.UNSURE
+    assert reason({**row, "gain_nats": 4000.0}, nodes, BOUND, rows=30_000) is Reason.RIVAL
+    assert reason({**row, "gain_nats": 4000.0}, nodes, BOUND, rows=300_000) is Reason.ELSEWHERE
 
 
 def test_the_worst_nodes_come_first_and_a_tenth_of_them_is_too_many():

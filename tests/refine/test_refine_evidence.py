@@ -84,6 +84,9 @@ def test_what_decides_a_direction():
     for changed, misfit, levels, turned, expected in cases:
         found = decided(pd.DataFrame({**sure, **changed}), misfit, levels, 10.0, turned)
         assert found.tolist() == [expected], (changed, misfit, levels, turned)
+    strong = pd.DataFrame({**sure, "gain_nats": [9000.0]})  # of 150,000 rows, of which a fifth is searched
+    assert decided(strong, fits, many, 10.0, set(), rows_of_gains=150_000).tolist() == [True]
+    assert decided(strong, fits, many, 10.0, set(), rows_of_gains=30_000).tolist() == [False]
     of_contexts = np.array([0, 0, 0, 0, 0, 0, 4.0, *[0] * 7])  # one of ten nodes, after four effects of contexts
     found = [decided(pd.DataFrame(sure), of_contexts, np.full(14, 4), 10.0, set(), many) for many in (0, 4)]
     assert [one.tolist() for one in found] == [[True], [False]]

@@ -5,6 +5,7 @@ from typing import Any
 
 import pandas as pd
 
+from disco.graph import FREE
 from disco.parents.ocs import passes
 from disco.refine import Choice, Refined
 from disco.refine.limits import AGAINST, AGAINST_SHARE, FEW, HALF, MOST_MISFIT, PART, SURER, TIMES, least_lead
@@ -126,7 +127,9 @@ def direction(run: Run, refined: Refined, row: dict[str, Any]) -> str:
     if nodes is None:
         is_sure = "known" if row["decided"] else "not known"
         return f"**Direction:** {is_sure} by the fewer rules of an older version. Refine again."
-    need, lead, poor = asked(row, nodes, bound), least_lead(bound, row["gain_nats"]), len(missed(nodes))
+    need, poor = asked(row, nodes, bound), len(missed(nodes))
+    lead = least_lead(bound, row["gain_nats"], run.shape[0])
+    joined = bound if row.get("rule", FREE) != FREE else SURER * bound
     ends = f"of {code(row['parent'])} and {code(row['child'])}"
     said = {
         Reason.KNOWN: "It allows only this direction.",
@@ -135,7 +138,7 @@ def direction(run: Run, refined: Refined, row: dict[str, Any]) -> str:
         Reason.UNAVAILABLE: "The direction evidence is not available.",
         Reason.WEAK: f"Only {nats} nats for {arrow} (needs {bound:g}).",
         Reason.UNSURE: f"{costs}, but the evidence that the two are joined is only {or_not(float(row['gain_nats']))} "
-        f"(needs {SURER * bound:g}): a direction is not surer than its edge.",
+        f"(needs {joined:g}): a direction is not surer than its edge.",
         Reason.RIVAL: f"{costs}, but only {least} if nodes may have other kinds of distribution, such as zeros with "
         f"causes of their own (needs {or_not(lead)}).",
         Reason.FEW_LEVELS: f"{costs}, but the model fits any column of {FEW} levels or fewer, whatever its parents "
@@ -148,7 +151,7 @@ def direction(run: Run, refined: Refined, row: dict[str, Any]) -> str:
         Reason.DECIDED: f"{costs} (needs {bound:g}), at least {least} if nodes may have other kinds of distribution"
         + (f". The misfit {ends} requires {or_not(need)}." if need > bound else "."),
     }
-    rule = reason(row, nodes, bound, bool(refined.found.artefacts))
+    rule = reason(row, nodes, bound, bool(refined.found.artefacts), run.shape[0])
     if rule is Reason.MISSED and math.isnan(need):
         said[rule] = f"{costs}, but the misfit {ends} could not be measured."
     if rule is Reason.WEAK and row["direction_nats"] < 0:
@@ -167,7 +170,7 @@ def breakdown(run: Run, refined: Refined, row: dict[str, Any]) -> pd.DataFrame:
     bound, nodes = Choice(**choice_of(run)).bound, refined.nodes
     parts = [
         ("Direction evidence", row["direction_nats"], f"≥ {bound:g}"),
-        ("Robust evidence", row["robust_nats"], f"≥ {or_not(least_lead(bound, row['gain_nats']))}"),
+        ("Robust evidence", row["robust_nats"], f"≥ {or_not(least_lead(bound, row['gain_nats'], run.shape[0]))}"),
         ("Linear evidence", row["linear_nats"], f"≥ −{or_not(AGAINST + AGAINST_SHARE * row['direction_nats'])}"),
         ("Spread evidence", row["spread_nats"], "does not count"),
     ]
