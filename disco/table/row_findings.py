@@ -18,7 +18,7 @@ from disco.table.guesses import guesses
 from disco.table.repeated import MOST_CROWDED, repeated
 from disco.table.role_columns import blocks, levels_as_covariate, row_number
 from disco.table.roles import COMPUTED, RATIOS, ROW_NUMBER, TOTAL, Roles, computed
-from disco.table.serial import BLOCK, LAG, Serial, serial
+from disco.table.serial import BLOCK, LAG, PERIOD, Serial, serial
 from disco.words import listed, place, series
 
 UNIQUE = "--unique-rows"  # the option that keeps every distinct row once
@@ -76,6 +76,15 @@ def of_serial(counts: pd.DataFrame, adjustment: Adjustment | None, aside: pd.Dat
     found = _serial(values, given)
     if not found.stands_out or (aside.shape[1] and not _serial(values, _with(given, aside)).stands_out):
         return
+    if found.kind == PERIOD:
+        many = f"{found.rows:,} rows"
+        yield Finding(
+            "serial",
+            _resemblance(list(counts.columns), found),
+            f"What returns every {many}, such as a month, an hour or a plot, may be a common cause: declare it as "
+            "covariate or group.",
+        )
+        return
     cure = _of_order(values, given)
     can = f"{cure.words}, or declare" if cure.roles else "Neither the row number nor blocks of rows cure it: declare"
     yield Finding(
@@ -108,7 +117,7 @@ def _with(given: Adjustment, aside: pd.DataFrame) -> Adjustment:
 def _resemblance(names: Sequence[str], found: Serial) -> str:
     """How far rows depend on their neighbours, in a sentence about the two strongest columns."""
     strongest = np.argsort(-np.abs(found.strength))[:2]
-    if found.kind == LAG:
+    if found.kind in (LAG, PERIOD):
         of = series([f'{found.strength[at]:.2f} in "{names[at]}"' for at in strongest])
         return f"Rows depend on their neighbours: a row's rank correlation with the {place(found.rows)} one is {of}."
     of = series([f'{found.strength[at]:.0%} of "{names[at]}"' for at in strongest])

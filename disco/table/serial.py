@@ -7,7 +7,8 @@ Every column's mid-ranks are freed of what is declared (covariates, exposure), a
 result, all columns are uncorrelated. These are looked at, for all columns together and for each column alone:
 
 - lag: the resemblance Σ u_i · u_{i+k} of rows k = 1 to 7 apart, against its error, √(Σ (u_i · u_{i+k})²) or, if larger,
-  that of a random order;
+  that of a random order; and of rows as far apart as resemble each other most, up to 400, as months, hours, or plots
+  visited in turns do;
 - block: what blocks of √n, n / 30 and n / 10 consecutive rows explain, n R² per column, by χ²;
 - trend: what a straight line and a bent one along the rows explain, n R² per column, by χ².
 
@@ -30,8 +31,10 @@ from disco.table.cells import mid_ranks
 
 LEVEL = 0.001  # of all tests together
 LEAST_ROWS = 30
-LAG, BLOCK, TREND = "lag", "block", "trend"
+LAG, BLOCK, TREND, PERIOD = "lag", "block", "trend", "period"
 _LAGS = range(1, 8)
+_LONGEST, _PERIODS, _MOST_SPECTRAL = 400, 8, 1 << 15  # rows: longest period, fewest periods, and rows looked at for one
+_FIRST = 0.8  # of the largest resemblance, at which a shorter period is taken
 _BLOCKS = (30, 10)  # numbers of blocks of consecutive rows, beside √n
 _LEAST_FREEDOM = 0.5  # of blocks or a trend, when what is declared is taken out
 _PARTS = (2, 3, 6, 9)  # sixths of a group's rows: lags between groups
@@ -51,8 +54,8 @@ class Serial:
 
     Attributes:
         p_value: corrected for the number of tests; 1 if there are too few rows.
-        kind: LAG, BLOCK or TREND.
-        rows: the lag, or the rows of a block.
+        kind: LAG, BLOCK, TREND or PERIOD.
+        rows: the lag, the rows of a block, or the period.
         strength: of every column: the correlation of rows this far apart, or the share of the variance that blocks or
             a trend explain beyond chance, (columns,).
         matters: whether a test that stands out shows a dependence large enough to create edges.
@@ -232,6 +235,7 @@ def _tests(scores: _Scores) -> Iterator[_Test]:
     size = np.bincount(scores.keys)[scores.keys]
     for lag in _LAGS:
         yield _lag(scores, lag)
+    yield from _periods(scores)
     within = np.arange(len(size)) - np.searchsorted(scores.keys, scores.keys)
     for length in sorted({round(scores.free**0.5), *(-(-scores.free // blocks) for blocks in _BLOCKS)}):
         yield _blocks(scores, length, np.cumsum(within % length == 0) - 1)
@@ -267,6 +271,19 @@ def _lag(scores: _Scores, lag: int) -> _Test:
     z = both.sum() / np.sqrt(max(both @ both, pairs * white.shape[1]))
     each = sums / np.sqrt(np.maximum(np.einsum("ij,ij->j", alone, alone), pairs))
     return _Test(LAG, lag, 2 * ndtr(-abs(z)), 2 * ndtr(-np.abs(each)), sums / scores.free, _ALIKE)
+
+
+def _periods(scores: _Scores) -> Iterator[_Test]:
+    """Rows as far apart as resemble each other most, if that is further than all `_LAGS`."""
+    part = scores.white[:_MOST_SPECTRAL]
+    most, least = min(_LONGEST, len(part) // _PERIODS), _LAGS[-1] + 1
+    if most < least:
+        return
+    power = np.abs(np.fft.rfft(part, 2 * len(part), axis=0)) ** 2
+    alike = np.fft.irfft(power.sum(axis=1))[least : most + 1]
+    test = _lag(scores, least + int(np.argmax(alike >= _FIRST * alike.max())))
+    together, alone = (np.minimum(p_value * len(alike), 1.0) for p_value in (test.together, test.alone))
+    yield replace(test, kind=PERIOD, together=float(together), alone=alone)
 
 
 def _across(scores: _Scores, lags: tuple[int, ...], group: np.ndarray) -> _Test:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from disco.simulate import Design, simulate
-from disco.table.serial import BLOCK, LAG, LEAST_ROWS, TREND, serial, sort_keys
+from disco.table.serial import BLOCK, LAG, LEAST_ROWS, PERIOD, TREND, serial, sort_keys
 
 ROWS, COLUMNS = 300, 6
 
@@ -127,3 +127,14 @@ def test_groups_whose_rows_alternate_may_not_resemble_each_other():
 def test_nothing_is_said_of_tables_without_rows_variation_or_neighbours(values):
     assert not serial(values).stands_out and serial(values).p_value == 1
     assert serial(np.random.default_rng(0).poisson(3, (LEAST_ROWS, 3))).p_value == 1
+
+
+def test_plots_visited_in_turns_return_every_twelve_rows_whatever_the_graph():
+    random = np.random.default_rng(5)
+    plots = np.exp(random.normal(0, 0.5, (12, 6)))
+    values = random.poisson(4 * plots[np.arange(1200) % 12])
+    found = serial(values)
+    assert found.stands_out and (found.kind, found.rows) == (PERIOD, 12) and found.strength.min() > 0.1
+    assert not serial(random.permutation(values)).stands_out
+    alone = np.column_stack([values[:, 0], random.poisson(4, (1200, 5))])
+    assert not serial(alone).stands_out  # one column alone makes no edge
