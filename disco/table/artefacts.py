@@ -1,6 +1,7 @@
 """Artefacts: what in a table creates edges that no cause explains, worst first, each with its cure.
 
 - *relation*: a column is calculated from others;
+- *code*: a number such as 99 stands for a missing value (`disco/table/codes.py`);
 - *repeated*: rows are exact copies of others (`disco/table/repeated.py`);
 - *serial*: rows resemble their neighbours (`disco/table/serial.py`);
 - *depth*: the rows differ in depth, effort or volume, and no exposure is declared (`disco/table/depth.py`);
@@ -29,6 +30,7 @@ from disco.progress import SILENT, Callback, Reporter
 from disco.table import row_findings
 from disco.table.adjusted import freed
 from disco.table.adjustment import CONTINUOUS, Adjustment
+from disco.table.codes import Code, codes
 from disco.table.depth import depth
 from disco.table.finding import Finding, without
 from disco.table.guesses import Guess, guesses
@@ -41,13 +43,14 @@ from disco.words import how_many, listed, plural
 
 COMMON, KINDS, READINGS = "common", "kinds", "readings"  # looked for by `disco.hidden.artefacts`
 ARTEFACTS = (
-    *("relation", "repeated", "serial", "depth", "closure", "filter"),
+    *("relation", "code", "repeated", "serial", "depth", "closure", "filter"),
     *(KINDS, COMMON, READINGS, "identifier", "covariate", "near"),
 )
 _LEVEL = 0.001  # of the tests of columns left aside, for all of them together
 _PARTS = 10  # of a continuous one
 _LEAST_SHIFTED = 2  # columns: an edge needs two ends
 _NAMED = 6
+CODES_OUT = "--without-codes"  # the option that leaves out rows with a code
 
 
 def plain_artefacts(
@@ -120,6 +123,7 @@ def _checks(given: Prepared, aside: pd.DataFrame, reporter: Reporter) -> dict[st
 
     return {
         "relation": lambda: of_relations(names, exact),
+        "code": lambda: _of_codes(names, codes(values)),
         "repeated": repeated,
         "serial": serial,
         "depth": deep,
@@ -157,6 +161,23 @@ def of_relations(names: Sequence[str], exact: Sequence[Relation]) -> Iterator[Fi
         advice = "An edge between such columns reflects arithmetic, not cause: leave out one column of each relation."
         flag = without([names[at] for at in out])
         yield Finding("relation", f"{exact[0].sentence}{others}", advice, out, flag=flag)
+
+
+def _of_codes(names: Sequence[str], found: Sequence[Code]) -> Iterator[Finding]:
+    """The finding of numbers that stand for a missing value; none without."""
+    if found:
+        rows = np.unique(np.concatenate([one.rows for one in found]))
+        most = max(found, key=lambda one: len(one.rows))
+        also = f", and {how_many(len(found) - 1, 'more column')} like it" if len(found) > 1 else ""
+        yield Finding(
+            "code",
+            f'"{names[most.column]}" is {listed(list(map(str, most.codes)), _NAMED)} in '
+            f"{how_many(len(most.rows), 'row')}, and at most {most.largest:,} in all others{also}.",
+            "Such a number may stand for a missing value, and as a count it joins columns and turns directions: "
+            f"leave out the {how_many(len(rows), 'row')} with one.",
+            rows=tuple((rows + 1).tolist()),
+            flag=CODES_OUT,
+        )
 
 
 def _of_identifiers(names: Sequence[str], found: dict[int, str]) -> Iterator[Finding]:
