@@ -13,7 +13,7 @@ from disco.errors import InputError
 from disco.hidden.artefacts import looked_for
 from disco.refine import Choice, refine
 from disco.refine.result import withheld
-from disco.runs import artefacts, create_run, found, stamps
+from disco.runs import artefacts, create_run, found, origin, stamps
 from disco.runs.about import about
 from disco.runs.folder import Run
 from disco.runs.packing import pack
@@ -21,6 +21,7 @@ from disco.runs.refined import agree, dismiss, read_refined, save
 from disco.settings import Settings
 from disco.simulate import Design, simulate
 from disco.table.artefacts import ARTEFACTS
+from disco.table.edits import AddKinds
 from disco.table.finding import Finding
 
 QUICK = Choice(starts=1, restarts=0, bootstrap=0, folds=0)
@@ -229,3 +230,10 @@ def test_only_what_was_found_can_be_dismissed(deep, small_table):
         assert not artefacts.of(run).dismissed
         with pytest.raises(InputError, match=f"no artefact 'near' to dismiss; {there}"):
             artefacts.dismiss(run, {"near": "a reason"})
+
+
+def test_the_kinds_of_a_million_rows_are_read_again(small_table):
+    run, kinds = create_run(small_table, Settings(), name="long"), AddKinds("AB" * 600_000)
+    told = origin.Origin(origin.FromFile("counts.csv"), (kinds,))
+    origin.write(run.path, told)
+    assert origin.of(run) == told
