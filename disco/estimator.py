@@ -16,7 +16,7 @@ from disco.fit.fitting import fit
 from disco.hidden.artefacts import artefacts
 from disco.knowledge import Knowledge
 from disco.parents import ocs
-from disco.progress import Callback
+from disco.progress import Callback, Reporter
 from disco.settings import Settings
 from disco.table.artefacts import ignored
 from disco.table.prepared import Table, prepare
@@ -95,7 +95,8 @@ class DISCO:
         """
         settings, device = Settings.of(self.preset, **self._changes), choose_device(self.device)
         given = prepare(table, roles, settings.folds)
-        notes = map(str, artefacts(given, aside=ignored(table, roles), dismissed=dismissed))
+        looking = Reporter(callback, {"artefacts": 0.0, "fit": 1.0}).part("artefacts", "")  # a small part of the time
+        notes = map(str, artefacts(given, aside=ignored(table, roles), dismissed=dismissed, callback=looking))
         found = fit(given, settings, device, knowledge=knowledge, callback=callback, checkpoint=checkpoint)
         self.notes_ = (*notes, *found.notes)
         self.fitted_, self.settings_, self.device_ = found.fitted, settings, device

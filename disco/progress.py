@@ -43,8 +43,9 @@ class Event:
     """The progress of some work.
 
     Attributes:
-        stage: in a fit: joint, projection, ordering, parents, and selector if it is not ocs; in a refinement: screen,
-            prior, search, evidence, bootstrap; in a model check: fit, simulate, held-out.
+        stage: in a fit: artefacts, joint, projection, ordering, parents, and selector if it is not ocs; in a
+            refinement: artefacts, screen, prior, search, evidence, bootstrap; in a model check: fit, simulate,
+            held-out.
         done, total: number of finished parts of the stage, and of all parts: epochs, removals, nodes, searches or
             tables.
         progress: estimated share of the whole work that is done, 0 to 1; it never decreases.

@@ -34,7 +34,7 @@ def tell(run: Run) -> None:
     """Print the artefacts of a run's table: those that stand as warnings, the others with the reason."""
     told = artefacts.of(run)
     for one in told.standing:
-        say_finding(f"Warning: {one}", one)
+        say_finding(f"Warning: {one}", one, "Options of a new run")
     if told.standing:
         kinds = " or ".join(f"--dismiss {one.kind}=REASON" for one in told.standing)
         say(f"Until this is cured or dismissed ({kinds}), no direction is decided.")
@@ -42,8 +42,8 @@ def tell(run: Run) -> None:
         say(sentence(f"Dismissed, {kind}: {why}"))
 
 
-def say_finding(words: str, one: Finding) -> None:
-    """Print a finding in these words, with the options that cure it."""
+def say_finding(words: str, one: Finding, of: str = "Options") -> None:
+    """Print a finding in these words, with the options that cure it; `of` says what these are."""
     say(sentence(words))
     if one.flag:
-        say(sentence(f"  Options: {one.flag}"))
+        say(sentence(f"  {of}: {one.flag}"))

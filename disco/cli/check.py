@@ -15,7 +15,7 @@ from disco.cli.progress import Progress
 from disco.cli.saying import say, say_json, sentence
 from disco.errors import InputError
 from disco.files import plain
-from disco.hidden.artefacts import of_hidden
+from disco.hidden.artefacts import AT_ONCE, artefacts
 from disco.progress import Event
 from disco.table.artefacts import ARTEFACTS
 from disco.table.cells import names_of
@@ -54,7 +54,7 @@ def run(arguments: argparse.Namespace) -> None:
             looked_at = quality(given, left_out, progress if part.size > _MANY_CELLS else None)
     is_usable = bool(not bad and part.size)
     if looked_at is not None and is_usable:
-        looked_at = _with_common(whole, roles, looked_at)
+        looked_at = _with_artefacts(whole, roles, looked_at)
     lines = _stress(whole, roles).to_dict("records") if arguments.stress and is_usable else []
     if arguments.json:
         told = {**_everything(table, found, looked_at), **({"stress": lines} if lines else {})}
@@ -67,14 +67,12 @@ def run(arguments: argparse.Namespace) -> None:
         raise InputError("fix the problems above before fitting this table.")
 
 
-def _with_common(table: pd.DataFrame, roles: Roles | None, looked_at: Quality) -> Quality:
-    """The findings with those of `disco.hidden`, where the roles can be used; what creates edges comes first."""
-    try:
-        hidden = of_hidden(prepare(table, roles, folds=None), looked_at.findings)
-        findings = sorted((*hidden, *looked_at.findings), key=lambda one: one.kind not in ARTEFACTS)
-    except InputError:
-        return looked_at
-    return replace(looked_at, findings=tuple(findings))
+def _with_artefacts(table: pd.DataFrame, roles: Roles | None, looked_at: Quality) -> Quality:
+    """The findings with all artefacts of the table in its roles, which come first."""
+    with Progress() as progress:
+        found = artefacts(table, roles, callback=progress if table.size > AT_ONCE else None)
+    others = [one for one in looked_at.findings if one.kind not in ARTEFACTS]
+    return replace(looked_at, findings=(*found, *others))
 
 
 def _of_roles(table: pd.DataFrame, roles: Roles | None, is_counts: bool) -> list[Problem]:

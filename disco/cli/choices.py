@@ -18,6 +18,7 @@ from disco.cli.roles import given_roles, listed, split
 from disco.cli.saying import say, sentence
 from disco.errors import InputError
 from disco.hidden.adjusting import ROLE, kinds_as_column
+from disco.hidden.artefacts import AT_ONCE
 from disco.refine.result import METHOD
 from disco.runs import Run, stamps
 from disco.runs.origin import FromFile, Origin
@@ -26,6 +27,7 @@ from disco.table.cells import names_of
 from disco.table.counts import problems
 from disco.table.edits import AsNumbers, Edit, LeaveOut, RowNames, Transpose, applied, choice, positions
 from disco.table.formats.reading import Reading
+from disco.table.prepared import prepare
 from disco.table.read import MATRIX, read_table
 from disco.table.role_checks import unusable_rows
 from disco.table.roles import Roles
@@ -245,12 +247,23 @@ def read_part(path: Path, arguments: argparse.Namespace) -> Part:
             left_out = with_more(left_out, len(chosen), positions(more, len(chosen)))
             chosen, edits = applied(chosen, (LeaveOut(more),)), (*edits, LeaveOut(more))
     names = names_of(table)
-    if arguments.kinds:
-        added = kinds_as_column(chosen, roles)
+    if arguments.kinds and _is_usable(chosen, roles):  # whoever needs the table names its problems
+        with Progress() as progress:
+            kinds = kinds_as_column(chosen, roles, progress if chosen.size > AT_ONCE else None)
+        added = kinds.apart_from(names)
         chosen, roles = applied(chosen, (added,)), (roles or Roles()).given({added.name: ROLE})
         edits, names = (*edits, added), [*names, added.name]
     edits = (*edits, *choice(names, names_of(chosen)))
     return Part(chosen, left_out, roles, str(path), Origin(FromFile(str(path), _digest(path), reading), edits))
+
+
+def _is_usable(table: pd.DataFrame, roles: Roles | None) -> bool:
+    """Whether a table has neither problems nor roles that cannot be used."""
+    try:
+        prepare(table, roles)
+    except InputError:
+        return False
+    return True
 
 
 def _is_large(path: Path) -> bool:

@@ -21,8 +21,8 @@ def chosen_run(arguments: argparse.Namespace, run: str, counts: str) -> Run:
         run, counts: the names of the two in the command.
 
     Raises:
-        InputError: both or neither are given, there is no such run, the table cannot be used, or the knowledge or the
-            roles differ from the run's.
+        InputError: both or neither are given, or --kinds with a run, there is no such run, the table cannot be used, or
+            the knowledge or the roles differ from the run's.
     """
     if (arguments.run is None) == (arguments.counts is None):
         raise InputError(f"give {run} for an existing run, or {counts} and --out for a new one.")
@@ -30,6 +30,10 @@ def chosen_run(arguments: argparse.Namespace, run: str, counts: str) -> Run:
     if arguments.run is not None:
         if arguments.out is not None:
             raise InputError(f"--out goes with {counts}; with {run} the results are stored in that run.")
+        if arguments.kinds:
+            raise InputError(
+                f"--kinds goes with {counts}; the columns of a run are fixed: create a new run of its table."
+            )
         found = open_run(arguments.run)
         check_knowledge(found, known)
         check_roles(found, given_roles(arguments, list(found.with_roles())))

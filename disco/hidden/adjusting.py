@@ -3,9 +3,11 @@
 import pandas as pd
 
 from disco.errors import InputError
-from disco.hidden.artefacts import kinds, letters
+from disco.hidden.artefacts import kinds, letters, without_advised
 from disco.progress import Callback, Reporter
 from disco.table.adjustment import CATEGORICAL
+from disco.table.artefacts import plain_artefacts
+from disco.table.cells import names_of
 from disco.table.edits import AddKinds
 from disco.table.prepared import prepare
 from disco.table.roles import Roles
@@ -16,6 +18,8 @@ ROLE = ("covariate", CATEGORICAL)
 def kinds_as_column(table: pd.DataFrame, roles: Roles | None = None, callback: Callback | None = None) -> AddKinds:
     """The change of a table that adds the kind of every row as a column; its role is `ROLE`.
 
+    Columns that `disco.table.artefacts` advises to leave out are not looked at.
+
     Args:
         table: counts, one column per node, and the columns with other roles.
         roles: roles of the columns that are not counts.
@@ -24,8 +28,10 @@ def kinds_as_column(table: pd.DataFrame, roles: Roles | None = None, callback: C
     Raises:
         InputError: the table or its roles cannot be used, or its rows do not fall into kinds.
     """
-    reporter = Reporter(callback, {"kinds": 1.0}, "stopped while looking for kinds of rows.")
-    _, found = kinds(prepare(table, roles, folds=None), reporter, "kinds")
+    reporter = Reporter(callback, {"columns": 0.5, "kinds": 0.5}, "stopped while looking for kinds of rows.")
+    given = prepare(table, roles, folds=None)
+    plain = plain_artefacts(given, callback=reporter.part("columns", ""))
+    _, found = kinds(without_advised(given, plain), reporter, "kinds")
     if found is None:
         raise InputError("The rows of this table do not fall into kinds that could be adjusted for.")
-    return AddKinds(letters(found))
+    return AddKinds(letters(found)).apart_from(names_of(table))

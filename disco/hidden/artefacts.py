@@ -5,16 +5,18 @@
 - *readings*: the counts are readings of rates that act on each other.
 """
 
-from collections.abc import Collection, Iterator
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 import pandas as pd
 
 from disco.progress import SILENT, Callback, Reporter
 from disco.table.adjustment import CATEGORICAL, Adjustment, Covariate
-from disco.table.artefacts import ARTEFACTS, COMMON, KINDS, READINGS, ignored, plain_artefacts
+from disco.table.artefacts import ARTEFACTS, COMMON, KINDS, READINGS, check_kinds, ignored, plain_artefacts
+from disco.table.edits import AddKinds
 from disco.table.finding import Finding
 from disco.table.prepared import Prepared, Table, prepare
 from disco.table.roles import Given
@@ -23,13 +25,90 @@ from disco.words import how_many, listed
 if TYPE_CHECKING:
     from disco.hidden.common import CommonCause
 
-NAME = "kinds of rows"  # of the column with the kind of every row
-HIDDEN = {KINDS, COMMON, READINGS}
+SEARCHES = {COMMON: {COMMON, KINDS}, READINGS: {READINGS}}  # for something hidden, and the kinds that each may find
+AT_ONCE = 20_000  # cells of a table in which a search takes a second or two
 LETTERS = "ABCDEFGH"  # the kinds in it
 _SHARED = {"repeated", "serial", "depth", "filter"}  # what joins many columns as a common cause does
 _NAMED = 6
-_WEIGHTS = {"columns": 0.5, COMMON: 0.5}  # of time, about
+_WEIGHTS = {"columns": 0.5, COMMON: 0.4, READINGS: 0.1}  # of time, about
 _FROM_IT = "Edges among them may come from it, and their directions too. "
+
+Search: TypeAlias = Callable[[str], Finding | None]  # what one of `SEARCHES` finds
+
+
+@dataclass(frozen=True)
+class Artefacts:
+    """The artefacts of a table.
+
+    Attributes:
+        plain: those of `disco.table.artefacts.plain_artefacts`, dismissed or not.
+        hidden: what each of `SEARCHES` found that was made.
+        reasons: why some kinds are none, by kind; also of what is not looked for at present.
+    """
+
+    plain: tuple[Finding, ...]
+    hidden: Mapping[str, Finding | None] = field(default_factory=dict)
+    reasons: Mapping[str, str] = field(default_factory=dict)
+
+    @cached_property
+    def found(self) -> tuple[Finding, ...]:
+        """All of them, worst first."""
+        hidden = _hidden(self.plain, self.reasons, self.hidden.get)
+        return tuple(sorted([*self.plain, *hidden], key=lambda one: ARTEFACTS.index(one.kind)))
+
+    @property
+    def dismissed(self) -> dict[str, str]:
+        """Why some of those found are none, by kind."""
+        return {one.kind: self.reasons[one.kind] for one in self.found if one.kind in self.reasons}
+
+    @property
+    def standing(self) -> tuple[Finding, ...]:
+        """Those that were not dismissed."""
+        return tuple(one for one in self.found if one.kind not in self.reasons)
+
+    @property
+    def due(self) -> list[str]:
+        """The searches that have to be made and were not."""
+        missing = list[str]()
+        self.searched(missing.append)
+        return missing
+
+    def searched(self, find: Search) -> "Artefacts":
+        """The same after every search that is due and was not made yet."""
+        hidden = dict(self.hidden)
+
+        def once(which: str) -> Finding | None:
+            if which not in hidden:
+                hidden[which] = find(which)
+            return hidden[which]
+
+        list(_hidden(self.plain, self.reasons, once))
+        return replace(self, hidden=hidden)
+
+
+def _hidden(plain: Sequence[Finding], dismissed: Collection[str], find: Search) -> Iterator[Finding]:
+    """What is hidden, as far as it is looked for: the one place that decides this.
+
+    Where rows depend on each other, share a total or differ in depth, nothing is looked for until that is dismissed.
+    Beside a shared total only kinds of rows count. Readings are looked for if there is no common cause, or if it is
+    dismissed.
+
+    Args:
+        plain: the other findings, dismissed or not.
+        dismissed: kinds that are none in this table.
+        find: asked only for searches that are due.
+    """
+    standing = {one.kind for one in plain} - {*dismissed}
+    if standing & _SHARED:
+        return
+    is_closed = "closure" in standing  # kinds with opposite effects leave totals alike
+    common = find(COMMON)
+    if common is not None and (common.kind == KINDS or not is_closed):
+        yield common
+    if not is_closed and (common is None or common.kind in dismissed):
+        readings = find(READINGS)
+        if readings is not None:
+            yield readings
 
 
 def artefacts(
@@ -39,41 +118,73 @@ def artefacts(
     dismissed: Collection[str] = (),
     callback: Callback | None = None,
 ) -> tuple[Finding, ...]:
-    """The artefacts of a table of any size, worst first.
+    """The artefacts of a table of any size that stand, worst first.
 
-    Arguments and errors are those of `disco.table.artefacts.plain_artefacts`.
+    Args:
+        dismissed: those of `ARTEFACTS` that are none in this table.
 
-    Where rows depend on each other, share a total or differ in depth, no other common cause is looked for.
+    Other arguments and errors are those of `disco.table.artefacts.plain_artefacts`.
     """
+    check_kinds(dismissed)
+    if not {*ARTEFACTS} - {*dismissed}:
+        return ()
+    without = [which for which, kinds in SEARCHES.items() if kinds <= {*dismissed}]
+    return _looked_for(table, roles, aside, dict.fromkeys(dismissed, "dismissed"), callback, without).standing
+
+
+def looked_for(
+    table: Table,
+    roles: Given | None = None,
+    aside: pd.DataFrame | None = None,
+    reasons: Mapping[str, str] | None = None,
+    callback: Callback | None = None,
+) -> Artefacts:
+    """The artefacts of a table, and why some are none; a reason for what is not found has no effect.
+
+    Args:
+        table, roles, aside, callback: as for `artefacts`.
+        reasons: by kind.
+
+    Raises:
+        InputError: the table or its roles cannot be used.
+    """
+    told = _looked_for(table, roles, aside, reasons or {}, callback)
+    return replace(told, reasons=told.dismissed)
+
+
+def _looked_for(
+    table: Table,
+    roles: Given | None,
+    aside: pd.DataFrame | None,
+    reasons: Mapping[str, str],
+    callback: Callback | None,
+    without: Collection[str] = (),
+) -> Artefacts:
+    """All artefacts, those of the searches `without` missing."""
     reporter = Reporter(callback, _WEIGHTS, "stopped while looking for what creates edges.")
     aside = ignored(table, roles) if aside is None else aside
     given = prepare(table, roles, folds=None)
-    found = plain_artefacts(given, aside=aside, dismissed=dismissed, callback=reporter.part("columns", ""))
-    hidden = of_hidden(given, found, dismissed, reporter)
-    return tuple(sorted([*found, *hidden], key=lambda one: ARTEFACTS.index(one.kind)))
+    plain = plain_artefacts(given, aside=aside, callback=reporter.part("columns", ""))
+    told = Artefacts(plain, dict.fromkeys(without), reasons)
+    return told.searched(lambda which: search(given, plain, which, reporter))
 
 
-def of_hidden(
-    given: Prepared, found: Collection[Finding], dismissed: Collection[str] = (), reporter: Reporter = SILENT
-) -> Iterator[Finding]:
-    """The finding of a common cause, or else of readings; none where something else joins many columns.
+def search(given: Prepared, plain: Sequence[Finding], which: str, reporter: Reporter = SILENT) -> Finding | None:
+    """What one of `SEARCHES` finds in a table.
 
     Args:
-        given: the table.
-        found: its other findings; columns to leave out are not looked at.
-        dismissed: kinds not to look for.
-        reporter: receives the progress, in the stage `COMMON`.
+        given, plain: the table, and its other findings, dismissed or not.
+        reporter: receives the progress, in a stage of the same name.
     """
-    if any(one.kind in _SHARED for one in found):
-        return
-    out = {column for one in found if one.kind in ARTEFACTS for column in one.columns}
+    look = {COMMON: _of_common, READINGS: _of_readings}[which]
+    return look(without_advised(given, plain), reporter)
+
+
+def without_advised(given: Prepared, plain: Sequence[Finding]) -> Prepared:
+    """A table without the columns that its findings advise to leave out, dismissed or not."""
+    out = {column for one in plain for column in one.columns}
     inside = [column for column in range(given.counts.shape[1]) if column not in out]
-    part = replace(given, counts=given.counts.iloc[:, inside])
-    common = [] if {COMMON, KINDS} <= {*dismissed} else [*_of_common(part, reporter)]
-    is_closed = any(one.kind == "closure" for one in found)  # kinds with opposite effects leave totals alike
-    yield from (one for one in common if one.kind not in dismissed and (one.kinds or not is_closed))
-    if not common and not is_closed and READINGS not in dismissed:
-        yield from _of_readings(part, reporter)
+    return replace(given, counts=given.counts.iloc[:, inside])
 
 
 def kinds(given: Prepared, reporter: Reporter, stage: str) -> "tuple[CommonCause | None, np.ndarray | None]":
@@ -104,16 +215,16 @@ def letters(kind: np.ndarray) -> str:
 def _adjusted(given: Prepared, kind: np.ndarray) -> Adjustment:
     """The adjustment of a table with the kind of every row as another covariate."""
     codes = np.unique(kind, return_inverse=True)[1]
-    one = Covariate(NAME, CATEGORICAL, codes, tuple(LETTERS[: codes.max() + 1]))
+    one = Covariate(AddKinds.name, CATEGORICAL, codes, tuple(LETTERS[: codes.max() + 1]))
     before = given.adjustment or Adjustment(len(kind))
     return replace(before, covariates=(*before.covariates, one))
 
 
-def _of_common(given: Prepared, reporter: Reporter) -> Iterator[Finding]:
-    """The finding of a common cause; none without one."""
+def _of_common(given: Prepared, reporter: Reporter) -> Finding | None:
+    """The finding of a common cause; None without one."""
     cause, kind = kinds(given, reporter, COMMON)
     if cause is None:
-        return
+        return None
     names = [f'"{given.counts.columns[at]}"' for at in cause.columns]
     what = f"{cause.kinds} kinds of rows" if cause.kinds else "One hidden cause"
     left = f"{how_many(cause.edges_left, 'edge')} would be left of {cause.edges:,}"
@@ -123,24 +234,25 @@ def _of_common(given: Prepared, reporter: Reporter) -> Iterator[Finding]:
     )
     if kind is not None:
         advice = "Adjust for the kinds, computed from these columns. A column that says what they are would be better."
-        yield Finding(KINDS, message, _FROM_IT + advice, kinds=letters(kind), flag="--kinds")
-    else:
-        advice = "If you know it, as a gradient, a season, a batch or a depth, add it as a column and adjust for it."
-        yield Finding(COMMON, message, _FROM_IT + advice)
+        return Finding(KINDS, message, _FROM_IT + advice, kinds=letters(kind), flag="--kinds")
+    advice = "If you know it, as a gradient, a season, a batch or a depth, add it as a column and adjust for it."
+    return Finding(COMMON, message, _FROM_IT + advice)
 
 
-def _of_readings(given: Prepared, reporter: Reporter) -> Iterator[Finding]:
-    """The finding of counts that are readings of rates; none if they are not."""
+def _of_readings(given: Prepared, reporter: Reporter) -> Finding | None:
+    """The finding of counts that are readings of rates; None if they are not."""
     from disco.hidden.readings import readings  # imports torch
 
+    reporter.step(READINGS, 0, 1)
     found = readings(given.counts.to_numpy(), given.adjustment, reporter)
-    if found is not None:
-        names = given.counts.columns
-        pairs = listed([f'"{names[a]}" and "{names[b]}"' for a, b in found.pairs], _NAMED, "; ")
-        yield Finding(
-            READINGS,
-            f"The counts look like readings of rates: without the counting noise, {how_many(found.edges_left, 'edge')} "
-            f"would be left of {found.edges:,}, and the score rises by {found.gain:.0f} nats.",
-            f"The noise alone may join {pairs}. Directions assume that counts are causes themselves: longer or deeper "
-            "counts show rates more exactly.",
-        )
+    if found is None:
+        return None
+    names = given.counts.columns
+    pairs = listed([f'"{names[a]}" and "{names[b]}"' for a, b in found.pairs], _NAMED, "; ")
+    return Finding(
+        READINGS,
+        f"The counts look like readings of rates: without the counting noise, {how_many(found.edges_left, 'edge')} "
+        f"would be left of {found.edges:,}, and the score rises by {found.gain:.0f} nats.",
+        f"The noise alone may join {pairs}. Directions assume that counts are causes themselves: longer or deeper "
+        "counts show rates more exactly.",
+    )

@@ -16,7 +16,7 @@ from disco.found import Found, Note
 from disco.hidden.artefacts import artefacts
 from disco.knowledge import Knowledge
 from disco.methods.registry import INSTALL, METHODS, Method
-from disco.progress import Callback
+from disco.progress import Callback, Reporter
 from disco.table.adjustment import Adjustment
 from disco.table.artefacts import ignored
 from disco.table.cells import as_frame
@@ -106,7 +106,9 @@ def find(
     began = time.perf_counter()
     found = import_module(f"disco.methods.{chosen.module}").find(given, options, callback=callback, **more)
     seconds = time.perf_counter() - began
-    told = artefacts(given, aside=aside, dismissed=dismissed) if isinstance(given, Prepared) else ()
+    looking = Reporter(callback, {"method": 1.0, "artefacts": 0.0}).part("artefacts", "")  # a small part of the time
+    is_of_counts = isinstance(given, Prepared)
+    told = artefacts(given, aside=aside, dismissed=dismissed, callback=looking) if is_of_counts else ()
     sentences = tuple(Note(str(one), one.kind) for one in told)
     return dataclasses.replace(
         found,

@@ -1,102 +1,76 @@
 """artefacts.json: what in a run's table creates edges (`disco.hidden.artefacts`), and why some of it was dismissed.
 
-    {"found": [{"kind": "depth", "message": "Totals explain …", "advice": "Edges may …", "flag": "--exposure total"}],
-     "dismissed": {"depth": "The plots are of one size."}}
+    {"found": [{"kind": "relation", "message": "c = a + b in every row.", "advice": "An edge …",
+                "flag": "--without c", "columns": ["c"]}],
+     "hidden": {"common": {"kind": "kinds", …}, "readings": null},
+     "dismissed": {"relation": "The sum is meant."}}
 
 Results are read with it: while an artefact stands, no direction is decided. `disco.runs.refined.dismiss` also writes
 the edges of a refinement anew.
 """
 
 import contextlib
-from collections.abc import Mapping
+import dataclasses
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
 from disco.errors import InputError, printable
 from disco.files import read_record, unwritten, write_json
-from disco.hidden.artefacts import HIDDEN, artefacts, of_hidden
+from disco.hidden.artefacts import SEARCHES, Artefacts, looked_for, search
+from disco.runs import stamps
 from disco.runs.folder import Run
 from disco.schema import record
-from disco.table.artefacts import ARTEFACTS
+from disco.table.artefacts import ARTEFACTS, plain_artefacts
 from disco.table.finding import Finding
 from disco.table.prepared import prepare
-from disco.table.roles import Given
 
 FILE = "artefacts.json"
 LONGEST_REASON = 300  # characters
 _LONGEST = 1000
-_SHOWN = ("kind", "message", "advice", "flag")
+_MOST_KEPT = 32  # of what the files of others' runs lack
 
 
 @dataclass(frozen=True)
-class Artefacts:
-    """The artefacts of a run's table.
+class _Shown:
+    """A finding in artefacts.json."""
 
-    Attributes:
-        found: all of them, worst first.
-        dismissed: why some kinds of them are none, by kind.
-    """
-
-    found: tuple[Finding, ...]
-    dismissed: Mapping[str, str] = field(default_factory=dict)
-
-    @property
-    def standing(self) -> tuple[Finding, ...]:
-        """Those that were not dismissed."""
-        return tuple(one for one in self.found if one.kind not in self.dismissed)
+    kind: str
+    message: str
+    advice: str
+    flag: str = ""  # missing in older runs, as the next one
+    columns: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
 class _File:
-    """The content of artefacts.json."""
+    """The content of artefacts.json; older runs have nothing hidden, as it was not looked for."""
 
-    found: list[dict[str, str]]
+    found: list[dict[str, Any]]
     dismissed: dict[str, str]
+    hidden: dict[str, dict[str, Any] | None] | None = None
 
 
-def looked_for(
-    table: pd.DataFrame,
-    roles: Given | None,
-    aside: pd.DataFrame | None = None,
-    reasons: Mapping[str, str] | None = None,
-) -> Artefacts:
-    """The artefacts of a table, and why some are none; a reason for what is not found has no effect.
+def write(folder: Path, told: Artefacts, nodes: Sequence[str]) -> None:
+    """Write them into a run's folder.
 
     Args:
-        table, roles, aside: as for `disco.hidden.artefacts.artefacts`.
-        reasons: by kind.
-
-    Raises:
-        InputError: the table or its roles cannot be used.
-    """
-    told = Artefacts(artefacts(table, roles, aside))
-    return _dismissed(_with_hidden(_dismissed(told, reasons or {}), table, roles), reasons or {})
-
-
-def _dismissed(told: Artefacts, reasons: Mapping[str, str]) -> Artefacts:
-    """The artefacts with reasons, by kind; what was not found has none, nor what has an empty one."""
-    reasons = {**told.dismissed, **reasons}
-    return replace(told, dismissed={one.kind: why for one in told.found if (why := reasons.get(one.kind))})
-
-
-def _with_hidden(told: Artefacts, table: pd.DataFrame, roles: Given | None) -> Artefacts:
-    """The artefacts with those of `disco.hidden` that are looked for only once others are dismissed."""
-    if not told.dismissed or not HIDDEN.isdisjoint(one.kind for one in told.found):
-        return told
-    given = prepare(table, roles, folds=None)
-    return replace(told, found=(*told.found, *of_hidden(given, told.standing, told.dismissed)))
-
-
-def write(folder: Path, told: Artefacts) -> None:
-    """Write them into a run's folder.
+        nodes: the names of the table's counts.
 
     Raises:
         OSError: they cannot be written.
     """
-    found = [{name: getattr(one, name) for name in _SHOWN} for one in told.found]
-    write_json(folder / FILE, {"found": found, "dismissed": dict(told.dismissed)})
+
+    def shown(one: Finding) -> dict[str, Any]:
+        columns = [nodes[at] for at in one.columns]
+        return dataclasses.asdict(_Shown(one.kind, one.message, one.advice, one.flag, columns))
+
+    hidden = {which: None if one is None else shown(one) for which, one in told.hidden.items()}
+    write_json(folder / FILE, {"found": [*map(shown, told.plain)], "hidden": hidden, "dismissed": dict(told.reasons)})
 
 
 def of(run: Run) -> Artefacts:
@@ -105,21 +79,58 @@ def of(run: Run) -> Artefacts:
     Raises:
         InputError: its table cannot be read.
     """
-    try:
-        told = record(_File, read_record(run.path / FILE))
-        found = tuple(map(_finding, told.found[: len(ARTEFACTS)]))
-        dismissed = {kind: printable(why, LONGEST_REASON) for kind, why in told.dismissed.items() if kind in ARTEFACTS}
-        return Artefacts(found, dismissed)
-    except (OSError, ValueError, KeyError):
-        now = looked_for(run.table(), run.adjustment)
-    with contextlib.suppress(OSError):
-        write(run.path, now)
+    with contextlib.suppress(OSError, ValueError):
+        told, is_older = _read(run)
+        if not (is_older or told.due):
+            return told
+    now = _completed(run, stamps.artefacts(run))
+    if not run.is_read_only:
+        with contextlib.suppress(OSError):
+            write(run.path, now, run.nodes)
     return now
 
 
-def _finding(told: Mapping[str, str]) -> Finding:
-    kind, message, advice = (printable(told[name], _LONGEST) for name in ("kind", "message", "advice"))
-    return Finding(kind, message, advice, flag=printable(told.get("flag", ""), _LONGEST))  # new: older runs have none
+def _read(run: Run) -> tuple[Artefacts, bool]:
+    """The content of artefacts.json, and whether an older version wrote it; ValueError if it is damaged."""
+    told = record(_File, read_record(run.path / FILE))
+    kinds = {*ARTEFACTS}.difference(*SEARCHES.values())
+    found = [_finding(run, one, {*ARTEFACTS}) for one in told.found[: len(ARTEFACTS)]]
+    searched = told.hidden or {}
+    hidden = {
+        which: None if (one := searched[which]) is None else _finding(run, one, able)
+        for which, able in SEARCHES.items()
+        if which in searched
+    }
+    reasons = {kind: printable(why, LONGEST_REASON) for kind, why in told.dismissed.items() if kind in ARTEFACTS}
+    return Artefacts(tuple(one for one in found if one.kind in kinds), hidden, reasons), told.hidden is None
+
+
+def _finding(run: Run, told: Mapping[str, Any], kinds: set[str]) -> Finding:
+    one = record(_Shown, told)
+    if one.kind not in kinds:
+        raise ValueError(f"there is no artefact {printable(one.kind, 40)!r}")
+    columns = tuple(run.nodes.index(name) for name in one.columns)
+    message, advice, flag = (printable(text, _LONGEST) for text in (one.message, one.advice, one.flag))
+    return Finding(one.kind, message, advice, columns, flag=flag)
+
+
+@lru_cache(_MOST_KEPT)
+def _completed(run: Run, stamp: int) -> Artefacts:
+    """The artefacts of a run whose file lacks some or all; of what was left aside, only an older file knows."""
+    try:
+        told, is_older = _read(run)
+    except (OSError, ValueError):
+        return looked_for(run.table(), run.adjustment)
+    if is_older:
+        now = plain_artefacts(run.table(), run.adjustment, pd.DataFrame())
+        columns = {one.kind: one.columns for one in now}
+        told = replace(told, plain=tuple(replace(one, columns=columns.get(one.kind, ())) for one in told.plain))
+    return _searched(run, told)
+
+
+def _searched(run: Run, told: Artefacts) -> Artefacts:
+    """The same after every search of the run's table that is due."""
+    return told.searched(lambda which: search(prepare(run.table(), run.adjustment, folds=None), told.plain, which))
 
 
 def sentences(run: Run) -> tuple[str, ...]:
@@ -130,6 +141,8 @@ def sentences(run: Run) -> tuple[str, ...]:
 def dismiss(run: Run, reasons: Mapping[str, str]) -> None:
     """Say why some artefacts are none, or with an empty reason that they are; other kinds stay as they are.
 
+    A reason is kept while its artefact is not looked for because another one stands again.
+
     Args:
         reasons: by kind.
 
@@ -137,12 +150,14 @@ def dismiss(run: Run, reasons: Mapping[str, str]) -> None:
         InputError: the run has no artefact of a kind, or it cannot be written.
     """
     changed = {kind: printable(" ".join(why.split()), LONGEST_REASON) for kind, why in reasons.items()}
-    told = _with_hidden(_dismissed(of(run), changed), run.table(), run.adjustment)
+    before = of(run)
+    after = {kind: why for kind, why in {**before.reasons, **changed}.items() if why}
+    told = _searched(run, replace(before, reasons=after))
     kinds = [one.kind for one in told.found]
-    if absent := [kind for kind in changed if kind not in kinds]:
+    if absent := [kind for kind in changed if kind not in {*kinds, *before.reasons}]:
         there = f"it has {', '.join(kinds)}" if kinds else "it has none"
         raise InputError(f"The table has no artefact {printable(absent[0], 40)!r} to dismiss; {there}.")
     try:
-        write(run.path, _dismissed(told, changed))
+        write(run.path, told, run.nodes)
     except OSError as error:
         raise unwritten(run.path, error) from error

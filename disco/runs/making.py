@@ -22,6 +22,7 @@ import pandas as pd
 
 from disco.errors import InputError
 from disco.files import unwritten, write_frame, write_json
+from disco.hidden.artefacts import Artefacts, looked_for
 from disco.runs import artefacts, beside
 from disco.runs import origin as origins
 from disco.runs.counts import write_counts
@@ -61,6 +62,7 @@ def create_run(
     roles: Roles | None = None,
     aside: pd.DataFrame | None = None,
     dismissed: Mapping[str, str] | None = None,
+    spoilt: Artefacts | None = None,
     origin: Origin | None = None,
 ) -> Run:
     """A new run, not yet started, in the folder of runs, or in `folder` with a link in the folder of runs.
@@ -72,6 +74,7 @@ def create_run(
         roles: roles of the columns that are not counts.
         aside: columns of the loaded table that are neither counts nor adjusted for.
         dismissed: why kinds of artefacts (`disco.table.artefacts`) are none in this table.
+        spoilt: its artefacts with the reasons, if they were looked for already.
         origin: how the table came to be, if known; what is left aside is added to it.
 
     Raises:
@@ -83,14 +86,14 @@ def create_run(
     counts = _checked(table, settings, knowledge, roles)
     own = {"source": source, "device": device, "teaching": teaching, "settings": settings.to_dict()}
     head = {**_head(name, counts, rows_left_out), **own}
-    spoilt = artefacts.looked_for(table, roles or Roles(), aside, dismissed)
+    told = looked_for(table, roles or Roles(), aside, dismissed) if spoilt is None else spoilt
 
     def fill(apart: Path) -> dict[str, Any]:
         write_counts(apart / "table.parquet", counts)
         _write_known(apart, truth, knowledge)
         if roles is not None:
             beside.write(apart, table, roles)
-        artefacts.write(apart, spoilt)
+        artefacts.write(apart, told, list(counts.columns))
         if origin is not None:
             beside_it = ignored(table, roles) if aside is None else aside
             origins.write(apart, replace(origin, ignored=tuple(names_of(beside_it))))

@@ -33,7 +33,7 @@ from disco.graph import CLASS, FREE, KNOWLEDGE, NO_SOURCE
 from disco.refine import Choice, Refined
 from disco.refine.limits import MISFIT, MOST_PARENTS
 from disco.refine.result import EARLY, EDGE_COLUMNS, METHOD, POOR, withheld
-from disco.runs import artefacts
+from disco.runs import artefacts, stamps
 from disco.runs.folder import Run
 from disco.schema import REFINE, Schema, check_order, damaged, fits, read, record, shown
 
@@ -152,9 +152,11 @@ def agree(run: Run) -> None:
     """
     path, head = run.path / "refined_edges.csv", run.path / "refined.json"
     try:
-        stamp, shown = head.stat().st_mtime_ns, read_refined(run).edges
+        artefacts.of(run)  # writes what the file of an older version lacks, before its time is taken
+        stamp, shown = (head.stat().st_mtime_ns, stamps.artefacts(run)), read_refined(run).edges
         written = read(path, schema.REFINED_EDGES, run.nodes, len(shown))
-        if not shown.equals(written.reindex(columns=shown.columns)) and head.stat().st_mtime_ns == stamp:
+        is_same = shown.equals(written.reindex(columns=shown.columns))
+        if not is_same and stamp == (head.stat().st_mtime_ns, stamps.artefacts(run)):
             write_frame(path, shown)
     except (InputError, FileNotFoundError):
         return

@@ -6,7 +6,6 @@ Each is in nanoseconds since 1970, or 0 without a result.
 from pathlib import Path
 
 from disco.errors import InputError
-from disco.runs.artefacts import FILE
 from disco.runs.folder import Run
 
 
@@ -31,7 +30,12 @@ def networks(run: Run) -> int:
 def refinement(run: Run) -> int:
     """Of the refinement's result, or of what was dismissed since, which changes its decisions."""
     found = _of(run.path / "refined.json")
-    return found and max(found, _of(run.path / FILE))
+    return found and max(found, artefacts(run))
+
+
+def artefacts(run: Run) -> int:
+    """Of what in its table creates edges, and of the reasons for which some of it does not."""
+    return _of(run.path / "artefacts.json")
 
 
 def comparison(run: Run) -> int:

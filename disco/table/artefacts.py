@@ -72,9 +72,7 @@ def plain_artefacts(
     Raises:
         InputError: the table or its roles cannot be used, or there is no such kind.
     """
-    require_types(dismissed=(dismissed, Collection))
-    if unknown := [kind for kind in dismissed if kind not in ARTEFACTS]:
-        raise InputError(f"There is no artefact {printable(unknown[0], 40)!r}; the kinds are {', '.join(ARTEFACTS)}.")
+    check_kinds(dismissed)
     if not {*ARTEFACTS} - {*dismissed}:
         return ()
     reporter = Reporter(
@@ -85,6 +83,13 @@ def plain_artefacts(
     aside = ignored(table, roles) if aside is None else aside
     checks = _checks(given, aside, reporter)
     return tuple(found for kind, check in checks.items() if kind not in dismissed for found in check())
+
+
+def check_kinds(dismissed: Collection[str]) -> None:
+    """Raise an InputError if a kind is none of `ARTEFACTS`."""
+    require_types(dismissed=(dismissed, Collection))
+    if unknown := [kind for kind in dismissed if kind not in ARTEFACTS]:
+        raise InputError(f"There is no artefact {printable(unknown[0], 40)!r}; the kinds are {', '.join(ARTEFACTS)}.")
 
 
 def _checks(given: Prepared, aside: pd.DataFrame, reporter: Reporter) -> dict[str, Callable[[], Iterable[Finding]]]:

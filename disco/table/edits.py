@@ -3,8 +3,9 @@
 [ReadAgain({"decimal": ","}), LeaveOut(((3, 3), (17, 20))), Columns(without=("date",))]
 """
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, fields
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass, field, fields, replace
+from itertools import chain, count
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -90,6 +91,11 @@ class AddKinds:
         if not (self.kinds.isascii() and self.kinds.isalpha() and self.kinds.isupper()):
             raise ValueError("a kind of rows is a capital letter")
 
+    def apart_from(self, names: Collection[str]) -> "AddKinds":
+        """The same for a table with columns of these names: the new one is numbered if its name is taken."""
+        tried = chain([self.name], (f"{self.name} {number}" for number in count(2)))
+        return replace(self, name=next(name for name in tried if name not in names))
+
 
 Edit: TypeAlias = ReadAgain | RowNames | Transpose | LeaveOut | AsNumbers | Columns | AddKinds
 EDITS = (ReadAgain, RowNames, Transpose, LeaveOut, AsNumbers, Columns, AddKinds)
@@ -126,8 +132,10 @@ def _after(table: pd.DataFrame, edit: Edit, read: Callable[..., pd.DataFrame] | 
         case AsNumbers(columns):
             return read_as_numbers(table, columns)
         case AddKinds(kinds, name):
-            if name in names_of(table) or len(kinds) != len(table):
-                raise InputError(f'The table already has a column "{name}", or other rows than those of its kinds.')
+            if name in names_of(table):
+                raise InputError(f'The table already has a column "{name}".')
+            if len(kinds) != len(table):
+                raise InputError(f"The table has {len(table):,} rows, but the kinds are those of {len(kinds):,}.")
             return table.assign(**{name: list(kinds)})
         case Columns(only, without):
             names = names_of(table)

@@ -32,6 +32,7 @@ from disco.runs.status import host
 from disco.schema import record
 from disco.score.plan import Plan
 from disco.settings import Settings
+from disco.table.artefacts import ARTEFACTS
 from disco.users.roots import common_root
 
 if TYPE_CHECKING:
@@ -184,7 +185,7 @@ def stage_steps(plan: Plan, nodes: int) -> dict[str, float]:
 def _fit(table: pd.DataFrame, settings: Settings, device: str, heard: "Callable[[Event], None]") -> None:
     from disco.estimator import DISCO
 
-    DISCO(device=device, **settings.to_dict()).fit(table, callback=heard)
+    DISCO(device=device, **settings.to_dict()).fit(table, callback=heard, dismissed=ARTEFACTS)
 
 
 def _forests(squares: np.ndarray, half: np.ndarray, others: np.ndarray, trees: int) -> None:

@@ -3,13 +3,11 @@
 from functools import partial
 
 import numpy as np
-import pandas as pd
 import streamlit as st
 
 from disco.hidden.adjusting import ROLE
-from disco.hidden.artefacts import artefacts
-from disco.progress import Callback
-from disco.table.artefacts import COMMON
+from disco.table.artefacts import COMMON, READINGS
+from disco.table.cells import names_of
 from disco.table.edits import AddKinds
 from disco.table.finding import Finding
 from disco.table.roles import RATIOS, TOTAL, Roles
@@ -20,44 +18,36 @@ from pages.shared import session
 from pages.shared.frame import artefacts as shown
 from pages.shared.table import computed
 from pages.shared.table.drafts import Draft
+from pages.shared.work import artefacts as looking
 from pages.shared.work import background
 
-_AT_ONCE = 100_000  # cells that are checked in a second or two
-_FAILURE = "The table could not be checked for what creates edges"
 _NAMED = 5
-_STAGES = {"rows": "rows", "depth": "depth", "near": "near copies", COMMON: "common causes"}
+_STAGES = {"columns": "sums, depth, near copies", COMMON: "common causes", READINGS: "readings of rates"}
 _TOO_MANY = "Too many rows to record in a run: leave them out of the file."
 
 
 def panel(draft: Draft) -> None:
     """A box with what was found and not dismissed; nothing while the chosen columns are not counts."""
-    table = computed.whole(draft)
-    if table is None:
+    if computed.whole(draft) is None:
         return
-    key: background.Key = ("artefacts", draft.key, *draft.columns, str(draft.roles))
-    aside = draft.table.iloc[:, list(computed.aside(draft))]
-    work = partial(_look, table, draft.roles.needed(), aside)
-    if background.find(key) is None:
-        background.begin(key, work, _FAILURE, at_once=table.size <= _AT_ONCE)
+    looking.begin(draft)
     background.panel(
-        key,
-        lambda: work if st.button("Look for what creates edges", key="artefacts_again") else None,
-        partial(_show, draft),
-        lambda stage: f"Looking for what creates edges: {_STAGES.get(stage, 'sums, depth, near copies')} …",
-        _FAILURE,
+        looking.key_of(draft),
+        lambda: looking.work(draft) if st.button("Look for what creates edges", key="artefacts_again") else None,
+        lambda _: _show(draft),
+        lambda stage: f"Looking for what creates edges: {_STAGES[stage]} …",
+        looking.FAILURE,
     )
 
 
-def _look(table: pd.DataFrame, roles: Roles | None, aside: pd.DataFrame, callback: Callback) -> tuple[Finding, ...]:
-    return artefacts(table, roles, aside, callback=callback)
-
-
-def _show(draft: Draft, found: tuple[Finding, ...]) -> None:
-    standing = [one for one in found if one.kind not in draft.dismissed]
-    if standing:
+def _show(draft: Draft) -> None:
+    told = looking.found(draft)
+    if told is None:
+        return
+    if told.standing:
         with st.container(border=True, key="artefacts"):
-            shown.lines(standing, "artefact", partial(_cure, draft), session.draft.dismiss)
-    shown.dismissed(found, draft.dismissed, "artefact", session.draft.dismiss)
+            shown.lines(told.standing, "artefact", partial(_cure, draft), session.draft.dismiss)
+    shown.dismissed(told.found, told.dismissed, "artefact", session.draft.dismiss)
 
 
 def _cure(draft: Draft, one: Finding) -> None:
@@ -66,7 +56,7 @@ def _cure(draft: Draft, one: Finding) -> None:
     if one.roles is not None:
         label, act = _declared(one.roles), partial(_declare, one.roles)
     elif one.kinds:
-        label, act = "Adjust for the kinds of rows", partial(_adjust_for_kinds, one.kinds)
+        label, act = "Adjust for the kinds of rows", partial(_adjust_for_kinds, draft, one.kinds)
     elif one.kind == "repeated" and one.flag:
         rows = np.flatnonzero(draft.table.iloc[:, list(draft.columns)].duplicated())
         label, act = "Keep each row once", partial(_keep_once, rows)
@@ -94,9 +84,10 @@ def _declare(roles: Roles) -> None:
     columns.taken_anew()
 
 
-def _adjust_for_kinds(kinds: str) -> None:
+def _adjust_for_kinds(draft: Draft, kinds: str) -> None:
     """Add the kind of every row as a column, which is adjusted for."""
-    session.draft.add_column(AddKinds(kinds), ROLE, "Adjusted for kinds of rows.")
+    change = AddKinds(kinds).apart_from(names_of(draft.table))
+    session.draft.add_column(change, ROLE, "Adjusted for kinds of rows.")
     columns.taken_anew()
 
 

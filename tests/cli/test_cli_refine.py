@@ -142,6 +142,9 @@ def test_determined_columns_are_named_and_can_be_left_out(counts, capsys):
     printed = capsys.readouterr()
     sentence = '"total" is the sum of "x1" and "x2".'
     assert f"Warning: {sentence}" in printed.out and "--dismiss relation=REASON" in printed.out
+    assert "Options of a new run: --without total" in printed.out
+    assert main(["refine", str(counts / "whole"), *FAST, "--kinds"]) == 2  # it would be without effect
+    assert "--kinds goes with --counts" in capsys.readouterr().err
     found = read_refined(open_run(counts / "whole"))
     assert found.found.artefacts[0].startswith(sentence) and not found.edges["decided"].any()
     assert main(["refine", str(counts / "whole"), *FAST, "--dismiss", "relation=a test"]) == 0

@@ -91,6 +91,14 @@ def test_kinds_of_rows_become_a_column_with_a_role(tmp_path, capsys):
     part = choices.read_part(tmp_path / "t.csv", parse(["check", "t.csv", "--kinds", "--without", "h"]))
     assert list(part.table) == [*"abcdefg", "kinds of rows"]
     assert part.roles.columns == {"kinds of rows": ("covariate", "categorical")}
+    table.assign(**{"kinds of rows": "u", "total": table.sum(axis=1)}).to_csv(tmp_path / "named.csv", index=False)
+    named = ["check", str(tmp_path / "named.csv"), "--ignore", "kinds of rows"]
+    assert main([*named, "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)["findings"]
+    assert [one["kind"] for one in told][:2] == ["relation", "kinds"]  # worst first
+    again = choices.read_part(tmp_path / "named.csv", parse([*named, "--kinds"]))
+    assert list(again.table)[-1] == "kinds of rows 2" and again.roles.role("kinds of rows 2") == "covariate"
+    assert again.table["kinds of rows 2"].tolist() == [*told[1]["kinds"]]
     given = (part.table["kinds of rows"] == "A").to_numpy()
     assert max(np.mean(given == kind), np.mean(given != kind)) > 0.85
     again = applied(read_table(tmp_path / "t.csv"), part.origin.edits)
@@ -164,3 +172,11 @@ def test_check_guesses_and_takes_roles(world, capsys):
     table.assign(d=[5, 2, 9] * 30).to_csv(folder / "t.csv", index=False)
     assert main(["check", str(folder / "t.csv"), *FLAGS]) == 2
     assert 'Problem: The covariate "site" determines "d"' in capsys.readouterr().out
+
+
+def test_kinds_do_not_hide_what_must_be_fixed_first(tmp_path, capsys):
+    (tmp_path / "t.csv").write_text("a,b,c\n1,2,3\n4,NA,6\n7,8.5,9\n")
+    assert main(["check", str(tmp_path / "t.csv")]) == 2
+    listed = capsys.readouterr()
+    assert main(["check", str(tmp_path / "t.csv"), "--kinds"]) == 2
+    assert capsys.readouterr() == listed and listed.out.count("Problem") == 3

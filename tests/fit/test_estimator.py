@@ -16,6 +16,7 @@ from disco.fit.fitted import Fitted
 from disco.fit.order_so_far import order_so_far
 from disco.score.training import Training
 from disco.settings import Settings
+from disco.table.artefacts import ARTEFACTS
 
 TINY = {
     "width": 16, "hidden_layers": 2, "joint_epochs": 6, "projection_epochs": 6, "batch_size": 64, "validation_start": 2,
@@ -229,9 +230,11 @@ def test_curvature_of_a_node_makes_up_its_score(fitted):
 def test_events_tell_the_whole_story(table):
     events = []
     DISCO(**TINY).fit(table, callback=events.append)
-    assert [event.stage for event in events] == ["joint"] * 6 + ["ordering"] * 3 + ["parents"] * 3
+    looked = [event for event in events if event.stage == "artefacts"]  # in a small part of the time
+    assert looked and looked == events[: len(looked)] and {event.progress for event in looked} == {0.0}
+    assert [event.stage for event in events[len(looked) :]] == ["joint"] * 6 + ["ordering"] * 3 + ["parents"] * 3
     events = []
-    DISCO(**TINY, projection="network").fit(table, callback=events.append)
+    DISCO(**TINY, projection="network").fit(table, callback=events.append, dismissed=ARTEFACTS)
     assert [event.stage for event in events] == ["joint"] * 6 + ["projection"] * 6 + ["ordering"] * 3 + ["parents"] * 3
     progress = [event.progress for event in events]
     assert progress == sorted(progress) and progress[-1] == pytest.approx(1.0) and progress[0] > 0
@@ -272,9 +275,9 @@ def test_a_stopped_fit_resumes_as_if_it_had_not_been_stopped(table, tmp_path, st
         return len(seen) < stop
 
     with pytest.raises(FitStopped):
-        DISCO(**settings).fit(table, callback=until, checkpoint=path)
+        DISCO(**settings).fit(table, callback=until, checkpoint=path, dismissed=ARTEFACTS)
     later = []
-    resumed = DISCO(**settings).fit(table, callback=lambda event: later.append(event), checkpoint=path)
+    resumed = DISCO(**settings).fit(table, callback=later.append, checkpoint=path, dismissed=ARTEFACTS)
     assert same(whole, resumed) and resumed.training_ == whole.training_
     first = (later[0].stage, later[0].done)
     assert first == (("joint", stop + 1) if stop < 6 else ("projection", stop - 5) if stop < 12 else ("ordering", 1))
@@ -283,8 +286,13 @@ def test_a_stopped_fit_resumes_as_if_it_had_not_been_stopped(table, tmp_path, st
 @pytest.mark.parametrize("stop", [4, 7, 8, 11])
 def test_a_stopped_fit_of_one_network_resumes(fitted, table, tmp_path, stop):
     path, seen = tmp_path / "checkpoint.safetensors", []
+
+    def until(event):
+        seen.append(event)
+        return len(seen) < stop
+
     with pytest.raises(FitStopped):
-        DISCO(**TINY).fit(table, callback=lambda event: seen.append(event) or len(seen) < stop, checkpoint=path)
+        DISCO(**TINY).fit(table, callback=until, checkpoint=path, dismissed=ARTEFACTS)
     assert same(fitted, DISCO(**TINY).fit(table, checkpoint=path))
 
 
@@ -292,7 +300,7 @@ def test_a_fit_whose_folds_all_stopped_early_resumes(table, tmp_path):
     rule = {**TINY, "min_improvement": 100.0, "patience": 1}  # every fold stops at epoch 4
     path, whole = tmp_path / "checkpoint.safetensors", DISCO(**rule).fit(table)
     with pytest.raises(FitStopped):
-        DISCO(**rule).fit(table, callback=lambda event: event.stage == "joint", checkpoint=path)
+        DISCO(**rule).fit(table, callback=lambda event: event.stage in ("artefacts", "joint"), checkpoint=path)
     resumed = DISCO(**rule).fit(table, checkpoint=path)
     assert same(whole, resumed) and resumed.training_ == whole.training_
 
@@ -305,7 +313,7 @@ def test_a_holdout_of_nothing_or_all_leaves_a_row_on_each_side(table, share):
 def test_a_checkpoint_of_another_fit_is_refused(table, tmp_path):
     path = tmp_path / "checkpoint.safetensors"
     with pytest.raises(FitStopped):
-        DISCO(**TINY).fit(table, callback=lambda event: False, checkpoint=path)
+        DISCO(**TINY).fit(table, callback=lambda event: False, checkpoint=path, dismissed=ARTEFACTS)
     with pytest.raises(InputError, match="belongs to another table, other settings or another version"):
         DISCO(**TINY, seed=5).fit(table, checkpoint=path)
     path.write_bytes(b"nonsense")

@@ -6,8 +6,9 @@ import pytest
 
 from disco.errors import FitStopped, InputError
 from disco.hidden.adjusting import ROLE, kinds_as_column
-from disco.hidden.artefacts import artefacts
+from disco.hidden.artefacts import Artefacts, artefacts, looked_for
 from disco.table.edits import AddKinds, applied
+from disco.table.finding import Finding
 from disco.table.roles import Roles
 
 ROWS = 1200
@@ -68,9 +69,47 @@ def test_a_depth_is_said_as_depth_and_copies_are_looked_at_once():
     assert kinds_of(artefacts(table.assign(copy=table["a"]))) == ["relation", "kinds"]
 
 
+def test_the_same_columns_are_looked_at_whether_they_are_dismissed_or_not():
+    """A sum and a copy follow the kinds as well: with them, other kinds would be found."""
+    _, table = batches()
+    table = table.assign(sum=table[list("abcd")].sum(axis=1), copy=table["e"])
+    told, without = (looked_for(table, reasons=reasons) for reasons in ({}, {"relation": "It is meant."}))
+    assert told.found == without.found and kinds_of(told.found) == ["relation", "kinds"]
+    assert kinds_of(without.standing) == ["kinds"] == kinds_of(artefacts(table, dismissed=("relation",)))
+    assert kinds_as_column(table).kinds == told.found[1].kinds == kinds_as_column(table[list("abcdefgh")]).kinds
+
+
+def searches_due(kinds, dismissed, hidden):
+    """The searches made beside plain artefacts, and the kinds found; `hidden` has what each finds."""
+    asked = []
+
+    def find(which):
+        asked.append(which)
+        return hidden.get(which)
+
+    plain = tuple(Finding(kind, "So.", "Do.") for kind in kinds)
+    told = Artefacts(plain, reasons=dict.fromkeys(dismissed, "It is meant.")).searched(find)
+    return asked, kinds_of(told.found)
+
+
+def test_what_is_looked_for_depends_on_what_stands():
+    kinds, common, readings = (Finding(kind, "So.", "Do.") for kind in ("kinds", "common", "readings"))
+    both = {"common": common, "readings": readings}
+    for shared in ("repeated", "serial", "depth", "filter"):
+        assert searches_due(["near", shared], [], both) == ([], [shared, "near"])
+        assert searches_due([shared], [shared], both) == (["common"], [shared, "common"])
+        assert searches_due([shared, "serial"], [shared], both)[0] == (["common"] if shared == "serial" else [])
+    assert searches_due(["near"], [], {"readings": readings}) == (["common", "readings"], ["readings", "near"])
+    assert searches_due([], ["common"], both) == (["common", "readings"], ["common", "readings"])
+    assert searches_due(["closure"], [], both) == (["common"], ["closure"])
+    assert searches_due(["closure"], ["kinds"], {**both, "common": kinds}) == (["common"], ["closure", "kinds"])
+    assert searches_due(["closure"], ["closure", "common"], both)[1] == ["closure", "common", "readings"]
+
+
 def test_dismissed_kinds_are_not_said_and_the_work_can_be_stopped():
     _, table = batches()
-    assert artefacts(table, dismissed=("kinds",)) == ()
+    assert kinds_of(artefacts(table, dismissed=("kinds",))) == ["readings"]  # looked for next: rates differ by kind
+    assert artefacts(table, dismissed=("kinds", "common", "readings")) == ()
     stages = []
 
     def stop(event):
@@ -87,9 +126,12 @@ def test_dismissed_kinds_are_not_said_and_the_work_can_be_stopped():
 def test_a_column_of_kinds_fits_one_table_once():
     table = pd.DataFrame({"a": [1, 2, 3]})
     assert list(applied(table, (AddKinds("ABA"),))["kinds of rows"]) == ["A", "B", "A"]
-    for wrong in (table[:2], table.assign(**{"kinds of rows": 0})):
-        with pytest.raises(InputError, match="already has a column"):
-            applied(wrong, (AddKinds("ABA"),))
+    with pytest.raises(InputError, match="has 2 rows, but the kinds are those of 3"):
+        applied(table[:2], (AddKinds("ABA"),))
+    named = table.assign(**{"kinds of rows": 0, "kinds of rows 2": 0})
+    with pytest.raises(InputError, match='already has a column "kinds of rows"'):
+        applied(named, (AddKinds("ABA"),))
+    assert applied(named, (AddKinds("ABA").apart_from(named.columns),)).columns[-1] == "kinds of rows 3"
     for letters in ("AbA", "", "A1B"):
         with pytest.raises(ValueError, match="capital letter"):
             AddKinds(letters)

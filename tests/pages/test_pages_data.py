@@ -6,9 +6,11 @@ import pytest
 from app_world import HOSTILE, booted, box, button, csv, draft_of, frame_with, poisson, press, texts, upload
 
 from disco import runs
+from disco.runs import making
 from disco.studies import lahman
 from pages.data import columns
 from pages.shared.frame.names import code
+from pages.shared.work import fit_start
 
 
 def test_empty_state_leads_on():
@@ -186,6 +188,26 @@ def test_kinds_of_rows_become_a_column_to_adjust_for_and_are_taken_back():
     assert "artefact_cure_kinds" not in {found.key for found in at.button}
     press(at, "Undo the last step")
     assert draft_of(at).table.shape == (900, 8) and not draft_of(at).roles.columns
+
+
+def test_what_a_dismissal_uncovers_is_shown_with_its_cure_and_is_what_a_run_has(monkeypatch):
+    random = np.random.default_rng(1)
+    means = np.where(random.integers(2, size=(800, 1)) == 1, 9, 3)
+    table = pd.DataFrame(random.poisson(means, (800, 6)), columns=list("abcdef"))
+    table = pd.concat([table, table[:400]]).assign(**{"kinds of rows": lambda t: t.a + t.b})
+    at = upload(booted(), "twins.csv", csv(table))
+    assert "artefact_cure_kinds" not in {found.key for found in at.button}
+    for kind in ("relation", "repeated"):
+        next(found for found in at.text_input if found.form_id == f"artefact_form_{kind}").set_value("It is meant.")
+        at.button(key=f"FormSubmitter:artefact_form_{kind}-Dismiss it").click().run()
+    assert "2 kinds of rows would explain what 6 columns share" in texts(at).replace("\\", "")
+    monkeypatch.setattr(making, "looked_for", None)  # a run does not look for them again
+    run = fit_start.new_run(draft_of(at))
+    assert [one.kind for one in runs.artefacts.of(run).standing] == ["kinds"]
+    assert runs.artefacts.of(run).dismissed == {"relation": "It is meant.", "repeated": "It is meant."}
+    at.button(key="artefact_cure_kinds").click().run()
+    now = draft_of(at)
+    assert not at.exception and now.roles.role("kinds of rows 2") == "covariate"
 
 
 def test_the_example_opens_on_graph_with_both_results(drawn):

@@ -4,14 +4,16 @@ import io
 import json
 import zipfile
 
+import numpy as np
 import pandas as pd
 import pytest
 
 from disco.__main__ import main
 from disco.errors import InputError
+from disco.hidden.artefacts import looked_for
 from disco.refine import Choice, refine
 from disco.refine.result import withheld
-from disco.runs import artefacts, create_run, found, stamps
+from disco.runs import artefacts, create_run, found, origin, stamps
 from disco.runs.about import about
 from disco.runs.folder import Run
 from disco.runs.packing import pack
@@ -19,6 +21,7 @@ from disco.runs.refined import agree, dismiss, read_refined, save
 from disco.settings import Settings
 from disco.simulate import Design, simulate
 from disco.table.artefacts import ARTEFACTS
+from disco.table.edits import AddKinds
 from disco.table.finding import Finding
 
 QUICK = Choice(starts=1, restarts=0, bootstrap=0, folds=0)
@@ -137,11 +140,88 @@ def test_a_run_of_an_older_version_is_looked_at_once(deep, raw):
     assert json.loads((run.path / artefacts.FILE).read_text())["found"][0]["kind"] == "depth"
 
 
-@pytest.mark.parametrize("text", ["{", "[]", '{"found": 1, "dismissed": {}}', '{"found": [{}], "dismissed": {}}'])
+def finding(**changes):
+    told = {"kind": "relation", "message": "So.", "advice": "Do.", "columns": ["V1"], **changes}
+    return json.dumps({"found": [told], "hidden": {}, "dismissed": {}})
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("{", "[]", '{"found": 1, "dismissed": {}}', '{"found": [{}], "dismissed": {}}'),
+        *(finding(columns=["no such column"]), finding(columns=7), finding(kind="deep"), finding(message=1)),
+    ],
+)
 def test_a_damaged_file_is_made_anew(deep, raw, text):
     run = refined_run(deep, raw)
     (run.path / artefacts.FILE).write_text(text)
     assert [one.kind for one in artefacts.of(run).standing] == ["depth"]
+
+
+def hidden_table():
+    """Two kinds of rows, a sum, and rows that are there twice."""
+    random = np.random.default_rng(1)
+    means = np.where(random.integers(2, size=(800, 1)) == 1, 9, 3)
+    table = pd.DataFrame(random.poisson(means, (800, 6)), columns=list("abcdef")).assign(sum=lambda t: t.a + t.b)
+    return pd.concat([table, table[:400]], ignore_index=True)
+
+
+def kinds_and_columns(told):
+    return [(one.kind, one.columns, one.message if one.kind == "kinds" else "") for one in told.found]
+
+
+def test_a_run_is_judged_alike_when_it_is_made_and_when_something_is_dismissed_later(monkeypatch):
+    table, why = hidden_table(), {"repeated": "They are one another's twins."}
+    run, before = (
+        create_run(table, Settings(), name="later"),
+        create_run(table, Settings(), name="at once", dismissed=why),
+    )
+    assert [one.kind for one in artefacts.of(run).found] == ["relation", "repeated"]
+    artefacts.dismiss(run, why)
+    assert kinds_and_columns(artefacts.of(run)) == kinds_and_columns(artefacts.of(before))
+    assert [(one.kind, one.columns) for one in artefacts.of(run).found[:3]] == [
+        ("relation", (6,)),
+        ("repeated", ()),
+        ("kinds", ()),
+    ]
+    assert (run.path / artefacts.FILE).read_text() == (before.path / artefacts.FILE).read_text()
+    monkeypatch.setattr(Run, "table", None)  # what was found is not looked for again
+    artefacts.dismiss(run, {"repeated": ""})
+    assert [one.kind for one in artefacts.of(run).standing] == ["relation", "repeated"]
+    artefacts.dismiss(run, why)
+    assert [one.kind for one in artefacts.of(run).standing] == ["relation", "kinds"]
+
+
+def test_a_reason_is_kept_while_nothing_hidden_is_looked_for(deep):
+    run = create_run(deep, Settings(), name="deep", dismissed={"depth": "One size.", "common": "One soil."})
+    told = artefacts.of(run)
+    assert list(told.dismissed) == ["depth", "common"]
+    artefacts.dismiss(run, {"depth": ""})
+    assert [one.kind for one in artefacts.of(run).found] == ["depth"] and not artefacts.of(run).dismissed
+    artefacts.dismiss(run, {"depth": "One size."})
+    assert artefacts.of(run) == told
+
+
+def test_what_an_older_version_did_not_look_for_is_looked_for(monkeypatch):
+    run = create_run(hidden_table(), Settings(), name="older", dismissed={"repeated": "They are twins."})
+    path, told = run.path / artefacts.FILE, artefacts.of(run)
+    older = json.loads(path.read_text())
+    beside = {"kind": "covariate", "message": "A column goes with all.", "advice": "Declare it."}
+    found = [{name: one[name] for name in ("kind", "message", "advice")} for one in older["found"]]
+    path.write_text(json.dumps({"found": [*found, beside], "dismissed": older["dismissed"]}))
+    now = artefacts.of(run)  # what was left aside is not in the run
+    assert [one.kind for one in now.found] == ["relation", "repeated", "kinds", "covariate"]
+    assert kinds_and_columns(now)[:3] == kinds_and_columns(told)[:3] and "hidden" in json.loads(path.read_text())
+
+
+def test_a_run_that_is_shown_to_read_is_looked_at_once(deep, monkeypatch):
+    run = create_run(deep, Settings(), name="deep")
+    (run.path / artefacts.FILE).unlink()
+    monkeypatch.setattr(Run, "is_read_only", True)
+    read = []
+    monkeypatch.setattr(artefacts, "looked_for", lambda *given: read.append(given) or looked_for(*given))
+    assert artefacts.of(run) == artefacts.of(Run(run.path)) and len(read) == 1
+    assert not (run.path / artefacts.FILE).exists()
 
 
 def test_only_what_was_found_can_be_dismissed(deep, small_table):
@@ -150,3 +230,10 @@ def test_only_what_was_found_can_be_dismissed(deep, small_table):
         assert not artefacts.of(run).dismissed
         with pytest.raises(InputError, match=f"no artefact 'near' to dismiss; {there}"):
             artefacts.dismiss(run, {"near": "a reason"})
+
+
+def test_the_kinds_of_a_million_rows_are_read_again(small_table):
+    run, kinds = create_run(small_table, Settings(), name="long"), AddKinds("AB" * 600_000)
+    told = origin.Origin(origin.FromFile("counts.csv"), (kinds,))
+    origin.write(run.path, told)
+    assert origin.of(run) == told

@@ -122,6 +122,7 @@ GRAPHS: Entries = {
 WHOLE: Entries = {
     "disco.table.quality.quality": quality.quality,
     "disco.hidden.artefacts.artefacts": hidden.artefacts,
+    "disco.hidden.artefacts.looked_for": hidden.looked_for,
     "disco.table.artefacts.plain_artefacts": artefacts.plain_artefacts,
     "disco.table.relations.relations": relations.relations,
     "disco.table.thinning.thinned": lambda table: thinning.thinned(table, 0.5),

@@ -20,7 +20,7 @@ from pages.shared.frame.names import plain, shown
 from pages.shared.frame.words import STAGES
 from pages.shared.table import computed
 from pages.shared.table.drafts import Draft, next_number, run_name
-from pages.shared.work import choices, machine, search_time
+from pages.shared.work import artefacts, choices, machine, search_time
 
 _MEASURING = "Measuring this machine's speed (a few seconds, once a week)"
 
@@ -75,6 +75,7 @@ def new_run(draft: Draft, name: str = "", device: str = "auto") -> runs.Run:
         roles=draft.roles.needed(),
         aside=draft.table.iloc[:, aside],
         dismissed=draft.dismissed,
+        spoilt=artefacts.found(draft),
         origin=draft.made({*draft.columns, *draft.beside, *aside}),
     )
 
