@@ -24,6 +24,7 @@ from disco.runs import Run, stamps
 from disco.runs.origin import FromFile, Origin
 from disco.settings import Settings
 from disco.table.cells import names_of
+from disco.table.codes import coded_rows
 from disco.table.counts import problems
 from disco.table.edits import AsNumbers, Edit, LeaveOut, RowNames, Transpose, applied, choice, positions
 from disco.table.formats.reading import Reading
@@ -242,7 +243,8 @@ def read_part(path: Path, arguments: argparse.Namespace) -> Part:
     roles = given_roles(arguments, names_of(table), categories)
     chosen = _chosen(table, arguments, roles)
     left_out = next((edit.rows for edit in edits if isinstance(edit, LeaveOut)), ())
-    for is_asked, found in ((arguments.complete_rows, _incomplete), (arguments.unique_rows, _copies)):
+    asked = arguments.complete_rows, arguments.without_codes, arguments.unique_rows
+    for is_asked, found in zip(asked, (_incomplete, _coded, _copies), strict=True):
         if is_asked and (more := found(chosen, roles, left_out)):
             left_out = with_more(left_out, len(chosen), positions(more, len(chosen)))
             chosen, edits = applied(chosen, (LeaveOut(more),)), (*edits, LeaveOut(more))
@@ -339,6 +341,16 @@ def _incomplete(table: pd.DataFrame, roles: Roles | None, left_out: Stretches) -
         numbers = row_numbers(len(table), left_out)[bad]
         say(f"Left out {count} with cells that are {what}: {in_words(stretches(numbers))}.", to=sys.stderr)
     return stretches(np.flatnonzero(bad) + 1)
+
+
+def _coded(table: pd.DataFrame, roles: Roles | None, left_out: Stretches) -> Stretches:
+    """The rows with a number that stands for a missing value; says how many."""
+    counts = table if roles is None else roles.counts(table)
+    numbers = counts.loc[:, [pd.api.types.is_integer_dtype(kind) for kind in counts.dtypes]]
+    rows = coded_rows(numbers.to_numpy())
+    if len(rows):
+        say(f"Left out {how_many(len(rows), 'row')} with a number that may stand for a missing value.", to=sys.stderr)
+    return stretches(rows + 1)
 
 
 def _copies(table: pd.DataFrame, roles: Roles | None, left_out: Stretches) -> Stretches:

@@ -33,6 +33,7 @@ def table(command: argparse.ArgumentParser, when: str = "") -> None:
         "--complete-rows", action="store_true", help=f"{when}leave out rows with a cell that is not a count"
     )
     command.add_argument("--unique-rows", action="store_true", help=f"{when}leave out rows whose counts repeat a row")
+    command.add_argument("--without-codes", action="store_true", help=f"{when}leave out rows with a code such as 99")
     command.add_argument("--leave-out-rows", metavar="3,17-19", help=f"{when}leave out these rows, counted from 1")
     command.add_argument("--as-numbers", metavar="A,B", help=f"{when}read numbers that these columns store as text")
 

@@ -30,7 +30,7 @@ from disco.progress import SILENT, Callback, Reporter
 from disco.table import row_findings
 from disco.table.adjusted import freed
 from disco.table.adjustment import CONTINUOUS, Adjustment
-from disco.table.codes import Code, codes
+from disco.table.codes import Code, coded_rows, codes
 from disco.table.depth import depth
 from disco.table.finding import Finding, without
 from disco.table.guesses import Guess, guesses
@@ -128,7 +128,7 @@ def _checks(given: Prepared, aside: pd.DataFrame, reporter: Reporter) -> dict[st
 
     return {
         "relation": lambda: of_relations(names, exact),
-        "code": lambda: _of_codes(names, codes(values)),
+        "code": lambda: _of_codes(names, codes(values), len(coded_rows(values))),
         "repeated": repeated,
         "serial": serial,
         "depth": deep,
@@ -168,10 +168,9 @@ def of_relations(names: Sequence[str], exact: Sequence[Relation]) -> Iterator[Fi
         yield Finding("relation", f"{exact[0].sentence}{others}", advice, out, flag=flag)
 
 
-def _of_codes(names: Sequence[str], found: Sequence[Code]) -> Iterator[Finding]:
+def _of_codes(names: Sequence[str], found: Sequence[Code], rows: int) -> Iterator[Finding]:
     """The finding of numbers that stand for a missing value; none without."""
     if found:
-        rows = np.unique(np.concatenate([one.rows for one in found]))
         most = max(found, key=lambda one: len(one.rows))
         also = f", and {how_many(len(found) - 1, 'more column')} like it" if len(found) > 1 else ""
         yield Finding(
@@ -179,8 +178,7 @@ def _of_codes(names: Sequence[str], found: Sequence[Code]) -> Iterator[Finding]:
             f'"{names[most.column]}" is {listed(list(map(str, most.codes)), _NAMED)} in '
             f"{how_many(len(most.rows), 'row')}, and at most {most.largest:,} in all others{also}.",
             "Such a number may stand for a missing value, and as a count it joins columns and turns directions: "
-            f"leave out the {how_many(len(rows), 'row')} with one.",
-            rows=tuple((rows + 1).tolist()),
+            f"leave out the {how_many(rows, 'row')} with one.",
             flag=CODES_OUT,
         )
 

@@ -29,6 +29,11 @@ class Code(NamedTuple):
     largest: int
 
 
+def coded_rows(values: np.ndarray) -> np.ndarray:
+    """The rows of counts, (rows, columns), that have a code, by position."""
+    return np.unique(np.concatenate([np.arange(0), *(one.rows for one in codes(values))]))
+
+
 def codes(values: np.ndarray) -> list[Code]:
     """The columns of counts, (rows, columns), that have codes."""
     found = []

@@ -8,6 +8,7 @@ import streamlit as st
 from disco.hidden.adjusting import ROLE
 from disco.table.artefacts import COMMON, READINGS
 from disco.table.cells import names_of
+from disco.table.codes import coded_rows
 from disco.table.edits import AddKinds
 from disco.table.finding import Finding
 from disco.table.roles import RATIOS, TOTAL, Roles
@@ -57,9 +58,12 @@ def _cure(draft: Draft, one: Finding) -> None:
         label, act = _declared(one.roles), partial(_declare, one.roles)
     elif one.kinds:
         label, act = "Adjust for the kinds of rows", partial(_adjust_for_kinds, draft, one.kinds)
-    elif one.kind == "repeated" and one.flag:
-        rows = np.flatnonzero(draft.table.iloc[:, list(draft.columns)].duplicated())
-        label, act = "Keep each row once", partial(_keep_once, rows)
+    elif one.kind in ("code", "repeated") and one.flag:
+        counts = draft.table.iloc[:, list(draft.columns)]
+        is_code = one.kind == "code"
+        rows = coded_rows(counts.to_numpy()) if is_code else np.flatnonzero(counts.duplicated())
+        label = f"Leave out {how_many(len(rows), 'row')}" if is_code else "Keep each row once"
+        act = partial(_leave_out, rows, "have such a number" if is_code else "repeat an earlier one")
         is_recorded = len(with_more(draft.rows_left_out, len(draft.table), rows)) <= MOST_STRETCHES
         why_not = None if is_recorded else _TOO_MANY
     elif one.aside:
@@ -91,8 +95,8 @@ def _adjust_for_kinds(draft: Draft, kinds: str) -> None:
     columns.taken_anew()
 
 
-def _keep_once(rows: np.ndarray) -> None:
-    session.draft.leave_out_rows(rows, f"{how_many(len(rows), 'row')} left out that repeat an earlier one.")
+def _leave_out(rows: np.ndarray, why: str) -> None:
+    session.draft.leave_out_rows(rows, f"{how_many(len(rows), 'row')} left out that {why}.")
 
 
 def _adjust(draft: Draft, one: Finding) -> None:

@@ -119,6 +119,10 @@ def test_copies_of_rows_are_left_out_whatever_the_other_columns_say(world, capsy
     counts = part.table[["a", "b", "c"]]
     assert not counts.duplicated().any() and len(counts) == 90 - sum(b - a + 1 for a, b in part.rows_left_out)
     assert "whose counts are those of an earlier row" in capsys.readouterr().err
+    table.loc[[4, 5], "b"] = 999
+    table.to_csv(folder / "t.csv", index=False)
+    part = choices.read_part(folder / "t.csv", parse(["check", "t.csv", "--columns", "a,b,c", "--without-codes"]))
+    assert part.rows_left_out == ((5, 6),) and part.table["b"].max() < 999
 
 
 FLAGS = "--covariates site,month=categorical,age --exposure hours --group who --ignore id".split()

@@ -285,6 +285,16 @@ def test_repeated_rows_are_kept_once_with_one_click():
     assert "120 rows left out that repeat an earlier one" in texts(at) and "exact copy" not in texts(at)
 
 
+def test_rows_with_a_code_for_missing_values_are_left_out_with_one_click():
+    table = pd.DataFrame(np.random.default_rng(0).poisson(5, (200, 6))).add_prefix("x")
+    table.loc[[3, 50, 51], "x2"] = 99
+    at = drafted("data", table)
+    assert '"x2" is 99 in 3 rows' in texts(at).replace("\\", "")
+    press(at, "Leave out 3 rows")
+    assert len(draft_of(at).table) == 197 and draft_of(at).table.to_numpy().max() < 99
+    assert "3 rows left out that have such a number" in texts(at) and "is 99 in" not in texts(at)
+
+
 def test_rows_kept_by_their_total_can_only_be_dismissed():
     table = pd.DataFrame(np.random.default_rng(0).poisson(0.5, (2000, 8))).add_prefix("x")
     at = drafted("data", table[table.sum(axis=1) >= 3].reset_index(drop=True))
