@@ -291,7 +291,7 @@ def test_a_fit_is_the_same_to_the_last_bit(cluster):
     for name in ("edges_", "ccs_", "ocs_", "criteria_"):
         pd.testing.assert_frame_equal(getattr(there, name), getattr(here, name), check_exact=True)
     assert all(map(torch.equal, there.fitted_.tensors().values(), here.fitted_.tensors().values()))
-    assert {event.stage for event in seen} == {"joint", "projection", "ordering", "parents"}
+    assert {event.stage for event in seen} == {"artefacts", "joint", "projection", "ordering", "parents"}
     assert sum(event.train is not None for event in seen) >= 4
 
 
