@@ -85,7 +85,7 @@ class DISCO:
             knowledge: rules that order and edges obey.
             callback: receives every `Event`; returning False stops the fit.
             checkpoint: a file that keeps the state of an unfinished fit; the fit resumes from it if it exists.
-            dismissed: kinds of artefacts (`disco.hidden.artefacts`) not to look for.
+            dismissed: kinds of artefacts (`disco.hidden.artefacts`) that are none in this table.
 
         Raises:
             InputError: the table, a role, a setting or the knowledge cannot be used, training diverged, or the fit

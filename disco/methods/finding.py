@@ -77,7 +77,7 @@ def find(
         roles: roles of the columns that are not counts; a method that cannot use them says so in its notes.
         knowledge: rules on order and edges; likewise.
         callback: receives the events; returning False stops.
-        dismissed: kinds of artefacts (`disco.hidden.artefacts`) not to look for; the notes name those of a table of
+        dismissed: kinds of artefacts (`disco.hidden.artefacts`) that are none; the notes name those of a table of
             counts.
 
     Raises:

@@ -80,7 +80,8 @@ def refine(
         knowledge: rules that every order and graph obeys, including those on drawn rows.
         callback: receives the events, and stops by returning False.
         memory: a file for finished searches, so that the same call continues after an interruption.
-        dismissed: kinds of artefacts (`disco.hidden.artefacts`) not to look for; any other leaves directions undecided.
+        dismissed: kinds of artefacts (`disco.hidden.artefacts`) that are none in this table; any other one leaves
+            directions undecided.
 
     Raises:
         InputError: an argument cannot be used, the order or the edges have other columns than the table, or it needs
