@@ -29,6 +29,7 @@ from disco.methods import METHODS, options_of
 from disco.metrics import evaluate
 from disco.metrics.edges import read as read_edges
 from disco.metrics.interventions import cycle
+from disco.runs import artefacts
 from disco.runs.folder import Run
 from disco.schema import COMPARED_EDGES, COMPARED_ORDER, COMPARED_SCORES, damaged, read
 from disco.schema import record as read_as
@@ -41,6 +42,9 @@ WHOLE = ("edges", "undirected", "shd", "class_shd")  # columns of the table with
 _REMEDY = "run the method again"
 _LIMIT = between(1, 1e6)
 _MOST_NOTES, _LONGEST_TEXT = 100, 2000
+_BY_CLASS = (
+    "Its directions are those of the model class; the run decides none, since something in its table creates edges."
+)
 
 
 @dataclass(frozen=True)
@@ -185,7 +189,9 @@ def read_one(run: Run, name: str) -> Ended:
     except (OSError, ValueError) as reason:
         raise damaged(path, str(reason).rstrip("."), _REMEDY) from None
     error = printable(head.error, _LONGEST_TEXT)
-    notes = tuple(printable(note, _LONGEST_TEXT) for note in head.notes[:_MOST_NOTES])
+    notes = tuple(printable(note, _LONGEST_TEXT) for note in head.notes[:_MOST_NOTES] if note != _BY_CLASS)
+    if METHODS[name].changes.get("by") == "likelihood" and artefacts.of(run).standing:
+        notes = (_BY_CLASS, *notes)
     ended = Ended(name, head.state, head.options, head.seconds, head.limit, error, notes)
     if head.state != "done":
         return ended

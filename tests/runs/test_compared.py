@@ -11,7 +11,7 @@ from made_up import finished_run
 from disco.errors import InputError
 from disco.files import read_frame, write_bytes
 from disco.found import Found
-from disco.runs import Run, compared
+from disco.runs import Run, artefacts, compared
 from disco.runs.compared import Asked, Ended, read_all, read_one, read_scores, save, table
 
 NODES = ["x1", "x2", "x3", "x4"]
@@ -52,6 +52,17 @@ def test_a_failure_leaves_an_earlier_result_with_a_word_on_it():
     assert read_one(run, "sort-excess").state == "failed"
     kept(run, order=None)
     assert read_one(run, "sort-mean").error == ""
+
+
+def test_directions_that_the_run_withholds_are_said_to_be_those_of_the_class():
+    """As long as an artefact stands, and once in the notes however often a result is kept again."""
+    table = pd.DataFrame(np.random.default_rng(0).poisson(3.0, (60, 4)), columns=NODES)
+    run = kept(kept(finished_run(4, table=table.assign(x4=table["x1"] + table["x2"]))), "refined")
+    save(run, Ended("refined", "failed", {}, 2.0, 600.0, "It failed."))
+    assert read_one(run, "sort-mean").notes == ("A note.",)
+    assert len(read_one(run, "refined").notes) == 2 and read_one(run, "refined").notes[1] == "A note."
+    artefacts.dismiss(run, dict.fromkeys([one.kind for one in artefacts.of(run).found], "it is meant"))
+    assert read_one(run, "refined").notes == ("A note.",)
 
 
 @pytest.mark.parametrize("place", ["compare", "compare/sort-mean", "compare/sort-mean/log.txt"])
