@@ -43,13 +43,13 @@ def equivalence_class(pairs: Pairs) -> dict[frozenset[str], Mark]:
     """
     graph = nx.DiGraph(pairs)
     if nx.is_directed_acyclic_graph(graph):
-        fixed = _compelled(graph)
+        fixed = compelled_edges(graph)
     else:
         fixed = {(u, v) for u, v in graph.edges if not graph.has_edge(v, u)}
     return {frozenset(pair): None for pair in pairs} | {frozenset(pair): pair for pair in fixed}
 
 
-def _compelled(graph: nx.DiGraph) -> set[tuple[str, str]]:
+def compelled_edges(graph: nx.DiGraph) -> set[tuple[str, str]]:
     """The edges of a DAG that have the same direction in its whole class (Chickering, 1995).
 
     Along an order, with x the last parent of y: all edges into y are compelled if y lacks a parent of x whose edge into

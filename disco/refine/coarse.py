@@ -17,7 +17,7 @@ from disco.knowledge import Resolved
 from disco.linear.noisy import Noisy
 from disco.linear.search import Graph, along
 from disco.progress import Reporter
-from disco.refine.turned import reversed_orders, wider_orders
+from disco.refine.turned import Turned
 
 Edge = tuple[int, int]  # (parent, child)
 _FAR = 30.0  # nats by which a graph leads over readings if single directions are not compared
@@ -48,13 +48,13 @@ def coarse_leads(
         graph = along(model, rules.sorted(graph.order.tolist()))
     if ahead - (copula.nats(graph) - level) > _FAR:
         return {}
-    begun, joined = graph.order.tolist(), _joined(graph)
+    joined = _joined(graph)
+    turned = Turned(graph.order.tolist(), joined, rules)
     found = dict[Edge, float]()
     for edge in edges:
         rivals = [graph]
         if joined.has_edge(*edge):
-            turned = (*reversed_orders(begun, joined, edge, rules), *wider_orders(begun, joined, edge, rules))
-            rivals = [along(model, rival) for rival in turned]
+            rivals = [along(model, rival) for rival in (*turned.near(edge), *turned.wider(edge))]
         found[edge] = ahead - max(copula.nats(rival) - level for rival in rivals)
     return found
 

@@ -23,7 +23,7 @@ certain, half of the directions with 5 nats of evidence are wrong (`benchmarks/d
 - less than a tenth of all nodes are poorly fitted: their misfit is 3 nats or more, and at least a tenth of the evidence
   for the directions of their edges, so that the same misfit per row counts the same with any number of rows;
 - no search that ended near the best score has the edge reversed;
-- if all this holds, the *robust evidence* reaches half of the bound and 1 % of the edge gain: the graph's lead over all
+- if all this holds, the *robust evidence* reaches 80 % of the bound and 1 % of the edge gain: the graph's lead over all
   rivals in which the edge is reversed and every node may have another class of distribution (`disco.refine.rivals`).
   Evidence of less than this share rests on details of distributions that no class has right, with any number of rows.
 

@@ -28,7 +28,7 @@ from disco.refine.directions import Known
 from disco.refine.limits import BOUND
 from disco.refine.orientations import Class
 from disco.refine.result import Refined
-from disco.refine.turned import reversed_orders
+from disco.refine.turned import Turned
 from disco.table.interventions import MARGIN
 from disco.table.prepared import Prepared
 
@@ -110,12 +110,12 @@ class Left:
         The edges point along the order with the child before the parent (`disco.refine.turned`); the weight is
         exp(−Δ), with Δ the direction evidence that counts (`_lost`), nats.
         """
-        graph, found = nx.DiGraph(self.pairs), list[tuple[Children, float]]()
+        orders, found = Turned(self._order, nx.DiGraph(self.pairs), self._rules), list[tuple[Children, float]]()
         turned = [one for one in self.open if self._lost[one] < math.inf]
         turned = sorted(turned, key=self._lost.__getitem__)[:_MOST_REVERSED]
         for one in reporter.each("reversed", turned, "edge"):
             weight = math.exp(-self._lost[one])
-            for order in reversed_orders(self._order, graph, self.pairs[one], self._rules):
+            for order in orders.near(self.pairs[one]):
                 if (along := self._along(order)) is not None:
                     found.append((along, weight))
         return found

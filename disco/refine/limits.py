@@ -10,8 +10,8 @@ MOST_MISFIT = 0.1  # if this share of the nodes is poorly fitted, no direction i
 AGAINST = 1.0  # nats of linear evidence against a direction that may be due to chance
 AGAINST_SHARE = 0.1  # of the direction evidence; as much more may be against it with linear effects
 SURER = 2.0  # multiple of the bound that the gain of an edge must reach before its direction is decided
-HALF = 0.5  # share of the bound by which a graph must lead over rivals of other classes
-COARSE = 0.5  # multiple of the bound; as much further over coarse readings, whose likelihood is approximate
+LEAD = 0.8  # share of the bound by which a graph must lead over rivals of other classes
+COARSE = 0.2  # of the bound; as much further over coarse readings, whose likelihood is approximate
 PART = 0.01  # of the gain, by which it must lead too: the shapes of distributions differ by as much from any class
 FEW = 3  # with at most this many levels, the class fits a node in any case
 TIMES = 3.0  # multiple of its nodes' misfit that a direction's evidence must exceed
@@ -33,4 +33,4 @@ def least_lead(bound: float, gain: float, rows: int) -> float:
         gain: of the edge, in all rows.
         rows: their number.
     """
-    return max(HALF * bound, PART * gain * min(1.0, MOST_ROWS / max(rows, 1)))
+    return max(LEAD * bound, PART * gain * min(1.0, MOST_ROWS / max(rows, 1)))

@@ -13,7 +13,7 @@ import networkx as nx
 import numpy as np
 
 from disco.refine.scores import Scores, resolve
-from disco.refine.turned import reversed_orders
+from disco.refine.turned import Turned
 from disco.refine.walks import Allowed, Parents, Walk, together
 
 
@@ -49,12 +49,12 @@ def reversals(
         only: the edges (parent, child) to reverse; None for all.
     """
     graph = nx.DiGraph((parent, child) for child, nodes in enumerate(parents) for parent in nodes)
-    places = Places(scores, order)
+    places, orders = Places(scores, order), Turned(order, graph, scores.rules)
     now = resolve([(scores, scores.walk(node, places.allowed[node], parents[node])) for node in range(len(parents))])
 
     def best(edge: tuple[int, int]) -> Walk[Reversal]:
         found = []
-        for changed in [places.changed(other) for other in reversed_orders(order, graph, edge, scores.rules)]:
+        for changed in [places.changed(other) for other in orders.near(edge)]:
             fits = yield from together([scores.walk(*one, now[one[0]].parents) for one in changed.items()])
             lost, here, there = 0.0, {}, {}
             for node, fitted in zip(changed, fits, strict=True):

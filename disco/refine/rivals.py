@@ -25,7 +25,7 @@ from disco.refine.coarse import coarse_leads
 from disco.refine.reversal import Places
 from disco.refine.scores import FAILED, NodeFit, Scores, resolve
 from disco.refine.screen import correlations
-from disco.refine.turned import reversed_orders, reversed_together, wider_orders
+from disco.refine.turned import Turned
 from disco.refine.walks import Allowed, Parents
 
 Edge = tuple[int, int]  # (parent, child)
@@ -137,16 +137,16 @@ def leads(
         allowance: nats that do not count as a lead over coarse readings, whose likelihood is approximate.
     """
     graph = nx.DiGraph((parent, child) for child, nodes in enumerate(parents) for parent in nodes)
-    comparing, rules = _Comparing(classes, order, least), classes.glm.rules
-    comparing.add((edge, rival) for edge in least for rival in reversed_orders(order, graph, edge, rules))
+    comparing, orders = _Comparing(classes, order, least), Turned(order, graph, classes.glm.rules)
+    comparing.add((edge, rival) for edge in least for rival in orders.near(edge))
     close = [edge for edge in comparing.open if comparing.leads[edge] < _FAR]
-    comparing.add((edge, rival) for edge in close for rival in wider_orders(order, graph, edge, rules))
+    comparing.add((edge, rival) for edge in close for rival in orders.wider(edge))
     if comparing.open:
         _compare_copulas(comparing, classes, order, allowance)
     while True:
         still = comparing.open
         undecided = {*graph.edges} - {*still} - {*fixed}
-        turned = [(edge, reversed_together(order, graph, edge, undecided, rules)) for edge in still]
+        turned = [(edge, orders.together(edge, undecided)) for edge in still]
         comparing.add((edge, rival) for edge, rival in turned if rival is not None)
         if len(comparing.open) == len(still):
             return comparing.leads
@@ -172,11 +172,12 @@ def _of_normal_scores(
     In a Gaussian copula, no order near a graph of the GLM need be as good as this one.
     """
     graph, place = classes.normal_graph(order), {node: at for at, node in enumerate(order)}
+    orders = Turned(order, graph, classes.glm.rules)
     for edge in edges:
         if place[edge[1]] < place[edge[0]]:
             yield edge, order
         elif graph.has_edge(*edge):
-            yield from ((edge, rival) for rival in reversed_orders(order, graph, edge, classes.glm.rules))
+            yield from ((edge, rival) for rival in orders.near(edge))
 
 
 class _Comparing:

@@ -1,9 +1,12 @@
 """Orders with an edge's child before its parent.
 
-Such an order is built in two ways. Either the child moves up before the parent, together with those of its ancestors in
-between that do not descend from the parent. Or, if another directed path joins the two, the parent moves down after the
-child, together with those of its descendants in between that are not ancestors of the child. Nodes on such a path stay,
-and lose a parent or a child that the order no longer allows.
+A *near* order is built in two ways. Either the child moves up before the parent, together with those of its ancestors
+in between that do not descend from the parent. Or, if another directed path joins the two, the parent moves down after
+the child, together with those of its descendants in between that are not ancestors of the child. Nodes on such a path
+stay, and lose a parent or a child that the order no longer allows.
+
+If a graph of the same Markov equivalence class has the edge reversed, its order is a third one: the rows speak against
+one reversed edge of a chain in any model, since it makes a collider, and say little of the whole chain reversed.
 
 Wider orders reverse more than the edge, as a table of another class may require: the parent comes after all its
 children, or the child before all its parents; or the edge is reversed together with all edges above its parent whose
@@ -13,85 +16,106 @@ With knowledge, the orders obey it, unless it allows only the edge's own directi
 """
 
 from collections.abc import Collection, Iterator, Sequence
+from functools import cached_property
 
 import networkx as nx
 
 from disco.knowledge import Resolved
+from disco.metrics.classes import compelled_edges
+
+Edge = tuple[int, int]  # (parent, child)
 
 
-def reversed_orders(
-    order: Sequence[int], graph: nx.DiGraph, edge: tuple[int, int], rules: Resolved | None = None
-) -> Iterator[list[int]]:
-    """The one or two orders with an edge's child before its parent.
+class Turned:
+    """Orders that reverse edges of a graph.
 
     Args:
         order: all nodes, sources first.
         graph: a graph whose edges all agree with it.
-        edge: parent and child.
         rules: rules that the orders obey if possible.
     """
-    first, last = (order.index(node) for node in edge)
-    for other in _reversed(order, graph, edge):
-        if rules is not None and not rules.before[edge]:
-            other[first : last + 1] = rules.reversing(edge).sorted(other[first : last + 1])
-        yield other
 
+    def __init__(self, order: Sequence[int], graph: nx.DiGraph, rules: Resolved | None = None) -> None:
+        self._order, self._graph, self._rules = list(order), graph, rules
+        self._place = {node: at for at, node in enumerate(order)}
 
-def wider_orders(
-    order: Sequence[int], graph: nx.DiGraph, edge: tuple[int, int], rules: Resolved | None = None
-) -> Iterator[list[int]]:
-    """The orders with an edge's parent right after its last child, and with its child right before its first parent.
+    def near(self, edge: Edge) -> Iterator[list[int]]:
+        """The one to three orders with an edge's child before its parent that change little."""
+        first, last = (self._place[node] for node in edge)
+        for other in self._moved(edge):
+            yield [*other[:first], *self._obeying(other[first : last + 1], edge), *other[last + 1 :]]
+        if self._free.has_edge(*edge):
+            yield self._sorted(self._equivalent(edge), edge)
 
-    The arguments are those of `reversed_orders`; no rule fixes the edge's direction.
-    """
-    place = {node: at for at, node in enumerate(order)}
-    parent, child = edge
-    last, first = max(map(place.__getitem__, graph.succ[parent])), min(map(place.__getitem__, graph.pred[child]))
-    at, to = place[parent], place[child]
-    yield _obeying([*order[:at], *order[at + 1 : last + 1], parent, *order[last + 1 :]], edge, rules)
-    yield _obeying([*order[:first], child, *order[first:to], *order[to + 1 :]], edge, rules)
+    def wider(self, edge: Edge) -> Iterator[list[int]]:
+        """The orders with an edge's parent right after its last child, or its child right before its first parent."""
+        (parent, child), order, place = edge, self._order, self._place
+        last = max(map(place.__getitem__, self._graph.succ[parent]))
+        first = min(map(place.__getitem__, self._graph.pred[child]))
+        at, to = place[parent], place[child]
+        yield self._obeying([*order[:at], *order[at + 1 : last + 1], parent, *order[last + 1 :]], edge)
+        yield self._obeying([*order[:first], child, *order[first:to], *order[to + 1 :]], edge)
 
+    def together(self, edge: Edge, undecided: Collection[Edge]) -> list[int] | None:
+        """An order with an edge, all undecided edges above its parent and those from there to its child reversed.
 
-def reversed_together(
-    order: Sequence[int],
-    graph: nx.DiGraph,
-    edge: tuple[int, int],
-    undecided: Collection[tuple[int, int]],
-    rules: Resolved | None = None,
-) -> list[int] | None:
-    """An order of the graph with an edge and all undecided edges above its parent reversed.
+        None if there are no others, or the reversed edges close a cycle with the rest.
+        """
+        above = nx.ancestors(self._graph, edge[0]) | {edge[0]}
+        others = [pair for pair in undecided if pair[0] in above and pair[1] in {*above, edge[1]}]
+        turned = self._with_reversed([edge, *others])
+        return self._sorted(turned, edge) if others and nx.is_directed_acyclic_graph(turned) else None
 
-    None if there are none above, or the reversed edges close a cycle with the others.
-    """
-    above = nx.ancestors(graph, edge[0]) | {edge[0]}
-    others = [pair for pair in undecided if pair[1] in above]
-    if not others:
-        return None
-    turned = graph.copy()
-    turned.remove_edges_from([edge, *others])
-    turned.add_edges_from([(child, parent) for parent, child in (edge, *others)])
-    place = {node: at for at, node in enumerate(order)}
-    turned.add_nodes_from(order)
-    if not nx.is_directed_acyclic_graph(turned):
-        return None
-    return _obeying(list(nx.lexicographical_topological_sort(turned, key=place.__getitem__)), edge, rules)
+    def _moved(self, edge: Edge) -> Iterator[list[int]]:
+        """The order with the child and some ancestors moved up; and, with another path, the parent moved down."""
+        (parent, child), order = edge, self._order
+        start, end = self._place[parent], self._place[child]
+        between = order[start + 1 : end]
+        above, below = nx.ancestors(self._graph, child), nx.descendants(self._graph, parent)
+        rising = [node for node in between if node in above and node not in below]
+        staying = [node for node in between if node not in rising]
+        yield [*order[:start], *rising, child, parent, *staying, *order[end + 1 :]]
+        if above.isdisjoint(below):
+            return
+        falling = [node for node in between if node in below and node not in above]
+        staying = [node for node in between if node not in falling]
+        yield [*order[:start], *staying, child, parent, *falling, *order[end + 1 :]]
 
+    @cached_property
+    def _free(self) -> nx.Graph:
+        """The edges that point either way in the equivalence class; they join chordal graphs."""
+        compelled = compelled_edges(self._graph)
+        return nx.Graph(pair for pair in self._graph.edges if pair not in compelled)
 
-def _obeying(order: list[int], edge: tuple[int, int], rules: Resolved | None) -> list[int]:
-    """The nearest order that obeys the rules with an edge reversed."""
-    return order if rules is None else rules.reversing(edge).sorted(order)
+    def _equivalent(self, edge: Edge) -> nx.DiGraph:
+        """An equivalent graph with a free edge reversed.
 
+        Along a maximum cardinality search from its child, the free edges make no collider.
+        """
+        searched, rest = [edge[1]], nx.node_connected_component(self._free, edge[1]) - {edge[1]}
+        while rest:
+            seen = {*searched}
+            searched.append(max(rest, key=lambda node: (len(seen & {*self._free[node]}), -self._place[node])))
+            rest.remove(searched[-1])
+        along = {node: at for at, node in enumerate(searched)}
+        return self._with_reversed(
+            [pair for pair in self._graph.edges if along.get(pair[0], 0) > along.get(pair[1], 0)]
+        )
 
-def _reversed(order: Sequence[int], graph: nx.DiGraph, edge: tuple[int, int]) -> Iterator[list[int]]:
-    parent, child = edge
-    start, end = order.index(parent), order.index(child)
-    between = order[start + 1 : end]
-    above, below = nx.ancestors(graph, child), nx.descendants(graph, parent)
-    rising = [node for node in between if node in above and node not in below]
-    staying = [node for node in between if node not in rising]
-    yield [*order[:start], *rising, child, parent, *staying, *order[end + 1 :]]
-    if above.isdisjoint(below):
-        return
-    falling = [node for node in between if node in below and node not in above]
-    staying = [node for node in between if node not in falling]
-    yield [*order[:start], *staying, child, parent, *falling, *order[end + 1 :]]
+    def _with_reversed(self, edges: Collection[Edge]) -> nx.DiGraph:
+        """The graph with some edges reversed."""
+        turned = nx.DiGraph(self._graph)
+        turned.add_nodes_from(self._order)
+        turned.remove_edges_from(edges)
+        turned.add_edges_from((child, parent) for parent, child in edges)
+        return turned
+
+    def _sorted(self, graph: nx.DiGraph, edge: Edge) -> list[int]:
+        """The nearest order along a graph, which obeys the rules with an edge reversed."""
+        return self._obeying(list(nx.lexicographical_topological_sort(graph, key=self._place.__getitem__)), edge)
+
+    def _obeying(self, order: list[int], edge: Edge) -> list[int]:
+        """The nearest order that obeys the rules with an edge reversed, if they do not fix its direction."""
+        if self._rules is None or self._rules.before[edge]:
+            return order
+        return self._rules.reversing(edge).sorted(order)

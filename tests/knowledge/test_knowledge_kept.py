@@ -14,7 +14,7 @@ from knowledge_world import World, worlds
 from disco.parents import ocs, selectors
 from disco.refine import Choice, refine
 from disco.refine.moves import put_back
-from disco.refine.turned import reversed_orders
+from disco.refine.turned import Turned
 from disco.score.ordering import order_of, remove_sinks
 from disco.settings import Settings
 
@@ -96,8 +96,9 @@ def test_orders_that_evidence_and_moves_are_measured_by(world, seed):
     order, other = (rules.sorted(random.permutation(len(names))) for _ in range(2))
     along = [(parent, child) for at, parent in enumerate(order) for child in order[at + 1 :]]
     edges = [edge for edge in along if rules.of_edge(*edge) == "required" or random.random() < 0.4]
+    orders = Turned(order, nx.DiGraph(edges), rules)
     for parent, child in edges:
-        for turned in reversed_orders(order, nx.DiGraph(edges), (parent, child), rules):
+        for turned in orders.near((parent, child)):
             assert sorted(turned) == sorted(order) and turned.index(child) < turned.index(parent)
             if not rules.before[parent, child]:
                 assert world.broken([names[node] for node in turned], [], is_whole=False) == []

@@ -249,7 +249,7 @@ def test_the_strongest_edges_are_judged_and_told_first(known, monkeypatch):
     assert not first.decided and {*last.decided} == {*said.index[said["decided"]]}  # rivals need all edges
     assert said["decided"].any() and 4 < len(said)
     worst = [one.edges.pop("robust_nats") for one in (result, whole)]  # leads are of fits in a search
-    pd.testing.assert_frame_equal(result.edges, whole.edges, atol=1e-3)  # which is judged first hardly matters
+    pd.testing.assert_frame_equal(result.edges, whole.edges, atol=1e-2)  # which is judged first hardly matters
     pd.testing.assert_series_equal(*worst, atol=0.1)
     table = known.table.assign(copy=known.table.iloc[:, 0] + known.table.iloc[:, 1])  # an artefact: nothing is decided
     refine(table, QUICK, callback=seen.append)

@@ -16,7 +16,7 @@ from disco.refine.coarse import coarse_leads
 from disco.refine.evidence import in_classes
 from disco.refine.rivals import SeveralClasses, leads
 from disco.refine.scores import Scores
-from disco.refine.turned import reversed_together, wider_orders
+from disco.refine.turned import Turned
 from disco.simulate import Design, simulate
 
 ORDER, EDGES = list("abcde"), [("a", "c"), ("b", "c"), ("c", "d"), ("c", "e")]
@@ -39,18 +39,30 @@ def _scores(table):
 
 
 def test_wider_orders_put_the_parent_behind_its_children_or_the_child_before_its_parents():
-    assert [*wider_orders(ORDER, nx.DiGraph(EDGES), ("c", "d"))] == [list("abdec"), list("abdce")]
-    assert [*wider_orders(ORDER, nx.DiGraph(EDGES), ("a", "c"))] == [list("bcade"), list("cabde")]
+    orders = Turned(ORDER, nx.DiGraph(EDGES))
+    assert [*orders.wider(("c", "d"))] == [list("abdec"), list("abdce")]
+    assert [*orders.wider(("a", "c"))] == [list("bcade"), list("cabde")]
 
 
 def test_undecided_edges_above_the_parent_are_reversed_with_the_edge():
     graph = nx.DiGraph(EDGES)
-    assert reversed_together(ORDER, graph, ("c", "d"), [("c", "e")]) is None
-    assert reversed_together(ORDER, graph, ("c", "d"), [("a", "c")]) == list("bdcae")
-    assert reversed_together(ORDER, graph, ("c", "d"), [("a", "c"), ("b", "c")]) == list("dcabe")
+    orders = Turned(ORDER, graph)
+    assert orders.together(("c", "d"), [("c", "e")]) is None
+    assert orders.together(("c", "d"), [("a", "c")]) == list("bdcae")
+    assert orders.together(("c", "d"), [("a", "c"), ("b", "c")]) == list("dcabe")
     assert {*graph.edges} == {*EDGES}  # which is not changed
-    joined = nx.DiGraph([*EDGES, ("a", "d")])
-    assert reversed_together(ORDER, joined, ("c", "d"), [("a", "c")]) is None  # d → c → a → d is a cycle
+    joined = Turned(ORDER, nx.DiGraph([*EDGES, ("a", "d")]))
+    assert joined.together(("c", "d"), [("a", "c")]) is None  # d → c → a → d is a cycle
+    assert joined.together(("c", "d"), [("a", "c"), ("a", "d")]) == list("bdcae")
+
+
+def test_near_orders_reverse_a_chain_as_a_whole():
+    """Reversing its last edge alone makes a collider. In a graph with a collider, edges that it fixes stay alone."""
+    chain = Turned(list("abcd"), nx.DiGraph([("a", "b"), ("b", "c"), ("c", "d")]))
+    assert [*chain.near(("b", "c"))] == [list("acbd"), list("cbad")]
+    assert [*Turned(ORDER, nx.DiGraph(EDGES)).near(("c", "d"))] == [list("abdce")]
+    clique = Turned(list("abc"), nx.DiGraph([("a", "b"), ("a", "c"), ("b", "c")]))
+    assert [*clique.near(("b", "c"))][-1] == list("cab")
 
 
 def test_rival_orders_obey_the_rules():
@@ -58,7 +70,7 @@ def test_rival_orders_obey_the_rules():
     before[4, 3] = True
     rules = Resolved(np.zeros_like(before), np.zeros_like(before), before)
     graph = nx.DiGraph([(0, 2), (1, 2), (2, 3), (2, 4)])
-    for order in wider_orders([0, 1, 2, 4, 3], graph, (2, 3), rules):
+    for order in Turned([0, 1, 2, 4, 3], graph, rules).wider((2, 3)):
         assert order.index(4) < order.index(3) < order.index(2)
 
 
@@ -121,7 +133,7 @@ def test_a_reversible_pair_stays_open_however_many_rows():
 
 def test_what_was_decided_stays_decided_with_more_rows():
     sure = []
-    for rows in (1500, 6000, 24_000):
+    for rows in (2500, 12_000, 40_000):
         drawn = simulate(Design(nodes=8, k=2, rows=rows, family="nb-softplus", seed=6))
         edges = refine(drawn.table, QUICK).edges
         sure.append({(row.parent, row.child) for row in edges[edges["decided"]].itertuples()})

@@ -8,7 +8,7 @@ import pandas as pd
 from disco.graph import FREE
 from disco.parents.ocs import passes
 from disco.refine import Choice, Refined
-from disco.refine.limits import AGAINST, AGAINST_SHARE, FEW, HALF, MOST_MISFIT, PART, SURER, TIMES, least_lead
+from disco.refine.limits import AGAINST, AGAINST_SHARE, FEW, LEAD, MOST_MISFIT, PART, SURER, TIMES, least_lead
 from disco.refine.reasons import Reason, asked, but_known, is_of_kind, missed, reason
 from disco.runs import Run, stamps
 from disco.runs.refined import choice_of
@@ -53,7 +53,7 @@ def decided_means(bound: float) -> str:
         f"With every effect linear, at most {AGAINST:g} nat and a tenth of the evidence may be against it. It must "
         f"exceed {TIMES:g} times the misfit of its two nodes by {bound:g}. Both nodes need more than {FEW} levels, "
         f"less than {MOST_MISFIT:.0%} of all nodes may be poorly fitted, and no other search with as high a score may "
-        f"have reversed the edge. Then the graph must lead by {HALF * bound:g} nats, and {PART:.0%} of the evidence "
+        f"have reversed the edge. Then the graph must lead by {LEAD * bound:g} nats, and {PART:.0%} of the evidence "
         "for the link, over every rival in which the edge is reversed and nodes may have other kinds of distribution."
     )
 
