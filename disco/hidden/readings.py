@@ -17,7 +17,6 @@ import numpy as np
 
 from disco.hidden.columns import basis, explained, normal_scores
 from disco.linear.noisy import Noisy
-from disco.linear.search import Graph
 from disco.progress import SILENT, Reporter
 from disco.table.adjustment import Adjustment
 
@@ -73,12 +72,12 @@ def readings(values: np.ndarray, adjustment: Adjustment | None = None, reporter:
     seen = exact.best(orders, reporter)[0]
     best = of_rates.best([seen.order], reporter, most=seen.size.sum())[0]
     gain = of_rates.nats(best) - exact.nats(seen)
-    joined, left = _joined(seen), _joined(best)
-    edges, edges_left, nodes = int(joined.sum()) // 2, int(left.sum()) // 2, len(varied)
+    joined, left = ({frozenset(edge) for edge in one.edges} for one in (seen, best))
+    edges, edges_left, nodes = len(joined), len(left), len(varied)
     least = _GAIN_IF_DENSE if edges >= _DENSE * nodes * (nodes - 1) / 2 else _GAIN
     if edges_left > min(edges - _SAVED_EDGES, (1 - _SAVED) * edges) or gain < least:
         return None
-    gone = np.argwhere(np.triu(joined & ~left))
+    gone = sorted(sorted(pair) for pair in joined - left)
     return Readings(gain, edges, edges_left, tuple((int(varied[a]), int(varied[b])) for a, b in gone))
 
 
@@ -96,12 +95,3 @@ def _reliabilities(counts: np.ndarray, free: np.ndarray, random: np.random.Gener
         half = random.binomial(counts, 0.5)
         together += (_scores(half, free) * _scores(counts - half, free)).mean(0) / _HALVINGS
     return 2 * together / (1 + together)
-
-
-def _joined(graph: Graph) -> np.ndarray:
-    """Which pairs an edge joins, (d, d)."""
-    joined = np.zeros((len(graph.size),) * 2, dtype=bool)
-    for node, size in enumerate(graph.size.tolist()):
-        parents = graph.parents[node, :size]
-        joined[parents, node] = joined[node, parents] = True
-    return joined

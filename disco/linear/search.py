@@ -16,15 +16,14 @@ import numpy as np
 from disco.likelihood.cpu import in_order
 from disco.likelihood.products import copy
 from disco.linear.near import near
+from disco.linear.selection import MOST_PARENTS, gain_of, select
 from disco.progress import Reporter, Sketch
 
-_MOST_PARENTS = 32  # per node
 _MOST_SWEEPS = 50
 _RESTARTS = 24
 _PATIENCE = 8  # restarts in succession without a gain, after which no other follows
 _MOST_SELECTIONS = 400_000  # of parents; no restart begins after as many
 _LEAST_GAIN = 1e-3  # smallest gain of a move, nats
-_UNIQUE = 1e-6  # smallest share of a parent's variance that the other parents leave unexplained
 
 
 class Model(NamedTuple):
@@ -81,7 +80,7 @@ class Graph(NamedTuple):
     Attributes:
         order: nodes, sources first, (d,).
         score: every node's gain from its parents, nats, (d,).
-        parents: their columns, (d, _MOST_PARENTS), padded.
+        parents: their columns, (d, MOST_PARENTS), padded.
         size: number of these, (d,).
     """
 
@@ -89,6 +88,11 @@ class Graph(NamedTuple):
     score: np.ndarray
     parents: np.ndarray
     size: np.ndarray
+
+    @property
+    def edges(self) -> list[tuple[int, int]]:
+        """(parent, child) of every edge, where a node has one column."""
+        return [(int(parent), node) for node, size in enumerate(self.size) for parent in self.parents[node, :size]]
 
 
 def _padded(lists: Sequence[Sequence[int]]) -> np.ndarray:
@@ -170,7 +174,7 @@ class Searched(NamedTuple):
 def along(model: Model, order: Sequence[int] | np.ndarray) -> Graph:
     """The best graph in an order."""
     nodes = len(order)
-    graph = Graph(np.array(order), np.zeros(nodes), np.zeros((nodes, _MOST_PARENTS), int), np.zeros(nodes, int))
+    graph = Graph(np.array(order), np.zeros(nodes), np.zeros((nodes, MOST_PARENTS), int), np.zeros(nodes, int))
     _begin(model, graph)
     return graph
 
@@ -195,7 +199,7 @@ def _begin(model, graph):
         place[graph.order[i]] = i
     for node in graph.order:
         many = _before(model, place, node, -1, allowed)
-        graph.score[node], graph.size[node] = _select(model, node, allowed[:many], graph.parents[node], work)
+        graph.score[node], graph.size[node] = select(model, node, allowed[:many], graph.parents[node], work)
 
 
 @in_order
@@ -209,7 +213,7 @@ def _sweep(model, graph):
     most = model.candidates.shape[1] + 1
     around = np.empty(most, np.int64)
     score, size = np.zeros((3, most)), np.zeros((3, most), np.int64)
-    parents = np.zeros((3, most, _MOST_PARENTS), np.int64)
+    parents = np.zeros((3, most, MOST_PARENTS), np.int64)
     moved, made = False, 0
     for i in range(len(place)):
         place[graph.order[i]] = i
@@ -233,7 +237,7 @@ def _sweep(model, graph):
                     is_parent |= model.owner[own[i]] == node
                 is_known = is_before if kind == 0 else not is_parent
                 newcomer = node if kind == 0 else -1
-            if is_known or (newcomer >= 0 and _gain(model, one, own[: size[kind, at]], newcomer, work) <= 0):
+            if is_known or (newcomer >= 0 and gain_of(model, one, own[: size[kind, at]], newcomer, work) <= 0):
                 continue  # what was selected stays the best
             if kind == 2:
                 last = _allow_always(model, allowed)
@@ -243,7 +247,7 @@ def _sweep(model, graph):
                 last = _before(model, place, one, node, allowed)
                 if kind == 0:
                     last = _allow(model, node, allowed, last)
-            score[kind, at], size[kind, at] = _select(model, one, allowed[:last], own, work)
+            score[kind, at], size[kind, at] = select(model, one, allowed[:last], own, work)
             made += 1
         best = _best_place(score, many, now)
         if best != now:
@@ -260,10 +264,10 @@ def _sweep(model, graph):
 
 @in_order
 def _room(model):
-    """Arrays for the places of all nodes, for the nodes that may be parents, and for `_select` and `_gain`."""
+    """Arrays for the places of all nodes, for the nodes that may be parents, and for selections."""
     most = (model.candidates.shape[1] + 1) * model.columns.shape[1] + len(model.always)
-    columns = np.empty((most, _MOST_PARENTS)), np.empty((2, most)), np.empty(most, np.bool_)
-    factors = np.empty((2, _MOST_PARENTS, _MOST_PARENTS)), np.empty((2, _MOST_PARENTS))
+    columns = np.empty((most, MOST_PARENTS)), np.empty((2, most)), np.empty(most, np.bool_)
+    factors = np.empty((2, MOST_PARENTS, MOST_PARENTS)), np.empty((2, MOST_PARENTS))
     return np.empty(len(model.counts), np.int64), np.empty(most, np.int64), (columns, factors)
 
 
@@ -338,117 +342,3 @@ def _insert(order, place, node, last):
         order[last + 1] = node
     for i in range(min(first, last + 1), min(max(first, last + 1) + 1, len(order))):
         place[order[i]] = i
-
-
-@in_order
-def _gain(model, node, parents, newcomer, work):
-    """The gain of one more parent, by the best of its columns alone, nats."""
-    if len(parents) == _MOST_PARENTS:
-        return -np.inf
-    factor, along = work[1][0][0], work[1][1]
-    left = _factorise(model, node, parents, factor, along[0])
-    share = 0.0
-    for column in model.columns[newcomer]:
-        if column < 0:
-            continue
-        unique = 1.0
-        partial = model.correlations[column, model.own[node]]
-        for i in range(len(parents)):
-            total = model.correlations[column, parents[i]]
-            for j in range(i):
-                total -= factor[i, j] * along[1, j]
-            along[1, i] = total / factor[i, i]
-            unique -= along[1, i] ** 2
-            partial -= along[0, i] * along[1, i]
-        if unique >= _UNIQUE:
-            share = max(share, partial**2 / unique / left)
-    return _worth(model, share)
-
-
-@in_order
-def _worth(model, share):
-    """What a parent gains that explains a share of the remaining variance, nats."""
-    return -model.half * np.log1p(-min(share, 1 - 1e-10)) - model.cost
-
-
-@in_order
-def _factorise(model, node, parents, factor, along):
-    """Write the Cholesky factor L of the parents' correlations, and L⁻¹ times those with the node, into `along`.
-
-    Returns the share of the node's variance that its parents leave unexplained.
-    """
-    left = 1.0
-    for i in range(len(parents)):
-        for j in range(i + 1):
-            total = model.correlations[parents[i], parents[j]]
-            for k in range(j):
-                total -= factor[i, k] * factor[j, k]
-            factor[i, j] = np.sqrt(max(total, 1e-12)) if i == j else total / factor[j, j]
-        total = model.correlations[parents[i], model.own[node]]
-        for k in range(i):
-            total -= factor[i, k] * along[k]
-        along[i] = total / factor[i, i]
-        left -= along[i] ** 2
-    return max(left, 1e-10)
-
-
-@in_order
-def _select(model, node, allowed, parents, work):
-    """Select a node's parents: add the best until none has a gain, then remove the worst until each has one.
-
-    Writes them into `parents`; returns their score and number.
-    """
-    (spanned, left, is_in), _ = work
-    many, size, score, unexplained = len(allowed), 0, 0.0, 1.0
-    for i in range(many):
-        left[0, i], left[1, i], is_in[i] = 1.0, model.correlations[allowed[i], model.own[node]], False
-    while size < _MOST_PARENTS:
-        best, top = -1, 0.0
-        for i in range(many):
-            if not is_in[i] and left[0, i] > _UNIQUE and left[1, i] ** 2 / left[0, i] > top:
-                best, top = i, left[1, i] ** 2 / left[0, i]
-        if best < 0:
-            break
-        gain = _worth(model, top / unexplained)
-        if gain <= 0:
-            break
-        scale, with_node = 1 / np.sqrt(left[0, best]), left[1, best]
-        for i in range(many):
-            if not is_in[i]:
-                total = model.correlations[allowed[i], allowed[best]]
-                for k in range(size):
-                    total -= spanned[i, k] * spanned[best, k]
-                spanned[i, size] = total * scale
-                left[0, i] -= spanned[i, size] ** 2
-                left[1, i] -= spanned[i, size] * with_node * scale
-        is_in[best], parents[size] = True, allowed[best]
-        size, score, unexplained = size + 1, score + gain, max(unexplained - top, 1e-10)
-    return _without_worst(model, node, parents, size, score, work)
-
-
-@in_order
-def _without_worst(model, node, parents, size, score, work):
-    """Remove a node's parents that are not worth their cost, the worst first; returns their score and number."""
-    (factor, inverse), along = work[1]
-    while size > 1:
-        left = _factorise(model, node, parents[:size], factor, along[0])
-        worst, least = -1, 0.0
-        for j in range(size - 1, -1, -1):
-            # Column j of L⁻¹; the coefficient and its variance follow from it.
-            effect = variance = 0.0
-            for i in range(j, size):
-                total = 1.0 if i == j else 0.0
-                for k in range(j, i):
-                    total -= factor[i, k] * inverse[k, j]
-                inverse[i, j] = total / factor[i, i]
-                effect += inverse[i, j] * along[0, i]
-                variance += inverse[i, j] ** 2
-            lost = model.half * np.log1p(effect**2 / variance / left) - model.cost
-            if lost < least:
-                worst, least = j, lost
-        if worst < 0:
-            break
-        for j in range(worst, size - 1):
-            parents[j] = parents[j + 1]
-        size, score = size - 1, score - least
-    return score, size

@@ -15,7 +15,7 @@ import numpy as np
 
 from disco.knowledge import Resolved
 from disco.linear.noisy import Noisy
-from disco.linear.search import Graph, along
+from disco.linear.search import along
 from disco.progress import Reporter
 from disco.refine.turned import Turned
 
@@ -48,7 +48,7 @@ def coarse_leads(
         graph = along(model, rules.sorted(graph.order.tolist()))
     if ahead - (copula.nats(graph) - level) > _FAR:
         return {}
-    joined = _joined(graph)
+    joined = nx.DiGraph(graph.edges)
     turned = Turned(graph.order.tolist(), joined, rules)
     found = dict[Edge, float]()
     for edge in edges:
@@ -57,12 +57,3 @@ def coarse_leads(
             rivals = [along(model, rival) for rival in (*turned.near(edge), *turned.wider(edge))]
         found[edge] = ahead - max(copula.nats(rival) - level for rival in rivals)
     return found
-
-
-def _joined(graph: Graph) -> nx.DiGraph:
-    """The edges of a graph."""
-    joined = nx.DiGraph()
-    joined.add_nodes_from(graph.order.tolist())
-    for node, size in enumerate(graph.size.tolist()):
-        joined.add_edges_from((int(parent), node) for parent in graph.parents[node, :size])
-    return joined
