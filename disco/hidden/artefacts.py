@@ -230,7 +230,7 @@ def _of_common(given: Prepared, reporter: Reporter) -> Finding | None:
     left = f"{how_many(cause.edges_left, 'edge')} would be left of {cause.edges:,}"
     message = (
         f"{what} would explain what {how_many(len(names), 'column')} share, {listed(names, _NAMED)}: {left}, and the "
-        f"score rises by {cause.gain:.0f} nats."
+        f"score rises by {cause.gain:,.0f} nats."
     )
     if kind is not None:
         advice = "Adjust for the kinds, computed from these columns. A column that says what they are would be better."
@@ -252,7 +252,7 @@ def _of_readings(given: Prepared, reporter: Reporter) -> Finding | None:
     return Finding(
         READINGS,
         f"The counts look like readings of rates: without the counting noise, {how_many(found.edges_left, 'edge')} "
-        f"would be left of {found.edges:,}, and the score rises by {found.gain:.0f} nats.",
+        f"would be left of {found.edges:,}, and the score rises by {found.gain:,.0f} nats.",
         f"The noise alone may join {pairs}. Directions assume that counts are causes themselves: longer or deeper "
         "counts show rates more exactly.",
     )
