@@ -62,10 +62,11 @@ def _select(label: str, options: dict[str, str], now: str, key: str) -> str:
 
 def after_failure(name: str, data: bytes) -> dict[str, Any] | None:
     """The choices for a text file that could not be read; the new ones once the button is pressed."""
-    if not name.lower().endswith((".csv", ".tsv", ".txt")):
+    how = guessed(data, name)
+    if how is None:
         return None
     with st.expander("Read it differently", icon=":material/description:", expanded=True):
-        return form(guessed(data), [], f"reading_failed_{name}")
+        return form(how, [], f"reading_failed_{name}")
 
 
 def again(choices: dict[str, Any]) -> None:

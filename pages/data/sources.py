@@ -8,6 +8,7 @@ import streamlit as st
 from disco.errors import InputError
 from disco.runs.origin import FromDesign, FromLahman
 from disco.studies import lahman
+from disco.table.formats.limits import PACKINGS
 from disco.table.read import SUFFIXES, read_table
 from pages.data import rereading
 from pages.shared import session
@@ -16,7 +17,7 @@ from pages.shared.frame.names import plain
 from pages.shared.table.drafts import File
 
 _PROBLEM = "source_problem"
-_SUFFIXES = [suffix[1:] for suffix in SUFFIXES]
+_SUFFIXES = [suffix[1:] for suffix in (*SUFFIXES, *PACKINGS)]
 _COHORTS = ((2012, 2018), (2019, 2025))  # the paper's
 
 

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from disco.table.formats import parquet, text, workbook
 from disco.table.formats.encoding import EMPTY, Text
-from disco.table.formats.limits import MATRICES, TEXT, NotATable
+from disco.table.formats.limits import MATRICES, TABBED, TEXT, NotATable
 from disco.table.formats.pieces import Heard
 from disco.table.formats.plain import plain
 from disco.table.formats.reading import DETECTED, Reading
@@ -61,7 +61,7 @@ def parse(
 
         table = stata.read(data[:])
     else:
-        is_tabbed = suffix == ".tsv" and reading.separator is None
+        is_tabbed = suffix in TABBED and reading.separator is None
         table = text.read(data, replace(reading, separator="\t") if is_tabbed else reading, heard=heard)
     if not table.num_rows:
         raise NotATable(" has names but no rows: put the counts below the names.")
