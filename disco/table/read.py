@@ -94,7 +94,8 @@ def read_table(
         frame, facts, names = _frame(parts)
     except NotATable as reason:
         raise InputError(f"{name}{reason}") from None
-    frame.columns = [spreadsheets.plain(name) for name in names] if split(suffix)[0] in TEXT else names
+    is_text = facts.get(READING, {}).get("encoding") is not None
+    frame.columns = [spreadsheets.plain(name) for name in names] if is_text else names
     frame.attrs.update(facts)
     return frame
 

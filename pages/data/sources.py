@@ -17,7 +17,7 @@ from pages.shared.frame.names import plain
 from pages.shared.table.drafts import File
 
 _PROBLEM = "source_problem"
-_SUFFIXES = [suffix[1:] for suffix in (*SUFFIXES, *PACKINGS)]
+_SUFFIXES = [suffix[1:] for suffix in (*SUFFIXES, *PACKINGS, ".tgz")]
 _COHORTS = ((2012, 2018), (2019, 2025))  # the paper's
 
 
@@ -96,7 +96,8 @@ def _upload() -> None:
         on_change=_uploaded,
         help="One row per observation, one column per variable, names in the first row. Whole numbers from 0 up. "
         "CSV, TSV, XLSX, ODS, Parquet or Stata. Or cells and genes (you choose the genes next): h5ad, 10x .h5, or a "
-        "ZIP of matrix.mtx, features.tsv and barcodes.tsv. The file stays on this machine.",
+        "ZIP or tar of matrix.mtx, features.tsv and barcodes.tsv. Each also packed, as .csv.gz. The file stays on this "
+        "machine.",
     )
 
 

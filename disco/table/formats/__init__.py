@@ -12,15 +12,15 @@ from typing import BinaryIO
 
 import pyarrow as pa
 
-from disco.table.formats import parquet, text, workbook
+from disco.table.formats import archive, parquet, text, workbook
 from disco.table.formats.encoding import EMPTY, Text
-from disco.table.formats.limits import MATRICES, TABBED, TEXT, NotATable
+from disco.table.formats.limits import ARCHIVES, MATRICES, TABBED, TABLES, NotATable
 from disco.table.formats.pieces import Heard
 from disco.table.formats.plain import plain
 from disco.table.formats.reading import DETECTED, Reading
 
 _WORKBOOKS = (".xlsx", ".ods")
-SUFFIXES = (*TEXT, *_WORKBOOKS, ".parquet", ".dta", *MATRICES)
+SUFFIXES = (*TABLES, *ARCHIVES)
 
 
 def parse(
@@ -37,6 +37,9 @@ def parse(
     Raises:
         NotATable: it is empty, damaged or too large, or its format does not have the choices.
     """
+    if suffix in ARCHIVES:
+        file, suffix = archive.unwrapped(io.BytesIO(data) if isinstance(data, Text) else data, suffix)
+        data = file if suffix in MATRICES else file.read()
     if suffix in MATRICES:
         from disco.table.formats import single_cell  # h5py is slow to import
 

@@ -13,7 +13,7 @@ import resource
 import sys
 import time
 
-from disco.table.formats.limits import MATRICES, MEMORY_EXIT, UNREADABLE_EXIT, Limits, NotATable, limits_of, most_bytes
+from disco.table.formats.limits import MATRICES, MEMORY_EXIT, UNREADABLE_EXIT, Limits, NotATable, limits_of
 
 _UNPACKING = 0.3  # share of the time that a packed file takes
 
@@ -22,17 +22,16 @@ def main() -> int:
     """Read one file; returns the exit status."""
     suffix, size = sys.argv[1], os.fstat(sys.stdin.fileno()).st_size
     _limit(limits_of(suffix, size))
-    from disco.table.formats import Reading, packing, parse
+    from disco.table.formats import Reading, parse
+    from disco.table.formats.archive import unwrapped
     from disco.table.formats.passing import send, tell
 
-    out, file, done = sys.stdout.buffer, sys.stdin.buffer, 0.0
+    out, done = sys.stdout.buffer, 0.0
     try:
         reading = Reading(**json.loads(sys.argv[2] if len(sys.argv) > 2 else "{}"))
-        suffix, how = packing.split(suffix)
-        if how and size:
-            done, most = _UNPACKING, most_bytes(suffix)
-            file = packing.unpacked(file, how, size, most, lambda share: tell(share * _UNPACKING, out))
-            size = os.fstat(file.fileno()).st_size
+        file, inner = unwrapped(sys.stdin.buffer, suffix, lambda share: tell(share * _UNPACKING, out))
+        if inner != suffix:
+            suffix, size, done = inner, os.fstat(file.fileno()).st_size, _UNPACKING
             _limit(limits_of(suffix, size))
         if suffix in MATRICES:
             table = parse(file, suffix, reading)

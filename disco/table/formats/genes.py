@@ -10,7 +10,7 @@ from fnmatch import translate
 import numpy as np
 
 from disco.table.formats.limits import MOST_COLUMNS, NotATable, check_shape
-from disco.table.formats.matrix import Matrix, checked
+from disco.table.formats.matrix import Matrix
 from disco.table.formats.reading import USUAL_GENES, Reading
 
 _OVERDISPERSION = 100.0  # θ of the residuals, as in the article
@@ -120,7 +120,7 @@ def dense(matrix: Matrix, indices: np.ndarray) -> np.ndarray:
     column[indices] = np.arange(len(indices))
     for cells, genes, values in matrix.blocks():
         kept = column[genes] >= 0
-        table[cells[kept], column[genes[kept]]] = checked(values[kept])
+        table[cells[kept], column[genes[kept]]] = matrix.checked(cells[kept], genes[kept], values[kept])
     return table
 
 

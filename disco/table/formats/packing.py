@@ -16,6 +16,7 @@ from disco.table.formats.limits import PACKINGS, NotATable
 from disco.table.formats.pieces import Heard
 
 _SHORT = {".tgz": ".tar.gz", ".tbz2": ".tar.bz2", ".txz": ".tar.xz"}
+_WORDS = {".gz": "gzip", ".bz2": "bzip2", ".xz": "xz", ".zst": "Zstandard"}
 _BLOCK = 1 << 22  # bytes
 DAMAGED = (OSError, EOFError, ValueError, zlib.error, lzma.LZMAError, pa.ArrowException)
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
@@ -55,25 +56,36 @@ def unpacked(packed: BinaryIO, packing: str, size: int, most: int, heard: Heard)
     """
     target = tempfile.TemporaryFile()
     try:
-        stream = stream_of(packed, packing)
-        while block := stream.read(_BLOCK):
-            if target.tell() + len(block) > most:
-                raise NotATable(f" unpacks to more than {most / 1e6:,.0f} MB, the limit: give a smaller one.")
-            target.write(block)
-            heard(packed.tell() / size)
-        target.flush()
+        copy(stream_of(packed, packing), target, most, lambda: heard(packed.tell() / size))
     except DAMAGED as error:
         target.close()
-        raise NotATable(why(error, packing)) from None
-    target.seek(0)
+        if isinstance(error, EOFError) or "Truncated" in str(error):
+            raise NotATable(" is cut off: its packing has no end. Download or copy it again.") from None
+        damaged = f" cannot be unpacked as {_WORDS[packing]}: it is damaged, or its name should not end in {packing}."
+        raise NotATable(no_room(error) or damaged) from None
     return target
 
 
-def why(error: Exception, packing: str) -> str:
-    """Why a packed file cannot be unpacked, as the rest of a sentence."""
-    if getattr(error, "errno", None) in _NO_ROOM:
-        return f" needs more room to be unpacked than {tempfile.gettempdir()} has: free some, or set TMPDIR."
-    if isinstance(error, EOFError) or "Truncated" in str(error):
-        return " is cut off: its packing has no end. Download or copy it again."
-    name = {".gz": "gzip", ".bz2": "bzip2", ".xz": "xz", ".zst": "Zstandard"}[packing]
-    return f" cannot be unpacked as {name}: it is damaged, or its name should not end in {packing}."
+def copy(stream: IO[bytes], target: BinaryIO, most: int, step: Callable[[], None] = lambda: None) -> None:
+    """Copy a stream into a file, in pieces, and rewind the file; may raise any of `DAMAGED`.
+
+    Args:
+        most: bytes.
+        step: called after every piece.
+
+    Raises:
+        NotATable: there are more bytes.
+    """
+    while block := stream.read(_BLOCK):
+        if target.tell() + len(block) > most:
+            raise NotATable(f" unpacks to more than {most / 1e6:,.0f} MB, the limit: give a smaller one.")
+        target.write(block)
+        step()
+    target.seek(0)
+
+
+def no_room(error: Exception) -> str:
+    """That the disk is full, as the rest of a sentence; empty if the error says something else."""
+    if getattr(error, "errno", None) not in _NO_ROOM:
+        return ""
+    return f" needs more room to be unpacked than {tempfile.gettempdir()} has: free some, or set TMPDIR."

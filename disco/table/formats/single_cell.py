@@ -1,4 +1,4 @@
-"""Read a file of cells and genes: h5ad, 10x HDF5, or matrix.mtx in a ZIP. Chosen genes become columns, cells rows.
+"""Read a file of cells and genes: h5ad, 10x HDF5, or matrix.mtx in an archive. Chosen genes become columns, cells rows.
 
 Chosen columns of obs follow the genes.
 """
@@ -10,8 +10,8 @@ from typing import BinaryIO
 import h5py
 import pyarrow as pa
 
-from disco.table.formats import anndata, genes, hdf5, market, obs, tenx
-from disco.table.formats.limits import NotATable, check_shape
+from disco.table.formats import anndata, archive, genes, hdf5, market, obs, tenx
+from disco.table.formats.limits import ARCHIVES, NotATable, check_shape
 from disco.table.formats.matrix import Matrix, NotCounts
 from disco.table.formats.plain import ROW_NAMES, with_facts
 from disco.table.formats.reading import USUAL_GENES, Reading
@@ -23,16 +23,18 @@ def read(source: BinaryIO, suffix: str, reading: Reading) -> pa.Table:
     """The counts of the chosen genes and the chosen columns of obs, with the cells' names as row names.
 
     Args:
-        suffix: .zip for matrix.mtx; a file that ends in .h5 or .h5ad may have either layout.
+        suffix: of an archive for matrix.mtx; a file that ends in .h5 or .h5ad may have either layout.
 
     Raises:
         NotATable: it is damaged, too large, of an unknown layout, or holds no counts.
     """
-    if suffix == ".zip":
+    if suffix in ARCHIVES:
         if reading.layer is not None:
-            raise NotATable(" has one matrix, so no layer can be chosen.")
+            raise NotATable(" has no layers to choose from: only h5ad and 10x files have.")
         _check_no_obs(reading)
-        return _table(market.read(source), reading, "", [])
+        matrix, of_file, labels = market.read(archive.opened(source, suffix))
+        files = pa.DictionaryArray.from_arrays(pa.array(of_file, pa.int32()), pa.array(labels, pa.string()))
+        return _table(matrix, reading, "", [], {"file": files} if len(labels) > 1 else {})
     try:
         with hdf5.opened(source) as file:
             layout = _layout(file)
