@@ -82,8 +82,8 @@ HOSTILE = {
     "a hard link alone": (".tar", lambda: tarred({}, a=linked("a.csv", "a.csv", tarfile.LNKTYPE)), "holds no files."),
     "two tables": (
         ".zip",
-        lambda: zipped({"a.csv": CSV, "b.csv": CSV}),
-        "holds 2 tables: sample/a.csv, sample/b.csv. G",
+        lambda: zipped({"a.csv": CSV, "b.dta": CSV}),
+        "holds 2 tables: sample/a.csv, sample/b.dta. G",
     ),
     "an archive in it": (".zip", lambda: zipped({"a.zip": zipped({"a.csv": CSV})}), "holds no table: sample/a.zip. G"),
     "a password": (".zip", encrypted, ": sample/a.csv needs a password. Unpack it"),

@@ -9,14 +9,14 @@ import struct
 import tarfile
 import tempfile
 import zipfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import PurePosixPath
 from typing import IO, Any, BinaryIO, cast
 
 from disco.table.formats import packing
-from disco.table.formats.limits import ARCHIVES, MOST_MEMBERS, TABLES, NotATable, most_bytes
+from disco.table.formats.limits import ARCHIVES, MOST_MEMBERS, TABLES, TEXT, NotATable, most_bytes
 from disco.table.formats.pieces import Heard
 
 MATRIX = ".mtx"
@@ -101,7 +101,7 @@ def format_of(name: str) -> str:
 def unwrapped(source: BinaryIO, suffix: str, heard: Heard = lambda share: None) -> tuple[BinaryIO, str]:
     """A file without its packing, or the only table of an archive, and the ending that gives its format.
 
-    An archive with a matrix.mtx stays one.
+    An archive with a matrix.mtx, or with several files of text, stays one.
 
     Raises:
         NotATable: it is damaged, too large, or an archive without a table.
@@ -114,20 +114,39 @@ def unwrapped(source: BinaryIO, suffix: str, heard: Heard = lambda share: None) 
     if inner not in ARCHIVES or not size:
         return source, inner
     archive = opened(source, inner)
-    if any(format_of(name) == MATRIX for name in archive.members):
-        return source, inner
-    found = [name for name in archive.members if format_of(name) in TABLES]
-    found = [name for name in found if not _ASIDE.match(PurePosixPath(name).name)]
+    found = [] if has_matrix(archive.members) else tables(archive.members)
     if len(found) != 1:
-        raise NotATable(_not_one(found, list(archive.members)))
+        return source, inner
     return _extracted(archive, found[0]), format_of(found[0])
 
 
-def _not_one(tables: list[str], names: list[str]) -> str:
-    """Why an archive is not a table, as the rest of a sentence."""
+def has_matrix(names: Iterable[str]) -> bool:
+    """Whether a matrix.mtx is among some files."""
+    return any(format_of(name) == MATRIX for name in names)
+
+
+def tables(names: Iterable[str]) -> list[str]:
+    """The files that hold the table: one of any format, or several of text.
+
+    Raises:
+        NotATable: there are others.
+    """
+    names = sorted(names)
+    found = [name for name in names if format_of(name) in TABLES and not _ASIDE.match(PurePosixPath(name).name)]
+    if len(found) == 1 or (found and all(format_of(name) in TEXT for name in found)):
+        return found
+    raise NotATable(not_one(found, names))
+
+
+def not_one(tables: list[str], names: list[str]) -> str:
+    """Why files are not one table, as the rest of a sentence."""
     what = f"{len(tables):,} tables" if tables else "no table" if names else "no files"
     some = ", ".join(shown(name) for name in (tables or names)[:_MOST_NAMED])
-    return f" holds {what}{f': {some}' if some else ''}. Give one table, or the three files of a matrix.mtx."
+    some += " …" if len(tables or names) > _MOST_NAMED else ""
+    return (
+        f" holds {what}{f': {some}' if some else ''}. Give one table, several of the same form, or the three files of "
+        "a matrix.mtx."
+    )
 
 
 def _extracted(archive: Archive, name: str) -> BinaryIO:

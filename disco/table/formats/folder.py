@@ -13,6 +13,7 @@ from typing import BinaryIO
 
 from disco.files import open_regular
 from disco.table.formats import packing
+from disco.table.formats.archive import has_matrix, shown, tables
 from disco.table.formats.limits import MOST_BYTES_IN_PIECES, MOST_MEMBERS, NotATable
 
 _NEEDED = (
@@ -78,10 +79,10 @@ def matrices(names: Iterable[str]) -> tuple[list[Parts], list[str]]:
             label,
             file.prefix == "cells_x_genes",
         )
-        for file, label in zip(found, _labels(found), strict=True)
+        for file, label in zip(found, _apart([(*file.folder.parts, file.prefix) for file in found]), strict=True)
     ]
     if len({part.barcodes for part in parts}) < len(parts):
-        some = ", ".join(PurePosixPath(part.matrix).name[-60:] for part in parts[:5])
+        some = ", ".join(shown(PurePosixPath(part.matrix).name) for part in parts[:5])
         raise NotATable(f" has several matrices of the same cells, {some}: give one of them with its lists alone.")
     return parts, notes
 
@@ -103,7 +104,7 @@ def _beside(matrix: _Name, lists: list[_Name], what: str) -> str:
     alike = [file for file in there if file.prefix == matrix.prefix] or there
     if len(alike) != 1:
         has = f"{len(alike):,}" if alike else "no"
-        raise NotATable(f" has {has} {what} beside {PurePosixPath(matrix.name).name[-60:]}: {_NEEDED}.")
+        raise NotATable(f" has {has} {what} beside {shown(PurePosixPath(matrix.name).name)}: {_NEEDED}.")
     return alike[0].name
 
 
@@ -111,31 +112,37 @@ def _is_unfiltered(file: _Name) -> bool:
     return any(_UNFILTERED.match(part.lower()) for part in file.folder.parts)
 
 
-def _labels(files: list[_Name]) -> list[str]:
-    """What sets each file apart: the folders that differ, and the text before its name."""
-    paths = [file.folder.parts for file in files]
+def labels(names: list[str]) -> list[str]:
+    """What sets files apart: the folders that differ, and the files' names without the ending that they share."""
+    ends = [PurePosixPath(name).name for name in names]
+    shared = os.path.commonprefix([end[::-1] for end in ends])[::-1]
+    ending = min((shared.find(mark) for mark in _BETWEEN if mark in shared), default=len(shared))
+    cut = len(shared) - ending
+    return _apart(
+        [(*PurePosixPath(name).parent.parts, end[: len(end) - cut]) for name, end in zip(names, ends, strict=True)]
+    )
+
+
+def _apart(paths: list[tuple[str, ...]]) -> list[str]:
+    """The parts in which paths differ; the last parts are compared with each other."""
     depth = max(map(len, paths))
-    paths = [(*path, *[""] * (depth - len(path))) for path in paths]
+    paths = [(*path[:-1], *[""] * (depth - len(path)), path[-1]) for path in paths]
     differ = [index for index in range(depth) if len({path[index] for path in paths}) > 1]
-    alike = len({file.prefix for file in files}) == 1
-    return [
-        "/".join([*(path[index] for index in differ), *([] if alike else [file.prefix])])
-        for path, file in zip(paths, files, strict=True)
-    ]
+    return ["/".join(filter(None, (path[index] for index in differ))) for path in paths]
 
 
 def packed(folder: Path) -> BinaryIO:
-    """The files of a folder's matrices in a temporary ZIP, deleted when it is closed.
+    """The files of a folder's matrices, or else its tables, in a temporary ZIP, deleted when it is closed.
 
     Raises:
-        NotATable: a file is missing, or there are too many.
+        NotATable: a file is missing, there are too many, or they are not one table.
         InputError: a file cannot be read, or is too large.
     """
     names = list(islice(_files(folder), MOST_MEMBERS + 1))
     if len(names) > MOST_MEMBERS:
         raise NotATable(f" is a folder of more than {MOST_MEMBERS:,} files: give the one that holds the table.")
-    parts, _ = matrices(names)
-    wanted = {name for part in parts for name in (part.matrix, part.features, part.barcodes)}
+    parts = matrices(names)[0] if has_matrix(names) else []
+    wanted = {name for part in parts for name in (part.matrix, part.features, part.barcodes)} or {*tables(names)}
     target = tempfile.TemporaryFile()
     with zipfile.ZipFile(target, "w") as archive:
         for name in sorted(wanted):

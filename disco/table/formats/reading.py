@@ -20,6 +20,11 @@ SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "vertical bar", 
 DECIMALS = {".": "point", ",": "comma"}
 THOUSANDS = {"": "none", ",": "comma", ".": "point", " ": "space", "'": "apostrophe"}
 MOST_LINES = 50  # above, with or below the names
+STRANDS = {  # the counts of a gene that STAR writes, in its order
+    "unstranded": "unstranded, both strands",
+    "forward": "forward, the strand of the first read",
+    "reverse": "reverse, the other strand",
+}
 SPREADS = {"residuals": "Pearson residuals", "variance": "variance"}  # by which genes are chosen
 USUAL_GENES = "50"
 
@@ -34,6 +39,7 @@ class Reading:
         names: lines that hold the names, joined for each column; 0 if the file has none.
         below: lines below the names that are left out, such as units.
         sheet: the name of a workbook's sheet.
+        strand: which of STAR's counts are read, a key of `STRANDS`.
         layer: the matrix of a file of cells and genes, such as "X", or its genome.
         genes: which of its genes become columns: how many, or names and patterns such as "CD*,MS4A1".
         by: how to rank genes if `genes` is a number, a key of `SPREADS`.
@@ -51,6 +57,7 @@ class Reading:
     names: int | None = None
     below: int | None = None
     sheet: str | None = None
+    strand: str | None = None
     layer: str | None = None
     genes: str | None = None
     by: str | None = None
@@ -59,7 +66,7 @@ class Reading:
     def __post_init__(self) -> None:
         for name, table in (
             *(("encoding", ENCODINGS), ("separator", SEPARATORS)),
-            *(("decimal", DECIMALS), ("thousands", THOUSANDS), ("by", SPREADS)),
+            *(("decimal", DECIMALS), ("thousands", THOUSANDS), ("by", SPREADS), ("strand", STRANDS)),
         ):
             if (value := getattr(self, name)) is not None and value not in table:
                 raise NotATable(
