@@ -77,7 +77,8 @@ def test_a_file_is_read_apart_with_the_names_of_cells_as_index():
     assert table.columns.tolist() == ["g0", "g3", *[f"g2{place}" for place in range(10)]]
     assert table.index.tolist() == barcodes(80) and (table["g3"].to_numpy() == COUNTS[:, 3]).all()
     facts = {"cells": 80, "genes": "g2?, g3,g0", "layers": ["X"], "layer": "X", "by": "residuals", "there": 30}
-    assert table.attrs[MATRIX] == facts | {"columns": ["batch"], "obs": [], "categories": []}
+    facts |= {"columns": ["batch"], "obs": [], "categories": [], "nouns": ["cell", "gene"]}
+    assert table.attrs[MATRIX] == facts
     assert table.attrs[NOTES] == ["Columns of obs that were left out: batch.", "12 of 30 genes were chosen by name."]
 
 

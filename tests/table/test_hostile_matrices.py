@@ -129,7 +129,7 @@ HOSTILE = {
     "no HDF5": (".h5", lambda: b"x" * 1000, "cannot be read as HDF5"),
     "cut": (".h5", lambda: tenx(COUNTS)[:4000], "cannot be read as HDF5"),
     "nothing": (".h5ad", lambda: b"", "cannot be read as HDF5"),
-    "another layout": (".h5", lambda: changed(lambda file: file.pop("matrix")), "neither of anndata 0.7 or later nor"),
+    "another layout": (".h5", lambda: changed(lambda file: file.pop("matrix")), "but not of anndata 0.7 or later, 10x"),
     "external link": (".h5", lambda: linked(h5py.ExternalLink("/etc/passwd", "/x")), "matrix/data is a link"),
     "link of a group": (".h5", lambda: linked(h5py.ExternalLink("/dev/zero", "/x"), "matrix"), "/matrix is a link"),
     "soft link": (".h5", lambda: linked(h5py.SoftLink("/matrix/indices")), "matrix/data is a link"),

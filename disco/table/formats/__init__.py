@@ -14,7 +14,8 @@ import pyarrow as pa
 
 from disco.table.formats import archive, parquet, several, text, workbook
 from disco.table.formats.encoding import EMPTY, Text
-from disco.table.formats.limits import ARCHIVES, MATRICES, TABBED, TABLES, NotATable
+from disco.table.formats.header import BIOM
+from disco.table.formats.limits import ARCHIVES, MATRICES, TABBED, TABLES, TEXT, NotATable
 from disco.table.formats.pieces import Heard
 from disco.table.formats.plain import plain
 from disco.table.formats.reading import DETECTED, Reading
@@ -44,6 +45,8 @@ def parse(
             _check(reading, suffix)
             return _filled(several.read(files, names, reading))
         data = data if suffix in MATRICES else data.read()
+    if suffix in TEXT and _is_biom(data, reading):
+        suffix = ".biom"
     if suffix in MATRICES:
         from disco.table.formats import single_cell  # h5py is slow to import
 
@@ -66,6 +69,12 @@ def parse(
         is_tabbed = suffix in TABBED and reading.separator is None
         table = text.read(data, replace(reading, separator="\t") if is_tabbed else reading, heard=heard)
     return _filled(table)
+
+
+def _is_biom(data: Text | BinaryIO, reading: Reading) -> bool:
+    """Whether a text is a BIOM table, and no choice says that it is to be read as another one."""
+    is_open = replace(reading, genes=None, by=None) == DETECTED
+    return is_open and isinstance(data, Text) and BIOM.match(data[:2000]) is not None
 
 
 def _check(reading: Reading, suffix: str) -> None:

@@ -10,8 +10,13 @@ TEXT = (".csv", ".tsv", ".txt", ".tab")
 TABBED = (".tsv", ".tab")
 PACKINGS = (".gz", ".bz2", ".xz", ".zst")  # after the ending of any format
 ARCHIVES = (".zip", ".tar")
-MATRICES = (".h5ad", ".h5", *ARCHIVES)  # cells × genes, read block by block: a longer and larger work than other files
-TABLES = (*TEXT, ".xlsx", ".ods", ".parquet", ".dta", ".h5ad", ".h5")
+MATRICES = (
+    ".h5ad",
+    ".h5",
+    ".biom",
+    *ARCHIVES,
+)  # cells × genes, read block by block: a longer and larger work than other files
+TABLES = (*TEXT, ".xlsx", ".ods", ".parquet", ".dta", ".h5ad", ".h5", ".biom")
 IN_PIECES = (*TEXT, ".parquet", *MATRICES)  # formats of which no second copy is in memory
 MOST_BYTES = 200_000_000  # of another file
 MOST_BYTES_IN_PIECES = 2_000_000_000  # an upload is smaller (.streamlit/config.toml)

@@ -28,12 +28,14 @@ class Matrix:
             (entries,) each; no position is repeated, and missing ones are 0.
         cells, genes: their names.
         notes: what was left out, in sentences.
+        nouns: what its cells and genes are called in sentences.
     """
 
     blocks: Callable[[], Iterator[Block]]
     cells: list[str]
     genes: list[str]
     notes: tuple[str, ...] = ()
+    nouns: tuple[str, str] = ("cell", "gene")
 
     def counts(self) -> Iterator[Block]:
         """The blocks, with values as float64, checked to be counts.
@@ -95,12 +97,12 @@ class Compressed:
             if len(indices) and (indices.min() < 0 or indices.max() >= self.width):
                 raise NotATable(": a position in its sparse matrix lies outside the matrix: it is damaged.")
             of_line = np.repeat(np.arange(line, end), np.diff(self.pointers[line : end + 1]))
-            _check_once(of_line * self.width + indices)
+            check_once(of_line * self.width + indices)
             yield of_line, indices, self.data[first:last]
             line = end
 
 
-def _check_once(keys: np.ndarray) -> None:
+def check_once(keys: np.ndarray) -> None:
     """Refuse repeated positions."""
     if (np.diff(keys) <= 0).any() and (np.diff(np.sort(keys)) == 0).any():
         raise NotATable(": its sparse matrix has two values for one cell and gene: it is damaged.")

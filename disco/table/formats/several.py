@@ -33,11 +33,11 @@ def read(archive: Archive, names: list[str], reading: Reading) -> pa.Table:
     Raises:
         NotATable: they do not fit each other, or one is not a table.
     """
-    contents = [_content(archive, name) for name in names]
-    tables = [_parsed(data, reading) for data in contents]
+    read = [_read(archive, name, reading) for name in names]
+    tables = [table for table, _ in read]
     named, how = labels(names), None
     notes: list[str] = []
-    if all(map(_OF_STAR.match, contents)):
+    if all(is_star for _, is_star in read):
         tables, strand, notes = _of_strand(tables, reading.strand)
         how = Reading(above=0, names=0, below=0, strand=strand)
     elif reading.strand is not None:
@@ -60,7 +60,8 @@ def one_sample(data: Text) -> str | None:
     )
 
 
-def _content(archive: Archive, name: str) -> bytes:
+def _read(archive: Archive, name: str, reading: Reading) -> tuple[pa.Table, bool]:
+    """The table of one file, and whether STAR wrote it."""
     try:
         with archive.open(name) as stream:
             data = stream.read(MOST_BYTES + 1)
@@ -68,7 +69,7 @@ def _content(archive: Archive, name: str) -> bytes:
         raise NotATable(why(error)) from None
     if len(data) > MOST_BYTES:
         raise NotATable(f" unpacks to more than {MOST_BYTES / 1e6:,.0f} MB in one of several files: give fewer rows.")
-    return data
+    return _parsed(data, reading), bool(_OF_STAR.match(data))
 
 
 def _parsed(data: bytes, reading: Reading) -> pa.Table:
