@@ -97,7 +97,7 @@ def as_else_meant(draft: Draft) -> None:
     """A button to read ambiguous marks within numbers the other way."""
     other = draft.table.attrs.get(OTHER)
     if other:
-        mark = "a point between thousands" if other["thousands"] else "a decimal comma"
+        mark = "a point between thousands" if other["thousands"] == "." else "a decimal comma"
         _button(draft, f"Read with {mark}", other)
 
 

@@ -107,6 +107,8 @@ def unwrapped(source: BinaryIO, suffix: str, heard: Heard = lambda share: None) 
         NotATable: it is damaged, too large, or an archive without a table.
     """
     inner, how = packing.split(suffix)
+    if not how and inner not in ARCHIVES:
+        return source, inner
     size = source.seek(0, os.SEEK_END)
     source.seek(0)
     if how and size:

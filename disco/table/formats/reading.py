@@ -18,7 +18,7 @@ ENCODINGS = {
 }
 SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "vertical bar", " ": "space"}
 DECIMALS = {".": "point", ",": "comma"}
-THOUSANDS = {"": "none", ",": "comma", ".": "point", " ": "space", "'": "apostrophe"}
+THOUSANDS = {"": "none", ",": "comma", ".": "point", " ": "space", "'": "apostrophe", ", ": "comma or space"}
 MOST_LINES = 50  # above, with or below the names
 STRANDS = {  # the counts of a gene that STAR writes, in its order
     "unstranded": "unstranded, both strands",
@@ -75,7 +75,7 @@ class Reading:
         for name in ("above", "names", "below"):
             if (lines := getattr(self, name)) is not None and not 0 <= lines <= MOST_LINES:
                 raise NotATable(f" cannot be read with {lines} lines ({name}): give 0 to {MOST_LINES}.")
-        if self.decimal is not None and self.decimal == self.thousands:
+        if self.decimal is not None and self.decimal in (self.thousands or ""):
             raise NotATable(": the decimal mark cannot also separate thousands; choose another of the two.")
         if self.genes is not None and not self.genes.strip(" ,"):
             raise NotATable(": give the genes as a number, or as names and patterns such as CD*,MS4A1.")
