@@ -41,7 +41,11 @@ _EXPORTS = {  # formats that are not read, and what to do
     "an SPSS file": ((".sav", ".zsav", ".por"), "in SPSS, save it as CSV or as Stata (.dta)"),
     "an R file": (
         (".rds", ".rda", ".rdata"),
-        "in R, write the table by write.csv(table, 'counts.csv', row.names = FALSE)",
+        "in R, write a table by write.csv(x, 'counts.csv', row.names = FALSE). Of a Seurat object, two lines write a "
+        "folder, counts, that is read. First: m <- Seurat::GetAssayData(x, layer = 'counts'), or of a "
+        "SingleCellExperiment: m <- SingleCellExperiment::counts(x). Second: dir.create('counts'); "
+        "Matrix::writeMM(m, 'counts/matrix.mtx'); writeLines(rownames(m), 'counts/features.tsv'); "
+        "writeLines(colnames(m), 'counts/barcodes.tsv')",
     ),
     "an old Excel workbook": ((".xls", ".xlsb"), "in Excel, save it as .xlsx"),
     "a loom file": ((".loom",), "save it as h5ad: anndata.read_loom('a.loom').write_h5ad('a.h5ad')"),
