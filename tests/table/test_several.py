@@ -87,6 +87,13 @@ def test_one_sample_of_star_is_no_table_and_its_totals_are_said():
     assert "give the folder, a ZIP or a tar of such files, one per sample" in str(error.value)
 
 
+def test_damaged_files_of_star_are_a_sentence():
+    damaged = star(COUNTS[0]).replace(b"ENSG00003\t", b"ENSG00003\tx")
+    for data, suffix in ((damaged, ".tab"), (zipped({"a.tab": damaged, "b.tab": damaged}), ".zip")):
+        with pytest.raises(NotATable, match="^ has lines that STAR would not write"):
+            parse(data, suffix)
+
+
 def test_files_of_equal_columns_are_rows_of_one_table():
     table = parse(zipped({"2019.csv": b"a,b\n1,2\n3,4\n", "2020.csv": b"a,b\n5,6.5\n"}), ".zip")
     assert table.to_pydict() == {"a": [1, 3, 5], "b": [2, 4, 6.5], "file": ["2019", "2019", "2020"]}

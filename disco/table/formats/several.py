@@ -137,7 +137,14 @@ def _of_strand(tables: list[pa.Table], strand: str | None) -> tuple[list[pa.Tabl
 
 
 def _totals(tables: list[pa.Table]) -> list[int]:
-    """The counts of all genes of all tables: unstranded, forward, reverse."""
+    """The counts of all genes of all tables: unstranded, forward, reverse.
+
+    Raises:
+        NotATable: a line of one does not hold a gene and three counts.
+    """
+    for table in tables:
+        if table.num_columns != 4 or not all(map(pa.types.is_integer, table.schema.types[1:])):
+            raise NotATable(" has lines that STAR would not write: each holds a gene and three counts.")
     genes = [table.filter(compute.invert(compute.match_substring_regex(table.column(0), _SUMMARY))) for table in tables]
     return [sum(compute.sum(table.column(place)).as_py() or 0 for table in genes) for place in (1, 2, 3)]
 
