@@ -38,7 +38,7 @@ def read(data: bytes, name: str, **choices: object) -> pd.DataFrame:
         ("t.tar", lambda: tarred({"GSM1_a.csv.gz": gzip.compress(CSV), "README.txt": b"x y", "._a.csv": b"\0"})),
         ("t.TGZ", lambda: tarred({"deep/er/a.csv": CSV, "deep/figure.pdf": b"%PDF"}, "w:gz")),
         ("t.tar.xz", lambda: tarred({"a.csv": CSV}, "w:xz", link=linked("b.csv", "/etc/passwd"))),
-        ("t.zip", lambda: zipped({"a.csv": CSV, "../../up.md": b"x"})),
+        ("t.zip", lambda: zipped({"a.csv": CSV, "A.csv.gz": gzip.compress(CSV), "../../up.md": b"x"})),
     ],
 )
 def test_the_one_table_of_an_archive_is_read(name, data):
@@ -166,6 +166,10 @@ SPELLINGS = {
     "raw beside it": lambda: {
         **renamed(lambda name: f"raw_feature_bc_matrix/{name}", COUNTS[:70]),
         **renamed(lambda name: f"filtered_feature_bc_matrix/{name}"),
+    },
+    "raw in the name": lambda: {
+        **renamed(lambda name: f"s_raw_{name}", COUNTS[:70]),
+        **renamed(lambda name: f"s_filtered_{name}"),
     },
     "old names": lambda: renamed(lambda name: name.replace("features", "genes")),
     "another matrix name": lambda: renamed(lambda name: name.replace("matrix.mtx", "counts.mtx")),

@@ -128,13 +128,14 @@ def has_matrix(names: Iterable[str]) -> bool:
 
 
 def tables(names: Iterable[str]) -> list[str]:
-    """The files that hold the table: one of any format, or several of text.
+    """The files that hold the table: one of any format, or several of text; a file and its packed copy count once.
 
     Raises:
         NotATable: there are others.
     """
     names = sorted(names)
     found = [name for name in names if format_of(name) in TABLES and not _ASIDE.match(PurePosixPath(name).name)]
+    found = list({packing.split(name.lower())[0]: name for name in found}.values())
     if len(found) == 1 or (found and all(format_of(name) in TEXT for name in found)):
         return found
     raise NotATable(not_one(found, names))

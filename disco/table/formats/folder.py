@@ -23,7 +23,7 @@ _NEEDED = (
 _MATRIX = re.compile(r"(?P<prefix>.*?)(?P<kind>matrix)?\.mtx", re.IGNORECASE)
 _NAMES = re.compile(r"(?P<prefix>.*?)(?P<kind>features|genes|barcodes)\.(tsv|txt)", re.IGNORECASE)
 _BETWEEN = "._- "
-_UNFILTERED = re.compile("raw($|_)")  # the folder in which Cell Ranger and STAR keep all droplets
+_RAW, _FILTERED = (re.compile(rf"(^|[/._-]){word}([/._-]|$)", re.IGNORECASE) for word in ("raw", "filtered"))
 _DEEPEST = 4  # folders below the one that is read, as in sample/outs/filtered_feature_bc_matrix
 
 
@@ -65,9 +65,9 @@ def matrices(names: Iterable[str]) -> tuple[list[Parts], list[str]]:
     found = _named(files, _MATRIX)
     found = [file for file in found if file.kind] or found
     notes = []
-    if len({*map(_is_unfiltered, found)}) > 1:
-        found = [file for file in found if not _is_unfiltered(file)]
-        notes = ["The matrices of all droplets, raw, were left out, since there are filtered ones."]
+    rest = [file for file in found if not _RAW.search(file.name)]
+    if len(rest) < len(found) and rest and all(_FILTERED.search(file.name) for file in rest):
+        found, notes = rest, ["Matrices of all droplets, raw, were left out, since there are filtered ones."]
     if not found:
         raise NotATable(f" has no matrix.mtx: {_NEEDED}.")
     lists = _named(files, _NAMES)
@@ -106,10 +106,6 @@ def _beside(matrix: _Name, lists: list[_Name], what: str) -> str:
         has = f"{len(alike):,}" if alike else "no"
         raise NotATable(f" has {has} {what} beside {shown(PurePosixPath(matrix.name).name)}: {_NEEDED}.")
     return alike[0].name
-
-
-def _is_unfiltered(file: _Name) -> bool:
-    return any(_UNFILTERED.match(part.lower()) for part in file.folder.parts)
 
 
 def labels(names: list[str]) -> list[str]:
