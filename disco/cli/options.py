@@ -15,8 +15,8 @@ def table(command: argparse.ArgumentParser, when: str = "") -> None:
         action="append",
         default=[],
         metavar="NAME=VALUE",
-        help=f"{when}override how the file is read: encoding, separator, decimal, thousands, sheet, above, "
-        "names, below, layer, by",
+        help=f"{when}override how the file is read: encoding, separator, decimal, thousands, sheet, strand, "
+        "above, names, below, layer, by",
     )
     command.add_argument(
         "--genes",

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from app_world import booted, button, csv, draft_of, poisson, press, texts, unfold, upload, workbook
+from cells_by_genes import zipped
 
 from disco.runs import list_runs
 from pages.data import faults
@@ -209,6 +210,20 @@ def test_a_file_with_other_marks_is_read_said_and_read_again():
     assert draft_of(at).table["Blätter"].tolist()[0] == "1.418" and len(draft_of(at).steps) == 1
     press(at, "Undo the last step")
     assert draft_of(at).table["Blätter"].tolist()[0] == 1418
+
+
+def test_the_strand_of_star_is_asked_with_the_totals():
+    lines = [f"N_unmapped\t{n}\t{n}\t{n}\nG1\t{9 * n}\t{4 * n}\t{5 * n}\nG2\t7\t3\t4\n" for n in range(1, 31)]
+    files = {f"s{place:02}_ReadsPerGene.out.tab": text.encode() for place, text in enumerate(lines)}
+    at = upload(booted(), "star.zip", zipped(files))
+    assert draft_of(at).table.iloc[1].tolist() == ["G1", *(9 * n for n in range(1, 31))]
+    assert "4,395 (unstranded), 1,950 (forward), 2,445 (reverse). Read was unstranded" in texts(at).replace("\\", "")
+    (how,) = [found for found in at.expander if found.label.startswith("Read as")]
+    assert how.label == "Read as the counts of STAR that are unstranded, both strands" and how.proto.expanded
+    at.selectbox(key=f"reading_{draft_of(at).key}_strand").set_value("reverse")
+    press(at, "Read again")
+    assert draft_of(at).table.iloc[1].tolist() == ["G1", *(5 * n for n in range(1, 31))] and not at.exception
+    assert draft_of(at).told.endswith("Read again as the counts of STAR that are reverse, the other strand.")
 
 
 def test_a_choice_that_makes_no_sense_keeps_the_table():

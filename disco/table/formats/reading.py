@@ -18,8 +18,13 @@ ENCODINGS = {
 }
 SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "vertical bar", " ": "space"}
 DECIMALS = {".": "point", ",": "comma"}
-THOUSANDS = {"": "none", ",": "comma", ".": "point", " ": "space", "'": "apostrophe"}
+THOUSANDS = {"": "none", ",": "comma", ".": "point", " ": "space", "'": "apostrophe", ", ": "comma or space"}
 MOST_LINES = 50  # above, with or below the names
+STRANDS = {  # the counts of a gene that STAR writes, in its order
+    "unstranded": "unstranded, both strands",
+    "forward": "forward, the strand of the first read",
+    "reverse": "reverse, the other strand",
+}
 SPREADS = {"residuals": "Pearson residuals", "variance": "variance"}  # by which genes are chosen
 USUAL_GENES = "50"
 
@@ -34,6 +39,7 @@ class Reading:
         names: lines that hold the names, joined for each column; 0 if the file has none.
         below: lines below the names that are left out, such as units.
         sheet: the name of a workbook's sheet.
+        strand: which of STAR's counts are read, a key of `STRANDS`.
         layer: the matrix of a file of cells and genes, such as "X", or its genome.
         genes: which of its genes become columns: how many, or names and patterns such as "CD*,MS4A1".
         by: how to rank genes if `genes` is a number, a key of `SPREADS`.
@@ -51,6 +57,7 @@ class Reading:
     names: int | None = None
     below: int | None = None
     sheet: str | None = None
+    strand: str | None = None
     layer: str | None = None
     genes: str | None = None
     by: str | None = None
@@ -59,7 +66,7 @@ class Reading:
     def __post_init__(self) -> None:
         for name, table in (
             *(("encoding", ENCODINGS), ("separator", SEPARATORS)),
-            *(("decimal", DECIMALS), ("thousands", THOUSANDS), ("by", SPREADS)),
+            *(("decimal", DECIMALS), ("thousands", THOUSANDS), ("by", SPREADS), ("strand", STRANDS)),
         ):
             if (value := getattr(self, name)) is not None and value not in table:
                 raise NotATable(
@@ -68,7 +75,7 @@ class Reading:
         for name in ("above", "names", "below"):
             if (lines := getattr(self, name)) is not None and not 0 <= lines <= MOST_LINES:
                 raise NotATable(f" cannot be read with {lines} lines ({name}): give 0 to {MOST_LINES}.")
-        if self.decimal is not None and self.decimal == self.thousands:
+        if self.decimal is not None and self.decimal in (self.thousands or ""):
             raise NotATable(": the decimal mark cannot also separate thousands; choose another of the two.")
         if self.genes is not None and not self.genes.strip(" ,"):
             raise NotATable(": give the genes as a number, or as names and patterns such as CD*,MS4A1.")
