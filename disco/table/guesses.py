@@ -68,6 +68,8 @@ _EXPERIMENTS = {
 _DOSES = {"dose", "concentration"}
 _EXPOSURES = {"exposure", "effort", "depth", "hours", "offset", "volume", "trapnights", "lib_size", "total"}
 _PHRASES = {"library size", "total counts", "sequencing depth", "n counts", "person years", "trap nights", "lib size"}
+_UNITS = {"min", "minutes", "h", "hrs", "days", "km", "m", "m2", "ha", "l", "ml"}
+_SPELLS = {"stint", "spell"}
 _EXPERIMENT_PHRASES = {"plot type", "sg rna", "g rna"}
 
 
@@ -202,6 +204,8 @@ def _by_name(values: np.ndarray, name: str) -> Guess | None:
         return Guess("group", "", why) if many else Guess("covariate", CATEGORICAL, why)
     if index_like := identifier(values, name):
         return Guess("ignore", "", index_like)
+    if words & _SPELLS:
+        return Guess("ignore", "", "numbers the spells of somebody")
     if _is_exposure(name) and (known > 0).all():
         return Guess("exposure", "", "has the name of an exposure")
     if words & _NUMBERS:
@@ -213,6 +217,8 @@ def _by_name(values: np.ndarray, name: str) -> Guess | None:
 
 def _is_exposure(name: str) -> bool:
     words = _words(name)
+    if len(words) > 1 and words[-1] in _UNITS:
+        words = words[:-1]  # effort_min
     return words[-1:] != [] and (words[-1] in _EXPOSURES or " ".join(words) in _PHRASES)
 
 

@@ -33,6 +33,8 @@ def panel(draft: Draft) -> None:
 def first(draft: Draft) -> None:
     """What to settle before a graph is looked for, worst first: what blocks it, then what would mislead it."""
     reshaping.panel(draft)
+    if reshaping.is_other(draft):
+        return  # what would be asked or found otherwise is about other rows and columns
     asked = _asked(draft)
     found = [one for one in computed.problems(draft) if one.kind not in _ELSEWHERE and one.column not in asked]
     if found or roles.asked(draft) or faults.has_cure(draft) or computed.unusable(draft):

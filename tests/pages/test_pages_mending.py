@@ -309,3 +309,20 @@ def test_notes_stand_open(name):
     table = poisson(names=(name, "c")).assign(flag=[0, 1] * 45)
     at = upload(booted(), "notes.csv", csv(table))
     assert any('Column "flag" takes only 2 values' in found.value.replace("\\", "") for found in at.info)
+
+
+def test_a_table_that_holds_more_than_counts_is_changed_by_one_click_or_read_as_it_is(rng):
+    table = pd.DataFrame(
+        rng.poisson(rng.lognormal(3, 1.5, 30)[:, None], (30, 14)), columns=[f"s{k}" for k in range(14)]
+    )
+    table.insert(0, "Geneid", [f"ENSG{k:011d}" for k in range(30)])
+    table.insert(1, "Length", rng.integers(300, 9000, 30))
+    at = upload(booted(), "genes.csv", csv(table))
+    assert "First answer the question above." in texts(at) and button(at, "Find the graph").disabled
+    press(at, "Change all of this")
+    now = draft_of(at)
+    assert now.table.shape == (14, 30) and len(now.columns) == 30 and len(now.steps) == 3
+    assert not button(at, "Find the graph").disabled
+    press(at, "Back to the table as loaded")
+    press(at, "No, read it as it is")
+    assert draft_of(at).table.shape == (30, 16) and "describes the genes" not in texts(at)

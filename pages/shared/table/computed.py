@@ -13,6 +13,7 @@ from disco.table.continuous import is_continuous
 from disco.table.guesses import Guess
 from disco.table.guesses import guesses as guess_roles
 from disco.table.identifiers import identifiers
+from disco.table.layout import KINDS, NAMES, Suggestion, tidied
 from disco.table.prepared import prepare
 from disco.table.role_checks import unusable_rows
 from disco.table.support import level_support, merged_counts
@@ -21,6 +22,8 @@ from pages.shared.table.drafts import Draft
 from pages.shared.work.facts import fact
 
 # The key of each fact; the draft's key stands for its table.
+
+LAYOUT = "layout"  # the question what a table holds
 
 
 def _whole(draft: Draft) -> tuple:
@@ -181,6 +184,16 @@ def unusable(draft: Draft) -> dict[str, np.ndarray]:
     roles = draft.roles.needed()
     found = {} if roles is None else unusable_rows(draft.table.iloc[:, [*draft.columns, *draft.beside]], roles)
     return {name: bad for name, bad in found.items() if bad.mean() < 0.5}
+
+
+def suggestions(draft: Draft) -> list[Suggestion]:
+    """What the table holds besides counts, but what the reader has refused."""
+    return [] if LAYOUT in draft.denied else _suggestions(draft)
+
+
+@fact(_whole)
+def _suggestions(draft: Draft) -> list[Suggestion]:
+    return [found for found, _ in tidied(draft.table, {*KINDS} - {NAMES})]
 
 
 @fact(_whole)
