@@ -19,7 +19,8 @@ from typing import Any, BinaryIO
 import pandas as pd
 import pyarrow as pa
 
-from disco.errors import InputError
+from disco.checks import require_types
+from disco.errors import InputError, printable
 from disco.files import check_size, open_regular, read_regular
 from disco.progress import Callback, Reporter
 from disco.table import spreadsheets
@@ -33,6 +34,7 @@ from disco.table.formats.reading import PLAIN, Reading
 __all__ = ["MATRIX", "NOTES", "OTHER", "READING", "SHEETS", "SUFFIXES", "guessed", "read_table", "read_words"]
 
 _SMALL = 1_000_000  # bytes of text that are read in this process, which saves the 0.2 s of starting another
+_LONGEST_NAME = 200  # characters of a file's name in a message
 _BLOCK = 1 << 24  # bytes of an open file that are copied at once
 _EXPORTS = {  # formats that are not read, and what to do
     "an SPSS file": ((".sav", ".zsav", ".por"), "in SPSS, save it as CSV or as Stata (.dta)"),
@@ -85,8 +87,9 @@ def read_table(
         InputError: the file is missing, empty, unreadable, too large (disco/table/formats/limits.py), or of unknown
             format, or cannot be read with these choices.
     """
+    require_types(name=(name, str | None))
     name = name or Path(str(getattr(source, "name", source))).name
-    suffix = Path(name).suffix.lower()
+    suffix, name = Path(name).suffix.lower(), printable(name, _LONGEST_NAME)
     try:
         parts = _parts(source, name, suffix, Reading(**choices), Reporter(callback, {"reading": 1.0}))
         frame, facts, names = _frame(parts)
@@ -125,7 +128,7 @@ def _parts(
     source: str | Path | BinaryIO, name: str, suffix: str, reading: Reading, reporter: Reporter
 ) -> Iterator[pa.Table]:
     """The columns of the file's table, some after others; NotATable or InputError if it cannot be read."""
-    if isinstance(source, str | Path) and suffix not in SUFFIXES and Path(source).is_dir():
+    if isinstance(source, str | Path) and suffix not in SUFFIXES and os.path.isdir(source):
         opened, suffix = folder.packed(Path(source)), ".zip"
     elif suffix not in SUFFIXES:
         raise _unknown(suffix)
