@@ -61,7 +61,7 @@ def parse(
 
         table = stata.read(data[:])
     else:
-        is_tabbed = suffix == ".tsv" and reading.separator is None
+        is_tabbed = suffix == ".tsv" and reading.separator is None and b"\t" in data[: text.LOOKED_AT]
         table = text.read(data, replace(reading, separator="\t") if is_tabbed else reading, heard=heard)
     if not table.num_rows:
         raise NotATable(" has names but no rows: put the counts below the names.")
