@@ -21,7 +21,7 @@ import pyarrow as pa
 
 from disco.checks import require_types
 from disco.errors import InputError, printable
-from disco.files import check_size, open_regular, read_regular
+from disco.files import check_size, open_regular, read_regular, remedy
 from disco.progress import Callback, Reporter
 from disco.table import spreadsheets
 from disco.table.formats import SUFFIXES, folder, parse, text
@@ -128,7 +128,7 @@ def _parts(
     source: str | Path | BinaryIO, name: str, suffix: str, reading: Reading, reporter: Reporter
 ) -> Iterator[pa.Table]:
     """The columns of the file's table, some after others; NotATable or InputError if it cannot be read."""
-    if isinstance(source, str | Path) and suffix not in SUFFIXES and os.path.isdir(source):
+    if isinstance(source, str | Path) and suffix not in SUFFIXES and _is_folder(Path(source)):
         opened, suffix = folder.packed(Path(source)), ".zip"
     elif suffix not in SUFFIXES:
         raise _unknown(suffix)
@@ -141,11 +141,19 @@ def _parts(
             yield from parse_apart(file, suffix, reading, reporter)
 
 
+def _is_folder(path: Path) -> bool:
+    """Whether a path leads to a folder; NotATable if it cannot lead anywhere."""
+    try:
+        return path.is_dir()
+    except OSError as error:
+        raise NotATable(f" cannot be read: {error.strerror}; {remedy(error)}.") from None
+
+
 def _unknown(suffix: str) -> NotATable:
     """The reason for a format that is not read."""
-    for kind, (endings, remedy) in _EXPORTS.items():
+    for kind, (endings, way) in _EXPORTS.items():
         if suffix in endings:
-            return NotATable(f" is {kind}, which is not read: {remedy}.")
+            return NotATable(f" is {kind}, which is not read: {way}.")
     return NotATable(f" has an unknown format: give a file that ends in {', '.join(SUFFIXES)}.")
 
 
