@@ -8,8 +8,9 @@ import os
 import sys
 from collections.abc import Sequence
 
-from disco.errors import FitStopped, InputError, ScoreUnavailable
+from disco.errors import FitStopped, InputError, ScoreUnavailable, is_of_memory
 
+_RAN_OUT = "disco: the memory ran out: end other programs, raise a limit set by ulimit, or give fewer rows or columns."
 USAGE_EXIT, INTERRUPTED_EXIT = 2, 130
 
 
@@ -18,9 +19,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         from disco.apart import collect_rarely
         from disco.cli.arguments import parse
+        from disco.cli.memory import check_limits
 
         collect_rarely()
         arguments = parse(argv)
+        check_limits()
         if cluster := getattr(arguments, "cluster", None):
             os.environ["DISCO_CLUSTER"] = cluster  # for this process and those that it starts
         arguments.run_command(arguments)
@@ -33,8 +36,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _tell("disco: interrupted.", INTERRUPTED_EXIT)
     except BrokenPipeError:  # `disco graph RUN | head`: the reader has closed the pipe
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    except OSError as error:  # a full disk, a folder without write access, a name that is too long
-        from disco.files import remedy
+    except (OSError, MemoryError, ImportError, RuntimeError) as error:
+        if is_of_memory(error):
+            return _tell(_RAN_OUT, USAGE_EXIT)
+        if not isinstance(error, OSError):
+            raise
+        from disco.files import remedy  # a full disk, a folder without write access, a name that is too long
 
         where = f"{error.filename}: " if isinstance(error.filename, str) else ""
         return _tell(f"disco: {where}{error.strerror or error}; {remedy(error)}.", USAGE_EXIT)

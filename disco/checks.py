@@ -21,9 +21,10 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from disco.errors import InputError
+from disco.errors import InputError, printable
 
 Demand = tuple[Callable[[Any], bool], str]
+_LONGEST = 200  # characters of a refused value in a message
 
 
 @dataclass(frozen=True)
@@ -74,8 +75,13 @@ def flag(default: bool) -> Any:
 def one_of(default: str, values: Iterable[str], quote: str = "'") -> Any:
     """A field for one of some words; `quote` is put around a refused word in the error."""
     known = tuple(values)
-    is_known: Demand = (lambda value: isinstance(value, str) and value in known, f"be one of {', '.join(known)}")
-    return _field(default, _Rule((is_known,), values=known, quote=quote))
+    return _field(default, _Rule((among(known),), values=known, quote=quote))
+
+
+def among(words: Iterable[str]) -> Demand:
+    """The demand to be one of some words."""
+    known = tuple(words)
+    return lambda value: isinstance(value, str) and value in known, f"be one of {', '.join(known)}"
 
 
 def between(low: float, high: float, whole: bool = False) -> Demand:
@@ -108,8 +114,8 @@ def require(name: str, value: Any, *demands: Demand, quote: str = "'") -> None:
     """
     for holds, words in demands:
         if not holds(value):
-            shown = repr(value) if quote == "'" else f"{quote}{value}{quote}"
-            raise InputError(f"{name} must {words}; got {shown}.")
+            written = shown(value) if quote == "'" else f"{quote}{printable(str(value), _LONGEST)}{quote}"
+            raise InputError(f"{name} must {words}; got {written}.")
 
 
 def require_types(**given: tuple[Any, type | types.UnionType]) -> None:
@@ -122,6 +128,11 @@ def require_types(**given: tuple[Any, type | types.UnionType]) -> None:
         if not isinstance(value, kind):
             words = [one.__name__.replace("NoneType", "None") for one in typing.get_args(kind) or (kind,)]
             raise InputError(f"The argument {name} must be of type {' or '.join(words)}; got {a_thing(value)}.")
+
+
+def shown(value: object) -> str:
+    """A refused value for a message: as Python writes it, in one line and cut if long."""
+    return printable(repr(value), _LONGEST)
 
 
 def a_thing(value: object) -> str:

@@ -2,6 +2,7 @@
 
 import torch
 
+from disco.checks import shown
 from disco.errors import InputError
 
 
@@ -11,8 +12,8 @@ def choose_device(name: str = "auto") -> torch.device:
     Raises:
         InputError: the name is unknown, or it is cuda and there is no CUDA device.
     """
-    if name not in ("auto", "cpu", "cuda"):
-        raise InputError(f"device must be auto, cpu or cuda; got {name!r}.")
+    if not isinstance(name, str) or name not in ("auto", "cpu", "cuda"):
+        raise InputError(f"device must be auto, cpu or cuda; got {shown(name)}.")
     if name == "cuda" and not torch.cuda.is_available():
         raise InputError("device is cuda, but torch finds no CUDA device here. Use auto or cpu.")
     return torch.device("cuda" if name != "cpu" and torch.cuda.is_available() else "cpu")

@@ -139,7 +139,7 @@ class DISCO:
         from disco.effects.fitted import FittedGraphs
 
         fitted = FittedGraphs.of_dag(self.graph(), self.fitted_.table, roles=self.fitted_.adjustment)
-        return effect(among(fitted, where or {}), on, do, against)
+        return effect(among(fitted, where), on, do, against)
 
     def recover(
         self, boundary: str | None = None, criterion: str | None = None, callback: Callback | None = None

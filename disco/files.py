@@ -21,7 +21,7 @@ from typing import Any, BinaryIO
 
 import pandas as pd
 
-from disco.errors import InputError
+from disco.errors import InputError, printable
 
 # The folder of app, datasets and docs: beside the package, or where an installation puts them.
 HOMES = (Path(__file__).resolve().parents[1], Path(sys.prefix) / "share" / "disco")
@@ -192,6 +192,31 @@ def write_bytes(path: Path, data: bytes, *, durable: bool = True) -> None:
             beside.unlink(missing_ok=True)
     if durable:
         _sync_folder(path.parent)
+
+
+def check_place(name: str, path: Path | str) -> None:
+    """Refuse a path at which no file can be written, before the work whose end is to be written there.
+
+    Args:
+        name: the argument that gave the path.
+
+    Raises:
+        InputError: its folder does not exist or refuses files, or it is a folder or not a valid path.
+    """
+    path, why = Path(path), ""
+    try:
+        with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+            path.stat()
+        if not path.parent.is_dir():
+            why = "its folder does not exist: create that"
+        elif path.is_dir():
+            why = "it is a folder: give a file in it"
+        elif not os.access(path.parent, os.W_OK | os.X_OK):
+            why = "its folder refuses files: give access"
+    except (OSError, ValueError):  # too long, or with a NUL
+        why = "this is not a valid path: give another"
+    if why:
+        raise InputError(f"The file of {name}, {printable(str(path), 200)!r}, cannot be written, since {why}.")
 
 
 def append_bytes(path: Path, data: bytes) -> None:

@@ -12,7 +12,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, TypeVar
 
-from disco.errors import FitStopped
+from disco.checks import a_thing
+from disco.errors import FitStopped, InputError
 
 T = TypeVar("T")
 ENOUGH = "enough"
@@ -75,6 +76,12 @@ Callback = Callable[[Event], bool | str | None]
 _STOPPED = "Stopped in the {stage}."
 
 
+def check_callback(callback: object) -> None:
+    """Raise an InputError if a callback is neither None nor a function."""
+    if callback is not None and not callable(callback):
+        raise InputError(f"The argument callback must be a function; got {a_thing(callback)}.")
+
+
 class Reporter:
     """Creates the events of one piece of work from the steps of its stages.
 
@@ -86,11 +93,15 @@ class Reporter:
 
     Attributes:
         has_enough: whether searches should end with what they have.
+
+    Raises:
+        InputError: the callback is not a function.
     """
 
     def __init__(
         self, callback: Callback | None, weights: Mapping[str, float], stopped: str = _STOPPED, seconds: float = 0
     ) -> None:
+        check_callback(callback)
         self.callback, self.weights, self.stopped = callback, dict(weights), stopped
         self.has_enough, self.until = False, time.monotonic() + seconds if seconds else None
         self.last = Event(next(iter(weights)), 0, 1, 0.0)

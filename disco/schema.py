@@ -27,6 +27,11 @@ def damaged(path: Path, what: str, remedy: str = FIT) -> InputError:
     return InputError(f"{path} is damaged: {what}. Restore the file, or {remedy}.")
 
 
+def unfit(path: Path, remedy: str = FIT) -> InputError:
+    """The error for a file of a run that the free memory does not hold, be it damaged or not."""
+    return InputError(f"{path} needs more memory than is free: end other programs, restore the file, or {remedy}.")
+
+
 def shown(value: object) -> str:
     """A value for a message: short, and without control characters."""
     text = repr(value) if not isinstance(value, int) or abs(value) < _LARGEST else "a huge number"
@@ -240,7 +245,9 @@ def read(path: Path, schema: Schema, nodes: Sequence[str], most: int) -> pd.Data
         raise InputError(f"{path} cannot be read ({error.strerror or error}): {schema.remedy}.") from None
     except InputError:
         raise
-    except (ValueError, MemoryError) as error:
+    except MemoryError:
+        raise unfit(path, schema.remedy) from None
+    except ValueError as error:
         raise damaged(path, f"it is not a readable CSV table ({' '.join(str(error).split())})", schema.remedy) from None
     try:
         return checked(found, schema, set(nodes), most)

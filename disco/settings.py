@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from disco.checks import check, choices, flag, number, one_of, share, whole
+from disco.checks import among, check, choices, flag, number, one_of, require, share, whole
 from disco.errors import InputError
 
 
@@ -110,8 +110,7 @@ class Settings:
         Raises:
             InputError: the preset or a setting is unknown, or a value is not allowed.
         """
-        if preset not in PRESETS:
-            raise InputError(f"preset must be one of {', '.join(PRESETS)}; got {preset!r}.")
+        require("preset", preset, among(PRESETS))
         return cls.from_dict({**PRESETS[preset], **changes})
 
     @classmethod

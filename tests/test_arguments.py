@@ -1,5 +1,8 @@
 """Arguments beside the table: one that cannot be used is refused in a sentence, whatever its type."""
 
+from decimal import Decimal
+
+import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
@@ -7,6 +10,10 @@ import torch
 
 from disco import DISCO, metrics
 from disco.checks import a_thing, require_types
+from disco.devices import choose_device
+from disco.effects.asking import among
+from disco.effects.effect import effect
+from disco.effects.fitted import FittedGraphs
 from disco.errors import FitStopped, InputError
 from disco.fit.fitting import fit
 from disco.knowledge import Knowledge
@@ -18,7 +25,10 @@ from disco.refine.again import adjusted, costs, stress
 from disco.settings import Settings
 from disco.simulate.sampling import simulate
 from disco.studies import lahman
+from disco.table.counts import describe
 from disco.table.ranks import transform_table
+from disco.table.read import read_table
+from disco.table.roles import Roles
 from disco.table.thinning import thinned
 
 TABLE = pd.DataFrame(np.random.default_rng(0).poisson(4.0, (40, 3)), columns=list("abc"))
@@ -32,6 +42,11 @@ def refined(**given: object) -> object:
     return refine(TABLE, **given)
 
 
+def asked(on: object = "b", where: object = None) -> object:
+    fitted = FittedGraphs.of_dag(nx.DiGraph([("a", "b"), ("b", "c")]), TABLE)
+    return effect(among(fitted, where), on, {"a": 3})
+
+
 REFUSED = {
     "choice": (lambda: refined(choice={}), "The argument choice must be of type Choice or None; got a dict."),
     "choice of stress": (lambda: stress(TABLE, 3), "argument choice must be of type Choice or None; got an int"),
@@ -40,6 +55,27 @@ REFUSED = {
     "settings of a transform": (lambda: transform_table(TABLE, "rank"), "argument settings .* got a str"),
     "device": (lambda: DISCO(device="tpu").fit(TABLE), "device must be auto, cpu or cuda; got 'tpu'"),
     "memory": (lambda: refined(memory=3), "argument memory must be of type Path or str or None; got an int"),
+    "memory in no folder": (lambda: refined(memory="/no/m.json"), "memory, '/no/m.json', .* its folder does not exist"),
+    "memory in a folder": (lambda: refined(memory="/"), "The file of memory, '/', cannot be written, since it is a fo"),
+    "memory with a NUL": (lambda: refined(memory="/\0"), "this is not a valid path: give another"),
+    "memory too long": (lambda: refined(memory="a" * 5000), "this is not a valid path: give another"),
+    "checkpoint": (lambda: DISCO().fit(TABLE, checkpoint=3), "argument checkpoint must be of type Path or str or None"),
+    "checkpoint in no folder": (lambda: DISCO().fit(TABLE, checkpoint="/no/c"), "checkpoint, '/no/c', .* not exist"),
+    "callback": (lambda: refined(callback="x"), "argument callback must be a function; got a str"),
+    "callback of a fit": (lambda: fit(TABLE, Settings(), CPU, callback=3), "argument callback .* got an int"),
+    "callback of a reader": (lambda: read_table("t.csv", callback=[]), "argument callback .* got a list"),
+    "name of a reader": (lambda: read_table("t.csv", name=b"t.csv"), "argument name .* got a bytes"),
+    "kinds of artefacts": (lambda: refined(dismissed=[97]), "There is no artefact 97; the kinds are relation, code"),
+    "kinds as bytes": (lambda: refined(dismissed=b"a"), r"dismissed must be a list of kinds, as \['depth'\]; got b'a'"),
+    "kinds as a word": (lambda: refined(dismissed="depth"), r"must be a list of kinds, as \['depth'\]; got 'depth'"),
+    "kinds of lists": (lambda: refined(dismissed=[["depth"]]), r"There is no artefact \['depth'\]; the kinds are"),
+    "preset": (lambda: DISCO(preset=[]).fit(TABLE), "preset must be one of tuned, .*; got \\[\\]"),
+    "device of an array": (lambda: choose_device(np.arange(2)), "device must be auto, cpu or cuda; got array"),
+    "lines of a frame": (lambda: Choice(starts=TABLE), "starts must be a whole number; got"),
+    "exposure": (lambda: Roles(exposure=np.arange(2)), "A computed exposure is total or median of ratios; got array"),
+    "where": (lambda: asked(where="x"), "argument where must be of type Mapping or None; got a str"),
+    "where as a list": (lambda: asked(where=[]), "argument where must be of type Mapping or None; got a list"),
+    "outcome": (lambda: asked(on=np.arange(2)), "argument node must be of type str; got a ndarray"),
     "knowledge": (lambda: refined(knowledge={}), "argument knowledge must be of type Knowledge or None; got a dict"),
     "knowledge of a fit": (lambda: DISCO().fit(TABLE, knowledge={}), "argument knowledge must be of type Knowledge"),
     "knowledge of a method": (lambda: find("refined", TABLE, knowledge=[]), "argument knowledge .* got a list"),
@@ -93,6 +129,23 @@ def test_what_can_be_used_is(tmp_path):
             refine(TABLE, Choice(), knowledge=Knowledge(), callback=lambda event: False, **given)
     assert metrics.calibration(TRUTH, FOUND, bins=1)["edges"].tolist() == [2]
     assert metrics.f1(iter(TRUTH.to_numpy()), np.array([["a", "b"]])) == pytest.approx(2 / 3)
+
+
+@pytest.mark.parametrize("rows", [[3], [1, 3], list(range(40))])
+def test_a_signalling_nan_is_a_missing_cell(rows):
+    table = TABLE.astype(object)
+    table.loc[rows, "a"] = Decimal("sNaN")
+    with pytest.raises(InputError, match=f'Column "a", row {rows[0] + 1}: the value is missing'):
+        refine(table)
+    for role in ("covariate", "context", "exposure", "group"):
+        with pytest.raises(InputError, match=f'"a" has {len(rows)} missing cells?, the first in row {rows[0] + 1}'):
+            refine(table, roles={"a": role})
+    assert describe(table)["type"].tolist()[1:] == ["counts"] * 2
+
+
+def test_an_exposure_has_one_name_in_python_and_on_the_command_line():
+    assert Roles(exposure="median-of-ratios") == Roles(exposure="median of ratios")
+    assert Roles(exposure="median-of-ratios").to_dict()["exposure"] == "median of ratios"
 
 
 def test_types_are_named_in_words():

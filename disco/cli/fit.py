@@ -15,10 +15,12 @@ from disco.cli.foreground import work_here
 from disco.cli.roles import check_roles
 from disco.cli.saying import say, sentence, short
 from disco.errors import InputError
+from disco.hidden.artefacts import looked_for
 from disco.knowledge import Knowledge
 from disco.knowledge.files import read
 from disco.knowledge.resolved import REQUIRED
 from disco.runs import FIT, Run, create_run, open_run
+from disco.runs.artefacts import check_there
 from disco.settings import Settings
 from disco.table.prepared import prepare
 from disco.table.roles import Roles
@@ -73,7 +75,8 @@ def new_run(
         fits: whether it will be fitted; if so, print the expected time, and refuse a table that needs too much memory.
 
     Raises:
-        InputError: the folder is not empty, the table cannot be fitted, or the knowledge or the roles do not match it.
+        InputError: the folder is not empty, the table cannot be fitted, the knowledge or the roles do not match it, or
+            it has no artefact of a dismissed kind.
     """
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         way = "; add --resume to resume the run in it, or" if (folder / "settings.json").exists() else ":"
@@ -83,6 +86,8 @@ def new_run(
         knowledge.resolve(list(counts.columns), part.roles)
     if fits:
         tell_estimate(counts, settings, device)
+    told = looked_for(part.table, part.roles or Roles(), reasons=dismissed)
+    check_there(dismissed or (), told)
     return create_run(
         part.table,
         settings,
@@ -93,7 +98,7 @@ def new_run(
         rows_left_out=part.rows_left_out,
         knowledge=knowledge,
         roles=part.roles,
-        dismissed=dismissed,
+        spoilt=told,
         origin=part.origin,
     )
 

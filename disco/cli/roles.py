@@ -9,9 +9,7 @@ from disco.errors import InputError
 from disco.runs import Run
 from disco.table.adjustment import CATEGORICAL, CONTEXT_KINDS, KINDS
 from disco.table.interventions import INTERVENTION_KINDS
-from disco.table.roles import COMPUTED, Roles, read
-
-_COMPUTED = {which.replace(" ", "-"): which for which in COMPUTED}
+from disco.table.roles import COMPUTED_BY, Roles, read
 
 
 def given_roles(arguments: argparse.Namespace, names: Sequence[str], categories: Collection[str] = ()) -> Roles | None:
@@ -31,13 +29,13 @@ def given_roles(arguments: argparse.Namespace, names: Sequence[str], categories:
         given = (role, CATEGORICAL) if role == "covariate" and name in categories else role
         if columns.setdefault(name, given) != given:
             raise InputError(f'"{name}" has two roles, {_words(columns[name])} and {_words(given)}: choose one.')
-    if arguments.exposure in _COMPUTED:
+    if arguments.exposure in COMPUTED_BY:
         if arguments.exposure in names:
             raise InputError(
                 f"--exposure {arguments.exposure} is computed from the counts, but a column has the same name: say in "
                 "a file for --roles which one you mean."
             )
-        exposure = _COMPUTED[arguments.exposure]
+        exposure = COMPUTED_BY[arguments.exposure]
         if file.exposure not in (None, exposure):
             raise InputError(f"The exposure is given twice, as {file.exposure} and {exposure}: choose one.")
     effects, row_number = file.group_effects or arguments.group_effects, file.row_number or arguments.row_number
@@ -58,7 +56,7 @@ def _flags(arguments: argparse.Namespace, names: Sequence[str]) -> list[tuple[st
             is_name = text in names or kind not in kinds
             found.append((text, role) if is_name else (name, (role, kind)))
     found += [(text, "ignore") for text in listed(arguments.ignore)]
-    if arguments.exposure is not None and arguments.exposure not in _COMPUTED:
+    if arguments.exposure is not None and arguments.exposure not in COMPUTED_BY:
         found.append((arguments.exposure, "exposure"))
     if arguments.intervention is not None:
         name, _, kind = arguments.intervention.rpartition("=")

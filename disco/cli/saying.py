@@ -4,11 +4,13 @@ An escape sequence in a name could erase or forge lines, and a name of 10,000 le
 """
 
 import json
+import re
 import sys
 from typing import Any, TextIO
 
 from disco.errors import printable
 
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")  # but not tab and line break, which part the cells of a table
 _NAME, _SENTENCE = 80, 1000  # longest text, in characters
 
 
@@ -25,7 +27,8 @@ def say_json(value: Any) -> None:
 
 
 def write(text: str) -> None:
-    """Write a file's text to stdout unchanged; on a terminal, without control characters."""
+    """Write a file's text to stdout without control characters; on a terminal, without other invisible ones too."""
+    text = _CONTROL.sub(printable("\0"), text)
     if sys.stdout.isatty():
         text = "".join(sign if sign in "\t\n" else printable(sign) for sign in text)
     sys.stdout.write(text if text.endswith("\n") else f"{text}\n")

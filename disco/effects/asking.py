@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from disco.bitsets import bits
+from disco.checks import require_types
 from disco.effects.fitted import FittedGraphs
 from disco.errors import InputError
 from disco.table.adjustment import COUNT, Covariate
@@ -76,16 +77,20 @@ def asked(
     return Question(outcome, values, other, tuple(dict.fromkeys(notes)))
 
 
-def among(fitted: FittedGraphs, where: Mapping[str, Any]) -> FittedGraphs:
+def among(fitted: FittedGraphs, where: Mapping[str, Any] | None) -> FittedGraphs:
     """The same graphs and fits, with means over the rows that have a level of a covariate or context.
 
     Args:
         fitted: the graphs and the table.
-        where: by covariate or context, a level, or a number that rows are near, as for the values of nodes.
+        where: by covariate or context, a level, or a number that rows are near, as for the values of nodes; all rows
+            without any.
 
     Raises:
-        InputError: there is no such covariate, no such level, or no row has all of them.
+        InputError: it is not such a mapping, there is no such covariate or level, or no row has all of them.
     """
+    require_types(where=(where, Mapping | None))
+    if not where:
+        return fitted
     adjustment, rows, told = fitted.nodes.adjustment, fitted.nodes.rows, list[str]()
     beside = {} if adjustment is None else {one.name: one for one in adjustment.covariates}
     for name, level in where.items():
@@ -96,7 +101,7 @@ def among(fitted: FittedGraphs, where: Mapping[str, Any]) -> FittedGraphs:
         told.append(f"{name} = {level}")
     if not len(rows):
         raise InputError(f"No row has {' and '.join(told)}: choose another level.")
-    return fitted.over(rows, f"Over the {how_many(len(rows), 'row')} with {' and '.join(told)}.") if where else fitted
+    return fitted.over(rows, f"Over the {how_many(len(rows), 'row')} with {' and '.join(told)}.")
 
 
 def _has(covariate: Covariate, level: Any) -> np.ndarray:
@@ -121,6 +126,7 @@ def node(fitted: FittedGraphs, name: Any) -> int:
     Raises:
         InputError: there is none of this name; a covariate is none.
     """
+    require_types(node=(name, str))
     if name in fitted.names:
         return fitted.names.index(name)
     adjustment = fitted.nodes.given.adjustment

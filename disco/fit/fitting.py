@@ -27,7 +27,7 @@ from disco.fit.fitted import STOPPED, Fitted, Variant, by_name, rules_of
 from disco.fit.order_so_far import is_due, order_so_far
 from disco.knowledge import Knowledge
 from disco.parents import ocs, selectors
-from disco.progress import Callback, Reporter
+from disco.progress import Callback, Reporter, check_callback
 from disco.score.checkpoint import Checkpoint, pack_sinks, pack_training, unpack_sinks, unpack_training
 from disco.score.curvature import OUT_OF_MEMORY
 from disco.score.networks import new_networks
@@ -80,6 +80,8 @@ def fit(
     Arguments and errors as `disco.DISCO.fit`.
     """
     require_types(settings=(settings, Settings), device=(device, torch.device), knowledge=(knowledge, Knowledge | None))
+    require_types(checkpoint=(checkpoint, Path | str | None))
+    check_callback(callback)
     whole = prepare(table, roles, settings.folds)
     given, _ = without_interventions(whole)
     counts, adjustment = given.counts, given.adjustment

@@ -10,6 +10,7 @@ import pandas as pd
 from disco.checks import require_types
 from disco.cluster import check_memory, each
 from disco.experiments import contrasts, remarks
+from disco.files import check_place
 from disco.found import Note
 from disco.hidden.artefacts import artefacts
 from disco.knowledge import Knowledge
@@ -89,6 +90,8 @@ def refine(
     """
     require_types(choice=(choice, Choice | None), settings=(settings, Settings | None))
     require_types(knowledge=(knowledge, Knowledge | None), memory=(memory, Path | str | None))
+    if memory is not None:
+        check_place("memory", memory)
     choice, settings = choice or Choice(), settings or Settings()
     draws = {} if choice.bootstrap or choice.folds else {"bootstrap": 0.0}
     reporter = Reporter(callback, {**WEIGHTS, **draws}, STOPPED, choice.seconds)

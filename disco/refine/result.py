@@ -125,7 +125,7 @@ class Refined:
         from disco.refine.fitted_graphs import fitted_graphs
 
         fitted = fitted_graphs(self, table, roles=roles, knowledge=knowledge, seed=seed)
-        return effect(among(fitted, where or {}), on, do, against)
+        return effect(among(fitted, where), on, do, against)
 
 
 def withheld(result: Refined, artefacts: Sequence[Finding]) -> Refined:

@@ -11,7 +11,7 @@ the edges of a refinement anew.
 
 import contextlib
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
@@ -19,6 +19,7 @@ from typing import Any
 
 import pandas as pd
 
+from disco.checks import shown
 from disco.errors import InputError, printable
 from disco.files import read_record, unwritten, write_json
 from disco.hidden.artefacts import SEARCHES, Artefacts, looked_for, search
@@ -138,6 +139,18 @@ def sentences(run: Run) -> tuple[str, ...]:
     return tuple(map(str, of(run).standing))
 
 
+def check_there(kinds: Iterable[str], told: Artefacts) -> None:
+    """Refuse to dismiss what was not found.
+
+    Raises:
+        InputError: a table with these artefacts has none of a kind.
+    """
+    there = [one.kind for one in told.found]
+    if absent := [kind for kind in kinds if kind not in there]:
+        has = f"it has {', '.join(there)}" if there else "it has none"
+        raise InputError(f"The table has no artefact {shown(absent[0])} to dismiss; {has}.")
+
+
 def dismiss(run: Run, reasons: Mapping[str, str]) -> None:
     """Say why some artefacts are none, or with an empty reason that they are; other kinds stay as they are.
 
@@ -153,10 +166,7 @@ def dismiss(run: Run, reasons: Mapping[str, str]) -> None:
     before = of(run)
     after = {kind: why for kind, why in {**before.reasons, **changed}.items() if why}
     told = _searched(run, replace(before, reasons=after))
-    kinds = [one.kind for one in told.found]
-    if absent := [kind for kind in changed if kind not in {*kinds, *before.reasons}]:
-        there = f"it has {', '.join(kinds)}" if kinds else "it has none"
-        raise InputError(f"The table has no artefact {printable(absent[0], 40)!r} to dismiss; {there}.")
+    check_there([kind for kind in changed if kind not in before.reasons], told)
     try:
         write(run.path, told, run.nodes)
     except OSError as error:

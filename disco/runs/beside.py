@@ -12,7 +12,7 @@ import pyarrow.parquet as parquet
 
 from disco.errors import InputError
 from disco.files import check_regular, read_record, write_bytes, write_json
-from disco.schema import damaged
+from disco.schema import damaged, unfit
 from disco.table.cells import names_of, numbers_of
 from disco.table.role_columns import plain
 from disco.table.roles import Roles
@@ -105,7 +105,9 @@ def read_columns(folder: Path, roles: Roles, rows: int) -> pd.DataFrame:
         raise InputError(f"{path} is missing: restore the file, or {REMEDY}.") from None
     except InputError:
         raise
-    except (*_UNREADABLE, MemoryError) as error:
+    except MemoryError:
+        raise unfit(path, REMEDY) from None
+    except _UNREADABLE as error:
         said = " ".join(str(error).split())[:120]
         raise damaged(path, f"it cannot be read as Parquet ({said})", REMEDY) from None
 

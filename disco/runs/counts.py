@@ -9,7 +9,7 @@ import pyarrow.parquet as parquet
 
 from disco.errors import InputError, printable
 from disco.files import check_regular, write_bytes
-from disco.schema import damaged
+from disco.schema import damaged, unfit
 from disco.table.cells import TOO_LARGE
 
 _FILE_BYTES = 1 << 30
@@ -55,7 +55,9 @@ def read_counts(path: Path, shape: Shape) -> pd.DataFrame:
             table = file.read(use_pandas_metadata=False).to_pandas(ignore_metadata=True)
     except InputError:
         raise
-    except (*_UNREADABLE, MemoryError) as error:
+    except MemoryError:
+        raise unfit(path, _REMEDY) from None
+    except _UNREADABLE as error:
         raise damaged(path, f"it cannot be read as Parquet ({_first_line(error)})", _REMEDY) from None
     for name, column in table.items():
         if column.dtype.kind not in "iu" or column.min() < 0 or column.max() >= TOO_LARGE:

@@ -18,7 +18,7 @@ from safetensors.torch import save_file
 from torch import Tensor
 
 from disco.errors import InputError
-from disco.files import check_regular
+from disco.files import check_place, check_regular
 from disco.progress import Callback, Event
 from disco.score.ordering import COMBINATIONS, SinkScores
 from disco.score.training import Training, keep_folds
@@ -75,7 +75,7 @@ class Checkpoint:
         under_way: returns the tensors and values of the current stage; None if there is nothing new to write.
 
     Raises:
-        InputError: the file is damaged, or from another fit.
+        InputError: the file is damaged, from another fit, or cannot be written.
     """
 
     def __init__(self, path: Path | None, fingerprint: str, every: float = 15.0) -> None:
@@ -90,6 +90,8 @@ class Checkpoint:
                 raise InputError(
                     f"{path} belongs to another table, other settings or another version: delete it to start again."
                 )
+        elif path is not None:
+            check_place("checkpoint", path)
 
     def __getstate__(self) -> dict[str, Any]:
         """What is sent to another process, where it has no file: the state of an earlier attempt."""

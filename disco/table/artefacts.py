@@ -24,8 +24,8 @@ import numpy as np
 import pandas as pd
 from scipy.special import chdtrc
 
-from disco.checks import require_types
-from disco.errors import InputError, printable
+from disco.checks import require_types, shown
+from disco.errors import InputError
 from disco.progress import SILENT, Callback, Reporter
 from disco.table import row_findings
 from disco.table.adjusted import freed
@@ -86,10 +86,12 @@ def plain_artefacts(
 
 
 def check_kinds(dismissed: Collection[str]) -> None:
-    """Raise an InputError if a kind is none of `ARTEFACTS`."""
+    """Raise an InputError if they are not a list, or a kind is none of `ARTEFACTS`."""
     require_types(dismissed=(dismissed, Collection))
-    if unknown := [kind for kind in dismissed if kind not in ARTEFACTS]:
-        raise InputError(f"There is no artefact {printable(unknown[0], 40)!r}; the kinds are {', '.join(ARTEFACTS)}.")
+    if isinstance(dismissed, str | bytes):
+        raise InputError(f"The argument dismissed must be a list of kinds, as ['depth']; got {shown(dismissed)}.")
+    if unknown := [kind for kind in dismissed if not isinstance(kind, str) or kind not in ARTEFACTS]:
+        raise InputError(f"There is no artefact {shown(unknown[0])}; the kinds are {', '.join(ARTEFACTS)}.")
 
 
 def _checks(given: Prepared, aside: pd.DataFrame, reporter: Reporter) -> dict[str, Callable[[], Iterable[Finding]]]:

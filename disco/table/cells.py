@@ -1,5 +1,6 @@
 """The cells of a column as numbers, and the names of the columns as text."""
 
+import decimal
 import re
 import sys
 from collections.abc import Iterator
@@ -18,13 +19,13 @@ NUMBER = r"[ \t]*[-+]?[0-9]+(\.[0-9]*)?[ \t]*"  # not \s or \d: Arrow runs this 
 
 
 def as_frame(table: object) -> pd.DataFrame:
-    """A table as a DataFrame: itself, or an array with columns x1 to xd.
+    """A table as a DataFrame: itself, or an array with columns x1 to xd; a signalling NaN is a missing cell.
 
     Raises:
         InputError: it is neither a DataFrame nor a two-dimensional array.
     """
     if isinstance(table, pd.DataFrame):
-        return table
+        return _quiet(table)
     if isinstance(table, np.ndarray) and table.ndim == 2:
         return pd.DataFrame(table, columns=[f"x{j + 1}" for j in range(table.shape[1])])
     what = a_thing(table)
@@ -34,6 +35,17 @@ def as_frame(table: object) -> pd.DataFrame:
         f"A table is a DataFrame or a two-dimensional array of numbers, and this is {what}: give one row per "
         "observation and one column per variable."
     )
+
+
+def _quiet(table: pd.DataFrame) -> pd.DataFrame:
+    """The table without signalling NaNs, which cannot be compared: pandas refuses every question about their column."""
+    try:
+        for at, kind in enumerate(table.dtypes):
+            if pd.api.types.is_object_dtype(kind):
+                table.iloc[:, at].isna()
+    except decimal.InvalidOperation:
+        return table.map(lambda cell: None if isinstance(cell, decimal.Decimal) and cell.is_snan() else cell)
+    return table
 
 
 def names_of(table: pd.DataFrame) -> list[str]:

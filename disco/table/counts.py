@@ -26,8 +26,9 @@ from disco.table.cells import (
     numbers_of,
     value_counts,
 )
+from disco.table.formats.reading import SEPARATORS
 from disco.table.identifiers import identifier
-from disco.table.read import NOTES, read_table
+from disco.table.read import NOTES, READING, read_table
 from disco.table.rows import MOST_FAULTY, Stretches, row_numbers, whys
 from disco.words import how_many, series
 
@@ -180,8 +181,7 @@ def _shape_problems(table: pd.DataFrame, folds: int | None) -> Iterator[Problem]
     rows, columns = table.shape
     if columns < (1 if folds is None else 2):
         message = f"The table has {how_many(columns, 'column')}; at least 2 are needed."
-        remedy = "Separate the columns of a text file by commas, semicolons or tabs."
-        yield Problem(None, None, message, remedy, kind="columns")
+        yield Problem(None, None, message, _separating(table), kind="columns")
     if not rows:
         yield Problem(None, None, "The table has no rows.", "Give one row per observation.")
     elif rows < (needed := least_rows(folds or 0)):
@@ -189,6 +189,15 @@ def _shape_problems(table: pd.DataFrame, folds: int | None) -> Iterator[Problem]
         yield Problem(None, None, message, "Give more rows, or use fewer folds.")
     for note in table.attrs.get(NOTES, ()):
         yield Problem(None, None, note, "Nothing to do if that is what you want.", blocking=False, kind="file")
+
+
+def _separating(table: pd.DataFrame) -> str:
+    """What to do about a table of one column: choose the mark in its only name if another one was chosen."""
+    used = (table.attrs.get(READING) or {}).get("separator")
+    mark = next((mark for mark in SEPARATORS if mark in "".join(names_of(table)).strip()), None)
+    if used is None or mark is None:
+        return "Separate the columns of a text file by commas, semicolons or tabs."
+    return f"It was separated by {SEPARATORS[used]}, but its name contains a {SEPARATORS[mark]}: choose that separator."
 
 
 def _name_problems(table: pd.DataFrame) -> Iterator[Problem]:

@@ -20,8 +20,9 @@ from typing import Any, BinaryIO
 import pandas as pd
 import pyarrow as pa
 
-from disco.errors import InputError
-from disco.files import check_size, open_regular, read_regular
+from disco.checks import require_types
+from disco.errors import InputError, printable
+from disco.files import check_size, open_regular, read_regular, remedy
 from disco.progress import Callback, Reporter
 from disco.table import spreadsheets
 from disco.table.formats import SUFFIXES, folder, parse, text
@@ -35,6 +36,7 @@ from disco.table.formats.reading import PLAIN, Reading
 __all__ = ["MATRIX", "NOTES", "OTHER", "READING", "SHEETS", "SUFFIXES", "guessed", "read_table", "read_words"]
 
 _SMALL = 1_000_000  # bytes of text that are read in this process, which saves the 0.2 s of starting another
+_LONGEST_NAME = 200  # characters of a file's name in a message
 _BLOCK = 1 << 24  # bytes of an open file that are copied at once
 _HEAD = 5_000_000  # bytes of a packed text in which its format is guessed
 _EXPORTS = {  # formats that are not read, and what to do
@@ -91,8 +93,9 @@ def read_table(
         InputError: the file is missing, empty, unreadable, too large (disco/table/formats/limits.py), or of unknown
             format, or cannot be read with these choices.
     """
+    require_types(name=(name, str | None))
     name = name or Path(str(getattr(source, "name", source))).name
-    suffix = suffix_of(name)
+    suffix, name = suffix_of(name), printable(name, _LONGEST_NAME)
     try:
         parts = _parts(source, name, suffix, Reading(**choices), Reporter(callback, {"reading": 1.0}))
         frame, facts, names = _frame(parts)
@@ -139,7 +142,7 @@ def _parts(
 ) -> Iterator[pa.Table]:
     """The columns of the file's table, some after others; NotATable or InputError if it cannot be read."""
     inner, how = split(suffix)
-    if isinstance(source, str | Path) and inner not in SUFFIXES and Path(source).is_dir():
+    if isinstance(source, str | Path) and inner not in SUFFIXES and _is_folder(Path(source)):
         opened, suffix = folder.packed(Path(source)), ".zip"
     elif inner not in SUFFIXES:
         raise _unknown(inner, how)
@@ -152,13 +155,21 @@ def _parts(
             yield from parse_apart(file, suffix, reading, reporter)
 
 
+def _is_folder(path: Path) -> bool:
+    """Whether a path leads to a folder; NotATable if it cannot lead anywhere."""
+    try:
+        return path.is_dir()
+    except OSError as error:
+        raise NotATable(f" cannot be read: {error.strerror}; {remedy(error)}.") from None
+
+
 def _unknown(suffix: str, packing: str) -> NotATable:
     """The reason for a format that is not read."""
     if packing and not suffix:
         return NotATable(f" does not say what is packed in it: name it by its format, such as counts.csv{packing}.")
-    for kind, (endings, remedy) in _EXPORTS.items():
+    for kind, (endings, way) in _EXPORTS.items():
         if suffix in endings:
-            return NotATable(f" is {kind}, which is not read: {remedy}.")
+            return NotATable(f" is {kind}, which is not read: {way}.")
     packed = ", ".join(PACKINGS)
     return NotATable(f" has an unknown format: give a file that ends in {', '.join(SUFFIXES)}, or these with {packed}.")
 

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from disco.checks import a_thing, is_whole
+from disco.checks import a_thing, is_whole, shown
 from disco.errors import InputError
 from disco.files import parsed, read_regular
 from disco.table import role_columns
@@ -37,6 +37,7 @@ _KINDS_OF = {"covariate": KINDS, "context": CONTEXT_KINDS, "intervention": INTER
 _ENTRIES = ("columns", "exposure", "group_effects", "targets", "row_number", "blocks")
 TOTAL, RATIOS = "total", "median of ratios"
 COMPUTED = (TOTAL, RATIOS)  # exposures computed from the counts
+COMPUTED_BY = {spelling: which for which in COMPUTED for spelling in (which, which.replace(" ", "-"))}
 ROW_NUMBER = "row number"  # the name of the computed covariate
 _COMPUTED_WORDS = {TOTAL: "the row totals", RATIOS: "the median of ratios", ROW_NUMBER: "the row number"}
 MOST_BYTES = 1 << 20
@@ -49,7 +50,8 @@ class Roles:
     Attributes:
         columns: the role of columns, by name; a covariate, a context and an intervention may come with their kind, as
             ("covariate", "ordinal"), ("context", "randomised") or ("intervention", "shift").
-        exposure: "total" or "median of ratios" if the exposure is computed from the counts; None otherwise.
+        exposure: "total" or "median of ratios" if the exposure is computed from the counts, or with hyphens, as on the
+            command line; None otherwise.
         group_effects: whether every group is also a level of a categorical covariate.
         targets: the nodes that a label of the intervention sets, if it is not the name of one; none for a control.
         row_number: whether the number of the row, from 1, is a continuous covariate.
@@ -64,6 +66,8 @@ class Roles:
     blocks: int | None = None
 
     def __post_init__(self) -> None:
+        if isinstance(self.exposure, str):
+            object.__setattr__(self, "exposure", COMPUTED_BY.get(self.exposure, self.exposure))
         _check(self)
         object.__setattr__(self, "targets", {label: tuple(nodes) for label, nodes in self.targets.items()})
 
@@ -273,30 +277,30 @@ def _check(roles: Roles) -> None:
     for name, given in roles.columns.items():
         parts = (given,) if isinstance(given, str) else given
         if not isinstance(parts, tuple) or not isinstance(name, str) or not parts or parts[0] not in ROLES:
-            raise InputError(f'The role of "{name}" must be one of {", ".join(ROLES)}; got {given!r}.')
+            raise InputError(f'The role of "{name}" must be one of {", ".join(ROLES)}; got {shown(given)}.')
         if isinstance(given, tuple) and (len(parts) != 2 or parts[1] not in _KINDS_OF.get(parts[0], ())):
             what = {"context": "A context", "intervention": "An intervention"}.get(parts[0], "A covariate")
             kinds = ", ".join(_KINDS_OF.get(parts[0], KINDS))
-            raise InputError(f'{what} is {kinds}; "{name}" is given as {given!r}.')
+            raise InputError(f'{what} is {kinds}; "{name}" is given as {shown(given)}.')
     _check_targets(roles)
     for role in _SINGLE:
         if len(names := roles.named(role)) > 1:
             quoted = " and ".join(f'"{name}"' for name in names[:2])
             raise InputError(f"Only one column can be the {role}, and {quoted} are: choose one of them.")
-    if roles.exposure not in (None, *COMPUTED):
-        raise InputError(f"A computed exposure is {' or '.join(COMPUTED)}; got {roles.exposure!r}.")
+    if roles.exposure is not None and not (isinstance(roles.exposure, str) and roles.exposure in COMPUTED):
+        raise InputError(f"A computed exposure is {' or '.join(COMPUTED)}; got {shown(roles.exposure)}.")
     if roles.exposure is not None and roles.named("exposure"):
         raise InputError(
             f'The exposure is "{roles.named("exposure")[0]}" and the {roles.exposure}: choose one of them.'
         )
     if not isinstance(roles.group_effects, bool):
-        raise InputError(f"group_effects must be true or false; got {roles.group_effects!r}.")
+        raise InputError(f"group_effects must be true or false; got {shown(roles.group_effects)}.")
     if roles.group_effects and not (roles.named("group") or roles.blocks):
         raise InputError("The roles request group effects, but no column is the group: choose one.")
     if not isinstance(roles.row_number, bool):
-        raise InputError(f"row_number must be true or false; got {roles.row_number!r}.")
+        raise InputError(f"row_number must be true or false; got {shown(roles.row_number)}.")
     if roles.blocks is not None and (not is_whole(roles.blocks) or roles.blocks < 2):
-        raise InputError(f"blocks must be a number of blocks of rows, at least 2; got {roles.blocks!r}.")
+        raise InputError(f"blocks must be a number of blocks of rows, at least 2; got {shown(roles.blocks)}.")
     if roles.blocks is not None and roles.named("group"):
         raise InputError(f'The group is "{roles.named("group")[0]}" and {roles.blocks} blocks of rows: choose one.')
 

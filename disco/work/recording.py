@@ -5,7 +5,7 @@ import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Protocol
 
-from disco.errors import FitStopped, InputError, ScoreUnavailable
+from disco.errors import FitStopped, InputError, ScoreUnavailable, is_of_memory
 from disco.files import unwritten
 from disco.runs.folder import Run
 from disco.runs.status import Work, host
@@ -110,9 +110,9 @@ def ending(error: BaseException, work: Work) -> dict[str, Any]:
 def _reason(error: BaseException, it: str) -> str:
     if isinstance(error, InputError | ScoreUnavailable):
         return str(error)
+    if is_of_memory(error):
+        return f"{it} ran out of memory: use fewer columns or rows."
     if isinstance(error, OSError):
         where = f" ({error.filename})" if isinstance(error.filename, str) else ""
         return f"{it} could not be written: {error.strerror or error}{where}."
-    if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError":
-        return f"{it} ran out of memory: use fewer columns or rows."
     return f"{it} failed with an unexpected {type(error).__name__}: {error}"

@@ -11,8 +11,9 @@ from disco.cli import refine as refine_command
 from disco.errors import FitStopped
 from disco.files import read_frame
 from disco.refine import Choice
-from disco.runs import open_run
+from disco.runs import create_run, open_run
 from disco.runs.refined import choice_of, read_refined
+from disco.settings import Settings
 from disco.simulate import Design, simulate
 from disco.work.refining import refine_run
 
@@ -127,6 +128,18 @@ def test_a_sample_too_small_for_the_folds_makes_no_run(counts, capsys):
 def test_a_folder_without_a_run_is_not_offered_to_resume(counts, capsys):
     assert main(["fit", str(counts / "counts.csv"), "--out", str(counts)]) == 2
     assert capsys.readouterr().err.endswith(f"{counts} is not empty: choose another folder.\n")
+
+
+@pytest.mark.parametrize("command", ["fit", "refine"])
+def test_a_kind_that_the_table_does_not_have_cannot_be_dismissed_at_any_time(counts, capsys, command):
+    table, out = counts / "counts.csv", counts / "made"
+    given = ["fit", str(table)] if command == "fit" else ["refine", "--counts", str(table), *FAST]
+    sentence = "no artefact 'identifier' to dismiss; it has none"
+    assert main([*given, "--out", str(out), "--dismiss", "identifier=no"]) == 2 and not out.exists()
+    assert sentence in capsys.readouterr().err
+    create_run(pd.read_csv(table), Settings(), name="made", folder=out)
+    assert main([*given, "--out", str(out), "--dismiss", "identifier=no", *["--resume"][: command == "fit"]]) == 2
+    assert sentence in capsys.readouterr().err
 
 
 def test_no_refinement_yet_is_said(capsys):

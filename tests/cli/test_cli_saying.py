@@ -3,6 +3,7 @@
 import ast
 import json
 import sys
+import unicodedata
 from collections.abc import Callable
 from pathlib import Path
 
@@ -81,15 +82,31 @@ def test_a_result_is_printed_harmlessly(run, capsys, told: Callable[[Run], None]
     assert "long xxx" in said and "xxx…xxx" in said
 
 
-def test_a_graph_is_as_it_is_in_a_pipe_and_harmless_on_a_terminal(run, capsys, monkeypatch):
-    command = ["graph", str(run.path), "--graph", "refined", "--format", "csv"]
-    assert main(command) == 0
-    raw = capsys.readouterr().out
-    assert LONG in raw and "\x1b[31m" in raw
-    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
-    assert main(command) == 0
-    shown = capsys.readouterr().out
-    assert shown.replace("\n", "").isprintable() and len(shown) == len(raw)
+TABLES = {
+    "csv": ("graph", "--graph", "refined", "--format", "csv"),
+    "dot": ("graph", "--graph", "refined", "--format", "dot"),
+    "next": ("next", "--format", "csv"),
+    "effects": ("effect", "--on", NAMES[3], "--format", "csv"),
+    "an effect": ("effect", "--on", NAMES[3], "--do", f"{NAMES[0]}=3", "--against", f"{NAMES[0]}=1", "--format", "csv"),
+}
+
+
+@pytest.mark.parametrize("case", TABLES)
+@pytest.mark.parametrize("is_terminal", [False, True])
+def test_a_table_never_controls_a_terminal(run, capsys, monkeypatch, case, is_terminal):
+    command, *options = TABLES[case]
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: is_terminal)
+    assert main([command, str(run.path), *options]) == 0
+    text = capsys.readouterr().out
+    assert "31m" in text
+    controls = {sign for sign in text if unicodedata.category(sign) == "Cc"}
+    assert controls == {"\n"} and ("\u202e" in text) == (not is_terminal and "turned" in text)
+
+
+def test_a_graph_is_as_it_is_in_a_file(run, tmp_path):
+    file = tmp_path / "graph.csv"
+    assert main(["graph", str(run.path), "--graph", "refined", "--out", str(file)]) == 0
+    assert LONG in file.read_text() and "\x1b[31m" in file.read_text()
 
 
 def test_a_wrong_argument_is_told_harmlessly(capsys):

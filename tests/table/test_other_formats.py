@@ -11,7 +11,7 @@ import pytest
 from fuzz import FUZZ
 
 from disco.errors import InputError
-from disco.table.formats import limits, parse, stata
+from disco.table.formats import limits, parse, stata, workbook
 from disco.table.read import NOTES, READING, SHEETS, read_table
 
 ROWS = [["a", "b"], *([place % 5, place % 3] for place in range(30))]
@@ -83,6 +83,29 @@ def test_repeated_cells_cost_a_sentence(more, sentence):
     with pytest.raises(InputError, match=sentence) as error:
         read(ods(sheet("s", ROWS, row)), "t.ods")
     assert str(error.value).endswith(".") and "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("repeated", [1_048_576, 10**9])
+def test_a_row_that_is_repeated_beyond_the_end_of_a_sheet_is_said(repeated):
+    row = f'<table:table-row table:number-rows-repeated="{repeated}">{_cell(7)}{{}}</table:table-row>'
+    full, last = row.format(_cell(7)), f"<table:table-row>{_cell(8)}{_cell(8)}</table:table-row>"
+    with pytest.raises(InputError, match=f't.ods, sheet "a & b": its cells reach row {repeated + 31:,}, and a spread'):
+        read(ods(sheet("a &amp; b", ROWS, full)), "t.ods")
+    with pytest.raises(InputError, match=f"its cells reach row {repeated + 32:,}, and a spreadsheet ends at row 1,04"):
+        read(ods(sheet("a &amp; b", ROWS, full + last)), "t.ods")
+    blank = f'<table:table-row table:number-rows-repeated="{repeated}"><table:table-cell/></table:table-row>'
+    assert len(read(ods(sheet("s", ROWS, blank), sheet("t", ROWS, full)), "t.ods")) == 30
+    with pytest.raises(InputError, match="its cells reach row"):  # the last row would be left out
+        read(ods(sheet("s", ROWS, blank + last)), "t.ods")
+
+
+def test_as_many_repeated_rows_as_a_sheet_has_are_read(monkeypatch):
+    monkeypatch.setattr(workbook, "_BLOCK", 200)  # a row goes on in the next block
+    row = f'<table:table-row table:number-rows-repeated="200000">{_cell(7)}{_cell(7)}</table:table-row>'
+    table = parse(ods(sheet("s", ROWS, row), sheet("t", ROWS[:3])), ".ods")
+    assert table.num_rows == 200_030 and table["a"][-1].as_py() == 7
+    archive = zipfile.ZipFile(io.BytesIO(ods(sheet("s", ROWS, row), sheet("t", ROWS[:3]))))
+    assert workbook._last_rows(archive) == {"s": 200_031, "t": 3}
 
 
 @pytest.mark.parametrize("version", [114, 117, 118])

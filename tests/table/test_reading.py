@@ -7,6 +7,7 @@ import pytest
 from app_world import workbook
 
 from disco.errors import InputError
+from disco.table.counts import problems
 from disco.table.read import NOTES, OTHER, READING, SHEETS, read_table
 
 
@@ -38,6 +39,31 @@ def test_the_separator_is_the_one_that_makes_a_table(mark):
     lines = [["a", "b", "c"], ["1", "2", "3"], ["4", "5", "6"], ["7", "8", "9"]]
     table = read("\n".join(mark.join(line) for line in lines))
     assert table.shape == (3, 3) and table.attrs[READING]["separator"] == mark
+
+
+@pytest.mark.parametrize("mark", [",", ";", "|"])
+def test_a_tsv_without_tabs_is_separated_as_it_is(mark):
+    lines = [["a", "b", "c"], ["1", "2", "3"], ["4", "5", "6"], ["7", "8", "9"]]
+    table = read("\n".join(mark.join(line) for line in lines), "t.tsv")
+    assert table.shape == (3, 3) and table.attrs[READING]["separator"] == mark
+    table = read("a;b\tc\n1\t2\n3\t4\n", "t.tsv")  # one with tabs is separated by them, whatever its names contain
+    assert table.columns.tolist() == ["a;b", "c"] and table.attrs[READING]["separator"] == "\t"
+
+
+def test_advice_on_a_single_column_does_not_contradict_the_file():
+    said = [
+        problem.remedy for problem in problems(read("a;b\n1;2\n3;4\n", separator="\t")) if problem.kind == "columns"
+    ]
+    assert said == ["It was separated by tab, but its name contains a semicolon: choose that separator."]
+    said = [problem.remedy for problem in problems(read("a\n1\n2\n")) if problem.kind == "columns"]
+    assert said == ["Separate the columns of a text file by commas, semicolons or tabs."]
+
+
+def test_blanks_around_names_are_left_out_unless_they_tell_names_apart():
+    assert read("a, b ,c d\n1, 2,3\n4, 5,6\n").columns.tolist() == ["a", "b", "c d"]
+    assert read("a, a,b\n1,2,3\n4,5,6\n").columns.tolist() == ["a", " a", "b"]
+    assert read("a,a, b\n1,2,3\n4,5,6\n").columns.tolist() == ["a", "a", "b"]
+    assert read(workbook(("s", [["a", " b"], [1, 2], [3, 4]])), "t.xlsx").columns.tolist() == ["a", "b"]
 
 
 def test_decimal_commas_do_not_count_as_separators():

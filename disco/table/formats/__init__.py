@@ -66,7 +66,7 @@ def parse(
     elif reason := several.one_sample(data):
         raise NotATable(reason)
     else:
-        is_tabbed = suffix in TABBED and reading.separator is None
+        is_tabbed = suffix in TABBED and reading.separator is None and b"\t" in data[: text.LOOKED_AT]
         table = text.read(data, replace(reading, separator="\t") if is_tabbed else reading, heard=heard)
     return _filled(table)
 

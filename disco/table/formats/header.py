@@ -58,10 +58,12 @@ def _is_words(line: Sequence[str]) -> bool:
 def joined(lines: Lines) -> list[str]:
     """One name per column from lines of names; in all but the last, a blank repeats the cell before it.
 
-    No lines give no names.
+    No lines give no names. Blanks around names, as in "a, b", are left out unless they tell two names apart.
     """
     if len(lines) < 2:
-        return list(lines[0]) if lines else []
+        names = list(lines[0]) if lines else []
+        trimmed = [name.strip() for name in names]
+        return trimmed if len(set(trimmed)) == len(set(names)) else names
     columns = max(map(len, lines))
     filled = []
     for number, line in enumerate(lines):

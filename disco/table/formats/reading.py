@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from disco.checks import a_thing, is_whole, shown
 from disco.table.formats.limits import MOST_COLUMNS, NotATable
 
 ENCODINGS = {
@@ -41,7 +42,7 @@ class Reading:
         sheet: the name of a workbook's sheet.
         strand: which of STAR's counts are read, a key of `STRANDS`.
         layer: the matrix of a file of cells and genes, such as "X", or its genome.
-        genes: which of its genes become columns: how many, or names and patterns such as "CD*,MS4A1".
+        genes: which of its genes become columns: how many, also as a number, or names and patterns such as "CD*,MS4A1".
         by: how to rank genes if `genes` is a number, a key of `SPREADS`.
         obs: the columns of obs of an h5ad file to read as well.
 
@@ -68,18 +69,27 @@ class Reading:
             *(("encoding", ENCODINGS), ("separator", SEPARATORS)),
             *(("decimal", DECIMALS), ("thousands", THOUSANDS), ("by", SPREADS), ("strand", STRANDS)),
         ):
-            if (value := getattr(self, name)) is not None and value not in table:
+            value = getattr(self, name)
+            if value is not None and not (isinstance(value, str) and value in table):
                 raise NotATable(
-                    f" cannot be read with the {name} {value!r}: give one of {', '.join(map(repr, table))}."
+                    f" cannot be read with the {name} {shown(value)}: give one of {', '.join(map(repr, table))}."
                 )
         for name in ("above", "names", "below"):
-            if (lines := getattr(self, name)) is not None and not 0 <= lines <= MOST_LINES:
-                raise NotATable(f" cannot be read with {lines} lines ({name}): give 0 to {MOST_LINES}.")
+            lines = getattr(self, name)
+            if lines is not None and not (is_whole(lines) and 0 <= lines <= MOST_LINES):
+                raise NotATable(f" cannot be read with {shown(lines)} lines ({name}): give 0 to {MOST_LINES}.")
+            object.__setattr__(self, name, None if lines is None else int(lines))
+        if is_whole(genes := self.genes):
+            object.__setattr__(self, "genes", f"{genes}")
+        for name in ("sheet", "layer", "genes"):
+            if not isinstance(value := getattr(self, name), str | None):
+                raise NotATable(f" cannot be read with {a_thing(value)} as {name}: give text.")
         if self.decimal is not None and self.decimal in (self.thousands or ""):
             raise NotATable(": the decimal mark cannot also separate thousands; choose another of the two.")
         if self.genes is not None and not self.genes.strip(" ,"):
             raise NotATable(": give the genes as a number, or as names and patterns such as CD*,MS4A1.")
-        if isinstance(self.obs, str):
+        is_list = isinstance(self.obs, Sequence) and not isinstance(self.obs, str | bytes)
+        if not is_list or not all(isinstance(name, str) for name in self.obs):
             raise NotATable(": give the columns of obs as a list of names.")
         many = (self.genes or "").strip()[:9]
         if many.isdecimal() and not 2 <= int(many) <= MOST_COLUMNS:

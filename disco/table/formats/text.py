@@ -21,7 +21,7 @@ from disco.table.formats.reading import MOST_LINES, SEPARATORS, Reading
 from disco.words import how_many
 
 _LONGEST_HEADER = 5_000_000  # bytes: MOST_COLUMNS names of 500 each
-_LOOKED_AT = 100_000  # bytes in which the separator is detected
+LOOKED_AT = 100_000  # bytes in which the separator is detected
 
 
 def read(data: Text, reading: Reading, words: bool = False, heard: Heard = lambda share: None) -> pa.Table:
@@ -37,7 +37,7 @@ def read(data: Text, reading: Reading, words: bool = False, heard: Heard = lambd
     """
     data, encoding, told = as_utf8(data, reading.encoding)
     begin = _begin(data)
-    delimiter = reading.separator or _delimiter(data[begin : begin + _LOOKED_AT])
+    delimiter = reading.separator or _delimiter(data[begin : begin + LOOKED_AT])
     pieces = ends_of_pieces(data, delimiter)
     lines, ends = _first_lines(data, begin, delimiter)
     above, lines_of_names, below = header(lines, reading)
@@ -75,7 +75,7 @@ def guessed(data: bytes) -> Reading:
     try:
         found, encoding, _ = as_utf8(head[: head.rfind(b"\n") + 1] or head, None)
         begin = _begin(found)
-        delimiter = _delimiter(found[begin : begin + _LOOKED_AT])
+        delimiter = _delimiter(found[begin : begin + LOOKED_AT])
         above, names, below = header(_first_lines(found, begin, delimiter)[0], Reading())
     except NotATable:
         return usual

@@ -1,10 +1,11 @@
 """Read workbooks of Excel and OpenDocument: a zip of XML.
 
 The cell references of an Excel sheet show its size before it is parsed. OpenDocument writes repeated cells once, so its
-size shows only when it is parsed, within the memory of the process that reads.
+size in columns shows only when it is parsed, within the memory of the process that reads.
 """
 
 import datetime
+import html
 import io
 import posixpath
 import re
@@ -30,6 +31,10 @@ _LAST_ROW, _LAST_COLUMN = 1_048_576, 16_384  # Excel's own limits
 _BLOCK = 1_000_000  # bytes scanned at a time
 # A cell with content: <c r="B7">, with or without a prefix, but not <c r="B7" s="1"/>.
 _CELL = re.compile(rb"""<(?:\w+:)?c\s(?:[^<>]*?\s)?r\s*=\s*["']([A-Za-z]+)([0-9]+)["'](?:[^<>]*[^/<>])?>""")
+# In OpenDocument: where a row or a sheet begins, the name of a sheet, how often a row is repeated.
+_ROW = re.compile(rb"(?=<table:table(?:-row)?[\s/>])")
+_NAME = re.compile(rb"""^<table:table\s(?:.*\s)?table:name\s*=\s*["']([^"']*)["']""", re.DOTALL)
+_REPEATED = re.compile(rb"""table:number-rows-repeated\s*=\s*["']([0-9]+)["']""")
 _REFUSED = " cannot be read as a workbook of Excel or OpenDocument: "
 _DAMAGED = (
     *(zipfile.BadZipFile, zlib.error, ElementTree.ParseError, CalamineError),
@@ -56,7 +61,7 @@ def read(data: bytes, reading: Reading) -> pa.Table:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             _look(archive)
             if _OPEN_DOCUMENT in archive.namelist():
-                return _open_document(data, reading)
+                return _open_document(archive, data, reading)
             filled = [sheet for sheet in _sheets(archive) if any(_references(archive, sheet.part))]
             first = _first(filled, reading.sheet)
             _check_range(archive, first)
@@ -66,7 +71,7 @@ def read(data: bytes, reading: Reading) -> pa.Table:
     return _chosen(rows, filled, first, reading)
 
 
-def _open_document(data: bytes, reading: Reading) -> pa.Table:
+def _open_document(archive: zipfile.ZipFile, data: bytes, reading: Reading) -> pa.Table:
     """The same for an OpenDocument spreadsheet."""
     book = CalamineWorkbook.from_filelike(io.BytesIO(data))
     sheets = [
@@ -78,7 +83,35 @@ def _open_document(data: bytes, reading: Reading) -> pa.Table:
     first = _first(filled, reading.sheet)
     found = book.get_sheet_by_name(first.name)
     check_shape(found.height, found.width, MOST_SHEET_CELLS)
+    rows = _last_rows(archive).get(first.name, 0)
+    if rows > _LAST_ROW:
+        raise NotATable(
+            f', sheet "{first.name[:40]}": its cells reach row {rows:,}, and a spreadsheet ends at row {_LAST_ROW:,}. '
+            "Delete rows that are only repeated, or save the sheet as CSV."
+        )
     return _chosen(found.to_python(), filled, first, reading)
+
+
+def _last_rows(archive: zipfile.ZipFile) -> dict[str, int]:
+    """The last row with content of every sheet of OpenDocument, repeated rows counted as often as they are repeated.
+
+    Its reader leaves out what lies beyond the last row that a spreadsheet can have.
+    """
+    found, name, row, rest, block = dict[str, int](), "", 0, b"", b"-"
+    with archive.open(_OPEN_DOCUMENT) as file:
+        while block:
+            block = file.read(_BLOCK)
+            *parts, rest = _ROW.split(rest + block)
+            for part in parts if block else [*parts, rest]:  # the last one may go on in the next block
+                head = part.partition(b">")[0]
+                if named := _NAME.search(head):
+                    name, row = html.unescape(named[1].decode(errors="replace")), 0
+                elif part.startswith(b"<table:table-row"):
+                    repeated = _REPEATED.search(head)
+                    row += int(repeated[1][:12]) if repeated else 1
+                    if b"office:value" in part or b"<text:p" in part:
+                        found[name] = row
+    return found
 
 
 def _chosen(rows: list[list[Any]], filled: list[_Sheet], first: _Sheet, reading: Reading) -> pa.Table:
