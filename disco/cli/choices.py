@@ -5,6 +5,7 @@ import contextlib
 import dataclasses
 import hashlib
 import sys
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -39,7 +40,8 @@ from disco.table.edits import (
 )
 from disco.table.formats.reading import Reading
 from disco.table.guesses import guesses
-from disco.table.layout import CERTAIN, KINDS, suggestion, tidied
+from disco.table.kinds import CERTAIN, KINDS
+from disco.table.layout import suggestion, tidied
 from disco.table.prepared import prepare
 from disco.table.read import MATRIX, read_table
 from disco.table.role_checks import unusable_rows
@@ -251,7 +253,7 @@ def read_part(path: Path, arguments: argparse.Namespace) -> Part:
     with Progress() as progress:
         whole = read_table(path, callback=progress if _is_large(path) else None, **reading)
     categories = whole.attrs.get(MATRIX, {}).get("categories", ())
-    edits, table, left_out = _tidied(whole, arguments)
+    edits, table, left_out = _tidied(whole, arguments, categories)
     roles = given_roles(arguments, names_of(table), categories)
     if arguments.tidy not in (None, "none") and not any(isinstance(edit, Transpose) for edit in edits):
         roles = _with_guesses(table, roles)
@@ -302,7 +304,9 @@ def _edits(arguments: argparse.Namespace) -> tuple[Edit, ...]:
     return tuple(edits)
 
 
-def _tidied(table: pd.DataFrame, arguments: argparse.Namespace) -> tuple[tuple[Edit, ...], pd.DataFrame, Stretches]:
+def _tidied(
+    table: pd.DataFrame, arguments: argparse.Namespace, categories: Collection[str]
+) -> tuple[tuple[Edit, ...], pd.DataFrame, Stretches]:
     """The changes that flags and `--tidy` ask for, the table after them, and the rows of it that are left out.
 
     Raises:
@@ -317,10 +321,12 @@ def _tidied(table: pd.DataFrame, arguments: argparse.Namespace) -> tuple[tuple[E
         left_out = rows_left_out_by(edit, left_out, len(table))
         table = applied(table, (edit,))
         edits.append(edit)
-    if arguments.tidy is None and (certain := suggestion(table, {*KINDS} - {*CERTAIN})) is not None:
+    roles = given_roles(arguments, names_of(table), categories)
+    spared = () if roles is None else roles.columns
+    if arguments.tidy is None and (certain := suggestion(table, {*KINDS} - {*CERTAIN}, spared)) is not None:
         words = "With --tidy none, the table is read as it is."
         raise InputError(f"{certain.message} With --tidy: {certain.advice} {words}")
-    for found, after in () if arguments.tidy is None else tidied(table, kinds):
+    for found, after in () if arguments.tidy is None else tidied(table, kinds, spared):
         say(sentence(f"Note: {found}"), to=sys.stderr)
         for edit in found.edits:
             left_out = rows_left_out_by(edit, left_out, len(table))

@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 
 from disco.settings import CHOICES
-from disco.table.layout import KINDS
+from disco.table.kinds import KINDS
 
 
 def table(command: argparse.ArgumentParser, when: str = "") -> None:

@@ -6,8 +6,8 @@ and by arithmetic, and has a suggestion: edits (`disco.table.edits`), made only 
 """
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -16,14 +16,11 @@ from disco.table.cells import columns_of, names_of, numbers_of
 from disco.table.edits import Columns, Edit, LeaveOut, Pivot, RowNames, Transpose, applied
 from disco.table.formats.limits import MOST_COLUMNS
 from disco.table.guesses import MANY, guesses
+from disco.table.kinds import ANNOTATION, BLANK, COPIES, GENES, KINDS, NAMES, POINTS, SIGHTINGS, SUMMARIES, TOTALS
 from disco.table.reshape import has_row_names
 from disco.table.rows import in_words, stretches
 from disco.words import how_many, listed, plural
 
-SUMMARIES, TOTALS, NOTES, COPIES = "summaries", "totals", "points", "copies"
-ANNOTATION, GENES, SIGHTINGS, BLANK, NAMES = "annotation", "genes", "sightings", "blank", "names"
-KINDS = (BLANK, SUMMARIES, TOTALS, NOTES, COPIES, ANNOTATION, SIGHTINGS, GENES, NAMES)
-CERTAIN = (SUMMARIES, TOTALS, NOTES, ANNOTATION, SIGHTINGS, GENES)  # without which counts would be wrong
 MOST_VARIED = 1000  # rows that become columns if there are too many
 _NAMED = 4
 _MOST_LOOKED_AT = 2000  # rows by which genes are recognised
@@ -163,23 +160,39 @@ class Suggestion:
     def __str__(self) -> str:
         return f"{self.message} {self.advice}"
 
+    def sparing(self, columns: Collection[str]) -> "Suggestion | None":
+        """The same without leaving out some columns; None if nothing is left to do."""
+        edits = [
+            replace(one, without=_without(one.without, columns)) if isinstance(one, Columns) else one
+            for one in self.edits
+        ]
+        left = tuple(one for one in edits if one != Columns())
+        return replace(self, edits=left) if left else None
 
-def suggestion(table: pd.DataFrame, but: Collection[str] = ()) -> Suggestion | None:
+
+def suggestion(table: pd.DataFrame, but: Collection[str] = (), spared: Collection[str] = ()) -> Suggestion | None:
     """The first thing to change, if any; the others follow once it is made or refused.
 
     Args:
         but: kinds that the user has refused.
+        spared: columns that have a role, and are not left out.
     """
     for kind, look in _LOOKS.items():
-        if kind not in but and (found := look(table)) is not None:
-            return found
+        if kind not in but and (found := look(table)) is not None and (part := found.sparing(spared)) is not None:
+            return part
     return None
 
 
-def tidied(table: pd.DataFrame, kinds: Collection[str] = KINDS) -> Iterator[tuple[Suggestion, pd.DataFrame]]:
-    """All suggestions of some kinds, one after the other, each with the table after it."""
+def _without(names: Iterable[str], others: Collection[str]) -> tuple[str, ...]:
+    return tuple(name for name in names if name not in others)
+
+
+def tidied(
+    table: pd.DataFrame, kinds: Collection[str] = KINDS, spared: Collection[str] = ()
+) -> Iterator[tuple[Suggestion, pd.DataFrame]]:
+    """All suggestions of some kinds, one after the other, each with the table after it; `spared` as in `suggestion`."""
     refused = {*KINDS} - {*kinds}
-    while (found := suggestion(table, refused)) is not None:
+    while (found := suggestion(table, refused, spared)) is not None:
         table = applied(table, found.edits)
         refused |= {found.kind}
         yield found, table
@@ -248,7 +261,7 @@ def _summaries(table: pd.DataFrame) -> Suggestion | None:
 
 
 def _totals(table: pd.DataFrame) -> Suggestion | None:
-    """A row and a column called total, which are the sums of the others."""
+    """A row called total that is the sum of the others, and such a column; alone, `disco.table.relations` finds that."""
     at, values = _numeric(table)
     if min(values.shape) < 3:
         return None
@@ -264,12 +277,12 @@ def _totals(table: pd.DataFrame) -> Suggestion | None:
         for number, column in enumerate(at)
         if _word(names[column]) in _TOTAL and np.allclose(2 * kept[:, number], kept.sum(1)) and kept[:, number].any()
     ]
-    if not rows and not columns:
+    if not rows:
         return None
     what = [*(f'row "{_row_names(table)[row].strip()}"' for row in rows), *(f'column "{names[at]}"' for at in columns)]
     is_one = len(what) == 1
     message = f"The {listed(what, _NAMED)} {'holds' if is_one else 'hold'} the sums of the others."
-    edits: list[Edit] = [LeaveOut(stretches(np.array(rows) + 1))] if rows else []
+    edits: list[Edit] = [LeaveOut(stretches(np.array(rows) + 1))]
     edits += [Columns(without=tuple(names[at] for at in columns))] if columns else []
     return Suggestion(TOTALS, message, f"{'It is' if is_one else 'They are'} left out.", tuple(edits))
 
@@ -288,7 +301,7 @@ def _points(table: pd.DataFrame) -> Suggestion | None:
         return None
     which = listed([f'"{names[at].strip()}"' for at in rows], _NAMED)
     message = f"{plural(len(rows), 'The line', 'The lines')} {which} {plural(len(rows), 'is', 'are')} no observation."
-    return _leave_out(table, NOTES, rows, message)
+    return _leave_out(table, POINTS, rows, message)
 
 
 def _are_genes(table: pd.DataFrame) -> bool:
@@ -424,7 +437,7 @@ _LOOKS: Mapping[str, Callable[[pd.DataFrame], Suggestion | None]] = {
     BLANK: _blank,
     SUMMARIES: _summaries,
     TOTALS: _totals,
-    NOTES: _points,
+    POINTS: _points,
     COPIES: _copies,
     ANNOTATION: _annotation,
     SIGHTINGS: _sightings,

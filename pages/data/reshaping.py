@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
-from disco.table import layout, reshape
+from disco.table import kinds, layout, reshape
 from disco.table.cells import names_of
 from disco.table.edits import Edit, RowNames, Transpose
 from disco.table.formats.limits import MOST_COLUMNS
@@ -43,7 +43,7 @@ def stops(draft: Draft) -> bool:
 
 def is_other(draft: Draft) -> bool:
     """Whether rows or columns are surely something else than observations and counts."""
-    return any(found.kind in layout.CERTAIN for found in computed.suggestions(draft))
+    return any(found.kind in kinds.CERTAIN for found in computed.suggestions(draft))
 
 
 def _asks_turn(draft: Draft) -> bool:

@@ -13,7 +13,8 @@ from disco.table.continuous import is_continuous
 from disco.table.guesses import Guess
 from disco.table.guesses import guesses as guess_roles
 from disco.table.identifiers import identifiers
-from disco.table.layout import KINDS, NAMES, Suggestion, tidied
+from disco.table.kinds import KINDS, NAMES
+from disco.table.layout import Suggestion, tidied
 from disco.table.prepared import prepare
 from disco.table.role_checks import unusable_rows
 from disco.table.support import level_support, merged_counts
@@ -188,7 +189,8 @@ def unusable(draft: Draft) -> dict[str, np.ndarray]:
 
 def suggestions(draft: Draft) -> list[Suggestion]:
     """What the table holds besides counts, but what the reader has refused."""
-    return [] if LAYOUT in draft.denied else _suggestions(draft)
+    found = [] if LAYOUT in draft.denied else _suggestions(draft)
+    return [part for one in found if (part := one.sparing(draft.roles.columns)) is not None]
 
 
 @fact(_whole)
