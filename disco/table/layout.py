@@ -261,7 +261,7 @@ def _summaries(table: pd.DataFrame) -> Suggestion | None:
 
 
 def _totals(table: pd.DataFrame) -> Suggestion | None:
-    """A row called total that is the sum of the others, and such a column; alone, `disco.table.relations` finds that."""
+    """A row called total that sums up the others, and such a column; alone, `disco.table.relations` finds one."""
     at, values = _numeric(table)
     if min(values.shape) < 3:
         return None
