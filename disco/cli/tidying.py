@@ -10,7 +10,7 @@ from disco.cli.roles import given_roles, listed
 from disco.cli.saying import say, sentence
 from disco.errors import InputError
 from disco.table.cells import names_of
-from disco.table.edits import AsNumbers, Edit, LeaveOut, RowNames, Transpose, applied, rows_left_out_by
+from disco.table.edits import AsNumbers, BlankAsZero, Edit, LeaveOut, RowNames, Transpose, applied, rows_left_out_by
 from disco.table.guesses import guesses
 from disco.table.kinds import CERTAIN, KINDS
 from disco.table.layout import suggestion, tidied
@@ -77,6 +77,7 @@ def _edits(arguments: argparse.Namespace) -> tuple[Edit, ...]:
         raise InputError("--most-varied chooses rows that become columns: add --transpose.")
     if arguments.leave_out_rows is not None:
         edits.append(LeaveOut(numbered(arguments.leave_out_rows)))
+    edits += [BlankAsZero()] if arguments.blank is not None else []
     if arguments.as_numbers is not None:
         edits.append(AsNumbers(tuple(listed(arguments.as_numbers))))
     return tuple(edits)

@@ -6,7 +6,7 @@
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field, fields, replace
 from itertools import chain, count
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, get_args
 
 import numpy as np
 import pandas as pd
@@ -16,6 +16,7 @@ from disco.table.cells import names_of
 from disco.table.formats.reading import Reading
 from disco.table.reshape import most_varied, pivoted, transposed, with_row_names
 from disco.table.rows import Stretches, read_as_numbers, with_more, without_rows
+from disco.table.values import blank_as_zero, rounded, with_counts_behind
 
 
 @dataclass(frozen=True)
@@ -84,6 +85,27 @@ class AsNumbers:
 
 
 @dataclass(frozen=True)
+class BlankAsZero:
+    """Take blank cells for 0, in all columns of numbers but some (`disco.table.values.numbers`)."""
+
+    but: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Round:
+    """Round estimated counts, in all columns with decimals but some (`disco.table.values.fractional`)."""
+
+    but: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Restore:
+    """Restore the counts that were normalised, in all columns with decimals but some (`disco.table.values`)."""
+
+    but: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class Columns:
     """Keep only some columns, in the table's order: `only` these, or all `without` those."""
 
@@ -112,8 +134,10 @@ class AddKinds:
         return replace(self, name=next(name for name in tried if name not in names))
 
 
-Edit: TypeAlias = ReadAgain | RowNames | Transpose | Pivot | LeaveOut | AsNumbers | Columns | AddKinds
-EDITS = (ReadAgain, RowNames, Transpose, Pivot, LeaveOut, AsNumbers, Columns, AddKinds)
+Edit: TypeAlias = (
+    ReadAgain | RowNames | Transpose | Pivot | LeaveOut | AsNumbers | BlankAsZero | Round | Restore | Columns | AddKinds
+)
+EDITS = get_args(Edit)
 
 
 def applied(
@@ -148,6 +172,12 @@ def _after(table: pd.DataFrame, edit: Edit, read: Callable[..., pd.DataFrame] | 
             return without_rows(table, positions(rows, len(table)))
         case AsNumbers(columns):
             return read_as_numbers(table, columns)
+        case BlankAsZero(but):
+            return blank_as_zero(table, but)
+        case Round(but):
+            return rounded(table, but)
+        case Restore(but):
+            return with_counts_behind(table, but)
         case AddKinds(kinds, name):
             if name in names_of(table):
                 raise InputError(f'The table already has a column "{name}".')
