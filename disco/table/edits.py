@@ -3,7 +3,7 @@
 [ReadAgain({"decimal": ","}), LeaveOut(((3, 3), (17, 20))), Columns(without=("date",))]
 """
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from itertools import chain, count
 from typing import Any, TypeAlias, get_args
@@ -134,8 +134,26 @@ class AddKinds:
         return replace(self, name=next(name for name in tried if name not in names))
 
 
+@dataclass(frozen=True)
+class AddColumns:
+    """Add columns that are not counts, with a cell for every row: of a sheet of samples (`disco.table.samples`)."""
+
+    columns: dict[str, tuple[Any, ...]]
+
+
 Edit: TypeAlias = (
-    ReadAgain | RowNames | Transpose | Pivot | LeaveOut | AsNumbers | BlankAsZero | Round | Restore | Columns | AddKinds
+    ReadAgain
+    | RowNames
+    | Transpose
+    | Pivot
+    | LeaveOut
+    | AsNumbers
+    | BlankAsZero
+    | Round
+    | Restore
+    | Columns
+    | AddKinds
+    | AddColumns
 )
 EDITS = get_args(Edit)
 
@@ -179,15 +197,24 @@ def _after(table: pd.DataFrame, edit: Edit, read: Callable[..., pd.DataFrame] | 
         case Restore(but):
             return with_counts_behind(table, but)
         case AddKinds(kinds, name):
-            if name in names_of(table):
-                raise InputError(f'The table already has a column "{name}".')
-            if len(kinds) != len(table):
-                raise InputError(f"The table has {len(table):,} rows, but the kinds are those of {len(kinds):,}.")
-            return table.assign(**{name: list(kinds)})
+            return _with(table, {name: kinds})
+        case AddColumns(columns):
+            return _with(table, columns)
         case Columns(only, without):
             names = names_of(table)
             kept = {*names} - {*without} if only is None else {*only}
             return table.loc[:, [name in kept for name in names]]
+
+
+def _with(table: pd.DataFrame, columns: Mapping[str, Sequence[Any]]) -> pd.DataFrame:
+    """The table with more columns."""
+    for name, cells in columns.items():
+        if name in names_of(table):
+            raise InputError(f'The table already has a column "{name}".')
+        if len(cells) != len(table):
+            raise InputError(f'The table has {len(table):,} rows, but "{name}" has {len(cells):,}.')
+        table = table.assign(**{name: pd.Series(list(cells), index=table.index).infer_objects()})
+    return table
 
 
 def positions(rows: Stretches, count: int) -> np.ndarray:

@@ -83,3 +83,14 @@ def test_equal_problems_are_one_line(rng, tmp_path, capsys):
     assert main(["check", str(tmp_path / "t.csv")]) == 2
     lines = [line for line in capsys.readouterr().out.splitlines() if line.startswith("Problem")]
     assert len(lines) == 1 and lines[0].startswith("Problem: 30 columns have decimals")
+
+
+def test_a_sheet_of_samples_is_joined_with_roles(genes, tmp_path, capsys):
+    sheet = pd.DataFrame({"sample": SAMPLES[::-1], "batch": ["a", "b"] * 7, "age": [30, 35] * 7})
+    sheet.to_csv(tmp_path / "sheet.csv", index=False)
+    flags = ("--tidy", "--samples", str(tmp_path / "sheet.csv"), "--by", "sample", "--contexts", "batch")
+    part = part_of(genes, *flags)
+    assert part.roles.columns == {"batch": "context", "age": ("covariate", "continuous")}
+    assert part.table["age"].tolist() == [35, 30] * 7 and "14 of 14 rows" in capsys.readouterr().err
+    pd.testing.assert_frame_equal(applied(read_table(genes), part.origin.edits), part.table)
+    assert main(["check", str(genes), "--by", "sample"]) == 2

@@ -191,6 +191,7 @@ INSIDE = {
     "disco.table.continuous": {"is_skewed"},
     "disco.table.counts": {"as_they_are"},
     "disco.table.layout": {"suggestion", "tidied"},
+    "disco.table.samples": {"columns_of", "joined"},
     "disco.table.values": {
         *("blank_as_zero", "counts_behind", "fractional", "numbers", "rounded", "shares", "with_counts_behind"),
     },
