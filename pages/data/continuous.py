@@ -14,6 +14,7 @@ from disco.found import Found
 from disco.methods import METHODS, cont
 from disco.table.continuous import as_numbers, is_skewed
 from disco.words import duration, how_many
+from pages.data import reshaping
 from pages.shared.frame import table as tables
 from pages.shared.frame.names import plain
 from pages.shared.graph import canvas, downloads
@@ -45,7 +46,7 @@ Outcome = tuple[Found, cont.Ordered]
 def panel(draft: Draft) -> None:
     """DISCO-Cont's button, progress or result; nothing unless the chosen columns hold such numbers."""
     chosen = computed.chosen_numbers(draft)
-    if chosen is None:
+    if chosen is None or reshaping.is_other(draft):
         return
     with st.container(border=True):
         st.markdown(

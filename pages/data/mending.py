@@ -56,7 +56,7 @@ def _asked(draft: Draft) -> set[str]:
 def why_not(draft: Draft) -> str:
     """What to do before a graph can be found, one sentence."""
     blocking = [problem for problem in computed.problems(draft) if problem.blocking]
-    if computed.chosen_numbers(draft) is not None:
+    if computed.chosen_numbers(draft) is not None and not reshaping.is_other(draft):
         return "These columns hold numbers that are not counts: see below."
     if reshaping.stops(draft):
         return "First answer the question above."

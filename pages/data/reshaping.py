@@ -67,7 +67,7 @@ def _suggestions(draft: Draft) -> None:
     """What the table holds besides counts, and the button that takes account of all of it."""
     found = computed.suggestions(draft)
     with st.container(border=True, key="layout"):
-        st.markdown(f"{STOPS if stops(draft) else WARNS} **Not one row per observation and one column per count?**")
+        st.markdown(f"{STOPS if stops(draft) else WARNS} **Not a plain table of counts?**")
         st.markdown(bullets([plain(one) for one in found]))
         with st.container(horizontal=True):
             icon, label = ":material/table_convert:", plural(len(found), "Change it so", "Change all of this")

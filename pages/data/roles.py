@@ -4,6 +4,7 @@ import numpy as np
 import streamlit as st
 
 from disco.table.guesses import Guess
+from disco.table.problem import named
 from disco.table.roles import RATIOS, TOTAL
 from disco.words import how_many, listed, plural
 from pages.data import columns, faults, reshaping
@@ -52,7 +53,7 @@ def panel(draft: Draft) -> None:
     faulty = computed.faulty(draft)
     mark = STOPS if any(faulty[position][0] for position in found if position in draft.columns) else WARNS
     numbers = [position for position in found if position in draft.columns and not faulty[position][0]]
-    lines = [f"{code(draft.table.columns[at])} {plain(guess.why)}: **{guess}**?" for at, guess in found.items()]
+    lines = _lines(draft, found)
     asked = bullets(lines, _MOST, "more: see the table below.")
     waits = " Until you decide, columns of whole numbers are counts." if numbers else ""
     are = plural(len(found), "One column does", f"{len(found):,} columns do")
@@ -75,6 +76,14 @@ def panel(draft: Draft) -> None:
             st.button(
                 faults.label(len(chosen), "column"), key="leave_asked", on_click=columns.leave_out, args=(chosen, names)
             )
+
+
+def _lines(draft: Draft, found: dict[int, Guess]) -> list[str]:
+    """The guesses in words, those that are the same in one line."""
+    alike: dict[Guess, list[str]] = {}
+    for at, guess in found.items():
+        alike.setdefault(guess, []).append(str(draft.table.columns[at]))
+    return [f"{named(names, code)} {plain(guess.why)}: **{guess}**?" for guess, names in alike.items()]
 
 
 def _take(found: dict[int, Guess], names: list[str]) -> None:
