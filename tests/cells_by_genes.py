@@ -2,6 +2,7 @@
 
 import gzip
 import io
+import tarfile
 import zipfile
 
 import h5py
@@ -115,4 +116,17 @@ def zipped(files: dict[str, bytes]) -> bytes:
     with zipfile.ZipFile(out, "w") as archive:
         for name, data in files.items():
             archive.writestr(f"sample/{name}", data)
+    return out.getvalue()
+
+
+def tarred(files: dict[str, bytes], mode: str = "w", **more: tarfile.TarInfo) -> bytes:
+    """Files as a tar, and further entries without content."""
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode=mode) as target:
+        for name, data in files.items():
+            info = tarfile.TarInfo(name)
+            info.size = len(data)
+            target.addfile(info, io.BytesIO(data))
+        for info in more.values():
+            target.addfile(info)
     return out.getvalue()

@@ -18,6 +18,7 @@ from disco.table.artefacts import ARTEFACTS
 
 RESULTS = Path(__file__).parents[1] / "results" / "misled.jsonl"
 _CHOICE = Choice(bootstrap=0, folds=0)
+_KEPT = ("parent", "child", "gain_nats", "direction_nats", "robust_nats", "linear_nats", "decided", "class_decides")
 
 Line = dict[str, Any]
 
@@ -32,7 +33,7 @@ def measure(name: str, seed: int) -> Line:
     """Refine the table of a design and a seed, and return its line.
 
     A line has the design, seed, rows, columns, truth (parent, child, whether the direction can be known), seconds, and
-    either `refused`, the sentence of an error, or the edges with their evidence, the misfit of the nodes, the number
+    either `refused`, the sentence of an error, or the edges with their evidence, the misfit of nodes, the number
     of poorly fitted ones (`poor`), the findings (kind, sentences) and the other notes. With findings also `alone`: what
     the class alone would decide (parent, child).
     """
@@ -62,8 +63,8 @@ def _of_result(drawn: Drawn, result: Refined) -> Line:
     nodes, said = result.nodes, result.found.artefacts
     assert nodes is not None
     line: Line = {
-        "edges": _columns(result.edges),
-        "misfit": _columns(nodes[["node", "levels", "misfit_nats"]]),
+        "edges": _columns(result.edges[[*_KEPT]]),
+        "misfit": {one.node: _plain(one.misfit_nats) for one in nodes.itertuples() if one.misfit_nats > 0},
         "poor": len(missed(nodes)),
         "findings": [[note.kind, note] for note in said],
         "notes": [note for note in result.notes if note not in said],

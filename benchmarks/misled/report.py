@@ -124,7 +124,9 @@ def by_design(lines: Sequence[Line]) -> str:
 
 def _cells(tally: Tally) -> tuple[str, ...]:
     counts = (tally.tables, tally.true, tally.edges, tally.false, tally.decided, tally.wrong, tally.silent)
-    said = ", ".join(f"{kind} {tables}" for kind, tables in tally.said.most_common())
+    said = ", ".join(
+        f"{kind} {tables}" for kind, tables in sorted(tally.said.items(), key=lambda one: (-one[1], one[0]))
+    )
     return (*map(str, counts), f"{tally.alone} / {tally.alone_wrong}", said)
 
 

@@ -12,7 +12,8 @@ from disco.cli import options
 from disco.cli.saying import say, sentence
 
 _COUNTS = (
-    "CSV, TSV, XLSX, ODS, Parquet or Stata, one column per node; h5ad, 10x .h5, or the folder or ZIP of a matrix.mtx"
+    "CSV, TSV, XLSX, ODS, Parquet or Stata, one column per node; h5ad, 10x .h5, BIOM, or the folder, ZIP or "
+    "tar of a matrix.mtx; each also packed, as .csv.gz"
 )
 
 

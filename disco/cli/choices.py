@@ -14,8 +14,9 @@ import numpy as np
 import pandas as pd
 
 from disco.cli.progress import Progress
-from disco.cli.roles import given_roles, listed, split
+from disco.cli.roles import listed, split
 from disco.cli.saying import say, sentence
+from disco.cli.tidying import changed
 from disco.errors import InputError
 from disco.hidden.adjusting import ROLE, kinds_as_column
 from disco.hidden.artefacts import AT_ONCE
@@ -26,13 +27,13 @@ from disco.settings import Settings
 from disco.table.cells import names_of
 from disco.table.codes import coded_rows
 from disco.table.counts import problems
-from disco.table.edits import AsNumbers, Edit, LeaveOut, RowNames, Transpose, applied, choice, positions
+from disco.table.edits import LeaveOut, applied, choice, positions
 from disco.table.formats.reading import Reading
 from disco.table.prepared import prepare
 from disco.table.read import MATRIX, read_table
 from disco.table.role_checks import unusable_rows
 from disco.table.roles import Roles
-from disco.table.rows import Stretches, in_words, numbered, proposal, row_numbers, stretches, with_more
+from disco.table.rows import Stretches, in_words, proposal, row_numbers, stretches, with_more
 from disco.words import how_many
 
 _MOST_NOTES = 10
@@ -238,11 +239,8 @@ def read_part(path: Path, arguments: argparse.Namespace) -> Part:
     with Progress() as progress:
         whole = read_table(path, callback=progress if _is_large(path) else None, **reading)
     categories = whole.attrs.get(MATRIX, {}).get("categories", ())
-    edits = _edits(arguments)
-    table = applied(whole, edits)
-    roles = given_roles(arguments, names_of(table), categories)
+    edits, table, left_out, roles = changed(whole, arguments, categories)
     chosen = _chosen(table, arguments, roles)
-    left_out = next((edit.rows for edit in edits if isinstance(edit, LeaveOut)), ())
     asked = arguments.complete_rows, arguments.without_codes, arguments.unique_rows
     for is_asked, found in zip(asked, (_incomplete, _coded, _copies), strict=True):
         if is_asked and (more := found(chosen, roles, left_out)):
@@ -273,20 +271,6 @@ def _is_large(path: Path) -> bool:
     with contextlib.suppress(OSError):
         return path.stat().st_size > _LARGE_BYTES
     return False
-
-
-def _edits(arguments: argparse.Namespace) -> tuple[Edit, ...]:
-    """The changes of the table that flags ask for, in the order in which they are made."""
-    edits: list[Edit] = [RowNames()] if arguments.row_names else []
-    if arguments.transpose:
-        edits.append(Transpose(arguments.most_varied))
-    elif arguments.most_varied is not None:
-        raise InputError("--most-varied chooses rows that become columns: add --transpose.")
-    if arguments.leave_out_rows is not None:
-        edits.append(LeaveOut(numbered(arguments.leave_out_rows)))
-    if arguments.as_numbers is not None:
-        edits.append(AsNumbers(tuple(listed(arguments.as_numbers))))
-    return tuple(edits)
 
 
 def _digest(path: Path) -> str:

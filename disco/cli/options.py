@@ -4,6 +4,7 @@ import argparse
 from pathlib import Path
 
 from disco.settings import CHOICES
+from disco.table.kinds import KINDS
 
 
 def table(command: argparse.ArgumentParser, when: str = "") -> None:
@@ -15,8 +16,8 @@ def table(command: argparse.ArgumentParser, when: str = "") -> None:
         action="append",
         default=[],
         metavar="NAME=VALUE",
-        help=f"{when}override how the file is read: encoding, separator, decimal, thousands, sheet, above, "
-        "names, below, layer, by",
+        help=f"{when}override how the file is read: encoding, separator, decimal, thousands, sheet, strand, "
+        "above, names, below, layer, by",
     )
     command.add_argument(
         "--genes",
@@ -27,6 +28,14 @@ def table(command: argparse.ArgumentParser, when: str = "") -> None:
     command.add_argument("--transpose", action="store_true", help=f"{when}rows are variables, columns are observations")
     command.add_argument(
         "--most-varied", type=int, metavar="1000", help=f"{when}with --transpose: only the rows that vary most"
+    )
+    command.add_argument(
+        "--tidy",
+        nargs="?",
+        const=",".join(KINDS),
+        metavar="A,B",
+        help=f"{when}take account of what the table holds besides counts, such as genes in rows, totals or lines of "
+        f"sightings: all of {', '.join(KINDS)}, or some; none to read it as it is",
     )
     command.add_argument("--row-names", action="store_true", help=f"{when}the first column has row names")
     command.add_argument(

@@ -23,9 +23,10 @@ certain, half of the directions with 5 nats of evidence are wrong (`benchmarks/d
 - less than a tenth of all nodes are poorly fitted: their misfit is 3 nats or more, and at least a tenth of the evidence
   for the directions of their edges, so that the same misfit per row counts the same with any number of rows;
 - no search that ended near the best score has the edge reversed;
-- if all this holds, the *robust evidence* reaches 80 % of the bound and 1 % of the edge gain: the graph's lead over all
-  rivals in which the edge is reversed and every node may have another class of distribution (`disco.refine.rivals`).
-  Evidence of less than this share rests on details of distributions that no class has right, with any number of rows.
+- if all this holds, the *robust evidence* reaches 80 % of the bound and 1 % of the edge gain, or 3 % for each nat that
+  the edge gains a row: the graph's lead over all rivals in which the edge is reversed and every node may have another
+  class of distribution (`disco.refine.rivals`). Evidence of less than this share rests on details of distributions that
+  no class has right, with any number of rows.
 
 With interventions, the direction evidence is that of the rows without one, and without the rules of experiments. Where
 setting X leaves Y alone, Y → X and a hidden cause of both remain, and only setting Y can tell them apart.
@@ -59,6 +60,7 @@ from disco.refine.limits import (
     MISFIT,
     MISFIT_SHARE,
     MOST_MISFIT,
+    MOST_ROWS,
     SURER,
     TIMES,
     least_lead,
@@ -313,7 +315,7 @@ def decided(
     bound: float,
     elsewhere: set[tuple[int, int]],
     contexts: int = 0,
-    rows_of_gains: int = 0,
+    rows_of_gains: int = MOST_ROWS,
 ) -> np.ndarray:
     """Whether each direction is decided, (edges,).
 

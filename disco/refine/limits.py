@@ -13,6 +13,7 @@ SURER = 2.0  # multiple of the bound that the gain of an edge must reach before 
 LEAD = 0.8  # share of the bound by which a graph must lead over rivals of other classes
 COARSE = 0.2  # of the bound; as much further over coarse readings, whose likelihood is approximate
 PART = 0.01  # of the gain, by which it must lead too: the shapes of distributions differ by as much from any class
+STRONG = 0.03  # and by this part for each nat that a row gains: where a parent all but sets its child, shapes say more
 FEW = 3  # with at most this many levels, the class fits a node in any case
 TIMES = 3.0  # multiple of its nodes' misfit that a direction's evidence must exceed
 COLUMNS = (  # of the evidence for an edge
@@ -33,4 +34,5 @@ def least_lead(bound: float, gain: float, rows: int) -> float:
         gain: of the edge, in all rows.
         rows: their number.
     """
-    return max(LEAD * bound, PART * gain * min(1.0, MOST_ROWS / max(rows, 1)))
+    part = max(PART, STRONG * gain / rows)
+    return max(LEAD * bound, part * gain * min(1.0, MOST_ROWS / rows))

@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from disco.graph import EXPERIMENT, FREE, KNOWLEDGE, NO_SOURCE
-from disco.refine.limits import AGAINST, AGAINST_SHARE, FEW, MOST_MISFIT, SURER, TIMES, least_lead
+from disco.refine.limits import AGAINST, AGAINST_SHARE, FEW, MOST_MISFIT, MOST_ROWS, SURER, TIMES, least_lead
 
 
 class Reason(Enum):
@@ -31,7 +31,7 @@ class Reason(Enum):
 
 
 def reason(
-    row: Mapping[str, Any], nodes: pd.DataFrame | None, bound: float, has_artefacts: bool = False, rows: int = 0
+    row: Mapping[str, Any], nodes: pd.DataFrame | None, bound: float, has_artefacts: bool = False, rows: int = MOST_ROWS
 ) -> Reason:
     """The first rule that an edge violates.
 

@@ -19,7 +19,8 @@ from disco.users.roots import FOLDER, INVITE, User, common_root, enter, everyone
 _LONGEST = 200  # characters of an identity
 _YEAR = 365 * 24 * 3600
 COOKIE = "disco_space"
-_INVITED, _OPEN = "You are invited. A cookie in this browser finds your space again.", "Open my space"
+_INVITED = "You are invited to this server. A cookie in this browser finds your space again."
+_OPEN = "Open my space"
 _KEPT, _MOST_BYTES = "invitations.json", 1 << 12
 
 
@@ -108,9 +109,7 @@ class ByInvitation:
             return answer
         self._check_room(role)
         if asked.scope["method"] != "POST":  # whatever only looks at a link, such as a preview of it, gets no space
-            return page(
-                "You are invited to this server. Your space on it is kept by a cookie in this browser.", 200, _OPEN
-            )
+            return page(_INVITED, 200, _OPEN)
         self._let_in(answer, role)
         return answer
 

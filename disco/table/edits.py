@@ -14,8 +14,8 @@ import pandas as pd
 from disco.errors import InputError
 from disco.table.cells import names_of
 from disco.table.formats.reading import Reading
-from disco.table.reshape import most_varied, transposed, with_row_names
-from disco.table.rows import Stretches, read_as_numbers, without_rows
+from disco.table.reshape import most_varied, pivoted, transposed, with_row_names
+from disco.table.rows import Stretches, read_as_numbers, with_more, without_rows
 
 
 @dataclass(frozen=True)
@@ -44,6 +44,21 @@ class Transpose:
     """Exchange rows and columns; of the `most` rows that vary most, if given."""
 
     most: int | None = None
+
+
+@dataclass(frozen=True)
+class Pivot:
+    """Make a row of every event and a column of every kind, from a table with one line per sighting.
+
+    Attributes:
+        rows: the first column tells events apart and names the rows; the others have one value in each, and stay.
+        names: the column of kinds.
+        values: the column of counts; counts of one kind in one event are added up, and no line is 0.
+    """
+
+    rows: tuple[str, ...]
+    names: str
+    values: str
 
 
 @dataclass(frozen=True)
@@ -97,8 +112,8 @@ class AddKinds:
         return replace(self, name=next(name for name in tried if name not in names))
 
 
-Edit: TypeAlias = ReadAgain | RowNames | Transpose | LeaveOut | AsNumbers | Columns | AddKinds
-EDITS = (ReadAgain, RowNames, Transpose, LeaveOut, AsNumbers, Columns, AddKinds)
+Edit: TypeAlias = ReadAgain | RowNames | Transpose | Pivot | LeaveOut | AsNumbers | Columns | AddKinds
+EDITS = (ReadAgain, RowNames, Transpose, Pivot, LeaveOut, AsNumbers, Columns, AddKinds)
 
 
 def applied(
@@ -127,6 +142,8 @@ def _after(table: pd.DataFrame, edit: Edit, read: Callable[..., pd.DataFrame] | 
             return with_row_names(table)
         case Transpose(most):
             return transposed(table if most is None else most_varied(table, most))
+        case Pivot(stay, kinds, values):
+            return pivoted(table, stay, kinds, values)
         case LeaveOut(rows):
             return without_rows(table, positions(rows, len(table)))
         case AsNumbers(columns):
@@ -152,6 +169,13 @@ def positions(rows: Stretches, count: int) -> np.ndarray:
     if rows and max(last for _, last in rows) > count:
         raise InputError(f"Row {max(last for _, last in rows):,} cannot be left out: the table has {count:,}.")
     return np.concatenate([np.arange(0), *(np.arange(first - 1, last) for first, last in rows)])
+
+
+def rows_left_out_by(edit: Edit, before: Stretches, rows: int) -> Stretches:
+    """The rows left out after a change of a table with this number of rows; none once its rows are others."""
+    if isinstance(edit, LeaveOut):
+        return with_more(before, rows, positions(edit.rows, rows))
+    return () if isinstance(edit, ReadAgain | Transpose | Pivot) else before
 
 
 def choice(before: Iterable[str], kept: Iterable[str]) -> tuple[Columns, ...]:

@@ -8,6 +8,7 @@ All but small texts are read in a separate process (disco/table/formats/__main__
 only causes an error message.
 """
 
+import io
 import json
 import os
 import tempfile
@@ -27,7 +28,8 @@ from disco.table import spreadsheets
 from disco.table.formats import SUFFIXES, folder, parse, text
 from disco.table.formats.apart import parse_apart
 from disco.table.formats.compact import FROM_CELLS
-from disco.table.formats.limits import IN_PIECES, MOST_BYTES, MOST_BYTES_IN_PIECES, TEXT, NotATable
+from disco.table.formats.limits import PACKINGS, TEXT, NotATable, most_bytes
+from disco.table.formats.packing import DAMAGED, split, stream_of, suffix_of
 from disco.table.formats.plain import MATRIX, MIXED, NOTES, OTHER, READING, ROW_NAMES, SHEETS, facts_of
 from disco.table.formats.reading import PLAIN, Reading
 
@@ -36,11 +38,16 @@ __all__ = ["MATRIX", "NOTES", "OTHER", "READING", "SHEETS", "SUFFIXES", "guessed
 _SMALL = 1_000_000  # bytes of text that are read in this process, which saves the 0.2 s of starting another
 _LONGEST_NAME = 200  # characters of a file's name in a message
 _BLOCK = 1 << 24  # bytes of an open file that are copied at once
+_HEAD = 5_000_000  # bytes of a packed text in which its format is guessed
 _EXPORTS = {  # formats that are not read, and what to do
     "an SPSS file": ((".sav", ".zsav", ".por"), "in SPSS, save it as CSV or as Stata (.dta)"),
     "an R file": (
         (".rds", ".rda", ".rdata"),
-        "in R, write the table by write.csv(table, 'counts.csv', row.names = FALSE)",
+        "in R, write a table by write.csv(x, 'counts.csv', row.names = FALSE). Of a Seurat object, two lines write a "
+        "folder, counts, that is read. First: m <- Seurat::GetAssayData(x, layer = 'counts'), or of a "
+        "SingleCellExperiment: m <- SingleCellExperiment::counts(x). Second: dir.create('counts'); "
+        "Matrix::writeMM(m, 'counts/matrix.mtx'); writeLines(rownames(m), 'counts/features.tsv'); "
+        "writeLines(colnames(m), 'counts/barcodes.tsv')",
     ),
     "an old Excel workbook": ((".xls", ".xlsb"), "in Excel, save it as .xlsx"),
     "a loom file": ((".loom",), "save it as h5ad: anndata.read_loom('a.loom').write_h5ad('a.h5ad')"),
@@ -48,7 +55,6 @@ _EXPORTS = {  # formats that are not read, and what to do
         (".mtx",),
         "give its folder, with features.tsv and barcodes.tsv, or a ZIP of the three",
     ),
-    "a packed file": ((".gz", ".bz2", ".xz"), "unpack it, or give the folder or a ZIP of a matrix.mtx.gz"),
     "a pickle": ((".pkl", ".pickle"), "it could run any program, so save the table as CSV or Parquet"),
 }
 _NULLABLE = {
@@ -89,20 +95,27 @@ def read_table(
     """
     require_types(name=(name, str | None))
     name = name or Path(str(getattr(source, "name", source))).name
-    suffix, name = Path(name).suffix.lower(), printable(name, _LONGEST_NAME)
+    suffix, name = suffix_of(name), printable(name, _LONGEST_NAME)
     try:
         parts = _parts(source, name, suffix, Reading(**choices), Reporter(callback, {"reading": 1.0}))
         frame, facts, names = _frame(parts)
     except NotATable as reason:
         raise InputError(f"{name}{reason}") from None
-    frame.columns = [spreadsheets.plain(name) for name in names] if suffix in TEXT else names
+    is_text = facts.get(READING, {}).get("encoding") is not None
+    frame.columns = [spreadsheets.plain(name) for name in names] if is_text else names
     frame.attrs.update(facts)
     return frame
 
 
-def guessed(data: bytes) -> dict[str, Any]:
-    """The fields of `Reading` guessed for a text that cannot be read as a table."""
-    return asdict(text.guessed(data))
+def guessed(data: bytes, name: str) -> dict[str, Any] | None:
+    """The fields of `Reading` guessed for a text that cannot be read as a table; None if the file is no text."""
+    inner, how = split(suffix_of(name))
+    if inner not in TEXT:
+        return None
+    try:
+        return asdict(text.guessed(stream_of(io.BytesIO(data), how).read(_HEAD) if how else data))
+    except DAMAGED:
+        return None
 
 
 def read_words(path: Path, most: int) -> pd.DataFrame:
@@ -128,10 +141,11 @@ def _parts(
     source: str | Path | BinaryIO, name: str, suffix: str, reading: Reading, reporter: Reporter
 ) -> Iterator[pa.Table]:
     """The columns of the file's table, some after others; NotATable or InputError if it cannot be read."""
-    if isinstance(source, str | Path) and suffix not in SUFFIXES and _is_folder(Path(source)):
+    inner, how = split(suffix)
+    if isinstance(source, str | Path) and inner not in SUFFIXES and _is_folder(Path(source)):
         opened, suffix = folder.packed(Path(source)), ".zip"
-    elif suffix not in SUFFIXES:
-        raise _unknown(suffix)
+    elif inner not in SUFFIXES:
+        raise _unknown(inner, how)
     else:
         opened = _opened(source, name, suffix)
     with opened as file:
@@ -149,17 +163,20 @@ def _is_folder(path: Path) -> bool:
         raise NotATable(f" cannot be read: {error.strerror}; {remedy(error)}.") from None
 
 
-def _unknown(suffix: str) -> NotATable:
+def _unknown(suffix: str, packing: str) -> NotATable:
     """The reason for a format that is not read."""
+    if packing and not suffix:
+        return NotATable(f" does not say what is packed in it: name it by its format, such as counts.csv{packing}.")
     for kind, (endings, way) in _EXPORTS.items():
         if suffix in endings:
             return NotATable(f" is {kind}, which is not read: {way}.")
-    return NotATable(f" has an unknown format: give a file that ends in {', '.join(SUFFIXES)}.")
+    packed = ", ".join(PACKINGS)
+    return NotATable(f" has an unknown format: give a file that ends in {', '.join(SUFFIXES)}, or these with {packed}.")
 
 
 def _opened(source: str | Path | BinaryIO, name: str, suffix: str) -> BinaryIO:
     """The file on the disk; an open one is copied there from its start, which takes no memory."""
-    most = MOST_BYTES_IN_PIECES if suffix in IN_PIECES else MOST_BYTES
+    most = most_bytes(suffix)
     if isinstance(source, str | Path):
         return open_regular(source, most)
     if source.seekable():

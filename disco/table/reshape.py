@@ -1,7 +1,9 @@
-"""Rows and columns exchanged, and row names taken from a column.
+"""Rows and columns exchanged, row names taken from a column, and lines of sightings made a table of events.
 
 Files of gene expression often have genes in rows and samples in columns: there the rows are the nodes of the graph.
 """
+
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
@@ -83,3 +85,35 @@ def transposed(table: pd.DataFrame) -> pd.DataFrame:
     turned.index = pd.Index(names_of(table), dtype=object)
     turned.attrs = dict(table.attrs)
     return turned
+
+
+def pivoted(table: pd.DataFrame, rows: Sequence[str], names: str, values: str) -> pd.DataFrame:
+    """The table with one row per event and one column per kind; see `disco.table.edits.Pivot`.
+
+    Raises:
+        InputError: there is no such column, a count is missing, or a kind has the name of a column that stays.
+    """
+    known = names_of(table)
+    if unknown := [name for name in (*rows, names, values) if known.count(name) != 1]:
+        raise InputError(f'The table has {known.count(unknown[0])} columns called "{unknown[0]}"; one is needed.')
+    lines = table.set_axis(known, axis=1)
+    counts, kinds, event = numbers_of(lines[values])[0], lines[names].astype(str), lines[rows[0]].astype(str)
+    if not np.isfinite(counts).all():
+        raise InputError(
+            f'Line {int(np.argmax(~np.isfinite(counts))) + 1:,} has no number in "{values}": leave it out.'
+        )
+    if both := {*kinds} & {*rows}:
+        raise InputError(f'"{min(both)}" names both a kind and a column that stays: leave one of them out.')
+    if kinds.nunique() > MOST_COLUMNS:
+        raise InputError(f"There are {kinds.nunique():,} kinds, and at most {MOST_COLUMNS:,} columns are read.")
+    at, first = np.unique(event, return_index=True)
+    order = at[np.argsort(first)]
+    wide = pd.DataFrame({"event": event, "kind": kinds, "count": counts}).pivot_table(
+        index="event", columns="kind", values="count", aggfunc="sum", fill_value=0, observed=True
+    )
+    wide = wide.reindex(index=order, columns=pd.unique(kinds))
+    whole = wide.astype(np.int64) if (wide % 1 == 0).all(axis=None) else wide
+    stay = lines.iloc[np.sort(first)][list(rows[1:])]
+    found = pd.concat([stay.reset_index(drop=True), whole.reset_index(drop=True)], axis=1)
+    found.columns = pd.Index([str(name) for name in found.columns], dtype=object)
+    return found.set_axis(pd.Index(order, dtype=object))

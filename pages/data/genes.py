@@ -29,21 +29,22 @@ _OBS = (
 def panel(draft: Draft) -> None:
     """How many cells and genes there are, which are chosen, and the choice of others; nothing for other files."""
     facts = draft.table.attrs[MATRIX]
-    there = f"{how_many(facts['cells'], 'cell')} × {how_many(facts['there'], 'gene')}"
+    row, column = facts["nouns"]
+    there = f"{how_many(facts['cells'], row)} × {how_many(facts['there'], column)}"
     with st.expander(plain(f"Read {_chosen(facts)}, of {there}"), icon=":material/genetics:", expanded=not draft.steps):
         choices = _form(facts, f"genes_{draft.key}")
     if choices is not None and draft.file is not None:
-        with st.spinner("Reading the chosen genes …"):
+        with st.spinner(f"Reading the chosen {column}s …"):
             rereading.take(f"Read {_chosen({**facts, **choices})}.", choices)
 
 
 def _chosen(facts: dict[str, Any]) -> str:
     """Which genes were chosen, and from which layer if there are several."""
-    genes = facts["genes"].strip()
+    genes, noun = facts["genes"].strip(), facts["nouns"][1]
     if genes.isdecimal():
-        words = f"{int(genes):,} genes by {SPREADS[facts['by']]}"
+        words = f"{min(int(genes), facts['there']):,} {noun}s by {SPREADS[facts['by']]}"
     else:
-        words = f"genes named {shown(genes, 60)}"
+        words = f"{noun}s named {shown(genes, 60)}"
     if len(facts["layers"]) > 1:
         words += f" from the layer {shown(facts['layer'], 40)}"
     return f"{words} with {shown(', '.join(facts['obs']), 60)}" if facts["obs"] else words
@@ -51,6 +52,7 @@ def _chosen(facts: dict[str, Any]) -> str:
 
 def _form(facts: dict[str, Any], key: str) -> dict[str, Any] | None:
     """The present choices; the new ones once the button is pressed."""
+    noun = facts["nouns"][1]
     is_named = not facts["genes"].strip().isdecimal()
     chosen: dict[str, Any] = {}
     if len(facts["layers"]) > 1:
@@ -60,11 +62,11 @@ def _form(facts: dict[str, Any], key: str) -> dict[str, Any] | None:
         chosen["layer"] = st.selectbox("Layer", layers, now, labels.__getitem__, key=f"{key}_layer")
     with st.container(horizontal=True, vertical_alignment="bottom"):
         usual = "names" if is_named else facts["by"]
-        way = segments("Choose genes", _WAYS, f"{key}_way", usual, _HELP, width="content")
+        way = segments(f"Choose {noun}s", _WAYS, f"{key}_way", usual, _HELP, width="content")
         if way != "names":
             most = max(2, min(facts["there"], MOST_COLUMNS, MOST_CELLS // facts["cells"]))
             now = min(int(USUAL_GENES if is_named else facts["genes"]), most)
-            number = st.number_input("How many genes", 2, most, now, key=f"{key}_many", width=180)
+            number = st.number_input(f"How many {noun}s", 2, most, now, key=f"{key}_many", width=180)
             chosen |= {"genes": str(number), "by": way}
     if way == "names":
         now = facts["genes"] if is_named else ""
@@ -72,7 +74,7 @@ def _form(facts: dict[str, Any], key: str) -> dict[str, Any] | None:
         chosen["genes"] = ",".join(text.splitlines())
     if facts["columns"]:
         chosen["obs"] = _columns_of_obs(facts, key)
-    return chosen if st.button("Read these genes", icon=":material/refresh:", key=f"{key}_read") else None
+    return chosen if st.button(f"Read these {noun}s", icon=":material/refresh:", key=f"{key}_read") else None
 
 
 def _columns_of_obs(facts: dict[str, Any], key: str) -> list[str]:

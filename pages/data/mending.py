@@ -3,6 +3,8 @@
 This module covers how the file was read and what was done to the table; larger questions have modules of their own.
 """
 
+from typing import Any
+
 import streamlit as st
 
 from disco.table.cells import names_of
@@ -31,6 +33,8 @@ def panel(draft: Draft) -> None:
 def first(draft: Draft) -> None:
     """What to settle before a graph is looked for, worst first: what blocks it, then what would mislead it."""
     reshaping.panel(draft)
+    if reshaping.is_other(draft):
+        return  # what would be asked or found otherwise is about other rows and columns
     asked = _asked(draft)
     found = [one for one in computed.problems(draft) if one.kind not in _ELSEWHERE and one.column not in asked]
     if found or roles.asked(draft) or faults.has_cure(draft) or computed.unusable(draft):
@@ -94,11 +98,16 @@ def _reading(draft: Draft) -> None:
         return
     can_choose = how is not None
     label = plain(rereading.in_words(how)) if can_choose else "Rows and columns"
-    with st.expander(label, icon=":material/description:", expanded=can_choose and len(sheets) > 1 and bool(notes)):
+    with st.expander(label, icon=":material/description:", expanded=can_choose and _asks(how, sheets, notes)):
         choices = rereading.form(how, sheets, f"reading_{draft.key}") if can_choose else None
         reshaping.menu(draft)
     if choices is not None:
         rereading.again(choices)
+
+
+def _asks(how: dict[str, Any], sheets: list[str], notes: list[str]) -> bool:
+    """Whether the choices of reading should be in sight: another sheet, or another strand, may be meant."""
+    return bool(notes) and (len(sheets) > 1 or how.get("strand") is not None)
 
 
 def _history(draft: Draft) -> None:

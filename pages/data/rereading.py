@@ -5,7 +5,7 @@ from typing import Any
 import streamlit as st
 
 from disco.table.edits import ReadAgain
-from disco.table.formats.reading import DECIMALS, ENCODINGS, MOST_LINES, SEPARATORS, THOUSANDS
+from disco.table.formats.reading import DECIMALS, ENCODINGS, MOST_LINES, SEPARATORS, STRANDS, THOUSANDS
 from disco.table.read import OTHER, READING, guessed
 from pages.data import columns
 from pages.shared import session
@@ -25,6 +25,8 @@ _LINES = {
 
 def in_words(how: dict[str, Any]) -> str:
     """How a file was read, in one line."""
+    if how.get("strand") is not None:
+        return f"Read as the counts of STAR that are {STRANDS[how['strand']]}"
     parts = []
     if how.get("sheet") is not None:
         parts.append(f"sheet {shown(how['sheet'], 40)}")
@@ -42,14 +44,17 @@ def form(how: dict[str, Any], sheets: list[str], key: str) -> dict[str, Any] | N
     """The present choices; the new ones once the button is pressed."""
     chosen: dict[str, Any] = {}
     with st.form(key, border=False):
-        if sheets:
+        if how.get("strand") is not None:
+            chosen["strand"] = _select("Strand", STRANDS, how["strand"], f"{key}_strand")
+        elif sheets:
             chosen["sheet"] = _select("Sheet", {name: shown(name, 60) for name in sheets}, how["sheet"], f"{key}_sheet")
         else:
             slots = st.columns(4, vertical_alignment="bottom")  # labels may wrap
             for slot, (name, options) in zip(slots, _TEXT.items(), strict=True):
                 with slot:
                     chosen[name] = _select(_LABELS[name], options, how[name], f"{key}_{name}")
-        for slot, (name, (label, help)) in zip(st.columns(3, vertical_alignment="bottom"), _LINES.items(), strict=True):
+        lines = {} if how.get("strand") is not None else _LINES
+        for slot, (name, (label, help)) in zip(st.columns(3, vertical_alignment="bottom"), lines.items(), strict=False):
             with slot:
                 chosen[name] = st.number_input(label, 0, MOST_LINES, how[name], key=f"{key}_{name}", help=help)
         pressed = st.form_submit_button("Read again", icon=":material/refresh:")
@@ -62,10 +67,11 @@ def _select(label: str, options: dict[str, str], now: str, key: str) -> str:
 
 def after_failure(name: str, data: bytes) -> dict[str, Any] | None:
     """The choices for a text file that could not be read; the new ones once the button is pressed."""
-    if not name.lower().endswith((".csv", ".tsv", ".txt")):
+    how = guessed(data, name)
+    if how is None:
         return None
     with st.expander("Read it differently", icon=":material/description:", expanded=True):
-        return form(guessed(data), [], f"reading_failed_{name}")
+        return form(how, [], f"reading_failed_{name}")
 
 
 def again(choices: dict[str, Any]) -> None:
@@ -91,7 +97,7 @@ def as_else_meant(draft: Draft) -> None:
     """A button to read ambiguous marks within numbers the other way."""
     other = draft.table.attrs.get(OTHER)
     if other:
-        mark = "a point between thousands" if other["thousands"] else "a decimal comma"
+        mark = "a point between thousands" if other["thousands"] == "." else "a decimal comma"
         _button(draft, f"Read with {mark}", other)
 
 

@@ -1,29 +1,32 @@
-"""Rows that may be variables, a column that may name the rows, and a first row that may be data."""
+"""What a table holds besides counts, and rows, columns or a first row that may be something else than they are."""
+
+from collections.abc import Sequence
 
 import pandas as pd
 import streamlit as st
 
-from disco.table import reshape
+from disco.table import kinds, layout, reshape
 from disco.table.cells import names_of
 from disco.table.edits import Edit, RowNames, Transpose
 from disco.table.formats.limits import MOST_COLUMNS
+from disco.table.layout import MOST_VARIED
 from disco.table.rows import Stretches
+from disco.words import plural
 from pages.data import columns, rereading
 from pages.shared import session
 from pages.shared.frame import errors
-from pages.shared.frame.names import code, shown
-from pages.shared.frame.words import STOPS, WARNS
+from pages.shared.frame.names import code, plain, shown
+from pages.shared.frame.words import STOPS, WARNS, bullets
 from pages.shared.table import computed
 from pages.shared.table.drafts import Draft
 
 _PROBLEM = "reshaping_problem"
 _TURN, _NAMES = "transposed", "row names"  # the questions
-_MOST_VARIED = 1000  # rows of a table with too many to become columns
 
 
 def asks(draft: Draft) -> bool:
-    """Whether it is open if rows are variables, or if the first column names them."""
-    return _asks_turn(draft) or asks_names(draft)
+    """Whether it is open what the table holds, if rows are variables, or if the first column names them."""
+    return bool(computed.suggestions(draft)) or _asks_turn(draft) or asks_names(draft)
 
 
 def asks_names(draft: Draft) -> bool:
@@ -34,8 +37,13 @@ def asks_names(draft: Draft) -> bool:
 
 
 def stops(draft: Draft) -> bool:
-    """Whether nothing can be found before the question is answered: the first column is not counts."""
-    return asks_names(draft) and 0 in draft.columns and computed.faulty(draft)[0][0]
+    """Whether nothing can be found before the question is answered: counts are no counts, or mean something else."""
+    return is_other(draft) or (asks_names(draft) and 0 in draft.columns and computed.faulty(draft)[0][0])
+
+
+def is_other(draft: Draft) -> bool:
+    """Whether rows or columns are surely something else than observations and counts."""
+    return any(found.kind in kinds.CERTAIN for found in computed.suggestions(draft))
 
 
 def _asks_turn(draft: Draft) -> bool:
@@ -45,12 +53,35 @@ def _asks_turn(draft: Draft) -> bool:
 def panel(draft: Draft) -> None:
     """The questions that the table raises, if any."""
     errors.tell(_PROBLEM)
-    if asks(draft):
+    if computed.suggestions(draft):
+        _suggestions(draft)
+    elif asks(draft):
         with st.container(border=True):
             st.markdown(f"{STOPS if stops(draft) else WARNS} {_question(draft)}")
             _buttons(draft)
     if any(problem.kind == "names" for problem in computed.problems(draft)):
         _first_row(draft)
+
+
+def _suggestions(draft: Draft) -> None:
+    """What the table holds besides counts, and the button that takes account of all of it."""
+    found = computed.suggestions(draft)
+    with st.container(border=True, key="layout"):
+        st.markdown(f"{STOPS if stops(draft) else WARNS} **Not one row per observation and one column per count?**")
+        st.markdown(bullets([plain(one) for one in found]))
+        with st.container(horizontal=True):
+            icon, label = ":material/table_convert:", plural(len(found), "Change it so", "Change all of this")
+            st.button(label, key="tidy", icon=icon, type="primary", on_click=_tidy, args=(found,))
+            _no("No, read it as it is", computed.LAYOUT)
+
+
+def _tidy(found: Sequence[layout.Suggestion]) -> None:
+    """Make the changes, each a step."""
+    with errors.kept(_PROBLEM):
+        for one in found:
+            for change in one.edits:
+                session.draft.change(str(one), change)
+        columns.taken_anew()
 
 
 def menu(draft: Draft) -> None:
@@ -79,9 +110,9 @@ def _buttons(draft: Draft) -> None:
     icon = ":material/pivot_table_chart:"
     with st.container(horizontal=True):
         if len(draft.table) > MOST_COLUMNS:
-            label = f"Transpose the {_MOST_VARIED:,} rows that vary most"
-            words = f"The {_MOST_VARIED:,} rows that vary most, of {len(draft.table):,}, transposed{with_names}."
-            _button(label, "transpose", icon, words, Transpose(_MOST_VARIED))
+            label = f"Transpose the {MOST_VARIED:,} rows that vary most"
+            words = f"The {MOST_VARIED:,} rows that vary most, of {len(draft.table):,}, transposed{with_names}."
+            _button(label, "transpose", icon, words, Transpose(MOST_VARIED))
         else:
             _button("Transpose", "transpose", icon, f"Transposed{with_names}.", Transpose())
         if _asks_turn(draft):

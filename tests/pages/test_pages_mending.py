@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from app_world import booted, button, csv, draft_of, poisson, press, texts, unfold, upload, workbook
+from cells_by_genes import zipped
 
 from disco.runs import list_runs
 from pages.data import faults
@@ -57,7 +58,7 @@ def test_genes_in_rows_are_transposed_and_turned_back():
 
 def test_of_very_many_genes_those_that_vary_most_are_transposed(monkeypatch):
     monkeypatch.setattr("pages.data.reshaping.MOST_COLUMNS", 25)
-    monkeypatch.setattr("pages.data.reshaping._MOST_VARIED", 10)
+    monkeypatch.setattr("pages.data.reshaping.MOST_VARIED", 10)
     table = pd.DataFrame(np.random.default_rng(0).poisson(2.0, (30, 20)), columns=[f"cell{k}" for k in range(20)])
     table.insert(0, "gene", [f"G{row}" for row in range(30)])
     at = upload(booted(), "genes.csv", csv(table))
@@ -211,6 +212,20 @@ def test_a_file_with_other_marks_is_read_said_and_read_again():
     assert draft_of(at).table["Blätter"].tolist()[0] == 1418
 
 
+def test_the_strand_of_star_is_asked_with_the_totals():
+    lines = [f"N_unmapped\t{n}\t{n}\t{n}\nG1\t{9 * n}\t{4 * n}\t{5 * n}\nG2\t7\t3\t4\n" for n in range(1, 31)]
+    files = {f"s{place:02}_ReadsPerGene.out.tab": text.encode() for place, text in enumerate(lines)}
+    at = upload(booted(), "star.zip", zipped(files))
+    assert draft_of(at).table.iloc[1].tolist() == ["G1", *(9 * n for n in range(1, 31))]
+    assert "4,395 (unstranded), 1,950 (forward), 2,445 (reverse). Read was unstranded" in texts(at).replace("\\", "")
+    (how,) = [found for found in at.expander if found.label.startswith("Read as")]
+    assert how.label == "Read as the counts of STAR that are unstranded, both strands" and how.proto.expanded
+    at.selectbox(key=f"reading_{draft_of(at).key}_strand").set_value("reverse")
+    press(at, "Read again")
+    assert draft_of(at).table.iloc[1].tolist() == ["G1", *(5 * n for n in range(1, 31))] and not at.exception
+    assert draft_of(at).told.endswith("Read again as the counts of STAR that are reverse, the other strand.")
+
+
 def test_a_choice_that_makes_no_sense_keeps_the_table():
     at = upload(booted(), "german.csv", GERMAN.encode("latin-1"))
     before = draft_of(at)
@@ -294,3 +309,20 @@ def test_notes_stand_open(name):
     table = poisson(names=(name, "c")).assign(flag=[0, 1] * 45)
     at = upload(booted(), "notes.csv", csv(table))
     assert any('Column "flag" takes only 2 values' in found.value.replace("\\", "") for found in at.info)
+
+
+def test_a_table_that_holds_more_than_counts_is_changed_by_one_click_or_read_as_it_is(rng):
+    table = pd.DataFrame(
+        rng.poisson(rng.lognormal(3, 1.5, 30)[:, None], (30, 14)), columns=[f"s{k}" for k in range(14)]
+    )
+    table.insert(0, "Geneid", [f"ENSG{k:011d}" for k in range(30)])
+    table.insert(1, "Length", rng.integers(300, 9000, 30))
+    at = upload(booted(), "genes.csv", csv(table))
+    assert "First answer the question above." in texts(at) and button(at, "Find the graph").disabled
+    press(at, "Change all of this")
+    now = draft_of(at)
+    assert now.table.shape == (14, 30) and len(now.columns) == 30 and len(now.steps) == 3
+    assert not button(at, "Find the graph").disabled
+    press(at, "Back to the table as loaded")
+    press(at, "No, read it as it is")
+    assert draft_of(at).table.shape == (30, 16) and "describes the genes" not in texts(at)

@@ -14,6 +14,7 @@ from disco.progress import SILENT
 from disco.refine import refine
 from disco.refine.coarse import coarse_leads
 from disco.refine.evidence import in_classes
+from disco.refine.limits import least_lead
 from disco.refine.rivals import SeveralClasses, leads
 from disco.refine.scores import Scores
 from disco.refine.turned import Turned
@@ -87,6 +88,12 @@ def test_a_score_over_several_classes_is_that_of_the_best_one():
     assert several.score(alone) == glm.found[1][0].score
     assert several.score(given_a) - several.score(alone) == pytest.approx(exact - math.log(8), abs=12)
     assert glm.found[1][given_a[1]].score - several.score(alone) < exact - 50
+
+
+def test_the_least_lead_grows_with_what_a_row_gains_and_not_with_the_rows():
+    assert least_lead(10.0, 100.0, 2000) == 8 and least_lead(10.0, 2000.0, 30_000) == 20
+    assert least_lead(10.0, 900.0, 1000) == pytest.approx(0.03 * 0.9 * 900)
+    assert least_lead(10.0, 90_000.0, 1_000_000) == pytest.approx(0.01 * 0.09 * 30_000)
 
 
 def test_a_lead_is_the_difference_over_all_nodes_that_choose_anew():

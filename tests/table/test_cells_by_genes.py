@@ -77,7 +77,8 @@ def test_a_file_is_read_apart_with_the_names_of_cells_as_index():
     assert table.columns.tolist() == ["g0", "g3", *[f"g2{place}" for place in range(10)]]
     assert table.index.tolist() == barcodes(80) and (table["g3"].to_numpy() == COUNTS[:, 3]).all()
     facts = {"cells": 80, "genes": "g2?, g3,g0", "layers": ["X"], "layer": "X", "by": "residuals", "there": 30}
-    assert table.attrs[MATRIX] == facts | {"columns": ["batch"], "obs": [], "categories": []}
+    facts |= {"columns": ["batch"], "obs": [], "categories": [], "nouns": ["cell", "gene"]}
+    assert table.attrs[MATRIX] == facts
     assert table.attrs[NOTES] == ["Columns of obs that were left out: batch.", "12 of 30 genes were chosen by name."]
 
 
@@ -94,7 +95,9 @@ def test_normalised_values_give_way_to_a_layer_of_counts_and_say_so():
     scaled = COUNTS / 3 + 0.1
     table = read(h5ad(scaled, counts=COUNTS, other=scaled), **ALL)
     assert (table.to_numpy() == COUNTS).all() and table.attrs[MATRIX]["layer"] == "counts"
-    assert table.attrs[NOTES][0] == ('X holds values that are not counts, such as 0.1, so the layer "counts" was read.')
+    assert table.attrs[NOTES][0] == (
+        'X holds values that are not counts, such as 0.1 of g0 in CELL0-1, so the layer "counts" was read.'
+    )
     with pytest.raises(InputError, match='layer "X", holds values that .* read the layer "counts", which holds c'):
         read(h5ad(scaled, counts=COUNTS), layer="X")
     with pytest.raises(InputError, match="no other layer holds counts: save the raw counts as a layer.$"):
@@ -108,7 +111,7 @@ def test_a_fraction_far_down_is_found_too(monkeypatch):
     monkeypatch.setattr(matrix, "_ENTRIES", 100)
     late = COUNTS.astype(float)
     late[-1, 2] = 0.5
-    sentence = r"^, layer X, holds values that are not counts, such as 0\.5: save the raw counts\.$"
+    sentence = r"^, layer X, holds values that are not counts, such as 0\.5 of g2 in CELL79-1: save the raw counts\.$"
     for choice in ({}, {"by": "variance"}, {"genes": "g2,g3"}):
         with pytest.raises(NotATable, match=sentence):
             parse(h5ad(late), ".h5ad", Reading(**choice))
@@ -142,7 +145,9 @@ def test_a_folder_of_matrix_market_is_read(tmp_path):
         (tmp_path / name).write_bytes(data)
     assert (read_table(tmp_path, **ALL).to_numpy() == COUNTS).all()
     (tmp_path / "barcodes.tsv.gz").unlink()
-    with pytest.raises(InputError, match=rf"^{tmp_path.name} is a folder without barcodes.tsv: it needs matrix.mtx"):
+    with pytest.raises(
+        InputError, match=rf"^{tmp_path.name} has no barcodes.tsv beside matrix.mtx.gz: it needs matrix.mtx"
+    ):
         read_table(tmp_path)
 
 
@@ -227,7 +232,7 @@ def test_a_gene_and_a_column_of_obs_of_one_name_are_one_sentence():
         ("t.h5ad", {"obs": ["sex", "batch"]}, 'has no column "sex" in obs; it has batch.'),
         ("t.h5ad", {"obs": ["names"]}, 'has no column "names" in obs; it has batch.'),
         ("t.h5ad", {"obs": "batch"}, "give the columns of obs as a list of names."),
-        ("t.zip", {"layer": "X"}, "has one matrix, so no layer can be chosen."),
+        ("t.zip", {"layer": "X"}, "has no layers to choose from: only h5ad and 10x files have."),
     ],
 )
 def test_a_choice_that_cannot_be_is_one_sentence(name, choices, sentence):

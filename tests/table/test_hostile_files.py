@@ -144,7 +144,7 @@ def test_only_regular_files_are_read(what, command, tmp_path, capsys, monkeypatc
 
 
 def test_an_open_file_without_end_is_not_read_whole(monkeypatch):
-    monkeypatch.setattr("disco.table.read.MOST_BYTES_IN_PIECES", 1000)
+    monkeypatch.setattr("disco.table.formats.limits.MOST_BYTES_IN_PIECES", 1000)
     with open("/dev/zero", "rb") as file, pytest.raises(InputError, match="the limit is 0 MB"):
         read_table(file, "zero.csv")
 

@@ -8,7 +8,7 @@ import zlib
 import h5py
 import numpy as np
 import pytest
-from cells_by_genes import counts, h5ad, parts, tenx, zipped
+from cells_by_genes import counts, h5ad, parts, tarred, tenx, zipped
 from fuzz import FUZZ
 
 from disco.errors import InputError
@@ -129,7 +129,7 @@ HOSTILE = {
     "no HDF5": (".h5", lambda: b"x" * 1000, "cannot be read as HDF5"),
     "cut": (".h5", lambda: tenx(COUNTS)[:4000], "cannot be read as HDF5"),
     "nothing": (".h5ad", lambda: b"", "cannot be read as HDF5"),
-    "another layout": (".h5", lambda: changed(lambda file: file.pop("matrix")), "neither of anndata 0.7 or later nor"),
+    "another layout": (".h5", lambda: changed(lambda file: file.pop("matrix")), "but not of anndata 0.7 or later, 10x"),
     "external link": (".h5", lambda: linked(h5py.ExternalLink("/etc/passwd", "/x")), "matrix/data is a link"),
     "link of a group": (".h5", lambda: linked(h5py.ExternalLink("/dev/zero", "/x"), "matrix"), "/matrix is a link"),
     "soft link": (".h5", lambda: linked(h5py.SoftLink("/matrix/indices")), "matrix/data is a link"),
@@ -165,22 +165,26 @@ HOSTILE = {
     "another form": (".h5ad", lambda: fact("X", "encoding-type", "coo"), "is no dense, CSR or CSC matrix"),
     "another shape": (".h5ad", lambda: fact("X", "shape", [80, 31]), "a matrix of 80 × 31 for 80 cells and 30 genes"),
     "dense NaN": (".h5ad", lambda: h5ad(np.where(COUNTS > 9, np.nan, COUNTS), "array"), "such as nan"),
-    "no ZIP": (".zip", lambda: b"PK" * 100, "cannot be read as a matrix in a ZIP"),
-    "begin of a ZIP": (".zip", lambda: zipped(parts(COUNTS))[10:], "the ZIP is damaged; download it or pack it"),
-    "a run": (".zip", lambda: zipped({"settings.json": b"{}"}), "needs matrix.mtx, features.tsv"),
+    "no ZIP": (".zip", lambda: b"PK" * 100, "the archive is damaged: download it or pack it again"),
+    "begin of a ZIP": (
+        ".zip",
+        lambda: zipped(parts(COUNTS))[10:],
+        "the archive is damaged: download it or pack it again",
+    ),
+    "a run": (".zip", lambda: zipped({"settings.json": b"{}"}), "holds no table: sample/settings.json. Give one table"),
     "no matrix": (".zip", lambda: market("1 2 3\n"), "no general sparse matrix"),
     "array": (".zip", lambda: market("%%MatrixMarket matrix array real general\n1 1\n1\n"), "no general sparse matrix"),
     "sizes": (".zip", lambda: market(HEAD.replace("80", "-80")), "does not say how many"),
     "other sizes": (".zip", lambda: market(HEAD.replace("80", "81")), "30 × 81 for 30 features and 80 barcodes"),
-    "too few lines": (".zip", lambda: market(HEAD + "1 1 5\n"), "ends 1 lines too early"),
+    "too few lines": (".zip", lambda: market(HEAD + "1 1 5\n"), "is cut off: it has 1 of 2 lines. Download"),
     "too many lines": (".zip", lambda: market(HEAD + "1 1 5\n2 1 5\n3 1 5\n"), "too many lines"),
     "outside of it": (".zip", lambda: market(HEAD + "1 1 5\n0 2 5\n"), "positions outside the matrix"),
     "no order": (".zip", lambda: market(HEAD + "1 2 5\n1 2 5\n"), "not in order"),
-    "words": (".zip", lambda: market(HEAD + "1 2 x\n1 2 5\n"), "matrix.mtx cannot be read"),
-    "four words": (".zip", lambda: market(HEAD + "1 2 3 4\n"), "matrix.mtx cannot be read"),
-    "one endless line": (".zip", lambda: market(HEAD + "1" * 40_000_000), "matrix.mtx cannot be read"),
+    "words": (".zip", lambda: market(HEAD + "1 2 x\n1 2 5\n"), "a line that is not a row, a column and a value"),
+    "four words": (".zip", lambda: market(HEAD + "1 2 3 4\n"), "a line that is not a row, a column and a value"),
+    "one endless line": (".zip", lambda: market(HEAD + "1" * 40_000_000), "a line that is not a row"),
     "comments": (".zip", lambda: market(HEAD[:49] + "%\n" * 2000), "does not say how many"),
-    "no gzip": (".zip", lambda: zipped({**parts(COUNTS), "barcodes.tsv.gz": b"x"}), "cannot be read as a matrix"),
+    "no gzip": (".zip", lambda: zipped({**parts(COUNTS), "barcodes.tsv.gz": b"x"}), "the archive is damaged"),
 }
 
 
@@ -301,6 +305,7 @@ def test_a_matrix_too_large_is_refused_before_it_is_read(name, most, monkeypatch
         (".h5ad", lambda: h5ad(COUNTS, "array")),
         (".h5", lambda: tenx(COUNTS)),
         (".zip", lambda: zipped(parts(COUNTS, packed=False))),
+        (".tar", lambda: tarred(parts(COUNTS))),
     ],
 )
 def test_any_bytes_end_with_a_table_or_a_sentence(suffix, write, tmp_path):

@@ -238,7 +238,7 @@ def test_an_upload_is_not_copied_in_memory(monkeypatch, small_table):
     small_table.to_csv(out, index=False)
     pd.testing.assert_frame_equal(read_table(out, "t.csv"), small_table)
     assert sizes and 0 < max(sizes) <= 1 << 24 and min(sizes) > 0
-    monkeypatch.setattr("disco.table.read.MOST_BYTES_IN_PIECES", 10)
+    monkeypatch.setattr("disco.table.formats.limits.MOST_BYTES_IN_PIECES", 10)
     with pytest.raises(InputError, match="t.csv has 0 MB; the limit is 0 MB"):
         read_table(out, "t.csv")
 

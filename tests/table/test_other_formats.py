@@ -139,9 +139,9 @@ def test_any_bytes_of_a_stata_file_end_with_a_table_or_a_sentence(tmp_path):
     ("name", "sentence"),
     [
         ("t.SAV", "is an SPSS file, which is not read: in SPSS, save it as CSV or as Stata (.dta)."),
-        ("t.rds", "is an R file, which is not read: in R, write the table by write.csv"),
+        ("t.rds", "is an R file, which is not read: in R, write a table by write.csv"),
         ("t.xls", "is an old Excel workbook, which is not read: in Excel, save it as .xlsx."),
-        ("matrix.mtx.gz", "is a packed file, which is not read: unpack it, or give the folder or a ZIP"),
+        ("matrix.mtx.gz", "is a matrix without its names, which is not read: give its folder, with features.tsv"),
         ("t.pkl", "is a pickle, which is not read: it could run any program"),
     ],
 )
@@ -149,3 +149,19 @@ def test_a_format_that_is_not_read_says_how_to_export(name, sentence):
     with pytest.raises(InputError) as error:
         read(b"x", name)
     assert str(error.value).startswith(f"{name} {sentence}")
+
+
+def test_what_the_lines_of_r_write_is_read(tmp_path):
+    """R's writeMM writes whole numbers as real, in order of cells."""
+    with pytest.raises(InputError) as error:
+        read(b"x", "seurat.RDS")
+    said = str(error.value)
+    assert "GetAssayData(x, layer = 'counts')" in said and "m <- SingleCellExperiment::counts(x)" in said
+    lines = [f"{gene} {cell} {gene + cell}" for cell in (1, 2, 3) for gene in (1, 2)]
+    head = "%%MatrixMarket matrix coordinate real general\n2 3 6\n"
+    (tmp_path / "matrix.mtx").write_text(head + "\n".join(lines) + "\n")
+    for part, names in (("features.tsv", ["ACTB", "CD3E"]), ("barcodes.tsv", ["AAC-1", "AAG-1", "AAT-1"])):
+        assert f"'counts/{part}'" in said
+        (tmp_path / part).write_text("\n".join(names) + "\n")
+    table = read_table(tmp_path)
+    assert table.to_dict("list") == {"ACTB": [2, 3, 4], "CD3E": [3, 4, 5]} and table.index[2] == "AAT-1"

@@ -189,8 +189,11 @@ INSIDE = {
     "disco.table.edits": {"applied"},
     "disco.table.continuous": {"is_skewed"},
     "disco.table.counts": {"as_they_are"},
+    "disco.table.layout": {"suggestion", "tidied"},
     "disco.table.ranks": {"check_split"},
-    "disco.table.reshape": {"has_row_names", "most_varied", "seems_transposed", "transposed", "with_row_names"},
+    "disco.table.reshape": {
+        *("has_row_names", "most_varied", "pivoted", "seems_transposed", "transposed", "with_row_names"),
+    },
     "disco.table.role_checks": {"unusable_rows"},
     "disco.table.roles": {"Roles.counts", "Roles.split"},
     "disco.table.rows": {"listed", "read_as_numbers", "without_rows"},

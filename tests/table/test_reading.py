@@ -8,7 +8,7 @@ from app_world import workbook
 
 from disco.errors import InputError
 from disco.table.counts import problems
-from disco.table.read import NOTES, READING, SHEETS, read_table
+from disco.table.read import NOTES, OTHER, READING, SHEETS, read_table
 
 
 def read(text: str | bytes, name: str = "t.csv", **choices: object) -> pd.DataFrame:
@@ -81,6 +81,10 @@ def test_decimal_commas_do_not_count_as_separators():
         (["1 000", "12", "-1\u202f000 000"], [1000, 12, -1000000], ".", " "),
         (["1'000", "12", "1'000'000"], [1000, 12, 1000000], ".", "'"),
         (["2,0", "1,418", "3"], [2, 1.418, 3], ",", ""),  # the first cell shows what the second means
+        (["1,234,567", "1 418", "1e+05", "3"], [1234567, 1418, 100000, 3], ".", ", "),
+        (["1 418", "1.0644e+06", "2E2"], [1418, 1064400, 200], ".", " "),
+        (["1,0644e+06", "1,418", "3"], [1064400, 1.418, 3], ",", ""),
+        (["2,5", "1 418", "1e-1"], [2.5, 1418, 0.1], ",", " "),
     ],
 )
 def test_marks_that_can_be_read_in_one_way_are_read_so(cells, numbers, decimal, thousands):
@@ -97,6 +101,15 @@ def test_a_comma_that_may_be_either_is_said_and_can_be_chosen():
     assert 'as 1418. If "1,418" is 1.418, read the file again with a decimal comma.' in notes(table)
     assert read(text, decimal=",")["a"].tolist() == [1.418, 2] and not notes(read(text, decimal=","))
     assert read(text, decimal=".", thousands="")["a"].tolist() == ["1,418", "2"]
+
+
+def test_a_comma_beside_a_space_between_thousands_is_said_too():
+    text = "a;b\n1 418;3\n1,046;4\n1e+05;5\n"
+    table = read(text)
+    assert table["a"].tolist() == [1418, 1046, 100000]
+    assert notes(table).endswith("If a comma is a decimal mark, read the file again with a decimal comma.")
+    assert read(text, **{**table.attrs[OTHER], "names": 1})["a"].tolist() == [1418, 1.046, 100000]
+    assert read(text, decimal=".", thousands=" ")["a"].tolist() == ["1418", "1,046", "1e+05"]
 
 
 def test_a_point_between_thousands_is_never_guessed():
@@ -162,7 +175,14 @@ def test_lines_are_taken_as_chosen():
 
 
 @pytest.mark.parametrize(
-    "choices", [{"separator": "x"}, {"encoding": "rot13"}, {"names": -1}, {"decimal": ",", "thousands": ","}]
+    "choices",
+    [
+        {"separator": "x"},
+        {"encoding": "rot13"},
+        {"names": -1},
+        {"decimal": ",", "thousands": ","},
+        {"decimal": ",", "thousands": ", "},
+    ],
 )
 def test_choices_that_make_no_sense_are_refused_in_a_sentence(choices):
     with pytest.raises(InputError, match=r"^t\.csv.*\.$"):

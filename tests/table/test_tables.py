@@ -137,8 +137,8 @@ def test_parquet_keeps_nullable_whole_numbers():
     [
         (
             lambda: read("1,2", "a.pdf"),
-            "a.pdf has an unknown format: give a file that ends in "
-            ".csv, .tsv, .txt, .xlsx, .ods, .parquet, .dta, .h5ad, .h5, .zip.",
+            "a.pdf has an unknown format: give a file that ends in .csv, .tsv, .txt, .tab, .xlsx, .ods, .parquet, "
+            ".dta, .h5ad, .h5, .biom, .zip, .tar, or these with .gz, .bz2, .xz, .zst.",
         ),
         (lambda: read("", "a.csv"), "a.csv is empty: give a file with names in its first row and values below them."),
         (lambda: read("a,b\n", "a.csv"), "a.csv has names but no rows: put the counts below the names."),

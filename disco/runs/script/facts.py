@@ -14,7 +14,7 @@ from disco.runs.folder import Run
 from disco.runs.origin import FromFile, Origin
 from disco.runs.refined import choice_from, choice_of
 from disco.runs.status import FIT
-from disco.table.edits import AddKinds, Edit, ReadAgain, RowNames, Transpose
+from disco.table.edits import AddKinds, Edit, Pivot, ReadAgain, RowNames, Transpose
 from disco.table.roles import Roles
 
 TABLE = "table.csv"  # of the run itself, for a run whose origin is not known
@@ -60,7 +60,7 @@ class Facts:
         kinds = [isinstance(edit, RowNames | Transpose) for edit in self.reading[1]]
         exchanges = sum(isinstance(edit, Transpose) for edit in self.reading[1])
         is_in_turn = sorted(kinds, reverse=True) == kinds and exchanges < 2
-        is_in_turn &= not any(isinstance(edit, AddKinds) for edit in self.reading[1])
+        is_in_turn &= not any(isinstance(edit, AddKinds | Pivot) for edit in self.reading[1])
         return self if is_in_turn else dataclasses.replace(self, origin=_OWN)
 
     @property

@@ -27,7 +27,8 @@ _WHERE = {  # how a name begins in the script → the module that has it
     "read_table": "disco.table.read",
     "Roles": "disco.table.roles",
     **dict.fromkeys(
-        ("applied", "AddKinds", "AsNumbers", "Columns", "LeaveOut", "RowNames", "Transpose"), "disco.table.edits"
+        ("applied", "AddKinds", "AsNumbers", "Columns", "LeaveOut", "Pivot", "RowNames", "Transpose"),
+        "disco.table.edits",
     ),
 }
 

@@ -12,15 +12,16 @@ from typing import BinaryIO
 
 import pyarrow as pa
 
-from disco.table.formats import parquet, text, workbook
+from disco.table.formats import archive, parquet, several, text, workbook
 from disco.table.formats.encoding import EMPTY, Text
-from disco.table.formats.limits import MATRICES, TEXT, NotATable
+from disco.table.formats.header import BIOM
+from disco.table.formats.limits import ARCHIVES, MATRICES, TABBED, TABLES, TEXT, NotATable
 from disco.table.formats.pieces import Heard
 from disco.table.formats.plain import plain
 from disco.table.formats.reading import DETECTED, Reading
 
 _WORKBOOKS = (".xlsx", ".ods")
-SUFFIXES = (*TEXT, *_WORKBOOKS, ".parquet", ".dta", *MATRICES)
+SUFFIXES = (*TABLES, *ARCHIVES)
 
 
 def parse(
@@ -37,18 +38,20 @@ def parse(
     Raises:
         NotATable: it is empty, damaged or too large, or its format does not have the choices.
     """
+    if suffix in ARCHIVES:
+        data, suffix = archive.unwrapped(io.BytesIO(data) if isinstance(data, Text) else data, suffix)
+        if suffix in ARCHIVES and not archive.has_matrix((files := archive.opened(data, suffix)).members):
+            names = archive.tables(files.members)
+            _check(reading, suffix)
+            return _filled(several.read(files, names, reading))
+        data = data if suffix in MATRICES else data.read()
+    if suffix in TEXT and _is_biom(data, reading):
+        suffix = ".biom"
     if suffix in MATRICES:
         from disco.table.formats import single_cell  # h5py is slow to import
 
         return plain(single_cell.read(io.BytesIO(data) if isinstance(data, Text) else data, suffix, reading))
-    if reading.layer or reading.genes or reading.by or reading.obs:
-        raise NotATable(
-            f": layers, genes and columns of obs are chosen in files of cells and genes only, {', '.join(MATRICES)}."
-        )
-    if reading.sheet and suffix not in _WORKBOOKS:
-        raise NotATable(f" has no sheets to choose from: only workbooks have, {', '.join(_WORKBOOKS)}.")
-    if suffix in (".parquet", ".dta") and replace(reading, obs=()) != DETECTED:
-        raise NotATable(": Parquet and Stata files say how they are read; leave out the choices.")
+    _check(reading, suffix)
     assert isinstance(data, Text)
     if not re.search(rb"\S", data):
         raise NotATable(EMPTY)
@@ -60,9 +63,35 @@ def parse(
         from disco.table.formats import stata
 
         table = stata.read(data[:])
+    elif reason := several.one_sample(data):
+        raise NotATable(reason)
     else:
-        is_tabbed = suffix == ".tsv" and reading.separator is None and b"\t" in data[: text.LOOKED_AT]
+        is_tabbed = suffix in TABBED and reading.separator is None and b"\t" in data[: text.LOOKED_AT]
         table = text.read(data, replace(reading, separator="\t") if is_tabbed else reading, heard=heard)
+    return _filled(table)
+
+
+def _is_biom(data: Text | BinaryIO, reading: Reading) -> bool:
+    """Whether a text is a BIOM table, and no choice says that it is to be read as another one."""
+    is_open = replace(reading, genes=None, by=None) == DETECTED
+    return is_open and isinstance(data, Text) and BIOM.match(data[:2000]) is not None
+
+
+def _check(reading: Reading, suffix: str) -> None:
+    """Refuse choices that a format, other than of cells and genes, does not have."""
+    if reading.layer or reading.genes or reading.by or reading.obs:
+        raise NotATable(
+            f": layers, genes and columns of obs are chosen in files of cells and genes only, {', '.join(MATRICES)}."
+        )
+    if reading.sheet and suffix not in _WORKBOOKS:
+        raise NotATable(f" has no sheets to choose from: only workbooks have, {', '.join(_WORKBOOKS)}.")
+    if suffix in (".parquet", ".dta") and replace(reading, obs=()) != DETECTED:
+        raise NotATable(": Parquet and Stata files say how they are read; leave out the choices.")
+    if reading.strand and suffix not in ARCHIVES:
+        raise NotATable(several.NO_STRAND)
+
+
+def _filled(table: pa.Table) -> pa.Table:
     if not table.num_rows:
         raise NotATable(" has names but no rows: put the counts below the names.")
     return plain(table)

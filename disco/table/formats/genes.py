@@ -10,7 +10,7 @@ from fnmatch import translate
 import numpy as np
 
 from disco.table.formats.limits import MOST_COLUMNS, NotATable, check_shape
-from disco.table.formats.matrix import Matrix, checked
+from disco.table.formats.matrix import Matrix
 from disco.table.formats.reading import USUAL_GENES, Reading
 
 _OVERDISPERSION = 100.0  # θ of the residuals, as in the article
@@ -26,10 +26,10 @@ def chosen(matrix: Matrix, reading: Reading) -> tuple[np.ndarray, str]:
     wanted = (reading.genes or USUAL_GENES).strip()
     if not wanted.isdecimal():
         indices = named(matrix.genes, wanted)
-        return indices, f"{len(indices):,} of {len(matrix.genes):,} genes were chosen by name."
+        return indices, f"{len(indices):,} of {len(matrix.genes):,} {matrix.nouns[1]}s were chosen by name."
     check_shape(len(matrix.cells), int(wanted))
     spread, words = _SPREADS[reading.by or "residuals"]
-    return _most(spread(matrix), int(wanted), words)
+    return _most(spread(matrix), int(wanted), words, matrix.nouns[1])
 
 
 def named(genes: list[str], wanted: str) -> np.ndarray:
@@ -51,13 +51,15 @@ def named(genes: list[str], wanted: str) -> np.ndarray:
     return np.array(sorted(found), dtype=int)
 
 
-def _most(spread: np.ndarray, most: int, words: str) -> tuple[np.ndarray, str]:
+def _most(spread: np.ndarray, most: int, words: str, noun: str) -> tuple[np.ndarray, str]:
     varied = int((spread > 0).sum())
     if varied < 1:
-        raise NotATable(" has no gene whose counts differ between cells.")
+        raise NotATable(f" has no {noun} whose counts differ.")
     indices = np.sort(np.argsort(-spread, kind="stable")[: min(most, varied)])
-    note = f"{len(indices):,} of {len(spread):,} genes were chosen by {words}."
-    return indices, note + (" The other genes are constant." if len(indices) < min(most, len(spread)) else "")
+    if len(indices) == len(spread):
+        return indices, f"All {len(spread):,} {noun}s were read."
+    note = f"{len(indices):,} of {len(spread):,} {noun}s were chosen by {words}."
+    return indices, note + (f" The other {noun}s are constant." if len(indices) < min(most, len(spread)) else "")
 
 
 def variances(matrix: Matrix) -> np.ndarray:
@@ -120,7 +122,7 @@ def dense(matrix: Matrix, indices: np.ndarray) -> np.ndarray:
     column[indices] = np.arange(len(indices))
     for cells, genes, values in matrix.blocks():
         kept = column[genes] >= 0
-        table[cells[kept], column[genes[kept]]] = checked(values[kept])
+        table[cells[kept], column[genes[kept]]] = matrix.checked(cells[kept], genes[kept], values[kept])
     return table
 
 

@@ -12,6 +12,7 @@ DAMAGED = (
     *(OSError, RuntimeError, KeyError, ValueError, TypeError, IndexError),
     *(AttributeError, OverflowError, NotImplementedError),
 )
+MAGIC = b"\x89HDF\r\n\x1a\n"  # begins every such file
 _CACHE = 128 << 20  # bytes of unpacked chunks: a chunk that two blocks share is unpacked once
 _FILTERS = {h5py.h5z.FILTER_DEFLATE, h5py.h5z.FILTER_SHUFFLE, h5py.h5z.FILTER_FLETCHER32, h5py.h5z.FILTER_LZF}
 

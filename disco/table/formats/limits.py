@@ -6,8 +6,17 @@ and genes are read in pieces: what they hold has to fit in the free memory.
 
 from dataclasses import dataclass
 
-TEXT = (".csv", ".tsv", ".txt")
-MATRICES = (".h5ad", ".h5", ".zip")  # cells × genes, read block by block: a longer and larger work than other files
+TEXT = (".csv", ".tsv", ".txt", ".tab")
+TABBED = (".tsv", ".tab")
+PACKINGS = (".gz", ".bz2", ".xz", ".zst")  # after the ending of any format
+ARCHIVES = (".zip", ".tar")
+MATRICES = (
+    ".h5ad",
+    ".h5",
+    ".biom",
+    *ARCHIVES,
+)  # cells × genes, read block by block: a longer and larger work than other files
+TABLES = (*TEXT, ".xlsx", ".ods", ".parquet", ".dta", ".h5ad", ".h5", ".biom")
 IN_PIECES = (*TEXT, ".parquet", *MATRICES)  # formats of which no second copy is in memory
 MOST_BYTES = 200_000_000  # of another file
 MOST_BYTES_IN_PIECES = 2_000_000_000  # an upload is smaller (.streamlit/config.toml)
@@ -27,6 +36,8 @@ MOST_ENTRIES = 300_000_000  # stored values of such a matrix
 MOST_CHUNK = 100_000_000  # bytes of a piece of it, unpacked
 MOST_TEXT, MOST_NAME = 200_000_000, 1_000  # bytes of its lists of names, and characters of a name
 MOST_MATRIX_SECONDS, MOST_MATRIX_WAIT = 120, 150  # of processor time, and until it is stopped
+MOST_PACKED_WAIT = 400  # seconds to unpack a file and to read it
+MOST_MEMBERS = 100_000  # files of an archive or a folder
 UNREADABLE_EXIT, MEMORY_EXIT = 2, 3  # its exit status if a file is not a table, or memory ran out
 
 
@@ -43,8 +54,15 @@ class Limits:
     wait: float
 
 
+def most_bytes(suffix: str) -> int:
+    """The largest size of a file of this format, packed or not."""
+    return MOST_BYTES_IN_PIECES if suffix.endswith((*IN_PIECES, *PACKINGS)) else MOST_BYTES
+
+
 def limits_of(suffix: str, size: int) -> Limits:
-    """The limits for a file of this format and this many bytes."""
+    """The limits for a file of this format and this many bytes; those of unpacking it if it is packed."""
+    if suffix.endswith((*PACKINGS, *ARCHIVES)):
+        return Limits(MOST_MEMORY, MOST_MATRIX_SECONDS, MOST_PACKED_WAIT)
     if suffix in MATRICES:
         return Limits(MOST_MEMORY, MOST_MATRIX_SECONDS, MOST_MATRIX_WAIT)
     return Limits(

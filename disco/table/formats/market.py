@@ -1,149 +1,172 @@
-"""Read matrix.mtx with its lists of features and barcodes, as Cell Ranger and R write them, from a ZIP."""
+"""Read matrix.mtx with its lists of features and barcodes, as Cell Ranger, STAR, kb and R write them.
+
+One matrix, or several below each other with the file of each cell.
+"""
 
 import csv
-import gzip
 import io
-import zipfile
-import zlib
-from collections.abc import Iterator
-from dataclasses import dataclass
-from pathlib import PurePosixPath
-from typing import IO, BinaryIO, cast
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import IO
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.csv as arrow_csv
 
-from disco.table.formats.folder import NEEDED, PARTS, endings
+from disco.table.formats.archive import DAMAGED, Archive, shown, why
+from disco.table.formats.folder import Parts, matrices
 from disco.table.formats.limits import MOST_NAME, MOST_TEXT, NotATable
-from disco.table.formats.matrix import Block, Matrix, check_size, distinct
+from disco.table.formats.matrix import Block, Matrix, check_size, distinct, joined, turned
 from disco.table.formats.tenx import expression
 
-_DAMAGED = (zipfile.BadZipFile, zlib.error, pa.ArrowException, OSError, EOFError, ValueError, KeyError, RuntimeError)
 _BLOCK = 16 << 20  # bytes of text
 _MOST_LINE, _MOST_COMMENTS = 10_000, 1_000
+_BLANKS = bytes.maketrans(b"\t", b" ")
+_FIELDS = (["integer", "general"], ["real", "general"])
+_HEADER = re.compile(r"(?i)(x|v\d+|.*(gene|feature|symbol|barcode|cell|ensembl|name|id)s?)")  # of a list of names
+_SYMBOL = re.compile(r"(?i).*(symbol|name)")
 
 
-def read(source: BinaryIO) -> Matrix:
-    """The matrix in a ZIP that has matrix.mtx, features.tsv and barcodes.tsv, or all three packed by gzip.
+def read(archive: Archive) -> tuple[Matrix, np.ndarray, list[str]]:
+    """The matrix of an archive, or several as one; the number of each cell's file, (cells,) int; the files' labels.
 
     Raises:
-        NotATable: one is missing, damaged or too large.
+        NotATable: a file is missing, damaged or too large, or the matrices have no gene in common.
     """
+    parts, notes = matrices(archive.members)
+    found = [_matrix(archive, part) for part in parts]
+    labels = [part.label for part in parts]
+    matrix = joined(found, labels) if len(found) > 1 else found[0]
+    of_file = np.repeat(np.arange(len(found)), [len(part.cells) for part in found])
+    return replace(matrix, notes=(*notes, *matrix.notes)), of_file, labels
+
+
+def _matrix(archive: Archive, parts: Parts) -> Matrix:
+    """One matrix with its names."""
     try:
-        archive = zipfile.ZipFile(source)
-        members = [_member(archive, names) for names in PARTS]
-        rows = [_lines(archive, member) for member in members[1:]]
-        features, barcodes = rows[0], [row[0] for row in rows[1]]
-        lines = _Lines(archive, members[0], len(features), len(barcodes))
-        lines.check()
-    except _DAMAGED as error:
-        raise NotATable(f" cannot be read as a matrix in a ZIP: {_why(error)}.") from None
-    ids = [row[0] for row in features]
-    genes = distinct([row[1] if len(row) > 1 else row[0] for row in features], ids)
-    kinds = [row[2] for row in features] if all(len(row) > 2 for row in features) else []
-    return expression(Matrix(lines.blocks, barcodes, genes), kinds)
+        features, barcodes = _names(archive, parts.features), _names(archive, parts.barcodes)
+        with archive.open(parts.matrix) as stream:
+            sizes = _header(stream)
+    except DAMAGED as error:
+        raise NotATable(why(error)) from None
+    are_cells_first = _are_cells_first(sizes, features, barcodes, parts.are_cells_first)
+    cells, genes = sizes[:2] if are_cells_first else (sizes[1], sizes[0])
+    check_size(cells, genes, sizes[2])
+    blocks = _Lines(lambda: archive.open(parts.matrix), *sizes).blocks
+    notes = ("In its matrix.mtx, cells are the rows.",) if are_cells_first else ()
+    names, ids, kinds = _features(features, genes)
+    barcode = [row[0] for row in barcodes[len(barcodes) - cells :]]
+    return expression(
+        Matrix(blocks if are_cells_first else turned(blocks), barcode, distinct(names, ids), notes), kinds
+    )
 
 
-def _why(error: Exception) -> str:
-    """The reason in one line. The system refuses an offset outside the file, in words that do not mention a ZIP."""
-    if getattr(error, "errno", None) or type(error) is ValueError:
-        return "the ZIP is damaged; download it or pack it again"
-    return next(iter(str(error).splitlines()), "")[:100] or type(error).__name__
+def _are_cells_first(
+    sizes: tuple[int, int, int], features: list[list[str]], barcodes: list[list[str]], are_usually: bool
+) -> bool:
+    """Whether the rows of a matrix are cells: only if nothing else fits the lists of names, or if it is usual.
+
+    Each list may have a line above its names.
+
+    Raises:
+        NotATable: the lists fit neither way.
+    """
+    ways = []
+    for genes, cells, are_first in ((sizes[0], sizes[1], False), (sizes[1], sizes[0], True)):
+        more = [len(features) - genes, len(barcodes) - cells]
+        are_headers = [bool(rows) and all(map(_HEADER.fullmatch, rows[0])) for rows in (features, barcodes)]
+        if all(lines == 0 or (lines == 1 and is_header) for lines, is_header in zip(more, are_headers, strict=True)):
+            ways.append((sum(more), are_first != are_usually, are_first))
+    if not ways:
+        raise NotATable(
+            f" has a matrix of {sizes[0]:,} × {sizes[1]:,} for {len(features):,} features and {len(barcodes):,} "
+            "barcodes: the three files are not of one matrix."
+        )
+    return min(ways)[2]
 
 
-def _member(archive: zipfile.ZipFile, names: tuple[str, ...]) -> str:
-    """The member with one of these names."""
-    wanted = endings(names)
-    found = [
-        member
-        for member in archive.namelist()
-        if PurePosixPath(member).name.lower() in wanted and not member.startswith("__MACOSX/")
-    ]
-    if len(found) != 1:
-        raise NotATable(f"{NEEDED}: it has {len(found) or 'no'} {' or '.join(names)}.")
-    return found[0]
-
-
-def _opened(archive: zipfile.ZipFile, member: str) -> IO[bytes]:
-    stream = archive.open(member)
-    return cast(IO[bytes], gzip.GzipFile(fileobj=stream)) if member.lower().endswith(".gz") else stream
-
-
-def _lines(archive: zipfile.ZipFile, member: str) -> list[list[str]]:
-    """The cells of a file of names."""
-    with _opened(archive, member) as stream:
+def _names(archive: Archive, member: str) -> list[list[str]]:
+    """The cells of a file of names, without quotes, and without the numbers of rows that R writes in front."""
+    with archive.open(member) as stream:
         data = stream.read(MOST_TEXT + 1)
     if len(data) > MOST_TEXT:
-        raise NotATable(f": {member[-80:]} has more than {MOST_TEXT / 1e6:.0f} MB.")
+        raise NotATable(f": {shown(member)} has more than {MOST_TEXT / 1e6:.0f} MB.")
     try:
-        text = data.decode()
+        text = data.decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise NotATable(f": the names in {member[-80:]} are not UTF-8 text.") from None
-    rows = [row for row in csv.reader(io.StringIO(text), delimiter="\t", quoting=csv.QUOTE_NONE) if row]
+        raise NotATable(f": the names in {shown(member)} are not UTF-8 text.") from None
+    lines = csv.reader(io.StringIO(text, newline=""), delimiter="\t", quoting=csv.QUOTE_NONE)
+    rows = [[cell.strip().removeprefix('"').removesuffix('"') for cell in row] for row in lines if any(row)]
     if any(len(cell) > MOST_NAME for row in rows for cell in row):
-        raise NotATable(f": a name in {member[-80:]} is longer than {MOST_NAME} characters.")
-    return rows
+        raise NotATable(f": a name in {shown(member)} is longer than {MOST_NAME} characters.")
+    width = max(map(len, rows), default=1)
+    is_numbered = width > 1 and all(row[0] == str(number) for number, row in enumerate(rows[1:], start=1))
+    return [row[1:] if len(row) == width else row for row in rows] if is_numbered else rows
+
+
+def _features(rows: list[list[str]], genes: int) -> tuple[list[str], list[str], list[str]]:
+    """The names, ids and kinds of the features: of one column the names; else ids, names and kinds, unless a header
+    says which column has the names. The kinds are empty if a line lacks them.
+    """
+    header, rows = rows[: len(rows) - genes], rows[len(rows) - genes :]
+    named = [index for cells in header for index, cell in enumerate(cells) if _SYMBOL.fullmatch(cell)]
+    at = named[0] if named else 1
+    names = [row[at] if len(row) > at else row[0] for row in rows]
+    kinds = [row[2] for row in rows] if all(len(row) > 2 for row in rows) else []
+    return names, [row[0] for row in rows], kinds
+
+
+def _header(stream: IO[bytes]) -> tuple[int, int, int]:
+    """The numbers of rows, columns and entries; the stream then stands at the first entry."""
+    first = stream.readline(_MOST_LINE).decode("ascii", "replace").lower().split()
+    if first[:3] != ["%%matrixmarket", "matrix", "coordinate"] or first[3:] not in _FIELDS:
+        raise NotATable(": its matrix.mtx is no general sparse matrix of numbers in Matrix Market form.")
+    for _ in range(_MOST_COMMENTS):
+        line = stream.readline(_MOST_LINE).decode("ascii", "replace")
+        if not line.startswith("%") and line.strip():
+            break
+    sizes = line.split()
+    if len(sizes) != 3 or not all(size.isdecimal() and len(size) < 12 for size in sizes):
+        raise NotATable(": its matrix.mtx does not say how many rows, columns and values it has.")
+    return int(sizes[0]), int(sizes[1]), int(sizes[2])
 
 
 @dataclass(frozen=True)
 class _Lines:
-    """The lines of matrix.mtx: gene, cell, count."""
+    """The lines of matrix.mtx: row, column, value."""
 
-    archive: zipfile.ZipFile
-    member: str
-    genes: int
-    cells: int
-
-    def check(self) -> None:
-        """Refuse an invalid header, or one that does not fit the names."""
-        with _opened(self.archive, self.member) as stream:
-            self._header(stream)
-
-    def _header(self, stream: IO[bytes]) -> int:
-        """The number of entries; the stream then stands at the first."""
-        first = stream.readline(_MOST_LINE).decode("ascii", "replace").lower().split()
-        if first[:3] != ["%%matrixmarket", "matrix", "coordinate"] or first[3:] not in (
-            ["integer", "general"],
-            ["real", "general"],
-        ):
-            raise NotATable(": its matrix.mtx is no general sparse matrix of numbers in Matrix Market form.")
-        for _ in range(_MOST_COMMENTS):
-            line = stream.readline(_MOST_LINE).decode("ascii", "replace")
-            if not line.startswith("%") and line.strip():
-                break
-        sizes = line.split()
-        if len(sizes) != 3 or not all(size.isdecimal() and len(size) < 12 for size in sizes):
-            raise NotATable(": its matrix.mtx does not say how many rows, columns and values it has.")
-        genes, cells, entries = map(int, sizes)
-        if (genes, cells) != (self.genes, self.cells):
-            raise NotATable(
-                f" has a matrix of {genes:,} × {cells:,} for {self.genes:,} features and {self.cells:,} barcodes."
-            )
-        check_size(cells, genes, entries)
-        return entries
+    open: Callable[[], IO[bytes]]
+    rows: int
+    columns: int
+    entries: int
 
     def blocks(self) -> Iterator[Block]:
-        """Blocks of cell, gene, count; the lines must be ordered by cell or by gene, so that none is repeated."""
+        """Blocks of row, column, value; the lines must be ordered by row or by column, so that none is repeated."""
+        left = self.entries
         try:
-            with _opened(self.archive, self.member) as stream:
-                left = self._header(stream)
-                by_cell, by_gene = _Rising(), _Rising()
-                for batch in _batches(stream) if left else ():
-                    genes, cells, values = (column.to_numpy(zero_copy_only=False) for column in batch.columns)
-                    genes, cells = genes - 1, cells - 1
-                    left -= len(genes)
-                    is_inside = (genes >= 0) & (genes < self.genes) & (cells >= 0) & (cells < self.cells)
+            with self.open() as stream:
+                _header(stream)
+                by_row, by_column = _Rising(), _Rising()
+                for rows, columns, values in _parsed(stream) if left else ():
+                    left -= len(rows)
+                    is_inside = (rows >= 0) & (rows < self.rows) & (columns >= 0) & (columns < self.columns)
                     if not is_inside.all() or left < 0:
                         raise NotATable(": its matrix.mtx has positions outside the matrix, or too many lines.")
-                    in_order = by_cell.goes_on(cells * self.genes + genes), by_gene.goes_on(genes * self.cells + cells)
+                    in_order = (
+                        by_row.goes_on(rows * self.columns + columns),
+                        by_column.goes_on(columns * self.rows + rows),
+                    )
                     if not any(in_order):
                         raise NotATable(": its matrix.mtx is not in order of cells or genes: write it anew, sorted.")
-                    yield cells, genes, values
-        except _DAMAGED as error:
-            raise NotATable(f": its matrix.mtx cannot be read: {_why(error)}.") from None
+                    yield rows, columns, values
+        except DAMAGED as error:
+            raise NotATable(why(error)) from None
         if left:
-            raise NotATable(f": its matrix.mtx ends {left:,} lines too early.")
+            raise NotATable(
+                f": its matrix.mtx is cut off: it has {self.entries - left:,} of {self.entries:,} lines. Download or "
+                "copy it again."
+            )
 
 
 class _Rising:
@@ -161,11 +184,24 @@ class _Rising:
         return rises
 
 
-def _batches(stream: IO[bytes]) -> Iterator[pa.RecordBatch]:
-    kinds = {"gene": pa.int64(), "cell": pa.int64(), "count": pa.float64()}
-    return arrow_csv.open_csv(
-        pa.PythonFile(stream, "r"),
-        arrow_csv.ReadOptions(use_threads=False, block_size=_BLOCK, column_names=list(kinds)),
-        arrow_csv.ParseOptions(delimiter=" ", quote_char=False),
-        arrow_csv.ConvertOptions(column_types=kinds, null_values=[]),
-    )
+def _parsed(stream: IO[bytes]) -> Iterator[Block]:
+    """The lines as positions from 0 and values, in blocks; any blanks stand between the numbers."""
+    kinds = {"row": pa.int64(), "column": pa.int64(), "value": pa.float64()}
+    while block := stream.read(_BLOCK):
+        block = (block + stream.readline(_MOST_LINE)).translate(_BLANKS, b"\r")
+        while b"  " in block:
+            block = block.replace(b"  ", b" ")
+        block = block.replace(b" \n", b"\n").replace(b"\n ", b"\n").strip()
+        if not block:
+            continue
+        try:
+            table = arrow_csv.read_csv(
+                pa.BufferReader(block),
+                arrow_csv.ReadOptions(use_threads=False, block_size=len(block) + 1, column_names=list(kinds)),
+                arrow_csv.ParseOptions(delimiter=" ", quote_char=False),
+                arrow_csv.ConvertOptions(column_types=kinds, null_values=[]),
+            )
+        except pa.ArrowException:
+            raise NotATable(": its matrix.mtx has a line that is not a row, a column and a value.") from None
+        rows, columns, values = (column.to_numpy() for column in table.columns)
+        yield rows - 1, columns - 1, values

@@ -28,12 +28,14 @@ class Matrix:
             (entries,) each; no position is repeated, and missing ones are 0.
         cells, genes: their names.
         notes: what was left out, in sentences.
+        nouns: what its cells and genes are called in sentences.
     """
 
     blocks: Callable[[], Iterator[Block]]
     cells: list[str]
     genes: list[str]
     notes: tuple[str, ...] = ()
+    nouns: tuple[str, str] = ("cell", "gene")
 
     def counts(self) -> Iterator[Block]:
         """The blocks, with values as float64, checked to be counts.
@@ -42,20 +44,21 @@ class Matrix:
             NotCounts: some are not.
         """
         for cells, genes, values in self.blocks():
-            yield cells, genes, checked(values)
+            yield cells, genes, self.checked(cells, genes, values)
 
+    def checked(self, cells: np.ndarray, genes: np.ndarray, values: np.ndarray) -> np.ndarray:
+        """The values of a block as float64.
 
-def checked(values: np.ndarray) -> np.ndarray:
-    """The values as float64.
-
-    Raises:
-        NotCounts: some are not whole numbers from 0 up.
-    """
-    values = values.astype(float)
-    wrong = ~((values >= 0) & (values < _TOO_LARGE) & (values == np.floor(values)))
-    if wrong.any():
-        raise NotCounts(f" holds values that are not counts, such as {values[wrong][0]:g}")
-    return values
+        Raises:
+            NotCounts: some are not whole numbers from 0 up.
+        """
+        values = values.astype(float)
+        wrong = ~((values >= 0) & (values < _TOO_LARGE) & (values == np.floor(values)))
+        if wrong.any():
+            at = int(wrong.argmax())
+            where = f"{self.genes[genes[at]][:40]} in {self.cells[cells[at]][:40]}"
+            raise NotCounts(f" holds values that are not counts, such as {values[at]:g} of {where}")
+        return values
 
 
 @dataclass(frozen=True)
@@ -94,12 +97,12 @@ class Compressed:
             if len(indices) and (indices.min() < 0 or indices.max() >= self.width):
                 raise NotATable(": a position in its sparse matrix lies outside the matrix: it is damaged.")
             of_line = np.repeat(np.arange(line, end), np.diff(self.pointers[line : end + 1]))
-            _check_once(of_line * self.width + indices)
+            check_once(of_line * self.width + indices)
             yield of_line, indices, self.data[first:last]
             line = end
 
 
-def _check_once(keys: np.ndarray) -> None:
+def check_once(keys: np.ndarray) -> None:
     """Refuse repeated positions."""
     if (np.diff(keys) <= 0).any() and (np.diff(np.sort(keys)) == 0).any():
         raise NotATable(": its sparse matrix has two values for one cell and gene: it is damaged.")
@@ -131,6 +134,36 @@ def only(matrix: Matrix, kept: list[int], note: str) -> Matrix:
             yield cells[inside], column[genes[inside]], values[inside]
 
     return Matrix(blocks, matrix.cells, [matrix.genes[index] for index in kept], (*matrix.notes, note))
+
+
+def joined(matrices: list[Matrix], labels: list[str]) -> Matrix:
+    """The cells of several matrices, one after the other, with the genes that all have; their names tell the matrix.
+
+    Raises:
+        NotATable: there is no such gene.
+    """
+    common = set(matrices[0].genes).intersection(*(matrix.genes for matrix in matrices[1:]))
+    genes = [gene for gene in matrices[0].genes if gene in common]
+    if not genes:
+        raise NotATable(" holds matrices that have no gene in common: read each by itself.")
+    place = {gene: index for index, gene in enumerate(genes)}
+    columns = [np.array([place.get(gene, -1) for gene in matrix.genes]) for matrix in matrices]
+    first = np.cumsum([0, *(len(matrix.cells) for matrix in matrices)])
+
+    def blocks() -> Iterator[Block]:
+        for matrix, column, start in zip(matrices, columns, first[:-1], strict=True):
+            for cells, found, values in matrix.blocks():
+                inside = column[found] >= 0
+                yield cells[inside] + start, column[found[inside]], values[inside]
+
+    cells = [f"{label}_{cell}" for matrix, label in zip(matrices, labels, strict=True) for cell in matrix.cells]
+    notes = [f"{len(matrices)} matrices were put below each other; the column file has the one of each cell."]
+    names = Counter(cell for matrix in matrices for cell in set(matrix.cells))
+    if repeated := sum(times > 1 for times in names.values()):
+        notes.append(f"{repeated:,} names of cells are in several of them: they are taken for different cells.")
+    left_out = max(len(matrix.genes) for matrix in matrices) - len(genes)
+    notes += [f"Genes that not every file has were left out, up to {left_out:,} of a file."] if left_out else []
+    return Matrix(blocks, cells, genes, (*dict.fromkeys(note for matrix in matrices for note in matrix.notes), *notes))
 
 
 def distinct(names: list[str], ids: list[str] | None = None) -> list[str]:

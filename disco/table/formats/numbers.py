@@ -2,7 +2,8 @@
 
 `1,418` alone may be 1418 or 1.418. An unambiguous number in the same file decides, such as `2,0` or `1,234,567`.
 Without one it is read as 1418, since a count has no decimals, and a note says so. `1.418` is read as it stands, and a
-note says that it may be 1418.
+note says that it may be 1418. In a file that has `1,046` beside `1 046`, both are 1046. `1e+05` is a number
+among any of them.
 """
 
 import pyarrow as pa
@@ -10,10 +11,11 @@ import pyarrow.compute as compute
 
 from disco.table.formats.header import MISSING_WORDS
 
-_MARKS = {",": ",", ".": "[.]", " ": "[ \u00a0\u202f]", "'": "['\u2019]"}
+_MARKS = {",": ",", ".": "[.]", " ": "[ \u00a0\u202f]", "'": "['\u2019]", ", ": "[, \u00a0\u202f]"}
+_EXPONENT = r"([eE][-+]?\d+)?"
 _GROUPED_BY_POINTS = r"^\s*[-+]?[1-9]\d{0,2}([.]\d{3})+\s*$"
 _EVIDENCE = {  # what decides the meaning of a mark, or leaves it open
-    ("decimal", ","): r"^\s*[-+]?(\d+,(\d{1,2}|\d{4,})?|0,\d+|\d{1,3}([.]\d{3})+,\d*)\s*$",
+    ("decimal", ","): r"^\s*[-+]?(\d+,(\d{1,2}|\d{4,})?|0,\d+|\d{1,3}([.]\d{3})+,\d*|\d+,\d+[eE][-+]?\d+)\s*$",
     ("thousands", ","): r"^\s*[-+]?\d{1,3}((,\d{3}){2,}|(,\d{3})+[.]\d*)\s*$",
     ("either", ","): r"^\s*[-+]?[1-9]\d{0,2},\d{3}\s*$",
     ("either", "."): _GROUPED_BY_POINTS,
@@ -32,6 +34,8 @@ def detected(table: pa.Table) -> tuple[str, str, bool]:
             found |= {key for key, pattern in _EVIDENCE.items() if key not in found and _any(column, pattern)}
     marks = [mark for kind, mark in found if kind == "thousands"]
     decimal = "," if ("decimal", ",") in found or "." in marks else "."
+    if {*marks} <= {" ", ","} and " " in marks and decimal == "." and {("either", ","), ("thousands", ",")} & found:
+        return ".", ", ", "," not in marks
     if len(marks) > 1 or decimal in marks:  # the file contradicts itself: nothing is changed
         return ".", "", False
     if not marks and ("either", ".") in found and decimal == ",":
@@ -50,7 +54,7 @@ def converted(table: pa.Table, decimal: str, thousands: str) -> tuple[pa.Table, 
         The table, and the first cell that changed in each column: column, row, as written, as read.
     """
     number = rf"^\s*[-+]?(\d+|\d{{1,3}}({_MARKS[thousands]}\d{{3}})+)" if thousands else r"^\s*[-+]?\d+"
-    number += rf"({_MARKS[decimal]}\d*)?\s*$"
+    number += rf"({_MARKS[decimal]}\d*)?{_EXPONENT}\s*$"
     changed = []
     for index, column in enumerate(table.columns):
         if not pa.types.is_string(column.type) or not _any(column, number):

@@ -19,8 +19,13 @@ ENCODINGS = {
 }
 SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "vertical bar", " ": "space"}
 DECIMALS = {".": "point", ",": "comma"}
-THOUSANDS = {"": "none", ",": "comma", ".": "point", " ": "space", "'": "apostrophe"}
+THOUSANDS = {"": "none", ",": "comma", ".": "point", " ": "space", "'": "apostrophe", ", ": "comma or space"}
 MOST_LINES = 50  # above, with or below the names
+STRANDS = {  # the counts of a gene that STAR writes, in its order
+    "unstranded": "unstranded, both strands",
+    "forward": "forward, the strand of the first read",
+    "reverse": "reverse, the other strand",
+}
 SPREADS = {"residuals": "Pearson residuals", "variance": "variance"}  # by which genes are chosen
 USUAL_GENES = "50"
 
@@ -35,6 +40,7 @@ class Reading:
         names: lines that hold the names, joined for each column; 0 if the file has none.
         below: lines below the names that are left out, such as units.
         sheet: the name of a workbook's sheet.
+        strand: which of STAR's counts are read, a key of `STRANDS`.
         layer: the matrix of a file of cells and genes, such as "X", or its genome.
         genes: which of its genes become columns: how many, also as a number, or names and patterns such as "CD*,MS4A1".
         by: how to rank genes if `genes` is a number, a key of `SPREADS`.
@@ -52,6 +58,7 @@ class Reading:
     names: int | None = None
     below: int | None = None
     sheet: str | None = None
+    strand: str | None = None
     layer: str | None = None
     genes: str | None = None
     by: str | None = None
@@ -60,7 +67,7 @@ class Reading:
     def __post_init__(self) -> None:
         for name, table in (
             *(("encoding", ENCODINGS), ("separator", SEPARATORS)),
-            *(("decimal", DECIMALS), ("thousands", THOUSANDS), ("by", SPREADS)),
+            *(("decimal", DECIMALS), ("thousands", THOUSANDS), ("by", SPREADS), ("strand", STRANDS)),
         ):
             value = getattr(self, name)
             if value is not None and not (isinstance(value, str) and value in table):
@@ -77,7 +84,7 @@ class Reading:
         for name in ("sheet", "layer", "genes"):
             if not isinstance(value := getattr(self, name), str | None):
                 raise NotATable(f" cannot be read with {a_thing(value)} as {name}: give text.")
-        if self.decimal is not None and self.decimal == self.thousands:
+        if self.decimal is not None and self.decimal in (self.thousands or ""):
             raise NotATable(": the decimal mark cannot also separate thousands; choose another of the two.")
         if self.genes is not None and not self.genes.strip(" ,"):
             raise NotATable(": give the genes as a number, or as names and patterns such as CD*,MS4A1.")

@@ -1,6 +1,6 @@
-"""Read a file of cells and genes: h5ad, 10x HDF5, or matrix.mtx in a ZIP. Chosen genes become columns, cells rows.
+"""Read a file of cells and genes: h5ad, 10x HDF5, matrix.mtx in an archive, or BIOM.
 
-Chosen columns of obs follow the genes.
+Chosen genes become columns, cells rows. Chosen columns of obs follow the genes.
 """
 
 from collections.abc import Mapping, Sequence
@@ -10,8 +10,8 @@ from typing import BinaryIO
 import h5py
 import pyarrow as pa
 
-from disco.table.formats import anndata, genes, hdf5, market, obs, tenx
-from disco.table.formats.limits import NotATable, check_shape
+from disco.table.formats import anndata, archive, biom, genes, hdf5, market, obs, tenx
+from disco.table.formats.limits import ARCHIVES, NotATable, check_shape
 from disco.table.formats.matrix import Matrix, NotCounts
 from disco.table.formats.plain import ROW_NAMES, with_facts
 from disco.table.formats.reading import USUAL_GENES, Reading
@@ -23,21 +23,28 @@ def read(source: BinaryIO, suffix: str, reading: Reading) -> pa.Table:
     """The counts of the chosen genes and the chosen columns of obs, with the cells' names as row names.
 
     Args:
-        suffix: .zip for matrix.mtx; a file that ends in .h5 or .h5ad may have either layout.
+        suffix: of an archive for matrix.mtx; .biom also for JSON and text; otherwise HDF5 of any layout.
 
     Raises:
         NotATable: it is damaged, too large, of an unknown layout, or holds no counts.
     """
-    if suffix == ".zip":
-        if reading.layer is not None:
-            raise NotATable(" has one matrix, so no layer can be chosen.")
+    if suffix in ARCHIVES:
+        _check_no_layer(reading)
         _check_no_obs(reading)
-        return _table(market.read(source), reading, "", [])
+        matrix, of_file, labels = market.read(archive.opened(source, suffix))
+        files = pa.DictionaryArray.from_arrays(pa.array(of_file, pa.int32()), pa.array(labels, pa.string()))
+        return _table(matrix, reading, "", [], {"file": files} if len(labels) > 1 else {})
+    if suffix == ".biom" and (head := source.read(len(hdf5.MAGIC))) != hdf5.MAGIC:
+        _check_no_layer(reading)
+        _check_no_obs(reading)
+        return _table(biom.of_text(head + source.read()), reading, "", [])
     try:
         with hdf5.opened(source) as file:
             layout = _layout(file)
-            matrix, layer = layout.read(file, reading)
             layers = layout.layers(file)
+            if not layers:
+                _check_no_layer(reading)
+            matrix, layer = layout.read(file, reading)
             if layout is not anndata:
                 _check_no_obs(reading)
                 return _table(matrix, reading, layer, layers)
@@ -54,7 +61,14 @@ def _layout(file: h5py.File) -> ModuleType:
         return anndata
     if tenx.layers(file):
         return tenx
-    raise NotATable(" is HDF5, but neither of anndata 0.7 or later nor of 10x Cell Ranger: save the counts as CSV.")
+    if {"observation", "sample"} <= set(hdf5.names(file)):
+        return biom
+    raise NotATable(" is HDF5, but not of anndata 0.7 or later, 10x Cell Ranger or BIOM: save the counts as CSV.")
+
+
+def _check_no_layer(reading: Reading) -> None:
+    if reading.layer is not None:
+        raise NotATable(" has no layers to choose from: only h5ad and 10x files have.")
 
 
 def _check_no_obs(reading: Reading) -> None:
@@ -91,6 +105,7 @@ def _table(
     )
     offered = [name for name in obs_names if name.isprintable()][:_MOST_OFFERED]
     size = {"cells": len(matrix.cells), "there": len(matrix.genes), "layers": layers, "columns": offered}
+    size |= {"nouns": matrix.nouns}
     choice = {"layer": layer, "genes": reading.genes or USUAL_GENES, "by": reading.by or "residuals"}
     categories = [name for name, values in beside.items() if pa.types.is_dictionary(values.type)]
     come_along = {"obs": list(beside), "categories": categories}

@@ -189,7 +189,7 @@ def _with_numbers(
         cells = table.column(index)
         if pa.types.is_string(cells.type) and not compute.any(compute.match_substring(cells, ".")).as_py():
             table = table.set_column(index, str(index), before.column(index))  # such as 1e3
-    other = {"decimal": ",", "thousands": ""} if is_open else None
+    other = {"decimal": ",", "thousands": thousands.replace(",", "")} if is_open else None
     return table, reading, _told(changed, names, is_open) if is_detected else [], other
 
 
@@ -219,6 +219,7 @@ def _told(changed: list[tuple[int, int, str, str]], names: list[str], is_open: b
     ]
     note = f"Marks within numbers were read in {columns}: {'; '.join(examples)}."
     if is_open:
-        written = changed[0][2]
-        note += f' If "{written}" is {written.replace(",", ".")}, read the file again with a decimal comma.'
+        comma = next((written for _, _, written, _ in changed if "," in written), None)
+        meant = f'"{comma}" is {comma.replace(",", ".")}' if comma else "a comma is a decimal mark"
+        note += f" If {meant}, read the file again with a decimal comma."
     return [note]

@@ -16,7 +16,7 @@ from disco.runs import stamps
 from disco.runs.origin import Origin, Source
 from disco.settings import Settings
 from disco.table.cells import names_of
-from disco.table.edits import AddKinds, Edit, LeaveOut, applied
+from disco.table.edits import AddKinds, Edit, LeaveOut, applied, rows_left_out_by
 from disco.table.identifiers import identifiers
 from disco.table.roles import Roles
 from disco.table.rows import Stretches, stretches, with_more
@@ -185,6 +185,13 @@ def edit(words: str, change: Edit, rows_left_out: Stretches = (), is_of_rows: bo
         return {"table": table, "columns": columns, "roles": roles, **more}
 
     _change(edited)
+
+
+def change(words: str, change: Edit) -> None:
+    """Change the loaded table as `edit` does; rows that it leaves out keep their numbers until rows become others."""
+    now = current()
+    if now is not None:
+        edit(words, change, rows_left_out_by(change, now.rows_left_out, len(now.table)))
 
 
 def add_column(change: AddKinds, role: tuple[str, str], words: str) -> None:

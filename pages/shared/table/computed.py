@@ -1,6 +1,7 @@
 """Properties of the loaded table, computed once per table and kept, since pages need them at every rerun."""
 
 from collections import Counter
+from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
@@ -13,6 +14,8 @@ from disco.table.continuous import is_continuous
 from disco.table.guesses import Guess
 from disco.table.guesses import guesses as guess_roles
 from disco.table.identifiers import identifiers
+from disco.table.kinds import KINDS, NAMES
+from disco.table.layout import Suggestion, tidied
 from disco.table.prepared import prepare
 from disco.table.role_checks import unusable_rows
 from disco.table.support import level_support, merged_counts
@@ -21,6 +24,8 @@ from pages.shared.table.drafts import Draft
 from pages.shared.work.facts import fact
 
 # The key of each fact; the draft's key stands for its table.
+
+LAYOUT = "layout"  # the question what a table holds
 
 
 def _whole(draft: Draft) -> tuple:
@@ -181,6 +186,20 @@ def unusable(draft: Draft) -> dict[str, np.ndarray]:
     roles = draft.roles.needed()
     found = {} if roles is None else unusable_rows(draft.table.iloc[:, [*draft.columns, *draft.beside]], roles)
     return {name: bad for name, bad in found.items() if bad.mean() < 0.5}
+
+
+def suggestions(draft: Draft) -> list[Suggestion]:
+    """What the table holds besides counts, but what the reader has refused."""
+    found = [] if LAYOUT in draft.denied else _suggestions(draft)
+    return [part for one in found if (part := one.sparing(draft.roles.columns)) is not None]
+
+
+@fact(_whole)
+def _suggestions(draft: Draft) -> list[Suggestion]:
+    found: list[Suggestion] = []
+    with suppress(InputError):  # one that cannot be made is not offered
+        found.extend(one for one, _ in tidied(draft.table, {*KINDS} - {NAMES}))
+    return found
 
 
 @fact(_whole)

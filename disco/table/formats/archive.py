@@ -1,0 +1,163 @@
+"""ZIP and tar archives: their files are read where they are, and nothing is written under a name from an archive.
+
+An archive with one table is read as that table. One with a matrix.mtx has cells and genes: `market`.
+"""
+
+import os
+import re
+import struct
+import tarfile
+import tempfile
+import zipfile
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import PurePosixPath
+from typing import IO, Any, BinaryIO, cast
+
+from disco.table.formats import packing
+from disco.table.formats.limits import ARCHIVES, MOST_MEMBERS, TABLES, TEXT, NotATable, most_bytes
+from disco.table.formats.pieces import Heard
+
+MATRIX = ".mtx"
+_MOST_NAMED = 5
+_ASIDE = re.compile("readme|licen[cs]e|manifest|md5|checksum|changelog|filelist", re.IGNORECASE)  # no tables
+DAMAGED = (*packing.DAMAGED, zipfile.BadZipFile, tarfile.TarError, KeyError, RuntimeError, struct.error)
+
+
+@dataclass(frozen=True)
+class Archive:
+    """The files of an archive.
+
+    Attributes:
+        members: name → what the library knows of it; without folders, links and hidden files.
+        stored: opens one as it is stored.
+    """
+
+    members: dict[str, Any]
+    stored: Callable[[Any], IO[bytes] | None]
+
+    def open(self, name: str) -> IO[bytes]:
+        """A file's content, unpacked if its name says that it is packed.
+
+        Raises:
+            NotATable: it needs a password.
+        """
+        found = self.members[name]
+        if getattr(found, "flag_bits", 0) & 1:
+            raise NotATable(f": {shown(name)} needs a password. Unpack it, and give the file itself.")
+        stream, how = cast(IO[bytes], self.stored(found)), packing.split(name.lower())[1]
+        return packing.stream_of(stream, how) if how else stream
+
+
+def opened(source: BinaryIO, suffix: str) -> Archive:
+    """The archive in a file, whose ending is one of `ARCHIVES`.
+
+    Raises:
+        NotATable: it is damaged, or has too many files.
+    """
+    entries: Sequence[Any]
+    found: dict[str, Any]
+    stored: Callable[[Any], IO[bytes] | None]
+    source.seek(0)
+    try:
+        if suffix == ".tar":
+            tar = tarfile.open(fileobj=source, mode="r:")
+            entries, stored = list(islice(tar, MOST_MEMBERS + 1)), tar.extractfile
+            found = {entry.name: entry for entry in entries if entry.isreg()}
+        else:
+            pack = zipfile.ZipFile(source)
+            entries, stored = pack.infolist(), pack.open
+            found = {entry.filename: entry for entry in pack.infolist() if not entry.is_dir()}
+    except DAMAGED as error:
+        raise NotATable(why(error)) from None
+    if len(entries) > MOST_MEMBERS:
+        raise NotATable(f" holds more than {MOST_MEMBERS:,} files: give the table alone.")
+    return Archive({name: entry for name, entry in found.items() if not _is_hidden(name)}, stored)
+
+
+def why(error: Exception) -> str:
+    """Why an archive, or a file in it, cannot be read, as the rest of a sentence."""
+    if isinstance(error, EOFError) or "unexpected end" in str(error):
+        return " is cut off: a file in it has no end. Download or copy it again."
+    return packing.no_room(error) or " cannot be read, because the archive is damaged: download it or pack it again."
+
+
+def shown(name: str) -> str:
+    """The end of a member's name, for a sentence."""
+    return "".join(letter if letter.isprintable() else "?" for letter in name[-60:])
+
+
+def _is_hidden(name: str) -> bool:
+    """Whether a system left the file there, such as macOS."""
+    return "__MACOSX" in name or PurePosixPath(name).name.startswith(".")
+
+
+def format_of(name: str) -> str:
+    """The ending of a member's name that gives its format, without that of its packing."""
+    return packing.split(packing.suffix_of(name))[0]
+
+
+def unwrapped(source: BinaryIO, suffix: str, heard: Heard = lambda share: None) -> tuple[BinaryIO, str]:
+    """A file without its packing, or the only table of an archive, and the ending that gives its format.
+
+    An archive with a matrix.mtx, or with several files of text, stays one.
+
+    Raises:
+        NotATable: it is damaged, too large, or an archive without a table.
+    """
+    inner, how = packing.split(suffix)
+    if not how and inner not in ARCHIVES:
+        return source, inner
+    size = source.seek(0, os.SEEK_END)
+    source.seek(0)
+    if how and size:
+        return unwrapped(packing.unpacked(source, how, size, most_bytes(inner), heard), inner)
+    if inner not in ARCHIVES or not size:
+        return source, inner
+    archive = opened(source, inner)
+    found = [] if has_matrix(archive.members) else tables(archive.members)
+    if len(found) != 1:
+        return source, inner
+    return _extracted(archive, found[0]), format_of(found[0])
+
+
+def has_matrix(names: Iterable[str]) -> bool:
+    """Whether a matrix.mtx is among some files."""
+    return any(format_of(name) == MATRIX for name in names)
+
+
+def tables(names: Iterable[str]) -> list[str]:
+    """The files that hold the table: one of any format, or several of text; a file and its packed copy count once.
+
+    Raises:
+        NotATable: there are others.
+    """
+    names = sorted(names)
+    found = [name for name in names if format_of(name) in TABLES and not _ASIDE.match(PurePosixPath(name).name)]
+    found = list({packing.split(name.lower())[0]: name for name in found}.values())
+    if len(found) == 1 or (found and all(format_of(name) in TEXT for name in found)):
+        return found
+    raise NotATable(not_one(found, names))
+
+
+def not_one(tables: list[str], names: list[str]) -> str:
+    """Why files are not one table, as the rest of a sentence."""
+    what = f"{len(tables):,} tables" if tables else "no table" if names else "no files"
+    some = ", ".join(shown(name) for name in (tables or names)[:_MOST_NAMED])
+    some += " …" if len(tables or names) > _MOST_NAMED else ""
+    return (
+        f" holds {what}{f': {some}' if some else ''}. Give one table, several of the same form, or the three files of "
+        "a matrix.mtx."
+    )
+
+
+def _extracted(archive: Archive, name: str) -> BinaryIO:
+    """A member, unpacked, in a temporary file."""
+    target = tempfile.TemporaryFile()
+    try:
+        packing.copy(archive.open(name), target, most_bytes(format_of(name)))
+    except DAMAGED as error:
+        target.close()
+        raise NotATable(why(error)) from None
+    return target

@@ -1,0 +1,135 @@
+"""BIOM tables: the same counts from JSON, dense and sparse, from HDF5 and from text; hostile ones are a sentence."""
+
+import io
+import json
+
+import h5py
+import numpy as np
+import pytest
+import scipy.sparse as sparse
+
+from disco.table.formats import parse
+from disco.table.formats.limits import NotATable
+from disco.table.formats.plain import MATRIX, NOTES, facts_of
+from disco.table.formats.reading import Reading
+from disco.table.read import read_table
+
+COUNTS = np.random.default_rng(0).poisson(np.random.default_rng(1).gamma(0.5, 9, (12, 7)))  # samples × features
+SAMPLES = [str(101 + place) for place in range(12)]  # numbers as names
+FEATURES = [f"OTU{place}" for place in range(7)]
+TAXA = [f"k__Bacteria; g__G{place}" for place in range(7)]
+
+
+def as_json(**changes: object) -> bytes:
+    """Version 1; its values are features × samples."""
+    found = {
+        "format": "Biological Observation Matrix 1.0.0",
+        "matrix_type": "dense",
+        "shape": [7, 12],
+        "rows": [
+            {"id": name, "metadata": {"taxonomy": taxon.split("; ")}}
+            for name, taxon in zip(FEATURES, TAXA, strict=True)
+        ],
+        "columns": [{"id": name, "metadata": None} for name in SAMPLES],
+        "data": COUNTS.T.tolist(),
+    }
+    return json.dumps({**found, **changes}).encode()
+
+
+def triples() -> list[list[int]]:
+    features, samples = np.nonzero(COUNTS.T)
+    return [[int(f), int(s), int(COUNTS[s, f])] for f, s in zip(features, samples, strict=True)][::-1]
+
+
+def as_hdf5(change=lambda file: None) -> bytes:
+    """Version 2."""
+    out, found = io.BytesIO(), sparse.csr_matrix(COUNTS.astype(float))
+    with h5py.File(out, "w") as file:
+        for name, ids, matrix in (("sample", SAMPLES, found), ("observation", FEATURES, found.T.tocsr())):
+            group = file.create_group(name)
+            group.create_dataset("ids", data=np.array(ids, dtype=object), dtype=h5py.string_dtype())
+            for part in ("data", "indices", "indptr"):
+                group.create_dataset(f"matrix/{part}", data=getattr(matrix, part), compression="gzip")
+        taxa = np.array([taxon.split("; ") for taxon in TAXA], dtype=object)
+        file.create_dataset("observation/metadata/taxonomy", data=taxa, dtype=h5py.string_dtype())
+        change(file)
+    return out.getvalue()
+
+
+def as_text(first: str = "# Constructed from biom file\n", last: str = "taxonomy", form: str = "{:.1f}") -> bytes:
+    lines = ["\t".join(["#OTU ID", *SAMPLES, *([last] if last else [])])]
+    for name, row, taxon in zip(FEATURES, COUNTS.T, TAXA, strict=True):
+        lines.append("\t".join([name, *map(form.format, row), *([taxon] if last else [])]))
+    return (first + "\n".join(lines) + "\n").encode()
+
+
+FORMS = {
+    "JSON, dense": (".biom", as_json),
+    "JSON, sparse": (".biom", lambda: as_json(matrix_type="sparse", data=triples())),
+    "HDF5": (".biom", as_hdf5),
+    "HDF5 under another name": (".h5", as_hdf5),
+    "text": (".txt", as_text),
+    "text with a lineage": (".tsv", lambda: as_text("#Full OTU Counts\r\n", "Consensus Lineage", "{:d}")),
+    "text alone": (".biom", lambda: as_text("", "")),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_biom_table_has_samples_as_rows_in_every_form(form):
+    suffix, write = FORMS[form]
+    table = parse(write(), suffix)
+    assert table.column_names == [*FEATURES, ""] and table.columns[-1].to_pylist() == SAMPLES
+    assert (np.array([column.to_pylist() for column in table.columns[:-1]]).T == COUNTS).all()
+    facts = facts_of(table)
+    assert facts[NOTES][0].endswith("metadata, such as a taxonomy, were left out.")
+    assert facts[NOTES][1] == "All 7 features were read." and facts[MATRIX]["nouns"] == ["sample", "feature"]
+    few = parse(write(), suffix, Reading(genes="OTU5,OTU1"))
+    assert few.column_names == ["OTU1", "OTU5", ""] and few.column(1).to_pylist() == COUNTS[:, 5].tolist()
+
+
+def test_a_text_is_read_as_a_table_if_it_is_said_how():
+    table = read_table(io.BytesIO(as_text()), "t.txt", names=1, above=1)
+    assert table.shape == (7, 14) and table.columns[0] == "#OTU ID"
+
+
+def dropped(name: str):
+    return lambda: as_hdf5(lambda file: file.pop(name))
+
+
+HOSTILE = {
+    "cut": (lambda: as_json()[:-30], "cannot be read as BIOM in JSON"),
+    "deep": (lambda: b'{"rows": ' + b"[" * 100_000, "cannot be read as BIOM in JSON"),
+    "no rows": (lambda: as_json(rows=3), "cannot be read as BIOM in JSON"),
+    "names without ids": (lambda: as_json(rows=[{}] * 7), "cannot be read as BIOM in JSON"),
+    "ragged": (lambda: as_json(data=[[1, 2], [3]]), "cannot be read as BIOM in JSON"),
+    "words": (lambda: as_json(data=[["x"] * 12] * 7), "cannot be read as BIOM in JSON"),
+    "huge": (lambda: as_json().replace(b'"data": [[', b'"data": [[1' + b"0" * 400 + b","), "cannot be read as BIOM"),
+    "few values": (lambda: as_json(data=COUNTS[:5].T.tolist()), "a matrix of 7 × 5 for 7 features and 12 samples"),
+    "one place twice": (lambda: as_json(matrix_type="sparse", data=[[0, 0, 1]] * 2), "two values for one"),
+    "outside": (lambda: as_json(matrix_type="sparse", data=[[7, 0, 1]]), "lies outside of it"),
+    "below": (lambda: as_json(matrix_type="sparse", data=[[0, -1, 1]]), "lies outside of it"),
+    "fractions": (lambda: as_json(data=(COUNTS.T / 2).tolist()), "not counts, such as"),
+    "missing": (lambda: as_json(data=[[None] * 12] * 7), "not counts, such as nan of OTU0 in 101"),
+    "a long name": (lambda: as_json(rows=[{"id": "x" * 1001}] * 7), "longer than 1000 characters"),
+    "no BIOM": (lambda: b"a,b\n1,2\n", "is no BIOM table: neither HDF5, JSON nor text"),
+    "nothing": (lambda: b"", "is no BIOM table"),
+    "text in a sample": (lambda: as_text().replace(b"\t0.0\t", b"\tx\t"), "holds text where the counts of a sample"),
+    "a short line": (lambda: as_text() + b"OTU9\t1\n", "row 8: the row has 2 cells"),
+    "no matrix": (dropped("sample/matrix"), "has no group 'matrix' in /sample"),
+    "no ids": (dropped("observation/ids"), "observation/ids is not a list of names"),
+}
+
+
+@pytest.mark.parametrize("case", HOSTILE)
+def test_a_hostile_biom_table_costs_one_sentence(case):
+    content, sentence = HOSTILE[case]
+    with pytest.raises(NotATable) as error:
+        parse(content(), ".biom")
+    assert sentence in str(error.value) and "\n" not in str(error.value) and str(error.value).endswith(".")
+
+
+@pytest.mark.parametrize("choices", [{"layer": "X"}, {"obs": ["batch"]}])
+def test_a_biom_table_has_neither_layers_nor_obs(choices):
+    for data in (as_json(), as_hdf5()):
+        with pytest.raises(NotATable, match="has no layers to choose from|has no columns of obs"):
+            parse(data, ".biom", Reading(**choices))

@@ -1,0 +1,140 @@
+"""What a table holds besides counts: recognised by names and arithmetic, changed by edits that can be made again."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from disco.table.edits import Pivot, applied
+from disco.table.kinds import ANNOTATION, CERTAIN, COPIES, GENES, NAMES, POINTS, SIGHTINGS, SUMMARIES, TOTALS
+from disco.table.layout import suggestion, tidied
+
+SAMPLES = [f"s{k}" for k in range(8)]
+
+
+def counts_of_genes(rng, genes=40, names=None):
+    """Genes in rows, whose means differ by orders of magnitude."""
+    values = rng.poisson(rng.lognormal(3.0, 1.5, genes)[:, None], (genes, len(SAMPLES)))
+    table = pd.DataFrame(values, columns=SAMPLES)
+    table.insert(0, "Geneid", [f"ENSG{k:011d}" for k in range(genes)] if names is None else names)
+    return table
+
+
+def kinds_of(table):
+    return [found.kind for found, _ in tidied(table)]
+
+
+def after(table):
+    *_, (_, changed) = tidied(table)
+    return changed
+
+
+def test_feature_counts_become_samples_in_rows_without_what_describes_the_genes(rng):
+    table = counts_of_genes(rng)
+    described = table.assign(Chr="chr1", Start=range(40), Length=rng.integers(300, 9000, 40))
+    described = described[["Geneid", "Chr", "Start", "Length", *SAMPLES]]
+    assert kinds_of(described) == [ANNOTATION, GENES]
+    changed = after(described)
+    assert list(changed.index) == SAMPLES and list(changed.columns) == list(table["Geneid"])
+    np.testing.assert_array_equal(changed.to_numpy(), table[SAMPLES].to_numpy().T)
+
+
+def test_genes_need_a_name_and_arithmetic_or_identifiers(rng):
+    symbols = [f"ABC{k}" for k in range(40)]
+    named = counts_of_genes(rng, names=symbols).rename(columns={"Geneid": "symbol"})
+    assert suggestion(named).kind == GENES
+    assert GENES not in kinds_of(named.rename(columns={"symbol": "pupil"}))
+    alike = named.assign(**{name: rng.poisson(4.0, 40) for name in SAMPLES})  # sites by species, say
+    assert GENES not in kinds_of(alike)
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["__no_feature", "__ambiguous", "__not_aligned"],
+        ["_ambiguous", "_empty", "_lowaqual", "_notaligned"],
+        ["N_unmapped", "N_multimapping", "N_noFeature", "N_ambiguous"],
+    ],
+)
+def test_lines_of_the_counting_program_are_no_genes(rng, lines):
+    table = counts_of_genes(rng)
+    more = pd.DataFrame([[line, *rng.poisson(5000, 8)] for line in lines], columns=table.columns)
+    found, changed = next(tidied(pd.concat([table, more], ignore_index=True)))
+    assert found.kind == SUMMARIES
+    pd.testing.assert_frame_equal(changed, table)
+    assert suggestion(table.assign(Geneid=[f"empty{k}" for k in range(40)]), {GENES, NAMES}) is None
+
+
+def test_totals_need_their_name_and_their_sum(rng):
+    table = pd.DataFrame(rng.poisson(5.0, (12, 4)), columns=list("abcd"))
+    table.insert(0, "site", [f"S{k}" for k in range(12)])
+    whole = table.assign(**{"Grand Total": table[list("abcd")].sum(axis=1)})
+    whole.loc[12] = ["Grand Total", *whole.drop(columns="site").sum()]
+    found, changed = next(tidied(whole))
+    assert found.kind == TOTALS and len(found.edits) == 2
+    pd.testing.assert_frame_equal(changed, table)
+    assert suggestion(whole, spared=["Grand Total"]).edits == found.edits[:1]
+    assert TOTALS not in kinds_of(whole.assign(a=whole["a"] + 1))
+    assert TOTALS not in kinds_of(whole.replace("Grand Total", "Bay")) and TOTALS not in kinds_of(whole.iloc[:12])
+
+
+def test_sightings_become_events_with_zeros(rng):
+    true = pd.DataFrame(rng.poisson(1.0, (30, 5)), columns=[f"Avis {k}" for k in "abcde"])
+    true.iloc[:, 0] += 1  # every event has a line
+    lines = [
+        (f"E{event}", f"2021-05-{event + 1:02d}", species, count, 10 * (event % 3 + 1))
+        for event, row in true.iterrows()
+        for species, count in row.items()
+        if count
+    ]
+    table = pd.DataFrame(lines, columns=["eventID", "eventDate", "species", "individualCount", "effort_min"])
+    found = suggestion(table)
+    assert found.kind == SIGHTINGS
+    assert found.edits == (Pivot(("eventID", "eventDate", "effort_min"), "species", "individualCount"),)
+    changed = applied(table, found.edits)
+    assert list(changed.index) == [f"E{event}" for event in range(30)]
+    np.testing.assert_array_equal(changed[true.columns].to_numpy(), true.to_numpy())
+    assert changed["effort_min"].tolist() == [10 * (event % 3 + 1) for event in range(30)]
+    assert suggestion(table.rename(columns={"species": "cause"}), {NAMES, COPIES}) is None
+
+
+def test_lines_that_stand_twice_are_copies_only_if_names_tell_lines_apart(rng):
+    table = pd.DataFrame(rng.poisson(40.0, (200, 3)), columns=list("abc"))
+    table.insert(0, "player", [f"p{k}" for k in range(200)])
+    twice = pd.concat([table, table.iloc[:7]], ignore_index=True)
+    found, changed = next(tidied(twice))
+    assert found.kind == COPIES and found.edits[0].rows == ((201, 207),)
+    pd.testing.assert_frame_equal(changed, table)
+    coarse = pd.DataFrame({"sex": rng.choice(["f", "m"], 200), "x": rng.poisson(1.0, 200), "y": rng.poisson(1.0, 200)})
+    assert coarse.duplicated().any() and kinds_of(coarse) == []
+
+
+def test_an_ordinary_table_has_no_suggestion(rng):
+    table = pd.DataFrame(rng.poisson(4.0, (100, 6)), columns=["count", "species", "gene", "total", "sum", "site"])
+    assert suggestion(table) is None
+
+
+def test_tables_that_only_look_alike_have_no_certain_suggestion(rng):
+    """How many species there were, labels of wells, cities whose counts differ by orders of magnitude."""
+    species = pd.DataFrame({"site": np.repeat(range(25), 4), "species": rng.poisson(30, 100), "abundance": range(100)})
+    labels = ["empty", "ambiguous", *(f"w{k}" for k in range(20))]
+    wells = pd.DataFrame(rng.poisson(5.0, (22, 4)), columns=list("abcd"))
+    wells.insert(0, "label", labels)
+    cities = counts_of_genes(rng, names=[f"City {k}" for k in range(40)]).rename(columns={"Geneid": "name"})
+    for table in (species, wells, cities):
+        assert not {*kinds_of(table)} & {*CERTAIN}
+
+
+def test_points_possible_are_not_exceeded_by_most_cells(rng):
+    marks = pd.DataFrame(rng.binomial(10, 0.7, (30, 4)), columns=["quiz 1", "quiz 2", "quiz 3", "exam"])
+    marks.insert(0, "Student", [f"p{k}" for k in range(30)])
+    whole = pd.concat([pd.DataFrame([["  Points Possible", 10, 10, 10, 10]], columns=marks.columns), marks])
+    whole = whole.reset_index(drop=True)
+    found, changed = next(tidied(whole))
+    assert found.kind == POINTS
+    pd.testing.assert_frame_equal(changed, marks)
+    assert POINTS not in kinds_of(whole.replace(10, 2).replace({"quiz 1": {2: 0}}))
+
+
+def test_a_first_column_with_a_role_does_not_name_the_rows(rng):
+    table = pd.DataFrame({"day": [f"day {k}" for k in range(30)], "a": rng.poisson(3.0, 30), "b": rng.poisson(3.0, 30)})
+    assert suggestion(table).kind == NAMES and suggestion(table, spared=["day"]) is None

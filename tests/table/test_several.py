@@ -1,0 +1,124 @@
+"""Several files as one table: of HTSeq and STAR beside each other, of equal columns below each other."""
+
+import gzip
+import io
+
+import numpy as np
+import pandas as pd
+import pytest
+from cells_by_genes import tarred, zipped
+
+from disco.errors import InputError
+from disco.table.formats import parse
+from disco.table.formats.limits import NotATable
+from disco.table.formats.plain import NOTES, facts_of
+from disco.table.formats.reading import Reading
+from disco.table.read import READING, read_table
+
+GENES = [f"ENSG{place:05}" for place in range(40)]
+RNG = np.random.default_rng(0)
+COUNTS = RNG.poisson(RNG.gamma(0.5, 90, (4, 40)))  # samples × genes
+FIRST = {0.02: "forward", 0.98: "reverse", 0.5: "unstranded", 0.28: "unstranded"}
+SUMMARY = ("N_unmapped", "N_multimapping", "N_noFeature", "N_ambiguous")
+
+
+def star(counts: np.ndarray, share: float = 0.5) -> bytes:
+    """A sample's file of STAR, with this share of the reads on the reverse strand."""
+    reverse = np.random.default_rng(1).binomial(counts, share)
+    lines = [f"{name}\t90\t80\t70" for name in SUMMARY]
+    lines += [f"{gene}\t{n}\t{n - back}\t{back}" for gene, n, back in zip(GENES, counts, reverse, strict=True)]
+    return "\n".join(lines).encode() + b"\n"
+
+
+def htseq(counts: np.ndarray, header: str = "") -> bytes:
+    lines = [f"{gene}\t{count}" for gene, count in zip(GENES, counts, strict=True)]
+    return "\n".join([*([header] if header else []), *lines, "__no_feature\t7", "__ambiguous\t3"]).encode() + b"\n"
+
+
+def frame(data: bytes, suffix: str, **choices: object) -> tuple[pd.DataFrame, list[str]]:
+    table = parse(data, suffix, Reading(**choices))
+    return table.to_pandas().set_index("gene"), facts_of(table)[NOTES]
+
+
+def test_the_files_of_htseq_are_the_columns_of_one_table(tmp_path):
+    files = {f"GSM{place}_c{place}1.txt.gz": gzip.compress(htseq(row)) for place, row in enumerate(COUNTS)}
+    found, notes = frame(tarred(files), ".tar")
+    assert found.columns.tolist() == ["GSM0_c01", "GSM1_c11", "GSM2_c21", "GSM3_c31"]
+    assert (found.loc[GENES].to_numpy() == COUNTS.T).all() and found.loc["__no_feature"].tolist() == [7] * 4
+    assert notes == ["4 files were put beside each other by the names in their first columns."]
+    for name, data in files.items():
+        (tmp_path / name).write_bytes(data)
+    (tmp_path / "README.txt").write_text("counts of four samples")
+    read = read_table(tmp_path)
+    assert read.shape == (42, 5) and read["GSM3_c31"].tolist()[:40] == COUNTS[3].tolist()
+
+
+def test_files_with_a_header_or_other_genes_are_matched_by_name():
+    shuffled = htseq(COUNTS[1], "gene_id\tcount").decode().splitlines()
+    second = "\n".join([shuffled[0], "ENSG99999\t5", *reversed(shuffled[1:])]).encode()
+    found, notes = frame(zipped({"a/counts.tsv": htseq(COUNTS[0], "gene_id\tcount"), "b/counts.tsv": second}), ".zip")
+    assert found.columns.tolist() == ["a", "b"]
+    assert (found.loc[GENES].to_numpy() == COUNTS[:2].T).all() and len(found) == 42
+    assert notes[1] == "Names that not every file has were left out, up to 1 of a file."
+
+
+@pytest.mark.parametrize("share", FIRST)
+def test_the_strand_of_star_follows_the_totals_or_the_choice(share):
+    files = {f"s{place}_ReadsPerGene.out.tab": star(row, share) for place, row in enumerate(COUNTS)}
+    found, (said, _) = frame(zipped(files), ".zip")
+    assert found.columns.tolist() == ["s0", "s1", "s2", "s3"] and found.index[:4].tolist() == [*SUMMARY]
+    reverse = np.array([np.random.default_rng(1).binomial(row, share) for row in COUNTS])
+    of = {"unstranded": COUNTS, "forward": COUNTS - reverse, "reverse": reverse}
+    assert (found.loc[GENES].to_numpy().T == of[FIRST[share]]).all() and f"Read was {FIRST[share]}, " in said
+    assert all(f"{values.sum():,} ({name})" in said for name, values in of.items())
+    for name, values in of.items():
+        table = parse(zipped(files), ".zip", Reading(strand=name))
+        assert (table.to_pandas().set_index("gene").loc[GENES].to_numpy().T == values).all()
+        assert facts_of(table)[READING]["strand"] == name
+
+
+def test_one_sample_of_star_is_no_table_and_its_totals_are_said():
+    with pytest.raises(InputError) as error:
+        read_table(io.BytesIO(star(COUNTS[0], 0.98)), "s_ReadsPerGene.out.tab")
+    reverse = np.random.default_rng(1).binomial(COUNTS[0], 0.98).sum()
+    assert f"{COUNTS[0].sum():,} (unstranded), {COUNTS[0].sum() - reverse:,} (forward), {reverse:,} (reverse)" in str(
+        error.value
+    )
+    assert "give the folder, a ZIP or a tar of such files, one per sample" in str(error.value)
+
+
+def test_damaged_files_of_star_are_a_sentence():
+    damaged = star(COUNTS[0]).replace(b"ENSG00003\t", b"ENSG00003\tx")
+    for data, suffix in ((damaged, ".tab"), (zipped({"a.tab": damaged, "b.tab": damaged}), ".zip")):
+        with pytest.raises(NotATable, match="^ has lines that STAR would not write"):
+            parse(data, suffix)
+
+
+def test_files_of_equal_columns_are_rows_of_one_table():
+    table = parse(zipped({"2019.csv": b"a,b\n1,2\n3,4\n", "2020.csv": b"a,b\n5,6.5\n"}), ".zip")
+    assert table.to_pydict() == {"a": [1, 3, 5], "b": [2, 4, 6.5], "file": ["2019", "2019", "2020"]}
+    assert facts_of(table)[NOTES][0] == '2 files were put below each other; the column "file" has the one of each row.'
+    named = parse(zipped({"x.csv": b"file,b\n1,2\n", "y.csv": b"file,b\n5,6\n"}), ".zip")
+    assert named.column_names == ["file", "b", "file of the row"]
+    dates = {"x.csv": b"day,n\nmon,2\ntue,3\n", "y.csv": b"day,n\nwed,4\nthu,5\n"}  # other names: other rows
+    assert parse(zipped(dates), ".zip").column_names == ["day", "n", "file"]
+    marks = {"x.csv": b"a;b\n1,5;2\n", "y.csv": b"a;b\n1,25;6\n"}
+    assert parse(zipped(marks), ".zip", Reading(decimal=",")).column("a").to_pylist() == [1.5, 1.25]
+
+
+@pytest.mark.parametrize(
+    ("files", "choices", "sentence"),
+    [
+        ({"a.csv": b"a,b\n1,2\n", "b.csv": b"a,c\n1,2\n"}, {}, "holds 2 tables: sample/a.csv, sample/b.csv. Give one"),
+        ({"a.csv": b"a,b\n1,2\n", "b.csv": b"a,b\n1,x\n"}, {}, "the same names and other kinds of cells"),
+        ({"a.csv": b"a,b\n1,2\n", "b.csv": b"a,b\n5,6\n"}, {"strand": "reverse"}, "in files that STAR wrote only"),
+        ({"a.csv": b"a,b\n1,2\n", "b.csv": b""}, {}, " is empty"),
+        ({"a.csv": b"a,b\n1,2\n", "b.xlsx": b"x"}, {}, "holds 2 tables"),
+        ({"a.csv": b"a,b\n1,2\n", "b.csv.gz": b"x"}, {}, "the archive is damaged"),
+        ({"a.csv": b"a,b\n", "b.csv": b"a,b\n"}, {}, "has names but no rows"),
+    ],
+)
+def test_files_that_do_not_fit_are_a_sentence(files, choices, sentence):
+    with pytest.raises(NotATable) as error:
+        parse(zipped(files), ".zip", Reading(**choices))
+    assert sentence in str(error.value) and "\n" not in str(error.value) and str(error.value).endswith(".")
