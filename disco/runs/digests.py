@@ -8,9 +8,9 @@ Each is the size and the SHA-256 of a file, stored by whatever wrote it:
     artefacts.json, refined_check.json   of their own content
 
 All but the first also have the digest of the table, so that a result of another table is refused. Older versions stored
-none; what has no digest is read as before. Not bound are name.txt and truth.csv, which the owner of a run may replace
-at any time; statuses, logs and unfinished work, which change all the time and are no results; and compare.csv, which is
-never read.
+none, and are read as before; a file beside those that were written is another run's. Not bound are name.txt and
+truth.csv, which the owner of a run may replace at any time; statuses, logs and unfinished work, which change all the
+time and are no results; and compare.csv, which is never read.
 """
 
 import errno
@@ -23,6 +23,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from disco.errors import InputError
 from disco.files import NotAFile, opened, plain, read_record, write_json
 from disco.schema import FIT, damaged, fits
 
@@ -73,15 +74,19 @@ def of_files(folder: Path, names: Iterable[str]) -> dict[str, str]:
 
 
 def checked(path: Path, digests: Mapping[str, str], remedy: str = FIT) -> Path:
-    """The path of a file, unless it is not the one that was written; without a digest it passes.
+    """The path of a file, unless it is not the one that was written, or is there or missing against what was written.
 
     Args:
-        digests: by name; several with blanks between them are all allowed.
+        digests: by name; several with blanks between them are all allowed. Without that of the table they are not all
+            known, as after a result of an older version, and a file without one passes.
 
     Raises:
-        InputError: it was changed, or is another run's.
+        InputError: it was changed, is another run's, or is missing.
     """
-    if (written := digests.get(path.name, "").split()) and not _is_one_of(path, written):
+    written, is_there = digests.get(path.name, "").split(), os.path.lexists(path)
+    if written and not is_there:
+        raise InputError(f"{path} is missing: restore the file, or {remedy}.")
+    if is_there and (written or TABLE in digests) and not _is_one_of(path, written):
         raise damaged(path, "it was changed, or belongs to another run", remedy)
     return path
 

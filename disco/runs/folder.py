@@ -130,7 +130,8 @@ class Run:
         Raises:
             InputError: they cannot be read.
         """
-        return beside.read_roles(self._own(beside.ROLES)) if os.path.lexists(self.path / beside.ROLES) else None
+        path = self._own(beside.ROLES)
+        return beside.read_roles(path) if os.path.lexists(path) else None
 
     def with_roles(self) -> pd.DataFrame:
         """The counts as given, followed by the columns with other roles; InputError if they cannot be read."""

@@ -301,8 +301,9 @@ def _check_fit(run: Run) -> None:
 
     if (run.path / "training.json").exists():  # absent in a fit by the library alone
         run.training()
-    networks = digests.checked(run.path / NETWORKS, digests.read(run.path))
+    networks = run.path / NETWORKS
     if networks.exists():
+        digests.checked(networks, digests.read(run.path))
         from safetensors import SafetensorError, safe_open
 
         try:

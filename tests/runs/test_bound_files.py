@@ -109,6 +109,29 @@ def test_no_file_of_another_run_is_taken(run, both, name):
     READERS[name](of_an_older_version(run))  # nothing tells it there
 
 
+ADDED = {
+    "refined_contexts.csv": read_refined,
+    "knowledge.json": lambda run: run.knowledge(),
+    "roles.json": lambda run: run.with_roles(),
+    "compare/sort-mean/scores.csv": lambda run: compared.read_one(run, "sort-mean"),
+}
+
+
+@pytest.mark.parametrize("name", ADDED)
+def test_no_file_is_taken_where_none_was_written(run, name):
+    (run.path / name).write_text("{}")
+    with pytest.raises(InputError, match=f"{Path(name).name} is damaged: it was changed, or belongs to another run"):
+        ADDED[name](Run(run.path))
+
+
+@pytest.mark.parametrize("name", [name for name in READERS if name.startswith("refined_")])
+def test_no_part_of_a_refinement_is_missed_in_silence(run, name):
+    """Without its bootstrap tables or its poorly fitted nodes, a graph would look surer than it is."""
+    (run.path / name).unlink()
+    with pytest.raises(InputError, match=f"{name} is missing: restore the file, or refine the run again"):
+        read_refined(Run(run.path))
+
+
 @pytest.mark.parametrize(
     ("pattern", "reader"),
     [("[!st]*", "ocs.csv"), ("refined*", "refined_edges.csv"), ("compare/sort-mean/*", "compare/sort-mean/edges.csv")],

@@ -124,5 +124,6 @@ def test_a_summary_tells_what_is_there():
 def test_other_knowledge_counts_as_another_setting():
     first, second = (fitted(["a", "b"], [("a", "b")], name) for name in ("first", "second"))
     write_json(second.path / "knowledge.json", {"required": [["a", "b"]]})
+    second = of_an_older_version(second)
     assert compared(first, second).settings.to_numpy().tolist() == [["knowledge", "none", "required a → b"]]
     assert compared(second, second).settings.empty
