@@ -68,8 +68,8 @@ def test_what_knowledge_costs_the_order():
     """Where another node than the first was taken out, its rank and the first stand in a table."""
     free, bound = finished_run(5, truth=None), finished_run(5, truth=None)
     for run in (free, bound):
-        (run.path / "knowledge.json").write_text('{"tiers": [["x1"], ["x5"]]}')
-    ccs = pd.read_csv(of_an_older_version(bound).path / "ccs.csv")
+        (of_an_older_version(run).path / "knowledge.json").write_text('{"tiers": [["x1"], ["x5"]]}')
+    ccs = pd.read_csv(bound.path / "ccs.csv")
     ccs.loc[(ccs["step"] == 1) & ccs["chosen"].astype(bool), "score"] = ccs["score"].max() + 1
     ccs.to_csv(bound.path / "ccs.csv", index=False)
     assert "changed none of the 4 steps" in texts(opened(free))
