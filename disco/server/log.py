@@ -5,7 +5,7 @@ import logging
 import re
 import sys
 import time
-from typing import Any
+from typing import Any, TextIO
 
 from disco.errors import printable
 from disco.users import roots
@@ -52,13 +52,17 @@ def _without_queries(text: str) -> str:
     return _QUERY.sub("?…", text)
 
 
-def begin() -> None:
-    """Write what Streamlit, the web server and this program tell as JSON lines."""
-    handler = logging.StreamHandler(sys.stderr)
+def _writes(stream: TextIO) -> logging.Handler:
+    handler = logging.StreamHandler(stream)
     handler.setFormatter(_Lines())
     handler.addFilter(_Seldom())
+    return handler
+
+
+def begin() -> None:
+    """Write what Streamlit, the web server and this program tell as JSON lines."""
     root = logging.getLogger()
-    root.handlers[:] = [handler]
+    root.handlers[:] = [_writes(sys.stderr)]
     root.setLevel(logging.INFO)
     import uvicorn.config
     from streamlit import logger

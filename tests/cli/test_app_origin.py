@@ -6,6 +6,7 @@ import socket
 import threading
 import urllib.request
 from collections.abc import Iterator
+from contextlib import ExitStack, suppress
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -13,6 +14,8 @@ from urllib.parse import urlsplit
 import pytest
 from browser_world import served
 from streamlit import file_util
+
+from disco.server.waiting import MOST
 
 
 class _Proxy(BaseHTTPRequestHandler):
@@ -102,6 +105,16 @@ def test_no_page_of_another_origin_may_frame_the_app(port, path):
     with urllib.request.urlopen(f"http://127.0.0.1:{port}/{path}", timeout=30) as answer:
         headers = answer.headers
     assert "frame-ancestors 'none'" in headers["Content-Security-Policy"] and headers["X-Frame-Options"] == "DENY"
+
+
+def test_a_half_sent_request_makes_room_for_others(port):
+    with ExitStack() as connections:
+        first, *_ = (
+            connections.enter_context(socket.create_connection(("127.0.0.1", port), timeout=60))
+            for _ in range(MOST + 1)
+        )
+        with suppress(ConnectionResetError):
+            assert first.recv(1) == b""
 
 
 def test_no_page_around_the_app_may_control_it(port):

@@ -12,10 +12,8 @@ from disco.server import log
 @pytest.fixture
 def lines():
     """What is written since the last call; loggers are as before at the end."""
-    stream, handler = io.StringIO(), logging.StreamHandler()
-    handler.setStream(stream)
-    handler.setFormatter(log._Lines())
-    handler.addFilter(log._Seldom())
+    stream = io.StringIO()
+    handler = log._writes(stream)
     logger = logging.getLogger("disco.server")
     level, logger.level = logger.level, logging.INFO
     logging.getLogger().addHandler(handler)
