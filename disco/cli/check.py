@@ -19,10 +19,11 @@ from disco.hidden.artefacts import AT_ONCE, artefacts
 from disco.progress import Event
 from disco.table.artefacts import ARTEFACTS
 from disco.table.cells import names_of
-from disco.table.counts import Problem, problems
+from disco.table.counts import problems
 from disco.table.finding import Finding
 from disco.table.guesses import guesses
 from disco.table.prepared import prepare
+from disco.table.problem import Problem, in_lines
 from disco.table.quality import Quality, quality
 from disco.table.roles import Roles
 from disco.words import how_many
@@ -107,8 +108,9 @@ def _stress(table: pd.DataFrame, roles: Roles | None) -> pd.DataFrame:
 
 
 def _print(found: list[Problem], looked_at: Quality | None) -> None:
-    for problem in sorted(found, key=lambda problem: not problem.blocking):
-        say(sentence(f"{'Problem' if problem.blocking else 'Note'}: {problem.message} {problem.remedy}".rstrip()))
+    for word, is_blocking in (("Problem", True), ("Note", False)):
+        lines = in_lines(problem for problem in found if problem.blocking == is_blocking)
+        say(*(sentence(f"{word}: {line}") for line in lines))
     for finding in looked_at.findings if looked_at else ():
         say_finding(str(finding), finding)
     if not found and looked_at and not looked_at.findings:

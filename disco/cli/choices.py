@@ -30,6 +30,7 @@ from disco.table.counts import problems
 from disco.table.edits import LeaveOut, applied, choice, positions
 from disco.table.formats.reading import Reading
 from disco.table.prepared import prepare
+from disco.table.problem import in_lines
 from disco.table.read import MATRIX, read_table
 from disco.table.role_checks import unusable_rows
 from disco.table.roles import Roles
@@ -225,7 +226,7 @@ def read_counts(path: Path, arguments: argparse.Namespace) -> Part:
     counts = part.table if part.roles is None else part.roles.counts(part.table)
     found = problems(counts)
     if not any(problem.blocking for problem in found):
-        notes = [f"{problem.message} {problem.remedy}" for problem in found]
+        notes = in_lines(found)
         for note in notes[:_MOST_NOTES]:
             say(sentence(f"Note: {note}"), to=sys.stderr)
         if len(notes) > _MOST_NOTES:

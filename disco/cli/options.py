@@ -44,6 +44,11 @@ def table(command: argparse.ArgumentParser, when: str = "") -> None:
     command.add_argument("--unique-rows", action="store_true", help=f"{when}leave out rows whose counts repeat a row")
     command.add_argument("--without-codes", action="store_true", help=f"{when}leave out rows with a code such as 99")
     command.add_argument("--leave-out-rows", metavar="3,17-19", help=f"{when}leave out these rows, counted from 1")
+    command.add_argument(
+        "--samples", type=Path, metavar="SHEET", help=f"{when}join a sheet of samples by the names of the rows"
+    )
+    command.add_argument("--by", metavar="NAME", help=f"{when}with --samples: its column of names (detected)")
+    command.add_argument("--blank", choices=["0"], help=f"{when}blank cells of counts mean 0")
     command.add_argument("--as-numbers", metavar="A,B", help=f"{when}read numbers that these columns store as text")
 
 

@@ -2,7 +2,7 @@
 
 import argparse
 import sys
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 
 import pandas as pd
 
@@ -10,12 +10,14 @@ from disco.cli.roles import given_roles, listed
 from disco.cli.saying import say, sentence
 from disco.errors import InputError
 from disco.table.cells import names_of
-from disco.table.edits import AsNumbers, Edit, LeaveOut, RowNames, Transpose, applied, rows_left_out_by
+from disco.table.edits import AsNumbers, BlankAsZero, Edit, LeaveOut, RowNames, Transpose, applied, rows_left_out_by
 from disco.table.guesses import guesses
 from disco.table.kinds import CERTAIN, KINDS
 from disco.table.layout import suggestion, tidied
+from disco.table.read import read_table
 from disco.table.roles import Roles
 from disco.table.rows import Stretches, numbered
+from disco.table.samples import columns_of, in_words, joined, roles_of
 
 _NONE = "none"  # refuses all suggestions
 
@@ -55,9 +57,28 @@ def changed(
     if certain is not None:
         words = f"With --tidy {_NONE}, the table is read as it is."
         raise InputError(f"{certain.message} With --tidy: {certain.advice} {words}")
+    if arguments.samples is not None:
+        table, roles = _with_samples(table, arguments, roles, change)
     if kinds and not any(isinstance(edit, Transpose) for edit in edits):  # names of genes say nothing of a role
         roles = _with_guesses(table, roles)
     return tuple(edits), table, left_out, roles
+
+
+def _with_samples(
+    table: pd.DataFrame,
+    arguments: argparse.Namespace,
+    roles: Roles | None,
+    change: Callable[[pd.DataFrame, Edit], pd.DataFrame],
+) -> tuple[pd.DataFrame, Roles]:
+    """The table with the columns of a sheet of samples, which have roles; says how they were joined."""
+    sheet = read_table(arguments.samples)
+    match = joined(table, sheet, arguments.by)
+    added, roles = columns_of(table, sheet, match), roles or Roles()
+    those = {name: role for name, role in roles_of(added).items() if name not in roles.columns}
+    say(sentence(f"Note: {arguments.samples.name} is joined. {match}"), to=sys.stderr)
+    if those:
+        say(sentence(f"Note: roles of its columns: {in_words(those)}"), to=sys.stderr)
+    return change(table, added), roles.given(those)
 
 
 def _kinds(text: str | None) -> list[str] | None:
@@ -75,8 +96,11 @@ def _edits(arguments: argparse.Namespace) -> tuple[Edit, ...]:
         edits.append(Transpose(arguments.most_varied))
     elif arguments.most_varied is not None:
         raise InputError("--most-varied chooses rows that become columns: add --transpose.")
+    if arguments.by is not None and arguments.samples is None:
+        raise InputError("--by names a column of a sheet of samples: add --samples.")
     if arguments.leave_out_rows is not None:
         edits.append(LeaveOut(numbered(arguments.leave_out_rows)))
+    edits += [BlankAsZero()] if arguments.blank is not None else []
     if arguments.as_numbers is not None:
         edits.append(AsNumbers(tuple(listed(arguments.as_numbers))))
     return tuple(edits)

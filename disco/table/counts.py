@@ -9,7 +9,6 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -28,40 +27,21 @@ from disco.table.cells import (
 )
 from disco.table.formats.reading import SEPARATORS
 from disco.table.identifiers import identifier
+from disco.table.problem import Problem
 from disco.table.read import NOTES, READING, read_table
 from disco.table.rows import MOST_FAULTY, Stretches, row_numbers, whys
-from disco.words import how_many, series
+from disco.table.values import Restored, counts_behind, fractional, shares
+from disco.words import how_many, plural, series
 
-__all__ = ["Problem", "as_counts", "describe", "problems", "read_table"]
+__all__ = ["as_counts", "describe", "problems", "read_table"]
 
 _ROWS_PER_FOLD = 4
 _MOST_LEVELS = 100_000  # different values of a count; a column with more is measured rather than counted
+_COUNTS = "Load the counts of which they were made, such as a file of raw counts or another layer."
+_OF_SHARES = " What shares depend on is their sum more than what drives what; a column with the totals helps."
 _LEAVE_OUT = "Correct the table, or leave the column out."
+_DECIMALS, _MANY = "decimals", 0.5  # share of the columns whose decimals have one reason
 _FILL_IN = "Fill in the blank cells, or leave out the row or the column."
-
-
-@dataclass(frozen=True)
-class Problem:
-    """One problem of a table, or a note about it.
-
-    Attributes:
-        column: the column's name, None for the table as a whole.
-        row: the first row concerned, its number from 1; None for a whole column or table.
-        message: a full sentence that names the column and the row.
-        remedy: a full sentence that says what to do.
-        blocking: whether it must be solved before the table can be used; otherwise it is a note.
-        kind: "identifier"; "name", missing or repeated; "names", the first row may have been read as names; "columns",
-            too few of them; "file", how it was read; or "".
-        fault: what several columns with this problem have, such as "blank cells"; "" if each is described alone.
-    """
-
-    column: str | None
-    row: int | None
-    message: str
-    remedy: str
-    blocking: bool = True
-    kind: str = ""
-    fault: str = ""
 
 
 def least_rows(folds: int) -> int:
@@ -90,7 +70,8 @@ def problems(
         values, other = numbers_of(column)
         faults = _cell_problems(column, values, other, name, numbers, whole)
         found += faults if faults or folds is None else _column_notes(column, values, name)
-    return found
+    decimals = sum(problem.fault == _DECIMALS for problem in found)
+    return [*(_of_values(frame) if decimals >= _MANY * frame.shape[1] > 1 else ()), *found]
 
 
 def refuse(found: Iterable[Problem]) -> None:
@@ -99,9 +80,12 @@ def refuse(found: Iterable[Problem]) -> None:
     Raises:
         InputError: the first one, with its remedy.
     """
-    for problem in found:
-        if problem.blocking:
-            raise InputError(f"{problem.message} {problem.remedy}")
+    blocking = [problem for problem in found if problem.blocking]
+    if blocking:
+        first, fault = blocking[0], blocking[0].fault
+        more = sum(problem.fault == fault for problem in blocking) - 1 if fault else 0
+        others = f" {how_many(more, 'more column')} {plural(more, 'has', 'have')} {fault} too." if more else ""
+        raise InputError(f"{first.message}{others} {first.remedy}")
 
 
 def as_counts(table: pd.DataFrame | np.ndarray, folds: int | None = 3) -> pd.DataFrame:
@@ -191,6 +175,23 @@ def _shape_problems(table: pd.DataFrame, folds: int | None) -> Iterator[Problem]
         yield Problem(None, None, note, "Nothing to do if that is what you want.", blocking=False, kind="file")
 
 
+def _of_values(table: pd.DataFrame) -> list[Problem]:
+    """What numbers with decimals are, if they were made of counts."""
+    behind = counts_behind(table)
+    if isinstance(behind, Restored):
+        words, remedy = (
+            f"are {behind.scale}",
+            "Data and --tidy restore the counts, as `disco.table.edits.Restore` does.",
+        )
+    elif shares(table):
+        words, remedy = "add up to the same total in every row: they are shares", _COUNTS + _OF_SHARES
+    elif not (behind.startswith("look") or (fractional(table).values < 0).mean() > _MANY / 4):
+        return []
+    else:
+        words, remedy = behind, _COUNTS
+    return [Problem(None, None, f"The values {words}.", remedy)]
+
+
 def _separating(table: pd.DataFrame) -> str:
     """What to do about a table of one column: choose the mark in its only name if another one was chosen."""
     used = (table.attrs.get(READING) or {}).get("separator")
@@ -236,7 +237,7 @@ def _cell_problems(
         (np.isnan(values) & ~other, "the value is missing", _FILL_IN, "blank cells"),
         (np.isinf(values), "the value is infinite", _LEAVE_OUT, "infinite numbers"),
         (finite & (values < 0), "{} is negative; a count is 0 or more", _LEAVE_OUT, "negative numbers"),
-        (finite & (values != np.floor(values)), "{} is not a whole number", "Whole numbers only.", "decimals"),
+        (finite & (values != np.floor(values)), "{} is not a whole number", "Whole numbers only.", _DECIMALS),
         (finite & (values >= TOO_LARGE), "{} is too large for a count", _LEAVE_OUT, "numbers too large for counts"),
     ]
     found = [_text_problem(column, name, other, numbers)] if other.any() else []

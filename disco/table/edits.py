@@ -3,10 +3,10 @@
 [ReadAgain({"decimal": ","}), LeaveOut(((3, 3), (17, 20))), Columns(without=("date",))]
 """
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from itertools import chain, count
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, get_args
 
 import numpy as np
 import pandas as pd
@@ -16,6 +16,7 @@ from disco.table.cells import names_of
 from disco.table.formats.reading import Reading
 from disco.table.reshape import most_varied, pivoted, transposed, with_row_names
 from disco.table.rows import Stretches, read_as_numbers, with_more, without_rows
+from disco.table.values import blank_as_zero, rounded, with_counts_behind
 
 
 @dataclass(frozen=True)
@@ -84,6 +85,27 @@ class AsNumbers:
 
 
 @dataclass(frozen=True)
+class BlankAsZero:
+    """Take blank cells for 0, in all columns of numbers but some (`disco.table.values.numbers`)."""
+
+    but: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Round:
+    """Round estimated counts, in all columns with decimals but some (`disco.table.values.fractional`)."""
+
+    but: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Restore:
+    """Restore the counts that were normalised, in all columns with decimals but some (`disco.table.values`)."""
+
+    but: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class Columns:
     """Keep only some columns, in the table's order: `only` these, or all `without` those."""
 
@@ -112,8 +134,28 @@ class AddKinds:
         return replace(self, name=next(name for name in tried if name not in names))
 
 
-Edit: TypeAlias = ReadAgain | RowNames | Transpose | Pivot | LeaveOut | AsNumbers | Columns | AddKinds
-EDITS = (ReadAgain, RowNames, Transpose, Pivot, LeaveOut, AsNumbers, Columns, AddKinds)
+@dataclass(frozen=True)
+class AddColumns:
+    """Add columns that are not counts, with a cell for every row: of a sheet of samples (`disco.table.samples`)."""
+
+    columns: dict[str, tuple[Any, ...]]
+
+
+Edit: TypeAlias = (
+    ReadAgain
+    | RowNames
+    | Transpose
+    | Pivot
+    | LeaveOut
+    | AsNumbers
+    | BlankAsZero
+    | Round
+    | Restore
+    | Columns
+    | AddKinds
+    | AddColumns
+)
+EDITS = get_args(Edit)
 
 
 def applied(
@@ -148,16 +190,31 @@ def _after(table: pd.DataFrame, edit: Edit, read: Callable[..., pd.DataFrame] | 
             return without_rows(table, positions(rows, len(table)))
         case AsNumbers(columns):
             return read_as_numbers(table, columns)
+        case BlankAsZero(but):
+            return blank_as_zero(table, but)
+        case Round(but):
+            return rounded(table, but)
+        case Restore(but):
+            return with_counts_behind(table, but)
         case AddKinds(kinds, name):
-            if name in names_of(table):
-                raise InputError(f'The table already has a column "{name}".')
-            if len(kinds) != len(table):
-                raise InputError(f"The table has {len(table):,} rows, but the kinds are those of {len(kinds):,}.")
-            return table.assign(**{name: list(kinds)})
+            return _with(table, {name: kinds})
+        case AddColumns(columns):
+            return _with(table, columns)
         case Columns(only, without):
             names = names_of(table)
             kept = {*names} - {*without} if only is None else {*only}
             return table.loc[:, [name in kept for name in names]]
+
+
+def _with(table: pd.DataFrame, columns: Mapping[str, Sequence[Any]]) -> pd.DataFrame:
+    """The table with more columns."""
+    for name, cells in columns.items():
+        if name in names_of(table):
+            raise InputError(f'The table already has a column "{name}".')
+        if len(cells) != len(table):
+            raise InputError(f'The table has {len(table):,} rows, but "{name}" has {len(cells):,}.')
+        table = table.assign(**{name: pd.Series(list(cells), index=table.index).infer_objects()})
+    return table
 
 
 def positions(rows: Stretches, count: int) -> np.ndarray:

@@ -214,6 +214,11 @@ def _by_name(values: np.ndarray, name: str) -> Guess | None:
     return None
 
 
+def is_measure(name: str) -> bool:
+    """Whether a column has the name of a measure, a time or an exposure, and so is no count whatever its cells are."""
+    return bool({*words_of(name)} & _NUMBERS) or _is_exposure(name)
+
+
 def _is_exposure(name: str) -> bool:
     words = words_of(name)
     if len(words) > 1 and words[-1] in _UNITS:

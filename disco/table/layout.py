@@ -6,20 +6,37 @@ and by arithmetic, and has a suggestion: edits (`disco.table.edits`), made only 
 """
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Iterator, Mapping
+from functools import partial
+from typing import TypeAlias
 
 import numpy as np
 import pandas as pd
 
+from disco.table import amounts
 from disco.table.cells import columns_of, names_of, numbers_of
 from disco.table.edits import Columns, Edit, LeaveOut, Pivot, RowNames, Transpose, applied
 from disco.table.formats.limits import MOST_COLUMNS
 from disco.table.guesses import MANY, guesses
 from disco.table.identifiers import words_of
-from disco.table.kinds import ANNOTATION, BLANK, COPIES, GENES, KINDS, NAMES, POINTS, SIGHTINGS, SUMMARIES, TOTALS
+from disco.table.kinds import (
+    ANNOTATION,
+    BLANK,
+    COPIES,
+    ESTIMATES,
+    GENES,
+    KINDS,
+    NAMES,
+    NORMALISED,
+    POINTS,
+    SIGHTINGS,
+    SUMMARIES,
+    TOTALS,
+    ZEROS,
+)
 from disco.table.reshape import has_row_names
 from disco.table.rows import in_words, stretches
+from disco.table.suggestion import Suggestion, without
 from disco.words import how_many, listed, plural
 
 MOST_VARIED = 1000  # rows that become columns if there are too many
@@ -82,34 +99,7 @@ _EVENTS = {
     *("sample id", "checklist", "checklist id", "transaction", "order", "order id", "document", "cell", "barcode"),
 }  # fmt: skip
 
-
-@dataclass(frozen=True)
-class Suggestion:
-    """One thing that a table holds besides counts, and the edits that take account of it.
-
-    Attributes:
-        kind: one of `KINDS`.
-        message: what is seen, one sentence.
-        advice: what the edits do, one sentence.
-        edits: in their order.
-    """
-
-    kind: str
-    message: str
-    advice: str
-    edits: tuple[Edit, ...]
-
-    def __str__(self) -> str:
-        return f"{self.message} {self.advice}"
-
-    def sparing(self, columns: Collection[str]) -> "Suggestion | None":
-        """The same without leaving out some columns; None if nothing is left to do."""
-        edits = []
-        for edit in self.edits:
-            if isinstance(edit, Columns):
-                edit = Columns(without=tuple(name for name in edit.without if name not in columns))
-            edits += [edit] if edit != Columns() else []
-        return replace(self, edits=tuple(edits)) if edits else None
+_Look: TypeAlias = Callable[[pd.DataFrame], Suggestion | None]
 
 
 def suggestion(table: pd.DataFrame, but: Collection[str] = (), spared: Collection[str] = ()) -> Suggestion | None:
@@ -121,7 +111,9 @@ def suggestion(table: pd.DataFrame, but: Collection[str] = (), spared: Collectio
     """
     if names_of(table)[:1] and names_of(table)[0] in spared:
         but = {*but, NAMES}
-    for kind, look in _LOOKS.items():
+    beside = {*spared} & {*names_of(table)}
+    looks: dict[str, _Look] = {**_LOOKS, **{kind: partial(look, but=beside) for kind, look in _AMOUNTS.items()}}
+    for kind, look in looks.items():
         if kind not in but and (found := look(table)) is not None and (part := found.sparing(spared)) is not None:
             return part
     return None
@@ -176,13 +168,7 @@ def _blank(table: pd.DataFrame) -> Suggestion | None:
     if not empty or not len(table) or len(empty) == len(names):
         return None
     which = plural(len(empty), f"Column {empty[0] + 1} is", f"{how_many(len(empty), 'column')} are")
-    return _without(BLANK, f"{which} empty from top to bottom.", [names[at] for at in empty])
-
-
-def _without(kind: str, message: str, columns: Sequence[str]) -> Suggestion:
-    """The suggestion to leave out columns."""
-    advice = plural(len(columns), "It is left out.", "They are left out.")
-    return Suggestion(kind, message, advice, (Columns(without=tuple(columns)),))
+    return without(BLANK, f"{which} empty from top to bottom.", [names[at] for at in empty])
 
 
 def _leave_out(kind: str, rows: list[int], message: str) -> Suggestion:
@@ -204,7 +190,7 @@ def _summaries(table: pd.DataFrame) -> Suggestion | None:
         "counted for no gene."
     )
     if len(columns) >= len(rows):
-        return _without(SUMMARIES, message, columns)
+        return without(SUMMARIES, message, columns)
     return _leave_out(SUMMARIES, rows, message)
 
 
@@ -289,7 +275,7 @@ def _annotation(table: pd.DataFrame) -> Suggestion | None:
     message = (
         f"{how_many(len(names), 'column')} {plural(len(names), 'describes', 'describe')} the genes: {listed(names, 6)}."
     )
-    return _without(ANNOTATION, message, names)
+    return without(ANNOTATION, message, names)
 
 
 def _genes(table: pd.DataFrame) -> Suggestion | None:
@@ -380,7 +366,7 @@ def _names(table: pd.DataFrame) -> Suggestion | None:
     )
 
 
-_LOOKS: Mapping[str, Callable[[pd.DataFrame], Suggestion | None]] = {
+_LOOKS: Mapping[str, _Look] = {
     BLANK: _blank,
     SUMMARIES: _summaries,
     TOTALS: _totals,
@@ -391,3 +377,4 @@ _LOOKS: Mapping[str, Callable[[pd.DataFrame], Suggestion | None]] = {
     GENES: _genes,
     NAMES: _names,
 }
+_AMOUNTS = {ZEROS: amounts.zeros, NORMALISED: amounts.normalised, ESTIMATES: amounts.estimates}

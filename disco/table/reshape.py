@@ -31,11 +31,12 @@ def has_row_names(table: pd.DataFrame) -> bool:
 def with_row_names(table: pd.DataFrame) -> pd.DataFrame:
     """The table with its first column as the names of its rows, instead of as a column."""
     named = table.iloc[:, 1:].copy()
-    named.index = pd.Index([_name(cell) for cell in table.iloc[:, 0]], dtype=object)
+    named.index = pd.Index([text_of(cell) for cell in table.iloc[:, 0]], dtype=object)
     return named
 
 
-def _name(cell: object) -> str:
+def text_of(cell: object) -> str:
+    """A cell as a name: whole numbers without a point, a missing cell as nothing."""
     return "" if pd.isna(cell) else str(int(cell)) if isinstance(cell, float) and cell.is_integer() else str(cell)
 
 

@@ -91,7 +91,7 @@ def _declare(roles: Roles) -> None:
 def _adjust_for_kinds(draft: Draft, kinds: str) -> None:
     """Add the kind of every row as a column, which is adjusted for."""
     change = AddKinds(kinds).apart_from(names_of(draft.table))
-    session.draft.add_column(change, ROLE, "Adjusted for kinds of rows.")
+    session.draft.add_columns(change, {change.name: ROLE}, "Adjusted for kinds of rows.")
     columns.taken_anew()
 
 

@@ -10,12 +10,13 @@ from disco.table import reshape, rows
 from disco.table.cells import names_of
 from disco.table.counts import least_rows
 from disco.table.edits import AsNumbers
+from disco.table.problem import named
 from disco.words import how_many, listed, plural
 from pages.data import columns
 from pages.shared import session
 from pages.shared.frame import table
 from pages.shared.frame.names import code
-from pages.shared.table import computed, problem_list
+from pages.shared.table import computed
 from pages.shared.table.drafts import Draft
 
 _MOST_LISTED = 1000
@@ -66,7 +67,7 @@ def _whys(draft: Draft, positions: dict[int, str]) -> str:
     said = []
     for why, names in alike.items():
         verb, rest = why.split(" ", 1)
-        said.append(f"{problem_list.named(names)} {verbs[verb] if len(names) > 1 else verb} {rest}")
+        said.append(f"{named(names, code)} {verbs[verb] if len(names) > 1 else verb} {rest}")
     return listed(said, _NAMED, "; ")
 
 

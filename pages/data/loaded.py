@@ -3,7 +3,7 @@
 import streamlit as st
 
 from disco.words import how_many
-from pages.data import arms, columns, continuous, mending, quality, roles, screening, truth_file
+from pages.data import arms, columns, continuous, mending, quality, roles, samples_file, screening, truth_file
 from pages.shared import session
 from pages.shared.frame import intro
 from pages.shared.frame.names import plain
@@ -27,6 +27,7 @@ def draw(draft: Draft) -> None:
     preview.columns_in_sight(draft)
     quality.panel(draft)
     preview.first_rows(draft)
+    samples_file.attach(draft)
     truth_file.attach(draft)
 
 

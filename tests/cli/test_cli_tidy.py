@@ -7,7 +7,7 @@ import pytest
 from disco.__main__ import main
 from disco.cli import choices
 from disco.cli.arguments import parse
-from disco.table.edits import applied
+from disco.table.edits import BlankAsZero, applied
 from disco.table.read import read_table
 
 SAMPLES = [f"s{k}" for k in range(14)]
@@ -66,3 +66,31 @@ def test_rows_left_out_keep_their_numbers_in_the_file(rng, tmp_path):
     part = part_of(tmp_path / "t.csv", "--tidy")
     assert part.rows_left_out == ((21, 21),) and part.table.shape == (20, 3)
     np.testing.assert_array_equal(part.table.to_numpy(), table.iloc[:20, 1:].to_numpy(dtype=int))
+
+
+def test_blank_cells_become_0_by_a_flag(rng, tmp_path):
+    table = pd.DataFrame(rng.poisson(0.8, (40, 5)), columns=list("abcde"))
+    table.astype(float).where(table > 0).to_csv(tmp_path / "t.csv", index=False)
+    part = part_of(tmp_path / "t.csv", "--blank", "0")
+    pd.testing.assert_frame_equal(part.table, table, check_dtype=False)
+    assert part.origin.edits == (BlankAsZero(),)
+    assert main(["check", str(tmp_path / "t.csv")]) == 2
+
+
+def test_equal_problems_are_one_line(rng, tmp_path, capsys):
+    table = pd.DataFrame(rng.normal(50, 3, (40, 30)), columns=[f"x{k}" for k in range(30)])
+    table.to_csv(tmp_path / "t.csv", index=False)
+    assert main(["check", str(tmp_path / "t.csv")]) == 2
+    lines = [line for line in capsys.readouterr().out.splitlines() if line.startswith("Problem")]
+    assert len(lines) == 1 and lines[0].startswith("Problem: 30 columns have decimals")
+
+
+def test_a_sheet_of_samples_is_joined_with_roles(genes, tmp_path, capsys):
+    sheet = pd.DataFrame({"sample": SAMPLES[::-1], "batch": ["a", "b"] * 7, "age": [30, 35] * 7})
+    sheet.to_csv(tmp_path / "sheet.csv", index=False)
+    flags = ("--tidy", "--samples", str(tmp_path / "sheet.csv"), "--by", "sample", "--contexts", "batch")
+    part = part_of(genes, *flags)
+    assert part.roles.columns == {"batch": "context", "age": ("covariate", "continuous")}
+    assert part.table["age"].tolist() == [35, 30] * 7 and "14 of 14 rows" in capsys.readouterr().err
+    pd.testing.assert_frame_equal(applied(read_table(genes), part.origin.edits), part.table)
+    assert main(["check", str(genes), "--by", "sample"]) == 2

@@ -100,11 +100,29 @@ def test_normalised_values_give_way_to_a_layer_of_counts_and_say_so():
     )
     with pytest.raises(InputError, match='layer "X", holds values that .* read the layer "counts", which holds c'):
         read(h5ad(scaled, counts=COUNTS), layer="X")
-    with pytest.raises(InputError, match="no other layer holds counts: save the raw counts as a layer.$"):
+    with pytest.raises(
+        InputError, match="no other layer holds counts. Values of X are no m.*; of other are partly below"
+    ):
         read(h5ad(scaled, other=-COUNTS))
     assert read(h5ad(COUNTS, other=2 * COUNTS), layer="other", **ALL)["g1"].tolist() == (2 * COUNTS[:, 1]).tolist()
     with pytest.raises(InputError, match='has no layer "more"; it has X, other.'):
         read(h5ad(COUNTS, other=COUNTS), layer="more")
+
+
+def test_normalised_values_are_restored_without_a_layer_of_counts():
+    whole = COUNTS + np.arange(COUNTS.size).reshape(COUNTS.shape) % 7
+    whole[5] = 0
+    whole[5, :2] = [2, 4]  # too few to know whether they were 1 and 2
+    logs = np.log1p(1e4 * whole / whole.sum(axis=1, keepdims=True)).astype("float32")
+    others = np.delete(np.arange(80), 5)
+    for data in (h5ad(logs), h5ad(-logs, lognorm=logs)):
+        table = read(data, obs=["batch"], **ALL)
+        assert (table[GENES].to_numpy() == whole[others]).all() and len(table) == 79
+        assert table["batch"].tolist() == read(h5ad(COUNTS), obs=["batch"], **ALL)["batch"].iloc[others].tolist()
+        note, *_ = table.attrs[NOTES]
+        assert "log(1 + x) of counts per 10,000 in each row" in note and "1 cell with too few values" in note
+    with pytest.raises(InputError, match="were rounded, smoothed or corrected since"):
+        read(h5ad(np.round(logs, 3)), **ALL)
 
 
 def test_a_fraction_far_down_is_found_too(monkeypatch):

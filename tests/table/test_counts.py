@@ -10,6 +10,7 @@ import pytest
 
 from disco.errors import InputError
 from disco.table import counts
+from disco.table.problem import Problem
 from disco.table.read import read_table
 
 GOOD = [3, 0, 2, 1, 2, 5, 0, 0, 1, 4, 2, 2]
@@ -24,7 +25,7 @@ def with_cells(**cells: object) -> pd.DataFrame:
     return pd.DataFrame({"good": GOOD, "bad": bad.infer_objects()})
 
 
-def only_problem(table: pd.DataFrame | np.ndarray, folds: int = 3) -> counts.Problem:
+def only_problem(table: pd.DataFrame | np.ndarray, folds: int = 3) -> Problem:
     found = counts.problems(table, folds)
     assert len(found) == 1, found
     return found[0]
@@ -53,7 +54,7 @@ def only_problem(table: pd.DataFrame | np.ndarray, folds: int = 3) -> counts.Pro
 def test_a_bad_cell_is_named_with_column_and_row(cells, words, remedy):
     table, row = with_cells(**cells), int(next(iter(cells))[1:])
     message = f'Column "bad", row {row}: {words}'
-    assert replace(only_problem(table), fault="") == counts.Problem("bad", row, message, remedy)
+    assert replace(only_problem(table), fault="") == Problem("bad", row, message, remedy)
     with pytest.raises(InputError) as error:
         counts.as_counts(table)
     assert str(error.value) == f"{message} {remedy}"

@@ -183,6 +183,7 @@ INSIDE = {
     "disco.methods.cont": {"order"},
     "disco.methods.diffan": {"logged", "standardised"},
     "disco.methods.general": {"standardised"},
+    "disco.table.amounts": {"estimates", "normalised", "zeros"},
     "disco.table.artefacts": {"ignored"},
     "disco.hidden.adjusting": {"kinds_as_column"},  # says that this table has none
     "disco.table.cells": {"names_of"},
@@ -190,6 +191,10 @@ INSIDE = {
     "disco.table.continuous": {"is_skewed"},
     "disco.table.counts": {"as_they_are"},
     "disco.table.layout": {"suggestion", "tidied"},
+    "disco.table.samples": {"columns_of", "joined"},
+    "disco.table.values": {
+        *("blank_as_zero", "counts_behind", "fractional", "numbers", "rounded", "shares", "with_counts_behind"),
+    },
     "disco.table.ranks": {"check_split"},
     "disco.table.reshape": {
         *("has_row_names", "most_varied", "pivoted", "seems_transposed", "transposed", "with_row_names"),

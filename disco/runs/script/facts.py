@@ -14,11 +14,12 @@ from disco.runs.folder import Run
 from disco.runs.origin import FromFile, Origin
 from disco.runs.refined import choice_from, choice_of
 from disco.runs.status import FIT
-from disco.table.edits import AddKinds, Edit, Pivot, ReadAgain, RowNames, Transpose
+from disco.table.edits import AsNumbers, Columns, Edit, LeaveOut, ReadAgain, RowNames, Transpose
 from disco.table.roles import Roles
 
 TABLE = "table.csv"  # of the run itself, for a run whose origin is not known
 _READING = {"encoding": "utf-8", "separator": ",", "decimal": ".", "thousands": "", "above": 0, "names": 1, "below": 0}
+_OF_SHELL = RowNames | Transpose | LeaveOut | AsNumbers | Columns  # changes with a flag of their own
 _OWN = Origin(FromFile(TABLE, reading=_READING))
 
 
@@ -55,12 +56,12 @@ class Facts:
     def for_shell(self) -> "Facts":
         """The same facts, from the run's own table if the command line cannot make the changes in their order.
 
-        It exchanges rows and columns first, and once, and takes no kinds of rows.
+        It exchanges rows and columns first, and once, and has no flag for some changes.
         """
         kinds = [isinstance(edit, RowNames | Transpose) for edit in self.reading[1]]
         exchanges = sum(isinstance(edit, Transpose) for edit in self.reading[1])
         is_in_turn = sorted(kinds, reverse=True) == kinds and exchanges < 2
-        is_in_turn &= not any(isinstance(edit, AddKinds | Pivot) for edit in self.reading[1])
+        is_in_turn &= all(isinstance(edit, _OF_SHELL) for edit in self.reading[1])
         return self if is_in_turn else dataclasses.replace(self, origin=_OWN)
 
     @property

@@ -9,7 +9,7 @@ from disco import __version__
 from disco.runs.folder import Run
 from disco.runs.origin import FromDesign, FromFile, FromLahman, FromPortal, Source
 from disco.runs.script.facts import Facts
-from disco.table.edits import Edit
+from disco.table.edits import EDITS, Edit
 
 _WIDTH = 100
 _WHERE = {  # how a name begins in the script → the module that has it
@@ -26,10 +26,7 @@ _WHERE = {  # how a name begins in the script → the module that has it
     "portal": "disco.studies",
     "read_table": "disco.table.read",
     "Roles": "disco.table.roles",
-    **dict.fromkeys(
-        ("applied", "AddKinds", "AsNumbers", "Columns", "LeaveOut", "Pivot", "RowNames", "Transpose"),
-        "disco.table.edits",
-    ),
+    **dict.fromkeys(("applied", *(kind.__name__ for kind in EDITS)), "disco.table.edits"),
 }
 
 

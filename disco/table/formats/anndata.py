@@ -7,7 +7,16 @@ import h5py
 
 from disco.table.formats import hdf5
 from disco.table.formats.limits import NotATable
-from disco.table.formats.matrix import Block, Matrix, NotCounts, check_size, dense_blocks, distinct, turned
+from disco.table.formats.matrix import (
+    Block,
+    Matrix,
+    NotCounts,
+    check_size,
+    counts_behind,
+    dense_blocks,
+    distinct,
+    turned,
+)
 from disco.table.formats.reading import Reading
 
 _RAW = "raw.X"
@@ -41,12 +50,26 @@ def read(file: h5py.File, reading: Reading) -> tuple[Matrix, str]:
         return found, layer
     others = [name for name in there if name != layer and _holds_counts(file, name)]
     if not others:
-        raise NotCounts(f", {layer[:40]},{problem}, and no other layer holds counts: save the raw counts as a layer.")
+        return _restored(file, [reading.layer] if reading.layer else there, str(problem))
     if reading.layer is not None:
         raise NotCounts(f', layer "{layer[:40]}",{problem}: read the layer "{others[0][:40]}", which holds counts.')
     note = f'{layer[:40]}{problem}, so the layer "{others[0][:40]}" was read.'
     found = _matrix(file, others[0])
     return replace(found, notes=(note, *found.notes)), others[0]
+
+
+def _restored(file: h5py.File, layers: list[str], problem: str) -> tuple[Matrix, str]:
+    """The counts behind the first layer of which they can be known, and its name."""
+    reasons = []
+    for layer in layers:
+        try:
+            return counts_behind(_matrix(file, layer)), layer
+        except NotCounts as reason:
+            reasons.append(f"{layer[:40]}{reason}")
+    raise NotCounts(
+        f", {layers[0][:40]},{problem}, and no other layer holds counts. Values of {'; of '.join(reasons[:4])}: save "
+        "the raw counts as a layer."
+    )
 
 
 def _problem(matrix: Matrix) -> NotCounts | None:

@@ -2,15 +2,18 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from disco.table.formats.limits import MOST_CELLS_OF_MATRIX, MOST_ENTRIES, MOST_GENES, NotATable
+from disco.table.formats.normalised import restored
+from disco.words import how_many, plural
 
 Block = tuple[np.ndarray, np.ndarray, np.ndarray]
 _ENTRIES = 1_000_000  # of a block
+_MOST_RESTORED = 50_000_000  # values, of 16 bytes each and as many again
 _TOO_LARGE = 2**53  # from here on, floats no longer distinguish consecutive integers
 _BAD_POINTERS = ": the pointers of its sparse matrix do not fit its values: it is damaged."
 
@@ -29,6 +32,7 @@ class Matrix:
         cells, genes: their names.
         notes: what was left out, in sentences.
         nouns: what its cells and genes are called in sentences.
+        left_out: positions of cells of the file that are not among its cells.
     """
 
     blocks: Callable[[], Iterator[Block]]
@@ -36,6 +40,7 @@ class Matrix:
     genes: list[str]
     notes: tuple[str, ...] = ()
     nouns: tuple[str, str] = ("cell", "gene")
+    left_out: tuple[int, ...] = ()
 
     def counts(self) -> Iterator[Block]:
         """The blocks, with values as float64, checked to be counts.
@@ -176,6 +181,34 @@ def distinct(names: list[str], ids: list[str] | None = None) -> list[str]:
             name = f"{name} ({ids[index] if ids else turn[name]})"
         found.append(name)
     return found
+
+
+def counts_behind(matrix: Matrix) -> Matrix:
+    """The matrix of the counts behind normalised values, without cells of too few values.
+
+    Raises:
+        NotCounts: there are none, and why.
+    """
+    parts, entries = [], 0
+    for cells, genes, values in matrix.blocks():
+        there = values != 0
+        parts.append((cells[there].astype(np.int32), genes[there].astype(np.int32), values[there].astype(float)))
+        entries += len(parts[-1][0])
+        if entries > _MOST_RESTORED:
+            raise NotCounts(f" are more than {_MOST_RESTORED:,}, too many to restore counts")
+    cells, genes, values = map(np.concatenate, zip(*parts, strict=True))
+    order = np.argsort(cells, kind="stable")
+    rows = np.bincount(cells, minlength=len(matrix.cells))
+    found = restored(values[order], np.concatenate([[0], np.cumsum(rows)]))
+    if isinstance(found, str):
+        raise NotCounts(f" {found}")
+    kept, inside = np.delete(np.arange(len(matrix.cells)), found.open_rows), found.counts > 0
+    block = np.searchsorted(kept, cells[order][inside]), genes[order][inside].astype(int), found.counts[inside]
+    note = f"The values are {found.scale}; the counts were restored exactly, to {found.residual:.0e} of their size."
+    if out := len(found.open_rows):
+        note += f" {how_many(out, matrix.nouns[0])} with too few values for that {plural(out, 'was', 'were')} left out."
+    names, notes, left_out = [matrix.cells[at] for at in kept], (*matrix.notes, note), tuple(found.open_rows.tolist())
+    return replace(matrix, blocks=lambda: iter([block]), cells=names, notes=notes, left_out=left_out)
 
 
 def check_size(cells: int, genes: int, entries: int) -> None:

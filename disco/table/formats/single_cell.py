@@ -8,11 +8,12 @@ from types import ModuleType
 from typing import BinaryIO
 
 import h5py
+import numpy as np
 import pyarrow as pa
 
 from disco.table.formats import anndata, archive, biom, genes, hdf5, market, obs, tenx
 from disco.table.formats.limits import ARCHIVES, NotATable, check_shape
-from disco.table.formats.matrix import Matrix, NotCounts
+from disco.table.formats.matrix import Matrix, NotCounts, counts_behind
 from disco.table.formats.plain import ROW_NAMES, with_facts
 from disco.table.formats.reading import USUAL_GENES, Reading
 
@@ -48,7 +49,7 @@ def read(source: BinaryIO, suffix: str, reading: Reading) -> pa.Table:
             if layout is not anndata:
                 _check_no_obs(reading)
                 return _table(matrix, reading, layer, layers)
-            beside = obs.read(file, list(dict.fromkeys(reading.obs)), len(matrix.cells))
+            beside = obs.read(file, list(dict.fromkeys(reading.obs)), len(matrix.cells) + len(matrix.left_out))
             return _table(matrix, reading, layer, layers, beside, obs.names(file))
     except hdf5.DAMAGED as error:
         reason = next(iter(str(error).splitlines()), "")[:100]
@@ -84,8 +85,18 @@ def _table(
     beside: Mapping[str, pa.Array] | None = None,
     obs_names: Sequence[str] = (),
 ) -> pa.Table:
-    """The table of the chosen genes and the chosen columns of obs; the file has `obs_names`."""
+    """The table of the chosen genes and the chosen columns of obs; the file has `obs_names`.
+
+    Normalised values become the counts behind them, if these can be known.
+    """
     beside = beside or {}
+    try:
+        next(matrix.counts(), None)
+    except NotCounts as reason:
+        matrix = _restored(matrix, f"{f', layer {layer[:40]},' if layer else ''}{reason}", layers)
+    if matrix.left_out:
+        places = np.delete(np.arange(len(matrix.cells) + len(matrix.left_out)), matrix.left_out)
+        beside = {name: values.take(places) for name, values in beside.items()}
     try:
         indices, words = genes.chosen(matrix, reading)
         for index in indices:
@@ -94,8 +105,7 @@ def _table(
         check_shape(len(matrix.cells), len(indices) + len(beside))
         counts = genes.dense(matrix, indices)
     except NotCounts as reason:
-        cure = "choose another layer" if len(layers) > 1 else "save the raw counts"
-        raise NotCounts(f"{f', layer {layer[:40]},' if layer else ''}{reason}: {cure}.") from None
+        raise NotCounts(f"{f', layer {layer[:40]},' if layer else ''}{reason}: {_cure(layers)}.") from None
     columns = [pa.array(counts[:, index]) for index in range(len(indices))]
     fields = [pa.field(matrix.genes[index], pa.int64()) for index in indices]
     fields += [pa.field(name, values.type) for name, values in beside.items()]
@@ -112,6 +122,18 @@ def _table(
     left_out = _left_out([name for name in obs_names if name not in beside])
     notes = [*matrix.notes, *left_out, words]
     return with_facts(table, notes, matrix=size | choice | come_along)
+
+
+def _restored(matrix: Matrix, reason: str, layers: list[str]) -> Matrix:
+    """The counts behind the values of a matrix; NotCounts if there are none."""
+    try:
+        return counts_behind(matrix)
+    except NotCounts as why:
+        raise NotCounts(f"{reason}. The values{why}: {_cure(layers)}.") from None
+
+
+def _cure(layers: list[str]) -> str:
+    return "choose another layer" if len(layers) > 1 else "save the raw counts"
 
 
 def _left_out(names: list[str]) -> list[str]:

@@ -16,7 +16,7 @@ from disco.runs import stamps
 from disco.runs.origin import Origin, Source
 from disco.settings import Settings
 from disco.table.cells import names_of
-from disco.table.edits import AddKinds, Edit, LeaveOut, applied, rows_left_out_by
+from disco.table.edits import AddColumns, AddKinds, Edit, LeaveOut, applied, rows_left_out_by
 from disco.table.identifiers import identifiers
 from disco.table.roles import Roles
 from disco.table.rows import Stretches, stretches, with_more
@@ -194,15 +194,15 @@ def change(words: str, change: Edit) -> None:
         edit(words, change, rows_left_out_by(change, now.rows_left_out, len(now.table)))
 
 
-def add_column(change: AddKinds, role: tuple[str, str], words: str) -> None:
-    """Add a column that is not a count, as a step that `undo` takes back; errors as `edit`."""
+def add_columns(change: AddKinds | AddColumns, added: Mapping[str, str | tuple[str, str]], words: str) -> None:
+    """Add columns with roles other than count, as a step that `undo` takes back; errors as `edit`."""
 
-    def added(now: Draft) -> dict[str, Any]:
-        roles = now.roles.given({change.name: role})
+    def changed(now: Draft) -> dict[str, Any]:
+        roles = now.roles.given(added)
         table = applied(now.table, (change,))
         return {"table": table, "roles": roles, "key": drafts.new_token(), **_step(now, words, change)}
 
-    _change(added)
+    _change(changed)
 
 
 def leave_out_rows(indices: np.ndarray, words: str) -> None:

@@ -15,9 +15,11 @@ from disco.table.guesses import Guess
 from disco.table.guesses import guesses as guess_roles
 from disco.table.identifiers import identifiers
 from disco.table.kinds import KINDS, NAMES
-from disco.table.layout import Suggestion, tidied
+from disco.table.layout import tidied
 from disco.table.prepared import prepare
+from disco.table.problem import Problem
 from disco.table.role_checks import unusable_rows
+from disco.table.suggestion import Suggestion
 from disco.table.support import level_support, merged_counts
 from disco.words import how_many, plural
 from pages.shared.table.drafts import Draft
@@ -46,20 +48,20 @@ def described(draft: Draft) -> pd.DataFrame:
     return counts.describe(draft.table)
 
 
-def problems(draft: Draft) -> list[counts.Problem]:
+def problems(draft: Draft) -> list[Problem]:
     """Why chosen columns are not counts or others cannot play their roles, and notes on the counts."""
     return [*_of_counts(draft), *_of_roles(draft)]
 
 
 @fact(lambda draft: (*_chosen(draft), draft.settings.folds, draft.rows_left_out), "Checking the table …")
-def _of_counts(draft: Draft) -> list[counts.Problem]:
+def _of_counts(draft: Draft) -> list[Problem]:
     part, columns = draft.table.iloc[:, list(draft.columns)], draft.table.shape[1]
     part.attrs = draft.table.attrs
     found = counts.problems(part, draft.settings.folds, draft.rows_left_out)
     return found if columns < 2 else [_choice(len(draft.columns), columns, problem) for problem in found]
 
 
-def _choice(chosen: int, columns: int, problem: counts.Problem) -> counts.Problem:
+def _choice(chosen: int, columns: int, problem: Problem) -> Problem:
     """A problem; too few columns is described as one of the choice, since the table has more."""
     if problem.kind != "columns":
         return problem
@@ -69,7 +71,7 @@ def _choice(chosen: int, columns: int, problem: counts.Problem) -> counts.Proble
     return replace(problem, message=message, remedy="Give more columns the role count on Data.")
 
 
-def _of_roles(draft: Draft) -> list[counts.Problem]:
+def _of_roles(draft: Draft) -> list[Problem]:
     """Why the roles cannot be used: the columns with unusable rows or, if none, the first other reason."""
     if draft.roles.needed() is None:
         return []
@@ -77,13 +79,13 @@ def _of_roles(draft: Draft) -> list[counts.Problem]:
         numbers = rows.row_numbers(len(draft.table), draft.rows_left_out)
         return [_of_rows(name, numbers[bad]) for name, bad in found.items()]
     why = _why_not(draft)
-    return [] if why is None else [counts.Problem(None, None, why, "")]
+    return [] if why is None else [Problem(None, None, why, "")]
 
 
-def _of_rows(name: str, bad: np.ndarray) -> counts.Problem:
+def _of_rows(name: str, bad: np.ndarray) -> Problem:
     """The problem of a column that cannot play its role in the rows with these numbers."""
     what = f'"{name}" cannot play its role in {how_many(len(bad), "row")}, first in row {bad[0]}.'
-    return counts.Problem(None, int(bad[0]), what, "Leave these rows out, or give the column another role.")
+    return Problem(None, int(bad[0]), what, "Leave these rows out, or give the column another role.")
 
 
 @fact(lambda draft: (*_with_roles(draft), draft.settings.folds), "Checking the roles …")
@@ -190,15 +192,14 @@ def unusable(draft: Draft) -> dict[str, np.ndarray]:
 
 def suggestions(draft: Draft) -> list[Suggestion]:
     """What the table holds besides counts, but what the reader has refused."""
-    found = [] if LAYOUT in draft.denied else _suggestions(draft)
-    return [part for one in found if (part := one.sparing(draft.roles.columns)) is not None]
+    return [] if LAYOUT in draft.denied else _suggestions(draft)
 
 
-@fact(_whole)
+@fact(lambda draft: (draft.key, *sorted(draft.roles.columns)))
 def _suggestions(draft: Draft) -> list[Suggestion]:
     found: list[Suggestion] = []
     with suppress(InputError):  # one that cannot be made is not offered
-        found.extend(one for one, _ in tidied(draft.table, {*KINDS} - {NAMES}))
+        found.extend(one for one, _ in tidied(draft.table, {*KINDS} - {NAMES}, draft.roles.columns))
     return found
 
 

@@ -1,0 +1,78 @@
+"""Numbers that stand for counts: blank cells that mean 0, estimates, and normalised counts; each has a suggestion."""
+
+from collections.abc import Collection
+
+import numpy as np
+import pandas as pd
+
+from disco.table.edits import BlankAsZero, Edit, LeaveOut, Restore, Round
+from disco.table.kinds import ESTIMATES, NORMALISED, ZEROS
+from disco.table.rows import in_words, stretches
+from disco.table.suggestion import Suggestion
+from disco.table.values import counts_behind, fractional, numbers
+from disco.words import how_many, plural
+
+_LEAST_COLUMNS = 3
+_LEAST_BLANK = 0.2  # share of the cells of a sparse table
+_FEW = 2  # at most the smallest count of most columns of a sparse table
+_MOST_ZERO = 0.01  # zeros for each blank cell, where blank cells mean 0
+_LEAST_DECIMALS = 0.6  # share of the columns with estimates
+_LEAST_WHOLE = 0.2  # share of estimates above 0 that are whole
+
+
+def zeros(table: pd.DataFrame, but: Collection[str]) -> Suggestion | None:
+    """Blank cells where a table of counts has no zeros, but ones and twos."""
+    values = numbers(table, but).values
+    blank = np.isnan(values)
+    if values.shape[1] < _LEAST_COLUMNS or blank.mean() < _LEAST_BLANK or blank.any(axis=0).mean() < 0.5:
+        return None
+    filled = values[~blank]
+    if (values == 0).sum() > _MOST_ZERO * blank.sum() or (filled < 0).any() or (filled % 1 != 0).any():
+        return None
+    if (np.nanmin(values, axis=0) <= _FEW).mean() < 0.5:
+        return None
+    cells = how_many(int(blank.sum()), "cell")
+    message = f"{cells} of {values.size:,} are blank, and hardly any is 0: does blank mean 0?"
+    return Suggestion(ZEROS, message, "Blank cells of counts become 0.", (BlankAsZero(tuple(sorted(but))),))
+
+
+def normalised(table: pd.DataFrame, but: Collection[str]) -> Suggestion | None:
+    """Values that are counts times one number for each row, exactly."""
+    if not _are_most(table, but, 0.5):
+        return None
+    behind = counts_behind(table, but)
+    if isinstance(behind, str):
+        return None
+    residual = max(behind.residual, float(np.finfo(float).eps))
+    message = f"The values are {behind.scale}: multiples of one number for each row, to {residual:.0e} of their size."
+    edits: list[Edit] = [Restore(tuple(sorted(but)))]
+    advice = "The counts are restored exactly."
+    if count := len(behind.open_rows):
+        rows = stretches(behind.open_rows + 1)
+        edits.insert(0, LeaveOut(rows))
+        which = f"{plural(count, 'Row', 'Rows')} {in_words(rows)} {plural(count, 'has', 'have')}"
+        advice += f" {which} too few values for that and {plural(count, 'is', 'are')} left out."
+    return Suggestion(NORMALISED, message, advice, tuple(edits))
+
+
+def estimates(table: pd.DataFrame, but: Collection[str]) -> Suggestion | None:
+    """Counts of which some have decimals, as salmon, kallisto and RSEM estimate them; other decimals are measures."""
+    values = fractional(table, but).values
+    if not _are_most(table, but, _LEAST_DECIMALS) or not np.isfinite(values).all() or values.min() < 0:
+        return None
+    above = values[values > 0]
+    is_whole = above % 1 == 0
+    if is_whole.mean() < _LEAST_WHOLE or (values.var(axis=0) > values.mean(axis=0)).mean() < 0.5:
+        return None
+    change = np.abs(np.rint(values) - values).sum() / values.sum()
+    cells = how_many(int((~is_whole).sum()), "cell")
+    message = f"{cells} of {values.size:,} have decimals, as estimated counts have: round them?"
+    advice = f"They are rounded to whole numbers; all changes together are {change:.1%} of the total."
+    return Suggestion(ESTIMATES, message, advice, (Round(tuple(sorted(but))),))
+
+
+def _are_most(table: pd.DataFrame, but: Collection[str], least: float) -> bool:
+    """Whether enough of the columns of numbers that are not all 0 have decimals."""
+    decimals = fractional(table, but).values.shape[1]
+    filled = (np.nan_to_num(numbers(table, but).values) != 0).any(axis=0).sum()
+    return decimals >= _LEAST_COLUMNS and decimals >= least * int(filled)

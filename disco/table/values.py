@@ -1,0 +1,106 @@
+"""Numbers that are not plain counts, made counts: blank cells, estimates, and counts that were normalised."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from disco.errors import InputError
+from disco.table.cells import columns_of, numbers_of
+from disco.table.formats.normalised import Restored, restored
+from disco.table.guesses import is_measure
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """Some columns of a table as numbers.
+
+    Attributes:
+        positions: of the columns.
+        values: (rows, columns) float64, NaN where a cell is blank.
+    """
+
+    positions: list[int]
+    values: np.ndarray
+
+
+def numbers(table: pd.DataFrame, but: Collection[str] = ()) -> Numbers:
+    """The columns whose filled cells are all numbers and whose names are not those of a measure, an exposure or a time.
+
+    Args:
+        but: names of columns to leave aside.
+    """
+    positions, values = [], []
+    for position, (name, column) in enumerate(columns_of(table)):
+        cells, other = numbers_of(column)
+        if name not in but and not other.any() and not np.isnan(cells).all() and not is_measure(name):
+            positions.append(position)
+            values.append(cells)
+    return Numbers(positions, np.column_stack(values) if values else np.empty((len(table), 0)))
+
+
+def fractional(table: pd.DataFrame, but: Collection[str] = ()) -> Numbers:
+    """Those of `numbers` that have decimals in some cells."""
+    found = numbers(table, but)
+    some = (np.isfinite(found.values) & (found.values % 1 != 0)).any(axis=0)
+    return Numbers([at for at, has in zip(found.positions, some, strict=True) if has], found.values[:, some])
+
+
+def blank_as_zero(table: pd.DataFrame, but: Collection[str] = ()) -> pd.DataFrame:
+    """The table with 0 in the blank cells of `numbers`."""
+    found = numbers(table, but)
+    return _with(table, found, np.nan_to_num(found.values))
+
+
+def rounded(table: pd.DataFrame, but: Collection[str] = ()) -> pd.DataFrame:
+    """The table with the numbers of `fractional` rounded to the nearest whole ones, halves to even."""
+    found = fractional(table, but)
+    return _with(table, found, np.rint(found.values))
+
+
+def counts_behind(table: pd.DataFrame, but: Collection[str] = ()) -> Restored | str:
+    """`disco.table.formats.normalised.restored` of `fractional`; a text says why there are no counts behind them."""
+    values = fractional(table, but).values
+    if not values.size:
+        return "are whole"
+    there = ~(values == 0)
+    return restored(values[there], np.concatenate([[0], np.cumsum(there.sum(axis=1))]))
+
+
+def with_counts_behind(table: pd.DataFrame, but: Collection[str] = ()) -> pd.DataFrame:
+    """The table with the counts of which `fractional` holds multiples, row by row.
+
+    Raises:
+        InputError: there are none, or some row has too few values to know them.
+    """
+    behind, found = counts_behind(table, but), fractional(table, but)
+    if isinstance(behind, str):
+        raise InputError(f"The counts cannot be restored: the values {behind}.")
+    if len(behind.open_rows):
+        raise InputError(f"The counts of row {behind.open_rows[0] + 1:,} cannot be known: leave it out.")
+    counts = np.zeros(found.values.shape)
+    counts[found.values != 0] = behind.counts
+    return _with(table, found, counts)
+
+
+def _with(table: pd.DataFrame, columns: Numbers, values: np.ndarray) -> pd.DataFrame:
+    """The table with other numbers in some columns, whole ones as int64."""
+    changed = table.copy()
+    for at, new in zip(columns.positions, values.T, strict=True):
+        is_whole = np.isfinite(new).all() and (new % 1 == 0).all()
+        changed.isetitem(at, new.astype(np.int64) if is_whole else new)
+    changed.attrs = dict(table.attrs)
+    return changed
+
+
+def shares(table: pd.DataFrame) -> float | None:
+    """The total of every row, if the columns of `numbers` are parts of a whole: 1 or 100; else None."""
+    values = numbers(table).values
+    if values.shape[1] < 3 or len(values) < 2 or np.isnan(values).any() or values.min() < 0:
+        return None
+    totals = values.sum(axis=1)
+    for whole in (1.0, 100.0):
+        if (np.abs(totals - whole) <= 0.01 * whole).all() and (values % 1 != 0).any():
+            return whole
+    return None

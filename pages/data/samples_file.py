@@ -1,0 +1,47 @@
+"""A sheet of samples, joined to the loaded table by the names of its rows. Owns the keys `samples_…`."""
+
+import io
+
+import streamlit as st
+
+from disco.table.cells import names_of
+from disco.table.read import SUFFIXES, read_table
+from disco.table.samples import columns_of, in_words, joined, roles_of
+from pages.data import columns
+from pages.shared import session
+from pages.shared.frame import answers, errors
+from pages.shared.frame.names import plain
+from pages.shared.table.drafts import Draft
+
+_DETECTED = "the column that has them"
+_TEXTS = [suffix[1:] for suffix in SUFFIXES if suffix in (".csv", ".tsv", ".txt", ".xlsx", ".ods")]
+
+
+def attach(draft: Draft) -> None:
+    """An expander that joins a sheet: how its lines belong to the rows is shown first."""
+    with st.expander("Sheet of samples", icon=":material/join:"):
+        st.markdown(
+            "Batch, treatment, age or effort of each sample in another file? Its lines are joined by the names of the "
+            "rows, also where R has changed these (`22-A` to `X22.A`). Its columns get roles; none becomes a node."
+        )
+        key = f"samples_{draft.key}"  # empty again once its columns are joined
+        st.file_uploader("One line per sample", type=_TEXTS, key=key)
+        file = answers.uploaded(key)
+        if file is not None:
+            with errors.said(f"{file.name}: "):
+                _offer(draft, file.name, file.getvalue())
+
+
+def _offer(draft: Draft, name: str, data: bytes) -> None:
+    """How the sheet would be joined, and the button that does it."""
+    sheet = read_table(io.BytesIO(data), name)
+    choices = [_DETECTED, *names_of(sheet)]
+    by = st.selectbox("Names of the rows are in", choices, key=f"samples_by_{draft.key}")
+    match = joined(draft.table, sheet, None if by in (None, _DETECTED) else by)
+    added = columns_of(draft.table, sheet, match)
+    roles = roles_of(added)
+    st.markdown(f"{plain(str(match))} Roles: {plain(in_words(roles))}.")
+    if st.button("Join these columns", key="samples_join", icon=":material/join:"):
+        session.draft.add_columns(added, roles, f"Joined {name}. {match}")
+        columns.taken_anew()
+        st.rerun()

@@ -1,0 +1,107 @@
+"""Numbers that stand for counts, and the edits that make them counts."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from disco.errors import InputError
+from disco.table.counts import as_counts, problems
+from disco.table.edits import BlankAsZero, LeaveOut, Restore, Round, applied
+from disco.table.kinds import ESTIMATES, NORMALISED, ZEROS
+from disco.table.layout import suggestion, tidied
+
+
+def counted(rows: int = 60, columns: int = 20, mean: float = 12.0) -> pd.DataFrame:
+    rng = np.random.default_rng(0)
+    means = mean * rng.lognormal(0, 1, columns) * rng.lognormal(0, 0.4, (rows, 1))
+    return pd.DataFrame(rng.poisson(means), columns=[f"g{at}" for at in range(columns)])
+
+
+def sparse() -> pd.DataFrame:
+    table = counted(mean=0.8).astype(float)
+    return table.where(table > 0)
+
+
+def shared() -> pd.DataFrame:
+    table = counted()
+    return table.div(table.sum(axis=1), axis=0)
+
+
+def estimated() -> pd.DataFrame:
+    rng, table = np.random.default_rng(1), counted().astype(float)
+    return table + np.where((rng.random(table.shape) < 0.2) & (table > 0), rng.uniform(-0.4, 0.4, table.shape), 0)
+
+
+def test_blank_means_0_where_nothing_is_0():
+    table = sparse().assign(age=np.arange(60) * 1.5)
+    found = suggestion(table, spared={"site"})
+    assert found.kind == ZEROS and found.edits == (BlankAsZero(),)
+    after = applied(table, found.edits)
+    assert after.drop(columns="age").equals(table.drop(columns="age").fillna(0).astype(np.int64))
+    table.iloc[0, :20] = 0
+    assert suggestion(table) is None
+    assert suggestion(sparse() + 50) is None  # values, not counts of something rare
+
+
+def test_a_column_with_a_role_stays_as_it_is():
+    table = sparse()
+    found = suggestion(table, spared={"g3"})
+    assert found.edits == (BlankAsZero(("g3",)),)
+    after = applied(table, found.edits)
+    assert after["g3"].isna().sum() == table["g3"].isna().sum() > 0 and not after.drop(columns="g3").isna().any(
+        axis=None
+    )
+
+
+def test_shares_are_restored_beside_a_measure():
+    table = shared().assign(temp=np.linspace(1.5, 9, 60), batch=["a", "b"] * 30)
+    found = suggestion(table)
+    assert found.kind == NORMALISED and found.edits == (Restore(),)
+    assert applied(table, found.edits).iloc[:, :20].equals(counted())
+
+
+def test_rows_that_cannot_be_restored_are_left_out_and_said():
+    counts = counted()
+    counts.iloc[7] = 0
+    counts.iloc[7, [2, 5]] = [2, 4]
+    table = counts.div(counts.sum(axis=1), axis=0)
+    found = suggestion(table)
+    assert found.edits == (LeaveOut(((8, 8),)), Restore()) and "Row 8" in found.advice
+    assert applied(table, found.edits).equals(counts.drop(index=7).reset_index(drop=True))
+    with pytest.raises(InputError, match="row 8"):
+        applied(table, [Restore()])
+
+
+def test_estimates_are_rounded():
+    found = suggestion(estimated())
+    assert found.kind == ESTIMATES and found.edits == (Round(),)
+    assert applied(estimated(), found.edits).equals(counted())
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        pd.DataFrame(np.random.default_rng(2).normal(50, 3, (60, 6)).round(1)),
+        pd.DataFrame(np.random.default_rng(2).lognormal(3, 1, (60, 6))),
+        counted().assign(ph=np.linspace(6, 8, 60), lat=np.linspace(40, 41, 60), x=np.linspace(0, 1, 60)),
+        counted() / 7,  # as means of seven readings
+        counted() / 3 + 0.1,
+        counted().mask(np.random.default_rng(2).random((60, 20)) < 0.3),
+    ],
+)
+def test_ordinary_tables_raise_no_question(table):
+    table.columns = [str(name) for name in table.columns]
+    assert [one.kind for one, _ in tidied(table)] == []
+
+
+def test_the_reason_is_said_before_the_decimals_of_every_column():
+    table = np.round(1e6 * shared(), 2)
+    first, *others = problems(table)
+    assert (first.column, first.blocking) == (None, True) and "counts per 1,000,000" in first.message
+    assert len(others) == 20
+    with pytest.raises(InputError, match="counts per 1,000,000"):
+        as_counts(table)
+    with pytest.raises(InputError, match="shares"):
+        as_counts(shared().round(4))
+    with pytest.raises(InputError, match="Restore"):
+        as_counts(shared())
