@@ -323,7 +323,7 @@ def guest(address: str, invitation: str) -> str:
     """
     where = urlsplit(address)
     asked = http.client.HTTPConnection(where.hostname or "", where.port, timeout=PATIENCE)
-    asked.request("GET", f"/?invite={invitation}")
+    asked.request("POST", f"/?invite={invitation}")
     answer = asked.getresponse()
     answer.read()
     asked.close()

@@ -324,9 +324,13 @@ def plain(value: Any) -> Any:
 
 
 def write_frame(path: Path, frame: pd.DataFrame) -> None:
-    """Write a tidy frame as CSV; words are quoted, numbers keep every digit."""
-    text = frame.to_csv(index=False, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n")
-    write_bytes(path, text.encode())
+    """Write a tidy frame as CSV."""
+    write_bytes(path, frame_bytes(frame))
+
+
+def frame_bytes(frame: pd.DataFrame) -> bytes:
+    """A tidy frame as CSV; words are quoted, numbers keep every digit."""
+    return frame.to_csv(index=False, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n").encode()
 
 
 def read_frame(

@@ -1,5 +1,6 @@
 """Results written by hand: run folders as after a finished fit, but without networks."""
 
+import json
 from dataclasses import asdict
 
 import numpy as np
@@ -12,10 +13,23 @@ from disco.parents.ocs import select, tidy
 from disco.refine import Choice, Refined
 from disco.refine.evidence import decided
 from disco.refine.limits import BOUND, MISFIT
-from disco.runs import refined, results
+from disco.runs import digests, refined, results
 from disco.settings import Settings
 
 HOSTILE = ["A", "<script>alert(1)</script>", "**bold** $x$", '"q" & co', "B_2", "a_name_longer_than_an_axis_has_room"]
+
+
+def of_an_older_version(run: runs.Run) -> runs.Run:
+    """The same run without digests, whose files can be exchanged."""
+    for path in [*run.path.rglob("*.json")]:
+        if path.name == digests.FILE:
+            path.unlink()
+        elif path.name in ("settings.json", "refined.json", "result.json", "artefacts.json", "refined_check.json"):
+            values = json.loads(path.read_text())
+            path.write_text(
+                json.dumps({name: value for name, value in values.items() if not name.startswith("digest")})
+            )
+    return runs.Run(run.path)
 
 
 def ordering(order: list[str], folds: int = 3, seed: int = 0) -> tuple[pd.DataFrame, pd.DataFrame]:

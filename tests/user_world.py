@@ -58,14 +58,20 @@ def apart(work: Coroutine[Any, Any, T]) -> T:
 
 
 def ask(
-    app: Any, path: str, peer: str = "127.0.0.1", kind: str = "http", query: str = "", **headers: str | list[str]
+    app: Any,
+    path: str,
+    peer: str = "127.0.0.1",
+    kind: str = "http",
+    query: str = "",
+    method: str = "GET",
+    **headers: str | list[str],
 ) -> Answer:
     """Ask an ASGI application; `_` in the names of headers stands for `-`."""
     sent: list[dict[str, Any]] = []
     lists = {name: [value] if isinstance(value, str) else value for name, value in headers.items()}
     pairs = [(name.replace("_", "-").encode(), one.encode("latin-1")) for name, many in lists.items() for one in many]
     scope = {
-        **{"type": kind, "method": "GET", "scheme": "http", "http_version": "1.1", "path": path, "root_path": ""},
+        **{"type": kind, "method": method, "scheme": "http", "http_version": "1.1", "path": path, "root_path": ""},
         **{"raw_path": path.encode(), "query_string": query.encode(), "client": (peer, 1234), "server": ("lab", 80)},
         "headers": [(b"host", b"lab"), *pairs],
     }

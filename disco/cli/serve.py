@@ -28,7 +28,7 @@ def run(arguments: argparse.Namespace) -> None:
     from starlette.applications import Starlette
 
     from disco import cores
-    from disco.server import headers, health, log, sessions, turns
+    from disco.server import health, log, sessions, turns
     from disco.server.door import Door
     from disco.server.start import ENGINE, find_app, free_port, serve
     from disco.users import limits, roots
@@ -54,7 +54,6 @@ def run(arguments: argparse.Namespace) -> None:
 
     def behind_the_door(app: Starlette) -> None:
         app.add_middleware(Door, way=way, may_read=downloads.may_read, refused=refused)
-        app.add_middleware(headers.Told, policy=headers.policy(headers.index_of_the_app()))
 
     def said() -> None:
         log.begin()
@@ -169,7 +168,7 @@ def _lines(arguments: argparse.Namespace, port: int) -> list[str]:
     return [
         f"For all:       {where}/?{INVITE}={tokens['user']}",
         f"For the admin: {where}/?{INVITE}={tokens[ways.ADMIN]}",
-        "Who opens a link gets a private space there. Press Ctrl-C to stop the server.",
+        "Whoever opens a link gets a private space by a click there. Press Ctrl-C to stop the server.",
     ]
 
 

@@ -15,6 +15,7 @@ A run is a folder of plain files. Nothing in it is ever unpickled, and everythin
     ocs.csv, edges.csv     every candidate in every fold, and the selected edges
     parents_NAME.csv       every candidate by the selector cam, pcm or evidence, from the fit or computed later
     training.json          best epochs of each stage
+    digests.json           of the fit's files, so that no other ones are taken for them (`disco.runs.digests`)
     networks.safetensors   weights; checkpoint.safetensors while a fit is unfinished
     variants/NAME/         order, ccs, criteria, ocs, edges recovered later from the same networks
     compare*, comparing*   other methods on the same table (`disco.runs.compared`)

@@ -23,7 +23,7 @@ from disco.checks import shown
 from disco.errors import InputError, printable
 from disco.files import read_record, unwritten, write_json
 from disco.hidden.artefacts import SEARCHES, Artefacts, looked_for, search
-from disco.runs import stamps
+from disco.runs import digests, stamps
 from disco.runs.folder import Run
 from disco.schema import record
 from disco.table.artefacts import ARTEFACTS, plain_artefacts
@@ -71,7 +71,8 @@ def write(folder: Path, told: Artefacts, nodes: Sequence[str]) -> None:
         return dataclasses.asdict(_Shown(one.kind, one.message, one.advice, one.flag, columns))
 
     hidden = {which: None if one is None else shown(one) for which, one in told.hidden.items()}
-    write_json(folder / FILE, {"found": [*map(shown, told.plain)], "hidden": hidden, "dismissed": dict(told.reasons)})
+    content = {"found": [*map(shown, told.plain)], "hidden": hidden, "dismissed": dict(told.reasons)}
+    write_json(folder / FILE, digests.sealed(content, folder))
 
 
 def of(run: Run) -> Artefacts:
@@ -93,7 +94,10 @@ def of(run: Run) -> Artefacts:
 
 def _read(run: Run) -> tuple[Artefacts, bool]:
     """The content of artefacts.json, and whether an older version wrote it; ValueError if it is damaged."""
-    told = record(_File, read_record(run.path / FILE))
+    values = read_record(run.path / FILE)
+    if not digests.is_sealed(values, run.path):
+        raise ValueError("it was changed, or belongs to another run")
+    told = record(_File, values)
     kinds = {*ARTEFACTS}.difference(*SEARCHES.values())
     found = [_finding(run, one, {*ARTEFACTS}) for one in told.found[: len(ARTEFACTS)]]
     searched = told.hidden or {}

@@ -64,13 +64,12 @@ def _kept(column: pd.Series) -> pd.Series:
     return text
 
 
-def read_roles(folder: Path) -> Roles:
-    """The roles of a run that has any.
+def read_roles(path: Path) -> Roles:
+    """The roles in the file of a run that has any.
 
     Raises:
         InputError: they cannot be read.
     """
-    path = folder / ROLES
     try:
         return Roles.from_dict(read_record(path))
     except OSError as error:
@@ -79,7 +78,7 @@ def read_roles(folder: Path) -> Roles:
         raise damaged(path, str(error).rstrip("."), REMEDY) from None
 
 
-def read_columns(folder: Path, roles: Roles, rows: int) -> pd.DataFrame:
+def read_columns(path: Path, roles: Roles, rows: int) -> pd.DataFrame:
     """The columns with a role, as given, (rows, columns).
 
     Args:
@@ -88,7 +87,6 @@ def read_columns(folder: Path, roles: Roles, rows: int) -> pd.DataFrame:
     Raises:
         InputError: the file is missing or damaged, or has other columns or rows.
     """
-    path = folder / BESIDE
     if not roles.columns:
         return pd.DataFrame(index=range(rows))
     try:

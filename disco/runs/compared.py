@@ -29,7 +29,7 @@ from disco.methods import METHODS, options_of
 from disco.metrics import evaluate
 from disco.metrics.edges import read as read_edges
 from disco.metrics.interventions import cycle
-from disco.runs import artefacts
+from disco.runs import artefacts, digests
 from disco.runs.folder import Run
 from disco.schema import COMPARED_EDGES, COMPARED_ORDER, COMPARED_SCORES, damaged, read
 from disco.schema import record as read_as
@@ -117,6 +117,7 @@ class _Head:
     error: str = ""
     notes: list[str] = field(default_factory=list)
     edges: int | None = None  # missing in older results
+    digests: dict[str, str] = field(default_factory=dict)  # of the files and the table; missing in older results
 
 
 def folder_of(run: Run, name: str) -> Path:
@@ -164,9 +165,10 @@ def save(run: Run, ended: Ended) -> None:
             (folder / name).unlink(missing_ok=True)
         if ended.found is not None:
             write(folder, ended.found)
-    head = {item.name: getattr(ended, item.name) for item in dataclasses.fields(_Head)[:-1]}
+    head = {item.name: getattr(ended, item.name) for item in dataclasses.fields(_Head)[:-2]}
     edges = 0 if ended.found is None else len(ended.found.edges)
-    write_json(folder / "result.json", {**head, "edges": edges})
+    own = {**digests.of_files(folder, FILES[:-1]), digests.TABLE: digests.of_table(run.path)}
+    write_json(folder / "result.json", {**head, "edges": edges, "digests": own})
 
 
 def names(run: Run) -> list[str]:
@@ -195,6 +197,9 @@ def read_one(run: Run, name: str) -> Ended:
     ended = Ended(name, head.state, head.options, head.seconds, head.limit, error, notes)
     if head.state != "done":
         return ended
+    digests.check_table(path, head.digests, run.digests, _REMEDY)
+    for file in FILES[:-1]:
+        digests.checked(folder / file, head.digests, _REMEDY)
     found = read_found(folder, run.nodes, COMPARED_ORDER, COMPARED_EDGES)
     if head.edges not in (None, len(found.edges)):
         what = f"it has {len(found.edges):,} edges, but result.json says {head.edges:,}"

@@ -15,7 +15,7 @@ from disco.errors import InputError
 from disco.files import check_regular, inside, unwritten, write_frame
 from disco.found import Found
 from disco.metrics.edges import known
-from disco.runs import beside, results
+from disco.runs import beside, digests, results
 from disco.runs.counts import read_counts, read_nodes, read_shape
 from disco.runs.events import read_events
 from disco.runs.head import read_head, read_name, write_name
@@ -47,6 +47,7 @@ class Run:
         teaching: whether pages hide its truth until the reader asks for it.
         rows_left_out: rows of the loaded table that are not in its table, as stretches (`disco.table.rows`).
         settings: settings of its fit; a setting newer than the run has its former value.
+        digests: of the files made with it (`disco.runs.digests`).
 
     Raises:
         InputError: the folder does not contain a run, its format is newer, or its settings.json is damaged.
@@ -60,7 +61,7 @@ class Run:
         self._is_shown = bool(shown_as)
         self._first_name, self.source = head.name or self.id, head.source
         self.device, self.teaching, self.created = head.device, head.teaching, head.moment
-        self._shape = head.rows, head.nodes
+        self._shape, self.digests = (head.rows, head.nodes), head.digests
         self.rows_left_out = tuple((first, last) for first, last in head.rows_left_out)
 
     @property
@@ -104,18 +105,18 @@ class Run:
         if self.is_read_only:
             raise InputError(f"The run {self.name} is shown to you to read: copy it to your runs, and change the copy.")
 
-    def table(self) -> pd.DataFrame:
-        """The counts as given, (rows, nodes).
+    def _own(self, name: str) -> Path:
+        """The path of a file that was made with it; InputError if it is another one."""
+        return digests.checked(self.path / name, self.digests, "create a new run of the table")
 
-        Raises:
-            InputError: its table cannot be read.
-        """
-        return read_counts(self.path / "table.parquet", self._shape)
+    def table(self) -> pd.DataFrame:
+        """The counts as given, (rows, nodes); InputError if they cannot be read."""
+        return read_counts(self._own(digests.TABLE), self._shape)
 
     @cached_property
     def nodes(self) -> list[str]:
         """The names of the table's columns; errors as `table`."""
-        return read_nodes(self.path / "table.parquet", self._shape)
+        return read_nodes(self._own(digests.TABLE), self._shape)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -129,18 +130,15 @@ class Run:
         Raises:
             InputError: they cannot be read.
         """
-        return beside.read_roles(self.path) if os.path.lexists(self.path / beside.ROLES) else None
+        path = self._own(beside.ROLES)
+        return beside.read_roles(path) if os.path.lexists(path) else None
 
     def with_roles(self) -> pd.DataFrame:
-        """The counts as given, followed by the columns with other roles.
-
-        Raises:
-            InputError: they cannot be read.
-        """
+        """The counts as given, followed by the columns with other roles; InputError if they cannot be read."""
         counts = self.table()
         if self.roles is None:
             return counts
-        return pd.concat([counts, beside.read_columns(self.path, self.roles, len(counts))], axis=1)
+        return pd.concat([counts, beside.read_columns(self._own(beside.BESIDE), self.roles, len(counts))], axis=1)
 
     @cached_property
     def adjustment(self) -> Adjustment | None:
@@ -193,7 +191,7 @@ class Run:
         Raises:
             InputError: it cannot be read, or does not fit the table.
         """
-        path = self.path / "knowledge.json"
+        path = self._own("knowledge.json")
         if not os.path.lexists(path):
             return None
         from disco.knowledge.files import read
@@ -369,6 +367,7 @@ class Run:
         if not (folder / "edges.csv").exists():
             what = "no result yet" if folder == self.path else f"no result for {variant} yet"
             raise InputError(f"The run {self.name} has {what}.")
+        digests.check_table(folder / digests.FILE, digests.read(folder), self.digests)
         return folder
 
     def _variant_path(self, variant: str) -> Path:

@@ -39,6 +39,7 @@ class Head:
         rows, nodes: the table's shape; 0 if not in the file.
         rows_left_out: rows of the loaded table that are not in the run's, as stretches: first and last, from 1.
         settings: settings of the fit.
+        digests: of the files made with the run (`disco.runs.digests`).
 
     Raises:
         ValueError: a value has another type or is out of range.
@@ -55,6 +56,7 @@ class Head:
     nodes: int = 0
     rows_left_out: list[list[int]] = field(default_factory=list)
     settings: dict[str, Any] = field(default_factory=dict)
+    digests: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.format < 1:

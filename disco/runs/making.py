@@ -23,7 +23,7 @@ import pandas as pd
 from disco.errors import InputError
 from disco.files import unwritten, write_frame, write_json
 from disco.hidden.artefacts import Artefacts, looked_for
-from disco.runs import artefacts, beside
+from disco.runs import artefacts, beside, digests
 from disco.runs import origin as origins
 from disco.runs.counts import write_counts
 from disco.runs.folder import Run
@@ -43,6 +43,7 @@ from disco.users.roots import runs_root
 if TYPE_CHECKING:
     from disco.knowledge import Knowledge
 
+_BOUND = (digests.TABLE, beside.ROLES, beside.BESIDE, "knowledge.json", origins.FILE)  # made with a run, never changed
 _MAKING = ".making-"
 _LOCK_SECONDS = 60.0  # longest time from creating the folder to taking its lock
 
@@ -98,6 +99,7 @@ def create_run(
             beside_it = ignored(table, roles) if aside is None else aside
             origins.write(apart, replace(origin, ignored=tuple(names_of(beside_it))))
         write_status(apart, FIT, unasked(FIT))
+        head["digests"] = digests.of_files(apart, _BOUND)
         write_json(apart / "settings.json", head)
         return head
 

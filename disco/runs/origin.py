@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, ClassVar, TypeAlias
 
 from disco.files import read_json, write_json
+from disco.runs import digests
 from disco.runs.folder import Run
 from disco.schema import record
 from disco.table.edits import EDITS, Columns, Edit, ReadAgain
@@ -119,7 +120,7 @@ def write(folder: Path, origin: Origin) -> None:
 def of(run: Run) -> Origin | None:
     """How a run's table came to be; None if that is not known, as for a run of an older version."""
     try:
-        told = record(_File, read_json(run.path / FILE, _MOST_BYTES))
+        told = record(_File, read_json(digests.checked(run.path / FILE, run.digests), _MOST_BYTES))
         source: Source = _of_kind(_SOURCES, "from", told.source)
         return Origin(source, tuple(_of_kind(EDITS, "edit", edit) for edit in told.edits), tuple(told.ignored))
     except (OSError, ValueError):

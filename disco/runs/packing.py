@@ -24,17 +24,15 @@ from typing import Any, BinaryIO
 from disco.errors import InputError, printable
 from disco.files import linked, read_record, write_json
 from disco.methods import METHODS
-from disco.runs import artefacts, compared, origin
+from disco.runs import artefacts, compared, digests, origin
 from disco.runs.folder import Run
 from disco.runs.head import Head, read_head
 from disco.runs.making import id_of, make
 from disco.runs.refined import FRAMES, read_check, read_refined
-from disco.runs.results import VARIANTS
+from disco.runs.results import FILES, NETWORKS, ORDERED, SELECTORS, VARIANTS
 from disco.runs.status import COMPARE, FIT, REFINE, unasked
-from disco.settings import CHOICES
 from disco.users import limits
 
-NETWORKS = "networks.safetensors"
 MOST_PACKED = 200_000_000  # bytes; the app's upload limit (.streamlit/config.toml)
 MOST_UNPACKED = 1_000_000_000
 MOST_RATIO = 200  # CSV files of a run shrink to a tenth, deflate at best to a thousandth
@@ -49,12 +47,9 @@ _HEAD = (
     artefacts.FILE,
     origin.FILE,
 )
-_SELECTORS = tuple(name for name in CHOICES["selector"] if name != "ocs")
-_PARENTS = tuple(f"parents_{name}.csv" for name in _SELECTORS)
-_ORDERED = ("order.csv", "ccs.csv", "criteria.csv", "ocs.csv", "edges.csv", *_PARENTS)
 _FITTED = (
-    *("training.json", "events.jsonl", NETWORKS, *_ORDERED),
-    *(f"variants/{variant}/{name}" for variant in VARIANTS for name in _ORDERED),
+    *("events.jsonl", digests.FILE, *FILES),
+    *(f"variants/{variant}/{name}" for variant in VARIANTS for name in (digests.FILE, *ORDERED)),
 )
 _FRAMES = ("order", "edges", "starts", *FRAMES)
 _REFINED = (REFINE.file, *(f"refined_{name}.csv" for name in _FRAMES), "refined.json", "refined_check.json")
@@ -308,6 +303,7 @@ def _check_fit(run: Run) -> None:
         run.training()
     networks = run.path / NETWORKS
     if networks.exists():
+        digests.checked(networks, digests.read(run.path))
         from safetensors import SafetensorError, safe_open
 
         try:
@@ -317,7 +313,7 @@ def _check_fit(run: Run) -> None:
             raise InputError(f"its {NETWORKS} cannot be read ({printable(str(error), 80)})") from None
     for variant in run.variants():
         run.ccs(variant), run.criteria(variant), run.ocs(variant), run.edges(variant=variant)
-        for selector in _SELECTORS:
+        for selector in SELECTORS:
             path = path_of(run, selector, variant)
             _drop(path, partial(read_candidates, run, selector, variant))
 

@@ -12,7 +12,7 @@ import pandas as pd
 from disco.errors import InputError
 from disco.files import unwritten, write_frame
 from disco.progress import Callback
-from disco.runs import results
+from disco.runs import digests, results
 from disco.runs.folder import Run
 
 
@@ -71,6 +71,7 @@ def compute_candidates(
     )
     try:
         write_frame(path, found)
+        digests.write(path.parent, {**digests.read(path.parent), path.name: digests.of(path)})
     except OSError as error:
         raise unwritten(path, error) from error
     return found

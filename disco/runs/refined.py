@@ -28,12 +28,12 @@ import pandas as pd
 
 from disco import found, schema
 from disco.errors import InputError, printable
-from disco.files import read_json, read_record, unwritten, write_frame, write_json
+from disco.files import frame_bytes, read_json, read_record, unwritten, write_bytes, write_frame, write_json
 from disco.graph import CLASS, FREE, KNOWLEDGE, NO_SOURCE
 from disco.refine import Choice, Refined
 from disco.refine.limits import MISFIT, MOST_PARENTS
 from disco.refine.result import EARLY, EDGE_COLUMNS, METHOD, POOR, withheld
-from disco.runs import artefacts, stamps
+from disco.runs import artefacts, digests, stamps
 from disco.runs.folder import Run
 from disco.schema import REFINE, Schema, check_order, damaged, fits, read, record, shown
 
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 
 PREFIX = "refined_"
 FRAMES = ("nodes", "moves", "orders", "tables", "contexts")  # attributes of a refinement that may be missing
+FILES = tuple(f"{PREFIX}{name}.csv" for name in ("order", "edges", "starts", *FRAMES))
 _MOST_SWEEPS, _MOST_SEARCHES = 1_000_000, 10_000
 _MOST_EFFECTS = 10_000  # of contexts on a node
 _MOST_NOTES, _LONGEST_NOTE = 1000, 1000
@@ -69,6 +70,7 @@ class _Head:
     edges: int | None = None  # missing in older refinements
     notes: list[str] = field(default_factory=list)
     kinds: list[str] = field(default_factory=list)  # of the notes; missing in older refinements
+    digests: dict[str, str] = field(default_factory=dict)  # of the files and the table; missing in older refinements
 
 
 def save(folder: Path, result: Refined, choice: Choice) -> None:
@@ -84,7 +86,8 @@ def save(folder: Path, result: Refined, choice: Choice) -> None:
             write_frame(folder / f"refined_{name}.csv", frame)
     told = {"best": result.best, "score": result.score, "candidates": result.candidates, "fits": result.fits}
     head = {"choice": dataclasses.asdict(choice), **told, "edges": len(result.edges), **_notes(result)}
-    write_json(folder / "refined.json", head)
+    own = {**digests.of_files(folder, FILES), digests.TABLE: digests.of_table(folder)}
+    write_json(folder / "refined.json", {**head, "digests": own})
 
 
 def read_refined(run: Run) -> Refined:
@@ -104,6 +107,9 @@ def read_refined(run: Run) -> Refined:
     except (OSError, ValueError) as error:
         raise damaged(path, str(error).rstrip("."), REFINE) from None
     nodes, folder = run.nodes, run.path
+    digests.check_table(path, head.digests, run.digests, REFINE)
+    for name in FILES:
+        digests.checked(folder / name, head.digests, REFINE)
     graph = found.read(folder, nodes, schema.REFINED_ORDER, schema.REFINED_EDGES, prefix=PREFIX)
     if head.edges not in (None, len(graph.edges)):
         what = f"it has {len(graph.edges):,} edges, but refined.json says {head.edges:,}"
@@ -157,11 +163,20 @@ def agree(run: Run) -> None:
         written = read(path, schema.REFINED_EDGES, run.nodes, len(shown))
         is_same = shown.equals(written.reindex(columns=shown.columns))
         if not is_same and stamp == (head.stat().st_mtime_ns, stamps.artefacts(run)):
-            write_frame(path, shown)
+            _rewrite(path, head, shown)
     except (InputError, FileNotFoundError):
         return
     except OSError as error:
         raise unwritten(run.path, error) from error
+
+
+def _rewrite(path: Path, head: Path, edges: pd.DataFrame) -> None:
+    """Replace the file of the edges; the head allows the old file and the new one, so that no stop parts them."""
+    values, data = read_record(head), frame_bytes(edges)
+    if "digests" in values:
+        values["digests"][path.name] = f"{digests.of(path)} {digests.of_bytes(data)}"
+        write_json(head, values)
+    write_bytes(path, data)
 
 
 def _notes(result: Refined) -> dict[str, list[str]]:
@@ -269,7 +284,7 @@ def save_check(run: Run, check: "Check") -> None:
     told = {field.name: getattr(check, field.name) for field in dataclasses.fields(check)}
     frames = {name: value.to_dict("list") for name, value in told.items() if isinstance(value, pd.DataFrame)}
     try:
-        write_json(run.path / "refined_check.json", {**told, **frames})
+        write_json(run.path / "refined_check.json", digests.sealed({**told, **frames}, run.path))
     except OSError as error:
         raise unwritten(run.path, error) from error
 
@@ -280,6 +295,8 @@ def read_check(run: Run) -> "Check | None":
 
     try:
         told = read_json(run.path / "refined_check.json", _CHECK_BYTES)
+        if not digests.is_sealed(told, run.path):
+            return None
         frames = {name: _frame_of(told[name], columns, set(run.nodes)) for name, columns in _CHECKED.items()}
         others = {
             field.name: told[field.name]

@@ -20,6 +20,7 @@ from disco.found import Found
 from disco.found import read as read_found
 from disco.found import write as write_found
 from disco.knowledge import Knowledge
+from disco.runs import digests
 from disco.schema import check_edges, check_order, damaged, fits, read
 from disco.score.removals import places
 from disco.settings import CHOICES, Settings
@@ -30,6 +31,12 @@ if TYPE_CHECKING:
     from disco.fit.fitted import Variant
 
 VARIANTS = tuple(f"{criterion}-{boundary}" for criterion in CHOICES["criterion"] for boundary in CHOICES["boundary"])
+
+SELECTORS = tuple(name for name in CHOICES["selector"] if name != "ocs")
+NETWORKS = "networks.safetensors"
+_PARENTS = tuple(f"parents_{name}.csv" for name in SELECTORS)
+ORDERED = ("order.csv", "ccs.csv", "criteria.csv", "ocs.csv", "edges.csv", *_PARENTS)  # of a fit, and of a variant
+FILES = ("training.json", NETWORKS, *ORDERED)  # of a fit
 
 _EDGE_COLUMNS = ["parent", "child", "ocs", "frequency", "z"]
 _MORE_COLUMNS = ("score", "p_value", "rule", "source")  # of selectors other than ocs, knowledge, and experiments
@@ -52,15 +59,20 @@ def check_size(nodes: int, folds: int) -> None:
         )
 
 
+def _own(folder: Path, name: str) -> Path:
+    """The path of a file of a fit or a variant; InputError if it is another one."""
+    return digests.checked(folder / name, digests.read(folder))
+
+
 def order(folder: Path, nodes: Sequence[str]) -> list[str]:
     """Nodes of order.csv, source first: the table's columns, each once."""
-    path = folder / "order.csv"
+    path = _own(folder, "order.csv")
     return check_order(path, read(path, schema.ORDER, nodes, len(nodes)), nodes)
 
 
 def removals(folder: Path, what: str, order: Sequence[str]) -> pd.DataFrame:
     """ccs.csv or criteria.csv (`what`): one row per step, remaining node and fold."""
-    path, many = folder / f"{what}.csv", len(order)
+    path, many = _own(folder, f"{what}.csv"), len(order)
     frame = read(path, {"ccs": schema.CCS, "criteria": schema.CRITERIA}[what], order, _MOST_FOLDS * many * many)
     position = places(frame["node"], order) + 1
     last = many + 1 - frame["step"]  # position of the node removed at the step
@@ -74,7 +86,7 @@ def removals(folder: Path, what: str, order: Sequence[str]) -> pd.DataFrame:
 
 def candidates(folder: Path, order: Sequence[str]) -> pd.DataFrame:
     """ocs.csv: one row per fold and pair along the order."""
-    path, many = folder / "ocs.csv", len(order)
+    path, many = _own(folder, "ocs.csv"), len(order)
     frame = read(path, schema.OCS, order, _MOST_FOLDS * many * many)
     if (places(frame["parent"], order) >= places(frame["child"], order)).any():  # sooner known than which
         check_edges(path, frame, order)
@@ -93,6 +105,7 @@ def stored(folder: Path, nodes: Sequence[str]) -> Found:
     """order.csv, and edges.csv: parent, child, ocs, z, frequency; score, p_value if its selector is not ocs; rule with
     knowledge or experiments, source with experiments.
     """
+    _own(folder, "order.csv"), _own(folder, "edges.csv")
     return read_found(folder, nodes, schema.ORDER, schema.EDGES)
 
 
@@ -112,7 +125,7 @@ def selected(folder: Path, selector: str, order: Sequence[str], marks: Sequence[
     names = ["parent", "child", "score", *(["p_value"] if selector != "evidence" else []), "selected"]
     names += marks
     try:
-        found = read(folder / f"parents_{selector}.csv", schema.CANDIDATES, order, len(order) ** 2)
+        found = read(_own(folder, f"parents_{selector}.csv"), schema.CANDIDATES, order, len(order) ** 2)
     except InputError:
         return None
     if not set(names) <= set(found):
@@ -153,7 +166,7 @@ def save(folder: Path, variant: "Variant", settings: Settings) -> None:
     except OSError as error:
         raise unwritten(folder, error) from error
     try:
-        _frames(beside, list(variant.order), variant.ccs, variant.criteria, variant.ocs, edges)
+        _frames(beside, list(variant.order), variant.ccs, variant.criteria, variant.ocs, edges, folder.parents[1])
         shutil.rmtree(folder, ignore_errors=True)
         with contextlib.suppress(FileExistsError):  # another tab has just written it
             _rename(beside, folder)
@@ -178,7 +191,8 @@ def save_fit(folder: Path, model: "DISCO") -> None:
     from safetensors.torch import save as serialize
 
     tensors = {name: tensor.detach().cpu().contiguous() for name, tensor in model.tensors().items()}
-    write_bytes(folder / "networks.safetensors", serialize(tensors))
+    (folder / digests.FILE).unlink(missing_ok=True)  # of a fit before, whose files are replaced from here on
+    write_bytes(folder / NETWORKS, serialize(tensors))
     write_json(folder / "training.json", model.training_)
     if model.candidates_ is not None:
         write_frame(folder / f"parents_{model.settings_.selector}.csv", model.candidates_)
@@ -192,12 +206,21 @@ def _frames(
     criteria: pd.DataFrame,
     ocs: pd.DataFrame,
     edges: pd.DataFrame,
+    run: Path | None = None,
 ) -> None:
+    """Write a result into its folder, edges.csv and the digests last.
+
+    Args:
+        run: the folder of its run, if that is another one.
+    """
+    (folder / digests.FILE).unlink(missing_ok=True)
     write_frame(folder / "ccs.csv", ccs)
     write_frame(folder / "criteria.csv", criteria)
     write_frame(folder / "ocs.csv", ocs)
     columns = [*_EDGE_COLUMNS, *(name for name in _MORE_COLUMNS if name in edges)]
     write_found(folder, Found(nodes, edges[columns]))
+    table = digests.of_table(folder if run is None else run)
+    digests.write(folder, {**digests.of_files(folder, FILES), digests.TABLE: table})
 
 
 def training(folder: Path, settings: Settings) -> dict[str, Any]:
@@ -206,7 +229,7 @@ def training(folder: Path, settings: Settings) -> dict[str, Any]:
     Raises:
         InputError: it cannot be read, or lacks a stage.
     """
-    path = folder / "training.json"
+    path = _own(folder, "training.json")
     try:
         found = read_json(path, _TRAINING_BYTES)
     except (OSError, ValueError) as error:

@@ -24,7 +24,8 @@ _CLOSED = ("/_stcore/metrics", "/_stcore/agent", "/_stcore/script-health-check")
 _DOWNLOADS = "/media/"
 _PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <title>DISCO</title><style>body{{font:1.1rem/1.5 system-ui,sans-serif;max-width:34rem;margin:15vh auto;padding:0 1rem}}
-</style><h1>DISCO</h1><p>{text}</p></html>"""
+button{{font:inherit;padding:.3rem 1rem}}</style><h1>DISCO</h1><p>{text}</p>{button}</html>"""
+_BUTTON = '<form method="post"><button>{}</button></form>'
 
 
 class Way(Protocol):
@@ -103,6 +104,7 @@ def _ours(user: User | None) -> list[tuple[bytes, bytes]]:
     return [(USER_HEADER.encode(), user.id.encode()), *role]
 
 
-def page(text: str, status: int) -> HTMLResponse:
-    """A page of one sentence."""
-    return HTMLResponse(_PAGE.format(text=escape(text)), status, {"Cache-Control": "no-store"})
+def page(text: str, status: int, button: str = "") -> HTMLResponse:
+    """A page of one or two sentences, and possibly a button that posts to its own address."""
+    form = _BUTTON.format(escape(button)) if button else ""
+    return HTMLResponse(_PAGE.format(text=escape(text), button=form), status, {"Cache-Control": "no-store"})

@@ -2,33 +2,67 @@
 
 import json
 import logging
+import re
 import sys
 import time
-from typing import Any
+from typing import Any, TextIO
 
 from disco.errors import printable
 from disco.users import roots
 
+MOST = 100  # lines per minute of the same kind
+_MINUTE = 60.0  # seconds
 _LONGEST = 500
+_QUERY = re.compile(r"\?[^\s\"']+")
 _LOGGER = logging.getLogger("disco.server")
+
+
+class _Seldom(logging.Filter):
+    """Lets what one line of code tells through some times per minute; the first of a later minute says what was left
+    out. Whoever makes the server fail again and again would otherwise fill its disk.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._seen: dict[tuple[str, object], tuple[float, int]] = {}  # beginning of the minute, and how many times
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        what = (record.pathname, record.msg if record.name == _LOGGER.name else record.lineno)
+        begun, many = self._seen.get(what, (record.created, 0))
+        if record.created - begun >= _MINUTE:
+            record.left_out, begun, many = max(many - MOST, 0), record.created, 0
+        self._seen[what] = begun, many + 1
+        return many < MOST
 
 
 class _Lines(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         when = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(record.created)) + f".{int(record.msecs):03d}Z"
         told = {"time": when, "level": record.levelname.lower(), "from": record.name}
-        text = {"event": printable(record.getMessage(), _LONGEST), **getattr(record, "facts", {})}
+        text = {"event": printable(_without_queries(record.getMessage()), _LONGEST), **getattr(record, "facts", {})}
         if record.exc_info:
-            text["trace"] = self.formatException(record.exc_info)
+            text["trace"] = _without_queries(self.formatException(record.exc_info))
+        if left_out := getattr(record, "left_out", 0):
+            text["left_out_before"] = left_out
         return json.dumps({**told, **text}, ensure_ascii=False, default=str)
+
+
+def _without_queries(text: str) -> str:
+    """A text without what follows the ? of an address: it may hold the secret of an invitation."""
+    return _QUERY.sub("?…", text)
+
+
+def _writes(stream: TextIO) -> logging.Handler:
+    handler = logging.StreamHandler(stream)
+    handler.setFormatter(_Lines())
+    handler.addFilter(_Seldom())
+    return handler
 
 
 def begin() -> None:
     """Write what Streamlit, the web server and this program tell as JSON lines."""
-    handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(_Lines())
     root = logging.getLogger()
-    root.handlers[:] = [handler]
+    root.handlers[:] = [_writes(sys.stderr)]
     root.setLevel(logging.INFO)
     import uvicorn.config
     from streamlit import logger

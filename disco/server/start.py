@@ -44,12 +44,13 @@ def serve(script: Path, address: str, port: int, said: Callable[[], None], *chan
     PagesManager.uses_pages_directory = False
     refuse_other_origins()
     bound_uploads()
-    _bound_the_stop()
-    _change_the_app(_tells_the_root(script), *changes)
+    _bound_connections()
+    _change_the_app(_tells_the_root(script), *changes, _tells_its_headers)
     config._main_script_path = str(script)  # reads the .streamlit/config.toml beside it, whatever the current folder
     wanted = {
         "server.address": address,
         "server.port": port,
+        "client.allowedOrigins": [],  # of pages around the app that may control it: there are none
         "server.fileWatcherType": "none",  # a reloaded module would lose the loaded networks
         "browser.gatherUsageStats": False,
         "logger.hideWelcomeMessage": True,
@@ -78,12 +79,24 @@ def refuse_other_origins() -> None:
     starlette_websocket.is_url_from_allowed_origins = server_util.is_allowed_origin  # type: ignore[assignment]
 
 
-def _bound_the_stop() -> None:
-    """Let the server stop although a browser no longer reads its answer, as on a sleeping laptop."""
+def _bound_connections() -> None:
+    """Bound how long a request may take to come, and its answer to be read when the server stops.
+
+    A sleeping laptop no longer reads its answer, and the server stops all the same.
+    """
     from streamlit.web.server.starlette import starlette_server
 
-    plain = starlette_server._get_uvicorn_config_kwargs
-    starlette_server._get_uvicorn_config_kwargs = lambda: {**plain(), "timeout_graceful_shutdown": _GRACE}
+    from disco.server.waiting import InTime
+
+    plain, more = starlette_server._get_uvicorn_config_kwargs, {"timeout_graceful_shutdown": _GRACE, "http": InTime}
+    starlette_server._get_uvicorn_config_kwargs = lambda: {**plain(), **more}
+
+
+def _tells_its_headers(app: "Starlette") -> None:
+    """Send the headers of `disco.server.headers` with every answer."""
+    from disco.server import headers
+
+    app.add_middleware(headers.Told, policy=headers.policy(headers.index_of_the_app()))
 
 
 def _change_the_app(*changes: Change) -> None:

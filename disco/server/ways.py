@@ -13,12 +13,14 @@ from starlette.responses import RedirectResponse, Response
 
 from disco.errors import InputError, printable
 from disco.files import read_json, unwritten, write_json
-from disco.server.door import ADMIN
+from disco.server.door import ADMIN, page
 from disco.users.roots import FOLDER, INVITE, User, common_root, enter, everyone, is_known, known_as
 
 _LONGEST = 200  # characters of an identity
 _YEAR = 365 * 24 * 3600
 COOKIE = "disco_space"
+_INVITED = "You are invited to this server. A cookie in this browser finds your space again."
+_OPEN = "Open my space"
 _KEPT, _MOST_BYTES = "invitations.json", 1 << 12
 
 
@@ -73,7 +75,7 @@ class ByHeader:
 
 @dataclass(frozen=True)
 class ByInvitation:
-    """Whoever opens the link gets a space of their own, which a cookie finds again.
+    """Whoever opens the link and clicks gets a space of their own, which a cookie finds again.
 
     Attributes:
         tokens: the secret in the link, by role: user, admin.
@@ -87,10 +89,10 @@ class ByInvitation:
     may_enter_unknown = False
 
     def who(self, asked: HTTPConnection) -> User | Response:
-        """The owner of the cookie, or the way in by the link.
+        """The owner of the cookie, or the way in by the link: a page with a button, which makes a space.
 
         Raises:
-            InputError: there is no cookie, or the link is not valid.
+            InputError: there is no cookie, the link is not valid, or there is no room.
         """
         user = self._of_cookie(asked.cookies.get(COOKIE, ""))
         token = asked.query_params.get(INVITE)
@@ -103,8 +105,12 @@ class ByInvitation:
         if role is None:
             raise InputError("This invitation is not valid any more: ask for a new link.")
         answer = RedirectResponse(_without_token(asked), 303, {"Cache-Control": "no-store"})
-        if user is None or (role == ADMIN and not user.is_admin):
-            self._let_in(answer, role)
+        if user is not None and (user.is_admin or role != ADMIN):
+            return answer
+        self._check_room(role)
+        if asked.scope["method"] != "POST":  # whatever only looks at a link, such as a preview of it, gets no space
+            return page(_INVITED, 200, _OPEN)
+        self._let_in(answer, role)
         return answer
 
     def _of_cookie(self, secret: str) -> User | None:
@@ -115,10 +121,13 @@ class ByInvitation:
                 return User(own, role == ADMIN)
         return None
 
+    def _check_room(self, role: str) -> None:
+        """Refuse another guest where there are too many; the admin always has room."""
+        if role != ADMIN and len(everyone()) >= self.most:
+            raise InputError(f"This server has {self.most} users, the most that it takes: ask its admin.")
+
     def _let_in(self, answer: Response, role: str) -> None:
         """Make a space, and give its secret to the browser."""
-        if len(everyone()) >= self.most:
-            raise InputError(f"This server has {self.most} users, the most that it takes: ask its admin.")
         secret = secrets.token_urlsafe(32)
         own = known_as(_way(role), secret)
         enter(_way(role), secret, f"Guest {own[:4]}" if role != ADMIN else f"Admin {own[:4]}")

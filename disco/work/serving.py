@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from disco.errors import InputError
 from disco.files import check_regular
-from disco.runs import Run
+from disco.runs import Run, digests
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -166,6 +166,7 @@ def _load(run: Run, networks: Path) -> tuple["Fitted", int]:
 
     try:
         check_regular(networks)
+        digests.checked(networks, digests.read(run.path))
         tensors = load_file(networks)
         _check_size(tensors, run)
         device = choose_device("auto")

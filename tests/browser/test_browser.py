@@ -2,7 +2,10 @@
 
 import os
 import signal
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 
 import pandas as pd
 import pytest
@@ -36,6 +39,20 @@ def test_a_deep_link_opened_first_after_a_start(page, tmp_path):
             expect(page.get_by_role("heading", name=title, exact=True)).to_be_visible()
             settled(page)
             assert page.get_by_role("dialog").count() == 0 and "Page not found" not in page.inner_text("body")
+
+
+def test_another_page_of_this_machine_shows_nothing_of_the_app_in_a_frame(context, address, tmp_path):
+    """Else a click on it would go through to the app."""
+    (tmp_path / "index.html").write_text(f'<iframe src="{address}/data" onload="document.title = 1"></iframe>')
+    served_there = partial(SimpleHTTPRequestHandler, directory=tmp_path)
+    with ThreadingHTTPServer(("127.0.0.1", 0), served_there) as other:
+        Thread(target=other.serve_forever, daemon=True).start()
+        page = context.new_page()
+        page.goto(f"http://127.0.0.1:{other.server_port}/")
+        expect(page).to_have_title("1")
+        (frame,) = page.main_frame.child_frames
+        assert frame.url.startswith("chrome-error:") and frame.locator("#root").count() == 0
+        other.shutdown()
 
 
 @pytest.mark.parametrize(("name", "width"), [("data", 800), ("portal", 500)])

@@ -44,6 +44,7 @@ def come(chromium: Browser, log: Callable[[], str]):
         contexts.append(context)
         page = context.new_page()
         page.goto(re.search(rf"For (?:the )?{who}: +(\S+)", log())[1])
+        page.get_by_role("button", name="Open my space").click()
         expect(page.get_by_role("heading", name="What drives what?")).to_be_visible()
         (secret,) = [one["value"] for one in context.cookies() if one["name"] == "disco_space"]
         role = "admin" if who == "admin" else "user"

@@ -1,10 +1,12 @@
 """Which pages in a browser may use the app, whom it asks for that, and where a browser finds the root of the app."""
 
 import gzip
+import json
 import socket
 import threading
 import urllib.request
 from collections.abc import Iterator
+from contextlib import ExitStack, suppress
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -12,6 +14,8 @@ from urllib.parse import urlsplit
 import pytest
 from browser_world import served
 from streamlit import file_util
+
+from disco.server.waiting import MOST
 
 
 class _Proxy(BaseHTTPRequestHandler):
@@ -94,3 +98,26 @@ def test_a_link_to_a_page_says_where_the_root_is_so_that_the_browser_need_not_gu
             said = gzip.decompress(answer.read()).decode()
     assert 'BACKEND_BASE_URL: new URL(".", location.href).href' in said and 'id="root"' in said
     assert answer.headers["Cache-Control"] == "no-cache" and answer.headers["Content-Type"].startswith("text/html")
+
+
+@pytest.mark.parametrize("path", ["", "graph", "_stcore/health", "nowhere"])
+def test_no_page_of_another_origin_may_frame_the_app(port, path):
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}/{path}", timeout=30) as answer:
+        headers = answer.headers
+    assert "frame-ancestors 'none'" in headers["Content-Security-Policy"] and headers["X-Frame-Options"] == "DENY"
+
+
+def test_a_half_sent_request_makes_room_for_others(port):
+    with ExitStack() as connections:
+        first, *_ = (
+            connections.enter_context(socket.create_connection(("127.0.0.1", port), timeout=60))
+            for _ in range(MOST + 1)
+        )
+        with suppress(ConnectionResetError):
+            assert first.recv(1) == b""
+
+
+def test_no_page_around_the_app_may_control_it(port):
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}/_stcore/host-config", timeout=30) as answer:
+        said = json.load(answer)
+    assert said["allowedOrigins"] == [] and said["enableCustomParentMessages"] is False

@@ -6,6 +6,7 @@ import shutil
 import networkx as nx
 import pytest
 from job_world import SHORT
+from made_up import of_an_older_version
 
 from disco.__main__ import main
 from disco.errors import InputError
@@ -88,7 +89,7 @@ def test_knowledge_of_a_run_is_checked_when_it_is_read(world, capsys):
     folder, names, _ = world
     refine = ["refine", "--counts", str(folder / "counts.csv"), "--out", str(folder / "run"), *REFINE]
     assert main([*refine, "--knowledge", str(folder / "k.json")]) == 0
-    path = folder / "run" / "refined_edges.csv"
+    path = of_an_older_version(open_run(folder / "run")).path / "refined_edges.csv"
     path.write_text(path.read_text().replace('"required"', '"wanted"'))
     with pytest.raises(InputError, match="'wanted' is not one of free, forbidden, required, fixed"):
         read_refined(open_run(folder / "run"))

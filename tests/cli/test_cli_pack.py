@@ -3,7 +3,7 @@
 import os
 
 import pytest
-from made_up import finished_run
+from made_up import finished_run, of_an_older_version
 
 from disco.__main__ import main
 from disco.files import HOMES
@@ -12,7 +12,7 @@ from disco.runs.packing import pack
 
 
 def test_a_run_goes_there_and_back(tmp_path, monkeypatch, capsys):
-    run = finished_run(5)
+    run = of_an_older_version(finished_run(5))
     monkeypatch.chdir(tmp_path)
     (run.path / "networks.safetensors").write_bytes(b"\2\0\0\0\0\0\0\0{}")
     assert main(["pack", run.id]) == 0 and capsys.readouterr().out == f"{run.id}.zip\n"

@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 import streamlit as st
 from app_world import TINY, booted, button, csv, frame_with, numbers, poisson, texts, upload, written_when_asked
-from made_up import HOSTILE, finished_run, refine_by_hand
+from made_up import HOSTILE, finished_run, of_an_older_version, refine_by_hand
 from test_pages_ordering import opened
 
 from disco.found import Found
@@ -330,7 +330,7 @@ def test_strange_names_are_shown_as_written(drawn):
 
 
 def test_what_a_method_cannot_use_of_a_run_is_said():
-    run = bare()
+    run = of_an_older_version(bare())
     (run.path / "knowledge.json").write_text('{"forbidden": [["x1", "x2"]]}')
     said = texts(opened(run, PAGE))
     assert "A test\\. It does not use this run's knowledge." in said and "this run's roles" not in said

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from app_world import box, frame_with, numbers, texts
-from made_up import finished_run, refine_by_hand
+from made_up import finished_run, of_an_older_version, refine_by_hand
 from test_pages_ordering import opened
 from test_pages_refine import EDGES, ORDER, PAGE
 
@@ -111,7 +111,7 @@ def test_a_node_that_could_not_be_measured_comes_first():
 
 def test_an_older_refinement_says_what_it_lacks():
     run = refined()
-    (run.path / "refined_nodes.csv").unlink()
+    (of_an_older_version(run).path / "refined_nodes.csv").unlink()
     app = opened(run, PAGE)
     assert any("older version" in info.value for info in app.info)
     box(app, "refine_edge").set_value(EDGES[0]).run()

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pandas as pd
 import pytest
 from app_world import booted, box, texts
-from made_up import finished_run
+from made_up import finished_run, of_an_older_version
 from streamlit.testing.v1 import AppTest
 
 from disco import runs
@@ -68,7 +68,7 @@ def test_what_knowledge_costs_the_order():
     """Where another node than the first was taken out, its rank and the first stand in a table."""
     free, bound = finished_run(5, truth=None), finished_run(5, truth=None)
     for run in (free, bound):
-        (run.path / "knowledge.json").write_text('{"tiers": [["x1"], ["x5"]]}')
+        (of_an_older_version(run).path / "knowledge.json").write_text('{"tiers": [["x1"], ["x5"]]}')
     ccs = pd.read_csv(bound.path / "ccs.csv")
     ccs.loc[(ccs["step"] == 1) & ccs["chosen"].astype(bool), "score"] = ccs["score"].max() + 1
     ccs.to_csv(bound.path / "ccs.csv", index=False)
@@ -203,5 +203,5 @@ def test_the_pages_of_a_fit_say_which_rows_of_an_experiment_it_used(page):
 def test_steps_at_which_an_experiment_overruled_the_scores():
     run = finished_run(3, truth=None)
     ocs = run.ocs().assign(rule="free", source="experiment")
-    write_frame(run.path / "ocs.csv", ocs)
+    write_frame(of_an_older_version(run).path / "ocs.csv", ocs)
     assert "The run's experiments changed none of the 2 steps." in texts(opened(run))

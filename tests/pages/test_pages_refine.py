@@ -19,7 +19,7 @@ from app_world import (
     upload,
     written_when_asked,
 )
-from made_up import finished_run, refine_by_hand
+from made_up import finished_run, of_an_older_version, refine_by_hand
 from test_pages_ordering import opened
 
 from disco.refine import Choice
@@ -274,7 +274,7 @@ def test_the_curves_of_the_searches_are_drawn_on_request():
 def test_a_run_that_was_never_fitted_shows_its_refinement_alone():
     run = create_run(finished_run(6).table(), Settings(), name="bare")
     refine_by_hand(run, ORDER, EDGES)
-    (run.path / "refined_moves.csv").unlink()
+    (of_an_older_version(run).path / "refined_moves.csv").unlink()
     app = opened(run, PAGE)
     assert numbers(app) == {"Undecided": "1"}
     assert edges_shown(app) == set(EDGES) and "The order before and after" not in _boxes(app)

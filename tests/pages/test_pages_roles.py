@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from app_world import HOSTILE, TINY, booted, button, csv, draft_of, drafted, poisson, press, texts, unfold, upload
-from made_up import finished_run
+from made_up import finished_run, of_an_older_version
 from streamlit.testing.v1 import AppTest
 
 from disco import runs
@@ -226,7 +226,7 @@ def test_a_run_shows_its_roles_and_a_second_fit_has_them_too():
 
 @pytest.mark.parametrize("page", ["ordering", "parents", "graph"])
 def test_no_result_is_shown_without_its_adjustment(page):
-    run = finished_run(4, truth=None)
+    run = of_an_older_version(finished_run(4, truth=None))
     rows = len(run.table())
     table = pd.DataFrame({"<b>site": ["x", "y"] * (rows // 2), "hours": np.linspace(1, 2, rows)})
     beside.write(run.path, table, Roles({"<b>site": "covariate", "hours": "exposure"}))

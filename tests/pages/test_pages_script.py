@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 from app_world import HOSTILE, booted, csv, draft_of, poisson, press, texts, upload, workbook
 from cells_by_genes import counts, h5ad
-from made_up import finished_run
+from made_up import finished_run, of_an_older_version
 from streamlit.testing.v1 import AppTest
 
 from disco.cli.arguments import parse
@@ -255,7 +255,7 @@ def test_a_damaged_origin_counts_as_unknown(change):
     run = create_run(poisson(rows=60), Settings(), name="t", origin=Origin(FromFile("t.csv")))
     told = json.loads((run.path / "origin.json").read_text())
     assert origin.of(run) == Origin(FromFile("t.csv"))
-    (run.path / "origin.json").write_text(json.dumps({**told, **change}))
+    (of_an_older_version(run).path / "origin.json").write_text(json.dumps({**told, **change}))
     assert origin.of(run) is None and Facts.of(run).needs_table
 
 

@@ -175,7 +175,7 @@ def test_graph_shows_the_selector_that_the_run_was_fitted_with():
     folder = run.path / "variants" / "constant-clipped"
     folder.mkdir(parents=True)
     scores = candidates(other)
-    results._frames(folder, other, *ordering(other), scores, select(scores, 2.0, 1.0))
+    results._frames(folder, other, *ordering(other), scores, select(scores, 2.0, 1.0), run.path)
     app = opened(run, page)
     app.segmented_control(key=f"variant_{run.id}").set_value("constant-clipped").run()
     assert not app.exception and app.slider and "CAM has not been computed along this order" in texts(app)

@@ -5,7 +5,7 @@ import shlex
 import pandas as pd
 import pytest
 from app_world import texts
-from made_up import finished_run, refine_by_hand
+from made_up import finished_run, of_an_older_version, refine_by_hand
 from streamlit.testing.v1 import AppTest
 from test_pages_ordering import opened
 
@@ -24,7 +24,7 @@ def empty_run(nodes: int = 8, rule: str = "iqr", **changes: object) -> Run:
     """A finished run whose graph has no edge."""
     run = finished_run(nodes, settings=Settings.of("paper", tau_z=NEVER, parent_rule=rule, **changes), truth=None)
     if rule == "jackknife":  # it finds its own threshold
-        write_frame(run.path / "ocs.csv", run.ocs().assign(z=0.0))
+        write_frame(of_an_older_version(run).path / "ocs.csv", run.ocs().assign(z=0.0))
     assert run.edges().empty
     return run
 
@@ -102,7 +102,7 @@ def test_a_rule_is_for_the_ocs_of_a_run(capsys):
         (["--parents", "cam"], "--rule, --tau-z and --pi-min apply to the selector ocs, not cam"),
     ):
         assert main(["graph", run.id, "--rule", "jackknife", *more]) == 2 and words in capsys.readouterr().err
-    write_frame(run.path / "ocs.csv", run.ocs().drop(columns="curvature"))
+    write_frame(of_an_older_version(run).path / "ocs.csv", run.ocs().drop(columns="curvature"))
     assert main(["graph", run.id, "--rule", "jackknife"]) == 2
     assert "from an older version, without the curvature" in capsys.readouterr().err
 

@@ -6,6 +6,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from made_up import of_an_older_version
 
 from disco import DISCO, FitStopped, InputError, Settings
 from disco.fit.fitting import fingerprint
@@ -238,7 +239,7 @@ def test_what_is_stale_or_broken_is_not_computed_yet(small_table):
     assert read_candidates(run, "cam") is not None
     order = pd.read_csv(run.path / "order.csv")
     order["node"] = order["node"].to_numpy()[::-1]
-    order.to_csv(run.path / "order.csv", index=False)
+    order.to_csv(of_an_older_version(run).path / "order.csv", index=False)
     assert read_candidates(run, "cam") is None
     assert not compute_candidates(run, "cam")[["parent", "child"]].equals(found[["parent", "child"]])
 

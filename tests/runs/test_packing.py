@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from made_up import of_an_older_version
 from safetensors.numpy import save
 
 from disco import runs
@@ -425,7 +426,7 @@ def test_compared_methods_come_back_without_their_logs():
 
 
 def test_a_strange_comparison_is_refused():
-    run = compared_run()
+    run = of_an_older_version(compared_run())
     files = files_of(pack(run))
     run.delete()
     order = files["compare/sort-mean/order.csv"]

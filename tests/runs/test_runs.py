@@ -71,7 +71,7 @@ def test_a_run_holds_what_the_estimator_found(small_table, small_truth, tiny):
 def test_its_files_are_those_promised_and_readable(small_table, small_truth, tiny):
     run = finished(small_table, tiny, truth=small_truth)
     wanted = "settings.json status.json training.json events.jsonl table.parquet networks.safetensors lock".split()
-    wanted += "artefacts.json truth.csv order.csv ccs.csv criteria.csv ocs.csv edges.csv".split()
+    wanted += "digests.json artefacts.json truth.csv order.csv ccs.csv criteria.csv ocs.csv edges.csv".split()
     assert {path.name for path in run.path.iterdir()} == set(wanted)
     columns = {
         "order": ["position", "node"],

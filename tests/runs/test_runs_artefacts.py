@@ -7,6 +7,7 @@ import zipfile
 import numpy as np
 import pandas as pd
 import pytest
+from made_up import of_an_older_version
 
 from disco.__main__ import main
 from disco.errors import InputError
@@ -110,7 +111,7 @@ def test_the_file_of_a_run_that_is_shown_to_read_stays(deep, raw, monkeypatch):
 
 def test_a_file_of_an_older_version_agrees_after_a_dismissal(deep, raw):
     """It has no column `class_decides` and says that directions are decided; they are read as undecided."""
-    run = refined_run(deep, raw)
+    run = of_an_older_version(refined_run(deep, raw))
     path = run.path / "refined_edges.csv"
     pd.read_csv(path, keep_default_na=False).drop(columns="class_decides").to_csv(path, index=False)
     assert not read_refined(run).edges["decided"].any()
@@ -233,7 +234,5 @@ def test_only_what_was_found_can_be_dismissed(deep, small_table):
 
 
 def test_the_kinds_of_a_million_rows_are_read_again(small_table):
-    run, kinds = create_run(small_table, Settings(), name="long"), AddKinds("AB" * 600_000)
-    told = origin.Origin(origin.FromFile("counts.csv"), (kinds,))
-    origin.write(run.path, told)
-    assert origin.of(run) == told
+    told = origin.Origin(origin.FromFile("counts.csv"), (AddKinds("AB" * 600_000),))
+    assert origin.of(create_run(small_table, Settings(), name="long", origin=told)) == told

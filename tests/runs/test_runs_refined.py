@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from made_up import finished_run, refine_by_hand
+from made_up import finished_run, of_an_older_version, refine_by_hand
 
 from disco.errors import InputError
 from disco.files import read_frame
@@ -51,7 +51,7 @@ def test_notes_come_back_with_their_kinds():
 
 
 def test_a_poor_fit_of_an_older_refinement_is_its_misfit_alone():
-    run = made(misfit={"x2": 44.0, "x3": float("nan"), "x1": 2.9})
+    run = of_an_older_version(made(misfit={"x2": 44.0, "x3": float("nan"), "x1": 2.9}))
     path = run.path / "refined_nodes.csv"
     nodes = pd.read_csv(path)
     assert read_refined(run).nodes["is_poor"].tolist() == nodes["is_poor"].tolist() == [False, True, True, False]
@@ -66,7 +66,7 @@ NEWER = ("robust_nats", "linear_nats", "spread_nats", "source", "class_decides")
 
 def older(run, directions):
     """A refinement as an older version wrote it: an edge that could not be reversed alone counted as decided."""
-    (run.path / "refined_nodes.csv").unlink()
+    (of_an_older_version(run).path / "refined_nodes.csv").unlink()
     path = run.path / "refined_edges.csv"
     edges = read_frame(path, ("parent", "child")).drop(columns=[*NEWER])
     is_turned = [value is not None for value in directions]
@@ -92,7 +92,7 @@ def test_in_an_older_refinement_nothing_is_decided_without_direction_evidence():
     ],
 )
 def test_a_damaged_list_of_nodes_is_one_sentence(change, words):
-    run = made()
+    run = of_an_older_version(made())
     path = run.path / "refined_nodes.csv"
     change(pd.read_csv(path)).to_csv(path, index=False)
     with pytest.raises(InputError, match=words) as error:

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as parquet
 import pytest
 from app_world import TINY, poisson, written_run
+from made_up import of_an_older_version
 
 from disco.errors import InputError
 from disco.knowledge import Knowledge
@@ -131,7 +132,7 @@ DAMAGED = {
 @pytest.mark.parametrize("case", DAMAGED)
 def test_damaged_files_are_named_with_a_remedy(case):
     name, content, words = DAMAGED[case]
-    run = made()
+    run = of_an_older_version(made())
     if isinstance(content, pd.DataFrame):
         content.to_parquet(run.path / name, index=False)
     else:
@@ -150,7 +151,7 @@ def test_a_missing_file_is_named():
 
 
 def test_a_small_file_that_repeats_a_long_text_is_not_unpacked():
-    run = made()
+    run = of_an_older_version(made())
     text = pa.DictionaryArray.from_arrays(pa.array([0] * 60), pa.array(["y" * 50_000_000]))
     whole = {name: pa.array(values) for name, values in columns().drop(columns="site").items()}
     parquet.write_table(pa.table({**whole, "site": text}), run.path / "beside.parquet", compression="zstd")

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from app_world import booted, texts
-from made_up import finished_run, refine_by_hand
+from made_up import finished_run, of_an_older_version, refine_by_hand
 
 from disco.__main__ import main
 from disco.errors import InputError
@@ -58,6 +58,7 @@ def whole(tmp_path_factory) -> Path:
         truth = pd.DataFrame({"parent": ["a"], "child": ["b"]})
         run = create_run(table, TINY, name="whole", truth=truth, device="cpu")
         execute(run)
+        of_an_older_version(run)
         first, second, _ = run.order()
         edge = {"parent": [first], "child": [second], "ocs": 0.1, "frequency": 1.0, "z": 3.0}
         write_frame(run.path / "edges.csv", pd.DataFrame(edge))  # so that there is an edge to damage
@@ -70,7 +71,7 @@ def whole(tmp_path_factory) -> Path:
         run.update(REFINE, state="cancelled", choice={"starts": 1})
         write_json(run.path / "refining.json", {"key": "another", "first": None, "starts": [], "drawn": {}})
         (run.path / "refining.jsonl").write_text('["by mean", 1, -3.0]\n')
-    return run.path
+    return of_an_older_version(run).path  # with digests, whatever was exchanged is refused already
 
 
 @pytest.fixture
@@ -355,10 +356,12 @@ def test_no_edges_are_believed_only_if_no_candidate_was_selected(selector, varia
     assert len(candidates)
     if selector == "cam":
         compute_candidates(run, "cam")
+        of_an_older_version(run)
         found = pd.read_csv(run.path / "parents_cam.csv").assign(p_value=0.0, selected=True)
         write_frame(run.path / "parents_cam.csv", found)
     if variant:
         shutil.copytree(run.path, run.path / "variants" / variant)
+    run = of_an_older_version(run)
     edges = run.result_path(variant) / "edges.csv"
     without_rows(edges)
     assert read_edges(run, variant) == "edges.csv is damaged: it has no edges, but"
@@ -384,6 +387,7 @@ def test_a_refinement_has_as_many_edges_as_it_says():
     assert edge_counts(run)[1] == len(read_refined(run).edges) == 3
     path = run.path / "refined_edges.csv"
     for rows in (1, 3):
+        of_an_older_version(run)
         path.write_text("".join(path.read_text().splitlines(keepends=True)[:rows]))
         with pytest.raises(InputError, match=r"refined_edges\.csv is damaged: it has . edges, but refined.json says 3"):
             read_refined(run)

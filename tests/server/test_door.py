@@ -106,18 +106,23 @@ def invited(behind) -> Door:
     return door(ByInvitation({"user": "u" * 24, "admin": "a" * 24}, most=3), behind)
 
 
+def click(door: Door, path: str, **given: str) -> Answer:
+    """Whoever has opened a link clicks on the button there."""
+    return ask(door, path, method="POST", **given)
+
+
 def cookie(answer: Answer) -> str:
     return answer.headers["set-cookie"].split(";")[0]
 
 
 def test_the_link_gives_a_space_that_the_cookie_finds_again(invited, behind):
-    first = ask(invited, "/graph", query=f"invite={'u' * 24}&run=x")
+    first = click(invited, "/graph", query=f"invite={'u' * 24}&run=x")
     assert (first.status, first.headers["location"]) == (303, "./graph?run=x")
     assert {"HttpOnly", "SameSite=lax", "Path=/"} <= set(first.headers["set-cookie"].split("; "))
     assert ask(invited, "/graph", cookie=cookie(first)).body == "in"
     again = ask(invited, "/", query=f"invite={'u' * 24}", cookie=cookie(first))
     assert again.status == 303 and "set-cookie" not in again.headers  # no second space
-    other = ask(invited, "/", query=f"invite={'u' * 24}")
+    other = click(invited, "/", query=f"invite={'u' * 24}")
     ask(invited, "/", cookie=cookie(other))
     assert behind.seen[0][USER_HEADER] != behind.seen[1][USER_HEADER] and ROLE_HEADER not in behind.seen[0]
     secret = cookie(first).partition("=")[2]
@@ -126,8 +131,9 @@ def test_the_link_gives_a_space_that_the_cookie_finds_again(invited, behind):
 
 
 def test_the_admins_link_makes_an_admin_and_the_other_none(invited, behind):
-    user = ask(invited, "/", query=f"invite={'u' * 24}")
-    admin = ask(invited, "/", query=f"invite={'a' * 24}", cookie=cookie(user))
+    user = click(invited, "/", query=f"invite={'u' * 24}")
+    assert ask(invited, "/", query=f"invite={'a' * 24}", cookie=cookie(user)).status == 200
+    admin = click(invited, "/", query=f"invite={'a' * 24}", cookie=cookie(user))
     for answer, role in ((user, None), (admin, "admin")):
         ask(invited, "/", cookie=cookie(answer))
         assert behind.seen[-1].get(ROLE_HEADER) == role
@@ -135,7 +141,7 @@ def test_the_admins_link_makes_an_admin_and_the_other_none(invited, behind):
 
 @pytest.mark.parametrize("path", ["//evil.org/", "/javascript:alert(1)", "/a/b/../..//evil.org", "/\\evil.org"])
 def test_the_link_leads_to_no_other_host(invited, path):
-    location = ask(invited, path, query=f"invite={'u' * 24}").headers["location"]
+    location = click(invited, path, query=f"invite={'u' * 24}").headers["location"]
     assert location.startswith("./") and not location.startswith(".//")
 
 
@@ -145,14 +151,30 @@ def test_without_an_invitation_nobody_comes_in(invited, behind):
         for kind in ("http", "websocket"):
             assert ask(invited, "/", kind=kind, cookie=one).status in (403, 1008)
     for token in ("", "x", "u" * 23, "u" * 25, "admin", "%C3%A9", "%ff", "%00", "%ed%a0%80"):
-        assert ask(invited, "/", query=f"invite={token}").status == 403
+        for method in ("GET", "POST"):
+            assert ask(invited, "/", query=f"invite={token}", method=method).status == 403
     assert ask(invited, "/_stcore/stream", kind="websocket", query=f"invite={'u' * 24}").status == 1008
     assert behind.seen == [] and roots.everyone() == []
 
 
-def test_a_server_takes_only_so_many_guests(invited):
-    answers = [ask(invited, "/", query=f"invite={'u' * 24}").status for _ in range(4)]
-    assert answers == [303, 303, 303, 403]
+def test_a_server_takes_only_so_many_guests_and_always_the_admin(invited, behind):
+    assert [click(invited, "/", query=f"invite={'u' * 24}").status for _ in range(4)] == [303, 303, 303, 403]
+    assert "the most that it takes" in ask(invited, "/", query=f"invite={'u' * 24}").body
+    admin = click(invited, "/", query=f"invite={'a' * 24}")
+    assert admin.status == 303 and ask(invited, "/", cookie=cookie(admin)).body == "in"
+    assert behind.seen[-1][ROLE_HEADER] == "admin"
+
+
+@pytest.mark.parametrize("method", ["GET", "HEAD", "OPTIONS", "PROPFIND"])
+def test_a_look_at_a_link_makes_no_space(invited, behind, method):
+    """A preview of the link in a chat, or a browser without cookies, may look at it any number of times."""
+    for token in "ua":
+        for _ in range(40):
+            found = ask(invited, "/graph", query=f"invite={token * 24}&run=x", method=method)
+            assert found.status == 200 and "set-cookie" not in found.headers
+            assert '<form method="post"><button>Open my space</button></form>' in found.body
+            assert found.headers["cache-control"] == "no-store"
+    assert behind.seen == [] and roots.everyone() == []
 
 
 def test_links_stay_the_same_until_new_ones_are_wanted():

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 import pytest
+from made_up import of_an_older_version
 
 from disco.errors import InputError
 from disco.estimator import DISCO
@@ -113,6 +114,7 @@ def test_one_too_large_for_the_bound_is_served_and_not_kept(small_table, loads, 
 def test_a_run_deleted_or_fitted_anew_is_not_served_from_memory(small_table, loads):
     run, other = finished(small_table, "first"), finished(small_table, "second", seed=1)
     before = serving.fitted(run)
+    of_an_older_version(run)
     shutil.copy(other.path / "networks.safetensors", run.path / "networks.safetensors")
     assert serving.fitted(run) is not before
     run.delete()
@@ -124,8 +126,10 @@ def test_a_run_deleted_or_fitted_anew_is_not_served_from_memory(small_table, loa
 def test_unreadable_networks_get_a_sentence(small_table):
     run = finished(small_table, "torn")
     (run.path / "networks.safetensors").write_bytes(b"\x80\x04not safetensors")
-    with pytest.raises(InputError, match="cannot be read"):
+    with pytest.raises(InputError, match="networks.safetensors is damaged: it was changed, or belongs to another run"):
         serving.fitted(run)
+    with pytest.raises(InputError, match="cannot be read"):
+        serving.fitted(of_an_older_version(run))
 
 
 def test_the_device_tells_its_memory(monkeypatch):
