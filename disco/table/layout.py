@@ -37,6 +37,7 @@ from disco.table.kinds import (
 from disco.table.reshape import has_row_names
 from disco.table.rows import in_words, stretches
 from disco.table.suggestion import Suggestion, without
+from disco.table.values import are_whole
 from disco.words import how_many, listed, plural
 
 MOST_VARIED = 1000  # rows that become columns if there are too many
@@ -112,7 +113,8 @@ def suggestion(table: pd.DataFrame, but: Collection[str] = (), spared: Collectio
     if names_of(table)[:1] and names_of(table)[0] in spared:
         but = {*but, NAMES}
     beside = {*spared} & {*names_of(table)}
-    looks: dict[str, _Look] = {**_LOOKS, **{kind: partial(look, but=beside) for kind, look in _AMOUNTS.items()}}
+    of_amounts = {} if are_whole(table) else {kind: partial(look, but=beside) for kind, look in _AMOUNTS.items()}
+    looks: dict[str, _Look] = {**_LOOKS, **of_amounts}
     for kind, look in looks.items():
         if kind not in but and (found := look(table)) is not None and (part := found.sparing(spared)) is not None:
             return part

@@ -25,6 +25,14 @@ class Numbers:
     values: np.ndarray
 
 
+def are_whole(table: pd.DataFrame) -> bool:
+    """Whether all columns hold whole numbers or text by their types, so that nothing is to look for."""
+    return all(
+        pd.api.types.is_string_dtype(kind) or (isinstance(kind, np.dtype) and kind.kind in "iub")
+        for kind in table.dtypes
+    )
+
+
 def numbers(table: pd.DataFrame, but: Collection[str] = ()) -> Numbers:
     """The columns whose filled cells are all numbers and whose names are not those of a measure, an exposure or a time.
 

@@ -193,6 +193,7 @@ INSIDE = {
     "disco.table.layout": {"suggestion", "tidied"},
     "disco.table.samples": {"columns_of", "joined"},
     "disco.table.values": {
+        "are_whole",
         *("blank_as_zero", "counts_behind", "fractional", "numbers", "rounded", "shares", "with_counts_behind"),
     },
     "disco.table.ranks": {"check_split"},

@@ -13,6 +13,7 @@ import numpy as np
 _PROOF = 1e-6  # the most by which a value may differ from its multiple, relative to it
 _MOST_UNITS = 1000  # of a row's smallest value; of more, most numbers are nearly multiples of something
 _FEW_UNITS = 8  # tried first
+_HEAD = 200  # rows that are tried first
 _SAMPLE = 6  # values that most scales are tried on
 _MOST_CHANCE = 1e-3  # scales that would fit a row by chance
 _PRIMES = (2, 3, 5, 7, 11, 13)  # that all counts of a row may have as a factor, which its values do not show
@@ -60,10 +61,13 @@ def restored(values: np.ndarray, pointers: np.ndarray) -> Restored | str:
         return "have missing or infinite cells: fill them in, or leave them out"
     if values.min() < 0:
         return "are partly below 0, as after centring, scaling or batch correction"
+    head = pointers[: _HEAD + 1]
     for words, inverse in INVERSE.items():
         with np.errstate(over="ignore"):
             plain = inverse(values)
-        if np.isfinite(plain).all() and (found := _multiples(plain, pointers)) is not None:
+        if not np.isfinite(plain).all() or _multiples(plain[: head[-1]], head) is None:
+            continue
+        if (found := _multiples(plain, pointers)) is not None:
             counts, residual, open_rows = found
             if len(open_rows) > _MOST_OPEN * (len(pointers) - 1):
                 return f"are too few in {len(open_rows):,} rows to know the counts behind them"

@@ -195,7 +195,7 @@ def suggestions(draft: Draft) -> list[Suggestion]:
     return [] if LAYOUT in draft.denied else _suggestions(draft)
 
 
-@fact(lambda draft: (draft.key, *sorted(draft.roles.columns)))
+@fact(lambda draft: (draft.key, *sorted(draft.roles.columns)), "Looking at the table …")
 def _suggestions(draft: Draft) -> list[Suggestion]:
     found: list[Suggestion] = []
     with suppress(InputError):  # one that cannot be made is not offered
