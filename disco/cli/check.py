@@ -81,7 +81,13 @@ def _of_roles(table: pd.DataFrame, roles: Roles | None, is_counts: bool) -> list
     if roles is None:
         names = names_of(table)
         return [
-            Problem(names[index], None, f'Column "{names[index]}" {guess.why}.', f"Is it {guess}? See --roles.", False)
+            Problem(
+                names[index],
+                None,
+                f'Column "{names[index]}" {guess.why}.',
+                f"Is it {guess}? --tidy accepts such guesses, and --roles declares another.",
+                False,
+            )
             for index, guess in guesses(table).items()
             if guess.role != "ignore"
         ]

@@ -57,6 +57,8 @@ def changed(
     if certain is not None:
         words = f"With --tidy {_NONE}, the table is read as it is."
         raise InputError(f"{certain.message} With --tidy: {certain.advice} {words}")
+    for one, _ in tidied(table, {*KINDS} - {*CERTAIN}, spared) if arguments.tidy is None else ():
+        say(sentence(f"Note: {one.message} With --tidy: {one.advice}"), to=sys.stderr)
     if arguments.samples is not None:
         table, roles = _with_samples(table, arguments, roles, change)
     if kinds and not any(isinstance(edit, Transpose) for edit in edits):  # names of genes say nothing of a role

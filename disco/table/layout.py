@@ -49,6 +49,7 @@ _BY_ROWS = 0.6  # least share of the variance of log counts that lies between ro
 _LEAST_LINES = 1.2  # per event, of sightings
 _DISTINCT = 0.9  # least share of different names, if lines repeat
 _WITHIN = 0.8  # least share of the filled and blank cells that the points possible are not exceeded by
+_LEAST_TEXT = 0.5  # share of cells that are texts, of a column that describes genes
 _LEAST_TEXTS = 0.1  # of a column that tells lines apart, as a share of them
 
 _SUMMARY = re.compile(  # of HTSeq, before and after version 0.6, of DEXSeq, and of STAR
@@ -261,11 +262,11 @@ def _are_genes(table: pd.DataFrame) -> bool:
 
 
 def _described(table: pd.DataFrame) -> list[object]:
-    """The labels of columns that describe genes, besides the first column of names."""
+    """The labels of columns that describe genes, by name or as texts, besides the first column of names."""
     return [
         label
-        for label, name in list(zip(table.columns, names_of(table), strict=True))[1:]
-        if _word(name) in _ANNOTATION
+        for at, (label, name) in enumerate(zip(table.columns, names_of(table), strict=True))
+        if at and (_word(name) in _ANNOTATION or numbers_of(table.iloc[:_MOST_LOOKED_AT, at])[1].mean() > _LEAST_TEXT)
     ]
 
 

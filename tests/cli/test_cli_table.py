@@ -62,7 +62,7 @@ def test_columns_of_obs_come_along_for_their_roles(tmp_path, capsys):
     np.testing.assert_array_equal(run.adjustment.covariates[0].values, place % 3)
     capsys.readouterr()
     assert main(["check", str(tmp_path / "t.h5ad"), "--genes", "g1,g2,g3", "--obs", "batch"]) == 2
-    assert "Is it covariate, categorical? See --roles." in "".join(capsys.readouterr())
+    assert "Is it covariate, categorical? --tidy accepts such guesses" in "".join(capsys.readouterr())
 
 
 @pytest.mark.parametrize(

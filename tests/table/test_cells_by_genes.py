@@ -121,7 +121,7 @@ def test_normalised_values_are_restored_without_a_layer_of_counts():
         assert table["batch"].tolist() == read(h5ad(COUNTS), obs=["batch"], **ALL)["batch"].iloc[others].tolist()
         note, *_ = table.attrs[NOTES]
         assert "log(1 + x) of counts per 10,000 in each row" in note and "1 cell with too few values" in note
-    with pytest.raises(InputError, match="were rounded, smoothed or corrected since"):
+    with pytest.raises(InputError, match="were rounded, smoothed, corrected or divided"):
         read(h5ad(np.round(logs, 3)), **ALL)
 
 
