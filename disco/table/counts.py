@@ -29,7 +29,7 @@ from disco.table.cells import (
 from disco.table.formats.reading import SEPARATORS
 from disco.table.identifiers import identifier
 from disco.table.read import NOTES, READING, read_table
-from disco.table.rows import MOST_FAULTY, Stretches, row_numbers, whys
+from disco.table.rows import MOST_FAULTY, Stretches, is_code, kind_of_text, row_numbers, whys
 from disco.words import how_many, series
 
 __all__ = ["Problem", "as_counts", "describe", "problems", "read_table"]
@@ -37,6 +37,11 @@ __all__ = ["Problem", "as_counts", "describe", "problems", "read_table"]
 _ROWS_PER_FOLD = 4
 _MOST_LEVELS = 100_000  # different values of a count; a column with more is measured rather than counted
 _LEAVE_OUT = "Correct the table, or leave the column out."
+_OF_KIND = {
+    "bound": "It is a bound, not a count: leave the column out. Without these rows, extreme counts are lost.",
+    "class": "It is a class of counts, not a count: leave the column out, or write the classes as 0, 1, 2, …",
+}
+_CODE = "Such a number often stands for a missing value: leave out these rows, here or with --complete-rows."
 _FILL_IN = "Fill in the blank cells, or leave out the row or the column."
 
 
@@ -244,7 +249,8 @@ def _cell_problems(
         if where.any():
             row = int(np.argmax(where))
             sentence = _sentence(name, numbers[row], what.format(_number(values[row])), int(where.sum()))
-            found.append(Problem(name, int(numbers[row]), sentence, remedy, fault=fault))
+            way = _CODE if values[row] < 0 and is_code(values[row]) else remedy
+            found.append(Problem(name, int(numbers[row]), sentence, way, fault=fault))
     return found
 
 
@@ -272,6 +278,8 @@ def _text_remedy(cell: object) -> str:
     """What to do about a cell that is not a number."""
     if not isinstance(cell, str):
         return _LEAVE_OUT
+    if (kind := kind_of_text(cell)) != "text":
+        return _OF_KIND[kind]
     if is_number(cell):
         return "Its numbers are kept as text: store them as numbers."
     if re.fullmatch(r"\s*0[xX][0-9a-fA-F]+\s*", cell):

@@ -14,6 +14,7 @@ from disco.table.rows import (
     read_as_numbers,
     row_numbers,
     stretches,
+    whys,
     with_more,
     without_rows,
 )
@@ -94,3 +95,9 @@ def test_rows_given_by_their_numbers():
     for wrong in ("0", "a", "5-3", "3-4-5", "-2", "9" * 12):
         with pytest.raises(InputError, match="as in 3,17-19"):
             numbered(wrong)
+
+
+def test_bounds_classes_and_codes_have_a_reason_of_their_own():
+    cells = pd.Series(["50+", "> 100", "1-10", "2 to 5", "abc", "", "7"])
+    assert whys(cells) == ["bound", "bound", "class", "class", "text", "blank"]
+    assert whys(pd.Series([3, -999, -3])) == ["missing code", "negative"]
