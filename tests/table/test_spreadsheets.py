@@ -63,3 +63,10 @@ def test_a_simulated_laboratory_with_formulas_for_names_comes_back(tmp_path, cap
     assert main(["evaluate", *words]) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["f1"] == 1.0 and found["a_top"] == 1.0 and found["controls"] is not None
+
+
+def test_names_that_became_dates_are_said_and_kept_apart():
+    names, note = spreadsheets.dated(["a", "1-Mar", "b", "1-Mar", "7-Sep", "c"])
+    assert names == ["a", "1-Mar", "b", "1-Mar (2)", "7-Sep", "c"] and "3 names" in note
+    assert spreadsheets.dated(["2024-01-01", "2024-01-02", "a"]) == (["2024-01-01", "2024-01-02", "a"], "")
+    assert spreadsheets.dated(["x", "x", "1-Oct"])[0] == ["x", "x", "1-Oct"]
