@@ -17,12 +17,13 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pyarrow as pa
-from python_calamine import CalamineError, CalamineWorkbook, SheetTypeEnum, SheetVisibleEnum
+from python_calamine import CalamineError, CalamineSheet, CalamineWorkbook, SheetTypeEnum, SheetVisibleEnum
 
 from disco.table.formats.header import SAMPLE, header, joined, notes
 from disco.table.formats.limits import MOST_SHEET_CELLS, MOST_UNPACKED, NotATable, check_shape
 from disco.table.formats.plain import mixed, with_facts
 from disco.table.formats.reading import MOST_LINES, Reading
+from disco.table.formats.unseen import Hidden, of_excel, of_open_document
 
 _MOST_MEMBERS = 10_000
 _MOST_LIST = 10_000_000  # bytes of the list of sheets
@@ -65,10 +66,12 @@ def read(data: bytes, reading: Reading) -> pa.Table:
             filled = [sheet for sheet in _sheets(archive) if any(_references(archive, sheet.part))]
             first = _first(filled, reading.sheet)
             _check_range(archive, first)
-        rows = CalamineWorkbook.from_filelike(io.BytesIO(data)).get_sheet_by_name(first.name).to_python()
+            with archive.open(first.part) as part:
+                unseen = of_excel(part)
+        found = CalamineWorkbook.from_filelike(io.BytesIO(data)).get_sheet_by_name(first.name)
     except _DAMAGED as error:
         raise NotATable(f"{_REFUSED}{str(error)[:200]}.") from None
-    return _chosen(rows, filled, first, reading)
+    return _chosen(found, unseen, filled, first, reading)
 
 
 def _open_document(archive: zipfile.ZipFile, data: bytes, reading: Reading) -> pa.Table:
@@ -89,7 +92,9 @@ def _open_document(archive: zipfile.ZipFile, data: bytes, reading: Reading) -> p
             f', sheet "{first.name[:40]}": its cells reach row {rows:,}, and a spreadsheet ends at row {_LAST_ROW:,}. '
             "Delete rows that are only repeated, or save the sheet as CSV."
         )
-    return _chosen(found.to_python(), filled, first, reading)
+    with archive.open(_OPEN_DOCUMENT) as file:
+        unseen = of_open_document(file, first.name)
+    return _chosen(found, unseen, filled, first, reading)
 
 
 def _last_rows(archive: zipfile.ZipFile) -> dict[str, int]:
@@ -114,8 +119,19 @@ def _last_rows(archive: zipfile.ZipFile) -> dict[str, int]:
     return found
 
 
-def _chosen(rows: list[list[Any]], filled: list[_Sheet], first: _Sheet, reading: Reading) -> pa.Table:
-    told = [] if reading.sheet else _notes(filled, first)
+def _chosen(found: CalamineSheet, unseen: Hidden, filled: list[_Sheet], first: _Sheet, reading: Reading) -> pa.Table:
+    rows, told = found.to_python(), [] if reading.sheet else _notes(filled, first)
+    top, left = found.start or (0, 0)
+    unseen = unseen.within(top, left, len(rows), max(map(len, rows), default=0))
+    if str(unseen):
+        way = "left out" if reading.hidden == "skip" else "read: --read hidden=skip leaves them out"
+        told.append(f"{unseen} that the sheet hides, as a filter does, were {way}.")
+    if reading.hidden == "skip":
+        rows = [
+            [cell for column, cell in enumerate(row) if column not in unseen.columns]
+            for number, row in enumerate(rows)
+            if number not in unseen.rows
+        ]
     return _table(rows, told, replace(reading, sheet=first.name), [sheet.name for sheet in filled])
 
 
