@@ -5,7 +5,6 @@ import contextlib
 import dataclasses
 import hashlib
 import sys
-from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,8 +14,9 @@ import numpy as np
 import pandas as pd
 
 from disco.cli.progress import Progress
-from disco.cli.roles import given_roles, listed, split
+from disco.cli.roles import listed, split
 from disco.cli.saying import say, sentence
+from disco.cli.tidying import changed
 from disco.errors import InputError
 from disco.hidden.adjusting import ROLE, kinds_as_column
 from disco.hidden.artefacts import AT_ONCE
@@ -27,28 +27,14 @@ from disco.settings import Settings
 from disco.table.cells import names_of
 from disco.table.codes import coded_rows
 from disco.table.counts import problems
-from disco.table.edits import (
-    AsNumbers,
-    Edit,
-    LeaveOut,
-    RowNames,
-    Transpose,
-    applied,
-    choice,
-    positions,
-    rows_left_out_by,
-)
+from disco.table.edits import LeaveOut, applied, choice, positions
 from disco.table.formats.reading import Reading
-from disco.table.guesses import guesses
-from disco.table.kinds import CERTAIN, KINDS
-from disco.table.layout import suggestion, tidied
 from disco.table.prepared import prepare
 from disco.table.read import MATRIX, read_table
 from disco.table.role_checks import unusable_rows
 from disco.table.roles import Roles
-from disco.table.rows import Stretches, in_words, numbered, proposal, row_numbers, stretches, with_more
+from disco.table.rows import Stretches, in_words, proposal, row_numbers, stretches, with_more
 from disco.words import how_many
-from disco.words import listed as listed_words
 
 _MOST_NOTES = 10
 _LARGE_BYTES = 100_000_000  # of a file; reading it takes seconds, with progress
@@ -253,10 +239,7 @@ def read_part(path: Path, arguments: argparse.Namespace) -> Part:
     with Progress() as progress:
         whole = read_table(path, callback=progress if _is_large(path) else None, **reading)
     categories = whole.attrs.get(MATRIX, {}).get("categories", ())
-    edits, table, left_out = _tidied(whole, arguments, categories)
-    roles = given_roles(arguments, names_of(table), categories)
-    if arguments.tidy not in (None, "none") and not any(isinstance(edit, Transpose) for edit in edits):
-        roles = _with_guesses(table, roles)
+    edits, table, left_out, roles = changed(whole, arguments, categories)
     chosen = _chosen(table, arguments, roles)
     asked = arguments.complete_rows, arguments.without_codes, arguments.unique_rows
     for is_asked, found in zip(asked, (_incomplete, _coded, _copies), strict=True):
@@ -288,62 +271,6 @@ def _is_large(path: Path) -> bool:
     with contextlib.suppress(OSError):
         return path.stat().st_size > _LARGE_BYTES
     return False
-
-
-def _edits(arguments: argparse.Namespace) -> tuple[Edit, ...]:
-    """The changes of the table that flags ask for, in the order in which they are made."""
-    edits: list[Edit] = [RowNames()] if arguments.row_names else []
-    if arguments.transpose:
-        edits.append(Transpose(arguments.most_varied))
-    elif arguments.most_varied is not None:
-        raise InputError("--most-varied chooses rows that become columns: add --transpose.")
-    if arguments.leave_out_rows is not None:
-        edits.append(LeaveOut(numbered(arguments.leave_out_rows)))
-    if arguments.as_numbers is not None:
-        edits.append(AsNumbers(tuple(listed(arguments.as_numbers))))
-    return tuple(edits)
-
-
-def _tidied(
-    table: pd.DataFrame, arguments: argparse.Namespace, categories: Collection[str]
-) -> tuple[tuple[Edit, ...], pd.DataFrame, Stretches]:
-    """The changes that flags and `--tidy` ask for, the table after them, and the rows of it that are left out.
-
-    Raises:
-        InputError: a change cannot be made, there is no such suggestion, or one is neither accepted nor refused.
-    """
-    kinds = KINDS if arguments.tidy is None else () if arguments.tidy == "none" else tuple(listed(arguments.tidy))
-    if unknown := [kind for kind in kinds if kind not in KINDS]:
-        raise InputError(f"--tidy has no {unknown[0]!r}; it has {', '.join(KINDS)}, and none.")
-    edits: list[Edit] = []
-    left_out: Stretches = ()
-    for edit in _edits(arguments):
-        left_out = rows_left_out_by(edit, left_out, len(table))
-        table = applied(table, (edit,))
-        edits.append(edit)
-    roles = given_roles(arguments, names_of(table), categories)
-    spared = () if roles is None else roles.columns
-    if arguments.tidy is None and (certain := suggestion(table, {*KINDS} - {*CERTAIN}, spared)) is not None:
-        words = "With --tidy none, the table is read as it is."
-        raise InputError(f"{certain.message} With --tidy: {certain.advice} {words}")
-    for found, after in () if arguments.tidy is None else tidied(table, kinds, spared):
-        say(sentence(f"Note: {found}"), to=sys.stderr)
-        for edit in found.edits:
-            left_out = rows_left_out_by(edit, left_out, len(table))
-            edits.append(edit)
-        table = after
-    return tuple(edits), table, left_out
-
-
-def _with_guesses(table: pd.DataFrame, roles: Roles | None) -> Roles | None:
-    """The roles with a guess for every other column that does not look like counts; says which."""
-    names, roles = names_of(table), roles or Roles()
-    guessed = {names[at]: guess for at, guess in guesses(table).items() if names[at] not in roles.columns}
-    if guessed:
-        words = listed_words([f'"{name}" {guess.why}: {guess}' for name, guess in guessed.items()], _MOST_NOTES, "; ")
-        say(sentence(f"Note: {words}"), to=sys.stderr)
-        roles = roles.given({name: guess.given for name, guess in guessed.items()})
-    return None if roles == Roles() else roles
 
 
 def _digest(path: Path) -> str:

@@ -11,7 +11,7 @@ from disco.cli.saying import say, sentence, short
 from disco.graph import EXPERIMENT
 from disco.knowledge.resolved import FIXED, FREE, REQUIRED
 from disco.refine import Choice, Refined
-from disco.refine.limits import FEW, LEAD, MOST_MISFIT, PART, SURER, TIMES
+from disco.refine.limits import FEW, LEAD, MOST_MISFIT, PART, STRONG, SURER, TIMES
 from disco.runs import REFINE, Run
 from disco.words import how_many
 
@@ -66,7 +66,8 @@ def _print(target: Run, result: Refined, choice: Choice) -> None:
         f"{TIMES:g} times the misfit of its two columns by {choice.bound:g} nats; if both columns have more than {FEW} "
         f"levels; if less than {MOST_MISFIT:.0%} of all columns are poorly fitted; if no search that ended as high has "
         f"the edge reversed; and if reversing it costs at least {LEAD * choice.bound:g} nats, and {PART:.0%} of what "
-        "leaving it out costs, even where columns may have other kinds of distribution. A gain shows that two columns "
+        f"leaving it out costs, or {STRONG:.0%} for each nat that a row loses by it, even "
+        "where columns may have other kinds of distribution. A gain shows that two columns "
         "are adjacent, not which one is the cause.",
         to=sys.stderr,
     )

@@ -195,8 +195,7 @@ def searched(model: Model, order: np.ndarray, reporter: Reporter) -> Searched:
 def _begin(model, graph):
     """Select every node's parents among those before it."""
     place, allowed, work = _room(model)
-    for i in range(len(place)):
-        place[graph.order[i]] = i
+    place[graph.order] = np.arange(len(place))
     for node in graph.order:
         many = _before(model, place, node, -1, allowed)
         graph.score[node], graph.size[node] = select(model, node, allowed[:many], graph.parents[node], work)
@@ -215,8 +214,7 @@ def _sweep(model, graph):
     score, size = np.zeros((3, most)), np.zeros((3, most), np.int64)
     parents = np.zeros((3, most, MOST_PARENTS), np.int64)
     moved, made = False, 0
-    for i in range(len(place)):
-        place[graph.order[i]] = i
+    place[graph.order] = np.arange(len(place))
     for node in graph.order[::-1].copy():
         many, now = _around(model, place, node, around)
         for number in range(3 * many + 1):

@@ -7,7 +7,6 @@ name suggests otherwise, such as `plot_id`, `year` or `age`, or they are years. 
 is like text.
 """
 
-import re
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,7 +14,7 @@ import pandas as pd
 
 from disco.table.adjustment import CATEGORICAL, CONTINUOUS
 from disco.table.cells import as_frame, columns_of, is_count, numbers_of, value_counts
-from disco.table.identifiers import identifier
+from disco.table.identifiers import identifier, words_of
 from disco.table.interventions import SET, found_in, targets_named
 from disco.table.read import MATRIX
 from disco.table.rows import MOST_FAULTY, readable
@@ -121,7 +120,7 @@ def _of_experiment(column: pd.Series, name: str, names: set[str], guess: Guess |
     """The guess at a column that says what was done to a row; None if it says nothing of the kind."""
     is_text = guess is not None and not pd.api.types.is_numeric_dtype(column)
     labels = targets_named(column.dropna().astype(str).unique()) if is_text else set()
-    words = _words(name)
+    words = words_of(name)
     within = sum(bool(found_in(label, names)) for label in labels) if {*words} & _EXPERIMENTS else 0
     if labels and max(len(labels & names), within) >= len(labels) / 2:
         return Guess("intervention", SET, "names columns of this table in its cells")
@@ -194,7 +193,7 @@ def _of_numbers(values: np.ndarray, name: str) -> Guess | None:
 def _by_name(values: np.ndarray, name: str) -> Guess | None:
     """The guess at a column of counts, by its name; None if it may well hold counts."""
     known = values[~np.isnan(values)]
-    levels, words = len(value_counts(known)[0]), set(_words(name))
+    levels, words = len(value_counts(known)[0]), set(words_of(name))
     if levels < 2:
         return None
     is_counted = name.lower() in _GROUPS and known.min() == 0  # how many mice, not which: labels begin at 1
@@ -216,11 +215,7 @@ def _by_name(values: np.ndarray, name: str) -> Guess | None:
 
 
 def _is_exposure(name: str) -> bool:
-    words = _words(name)
+    words = words_of(name)
     if len(words) > 1 and words[-1] in _UNITS:
         words = words[:-1]  # effort_min
     return words[-1:] != [] and (words[-1] in _EXPOSURES or " ".join(words) in _PHRASES)
-
-
-def _words(name: str) -> list[str]:
-    return re.findall(r"[a-z0-9]+", re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name).lower())

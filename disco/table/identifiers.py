@@ -35,7 +35,7 @@ def identifier(values: np.ndarray, name: str) -> str | None:
     Args:
         values: the column's numbers, (rows,); no identifier if one is not a count.
     """
-    words = re.findall(r"[a-z0-9]+", re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name).lower())  # subjectID: subject id
+    words = words_of(name)
     rows = len(values)
     if rows < 2 or _TIMES & set(words) or not is_count(values).all():
         return None
@@ -57,6 +57,11 @@ def identifier(values: np.ndarray, name: str) -> str | None:
     if _chance(rows, (high - low) / step + 1) < _LEAST_CHANCE:
         return f"has another value in every row, where counts from {low:,.0f} to {high:,.0f} would repeat"
     return None
+
+
+def words_of(name: str) -> list[str]:
+    """The words of a name in lower case: `subjectID` and `subject_id` are subject, id."""
+    return re.findall(r"[a-z0-9]+", re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name).lower())
 
 
 def identifiers(table: pd.DataFrame) -> dict[int, str]:

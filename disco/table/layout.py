@@ -6,7 +6,7 @@ and by arithmetic, and has a suggestion: edits (`disco.table.edits`), made only 
 """
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -16,6 +16,7 @@ from disco.table.cells import columns_of, names_of, numbers_of
 from disco.table.edits import Columns, Edit, LeaveOut, Pivot, RowNames, Transpose, applied
 from disco.table.formats.limits import MOST_COLUMNS
 from disco.table.guesses import MANY, guesses
+from disco.table.identifiers import words_of
 from disco.table.kinds import ANNOTATION, BLANK, COPIES, GENES, KINDS, NAMES, POINTS, SIGHTINGS, SUMMARIES, TOTALS
 from disco.table.reshape import has_row_names
 from disco.table.rows import in_words, stretches
@@ -23,16 +24,18 @@ from disco.words import how_many, listed, plural
 
 MOST_VARIED = 1000  # rows that become columns if there are too many
 _NAMED = 4
+_MOST_ROWS = 200_000
 _MOST_LOOKED_AT = 2000  # rows by which genes are recognised
 _LEAST_IDS = 0.8  # share of row names that are identifiers of genes
 _BY_ROWS = 0.6  # least share of the variance of log counts that lies between rows, if these are genes
 _LEAST_LINES = 1.2  # per event, of sightings
 _DISTINCT = 0.9  # least share of different names, if lines repeat
+_WITHIN = 0.8  # least share of the filled and blank cells that the points possible are not exceeded by
 _LEAST_TEXTS = 0.1  # of a column that tells lines apart, as a share of them
 
-_SUMMARY = re.compile(
-    r"_{0,2}(no_feature|ambiguous(_readpair(_position)?)?|too_low_aqual|not_aligned|alignment_not_unique|empty|"
-    r"lowaqual|notaligned)|N_(unmapped|multimapping|noFeature|ambiguous)",
+_SUMMARY = re.compile(  # of HTSeq, before and after version 0.6, of DEXSeq, and of STAR
+    r"_{0,2}(no_feature|ambiguous|too_low_aqual|not_aligned|alignment_not_unique)|"
+    r"_{1,2}(ambiguous_readpair(_position)?|empty|lowaqual|notaligned)|N_(unmapped|multimapping|noFeature|ambiguous)",
     re.IGNORECASE,
 )
 _GENE = re.compile(
@@ -41,36 +44,15 @@ _GENE = re.compile(
     re.IGNORECASE,
 )
 _GENES = {
-    *(
-        "gene",
-        "genes",
-        "gene id",
-        "geneid",
-        "gene name",
-        "gene symbol",
-        "symbol",
-        "hgnc symbol",
-        "ensembl",
-        "tracking id",
-    ),
-    *("ensembl gene id", "ensembl id", "entrez", "entrez id", "entrezid", "entrez gene", "target id", "transcript id"),
-    *("transcript", "transcript id", "probe", "probe id", "otu", "otu id", "asv", "feature id", "featureid", "name"),
-}
-_ANNOTATION = {
-    *_GENES,
+    *("gene", "genes", "gene id", "geneid", "gene name", "gene symbol", "symbol", "hgnc symbol", "tracking id"),
+    *("ensembl", "ensembl id", "ensembl gene id", "entrez", "entrez id", "entrezid", "entrez gene", "target id"),
+    *("transcript", "transcript id", "probe", "probe id", "otu", "otu id", "asv", "feature id", "featureid"),
+}  # fmt: skip
+_ANNOTATION = _GENES | {
     *("chr", "chrom", "chromosome", "seqname", "seqnames", "start", "end", "stop", "strand", "length", "width"),
-    *(
-        "gene length",
-        "effective length",
-        "eff length",
-        "gene type",
-        "gene biotype",
-        "biotype",
-        "description",
-        "transcript ids",
-    ),
-    *("transcript id s", "gene description", "taxonomy", "lineage", "confidence", "gc content", "exon id", "locus"),
-}
+    *("gene length", "effective length", "eff length", "gene type", "gene biotype", "biotype", "transcript id s"),
+    *("description", "gene description", "taxonomy", "lineage", "confidence", "gc content", "exon id", "locus"),
+}  # fmt: skip
 _TOTAL = {
     "total",
     "totals",
@@ -84,61 +66,21 @@ _TOTAL = {
     "somme",
     "suma",
 }
-_POINTS = re.compile(
-    r"\s*(points? possible|max(imum)? (points|score)|out of|student, test|test (student|pupil)|possible)\s*", re.I
-)
+_POSSIBLE = re.compile(r"\s*(points? possible|max(imum)? (points|score)|out of|possible)\s*", re.IGNORECASE)
+_TEST = re.compile(r"\s*(student, test|test (student|pupil))\s*", re.IGNORECASE)
 _SPECIES = {
-    "species",
-    "taxon",
-    "taxa",
-    "scientific name",
-    "scientificname",
-    "vernacular name",
-    "item",
-    "product",
-    "word",
-}
-_SPECIES |= {
-    "gene",
-    "gene id",
-    "feature",
-    "otu",
-    "asv",
-    "variable",
-    "category",
-    "genus",
-    "common name",
-    "tag",
-    "event type",
-}
-_COUNTED = {"count", "counts", "individual count", "abundance", "n", "number", "quantity", "reads", "freq", "frequency"}
-_COUNTED |= {"value", "total count", "organism quantity", "num", "amount", "individuals"}
+    *("species", "taxon", "taxa", "genus", "scientific name", "scientificname", "vernacular name", "common name"),
+    *("gene", "gene id", "feature", "otu", "asv", "item", "product", "word", "variable", "category", "tag"),
+}  # fmt: skip
+_COUNTED = {
+    *("count", "counts", "individual count", "individuals", "abundance", "n", "num", "number", "quantity", "amount"),
+    *("organism quantity", "reads", "freq", "frequency", "value", "total count"),
+}  # fmt: skip
 _EVENTS = {
-    "event id",
-    "event",
-    "sample",
-    "sample id",
-    "site",
-    "visit",
-    "visit id",
-    "survey",
-    "survey id",
-    "plot",
-    "trap",
-}
-_EVENTS |= {
-    "checklist",
-    "checklist id",
-    "transaction",
-    "order",
-    "order id",
-    "document",
-    "doc",
-    "cell",
-    "barcode",
-    "date",
-}
-_EVENTS |= {"sampling event", "sampling event identifier", "location", "station", "transect", "quadrat", "event date"}
+    *("event", "event id", "event date", "sampling event", "sampling event identifier", "date", "visit", "visit id"),
+    *("site", "location", "station", "transect", "quadrat", "plot", "trap", "survey", "survey id", "sample"),
+    *("sample id", "checklist", "checklist id", "transaction", "order", "order id", "document", "cell", "barcode"),
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -162,12 +104,12 @@ class Suggestion:
 
     def sparing(self, columns: Collection[str]) -> "Suggestion | None":
         """The same without leaving out some columns; None if nothing is left to do."""
-        edits = [
-            replace(one, without=_without(one.without, columns)) if isinstance(one, Columns) else one
-            for one in self.edits
-        ]
-        left = tuple(one for one in edits if one != Columns())
-        return replace(self, edits=left) if left else None
+        edits = []
+        for edit in self.edits:
+            if isinstance(edit, Columns):
+                edit = Columns(without=tuple(name for name in edit.without if name not in columns))
+            edits += [edit] if edit != Columns() else []
+        return replace(self, edits=tuple(edits)) if edits else None
 
 
 def suggestion(table: pd.DataFrame, but: Collection[str] = (), spared: Collection[str] = ()) -> Suggestion | None:
@@ -177,14 +119,12 @@ def suggestion(table: pd.DataFrame, but: Collection[str] = (), spared: Collectio
         but: kinds that the user has refused.
         spared: columns that have a role, and are not left out.
     """
+    if names_of(table)[:1] and names_of(table)[0] in spared:
+        but = {*but, NAMES}
     for kind, look in _LOOKS.items():
         if kind not in but and (found := look(table)) is not None and (part := found.sparing(spared)) is not None:
             return part
     return None
-
-
-def _without(names: Iterable[str], others: Collection[str]) -> tuple[str, ...]:
-    return tuple(name for name in names if name not in others)
 
 
 def tidied(
@@ -199,7 +139,12 @@ def tidied(
 
 
 def _row_names(table: pd.DataFrame) -> list[str]:
-    """The names of the rows: their labels, or the cells of a first column that is text; none if there are neither."""
+    """The names of the rows: their labels, or the cells of a first column that is text; none if there are neither.
+
+    Of a table with more rows than a list of genes or of observations by name has, none are looked at.
+    """
+    if len(table) > _MOST_ROWS:
+        return []
     if not isinstance(table.index, pd.RangeIndex):
         return [str(name) for name in table.index]
     if not table.shape[1] or not len(table):
@@ -209,8 +154,7 @@ def _row_names(table: pd.DataFrame) -> list[str]:
 
 
 def _word(name: str) -> str:
-    """A name in lower case, its words apart."""
-    return " ".join(re.findall(r"[a-z0-9]+", re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name).lower()))
+    return " ".join(words_of(name))
 
 
 def _numeric(table: pd.DataFrame) -> tuple[list[int], np.ndarray]:
@@ -227,17 +171,21 @@ def _numeric(table: pd.DataFrame) -> tuple[list[int], np.ndarray]:
 def _blank(table: pd.DataFrame) -> Suggestion | None:
     """Columns without a cell."""
     names = names_of(table)
-    empty = [at for at, name in enumerate(names) if table.iloc[:, at].isna().all() and names.count(name) == 1]
+    empty = [at for at, (_, column) in enumerate(columns_of(table)) if column.isna().all()]
+    empty = [at for at in empty if names.count(names[at]) == 1]
     if not empty or not len(table) or len(empty) == len(names):
         return None
     which = plural(len(empty), f"Column {empty[0] + 1} is", f"{how_many(len(empty), 'column')} are")
-    edit = Columns(without=tuple(names[at] for at in empty))
-    return Suggestion(
-        BLANK, f"{which} empty from top to bottom.", plural(len(empty), "It is", "They are") + " left out.", (edit,)
-    )
+    return _without(BLANK, f"{which} empty from top to bottom.", [names[at] for at in empty])
 
 
-def _leave_out(table: pd.DataFrame, kind: str, rows: list[int], message: str) -> Suggestion:
+def _without(kind: str, message: str, columns: Sequence[str]) -> Suggestion:
+    """The suggestion to leave out columns."""
+    advice = plural(len(columns), "It is left out.", "They are left out.")
+    return Suggestion(kind, message, advice, (Columns(without=tuple(columns)),))
+
+
+def _leave_out(kind: str, rows: list[int], message: str) -> Suggestion:
     """The suggestion to leave out rows, by position."""
     numbers = stretches(np.array(rows) + 1)
     advice = f"{plural(len(rows), 'Row', 'Rows')} {in_words(numbers)} {plural(len(rows), 'is', 'are')} left out."
@@ -256,52 +204,53 @@ def _summaries(table: pd.DataFrame) -> Suggestion | None:
         "counted for no gene."
     )
     if len(columns) >= len(rows):
-        return Suggestion(SUMMARIES, message, "These columns are left out.", (Columns(without=tuple(columns)),))
-    return _leave_out(table, SUMMARIES, rows, message)
+        return _without(SUMMARIES, message, columns)
+    return _leave_out(SUMMARIES, rows, message)
 
 
 def _totals(table: pd.DataFrame) -> Suggestion | None:
     """A row called total that sums up the others, and such a column; alone, `disco.table.relations` finds one."""
+    names, of_rows = names_of(table), _row_names(table)
+    called = [row for row, name in enumerate(of_rows) if _word(name) in _TOTAL]
+    if not called:
+        return None
     at, values = _numeric(table)
     if min(values.shape) < 3:
         return None
-    names, filled = names_of(table), np.nan_to_num(values)
-    rows = [
-        row
-        for row, name in enumerate(_row_names(table))
-        if _word(name) in _TOTAL and np.allclose(2 * filled[row], filled.sum(0) - _other_totals(filled, table, row))
-    ]
-    kept = np.delete(filled, rows, axis=0)
-    columns = [
-        column
-        for number, column in enumerate(at)
-        if _word(names[column]) in _TOTAL and np.allclose(2 * kept[:, number], kept.sum(1)) and kept[:, number].any()
-    ]
+    filled = np.nan_to_num(values)
+    sums = filled.sum(0) - filled[called].sum(0)
+    rows = [row for row in called if np.allclose(filled[row], sums)]
     if not rows:
         return None
-    what = [*(f'row "{_row_names(table)[row].strip()}"' for row in rows), *(f'column "{names[at]}"' for at in columns)]
-    is_one = len(what) == 1
-    message = f"The {listed(what, _NAMED)} {'holds' if is_one else 'hold'} the sums of the others."
-    edits: list[Edit] = [LeaveOut(stretches(np.array(rows) + 1))]
-    edits += [Columns(without=tuple(names[at] for at in columns))] if columns else []
-    return Suggestion(TOTALS, message, f"{'It is' if is_one else 'They are'} left out.", tuple(edits))
-
-
-def _other_totals(values: np.ndarray, table: pd.DataFrame, row: int) -> np.ndarray:
-    """The sum of the other rows called total, (columns,)."""
-    others = [at for at, name in enumerate(_row_names(table)) if at != row and _word(name) in _TOTAL]
-    return values[others].sum(0)
+    rest = np.delete(filled, called, axis=0)
+    columns = [
+        names[column]
+        for number, column in enumerate(at)
+        if _word(names[column]) in _TOTAL and rest[:, number].any() and np.allclose(2 * rest[:, number], rest.sum(1))
+    ]
+    what = [*(f'row "{of_rows[row].strip()}"' for row in rows), *(f'column "{name}"' for name in columns)]
+    holds, are = plural(len(what), "holds", "hold"), plural(len(what), "It is", "They are")
+    edits: list[Edit] = [
+        LeaveOut(stretches(np.array(rows) + 1)),
+        *([Columns(without=tuple(columns))] if columns else []),
+    ]
+    message = f"The {' and the '.join(what)} {holds} the sums of the others."
+    return Suggestion(TOTALS, message, f"{are} left out.", tuple(edits))
 
 
 def _points(table: pd.DataFrame) -> Suggestion | None:
-    """Lines of a gradebook that are no pupil: the points possible, which no cell exceeds, and a test pupil."""
+    """Lines of a gradebook that are no pupil: the points possible, which few cells exceed, and a test pupil."""
     names = _row_names(table)
-    rows = [at for at, name in enumerate(names) if _POINTS.fullmatch(name)]
+    possible = [at for at, name in enumerate(names) if _POSSIBLE.fullmatch(name)]
+    values = _numeric(table)[1] if possible else np.empty((0, 0))
+    with np.errstate(invalid="ignore"):
+        possible = [at for at in possible if np.mean(~(values > values[at])) >= _WITHIN]
+    rows = sorted([*possible, *(at for at, name in enumerate(names) if _TEST.fullmatch(name))])
     if not rows:
         return None
     which = listed([f'"{names[at].strip()}"' for at in rows], _NAMED)
     message = f"{plural(len(rows), 'The line', 'The lines')} {which} {plural(len(rows), 'is', 'are')} no observation."
-    return _leave_out(table, POINTS, rows, message)
+    return _leave_out(POINTS, rows, message)
 
 
 def _are_genes(table: pd.DataFrame) -> bool:
@@ -340,9 +289,7 @@ def _annotation(table: pd.DataFrame) -> Suggestion | None:
     message = (
         f"{how_many(len(names), 'column')} {plural(len(names), 'describes', 'describe')} the genes: {listed(names, 6)}."
     )
-    return Suggestion(
-        ANNOTATION, message, plural(len(names), "It is", "They are") + " left out.", (Columns(without=tuple(names)),)
-    )
+    return _without(ANNOTATION, message, names)
 
 
 def _genes(table: pd.DataFrame) -> Suggestion | None:
@@ -366,9 +313,11 @@ def _sightings(table: pd.DataFrame) -> Suggestion | None:
     words = [_word(name) for name in names]
     species = next((at for at, word in enumerate(words) if word in _SPECIES), None)
     counted = next((at for at, word in enumerate(words) if word in _COUNTED), None)
-    if species is None or counted is None or numbers_of(table.iloc[:, counted])[1].any():
+    if species is None or counted is None or not np.isfinite(numbers_of(table.iloc[:, counted])[0]).all():
         return None
     kinds = table.iloc[:, species].astype(str)
+    if not numbers_of(table.iloc[:, species])[1].all():  # numbers called species are how many there were
+        return None
     if not 2 <= kinds.nunique() <= min(MOST_COLUMNS, len(table) / 2):
         return None
     events = [at for at, word in enumerate(words) if word in _EVENTS and _is_event(table, at, kinds)]
@@ -380,18 +329,13 @@ def _sightings(table: pd.DataFrame) -> Suggestion | None:
     out = [names[at] for at in others if at not in stay]
     edit = Pivot(tuple(names[at] for at in (event, *stay)), names[species], names[counted])
     message = f'There is one line per sighting: "{names[counted]}" of "{names[species]}" in "{names[event]}".'
-    lost = (
-        f" {listed(out, _NAMED)} {plural(len(out), 'differs', 'differ')} within one and {_out(len(out))}" if out else ""
-    )
+    verbs = plural(len(out), "differs within one and is", "differ within one and are")
+    lost = f" {listed(out, _NAMED)} {verbs} left out." if out else ""
     advice = (
         f'Each "{names[species]}" becomes a column and each "{names[event]}" a row, with 0 where there is no line. One '
         f"without any line is not in this file.{lost}"
     )
     return Suggestion(SIGHTINGS, message, advice, (edit,))
-
-
-def _out(count: int) -> str:
-    return f"{plural(count, 'is', 'are')} left out."
 
 
 def _is_event(table: pd.DataFrame, at: int, kinds: pd.Series) -> bool:
@@ -408,19 +352,22 @@ def _is_of(table: pd.DataFrame, at: int, event: int) -> bool:
 
 def _copies(table: pd.DataFrame) -> Suggestion | None:
     """Lines that stand in the file twice, although their names tell almost all lines apart."""
-    found = guesses(table)
-    if not isinstance(table.index, pd.RangeIndex) or not any(_tells_apart(table.iloc[:, at]) for at in found):
+    named = isinstance(table.index, pd.RangeIndex) and any(map(_tells_apart, (one for _, one in columns_of(table))))
+    if not named:
         return None
-    is_copy = table.astype(str).duplicated()
-    rows = np.flatnonzero(is_copy.to_numpy())
-    if not len(rows) or table.iloc[:, [*found]][~is_copy].astype(str).duplicated().mean() > 1 - _DISTINCT:
+    keys = table.iloc[:, [*guesses(table)]]
+    alike = table[keys.duplicated(keep=False).to_numpy()]  # copies have equal names
+    rows = alike.index[alike.duplicated()].to_numpy()
+    if not len(rows) or keys.drop(index=rows).duplicated().mean() > 1 - _DISTINCT:
         return None
     words = f"{how_many(len(rows), 'line')} {plural(len(rows), 'repeats', 'repeat')}"
-    return _leave_out(table, COPIES, rows.tolist(), f"{words} an earlier one in every cell, names included.")
+    return _leave_out(COPIES, rows.tolist(), f"{words} an earlier one in every cell, names included.")
 
 
 def _tells_apart(column: pd.Series) -> bool:
     """Whether a column has many texts."""
+    if pd.api.types.is_numeric_dtype(column):
+        return False
     return bool(numbers_of(column)[1].any()) and column.nunique() > max(MANY, _LEAST_TEXTS * len(column))
 
 

@@ -9,6 +9,7 @@ from disco.table import kinds, layout, reshape
 from disco.table.cells import names_of
 from disco.table.edits import Edit, RowNames, Transpose
 from disco.table.formats.limits import MOST_COLUMNS
+from disco.table.layout import MOST_VARIED
 from disco.table.rows import Stretches
 from disco.words import plural
 from pages.data import columns, rereading
@@ -21,7 +22,6 @@ from pages.shared.table.drafts import Draft
 
 _PROBLEM = "reshaping_problem"
 _TURN, _NAMES = "transposed", "row names"  # the questions
-_MOST_VARIED = 1000  # rows of a table with too many to become columns
 
 
 def asks(draft: Draft) -> bool:
@@ -110,9 +110,9 @@ def _buttons(draft: Draft) -> None:
     icon = ":material/pivot_table_chart:"
     with st.container(horizontal=True):
         if len(draft.table) > MOST_COLUMNS:
-            label = f"Transpose the {_MOST_VARIED:,} rows that vary most"
-            words = f"The {_MOST_VARIED:,} rows that vary most, of {len(draft.table):,}, transposed{with_names}."
-            _button(label, "transpose", icon, words, Transpose(_MOST_VARIED))
+            label = f"Transpose the {MOST_VARIED:,} rows that vary most"
+            words = f"The {MOST_VARIED:,} rows that vary most, of {len(draft.table):,}, transposed{with_names}."
+            _button(label, "transpose", icon, words, Transpose(MOST_VARIED))
         else:
             _button("Transpose", "transpose", icon, f"Transposed{with_names}.", Transpose())
         if _asks_turn(draft):

@@ -58,7 +58,7 @@ def test_genes_in_rows_are_transposed_and_turned_back():
 
 def test_of_very_many_genes_those_that_vary_most_are_transposed(monkeypatch):
     monkeypatch.setattr("pages.data.reshaping.MOST_COLUMNS", 25)
-    monkeypatch.setattr("pages.data.reshaping._MOST_VARIED", 10)
+    monkeypatch.setattr("pages.data.reshaping.MOST_VARIED", 10)
     table = pd.DataFrame(np.random.default_rng(0).poisson(2.0, (30, 20)), columns=[f"cell{k}" for k in range(20)])
     table.insert(0, "gene", [f"G{row}" for row in range(30)])
     at = upload(booted(), "genes.csv", csv(table))

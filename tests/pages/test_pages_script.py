@@ -166,7 +166,7 @@ def test_a_sheet_read_otherwise_with_numbers_kept_as_text(tmp_path, monkeypatch)
 
 def test_genes_in_rows_and_the_most_varied_of_them(tmp_path, monkeypatch):
     monkeypatch.setattr("pages.data.reshaping.MOST_COLUMNS", 25)
-    monkeypatch.setattr("pages.data.reshaping._MOST_VARIED", 6)
+    monkeypatch.setattr("pages.data.reshaping.MOST_VARIED", 6)
     table = pd.DataFrame(np.random.default_rng(0).poisson(2.0, (30, 60)), columns=[f"cell{k}" for k in range(60)])
     table.insert(0, "gene", [f"G{row}" for row in range(30)])
     at = upload(booted(), "genes.csv", csv(table))

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from disco.table.edits import Pivot, applied
-from disco.table.kinds import ANNOTATION, COPIES, GENES, NAMES, SIGHTINGS, SUMMARIES, TOTALS
+from disco.table.kinds import ANNOTATION, CERTAIN, COPIES, GENES, NAMES, POINTS, SIGHTINGS, SUMMARIES, TOTALS
 from disco.table.layout import suggestion, tidied
 
 SAMPLES = [f"s{k}" for k in range(8)]
@@ -111,3 +111,30 @@ def test_lines_that_stand_twice_are_copies_only_if_names_tell_lines_apart(rng):
 def test_an_ordinary_table_has_no_suggestion(rng):
     table = pd.DataFrame(rng.poisson(4.0, (100, 6)), columns=["count", "species", "gene", "total", "sum", "site"])
     assert suggestion(table) is None
+
+
+def test_tables_that_only_look_alike_have_no_certain_suggestion(rng):
+    """How many species there were, labels of wells, cities whose counts differ by orders of magnitude."""
+    species = pd.DataFrame({"site": np.repeat(range(25), 4), "species": rng.poisson(30, 100), "abundance": range(100)})
+    labels = ["empty", "ambiguous", *(f"w{k}" for k in range(20))]
+    wells = pd.DataFrame(rng.poisson(5.0, (22, 4)), columns=list("abcd"))
+    wells.insert(0, "label", labels)
+    cities = counts_of_genes(rng, names=[f"City {k}" for k in range(40)]).rename(columns={"Geneid": "name"})
+    for table in (species, wells, cities):
+        assert not {*kinds_of(table)} & {*CERTAIN}
+
+
+def test_points_possible_are_not_exceeded_by_most_cells(rng):
+    marks = pd.DataFrame(rng.binomial(10, 0.7, (30, 4)), columns=["quiz 1", "quiz 2", "quiz 3", "exam"])
+    marks.insert(0, "Student", [f"p{k}" for k in range(30)])
+    whole = pd.concat([pd.DataFrame([["  Points Possible", 10, 10, 10, 10]], columns=marks.columns), marks])
+    whole = whole.reset_index(drop=True)
+    found, changed = next(tidied(whole))
+    assert found.kind == POINTS
+    pd.testing.assert_frame_equal(changed, marks)
+    assert POINTS not in kinds_of(whole.replace(10, 2).replace({"quiz 1": {2: 0}}))
+
+
+def test_a_first_column_with_a_role_does_not_name_the_rows(rng):
+    table = pd.DataFrame({"day": [f"day {k}" for k in range(30)], "a": rng.poisson(3.0, 30), "b": rng.poisson(3.0, 30)})
+    assert suggestion(table).kind == NAMES and suggestion(table, spared=["day"]) is None

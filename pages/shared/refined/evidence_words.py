@@ -8,7 +8,7 @@ import pandas as pd
 from disco.graph import FREE
 from disco.parents.ocs import passes
 from disco.refine import Choice, Refined
-from disco.refine.limits import AGAINST, AGAINST_SHARE, FEW, LEAD, MOST_MISFIT, PART, SURER, TIMES, least_lead
+from disco.refine.limits import AGAINST, AGAINST_SHARE, FEW, LEAD, MOST_MISFIT, PART, STRONG, SURER, TIMES, least_lead
 from disco.refine.reasons import Reason, asked, but_known, is_of_kind, missed, reason
 from disco.runs import Run, stamps
 from disco.runs.refined import choice_of
@@ -54,7 +54,8 @@ def decided_means(bound: float) -> str:
         f"exceed {TIMES:g} times the misfit of its two nodes by {bound:g}. Both nodes need more than {FEW} levels, "
         f"less than {MOST_MISFIT:.0%} of all nodes may be poorly fitted, and no other search with as high a score may "
         f"have reversed the edge. Then the graph must lead by {LEAD * bound:g} nats, and {PART:.0%} of the evidence "
-        "for the link, over every rival in which the edge is reversed and nodes may have other kinds of distribution."
+        f"for the link, or {STRONG:.0%} for each nat of it a row, over every "
+        "rival in which the edge is reversed and nodes may have other kinds of distribution."
     )
 
 

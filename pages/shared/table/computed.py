@@ -1,6 +1,7 @@
 """Properties of the loaded table, computed once per table and kept, since pages need them at every rerun."""
 
 from collections import Counter
+from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
@@ -195,7 +196,10 @@ def suggestions(draft: Draft) -> list[Suggestion]:
 
 @fact(_whole)
 def _suggestions(draft: Draft) -> list[Suggestion]:
-    return [found for found, _ in tidied(draft.table, {*KINDS} - {NAMES})]
+    found: list[Suggestion] = []
+    with suppress(InputError):  # one that cannot be made is not offered
+        found.extend(one for one, _ in tidied(draft.table, {*KINDS} - {NAMES}))
+    return found
 
 
 @fact(_whole)

@@ -1,0 +1,92 @@
+"""The changes of a table that flags ask for, and those that `--tidy` makes of what it holds besides counts."""
+
+import argparse
+import sys
+from collections.abc import Collection
+
+import pandas as pd
+
+from disco.cli.roles import given_roles, listed
+from disco.cli.saying import say, sentence
+from disco.errors import InputError
+from disco.table.cells import names_of
+from disco.table.edits import AsNumbers, Edit, LeaveOut, RowNames, Transpose, applied, rows_left_out_by
+from disco.table.guesses import guesses
+from disco.table.kinds import CERTAIN, KINDS
+from disco.table.layout import suggestion, tidied
+from disco.table.roles import Roles
+from disco.table.rows import Stretches, numbered
+
+_NONE = "none"  # refuses all suggestions
+
+
+def changed(
+    table: pd.DataFrame, arguments: argparse.Namespace, categories: Collection[str]
+) -> tuple[tuple[Edit, ...], pd.DataFrame, Stretches, Roles | None]:
+    """The changes, the table after them, its rows that are left out, and its roles.
+
+    Args:
+        table: as it was read.
+        arguments: those of `table` and `roles` in disco/cli/options.py.
+        categories: columns that are categorical covariates by default.
+
+    Raises:
+        InputError: a change cannot be made, there is no such suggestion or role, or counts would be wrong and the
+            suggestion that mends it is neither accepted nor refused.
+    """
+    edits: list[Edit] = []
+    left_out: Stretches = ()
+
+    def change(table: pd.DataFrame, edit: Edit) -> pd.DataFrame:
+        nonlocal left_out
+        left_out = rows_left_out_by(edit, left_out, len(table))
+        edits.append(edit)
+        return applied(table, (edit,))
+
+    for edit in _edits(arguments):
+        table = change(table, edit)
+    kinds, roles = _kinds(arguments.tidy), given_roles(arguments, names_of(table), categories)
+    spared = () if roles is None else roles.columns
+    for one, _ in () if kinds is None else tidied(table, kinds, spared):
+        say(sentence(f"Note: {one}"), to=sys.stderr)
+        for edit in one.edits:
+            table = change(table, edit)
+    certain = None if arguments.tidy == _NONE else suggestion(table, {*KINDS} - {*CERTAIN}, spared)
+    if certain is not None:
+        words = f"With --tidy {_NONE}, the table is read as it is."
+        raise InputError(f"{certain.message} With --tidy: {certain.advice} {words}")
+    if kinds and not any(isinstance(edit, Transpose) for edit in edits):  # names of genes say nothing of a role
+        roles = _with_guesses(table, roles)
+    return tuple(edits), table, left_out, roles
+
+
+def _kinds(text: str | None) -> list[str] | None:
+    """The accepted kinds of suggestions; None if nothing was said."""
+    kinds = None if text is None else [] if text == _NONE else listed(text)
+    if unknown := [kind for kind in kinds or () if kind not in KINDS]:
+        raise InputError(f"--tidy has no {unknown[0]!r}; it has {', '.join(KINDS)}, and {_NONE}.")
+    return kinds
+
+
+def _edits(arguments: argparse.Namespace) -> tuple[Edit, ...]:
+    """The changes of the table that flags ask for, in the order in which they are made."""
+    edits: list[Edit] = [RowNames()] if arguments.row_names else []
+    if arguments.transpose:
+        edits.append(Transpose(arguments.most_varied))
+    elif arguments.most_varied is not None:
+        raise InputError("--most-varied chooses rows that become columns: add --transpose.")
+    if arguments.leave_out_rows is not None:
+        edits.append(LeaveOut(numbered(arguments.leave_out_rows)))
+    if arguments.as_numbers is not None:
+        edits.append(AsNumbers(tuple(listed(arguments.as_numbers))))
+    return tuple(edits)
+
+
+def _with_guesses(table: pd.DataFrame, roles: Roles | None) -> Roles | None:
+    """The roles with a guess for every other column that does not look like counts; says which."""
+    names, roles = names_of(table), roles or Roles()
+    guessed = {names[at]: guess for at, guess in guesses(table).items() if names[at] not in roles.columns}
+    for name, guess in guessed.items():
+        say(sentence(f'Note: "{name}" {guess.why}: {guess}'), to=sys.stderr)
+    roles = roles.given({name: guess.given for name, guess in guessed.items()})
+    return None if roles == Roles() else roles

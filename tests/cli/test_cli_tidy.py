@@ -1,0 +1,68 @@
+"""Tables that hold more than counts, on the command line: a stop, what --tidy makes of them, and what it leaves."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from disco.__main__ import main
+from disco.cli import choices
+from disco.cli.arguments import parse
+from disco.table.edits import applied
+from disco.table.read import read_table
+
+SAMPLES = [f"s{k}" for k in range(14)]
+
+
+@pytest.fixture
+def genes(rng, tmp_path):
+    """Genes in rows with their lengths and a line of the counting program, as a file."""
+    table = pd.DataFrame(rng.poisson(rng.lognormal(3.0, 1.5, 30)[:, None], (30, 14)), columns=SAMPLES)
+    table.insert(0, "Geneid", [f"ENSG{k:011d}" for k in range(30)])
+    table.insert(1, "Length", rng.integers(300, 9000, 30))
+    for line in ("__no_feature", "__ambiguous"):
+        table.loc[len(table)] = [line, 1, *rng.poisson(5000, 14)]
+    table.to_csv(tmp_path / "genes.csv", index=False)
+    return tmp_path / "genes.csv"
+
+
+def part_of(path, *flags):
+    return choices.read_part(path, parse(["check", str(path), *flags]))
+
+
+def test_a_command_stops_where_counts_would_be_wrong(genes, capsys):
+    assert main(["check", str(genes)]) == 2
+    said = capsys.readouterr().err
+    assert "sum up reads that were counted for no gene" in said and "--tidy none" in said
+    assert main(["check", str(genes), "--tidy", "summaries,annotation"]) == 2  # genes are still in rows
+    assert "look like genes" in capsys.readouterr().err
+    assert main(["check", str(genes), "--tidy", "gene"]) == 2
+    assert "--tidy has no 'gene'" in capsys.readouterr().err
+    assert part_of(genes, "--tidy", "none").table.shape == (32, 16)
+
+
+def test_tidy_makes_all_changes_which_can_be_made_again(genes, capsys):
+    part = part_of(genes, "--tidy")
+    assert part.table.shape == (14, 30) and list(part.table.index) == SAMPLES and part.roles is None
+    assert capsys.readouterr().err.count("Note: ") == 3 and part.rows_left_out == ()
+    pd.testing.assert_frame_equal(applied(read_table(genes), part.origin.edits), part.table)
+
+
+def test_tidy_accepts_guesses_at_roles_but_not_against_a_flag(rng, tmp_path):
+    table = pd.DataFrame(rng.poisson(4.0, (60, 3)), columns=list("abc"))
+    table = table.assign(effort=rng.integers(1, 9, 60), site=[f"S{k % 6}" for k in range(60)])
+    table.to_csv(tmp_path / "t.csv", index=False)
+    roles = part_of(tmp_path / "t.csv", "--tidy").roles
+    assert roles.columns == {"effort": "exposure", "site": ("covariate", "categorical")}
+    roles = part_of(tmp_path / "t.csv", "--tidy", "--group", "site").roles
+    assert roles.columns == {"effort": "exposure", "site": "group"}
+    assert part_of(tmp_path / "t.csv").roles is None
+
+
+def test_rows_left_out_keep_their_numbers_in_the_file(rng, tmp_path):
+    table = pd.DataFrame(rng.poisson(9.0, (20, 3)), columns=list("abc"))
+    table.insert(0, "site", [f"S{k}" for k in range(20)])
+    table.loc[20] = ["Total", *table[list("abc")].sum()]
+    table.to_csv(tmp_path / "t.csv", index=False)
+    part = part_of(tmp_path / "t.csv", "--tidy")
+    assert part.rows_left_out == ((21, 21),) and part.table.shape == (20, 3)
+    np.testing.assert_array_equal(part.table.to_numpy(), table.iloc[:20, 1:].to_numpy(dtype=int))
