@@ -36,6 +36,7 @@ _CELL = re.compile(rb"""<(?:\w+:)?c\s(?:[^<>]*?\s)?r\s*=\s*["']([A-Za-z]+)([0-9]
 _ROW = re.compile(rb"(?=<table:table(?:-row)?[\s/>])")
 _NAME = re.compile(rb"""^<table:table\s(?:.*\s)?table:name\s*=\s*["']([^"']*)["']""", re.DOTALL)
 _REPEATED = re.compile(rb"""table:number-rows-repeated\s*=\s*["']([0-9]+)["']""")
+_WITHOUT_HIDDEN = "to leave them out, read the file again without them (on Data, or by --read hidden=skip)"
 _REFUSED = " cannot be read as a workbook of Excel or OpenDocument: "
 _DAMAGED = (
     *(zipfile.BadZipFile, zlib.error, ElementTree.ParseError, CalamineError),
@@ -120,19 +121,23 @@ def _last_rows(archive: zipfile.ZipFile) -> dict[str, int]:
 
 
 def _chosen(found: CalamineSheet, unseen: Hidden, filled: list[_Sheet], first: _Sheet, reading: Reading) -> pa.Table:
+    """The table of a sheet, with or without what it hides."""
     rows, told = found.to_python(), [] if reading.sheet else _notes(filled, first)
     top, left = found.start or (0, 0)
-    unseen = unseen.within(top, left, len(rows), max(map(len, rows), default=0))
-    if str(unseen):
-        way = "left out" if reading.hidden == "skip" else "read: --read hidden=skip leaves them out"
-        told.append(f"{unseen} that the sheet hides, as a filter does, were {way}.")
-    if reading.hidden == "skip":
+    unseen, hidden = unseen.within(top, left, len(rows), max(map(len, rows), default=0)), None
+    if unseen.rows or unseen.columns:
+        hidden = reading.hidden or "read"
+        how = "They were left out." if hidden == "skip" else f"They were read; {_WITHOUT_HIDDEN}."
+        told.append(f"The sheet hides {unseen}, for example by a filter. {how}")
+    if hidden == "skip":
         rows = [
             [cell for column, cell in enumerate(row) if column not in unseen.columns]
             for number, row in enumerate(rows)
             if number not in unseen.rows
         ]
-    return _table(rows, told, replace(reading, sheet=first.name), [sheet.name for sheet in filled])
+        if not any(cell != "" for row in rows for cell in row):
+            raise NotATable(" has no cells outside hidden rows and columns: read these too, by hidden=read.")
+    return _table(rows, told, replace(reading, sheet=first.name, hidden=hidden), [sheet.name for sheet in filled])
 
 
 def _first(filled: list[_Sheet], wanted: str | None) -> _Sheet:
@@ -253,7 +258,7 @@ def _table(rows: list[list[Any]], told: list[str], reading: Reading, sheets: lis
         field, array = _typed(cells)
         fields.append(field.with_name(name))
         arrays.append(array)
-    reading = Reading(above=above, names=lines_of_names, below=below, sheet=reading.sheet)
+    reading = Reading(above=above, names=lines_of_names, below=below, sheet=reading.sheet, hidden=reading.hidden)
     return with_facts(pa.Table.from_arrays(arrays, schema=pa.schema(fields)), told, reading, sheets=sheets)
 
 
