@@ -29,6 +29,7 @@ from disco.table.cells import (
 from disco.table.formats.reading import SEPARATORS
 from disco.table.identifiers import identifier
 from disco.table.read import NOTES, READING, read_table
+from disco.table.reshape import seems_transposed
 from disco.table.rows import MOST_FAULTY, Stretches, is_code, kind_of_text, row_numbers, whys
 from disco.words import how_many, series
 
@@ -191,7 +192,9 @@ def _shape_problems(table: pd.DataFrame, folds: int | None) -> Iterator[Problem]
         yield Problem(None, None, "The table has no rows.", "Give one row per observation.")
     elif rows < (needed := least_rows(folds or 0)):
         message = f"The table has {how_many(rows, 'row')}; {folds} folds need at least {needed}."
-        yield Problem(None, None, message, "Give more rows, or use fewer folds.")
+        turn = "If rows are variables, exchange them with the columns, on Data or with --transpose. "
+        remedy = f"{turn if seems_transposed(table) else ''}Give more rows, or use fewer folds."
+        yield Problem(None, None, message, remedy)
     for note in table.attrs.get(NOTES, ()):
         yield Problem(None, None, note, "Nothing to do if that is what you want.", blocking=False, kind="file")
 

@@ -18,7 +18,7 @@ from disco.table.formats.limits import MOST_COLUMNS
 from disco.table.guesses import MANY, guesses
 from disco.table.identifiers import words_of
 from disco.table.kinds import ANNOTATION, BLANK, COPIES, GENES, KINDS, NAMES, POINTS, SIGHTINGS, SUMMARIES, TOTALS
-from disco.table.reshape import has_row_names
+from disco.table.reshape import are_texts, has_row_names
 from disco.table.rows import in_words, stretches
 from disco.words import how_many, listed, plural
 
@@ -373,7 +373,7 @@ def _tells_apart(column: pd.Series) -> bool:
 
 def _names(table: pd.DataFrame) -> Suggestion | None:
     """A first column of texts that all differ."""
-    if not has_row_names(table) or not numbers_of(table.iloc[:, 0])[1].all():
+    if not has_row_names(table) or not are_texts(table.iloc[:, 0]):
         return None
     return Suggestion(
         NAMES, f'"{names_of(table)[0]}" has another text in every row.', "It names the rows.", (RowNames(),)

@@ -33,8 +33,9 @@ def test_only_text_is_guarded_and_numbers_keep_their_digits():
 
 
 def test_an_exported_graph_comes_back_through_every_reader(tmp_path):
-    pairs = list(zip(FORMULAS, FORMULAS[1:], strict=False))
-    graph = graphs.build(FORMULAS, pd.DataFrame(pairs, columns=["parent", "child"]).assign(ocs=-0.5))
+    names = [*FORMULAS, "NA", "nan", "null", "None"]
+    pairs = list(zip(names, names[1:], strict=False))
+    graph = graphs.build(names, pd.DataFrame(pairs, columns=["parent", "child"]).assign(ocs=-0.5))
     path = tmp_path / "edges.csv"
     path.write_bytes(graphs.export(graph, "csv").encode())
     assert path.read_text().splitlines()[1] == '"\'=1+1","\'+1",-0.5'
