@@ -6,20 +6,35 @@ and by arithmetic, and has a suggestion: edits (`disco.table.edits`), made only 
 """
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Iterator, Mapping
 
 import numpy as np
 import pandas as pd
 
+from disco.table.blocks import below, beside, footnotes
 from disco.table.cells import columns_of, names_of, numbers_of
 from disco.table.edits import Columns, Edit, LeaveOut, Pivot, RowNames, Transpose, applied
 from disco.table.formats.limits import MOST_COLUMNS
 from disco.table.guesses import MANY, guesses
 from disco.table.identifiers import words_of
-from disco.table.kinds import ANNOTATION, BLANK, COPIES, GENES, KINDS, NAMES, POINTS, SIGHTINGS, SUMMARIES, TOTALS
+from disco.table.kinds import (
+    ANNOTATION,
+    BELOW,
+    BESIDE,
+    BLANK,
+    COPIES,
+    FOOTNOTES,
+    GENES,
+    KINDS,
+    NAMES,
+    POINTS,
+    SIGHTINGS,
+    SUMMARIES,
+    TOTALS,
+)
 from disco.table.reshape import are_texts, has_row_names
-from disco.table.rows import in_words, stretches
+from disco.table.rows import stretches
+from disco.table.suggestions import Suggestion, leave_out, without
 from disco.words import how_many, listed, plural
 
 MOST_VARIED = 1000  # rows that become columns if there are too many
@@ -83,35 +98,6 @@ _EVENTS = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Suggestion:
-    """One thing that a table holds besides counts, and the edits that take account of it.
-
-    Attributes:
-        kind: one of `KINDS`.
-        message: what is seen, one sentence.
-        advice: what the edits do, one sentence.
-        edits: in their order.
-    """
-
-    kind: str
-    message: str
-    advice: str
-    edits: tuple[Edit, ...]
-
-    def __str__(self) -> str:
-        return f"{self.message} {self.advice}"
-
-    def sparing(self, columns: Collection[str]) -> "Suggestion | None":
-        """The same without leaving out some columns; None if nothing is left to do."""
-        edits = []
-        for edit in self.edits:
-            if isinstance(edit, Columns):
-                edit = Columns(without=tuple(name for name in edit.without if name not in columns))
-            edits += [edit] if edit != Columns() else []
-        return replace(self, edits=tuple(edits)) if edits else None
-
-
 def suggestion(table: pd.DataFrame, but: Collection[str] = (), spared: Collection[str] = ()) -> Suggestion | None:
     """The first thing to change, if any; the others follow once it is made or refused.
 
@@ -172,24 +158,11 @@ def _blank(table: pd.DataFrame) -> Suggestion | None:
     """Columns without a cell."""
     names = names_of(table)
     empty = [at for at, (_, column) in enumerate(columns_of(table)) if column.isna().all()]
-    empty = [at for at in empty if names.count(names[at]) == 1]
+    empty = [at for at in empty if names.count(names[at]) == sum(names[other] == names[at] for other in empty)]
     if not empty or not len(table) or len(empty) == len(names):
         return None
     which = plural(len(empty), f"Column {empty[0] + 1} is", f"{how_many(len(empty), 'column')} are")
-    return _without(BLANK, f"{which} empty from top to bottom.", [names[at] for at in empty])
-
-
-def _without(kind: str, message: str, columns: Sequence[str]) -> Suggestion:
-    """The suggestion to leave out columns."""
-    advice = plural(len(columns), "It is left out.", "They are left out.")
-    return Suggestion(kind, message, advice, (Columns(without=tuple(columns)),))
-
-
-def _leave_out(kind: str, rows: list[int], message: str) -> Suggestion:
-    """The suggestion to leave out rows, by position."""
-    numbers = stretches(np.array(rows) + 1)
-    advice = f"{plural(len(rows), 'Row', 'Rows')} {in_words(numbers)} {plural(len(rows), 'is', 'are')} left out."
-    return Suggestion(kind, message, advice, (LeaveOut(numbers),))
+    return without(BLANK, f"{which} empty from top to bottom.", [names[at] for at in empty])
 
 
 def _summaries(table: pd.DataFrame) -> Suggestion | None:
@@ -204,8 +177,8 @@ def _summaries(table: pd.DataFrame) -> Suggestion | None:
         "counted for no gene."
     )
     if len(columns) >= len(rows):
-        return _without(SUMMARIES, message, columns)
-    return _leave_out(SUMMARIES, rows, message)
+        return without(SUMMARIES, message, columns)
+    return leave_out(SUMMARIES, rows, message)
 
 
 def _totals(table: pd.DataFrame) -> Suggestion | None:
@@ -250,7 +223,7 @@ def _points(table: pd.DataFrame) -> Suggestion | None:
         return None
     which = listed([f'"{names[at].strip()}"' for at in rows], _NAMED)
     message = f"{plural(len(rows), 'The line', 'The lines')} {which} {plural(len(rows), 'is', 'are')} no observation."
-    return _leave_out(POINTS, rows, message)
+    return leave_out(POINTS, rows, message)
 
 
 def _are_genes(table: pd.DataFrame) -> bool:
@@ -289,7 +262,7 @@ def _annotation(table: pd.DataFrame) -> Suggestion | None:
     message = (
         f"{how_many(len(names), 'column')} {plural(len(names), 'describes', 'describe')} the genes: {listed(names, 6)}."
     )
-    return _without(ANNOTATION, message, names)
+    return without(ANNOTATION, message, names)
 
 
 def _genes(table: pd.DataFrame) -> Suggestion | None:
@@ -361,7 +334,7 @@ def _copies(table: pd.DataFrame) -> Suggestion | None:
     if not len(rows) or keys.drop(index=rows).duplicated().mean() > 1 - _DISTINCT:
         return None
     words = f"{how_many(len(rows), 'line')} {plural(len(rows), 'repeats', 'repeat')}"
-    return _leave_out(COPIES, rows.tolist(), f"{words} an earlier one in every cell, names included.")
+    return leave_out(COPIES, rows.tolist(), f"{words} an earlier one in every cell, names included.")
 
 
 def _tells_apart(column: pd.Series) -> bool:
@@ -381,6 +354,9 @@ def _names(table: pd.DataFrame) -> Suggestion | None:
 
 
 _LOOKS: Mapping[str, Callable[[pd.DataFrame], Suggestion | None]] = {
+    FOOTNOTES: footnotes,
+    BELOW: below,
+    BESIDE: beside,
     BLANK: _blank,
     SUMMARIES: _summaries,
     TOTALS: _totals,

@@ -31,8 +31,7 @@ def has_row_names(table: pd.DataFrame) -> bool:
 def are_texts(column: pd.Series) -> bool:
     """Whether every cell is text, NA, nan and None among others too: they may be names."""
     other = numbers_of(column)[1]
-    words = column[~other].map(lambda cell: isinstance(cell, str) and bool(cell.strip()))
-    return bool(other.any() and words.all())
+    return bool(other.any()) and all(isinstance(cell, str) and bool(cell.strip()) for cell in column[~other])
 
 
 def with_row_names(table: pd.DataFrame) -> pd.DataFrame:

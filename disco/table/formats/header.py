@@ -40,9 +40,11 @@ def _detected(lines: Lines) -> tuple[int, int, int]:
     if words < 2 or not data or any(_is_words(line) for line in data):
         return 0, 1, 0
     columns = max(map(len, data))
+    used = [at for at in range(columns) if any(line[at : at + 1] not in ([], [""]) for line in data)]
     for index, line in enumerate(lines[:words]):
         is_short = len(line) == columns - 1 > 1 and index == words - 1  # no name for the column of row names
-        if (len(line) == columns or is_short) and all(line) and len(set(line)) == len(line):
+        cells = line if is_short else [line[at] for at in used if at < len(line)]  # a blank column has no name
+        if (len(line) == columns or is_short) and all(cells) and len(set(cells)) == len(cells):
             return index, 1, words - index - 1
     if all(len(line) == columns for line in lines[:words]) and len(set(joined(lines[:words]))) == columns:
         return 0, words, 0
