@@ -72,6 +72,16 @@ def test_a_row_far_away_is_found_and_others_are_not():
     assert said.startswith("Row 41 lies far from the others: its total, 56, is made up")
 
 
+def test_single_counts_far_away_are_named_with_row_and_column():
+    table = poisson(200, 5).set_axis(list("abcde"), axis=1)
+    table.loc[[30, 130], "c"], table.loc[7, "e"] = 912_345_678_901, 10_000
+    (said,) = [found(quality(table))["rows"].message]
+    assert "(8, 31, 131)" in said and '"e" in row 8, "c" in rows 31, 131 alone' in said
+    table.iloc[50] = 60  # a row that is far as a whole
+    assert "51" in found(quality(table))["rows"].message.split("What is far")[0]
+    assert "51" not in found(quality(table))["rows"].message.split("What is far")[1]
+
+
 def test_rows_keep_the_numbers_of_the_table_as_loaded():
     table = poisson(200, 8)
     table.iloc[17] = 25
