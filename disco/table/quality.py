@@ -92,6 +92,7 @@ def quality(table: Table, left_out: Stretches = (), callback: Callback | None = 
         *plain_artefacts(given, aside=pd.DataFrame(), dismissed={*ARTEFACTS} - {*_OF_ROWS}),
         *of_depth(deep, counts, given.adjustment),
         *of_near(names, copies),
+        *_too_few(*values.shape),
         *_hardly_varying(columns),
         *_of_rows(rows),
         *_of_zeros(columns),
@@ -125,6 +126,11 @@ def _tops(values: np.ndarray) -> pd.DataFrame:
         shares = [0.0, *rows / len(column)]
         found.append((counts[-1], shares[-1], shares[-2]))
     return pd.DataFrame(found, columns=["maximum", "at_maximum", "below"])
+
+
+def _too_few(rows: int, columns: int) -> Iterator[Finding]:
+    if said := screening.few_rows(rows, columns):
+        yield Finding("few rows", said, "Expect no edges: add rows, or leave out columns.")
 
 
 def _hardly_varying(columns: pd.DataFrame) -> Iterator[Finding]:
