@@ -226,7 +226,14 @@ def _name_problems(table: pd.DataFrame) -> Iterator[Problem]:
     # Integer labels, which pandas gives to a bare array, are not a row of data.
     if names and all(isinstance(label, str) and is_number(label) for label in table.columns):
         message = "The names of all columns are numbers: the first row of the data may have been read as names."
-        yield Problem(None, None, message, "If so, put a row of names above it.", blocking=False, kind="names")
+        yield Problem(
+            None,
+            None,
+            message,
+            "If so, read it again without names, on Data or by --read names=0.",
+            blocking=False,
+            kind="names",
+        )
 
 
 def _cell_problems(

@@ -45,7 +45,7 @@ def read(data: Text, reading: Reading, words: bool = False, heard: Heard = lambd
     names, start = _names(lines, above, lines_of_names, used), ends[used - 1] if used else begin
     most_rows = _rows(data, start, len(names), delimiter)
     check_shape(most_rows, len(names), MOST_CELLS_IN_PIECES)
-    told += notes(lines, above, lines_of_names, below)
+    told += notes(lines, above, lines_of_names, below, reading)
     reading = replace(
         reading, encoding=encoding, separator=delimiter, above=above, names=lines_of_names, below=below, sheet=None
     )

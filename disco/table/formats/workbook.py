@@ -250,7 +250,7 @@ def _table(rows: list[list[Any]], told: list[str], reading: Reading, sheets: lis
     if len(rows) < used:
         raise NotATable(f" has {len(rows)} lines, too few for {used} lines above the data.")
     names = joined(lines[above : above + lines_of_names]) or [f"x{index + 1}" for index in range(len(rows[0]))]
-    told += notes(lines, above, lines_of_names, below)
+    told += notes(lines, above, lines_of_names, below, reading)
     rows = rows[used:]
     columns = [[None if row[index] == "" else row[index] for row in rows] for index in range(len(names))]
     arrays, fields = [], []
