@@ -25,7 +25,7 @@ from disco.table.prepared import Prepared, Table, prepare
 from disco.table.relations import Relation, relations
 from disco.table.row_findings import of_depth
 from disco.table.rows import Stretches, in_words, row_numbers, stretches
-from disco.words import plural
+from disco.words import listed, plural
 
 LEVEL = 0.05  # of the tests of dispersion, for all columns together
 CEILING, CLIFF = 0.05, 2.0  # least share of the rows at the largest count, and that share over the next lower count's
@@ -33,6 +33,7 @@ FEW_ROWS = 10  # at the largest count, by chance
 FEW_LEVELS = 3  # a refinement decides no direction at a column with so few
 SHARED = 3.0  # fewer rows that share a row's value are few for levels
 _NAMED = 6
+_ALONE = 0.9  # of a row's distance, if one count is far
 _OF_ROWS = ("repeated", "serial", "closure", "filter")  # artefacts
 _WEIGHTS = {"columns": 0.1, "depth": 0.5, "rows": 0.1, "relations": 0.1, "near": 0.2}  # of time, about
 
@@ -81,6 +82,7 @@ def quality(table: Table, left_out: Stretches = (), callback: Callback | None = 
     deep = depth(values, reporter, "depth")
     deep = replace(deep, rows=deep.rows.assign(row=numbers[deep.rows["row"] - 1]))
     rows = outlying(values, reporter, "rows").assign(row=numbers)
+    rows["column"] = counts.columns.to_numpy()[rows["column"]] if counts.shape[1] else ""
     reporter.step("relations", 0, 1)
     varied = np.flatnonzero(columns["levels"] > 1)
     exact = tuple(relations(Prepared(counts.iloc[:, varied]))) if len(varied) else ()
@@ -90,6 +92,7 @@ def quality(table: Table, left_out: Stretches = (), callback: Callback | None = 
         *plain_artefacts(given, aside=pd.DataFrame(), dismissed={*ARTEFACTS} - {*_OF_ROWS}),
         *of_depth(deep, counts, given.adjustment),
         *of_near(names, copies),
+        *_too_few(*values.shape),
         *_hardly_varying(columns),
         *_of_rows(rows),
         *_of_zeros(columns),
@@ -123,6 +126,11 @@ def _tops(values: np.ndarray) -> pd.DataFrame:
         shares = [0.0, *rows / len(column)]
         found.append((counts[-1], shares[-1], shares[-2]))
     return pd.DataFrame(found, columns=["maximum", "at_maximum", "below"])
+
+
+def _too_few(rows: int, columns: int) -> Iterator[Finding]:
+    if said := screening.few_rows(rows, columns):
+        yield Finding("few rows", said, "Expect no edges: add rows, or leave out columns.")
 
 
 def _hardly_varying(columns: pd.DataFrame) -> Iterator[Finding]:
@@ -162,14 +170,24 @@ def _of_rows(rows: pd.DataFrame) -> Iterator[Finding]:
         why = f"its total is {int(far['total']):,}; the median is {np.median(rows['total']):,.0f}"
         if abs(far["total_at"]) < far["distance_at"]:
             why = f"its total, {int(far['total']):,}, is made up of unusual counts"
-        listed = in_words(stretches(out["row"].to_numpy()), _NAMED)
-        lie = f"{len(out):,} rows lie far from the others ({listed}), farthest row {int(far['row'])}"
+        which = in_words(stretches(out["row"].to_numpy()), _NAMED)
+        lie = f"{len(out):,} rows lie far from the others ({which}), farthest row {int(far['row'])}"
         yield Finding(
             "rows",
-            f"{lie if len(out) > 1 else f'Row {listed} lies far from the others'}: {why}.",
+            f"{lie if len(out) > 1 else f'Row {which} lies far from the others'}: {why}.{_of_cells(out)}",
             "Find out why, and leave out rows that were measured differently.",
             rows=tuple(out["row"].astype(int).tolist()),
         )
+
+
+def _of_cells(out: pd.DataFrame) -> str:
+    """Which single counts put rows far from the others, as a sentence; empty if rows are far as a whole."""
+    cells = out[out["share"] >= _ALONE].groupby("column", sort=False)["row"]
+    where = [
+        f'"{name}" in {plural(len(at), "row", "rows")} {in_words(stretches(at.to_numpy()), _NAMED)}'
+        for name, at in cells
+    ]
+    return f" What is far is {listed(where, _NAMED)} alone." if where else ""
 
 
 def _of_zeros(columns: pd.DataFrame) -> Iterator[Finding]:

@@ -91,3 +91,17 @@ def test_a_list_of_names_may_have_line_breaks(tmp_path):
     words = ["--covariates", '"two\nlines"', "--ignore", "d"]
     typed = ["refine", "--counts", str(tmp_path / "t.csv"), "--out", str(tmp_path / "adjusted")]
     assert main([*typed, *QUICK, *words]) == 0 and open_run(tmp_path / "adjusted").nodes == ["a", "b"]
+
+
+def test_leaving_out_rows_with_bounds_says_what_is_lost(tmp_path, capsys):
+    table = pd.DataFrame(np.random.default_rng(0).poisson(4.0, (60, 3)), columns=["a", "b", "c"]).astype(object)
+    table.loc[[3, 30], "a"], table.loc[7, "b"] = ">100", None
+    table.to_csv(tmp_path / "t.csv", index=False)
+    assert main(["check", str(tmp_path / "t.csv"), "--complete-rows"]) == 0
+    said = capsys.readouterr().err
+    assert "Left out 3 rows" in said and "4, 8, 31" in said and "largest or smallest counts" in said
+    table["a"] = 3 * table["c"].astype(int) + 1
+    table.to_csv(tmp_path / "t.csv", index=False)
+    assert main(["check", str(tmp_path / "t.csv"), "--complete-rows"]) == 0
+    said = capsys.readouterr().err
+    assert "Left out 1 row" in said and "are lost" not in said

@@ -136,6 +136,14 @@ def test_a_fraction_far_down_is_found_too(monkeypatch):
     assert len(parse(h5ad(late), ".h5ad", Reading(genes="g3,g4"))) == 80  # what is not read is not checked
 
 
+def test_of_several_layers_of_counts_the_usual_or_largest_one_is_read():
+    parts = COUNTS // 3
+    table = read(h5ad(COUNTS / 10, ambiguous=parts, matrix=COUNTS, spliced=COUNTS - parts), **ALL)
+    assert table.attrs[MATRIX]["layer"] == "matrix" and (table.to_numpy() == COUNTS).all()
+    assert table.attrs[NOTES][0].endswith('"matrix" was read. Others hold counts too: ambiguous, spliced.')
+    assert read(h5ad(COUNTS / 10, a=parts, b=COUNTS - parts), **ALL).attrs[MATRIX]["layer"] == "b"
+
+
 def test_raw_counts_have_genes_of_their_own():
     data = io.BytesIO(h5ad(COUNTS[:, :10] / 3))
     with h5py.File(data, "a") as file, h5py.File(io.BytesIO(h5ad(COUNTS))) as other:

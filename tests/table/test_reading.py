@@ -59,6 +59,13 @@ def test_advice_on_a_single_column_does_not_contradict_the_file():
     assert said == ["Separate the columns of a text file by commas, semicolons or tabs."]
 
 
+def test_an_empty_last_column_does_not_shift_the_names():
+    """As written by programs that end every line, but not the names, with a comma."""
+    table = read("a,b\n1,2,\n3,4,\n")
+    assert list(table.columns) == ["a", "b", ""] and table["a"].tolist() == [1, 3] and table[""].isna().all()
+    assert list(read("a,b\nx,1,2\ny,3,4\n").columns) == ["", "a", "b"]
+
+
 def test_blanks_around_names_are_left_out_unless_they_tell_names_apart():
     assert read("a, b ,c d\n1, 2,3\n4, 5,6\n").columns.tolist() == ["a", "b", "c d"]
     assert read("a, a,b\n1,2,3\n4,5,6\n").columns.tolist() == ["a", " a", "b"]

@@ -8,12 +8,15 @@ from disco.errors import InputError
 from disco.table.counts import as_counts
 from disco.table.rows import (
     in_words,
+    kind_of_text,
     listed,
+    losses,
     numbered,
     proposal,
     read_as_numbers,
     row_numbers,
     stretches,
+    whys,
     with_more,
     without_rows,
 )
@@ -94,3 +97,28 @@ def test_rows_given_by_their_numbers():
     for wrong in ("0", "a", "5-3", "3-4-5", "-2", "9" * 12):
         with pytest.raises(InputError, match="as in 3,17-19"):
             numbered(wrong)
+
+
+@pytest.mark.parametrize(
+    "cell", [">100", "> 1,000", "≥50", ">=7", "<5", "50+", "50 +", "100 or more", "up to 10", "TNTC"]
+)
+def test_a_bound_is_named_and_what_its_rows_hold_is_said(cell):
+    assert kind_of_text(cell) == "bound" and "largest or smallest" in losses(["blank", kind_of_text(cell)])
+
+
+@pytest.mark.parametrize("cell", ["1-10", "11–50", "1 to 10", "1,000 - 5,000", "0..5"])
+def test_a_class_is_named(cell):
+    assert kind_of_text(cell) == "class" and "1-10" in losses(["class"])
+
+
+@pytest.mark.parametrize(
+    "cell", ["2020-01-02", "a+", ">", "1-", "3+2", "10-Mar", "-5", "1.5", "ten", "> many", "1-2-3"]
+)
+def test_other_texts_are_neither(cell):
+    assert kind_of_text(cell) == "text" and not losses(["text", "blank", "negative"])
+
+
+def test_bounds_classes_and_codes_have_a_reason_of_their_own():
+    cells = pd.Series(["50+", "> 100", "1-10", "2 to 5", "abc", "", "7"])
+    assert whys(cells) == ["bound", "bound", "class", "class", "text", "blank"]
+    assert whys(pd.Series([3, -999, -3])) == ["missing code", "negative"]

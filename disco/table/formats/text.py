@@ -45,7 +45,7 @@ def read(data: Text, reading: Reading, words: bool = False, heard: Heard = lambd
     names, start = _names(lines, above, lines_of_names, used), ends[used - 1] if used else begin
     most_rows = _rows(data, start, len(names), delimiter)
     check_shape(most_rows, len(names), MOST_CELLS_IN_PIECES)
-    told += notes(lines, above, lines_of_names, below)
+    told += notes(lines, above, lines_of_names, below, reading)
     reading = replace(
         reading, encoding=encoding, separator=delimiter, above=above, names=lines_of_names, below=below, sheet=None
     )
@@ -136,7 +136,7 @@ def _first_lines(data: Text, begin: int, delimiter: str) -> tuple[list[list[str]
 
 
 def _names(lines: list[list[str]], above: int, names: int, used: int) -> list[str]:
-    """The names; without any, x1, x2, ... If all rows have one more cell, the first column has no name.
+    """The names; without any, x1, x2, ... If all rows have one more cell, the first has no name, or the last is empty.
 
     Raises:
         NotATable: there are fewer lines than the given header lines.
@@ -147,7 +147,9 @@ def _names(lines: list[list[str]], above: int, names: int, used: int) -> list[st
         return [f"x{index + 1}" for index in range(len(lines[used]))]
     found = joined(lines[above : above + names])
     data = lines[used:]
-    return ["", *found] if data and all(len(line) == len(found) + 1 for line in data) else found
+    if not data or any(len(line) != len(found) + 1 for line in data):
+        return found
+    return ["", *found] if any(line[-1].strip() for line in data) else [*found, ""]
 
 
 def _rows(data: Text, start: int, columns: int, delimiter: str) -> int:
