@@ -2,6 +2,7 @@
 
 import io
 
+import numpy as np
 import pandas as pd
 import pytest
 from app_world import workbook
@@ -226,3 +227,15 @@ def test_a_cut_within_a_character_is_no_other_encoding(monkeypatch):
     monkeypatch.setattr("disco.table.formats.encoding._BLOCK", 3)
     table = read("Vögel;Käfer\n1;2\n3;4\n")
     assert table.columns.tolist() == ["Vögel", "Käfer"] and table.attrs[READING]["encoding"] == "utf-8"
+
+
+def test_titles_above_and_notes_below_are_left_out_and_said():
+    rows = "".join(f"{k},{k % 3},{k % 5}\n" for k in range(20))
+    for above in ("Counts of 2020\nby A. B.\n\n", "Counts of 2020\n"):
+        table = read_table(io.BytesIO(f"{above}a,b,c\n{rows}\nSource: the authors\n* by eye\n".encode()), "t.csv")
+        assert list(table) == ["a", "b", "c"] and len(table) == 20 and (table.dtypes == np.int64).all()
+        assert any("Source: the authors, * by eye" in note for note in table.attrs[NOTES])
+        assert any("Counts of 2020" in note for note in table.attrs[NOTES])
+    for cut in ("7", "7 1", "ENSG1", '"7'):
+        with pytest.raises(InputError):
+            read_table(io.BytesIO(f"a,b,c\n{rows}{cut}".encode()), "t.csv")

@@ -8,7 +8,7 @@ from disco.words import plural
 
 MISSING_WORDS = ("", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "NULL", "null", "None")
 SAMPLE = 30  # lines looked at
-_NUMBERISH = re.compile(r"[-+]?\d[\d.,' \u00a0\u202f\u2019]*([eE][-+]?\d+)?")  # of a stripped cell: in linear time
+NUMBERISH = re.compile(r"[-+]?\d[\d.,' \u00a0\u202f\u2019]*([eE][-+]?\d+)?")  # of a stripped cell: in linear time
 BIOM = re.compile(rb"(?i)\s*(#[^\n\t]*\r?\n)*(?P<names># ?OTU ?ID\t)")  # the first lines of BIOM as text
 _MOST_WORDS = 12  # lines above the data
 _NUMBER = re.compile(r"-?\d{1,300}(\.\d{0,300})?")
@@ -37,12 +37,14 @@ def _detected(lines: Lines) -> tuple[int, int, int]:
     units. Without such a line, all of them are names, if the joined names of the columns differ.
     """
     words = 0
-    while words < min(len(lines), _MOST_WORDS) and _is_words(lines[words]):
+    while words < min(len(lines), _MOST_WORDS) and (_is_words(lines[words]) or (words and not _filled(lines[words]))):
         words += 1
+    while words and not _filled(lines[words - 1]):  # a blank line stands among titles, or is data
+        words -= 1
     data = lines[words:]
     if not words and _is_data(lines):
         return 0, 0, 0
-    if words < 2 or not data or any(_is_words(line) for line in data):
+    if words < 2 or not data or any(_is_words(line) and len(_filled(line)) > 1 for line in data):  # one is a note
         return 0, 1, 0
     columns = max(map(len, data))
     used = [at for at in range(columns) if any(line[at : at + 1] not in ([], [""]) for line in data)]
@@ -58,8 +60,12 @@ def _detected(lines: Lines) -> tuple[int, int, int]:
 
 def _is_words(line: Sequence[str]) -> bool:
     """Whether some cells are words and none is a number or the word for a missing one."""
-    filled = [cell for cell in map(str.strip, line) if cell]
-    return bool(filled) and not any(cell in MISSING_WORDS or _NUMBERISH.fullmatch(cell) for cell in filled)
+    filled = _filled(line)
+    return bool(filled) and not any(cell in MISSING_WORDS or NUMBERISH.fullmatch(cell) for cell in filled)
+
+
+def _filled(line: Sequence[str]) -> list[str]:
+    return [cell for cell in map(str.strip, line) if cell]
 
 
 def _is_data(lines: Lines) -> bool:
@@ -131,8 +137,7 @@ def notes(lines: Lines, above: int, names: int, below: int, reading: Reading) ->
             "holds names, read the file again with one line of names (on Data, or by --read names=1)."
         )
     for index, left, what in ((0, above, "above"), (above + names, below, "below")):
-        if left:
-            shown = [cell for line in lines[index : index + left] for cell in line if cell.strip()]
+        if shown := [cell for line in lines[index : index + left] for cell in _filled(line)]:
             text = ", ".join(cell[:30] for cell in shown[:6]) + (" …" if len(shown) > 6 else "")
             count = "A line" if left == 1 else f"{left} lines"
             found.append(f"{count} {what} the names {plural(left, 'was', 'were')} left out: {text}.")
