@@ -34,7 +34,7 @@ from disco.table.problem import in_lines
 from disco.table.read import MATRIX, read_table
 from disco.table.role_checks import unusable_rows
 from disco.table.roles import Roles
-from disco.table.rows import Stretches, in_words, proposal, row_numbers, stretches, with_more
+from disco.table.rows import Stretches, in_words, proposal, row_names, row_numbers, stretches, with_more
 from disco.words import how_many
 
 _MOST_NOTES = 10
@@ -323,8 +323,9 @@ def _incomplete(table: pd.DataFrame, roles: Roles | None, left_out: Stretches) -
     if bad.any():
         count = how_many(int(bad.sum()), "row")
         what = "not counts" if roles is None else "not counts, or not what their role needs"
-        numbers = row_numbers(len(table), left_out)[bad]
-        say(f"Left out {count} with cells that are {what}: {in_words(stretches(numbers))}.", to=sys.stderr)
+        numbers = stretches(row_numbers(len(table), left_out)[bad])
+        which = in_words(numbers, names=row_names(table, left_out))
+        say(f"Left out {count} with cells that are {what}: {which}.", to=sys.stderr)
     return stretches(np.flatnonzero(bad) + 1)
 
 

@@ -12,6 +12,8 @@ from disco.table.rows import (
     numbered,
     proposal,
     read_as_numbers,
+    row_in_words,
+    row_names,
     row_numbers,
     stretches,
     with_more,
@@ -94,3 +96,14 @@ def test_rows_given_by_their_numbers():
     for wrong in ("0", "a", "5-3", "3-4-5", "-2", "9" * 12):
         with pytest.raises(InputError, match="as in 3,17-19"):
             numbered(wrong)
+
+
+def test_rows_are_named_beside_their_numbers(table):
+    named = table.set_axis([f"Bay {row + 3}" for row in range(60)])
+    names = row_names(named, ((1, 2),))
+    assert names[3] == "Bay 3" and len(names) == 60
+    assert in_words(((3, 3), (5, 7), (62, 62)), 2, names) == "3 (Bay 3), 5 (Bay 5)–7 (Bay 7), …"
+    assert listed(named, np.array([3])).iloc[0].tolist()[:3] == [4, "Bay 6", "a"]
+    assert "name" not in listed(table, np.array([3])) and not row_names(table)
+    assert in_words(((2, 2),), names=row_names(table.iloc[::2])) == "2" == row_in_words(2, np.int64(2))
+    assert len(row_in_words(4, "B" * 500)) < 50
