@@ -1,12 +1,15 @@
-"""What in a run's table creates edges: the warnings of every command with a result, and --dismiss."""
+"""What in a run's table creates edges or weakens results: said by every command with a result; and --dismiss."""
 
 import argparse
+import sys
 
 from disco.cli.saying import say, sentence
 from disco.errors import InputError
 from disco.runs import Run, artefacts, refined
 from disco.table.artefacts import ARTEFACTS
 from disco.table.finding import Finding
+
+_MOST_DOUBTS = 3
 
 
 def reasons(arguments: argparse.Namespace) -> dict[str, str]:
@@ -31,7 +34,7 @@ def dismiss(run: Run, arguments: argparse.Namespace) -> None:
 
 
 def tell(run: Run) -> None:
-    """Print the artefacts of a run's table: those that stand as warnings, the others with the reason."""
+    """Print the artefacts of a run's table, as warnings or with the reason against them, and on stderr its doubts."""
     told = artefacts.of(run)
     for one in told.standing:
         say_finding(f"Warning: {one}", one, "Options of a new run")
@@ -40,6 +43,9 @@ def tell(run: Run) -> None:
         say(f"Until this is cured or dismissed ({kinds}), no direction is decided.")
     for kind, why in told.dismissed.items():
         say(sentence(f"Dismissed, {kind}: {why}"))
+    say(*(sentence(f"Note: {one}") for one in told.doubts[:_MOST_DOUBTS]), to=sys.stderr)
+    if (more := len(told.doubts) - _MOST_DOUBTS) > 0:
+        say(f"Note: disco check lists {more} more.", to=sys.stderr)
 
 
 def say_finding(words: str, one: Finding, of: str = "Options") -> None:

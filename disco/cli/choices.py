@@ -34,7 +34,7 @@ from disco.table.problem import in_lines
 from disco.table.read import MATRIX, read_table
 from disco.table.role_checks import unusable_rows
 from disco.table.roles import Roles
-from disco.table.rows import Stretches, in_words, losses, proposal, row_numbers, stretches, with_more
+from disco.table.rows import Stretches, in_words, losses, proposal, row_names, row_numbers, stretches, with_more
 from disco.table.rows import listed as cells_of
 from disco.words import how_many
 
@@ -326,9 +326,9 @@ def _incomplete(table: pd.DataFrame, roles: Roles | None, left_out: Stretches) -
     if bad.any():
         count = how_many(int(bad.sum()), "row")
         what = "not counts" if roles is None else "not counts, or not what their role needs"
-        numbers = row_numbers(len(table), left_out)[bad]
+        numbers = stretches(row_numbers(len(table), left_out)[bad])
         lost = losses(cells_of(counts, np.flatnonzero(bad)[:_MOST_ROWS], left_out, list(out.columns))["why"])
-        words = f"Left out {count} with cells that are {what}: {in_words(stretches(numbers))}."
+        words = f"Left out {count} with cells that are {what}: {in_words(numbers, names=row_names(table, left_out))}."
         say(f"{words} {lost}".strip(), to=sys.stderr)
     return stretches(np.flatnonzero(bad) + 1)
 

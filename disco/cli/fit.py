@@ -86,7 +86,7 @@ def new_run(
         knowledge.resolve(list(counts.columns), part.roles)
     if fits:
         tell_estimate(counts, settings, device)
-    told = looked_for(part.table, part.roles or Roles(), reasons=dismissed)
+    told = looked_for(part.table, part.roles or Roles(), reasons=dismissed, left_out=part.rows_left_out)
     check_there(dismissed or (), told)
     return create_run(
         part.table,

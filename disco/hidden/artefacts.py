@@ -19,7 +19,9 @@ from disco.table.artefacts import ARTEFACTS, COMMON, KINDS, READINGS, check_kind
 from disco.table.edits import AddKinds
 from disco.table.finding import Finding
 from disco.table.prepared import Prepared, Table, prepare
+from disco.table.quality import doubts
 from disco.table.roles import Given
+from disco.table.rows import Stretches
 from disco.words import how_many, listed
 
 if TYPE_CHECKING:
@@ -44,11 +46,13 @@ class Artefacts:
         plain: those of `disco.table.artefacts.plain_artefacts`, dismissed or not.
         hidden: what each of `SEARCHES` found that was made.
         reasons: why some kinds are none, by kind; also of what is not looked for at present.
+        doubts: what else weakens results, from `disco.table.quality.doubts`.
     """
 
     plain: tuple[Finding, ...]
     hidden: Mapping[str, Finding | None] = field(default_factory=dict)
     reasons: Mapping[str, str] = field(default_factory=dict)
+    doubts: tuple[Finding, ...] = ()
 
     @cached_property
     def found(self) -> tuple[Finding, ...]:
@@ -129,7 +133,9 @@ def artefacts(
     if not {*ARTEFACTS} - {*dismissed}:
         return ()
     without = [which for which, kinds in SEARCHES.items() if kinds <= {*dismissed}]
-    return _looked_for(table, roles, aside, dict.fromkeys(dismissed, "dismissed"), callback, without).standing
+    aside = ignored(table, roles) if aside is None else aside
+    reasons = dict.fromkeys(dismissed, "dismissed")
+    return _looked_for(prepare(table, roles, folds=None), aside, reasons, callback, without).standing
 
 
 def looked_for(
@@ -138,32 +144,32 @@ def looked_for(
     aside: pd.DataFrame | None = None,
     reasons: Mapping[str, str] | None = None,
     callback: Callback | None = None,
+    left_out: Stretches = (),
 ) -> Artefacts:
-    """The artefacts of a table, and why some are none; a reason for what is not found has no effect.
+    """The artefacts of a table, why some are none, and its doubts; a reason for what is not found has no effect.
 
     Args:
         table, roles, aside, callback: as for `artefacts`.
         reasons: by kind.
+        left_out: rows of the loaded table that were left out; the others keep their numbers.
 
     Raises:
         InputError: the table or its roles cannot be used.
     """
-    told = _looked_for(table, roles, aside, reasons or {}, callback)
-    return replace(told, reasons=told.dismissed)
+    aside, given = ignored(table, roles) if aside is None else aside, prepare(table, roles, folds=None)
+    told = _looked_for(given, aside, reasons or {}, callback)
+    return replace(told, reasons=told.dismissed, doubts=doubts(given, left_out))
 
 
 def _looked_for(
-    table: Table,
-    roles: Given | None,
-    aside: pd.DataFrame | None,
+    given: Prepared,
+    aside: pd.DataFrame,
     reasons: Mapping[str, str],
     callback: Callback | None,
     without: Collection[str] = (),
 ) -> Artefacts:
     """All artefacts, those of the searches `without` missing."""
     reporter = Reporter(callback, _WEIGHTS, "stopped while looking for what creates edges.")
-    aside = ignored(table, roles) if aside is None else aside
-    given = prepare(table, roles, folds=None)
     plain = plain_artefacts(given, aside=aside, callback=reporter.part("columns", ""))
     told = Artefacts(plain, dict.fromkeys(without), reasons)
     return told.searched(lambda which: search(given, plain, which, reporter))

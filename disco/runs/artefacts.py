@@ -1,9 +1,10 @@
-"""artefacts.json: what in a run's table creates edges (`disco.hidden.artefacts`), and why some of it was dismissed.
+"""artefacts.json: what in a run's table creates edges (`disco.hidden.artefacts`), why some was dismissed, and doubts.
 
     {"found": [{"kind": "relation", "message": "c = a + b in every row.", "advice": "An edge …",
                 "flag": "--without c", "columns": ["c"]}],
      "hidden": {"common": {"kind": "kinds", …}, "readings": null},
-     "dismissed": {"relation": "The sum is meant."}}
+     "dismissed": {"relation": "The sum is meant."},
+     "doubts": [{"kind": "rows", "message": "Row 5 (Bay 5) lies far from the others: …", "advice": "Find out why, …"}]}
 
 Results are read with it: while an artefact stands, no direction is decided. `disco.runs.refined.dismiss` also writes
 the edges of a refinement anew.
@@ -29,6 +30,7 @@ from disco.schema import record
 from disco.table.artefacts import ARTEFACTS, plain_artefacts
 from disco.table.finding import Finding
 from disco.table.prepared import prepare
+from disco.table.quality import DOUBTS
 
 FILE = "artefacts.json"
 LONGEST_REASON = 300  # characters
@@ -54,6 +56,7 @@ class _File:
     found: list[dict[str, Any]]
     dismissed: dict[str, str]
     hidden: dict[str, dict[str, Any] | None] | None = None
+    doubts: list[dict[str, Any]] = field(default_factory=list)  # missing in older runs
 
 
 def write(folder: Path, told: Artefacts, nodes: Sequence[str]) -> None:
@@ -72,7 +75,7 @@ def write(folder: Path, told: Artefacts, nodes: Sequence[str]) -> None:
 
     hidden = {which: None if one is None else shown(one) for which, one in told.hidden.items()}
     content = {"found": [*map(shown, told.plain)], "hidden": hidden, "dismissed": dict(told.reasons)}
-    write_json(folder / FILE, digests.sealed(content, folder))
+    write_json(folder / FILE, digests.sealed({**content, "doubts": [*map(shown, told.doubts)]}, folder))
 
 
 def of(run: Run) -> Artefacts:
@@ -107,7 +110,8 @@ def _read(run: Run) -> tuple[Artefacts, bool]:
         if which in searched
     }
     reasons = {kind: printable(why, LONGEST_REASON) for kind, why in told.dismissed.items() if kind in ARTEFACTS}
-    return Artefacts(tuple(one for one in found if one.kind in kinds), hidden, reasons), told.hidden is None
+    doubts = tuple(_finding(run, one, {*DOUBTS}) for one in told.doubts[: len(ARTEFACTS)])
+    return Artefacts(tuple(one for one in found if one.kind in kinds), hidden, reasons, doubts), told.hidden is None
 
 
 def _finding(run: Run, told: Mapping[str, Any], kinds: set[str]) -> Finding:
@@ -125,7 +129,7 @@ def _completed(run: Run, stamp: int) -> Artefacts:
     try:
         told, is_older = _read(run)
     except (OSError, ValueError):
-        return looked_for(run.table(), run.adjustment)
+        return looked_for(run.table(), run.adjustment, left_out=run.rows_left_out)
     if is_older:
         now = plain_artefacts(run.table(), run.adjustment, pd.DataFrame())
         columns = {one.kind: one.columns for one in now}

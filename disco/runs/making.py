@@ -87,7 +87,7 @@ def create_run(
     counts = _checked(table, settings, knowledge, roles)
     own = {"source": source, "device": device, "teaching": teaching, "settings": settings.to_dict()}
     head = {**_head(name, counts, rows_left_out), **own}
-    told = looked_for(table, roles or Roles(), aside, dismissed) if spoilt is None else spoilt
+    told = spoilt or looked_for(table, roles or Roles(), aside, dismissed, left_out=rows_left_out)
 
     def fill(apart: Path) -> dict[str, Any]:
         write_counts(apart / "table.parquet", counts)

@@ -30,7 +30,7 @@ from disco.table.identifiers import identifier
 from disco.table.problem import Problem
 from disco.table.read import NOTES, READING, read_table
 from disco.table.reshape import seems_transposed
-from disco.table.rows import MOST_FAULTY, Stretches, is_code, kind_of_text, row_numbers, whys
+from disco.table.rows import MOST_FAULTY, Stretches, is_code, kind_of_text, row_in_words, row_numbers, whys
 from disco.table.values import Restored, counts_behind, fractional, shares
 from disco.words import how_many, plural, series
 
@@ -259,14 +259,15 @@ def _cell_problems(
     for where, what, remedy, fault in kinds:
         if where.any():
             row = int(np.argmax(where))
-            sentence = _sentence(name, numbers[row], what.format(_number(values[row])), int(where.sum()))
+            which = row_in_words(numbers[row], column.index[row])
+            sentence = _sentence(name, which, what.format(_number(values[row])), int(where.sum()))
             way = _CODE if values[row] < 0 and is_code(values[row]) else remedy
             found.append(Problem(name, int(numbers[row]), sentence, way, fault=fault))
     return found
 
 
-def _sentence(name: str, row: int, what: str, rows: int) -> str:
-    """'Column "AB", row 3: ... The same holds for 4 more rows.'"""
+def _sentence(name: str, row: str, what: str, rows: int) -> str:
+    """'Column "AB", row 3 (Bay 3): ... The same holds for 4 more rows.'"""
     more = "" if rows == 1 else f" The same holds for {how_many(rows - 1, 'more row')}."
     return f'Column "{name}", row {row}: {what}.{more}'
 
@@ -281,7 +282,7 @@ def _text_problem(column: pd.Series, name: str, other: np.ndarray, numbers: np.n
     shown = printable(str(cell), 40)
     what = f'"{shown}" is text, not a number' if isinstance(cell, str) else f"{shown} is not a number"
     fault = "text" if isinstance(cell, str) else "cells that are not numbers"
-    sentence = _sentence(name, numbers[row], what, int(where.sum()))
+    sentence = _sentence(name, row_in_words(numbers[row], column.index[row]), what, int(where.sum()))
     return Problem(name, int(numbers[row]), sentence, _text_remedy(cell), fault=fault)
 
 

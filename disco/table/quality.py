@@ -6,7 +6,7 @@ Then dispersion and zeros (`disco/table/dispersion.py`), ties and levels, preval
 outlying rows (`disco/table/outlying.py`). The table is never changed.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -24,16 +24,25 @@ from disco.table.outlying import outlying
 from disco.table.prepared import Prepared, Table, prepare
 from disco.table.relations import Relation, relations
 from disco.table.row_findings import of_depth
-from disco.table.rows import Stretches, in_words, row_numbers, stretches
+from disco.table.rows import Stretches, in_words, row_names, row_numbers, stretches
 from disco.words import listed, plural
 
 LEVEL = 0.05  # of the tests of dispersion, for all columns together
 CEILING, CLIFF = 0.05, 2.0  # least share of the rows at the largest count, and that share over the next lower count's
 FEW_ROWS = 10  # at the largest count, by chance
 FEW_LEVELS = 3  # a refinement decides no direction at a column with so few
+LEAVE_OUT_ROWS, _MOST_LEFT_OUT = "--leave-out-rows", 30  # the option that leaves out rows, and most ranges in it
 SHARED = 3.0  # fewer rows that share a row's value are few for levels
 _NAMED = 6
 _ALONE = 0.9  # of a row's distance, if one count is far
+DOUBTS = (
+    "few rows",
+    "rare",
+    "rows",
+    "zeros",
+    "ceiling",
+    "few levels",
+)  # beside artefacts
 _OF_ROWS = ("repeated", "serial", "closure", "filter")  # artefacts
 _WEIGHTS = {"columns": 0.1, "depth": 0.5, "rows": 0.1, "relations": 0.1, "near": 0.2}  # of time, about
 
@@ -92,15 +101,33 @@ def quality(table: Table, left_out: Stretches = (), callback: Callback | None = 
         *plain_artefacts(given, aside=pd.DataFrame(), dismissed={*ARTEFACTS} - {*_OF_ROWS}),
         *of_depth(deep, counts, given.adjustment),
         *of_near(names, copies),
-        *_too_few(*values.shape),
-        *_hardly_varying(columns),
-        *_of_rows(rows),
-        *_of_zeros(columns),
-        *_of_dispersion(columns),
-        *_of_ceilings(columns),
-        *_of_levels(columns, len(counts)),
+        *_of_counts(counts, columns, rows, left_out),
     )
     return Quality(columns, deep, rows, exact, copies, found)
+
+
+def doubts(table: Table, left_out: Stretches = ()) -> tuple[Finding, ...]:
+    """What weakens any result on a table beside its artefacts: the findings of `quality` of the kinds `DOUBTS`.
+
+    Arguments and errors are those of `quality`; the time is a small part of it.
+    """
+    counts = prepare(table, folds=None).counts
+    rows = outlying(counts.to_numpy()).assign(row=row_numbers(len(counts), left_out))
+    found = _of_counts(counts, _columns(counts), rows, left_out)
+    return tuple(one for one in found if one.kind in DOUBTS)
+
+
+def _of_counts(
+    counts: pd.DataFrame, columns: pd.DataFrame, rows: pd.DataFrame, left_out: Stretches
+) -> Iterator[Finding]:
+    """The findings about single columns and rows, most serious first."""
+    yield from _too_few(*counts.shape)
+    yield from _hardly_varying(columns)
+    yield from _of_rows(rows, row_names(counts, left_out))
+    yield from _of_zeros(columns)
+    yield from _of_dispersion(columns)
+    yield from _of_ceilings(columns)
+    yield from _of_levels(columns, len(counts))
 
 
 def _columns(counts: pd.DataFrame) -> pd.DataFrame:
@@ -163,20 +190,22 @@ def _hardly_varying(columns: pd.DataFrame) -> Iterator[Finding]:
         )
 
 
-def _of_rows(rows: pd.DataFrame) -> Iterator[Finding]:
+def _of_rows(rows: pd.DataFrame, names: Mapping[int, object]) -> Iterator[Finding]:
     out = rows[rows["is_out"]]
     if len(out):
         far = out.loc[out[["total_at", "distance_at"]].abs().max(axis=1).idxmax()]
         why = f"its total is {int(far['total']):,}; the median is {np.median(rows['total']):,.0f}"
         if abs(far["total_at"]) < far["distance_at"]:
             why = f"its total, {int(far['total']):,}, is made up of unusual counts"
-        which = in_words(stretches(out["row"].to_numpy()), _NAMED)
-        lie = f"{len(out):,} rows lie far from the others ({which}), farthest row {int(far['row'])}"
+        which = in_words(stretches(out["row"].to_numpy()), _NAMED, names)
+        farthest = in_words(stretches(far[["row"]].to_numpy()), names=names)
+        lie = f"{len(out):,} rows lie far from the others ({which}), farthest row {farthest}"
         yield Finding(
             "rows",
             f"{lie if len(out) > 1 else f'Row {which} lies far from the others'}: {why}.{_of_cells(out)}",
             "Find out why, and leave out rows that were measured differently.",
             rows=tuple(out["row"].astype(int).tolist()),
+            flag=_leaving_out(stretches(out["row"].to_numpy())),
         )
 
 
@@ -188,6 +217,12 @@ def _of_cells(out: pd.DataFrame) -> str:
         for name, at in cells
     ]
     return f" What is far is {listed(where, _NAMED)} alone." if where else ""
+
+
+def _leaving_out(rows: Stretches) -> str:
+    """The option that leaves out rows; empty if there are too many for a line."""
+    words = ",".join(str(first) if first == last else f"{first}-{last}" for first, last in rows)
+    return f"{LEAVE_OUT_ROWS} {words}" if len(rows) <= _MOST_LEFT_OUT else ""
 
 
 def _of_zeros(columns: pd.DataFrame) -> Iterator[Finding]:

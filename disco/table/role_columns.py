@@ -18,6 +18,7 @@ from disco.table.adjustment import (
     Covariate,
 )
 from disco.table.cells import is_count, numbers_of
+from disco.table.rows import row_in_words
 from disco.words import how_many
 
 
@@ -51,13 +52,14 @@ def covariate(column: pd.Series, given: str | tuple[str, str], role: str = "cova
         return levels_as_covariate(name, *group(column, role), role)
     values = pd.to_numeric(column, errors="coerce").to_numpy(dtype=float)
     if not np.isfinite(values).all():
-        row = int(np.argmin(np.isfinite(values)))
+        cell, row = column[~np.isfinite(values)].iloc[0], _first(~np.isfinite(values), column)
         raise InputError(
-            f'The {kind} {role} "{name}" has "{column.iloc[row]}" in row {row + 1}, which is not a number: correct '
-            "the cell, or make it categorical."
+            f'The {kind} {role} "{name}" has "{cell}" in row {row}, which is not a number: correct the cell, or make '
+            "it categorical."
         )
     if kind == COUNT and not is_count(values).all():
-        raise InputError(f'The {role} "{name}" is not a count in row {_first(~is_count(values))}: make it continuous.')
+        row = _first(~is_count(values), column)
+        raise InputError(f'The {role} "{name}" is not a count in row {row}: make it continuous.')
     if len(np.unique(values)) < 2:
         raise InputError(f'The {role} "{name}" is constant and explains nothing: ignore it.')
     if kind == ORDINAL:
@@ -99,8 +101,9 @@ def exposure(column: pd.Series) -> np.ndarray:
     if not (np.isfinite(values) & (values > 0)).all():
         bad = ~(np.isfinite(values) & (values > 0))
         raise InputError(
-            f'The exposure "{column.name}" is "{column.iloc[int(np.argmax(bad))]}" in row {_first(bad)}; it must be a '
-            f"number above zero, which {bad.sum():,} rows lack: leave those rows out, or choose another exposure."
+            f'The exposure "{column.name}" is "{column.iloc[int(np.argmax(bad))]}" in row {_first(bad, column)}; it '
+            f"must be a number above zero, which {bad.sum():,} rows lack: leave those rows out, or choose another "
+            "exposure."
         )
     return values
 
@@ -146,10 +149,11 @@ def _refuse_missing(column: pd.Series, role: str) -> None:
     if missing := int((np.isnan(values) & ~other).sum()):
         raise InputError(
             f'The {role} "{column.name}" has {how_many(missing, "missing cell")}, the first in row '
-            f"{_first(np.isnan(values) & ~other)}: fill them in, leave those rows out, or ignore the column."
+            f"{_first(np.isnan(values) & ~other, column)}: fill them in, leave those rows out, or ignore the column."
         )
 
 
-def _first(where: np.ndarray) -> int:
-    """The number of the first row where something holds, from 1."""
-    return int(np.argmax(where)) + 1
+def _first(where: np.ndarray, column: pd.Series) -> str:
+    """The first row where something holds: its number, from 1, and its name if it has one."""
+    position = int(np.argmax(where))
+    return row_in_words(position + 1, column.index[position])

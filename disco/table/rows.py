@@ -6,8 +6,9 @@ otherwise the rows with such cells. Rows keep their numbers, from 1, in the tabl
 """
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Number
 
 import numpy as np
 import pandas as pd
@@ -15,6 +16,7 @@ import pandas as pd
 from disco.errors import InputError
 from disco.table.cells import TOO_LARGE, as_frame, columns_of, is_count, is_numeric_text, names_of, numbers_of
 from disco.table.formats.header import MISSING_WORDS
+from disco.words import shortened
 
 MOST_FAULTY = 0.2  # with a larger share of faulty cells, leave out the column, not the rows
 MOST_STRETCHES = 10_000  # of rows left out; a run records each
@@ -33,6 +35,8 @@ _LOST = {
     "class": "Rows with a class, such as 1-10, may be those with other counts: without them, these are lost.",
 }
 _CODES = (-7, -8, -9, -88, -99, -999, -9999, -99_999)  # for missing values
+_LONGEST = 40  # letters of a row's name
+_NAMELESS: Mapping[int, object] = {}
 
 Stretches = tuple[tuple[int, int], ...]
 
@@ -104,7 +108,7 @@ def without_rows(table: pd.DataFrame, rows: np.ndarray) -> pd.DataFrame:
 
 
 def listed(table: pd.DataFrame, rows: np.ndarray, left_out: Stretches = (), but: Sequence[int] = ()) -> pd.DataFrame:
-    """The cells for which rows are left out: row (its number), column, cell, why; one line per cell.
+    """The cells for which rows are left out: row (its number), name (if rows have names), column, cell, why.
 
     Args:
         rows: positions of the rows.
@@ -119,7 +123,10 @@ def listed(table: pd.DataFrame, rows: np.ndarray, left_out: Stretches = (), but:
         for index, why in zip(bad, whys(column), strict=True):
             cell = _shown(column.iloc[index])
             found.append((numbers[rows[index]], str(table.columns[position]), cell, why))
-    return pd.DataFrame(found, columns=["row", "column", "cell", "why"]).sort_values("row", kind="stable")
+    lines = pd.DataFrame(found, columns=["row", "column", "cell", "why"]).sort_values("row", kind="stable")
+    if names := row_names(table, left_out):
+        lines.insert(1, "name", [str(names[row]) for row in lines["row"]])
+    return lines
 
 
 def whys(column: pd.Series) -> list[str]:
@@ -166,6 +173,18 @@ def row_numbers(rows: int, left_out: Stretches = ()) -> np.ndarray:
     return np.flatnonzero(kept) + 1
 
 
+def row_names(table: pd.DataFrame, left_out: Stretches = ()) -> dict[int, object]:
+    """The names of a table's rows by their numbers; empty without row names."""
+    if isinstance(table.index, pd.RangeIndex):
+        return {}
+    return dict(zip(row_numbers(len(table), left_out).tolist(), table.index, strict=True))
+
+
+def row_in_words(number: int, name: object = 0) -> str:
+    """A row by its number, which options take, and its name, if that is more than another number: `5 (Bay 5)`."""
+    return str(number) if isinstance(name, Number) else f"{number} ({shortened(name, _LONGEST)})"
+
+
 def stretches(numbers: np.ndarray) -> Stretches:
     """Row numbers as ranges: 1, 2, 3, 7 are (1, 3) and (7, 7)."""
     numbers = np.unique(numbers)
@@ -209,7 +228,9 @@ def _joined(ranges: Sequence[tuple[int, int]]) -> Stretches:
     return tuple(found)
 
 
-def in_words(left_out: Stretches, most: int = 12) -> str:
-    """Ranges as 3, 17–19, 204; only the first if there are many."""
-    words = [str(first) if first == last else f"{first}–{last}" for first, last in left_out[:most]]
+def in_words(left_out: Stretches, most: int = 12, names: Mapping[int, object] = _NAMELESS) -> str:
+    """Ranges as 3, 17–19, 204, with the names of rows as `row_in_words`; only the first if there are many."""
+    words = [
+        "–".join(row_in_words(end, names.get(end, 0)) for end in dict.fromkeys(stretch)) for stretch in left_out[:most]
+    ]
     return ", ".join(words) + (", …" if len(left_out) > most else "")

@@ -96,8 +96,9 @@ def _rows(draft: Draft, found: rows.Proposal) -> None:
 
 
 def lost_rows(draft: Draft, indices: np.ndarray) -> str:
-    """The numbers of some rows in words."""
-    return rows.in_words(rows.stretches(rows.row_numbers(len(draft.table), draft.rows_left_out)[indices]))
+    """The numbers of some rows in words, with their names if they have any."""
+    numbers = rows.row_numbers(len(draft.table), draft.rows_left_out)[indices]
+    return rows.in_words(rows.stretches(numbers), names=rows.row_names(draft.table, draft.rows_left_out))
 
 
 def rows_button(draft: Draft, indices: np.ndarray, words: str, key: str) -> None:
@@ -117,6 +118,7 @@ def _list(cells: pd.DataFrame) -> None:
     with st.expander(f"List the {how_many(len(cells), 'cell')}"):
         columns = {
             "row": st.column_config.NumberColumn("Row", format="%d", help="Counted from 1, as loaded."),
+            "name": st.column_config.TextColumn("Name"),
             "column": st.column_config.TextColumn("Column"),
             "cell": st.column_config.TextColumn("Cell"),
             "why": st.column_config.TextColumn("Why"),

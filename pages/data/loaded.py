@@ -5,11 +5,12 @@ import streamlit as st
 from disco.words import how_many
 from pages.data import arms, columns, continuous, mending, quality, roles, samples_file, screening, truth_file
 from pages.shared import session
-from pages.shared.frame import intro
+from pages.shared.frame import artefacts, intro
 from pages.shared.frame.names import plain
 from pages.shared.result import truth
 from pages.shared.table import computed, preview
 from pages.shared.table.drafts import Draft
+from pages.shared.work import artefacts as looking
 from pages.shared.work import finding
 
 
@@ -54,5 +55,7 @@ def _onward(draft: Draft) -> None:
         if why_not:
             st.caption(why_not)
     finding.times(draft)
+    if not why_not and (told := looking.found(draft)) is not None:
+        artefacts.doubts(told.doubts, "below")
     if draft.knowledge is not None:
         st.caption(f"Both follow the knowledge given on Train: {draft.knowledge}.")

@@ -44,7 +44,7 @@ def panel(draft: Draft) -> None:
 
 def _look(draft: Draft, table: pd.DataFrame) -> None:
     key: background.Key = ("quality", draft.key, *draft.columns)
-    work = partial(quality, table, draft.rows_left_out)
+    work = partial(quality, table.set_axis(draft.table.index), draft.rows_left_out)
     if background.find(key) is None:
         background.begin(key, work, _FAILURE, at_once=table.size <= _AT_ONCE)
     background.panel(

@@ -105,3 +105,21 @@ def test_leaving_out_rows_with_bounds_says_what_is_lost(tmp_path, capsys):
     assert main(["check", str(tmp_path / "t.csv"), "--complete-rows"]) == 0
     said = capsys.readouterr().err
     assert "Left out 1 row" in said and "are lost" not in said
+
+
+def test_what_check_doubts_is_said_beside_results_with_the_names_of_rows(tmp_path, capsys):
+    table = poisson(rows=60, names=("a", "b", "c", "d", "e"))
+    table = table.assign(d=np.arange(60) % 2, e=9 * (np.arange(60) % 3 > 0) + table["e"] // 9)
+    table["f"] = np.where(np.arange(60) == 7, 3, 1)
+    table.iloc[4, :3] = 90
+    table.insert(0, "bay", [f"Bay {row + 1}" for row in range(60)])
+    table.to_csv(tmp_path / "t.csv", index=False)
+    assert main(["check", str(tmp_path / "t.csv"), "--row-names"]) == 0
+    checked = capsys.readouterr().out
+    assert "\nRow 5 (Bay 5) lies far from the others" in checked
+    assert refined(tmp_path / "t.csv", tmp_path, "--row-names") == 0
+    once = [line for line in capsys.readouterr().err.splitlines() if line.startswith("Note: ")]
+    assert main(["refine", str(tmp_path / "out"), *QUICK]) == 0  # of the run, which does not hold the names of its rows
+    again = [line for line in capsys.readouterr().err.splitlines() if line.startswith("Note: ")]
+    assert again == once[-4:] and all(line.removeprefix("Note: ") in checked for line in again[:3])
+    assert any("Row 5 (Bay 5) lies far" in line for line in again) and "lists 1 more" in again[3]

@@ -126,7 +126,7 @@ def test_dismissed_kinds_are_not_said_and_the_work_can_be_stopped():
 def test_a_column_of_kinds_fits_one_table_once():
     table = pd.DataFrame({"a": [1, 2, 3]})
     assert list(applied(table, (AddKinds("ABA"),))["kinds of rows"]) == ["A", "B", "A"]
-    with pytest.raises(InputError, match="has 2 rows, but the kinds are those of 3"):
+    with pytest.raises(InputError, match='has 2 rows, but "kinds of rows" has 3'):
         applied(table[:2], (AddKinds("ABA"),))
     named = table.assign(**{"kinds of rows": 0, "kinds of rows 2": 0})
     with pytest.raises(InputError, match='already has a column "kinds of rows"'):

@@ -4,12 +4,13 @@ import numpy as np
 import pandas as pd
 import pytest
 from app_world import HOSTILE, booted, csv, draft_of, forget_results, poisson, press, texts, upload
+from made_up import refine_by_hand
 
 from disco.progress import Event
 from disco.table.quality import quality
 from pages.data import quality as section
 from pages.data import stress
-from pages.shared.work import background
+from pages.shared.work import background, fit_start
 
 
 @pytest.fixture(autouse=True)
@@ -80,6 +81,19 @@ def test_a_large_table_is_looked_at_in_the_background(monkeypatch):
     press(at, "Check again")
     begun["job"].do(begun["work"], "It failed")
     assert "Nothing stands out." in texts(at.run())
+
+
+def test_doubts_stand_beside_find_the_graph_and_on_the_results_of_the_run_with_the_names_of_rows():
+    table = poisson(rows=120, names=tuple("abcd")).assign(e=np.arange(120) % 2)
+    table.iloc[4, :4] = 60
+    table.insert(0, "site", [f"Bay {row + 1}" for row in range(120)])
+    at = press(upload(booted(), "bays.csv", csv(table)), "The first column holds row names")
+    (line,) = [one.value for one in at.caption if "doubts:" in one.value]
+    assert "**2 doubts:**" in line and "Row 5 \\(Bay 5\\) lies far" in line and line.endswith("counts* below.")
+    run = refine_by_hand(fit_start.new_run(draft_of(at)), edges=[])
+    at = booted("graph", run=run.path.name)
+    (on_graph,) = [one.value for one in at.caption if "doubts:" in one.value]
+    assert on_graph == line.replace("below.", "on Data.")
 
 
 def test_hostile_names_are_shown_as_written():

@@ -220,7 +220,9 @@ def test_a_run_that_is_shown_to_read_is_looked_at_once(deep, monkeypatch):
     (run.path / artefacts.FILE).unlink()
     monkeypatch.setattr(Run, "is_read_only", True)
     read = []
-    monkeypatch.setattr(artefacts, "looked_for", lambda *given: read.append(given) or looked_for(*given))
+    monkeypatch.setattr(
+        artefacts, "looked_for", lambda *given, **more: read.append(given) or looked_for(*given, **more)
+    )
     assert artefacts.of(run) == artefacts.of(Run(run.path)) and len(read) == 1
     assert not (run.path / artefacts.FILE).exists()
 

@@ -236,3 +236,11 @@ def test_describe_of_poisson_counts(rng):
 def test_describe_keeps_columns_of_the_same_name():
     table = pd.DataFrame([[0, 1], [1, 5], [2, 7]], columns=["a", "a"])
     assert counts.describe(table)["maximum"].tolist() == [2, 7]
+
+
+def test_a_row_with_a_name_is_named_beside_its_number():
+    table = pd.DataFrame({"a": [1, 2, -3] * 5, "b": ["1", "x", "2"] * 5}, index=[f"Bay {row}" for row in range(15)])
+    found = counts.problems(table, left_out=((1, 1),))
+    assert [one.row for one in found] == [4, 3]
+    assert found[0].message.startswith('Column "a", row 4 (Bay 2): -3 is negative')
+    assert found[1].message.startswith('Column "b", row 3 (Bay 1): "x" is text')

@@ -121,6 +121,7 @@ GRAPHS: Entries = {
 # Counts of any size are used as they are, constant columns too.
 WHOLE: Entries = {
     "disco.table.quality.quality": quality.quality,
+    "disco.table.quality.doubts": quality.doubts,
     "disco.hidden.artefacts.artefacts": hidden.artefacts,
     "disco.hidden.artefacts.looked_for": hidden.looked_for,
     "disco.table.artefacts.plain_artefacts": artefacts.plain_artefacts,
@@ -203,7 +204,7 @@ INSIDE = {
     },
     "disco.table.role_checks": {"unusable_rows"},
     "disco.table.roles": {"Roles.counts", "Roles.split"},
-    "disco.table.rows": {"listed", "read_as_numbers", "without_rows"},
+    "disco.table.rows": {"listed", "read_as_numbers", "row_names", "without_rows"},
     "disco.table.spreadsheets": {"harmless_frame", "to_csv"},
 }
 COUNTING = {**GRAPHS, **WHOLE}

@@ -7,7 +7,7 @@ import pytest
 from disco.errors import FitStopped
 from disco.table.depth import depth
 from disco.table.outlying import outlying
-from disco.table.quality import Finding, Quality, quality
+from disco.table.quality import DOUBTS, Finding, Quality, doubts, quality
 from disco.table.relations import near_copies
 from disco.table.screening import few_rows
 
@@ -200,3 +200,13 @@ def test_it_can_be_stopped_and_tells_how_far_it_is():
     assert heard == sorted(heard) and heard[-1] > 0.5
     with pytest.raises(FitStopped):
         quality(table, callback=lambda event: event.stage != "depth")
+
+
+def test_doubts_are_the_findings_that_weaken_results_and_name_rows():
+    table = poisson(200, 8).assign(few=[0, 1, 2, 1] * 50, wide=np.random.default_rng(1).integers(0, 9999, 200))
+    table.iloc[17, :8] = 25
+    table = table.assign(sum=table["x0"] + table["x1"]).set_axis([f"Bay {row}" for row in range(200)])
+    told, every = doubts(table, ((1, 2),)), quality(table, ((1, 2),)).findings
+    assert [one.kind for one in told] == ["rows", "few levels"] and {"relation", "over"} <= {one.kind for one in every}
+    assert told == tuple(one for one in every if one.kind in DOUBTS)
+    assert told[0].rows == (20,) and told[0].message.startswith("Row 20 (Bay 17) lies far")

@@ -1,11 +1,12 @@
-"""What in a table creates edges: one line each with its cure, and a reason for which it is dismissed."""
+"""What in a table creates edges: one line each with its cure, and a reason to dismiss it; and doubts."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import streamlit as st
 
 from disco.runs.artefacts import LONGEST_REASON
 from disco.table.finding import Finding
+from disco.words import how_many, listed
 from pages.shared.frame.names import code, plain
 from pages.shared.frame.words import WARNS
 
@@ -13,6 +14,7 @@ _MEANING = (
     "Until this is cured or dismissed, the graph's pages warn of it, and no direction is decided. The reason is kept "
     "with the run and stands in every export."
 )
+_MOST_DOUBTS = 2
 
 
 def lines(
@@ -56,3 +58,15 @@ def dismissed(
                 words = f"{plain(one.message)} Dismissed: {code(reasons[one.kind])}"
                 st.caption(f":material/warning: {words}", width="content")
                 st.button("Undo", key=f"{key}_undo_{one.kind}", type="tertiary", on_click=dismiss, args=(one.kind, ""))
+
+
+def doubts(found: Sequence[Finding], where: str) -> None:
+    """One line on what weakens any result; nothing without doubts.
+
+    Args:
+        where: the section *Quality of the counts* is, such as "below".
+    """
+    if found:
+        said = listed([plain(one.message) for one in found], _MOST_DOUBTS, " ")
+        end = "." if len(found) > _MOST_DOUBTS else ""
+        st.caption(f"{WARNS} **{how_many(len(found), 'doubt')}:** {said}{end} See *Quality of the counts* {where}.")

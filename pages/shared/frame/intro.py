@@ -8,7 +8,7 @@ from disco.table.roles import Roles
 from disco.verdicts import LEVELS, Verdict
 from disco.words import how_many
 from pages.shared import session
-from pages.shared.frame.artefacts import dismissed, lines
+from pages.shared.frame.artefacts import dismissed, doubts, lines
 from pages.shared.frame.glossary import define
 from pages.shared.frame.names import code, plain
 
@@ -53,7 +53,7 @@ def adjustment(roles: Roles | None) -> None:
 
 
 def artefacts(run: Run) -> bool:
-    """Draw what in a run's table creates edges, as long as it stands, and what was dismissed; whether any stands."""
+    """Draw what in a run's table creates edges, while it stands, what was dismissed, and doubts; whether any stands."""
     told = runs.artefacts.of(run)
 
     def dismiss(kind: str, why: str) -> None:
@@ -65,6 +65,7 @@ def artefacts(run: Run) -> bool:
             if st.button("Change the table on Data", icon=":material/arrow_back:", key="artefacts_to_data"):
                 session.address.go("data")
     dismissed(told.found, told.dismissed, "run_artefact", dismiss)
+    doubts(told.doubts, "on Data")
     return bool(told.standing)
 
 

@@ -76,15 +76,16 @@ def _of_roles(draft: Draft) -> list[Problem]:
     if draft.roles.needed() is None:
         return []
     if found := unusable(draft):
-        numbers = rows.row_numbers(len(draft.table), draft.rows_left_out)
-        return [_of_rows(name, numbers[bad]) for name, bad in found.items()]
+        numbers, index = rows.row_numbers(len(draft.table), draft.rows_left_out), draft.table.index
+        return [_of_rows(name, numbers[bad], index[bad][0]) for name, bad in found.items()]
     why = _why_not(draft)
     return [] if why is None else [Problem(None, None, why, "")]
 
 
-def _of_rows(name: str, bad: np.ndarray) -> Problem:
-    """The problem of a column that cannot play its role in the rows with these numbers."""
-    what = f'"{name}" cannot play its role in {how_many(len(bad), "row")}, first in row {bad[0]}.'
+def _of_rows(name: str, bad: np.ndarray, first: object) -> Problem:
+    """The problem of a column that cannot play its role in the rows with these numbers, the first with this name."""
+    which = rows.row_in_words(bad[0], first)
+    what = f'"{name}" cannot play its role in {how_many(len(bad), "row")}, first in row {which}.'
     return Problem(None, int(bad[0]), what, "Leave these rows out, or give the column another role.")
 
 
@@ -125,12 +126,12 @@ def chosen_counts(draft: Draft) -> pd.DataFrame | None:
 
 
 def whole(draft: Draft) -> pd.DataFrame | None:
-    """The chosen counts, followed by the columns with another role; None as for `chosen_counts`."""
+    """The chosen counts, followed by the columns with another role, with row names; None as for `chosen_counts`."""
     table = chosen_counts(draft)
     if table is None:
         return None
     beside = draft.table.iloc[:, list(draft.beside)].reset_index(drop=True)
-    return pd.concat([table, beside.set_axis(names_of(beside), axis=1)], axis=1)
+    return pd.concat([table, beside.set_axis(names_of(beside), axis=1)], axis=1).set_axis(draft.table.index)
 
 
 def aside(draft: Draft) -> dict[int, Guess]:

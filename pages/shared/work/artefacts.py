@@ -42,4 +42,4 @@ def work(draft: Draft) -> Callable[[Callback], Artefacts]:
     """What looks for them."""
     aside = draft.table.iloc[:, list(computed.aside(draft))]
     look = partial(looked_for, computed.whole(draft), draft.roles.needed(), aside, draft.dismissed)
-    return lambda callback: look(callback=callback)
+    return lambda callback: look(callback=callback, left_out=draft.rows_left_out)
