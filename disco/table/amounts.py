@@ -16,6 +16,7 @@ _LEAST_COLUMNS = 3
 _LEAST_BLANK = 0.2  # share of the cells of a sparse table
 _FEW = 2  # at most the smallest count of most columns of a sparse table
 _MOST_ZERO = 0.01  # zeros for each blank cell, where blank cells mean 0
+_TOGETHER = 0.8  # correlation of the blank cells of two columns
 _LEAST_DECIMALS = 0.6  # share of the columns with estimates
 _LEAST_WHOLE = 0.2  # share of estimates above 0 that are whole
 
@@ -29,11 +30,20 @@ def zeros(table: pd.DataFrame, but: Collection[str]) -> Suggestion | None:
     filled = values[~blank]
     if (values == 0).sum() > _MOST_ZERO * blank.sum() or (filled < 0).any() or (filled % 1 != 0).any():
         return None
-    if (np.nanmin(values, axis=0) <= _FEW).mean() < 0.5:
+    if (np.nanmin(values, axis=0) <= _FEW).mean() < 0.5 or _are_blank_together(blank):
         return None
     cells = how_many(int(blank.sum()), "cell")
     message = f"{cells} of {values.size:,} are blank, and hardly any is 0: does blank mean 0?"
     return Suggestion(ZEROS, message, "Blank cells of counts become 0.", (BlankAsZero(tuple(sorted(but))),))
+
+
+def _are_blank_together(blank: np.ndarray) -> bool:
+    """Whether columns are blank in the same rows, as parts of one record that is missing, such as a day and a month."""
+    some = blank[:, blank.any(axis=0) & ~blank.all(axis=0)]
+    if some.shape[1] < 2:
+        return False
+    with_others = np.corrcoef(some, rowvar=False) - 2 * np.eye(some.shape[1])
+    return bool(np.mean(with_others.max(axis=0) > _TOGETHER) >= 0.5)
 
 
 def normalised(table: pd.DataFrame, but: Collection[str]) -> Suggestion | None:

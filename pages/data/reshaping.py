@@ -1,6 +1,6 @@
 """What a table holds besides counts, and rows, columns or a first row that may be something else than they are."""
 
-from collections.abc import Sequence
+from collections.abc import Collection
 
 import pandas as pd
 import streamlit as st
@@ -11,7 +11,6 @@ from disco.table.edits import Edit, RowNames, Transpose
 from disco.table.formats.limits import MOST_COLUMNS
 from disco.table.layout import MOST_VARIED
 from disco.table.rows import Stretches
-from disco.words import plural
 from pages.data import columns, rereading
 from pages.shared import session
 from pages.shared.frame import errors
@@ -68,17 +67,29 @@ def _suggestions(draft: Draft) -> None:
     found = computed.suggestions(draft)
     with st.container(border=True, key="layout"):
         st.markdown(f"{STOPS if stops(draft) else WARNS} **Not a plain table of counts?**")
-        st.markdown(bullets([plain(one) for one in found]))
+        if len(found) == 1:
+            st.markdown(bullets([plain(found[0])]))
+            chosen = {found[0].kind}
+        else:
+            chosen = {one.kind for one in found if st.checkbox(plain(one), True, key=f"{draft.key}_{one.kind}")}
+        label = "Change all of this" if len(chosen) == len(found) else "Change what is ticked"
         with st.container(horizontal=True):
-            icon, label = ":material/table_convert:", plural(len(found), "Change it so", "Change all of this")
-            st.button(label, key="tidy", icon=icon, type="primary", on_click=_tidy, args=(found,))
+            icon, refused = ":material/table_convert:", [one.kind for one in found if one.kind not in chosen]
+            arguments = (chosen, refused)
+            label = "Change it so" if len(found) == 1 else label
+            st.button(label, key="tidy", icon=icon, type="primary", disabled=not chosen, on_click=_tidy, args=arguments)
             _no("No, read it as it is", computed.LAYOUT)
 
 
-def _tidy(found: Sequence[layout.Suggestion]) -> None:
-    """Make the changes, each a step."""
+def _tidy(chosen: Collection[str], refused: Collection[str]) -> None:
+    """Make the changes of some kinds, each a step; the others are not asked about again."""
+    draft = session.draft.current()
+    if draft is None:
+        return
     with errors.kept(_PROBLEM):
-        for one in found:
+        for kind in refused:
+            session.draft.deny(computed.about(kind))
+        for one, _ in layout.tidied(draft.table, chosen, draft.roles.columns):
             for change in one.edits:
                 session.draft.change(str(one), change)
         columns.taken_anew()

@@ -346,5 +346,10 @@ def test_a_table_that_holds_more_than_counts_is_changed_by_one_click_or_read_as_
     assert now.table.shape == (14, 30) and len(now.columns) == 30 and len(now.steps) == 3
     assert not button(at, "Find the graph").disabled
     press(at, "Back to the table as loaded")
+    box = next(one for one in at.checkbox if "describes the genes" in one.label)
+    box.set_value(False).run()
+    press(at, "Change what is ticked")
+    assert draft_of(at).table.shape[0] == 15 and "describes the genes" not in texts(at)
+    press(at, "Back to the table as loaded")
     press(at, "No, read it as it is")
-    assert draft_of(at).table.shape == (30, 16) and "describes the genes" not in texts(at)
+    assert draft_of(at).table.shape == (30, 16) and "look like genes" not in texts(at)

@@ -86,6 +86,7 @@ def test_estimates_are_rounded():
         counted().assign(ph=np.linspace(6, 8, 60), lat=np.linspace(40, 41, 60), x=np.linspace(0, 1, 60)),
         counted() / 7,  # as means of seven readings
         counted() / 3 + 0.1,
+        sparse().assign(**{f"h{at}": sparse()[f"g{at}"] + 1 for at in range(20)}),  # two readings of one event
         counted().mask(np.random.default_rng(2).random((60, 20)) < 0.3),
     ],
 )

@@ -196,11 +196,17 @@ def suggestions(draft: Draft) -> list[Suggestion]:
     return [] if LAYOUT in draft.denied else _suggestions(draft)
 
 
-@fact(lambda draft: (draft.key, *sorted(draft.roles.columns)), "Looking at the table …")
+def about(kind: str) -> str:
+    """The question whether a table holds something of a kind."""
+    return f"{LAYOUT} {kind}"
+
+
+@fact(lambda draft: (draft.key, *sorted(draft.roles.columns), *sorted(draft.denied)), "Looking at the table …")
 def _suggestions(draft: Draft) -> list[Suggestion]:
     found: list[Suggestion] = []
     with suppress(InputError):  # one that cannot be made is not offered
-        found.extend(one for one, _ in tidied(draft.table, {*KINDS} - {NAMES}, draft.roles.columns))
+        kinds = [kind for kind in KINDS if kind != NAMES and about(kind) not in draft.denied]
+        found.extend(one for one, _ in tidied(draft.table, kinds, draft.roles.columns))
     return found
 
 
