@@ -79,10 +79,18 @@ def _with_artefacts(table: pd.DataFrame, roles: Roles | None, looked_at: Quality
 def _of_roles(table: pd.DataFrame, roles: Roles | None, is_counts: bool) -> list[Problem]:
     """Problems of the roles once all nodes are counts; without roles, a guess for columns unlike counts."""
     if roles is None:
-        names = names_of(table)
+        names, guessed = names_of(table), guesses(table)
+        if len(names) - len(guessed) < 2:
+            return []  # these are other numbers than counts
         return [
-            Problem(names[index], None, f'Column "{names[index]}" {guess.why}.', f"Is it {guess}? See --roles.", False)
-            for index, guess in guesses(table).items()
+            Problem(
+                names[index],
+                None,
+                f'Column "{names[index]}" {guess.why}.',
+                f"Is it {guess}? --tidy accepts such guesses, and --roles declares another.",
+                False,
+            )
+            for index, guess in guessed.items()
             if guess.role != "ignore"
         ]
     try:

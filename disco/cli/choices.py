@@ -34,10 +34,12 @@ from disco.table.problem import in_lines
 from disco.table.read import MATRIX, read_table
 from disco.table.role_checks import unusable_rows
 from disco.table.roles import Roles
-from disco.table.rows import Stretches, in_words, proposal, row_names, row_numbers, stretches, with_more
+from disco.table.rows import Stretches, in_words, losses, proposal, row_names, row_numbers, stretches, with_more
+from disco.table.rows import listed as cells_of
 from disco.words import how_many
 
 _MOST_NOTES = 10
+_MOST_ROWS = 1000  # that are left out and looked at for what is lost
 _LARGE_BYTES = 100_000_000  # of a file; reading it takes seconds, with progress
 FLAGS = (
     *("preset", "seed", "folds", "folds_by", "transform", "levels", "boundary", "criterion"),
@@ -317,15 +319,17 @@ def _incomplete(table: pd.DataFrame, roles: Roles | None, left_out: Stretches) -
     Columns in which most cells are not counts are kept.
     """
     counts, bad = table if roles is None else roles.counts(table), np.zeros(len(table), bool)
-    bad[proposal(counts).rows] = True
+    out = proposal(counts)
+    bad[out.rows] = True
     if roles is not None:
         bad = np.logical_or.reduce([bad, *unusable_rows(table, roles).values()])
     if bad.any():
         count = how_many(int(bad.sum()), "row")
         what = "not counts" if roles is None else "not counts, or not what their role needs"
-        numbers = stretches(row_numbers(len(table), left_out)[bad])
-        which = in_words(numbers, names=row_names(table, left_out))
-        say(f"Left out {count} with cells that are {what}: {which}.", to=sys.stderr)
+        numbers, names = stretches(row_numbers(len(table), left_out)[bad]), row_names(table, left_out)
+        lost = losses(cells_of(counts, np.flatnonzero(bad)[:_MOST_ROWS], left_out, list(out.columns))["why"])
+        words = f"Left out {count} with cells that are {what}: {in_words(numbers, names=names)}."
+        say(f"{words} {lost}".strip(), to=sys.stderr)
     return stretches(np.flatnonzero(bad) + 1)
 
 

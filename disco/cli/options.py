@@ -16,7 +16,7 @@ def table(command: argparse.ArgumentParser, when: str = "") -> None:
         action="append",
         default=[],
         metavar="NAME=VALUE",
-        help=f"{when}override how the file is read: encoding, separator, decimal, thousands, sheet, strand, "
+        help=f"{when}override how the file is read: encoding, separator, decimal, thousands, sheet, hidden, strand, "
         "above, names, below, layer, by",
     )
     command.add_argument(

@@ -13,6 +13,8 @@ from disco.knowledge.resolved import FIXED, FREE, REQUIRED
 from disco.refine import Choice, Refined
 from disco.refine.limits import FEW, LEAD, MOST_MISFIT, PART, STRONG, SURER, TIMES
 from disco.runs import REFINE, Run
+from disco.table.screening import few_rows
+from disco.verdicts import of_refinement
 from disco.words import how_many
 
 _BY_RULE = {REQUIRED: "required", FIXED: "direction by knowledge"}
@@ -41,6 +43,8 @@ def _print(target: Run, result: Refined, choice: Choice) -> None:
     say(f"Refined causal order, source first: {', '.join(map(short, result.order))}")
     undecided = int((~edges["decided"].astype(bool)).sum())
     say(f"{how_many(len(edges), 'edge')}, {undecided} of undecided direction; log posterior {result.score:,.1f} nats:")
+    if edges.empty:
+        say(f"{of_refinement(result, choice.bound).text} {few_rows(*target.shape)}".strip())
     for edge in edges.itertuples():
         share = "" if edge.bootstrap != edge.bootstrap else f", {_SHARE[choice.redone]} {edge.bootstrap:.2f}"
         words = _BY_RULE.get(getattr(edge, "rule", FREE)) or (

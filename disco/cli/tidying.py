@@ -19,6 +19,7 @@ from disco.table.roles import Roles
 from disco.table.rows import Stretches, numbered
 from disco.table.samples import columns_of, in_words, joined, roles_of
 
+_LEAST_COUNTS = 2
 _NONE = "none"  # refuses all suggestions
 
 
@@ -57,6 +58,8 @@ def changed(
     if certain is not None:
         words = f"With --tidy {_NONE}, the table is read as it is."
         raise InputError(f"{certain.message} With --tidy: {certain.advice} {words}")
+    for one, _ in tidied(table, {*KINDS} - {*CERTAIN}, spared) if arguments.tidy is None else ():
+        say(sentence(f"Note: {one.message} With --tidy: {one.advice}"), to=sys.stderr)
     if arguments.samples is not None:
         table, roles = _with_samples(table, arguments, roles, change)
     if kinds and not any(isinstance(edit, Transpose) for edit in edits):  # names of genes say nothing of a role
@@ -110,6 +113,8 @@ def _with_guesses(table: pd.DataFrame, roles: Roles | None) -> Roles | None:
     """The roles with a guess for every other column that does not look like counts; says which."""
     names, roles = names_of(table), roles or Roles()
     guessed = {names[at]: guess for at, guess in guesses(table).items() if names[at] not in roles.columns}
+    if len(names) - len({*guessed, *roles.columns}) < _LEAST_COUNTS:
+        guessed = {}  # a table of numbers that are not counts is said to be one
     for name, guess in guessed.items():
         say(sentence(f'Note: "{name}" {guess.why}: {guess}'), to=sys.stderr)
     roles = roles.given({name: guess.given for name, guess in guessed.items()})

@@ -8,7 +8,7 @@ import pandas as pd
 from disco.table.edits import BlankAsZero, Edit, LeaveOut, Restore, Round
 from disco.table.kinds import ESTIMATES, NORMALISED, ZEROS
 from disco.table.rows import in_words, stretches
-from disco.table.suggestion import Suggestion
+from disco.table.suggestions import Suggestion
 from disco.table.values import counts_behind, fractional, numbers
 from disco.words import how_many, plural
 

@@ -175,12 +175,15 @@ def _of_codes(names: Sequence[str], found: Sequence[Code], rows: int) -> Iterato
     if found:
         most = max(found, key=lambda one: len(one.rows))
         also = f", and {how_many(len(found) - 1, 'more column')} like it" if len(found) > 1 else ""
+        others = f"at most {most.largest:,} in all others"
+        if most.near:
+            others = f"no number near it in more than {most.near}"
         yield Finding(
             "code",
             f'"{names[most.column]}" is {listed(list(map(str, most.codes)), _NAMED)} in '
-            f"{how_many(len(most.rows), 'row')}, and at most {most.largest:,} in all others{also}.",
-            "Such a number may stand for a missing value, and as a count it joins columns and turns directions: "
-            f"leave out the {how_many(rows, 'row')} with one.",
+            f"{how_many(len(most.rows), 'row')}, and {others}{also}.",
+            "Such a number may stand for a missing value or a limit, and as a count it joins columns and turns "
+            f"directions: leave out the {how_many(rows, 'row')} with one.",
             flag=CODES_OUT,
         )
 

@@ -1,7 +1,7 @@
 """Codes among counts: numbers such as 99 that stand for a missing value.
 
-A column has one if rows have a number made of nines (99, 999, …), or the 97, 98, 88 or 77 of questionnaires, while all
-other counts are far below: less than half of it.
+A code is a number made of nines (99, 999, …), or the 97, 98, 88 or 77 of questionnaires. A column has one if all other
+counts are far below, less than half of it; or if several rows have it, and each other count near it hardly any.
 """
 
 from typing import NamedTuple
@@ -11,6 +11,9 @@ import numpy as np
 CODES = frozenset({77, 88, 97, 98, 99, 777, 888, 997, 998, 999, 9998, 9999, 99998, 99999, 999999})
 _LEAST = 2  # rows
 _FAR = 2.0  # a code's least multiple of all other counts
+_LEAST_WITHIN = 5  # rows with a code among other counts
+_TIMES = 3  # as many rows as with any other count near it
+_NEAR = 0.75  # of the smaller count by the larger, if they are near each other
 
 
 class Code(NamedTuple):
@@ -21,12 +24,14 @@ class Code(NamedTuple):
         rows: those that have a code, by position.
         codes: the codes, ascending.
         largest: the largest other count.
+        near: the most rows with another count near a code that lies among the counts; 0 if all others are far below.
     """
 
     column: int
     rows: np.ndarray
     codes: tuple[int, ...]
     largest: int
+    near: int = 0
 
 
 def coded_rows(values: np.ndarray) -> np.ndarray:
@@ -38,10 +43,34 @@ def codes(values: np.ndarray) -> list[Code]:
     """The columns of counts, (rows, columns), that have codes."""
     found = []
     for column, counts in enumerate(values.T):
-        is_code = np.isin(counts, [*CODES])
-        if not _LEAST <= is_code.sum() < len(counts):
+        levels, times = np.unique(counts, return_counts=True)
+        is_code = np.isin(levels, [*CODES])
+        if not is_code.any() or is_code.all():
             continue
-        present, largest = np.unique(counts[is_code]), int(counts[~is_code].max())
-        if present[0] >= _FAR * max(largest, 1) and largest > 0:
-            found.append(Code(column, np.flatnonzero(is_code), tuple(present.tolist()), largest))
+        chosen, near = _beyond(levels, times, is_code), 0
+        if not len(chosen):
+            chosen, near = _within(levels, times, is_code)
+        if len(chosen):
+            rows = np.flatnonzero(np.isin(counts, chosen))
+            largest = int(levels[~np.isin(levels, chosen)].max())
+            found.append(Code(column, rows, tuple(chosen.tolist()), largest, near))
     return found
+
+
+def _beyond(levels: np.ndarray, times: np.ndarray, is_code: np.ndarray) -> np.ndarray:
+    """The codes beyond a gap, with nothing else there."""
+    first = len(levels) - int(np.argmin(is_code[::-1]))  # the levels from here on are all codes
+    for at in range(first, len(levels)):
+        if levels[at] >= _FAR * levels[at - 1] > 0 and times[at:].sum() >= _LEAST:
+            return levels[at:]
+    return levels[:0]
+
+
+def _within(levels: np.ndarray, times: np.ndarray, is_code: np.ndarray) -> tuple[np.ndarray, int]:
+    """The codes among counts that far more rows have than any other count near them, and how many have that."""
+    chosen, most = list[int](), 0
+    for code, rows in zip(levels[is_code], times[is_code], strict=True):
+        near = times[~is_code & (levels >= _NEAR * code) & (_NEAR * levels <= code)].max(initial=0)
+        if rows >= max(_LEAST_WITHIN * times.min(), _TIMES * near):  # every row may be there several times
+            chosen, most = [*chosen, code], max(most, int(near))
+    return np.array(chosen, levels.dtype), max(most, 1)

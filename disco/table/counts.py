@@ -29,7 +29,8 @@ from disco.table.formats.reading import SEPARATORS
 from disco.table.identifiers import identifier
 from disco.table.problem import Problem
 from disco.table.read import NOTES, READING, read_table
-from disco.table.rows import MOST_FAULTY, Stretches, row_in_words, row_numbers, whys
+from disco.table.reshape import seems_transposed
+from disco.table.rows import MOST_FAULTY, Stretches, is_code, kind_of_text, row_in_words, row_numbers, whys
 from disco.table.values import Restored, counts_behind, fractional, shares
 from disco.words import how_many, plural, series
 
@@ -41,6 +42,11 @@ _COUNTS = "Load the counts of which they were made, such as a file of raw counts
 _OF_SHARES = " Shares depend on each other through their sum, whatever drives what; share × total is a count."
 _LEAVE_OUT = "Correct the table, or leave the column out."
 _DECIMALS, _MANY = "decimals", 0.5  # share of the columns whose decimals have one reason
+_OF_KIND = {
+    "bound": "It is a bound, not a count: leave the column out. Without these rows, extreme counts are lost.",
+    "class": "It is a class of counts, not a count: leave the column out, or write the classes as 0, 1, 2, …",
+}
+_CODE = "Such a number often stands for a missing value: leave out these rows, here or with --complete-rows."
 _FILL_IN = "Fill in the blank cells, or leave out the row or the column."
 
 
@@ -170,7 +176,9 @@ def _shape_problems(table: pd.DataFrame, folds: int | None) -> Iterator[Problem]
         yield Problem(None, None, "The table has no rows.", "Give one row per observation.")
     elif rows < (needed := least_rows(folds or 0)):
         message = f"The table has {how_many(rows, 'row')}; {folds} folds need at least {needed}."
-        yield Problem(None, None, message, "Give more rows, or use fewer folds.")
+        turn = "If rows are variables, exchange them with the columns, on Data or with --transpose. "
+        remedy = f"{turn if seems_transposed(table) else ''}Give more rows, or use fewer folds."
+        yield Problem(None, None, message, remedy)
     for note in table.attrs.get(NOTES, ()):
         yield Problem(None, None, note, "Nothing to do if that is what you want.", blocking=False, kind="file")
 
@@ -219,7 +227,14 @@ def _name_problems(table: pd.DataFrame) -> Iterator[Problem]:
     # Integer labels, which pandas gives to a bare array, are not a row of data.
     if names and all(isinstance(label, str) and is_number(label) for label in table.columns):
         message = "The names of all columns are numbers: the first row of the data may have been read as names."
-        yield Problem(None, None, message, "If so, put a row of names above it.", blocking=False, kind="names")
+        yield Problem(
+            None,
+            None,
+            message,
+            "If so, read it again without names, on Data or by --read names=0.",
+            blocking=False,
+            kind="names",
+        )
 
 
 def _cell_problems(
@@ -246,7 +261,8 @@ def _cell_problems(
             row = int(np.argmax(where))
             which = row_in_words(numbers[row], column.index[row])
             sentence = _sentence(name, which, what.format(_number(values[row])), int(where.sum()))
-            found.append(Problem(name, int(numbers[row]), sentence, remedy, fault=fault))
+            way = _CODE if values[row] < 0 and is_code(values[row]) else remedy
+            found.append(Problem(name, int(numbers[row]), sentence, way, fault=fault))
     return found
 
 
@@ -274,6 +290,8 @@ def _text_remedy(cell: object) -> str:
     """What to do about a cell that is not a number."""
     if not isinstance(cell, str):
         return _LEAVE_OUT
+    if (kind := kind_of_text(cell)) != "text":
+        return _OF_KIND[kind]
     if is_number(cell):
         return "Its numbers are kept as text: store them as numbers."
     if re.fullmatch(r"\s*0[xX][0-9a-fA-F]+\s*", cell):

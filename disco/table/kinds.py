@@ -3,8 +3,10 @@
 SUMMARIES, TOTALS, POINTS, COPIES = "summaries", "totals", "points", "copies"
 ANNOTATION, GENES, SIGHTINGS, BLANK, NAMES = "annotation", "genes", "sightings", "blank", "names"
 ZEROS, NORMALISED, ESTIMATES = "zeros", "normalised", "estimates"
-KINDS = (BLANK, SUMMARIES, TOTALS, POINTS, COPIES, ANNOTATION, SIGHTINGS, GENES, NAMES, ZEROS, NORMALISED, ESTIMATES)
-CERTAIN = (  # without which counts would be wrong or none
-    *(SUMMARIES, TOTALS, POINTS, ANNOTATION, SIGHTINGS, GENES),
+FOOTNOTES, BELOW, BESIDE = "footnotes", "below", "beside"  # of a sheet's table
+KINDS = (
+    *(FOOTNOTES, BELOW, BESIDE),
+    *(BLANK, SUMMARIES, TOTALS, POINTS, COPIES, ANNOTATION, SIGHTINGS, GENES, NAMES),
     *(ZEROS, NORMALISED, ESTIMATES),
 )
+CERTAIN = tuple(kind for kind in KINDS if kind not in (BLANK, COPIES, NAMES))  # without which counts would be wrong

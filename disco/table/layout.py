@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 
 from disco.table import amounts
+from disco.table.blocks import below, beside, footnotes
 from disco.table.cells import columns_of, names_of, numbers_of
 from disco.table.edits import Columns, Edit, LeaveOut, Pivot, RowNames, Transpose, applied
 from disco.table.formats.limits import MOST_COLUMNS
@@ -21,9 +22,12 @@ from disco.table.guesses import MANY, guesses
 from disco.table.identifiers import words_of
 from disco.table.kinds import (
     ANNOTATION,
+    BELOW,
+    BESIDE,
     BLANK,
     COPIES,
     ESTIMATES,
+    FOOTNOTES,
     GENES,
     KINDS,
     NAMES,
@@ -34,9 +38,9 @@ from disco.table.kinds import (
     TOTALS,
     ZEROS,
 )
-from disco.table.reshape import has_row_names
-from disco.table.rows import in_words, stretches
-from disco.table.suggestion import Suggestion, without
+from disco.table.reshape import are_texts, has_row_names
+from disco.table.rows import stretches
+from disco.table.suggestions import Suggestion, leave_out, without
 from disco.table.values import are_whole
 from disco.words import how_many, listed, plural
 
@@ -49,6 +53,7 @@ _BY_ROWS = 0.6  # least share of the variance of log counts that lies between ro
 _LEAST_LINES = 1.2  # per event, of sightings
 _DISTINCT = 0.9  # least share of different names, if lines repeat
 _WITHIN = 0.8  # least share of the filled and blank cells that the points possible are not exceeded by
+_LEAST_TEXT = 0.5  # share of cells that are texts, of a column that describes genes
 _LEAST_TEXTS = 0.1  # of a column that tells lines apart, as a share of them
 
 _SUMMARY = re.compile(  # of HTSeq, before and after version 0.6, of DEXSeq, and of STAR
@@ -166,18 +171,11 @@ def _blank(table: pd.DataFrame) -> Suggestion | None:
     """Columns without a cell."""
     names = names_of(table)
     empty = [at for at, (_, column) in enumerate(columns_of(table)) if column.isna().all()]
-    empty = [at for at in empty if names.count(names[at]) == 1]
+    empty = [at for at in empty if names.count(names[at]) == sum(names[other] == names[at] for other in empty)]
     if not empty or not len(table) or len(empty) == len(names):
         return None
     which = plural(len(empty), f"Column {empty[0] + 1} is", f"{how_many(len(empty), 'column')} are")
     return without(BLANK, f"{which} empty from top to bottom.", [names[at] for at in empty])
-
-
-def _leave_out(kind: str, rows: list[int], message: str) -> Suggestion:
-    """The suggestion to leave out rows, by position."""
-    numbers = stretches(np.array(rows) + 1)
-    advice = f"{plural(len(rows), 'Row', 'Rows')} {in_words(numbers)} {plural(len(rows), 'is', 'are')} left out."
-    return Suggestion(kind, message, advice, (LeaveOut(numbers),))
 
 
 def _summaries(table: pd.DataFrame) -> Suggestion | None:
@@ -193,7 +191,7 @@ def _summaries(table: pd.DataFrame) -> Suggestion | None:
     )
     if len(columns) >= len(rows):
         return without(SUMMARIES, message, columns)
-    return _leave_out(SUMMARIES, rows, message)
+    return leave_out(SUMMARIES, rows, message)
 
 
 def _totals(table: pd.DataFrame) -> Suggestion | None:
@@ -238,7 +236,7 @@ def _points(table: pd.DataFrame) -> Suggestion | None:
         return None
     which = listed([f'"{names[at].strip()}"' for at in rows], _NAMED)
     message = f"{plural(len(rows), 'The line', 'The lines')} {which} {plural(len(rows), 'is', 'are')} no observation."
-    return _leave_out(POINTS, rows, message)
+    return leave_out(POINTS, rows, message)
 
 
 def _are_genes(table: pd.DataFrame) -> bool:
@@ -261,11 +259,11 @@ def _are_genes(table: pd.DataFrame) -> bool:
 
 
 def _described(table: pd.DataFrame) -> list[object]:
-    """The labels of columns that describe genes, besides the first column of names."""
+    """The labels of columns that describe genes, by name or as texts, besides the first column of names."""
     return [
         label
-        for label, name in list(zip(table.columns, names_of(table), strict=True))[1:]
-        if _word(name) in _ANNOTATION
+        for at, (label, name) in enumerate(zip(table.columns, names_of(table), strict=True))
+        if at and (_word(name) in _ANNOTATION or numbers_of(table.iloc[:_MOST_LOOKED_AT, at])[1].mean() > _LEAST_TEXT)
     ]
 
 
@@ -349,7 +347,7 @@ def _copies(table: pd.DataFrame) -> Suggestion | None:
     if not len(rows) or keys.drop(index=rows).duplicated().mean() > 1 - _DISTINCT:
         return None
     words = f"{how_many(len(rows), 'line')} {plural(len(rows), 'repeats', 'repeat')}"
-    return _leave_out(COPIES, rows.tolist(), f"{words} an earlier one in every cell, names included.")
+    return leave_out(COPIES, rows.tolist(), f"{words} an earlier one in every cell, names included.")
 
 
 def _tells_apart(column: pd.Series) -> bool:
@@ -361,7 +359,7 @@ def _tells_apart(column: pd.Series) -> bool:
 
 def _names(table: pd.DataFrame) -> Suggestion | None:
     """A first column of texts that all differ."""
-    if not has_row_names(table) or not numbers_of(table.iloc[:, 0])[1].all():
+    if not has_row_names(table) or not are_texts(table.iloc[:, 0]):
         return None
     return Suggestion(
         NAMES, f'"{names_of(table)[0]}" has another text in every row.', "It names the rows.", (RowNames(),)
@@ -369,6 +367,9 @@ def _names(table: pd.DataFrame) -> Suggestion | None:
 
 
 _LOOKS: Mapping[str, _Look] = {
+    FOOTNOTES: footnotes,
+    BELOW: below,
+    BESIDE: beside,
     BLANK: _blank,
     SUMMARIES: _summaries,
     TOTALS: _totals,

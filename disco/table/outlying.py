@@ -26,20 +26,24 @@ _DECILE = -float(ndtri(0.1))
 def outlying(values: np.ndarray, reporter: Reporter = SILENT, stage: str = "") -> pd.DataFrame:
     """How far each row lies from the others: row (from 1), total, distance, both in spreads, and is_out.
 
-    Columns: `row`, `total`, `distance`, `total_at`, `distance_at`, `is_out`. Nothing is outlying in under 20 rows.
+    Columns: `row`, `total`, `distance`, `total_at`, `distance_at`, `is_out`, and `column`, the position of the count
+    that adds most to the distance, with `share`, how much of it. Nothing is outlying in under 20 rows.
 
     Args:
         values: counts, (rows, columns).
         reporter, stage: receive every 100 columns.
     """
     rows, columns = values.shape
-    distance = np.zeros(rows)
+    distance, most, at = np.zeros(rows), np.zeros(rows), np.zeros(rows, int)
     for column in range(columns if rows else 0):
         if column % 100 == 0:
             reporter.step(stage, column, columns)
         roots = 2 * np.sqrt(values[:, column] + 0.375)
         apart = roots - np.median(roots)
-        distance += (apart / max(_MAD * float(np.median(np.abs(apart))), 1.0)) ** 2
+        squares = (apart / max(_MAD * float(np.median(np.abs(apart))), 1.0)) ** 2
+        distance += squares
+        at[squares > most] = column
+        most = np.maximum(most, squares)
     total = values.sum(axis=1)
     total_at, distance_at = _spreads(total), _spreads(distance)
     far = -ndtri(_LEVEL / (_TAILS * rows)) if rows >= _LEAST_ROWS else np.inf
@@ -51,6 +55,8 @@ def outlying(values: np.ndarray, reporter: Reporter = SILENT, stage: str = "") -
             "total_at": total_at,
             "distance_at": distance_at,
             "is_out": (np.abs(total_at) > far) | (distance_at > far),
+            "column": at,
+            "share": most / np.maximum(distance, 1e-300),
         }
     )
 

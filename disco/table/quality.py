@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
-from disco.progress import Callback, Reporter
+from disco.progress import SILENT, Callback, Reporter
 from disco.table import screening
 from disco.table.artefacts import ARTEFACTS, near, of_near, of_relations, plain_artefacts
 from disco.table.cells import value_counts
@@ -25,7 +25,7 @@ from disco.table.prepared import Prepared, Table, prepare
 from disco.table.relations import Relation, relations
 from disco.table.row_findings import of_depth
 from disco.table.rows import Stretches, in_words, row_names, row_numbers, stretches
-from disco.words import plural
+from disco.words import listed, plural
 
 LEVEL = 0.05  # of the tests of dispersion, for all columns together
 CEILING, CLIFF = 0.05, 2.0  # least share of the rows at the largest count, and that share over the next lower count's
@@ -34,14 +34,8 @@ FEW_LEVELS = 3  # a refinement decides no direction at a column with so few
 LEAVE_OUT_ROWS, _MOST_LEFT_OUT = "--leave-out-rows", 30  # the option that leaves out rows, and most ranges in it
 SHARED = 3.0  # fewer rows that share a row's value are few for levels
 _NAMED = 6
-DOUBTS = (
-    "few rows",
-    "rare",
-    "rows",
-    "zeros",
-    "ceiling",
-    "few levels",
-)  # beside artefacts
+DOUBTS = ("few rows", "rare", "rows", "zeros", "ceiling", "few levels")  # weaken results, beside artefacts
+_ALONE = 0.9  # of a row's distance, if one count is far
 _OF_ROWS = ("repeated", "serial", "closure", "filter")  # artefacts
 _WEIGHTS = {"columns": 0.1, "depth": 0.5, "rows": 0.1, "relations": 0.1, "near": 0.2}  # of time, about
 
@@ -89,7 +83,7 @@ def quality(table: Table, left_out: Stretches = (), callback: Callback | None = 
     numbers = row_numbers(len(counts), left_out)
     deep = depth(values, reporter, "depth")
     deep = replace(deep, rows=deep.rows.assign(row=numbers[deep.rows["row"] - 1]))
-    rows = outlying(values, reporter, "rows").assign(row=numbers)
+    rows = _rows(counts, left_out, reporter)
     reporter.step("relations", 0, 1)
     varied = np.flatnonzero(columns["levels"] > 1)
     exact = tuple(relations(Prepared(counts.iloc[:, varied]))) if len(varied) else ()
@@ -110,8 +104,7 @@ def doubts(table: Table, left_out: Stretches = ()) -> tuple[Finding, ...]:
     Arguments and errors are those of `quality`; the time is a small part of it.
     """
     counts = prepare(table, folds=None).counts
-    rows = outlying(counts.to_numpy()).assign(row=row_numbers(len(counts), left_out))
-    found = _of_counts(counts, _columns(counts), rows, left_out)
+    found = _of_counts(counts, _columns(counts), _rows(counts, left_out), left_out)
     return tuple(one for one in found if one.kind in DOUBTS)
 
 
@@ -119,12 +112,19 @@ def _of_counts(
     counts: pd.DataFrame, columns: pd.DataFrame, rows: pd.DataFrame, left_out: Stretches
 ) -> Iterator[Finding]:
     """The findings about single columns and rows, most serious first."""
+    yield from _too_few(*counts.shape)
     yield from _hardly_varying(columns)
     yield from _of_rows(rows, row_names(counts, left_out))
     yield from _of_zeros(columns)
     yield from _of_dispersion(columns)
     yield from _of_ceilings(columns)
     yield from _of_levels(columns, len(counts))
+
+
+def _rows(counts: pd.DataFrame, left_out: Stretches, reporter: Reporter = SILENT) -> pd.DataFrame:
+    """The line of every row, with its number, and the name of the column that adds most to its distance."""
+    rows = outlying(counts.to_numpy(), reporter, "rows").assign(row=row_numbers(len(counts), left_out))
+    return rows.assign(column=counts.columns.to_numpy()[rows["column"]] if counts.shape[1] else "")
 
 
 def _columns(counts: pd.DataFrame) -> pd.DataFrame:
@@ -150,6 +150,11 @@ def _tops(values: np.ndarray) -> pd.DataFrame:
         shares = [0.0, *rows / len(column)]
         found.append((counts[-1], shares[-1], shares[-2]))
     return pd.DataFrame(found, columns=["maximum", "at_maximum", "below"])
+
+
+def _too_few(rows: int, columns: int) -> Iterator[Finding]:
+    if said := screening.few_rows(rows, columns):
+        yield Finding("few rows", said, "Expect no edges: add rows, or leave out columns.")
 
 
 def _hardly_varying(columns: pd.DataFrame) -> Iterator[Finding]:
@@ -189,12 +194,12 @@ def _of_rows(rows: pd.DataFrame, names: Mapping[int, object]) -> Iterator[Findin
         why = f"its total is {int(far['total']):,}; the median is {np.median(rows['total']):,.0f}"
         if abs(far["total_at"]) < far["distance_at"]:
             why = f"its total, {int(far['total']):,}, is made up of unusual counts"
-        listed = in_words(stretches(out["row"].to_numpy()), _NAMED, names)
+        which = in_words(stretches(out["row"].to_numpy()), _NAMED, names)
         farthest = in_words(stretches(far[["row"]].to_numpy()), names=names)
-        lie = f"{len(out):,} rows lie far from the others ({listed}), farthest row {farthest}"
+        lie = f"{len(out):,} rows lie far from the others ({which}), farthest row {farthest}"
         yield Finding(
             "rows",
-            f"{lie if len(out) > 1 else f'Row {listed} lies far from the others'}: {why}.",
+            f"{lie if len(out) > 1 else f'Row {which} lies far from the others'}: {why}.{_of_cells(out, names)}",
             "Find out why, and leave out rows that were measured differently.",
             rows=tuple(out["row"].astype(int).tolist()),
             flag=_leaving_out(stretches(out["row"].to_numpy())),
@@ -205,6 +210,16 @@ def _leaving_out(rows: Stretches) -> str:
     """The option that leaves out rows; empty if there are too many for a line."""
     words = ",".join(str(first) if first == last else f"{first}-{last}" for first, last in rows)
     return f"{LEAVE_OUT_ROWS} {words}" if len(rows) <= _MOST_LEFT_OUT else ""
+
+
+def _of_cells(out: pd.DataFrame, names: Mapping[int, object]) -> str:
+    """Which single counts put rows far from the others, as a sentence; empty if rows are far as a whole."""
+    cells = out[out["share"] >= _ALONE].groupby("column", sort=False)["row"]
+    where = [
+        f'"{name}" in {plural(len(at), "row", "rows")} {in_words(stretches(at.to_numpy()), _NAMED, names)}'
+        for name, at in cells
+    ]
+    return f" What is far is {listed(where, _NAMED)} alone." if where else ""
 
 
 def _of_zeros(columns: pd.DataFrame) -> Iterator[Finding]:

@@ -102,8 +102,11 @@ def read_table(
     except NotATable as reason:
         raise InputError(f"{name}{reason}") from None
     is_text = facts.get(READING, {}).get("encoding") is not None
-    frame.columns = [spreadsheets.plain(name) for name in names] if is_text else names
+    names, note = spreadsheets.dated([spreadsheets.plain(name) for name in names] if is_text else names)
+    frame.columns = names
     frame.attrs.update(facts)
+    if note:
+        frame.attrs[NOTES] = [*frame.attrs.get(NOTES, ()), note]
     return frame
 
 

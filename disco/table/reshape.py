@@ -22,10 +22,16 @@ def has_row_names(table: pd.DataFrame) -> bool:
     if table.shape[1] < 2 or not len(table) or not isinstance(table.index, pd.RangeIndex):
         return False
     first = table.iloc[:, 0]
-    values, other = numbers_of(first)
-    if other.all():
+    if are_texts(first):
         return first.nunique() >= _DISTINCT * len(first)
+    values = numbers_of(first)[0]
     return not names_of(table)[0].strip() and identifier(values, "") is not None
+
+
+def are_texts(column: pd.Series) -> bool:
+    """Whether every cell is text, NA, nan and None among others too: they may be names."""
+    other = numbers_of(column)[1]
+    return bool(other.any()) and all(isinstance(cell, str) and bool(cell.strip()) for cell in column[~other])
 
 
 def with_row_names(table: pd.DataFrame) -> pd.DataFrame:

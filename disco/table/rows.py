@@ -5,6 +5,7 @@ otherwise the rows with such cells. Rows keep their numbers, from 1, in the tabl
 (first, last).
 """
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Number
@@ -23,6 +24,19 @@ MOST_STRETCHES = 10_000  # of rows left out; a run records each
 _DIGITS = 10  # of a row's number
 _LONGEST = 40  # letters of a row's name
 _NAMELESS: Mapping[int, object] = {}
+_WHOLE = r"\d{1,3}([,' ]\d{3})+|\d+"
+_BOUND = re.compile(
+    rf"\s*(([<>≤≥]=?|(more|less|fewer) than|at (least|most)|over|under|up to|above|below)\s*({_WHOLE})|({_WHOLE})\s*"
+    r"(\+|or (more|over|above|less|fewer))|tntc|too (many|numerous) to count)\s*",
+    re.IGNORECASE,
+)
+_CLASS = re.compile(rf"\s*({_WHOLE})\s*(-|–|to|\.\.)\s*({_WHOLE})\s*", re.IGNORECASE)
+_LOST = {
+    "bound": "Rows with a bound, such as >100, hold the largest or smallest counts: without them, these are lost, and "
+    "what goes with them.",
+    "class": "Rows with a class, such as 1-10, may be those with other counts: without them, these are lost.",
+}
+_CODES = (-7, -8, -9, -88, -99, -999, -9999, -99_999)  # for missing values
 
 Stretches = tuple[tuple[int, int], ...]
 
@@ -129,10 +143,25 @@ def _shown(cell: object) -> str:
 def _why(value: float, cell: str) -> str:
     """Why a cell is not a count."""
     if np.isnan(value):
-        return "blank" if cell.strip() in MISSING_WORDS else "text"
+        return "blank" if cell.strip() in MISSING_WORDS else kind_of_text(cell)
     if value < 0:
-        return "negative"
+        return "missing code" if is_code(value) else "negative"
     return "too large" if value >= TOO_LARGE else "not whole"
+
+
+def kind_of_text(cell: str) -> str:
+    """A bound such as 50+, a class such as 1-10, or any other text."""
+    return "bound" if _BOUND.fullmatch(cell) else "class" if _CLASS.fullmatch(cell) else "text"
+
+
+def losses(reasons: Collection[str]) -> str:
+    """What leaving out rows loses, in sentences, from the reasons of `whys`; empty if these tell nothing."""
+    return " ".join(sentence for reason, sentence in _LOST.items() if reason in {*reasons})
+
+
+def is_code(value: float) -> bool:
+    """Whether a negative number is one that usually stands for a missing value."""
+    return value in _CODES
 
 
 def row_numbers(rows: int, left_out: Stretches = ()) -> np.ndarray:

@@ -1,17 +1,20 @@
 """Columns that hardly vary: share of rows above 0, mean, variance, and share of the most common value.
 
-A graph over columns that are almost always 0 rests on a handful of rows.
+A graph over columns that are almost always 0 rests on a handful of rows; and a table may have too few rows for any.
 """
 
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
+from scipy.special import stdtrit
 
 from disco.table.cells import columns_of, is_count, numbers_of, value_counts
 
 RARE = 0.02  # a column above 0 in a smaller share of the rows is rare
 SAME = 0.98  # a column in which one value has a larger share of the rows is nearly constant
+_LEVEL = 0.05  # of the tests of all pairs of columns together
+_CLOSE = 0.8  # rank correlation that hardly any two columns have
 
 
 @dataclass(frozen=True)
@@ -62,3 +65,18 @@ def rare(found: pd.DataFrame) -> np.ndarray:
 def nearly_constant(found: pd.DataFrame) -> np.ndarray:
     """Which columns have almost only one value and are not rare, (columns,) bool."""
     return ((found["commonest"] > SAME) & (found["commonest"] < 1)).to_numpy() & ~rare(found)
+
+
+def few_rows(rows: int, columns: int) -> str:
+    """A sentence if only near copies among so many columns stand out from chance in so few rows; else empty."""
+    pairs = columns * (columns - 1) // 2
+    if rows < 3 or not pairs:
+        return ""
+    bound = -float(stdtrit(rows - 2, _LEVEL / pairs / 2))
+    least = bound / np.sqrt(rows - 2 + bound**2)
+    if least < _CLOSE:
+        return ""
+    return (
+        f"{rows:,} rows are too few for {columns:,} columns: an edge would need a rank correlation above about "
+        f"{least:.2f} (tests at 5% for all {pairs:,} pairs together)."
+    )

@@ -9,12 +9,17 @@ import csv
 import io
 import json
 import re
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
+from disco.words import how_many, plural
+
 NOTE = "Names that a spreadsheet would run as formulas get an apostrophe in front; DISCO removes it on reading."
 _MARK = "# DISCO "  # begins a line above the header that says what the file is
+_MONTHS = "jan|feb|mar|apr|may|jun|jul|aug|sept?|oct|nov|dec"
+_DATED = re.compile(rf"\d{{1,2}}-({_MONTHS})|({_MONTHS})-\d{{1,2}}|\d{{4}}-\d\d-\d\d( 00:00:00)?", re.IGNORECASE)
 _GUARDED = re.compile("'*[=+\\-@\t\r]")
 
 
@@ -26,6 +31,26 @@ def harmless(text: str) -> str:
 def plain(text: str) -> str:
     """The text that `harmless` was given."""
     return text[1:] if text.startswith("'") and _GUARDED.match(text) else text
+
+
+def dated(names: Sequence[str]) -> tuple[list[str], str]:
+    """The names, equal ones numbered where a spreadsheet made dates of names such as MARCH1; and a note on these.
+
+    Names are left as they are if more than half of them are dates; the note is then empty.
+    """
+    dates = [name for name in names if _DATED.fullmatch(name.strip())]
+    if not dates or 2 * len(dates) > len(names):
+        return list(names), ""
+    times, found = Counter[str](), []
+    for name in names:
+        times[name] += 1
+        found.append(f"{name} ({times[name]})" if times[name] > 1 and name in dates else name)
+    many = f"{how_many(len(dates), 'name')} such as {dates[0]} {plural(len(dates), 'is a date', 'are dates')}"
+    numbered = " Equal ones were numbered." if found != list(names) else ""
+    return (
+        found,
+        f"{many}: a spreadsheet makes them of names such as MARCH1 or SEPT7.{numbered} Correct them in the file.",
+    )
 
 
 def harmless_frame(table: pd.DataFrame) -> pd.DataFrame:

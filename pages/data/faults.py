@@ -89,7 +89,7 @@ def _rows(draft: Draft, found: rows.Proposal) -> None:
     holds = plural(len(found.rows), "holds", "hold")
     st.markdown(
         f"**{count} {holds} cells that are not counts:** {lost}. Cells: {kinds}. Without them, {left:,} rows remain. "
-        "A run records which rows were left out."
+        f"A run records which rows were left out. {rows.losses(cells['why'])}"
     )
     rows_button(draft, found.rows, f"{count} left out, with cells that are not counts: {lost}.", "leave_out_rows")
     _list(cells)

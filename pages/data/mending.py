@@ -107,7 +107,7 @@ def _reading(draft: Draft) -> None:
 
 def _asks(how: dict[str, Any], sheets: list[str], notes: list[str]) -> bool:
     """Whether the choices of reading should be in sight: another sheet, or another strand, may be meant."""
-    return bool(notes) and (len(sheets) > 1 or how.get("strand") is not None)
+    return bool(notes) and (len(sheets) > 1 or how.get("strand") is not None or how.get("hidden") is not None)
 
 
 def _history(draft: Draft) -> None:

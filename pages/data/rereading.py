@@ -5,7 +5,7 @@ from typing import Any
 import streamlit as st
 
 from disco.table.edits import ReadAgain
-from disco.table.formats.reading import DECIMALS, ENCODINGS, MOST_LINES, SEPARATORS, STRANDS, THOUSANDS
+from disco.table.formats.reading import DECIMALS, ENCODINGS, HIDDEN, MOST_LINES, SEPARATORS, STRANDS, THOUSANDS
 from disco.table.read import OTHER, READING, guessed
 from pages.data import columns
 from pages.shared import session
@@ -30,6 +30,8 @@ def in_words(how: dict[str, Any]) -> str:
     parts = []
     if how.get("sheet") is not None:
         parts.append(f"sheet {shown(how['sheet'], 40)}")
+    if how.get("hidden") is not None:
+        parts.append(f"hidden rows and columns {HIDDEN[how['hidden']]}")
     if how.get("encoding") is not None:
         parts += [ENCODINGS[how["encoding"]], f"separated by {SEPARATORS[how['separator']]}"]
         parts.append(f"decimal {DECIMALS[how['decimal']]}")
@@ -48,6 +50,8 @@ def form(how: dict[str, Any], sheets: list[str], key: str) -> dict[str, Any] | N
             chosen["strand"] = _select("Strand", STRANDS, how["strand"], f"{key}_strand")
         elif sheets:
             chosen["sheet"] = _select("Sheet", {name: shown(name, 60) for name in sheets}, how["sheet"], f"{key}_sheet")
+            if how.get("hidden") is not None:
+                chosen["hidden"] = _select("Hidden rows and columns", HIDDEN, how["hidden"], f"{key}_hidden")
         else:
             slots = st.columns(4, vertical_alignment="bottom")  # labels may wrap
             for slot, (name, options) in zip(slots, _TEXT.items(), strict=True):

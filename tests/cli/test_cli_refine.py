@@ -2,6 +2,7 @@
 
 import json
 
+import numpy as np
 import pandas as pd
 import pytest
 from made_up import finished_run
@@ -194,3 +195,11 @@ def test_tables_drawn_can_be_searched_anew(counts, capsys):
     found = read_refined(open_run(counts / "run"))
     assert choice_of(open_run(counts / "run"))["redone"] is True
     assert printed.count(", stability ") == len(found.edges) and "local stability" not in printed
+
+
+def test_twelve_rows_without_an_edge_say_why(tmp_path, capsys):
+    counts = np.random.default_rng(0).poisson(3.0, (12, 10))
+    pd.DataFrame(counts, columns=[f"x{k}" for k in range(10)]).to_csv(tmp_path / "t.csv", index=False)
+    assert main(["refine", "--counts", str(tmp_path / "t.csv"), "--out", str(tmp_path / "run"), *FAST]) == 0
+    said = capsys.readouterr().out
+    assert "\n0 edges" in said and "12 rows are too few for 10 columns" in said

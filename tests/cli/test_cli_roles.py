@@ -170,7 +170,7 @@ def test_check_guesses_and_takes_roles(world, capsys):
     folder, table = world
     assert main(["check", str(folder / "t.csv")]) == 2
     out = capsys.readouterr().out
-    assert 'Note: Column "site" has 3 texts. Is it covariate, categorical? See --roles.' in out
+    assert 'Note: Column "site" has 3 texts. Is it covariate, categorical? --tidy accepts such guesses' in out
     assert main(["check", str(folder / "t.csv"), *FLAGS]) == 0
     assert capsys.readouterr().out == "t.csv: 90 rows, 3 columns.\nNothing stands out.\n"
     table.assign(d=[5, 2, 9] * 30).to_csv(folder / "t.csv", index=False)

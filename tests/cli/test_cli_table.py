@@ -62,7 +62,7 @@ def test_columns_of_obs_come_along_for_their_roles(tmp_path, capsys):
     np.testing.assert_array_equal(run.adjustment.covariates[0].values, place % 3)
     capsys.readouterr()
     assert main(["check", str(tmp_path / "t.h5ad"), "--genes", "g1,g2,g3", "--obs", "batch"]) == 2
-    assert "Is it covariate, categorical? See --roles." in "".join(capsys.readouterr())
+    assert "Is it covariate, categorical? --tidy accepts such guesses" in "".join(capsys.readouterr())
 
 
 @pytest.mark.parametrize(
@@ -109,3 +109,17 @@ def test_what_check_doubts_is_said_beside_results_with_the_names_of_rows(tmp_pat
     again = [line for line in capsys.readouterr().err.splitlines() if line.startswith("Note: ")]
     assert again == once[-4:] and all(line.removeprefix("Note: ") in checked for line in again[:3])
     assert any("Row 5 (Bay 5) lies far" in line for line in again) and "lists 1 more" in again[3]
+
+
+def test_leaving_out_rows_with_bounds_says_what_is_lost(tmp_path, capsys):
+    table = pd.DataFrame(np.random.default_rng(0).poisson(4.0, (60, 3)), columns=["a", "b", "c"]).astype(object)
+    table.loc[[3, 30], "a"], table.loc[7, "b"] = ">100", None
+    table.to_csv(tmp_path / "t.csv", index=False)
+    assert main(["check", str(tmp_path / "t.csv"), "--complete-rows"]) == 0
+    said = capsys.readouterr().err
+    assert "Left out 3 rows" in said and "4, 8, 31" in said and "largest or smallest counts" in said
+    table["a"] = 3 * table["c"].astype(int) + 1
+    table.to_csv(tmp_path / "t.csv", index=False)
+    assert main(["check", str(tmp_path / "t.csv"), "--complete-rows"]) == 0
+    said = capsys.readouterr().err
+    assert "Left out 1 row" in said and "are lost" not in said

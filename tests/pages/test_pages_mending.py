@@ -1,6 +1,9 @@
 """Data: each common fault of a table has its cure on the page, and every cure can be undone."""
 
+import io
+
 import numpy as np
+import openpyxl
 import pandas as pd
 import pytest
 from app_world import booted, button, csv, draft_of, poisson, press, texts, unfold, upload, workbook
@@ -224,6 +227,25 @@ def test_the_strand_of_star_is_asked_with_the_totals():
     press(at, "Read again")
     assert draft_of(at).table.iloc[1].tolist() == ["G1", *(5 * n for n in range(1, 31))] and not at.exception
     assert draft_of(at).told.endswith("Read again as the counts of STAR that are reverse, the other strand.")
+
+
+def test_what_a_workbook_hides_is_said_and_left_out_by_choice():
+    book = openpyxl.Workbook()
+    for row in [["a", "b", "c"], *([k % 5, k % 3, k % 7] for k in range(40))]:
+        book.active.append(row)
+    book.active.row_dimensions[5].hidden = book.active.column_dimensions["B"].hidden = True
+    out = io.BytesIO()
+    book.save(out)
+    at = upload(booted(), "t.xlsx", out.getvalue())
+    assert draft_of(at).table.shape == (40, 3) and "The sheet hides 1 row and 1 column" in texts(at)
+    (how,) = [found for found in at.expander if found.label.startswith("Read as")]
+    assert how.proto.expanded and "hidden rows and columns read" in how.label
+    at.selectbox(key=f"reading_{draft_of(at).key}_hidden").set_value("skip")
+    press(at, "Read again")
+    assert draft_of(at).table.shape == (39, 2) and draft_of(at).table["a"].tolist()[:4] == [0, 1, 2, 4]
+    assert draft_of(at).steps[-1].edit.choices["hidden"] == "skip"
+    press(at, "Undo the last step")
+    assert draft_of(at).table.shape == (40, 3) and not at.exception
 
 
 def test_a_choice_that_makes_no_sense_keeps_the_table():

@@ -121,7 +121,7 @@ def test_normalised_values_are_restored_without_a_layer_of_counts():
         assert table["batch"].tolist() == read(h5ad(COUNTS), obs=["batch"], **ALL)["batch"].iloc[others].tolist()
         note, *_ = table.attrs[NOTES]
         assert "log(1 + x) of counts per 10,000 in each row" in note and "1 cell with too few values" in note
-    with pytest.raises(InputError, match="were rounded, smoothed or corrected since"):
+    with pytest.raises(InputError, match="were rounded, smoothed, corrected or divided"):
         read(h5ad(np.round(logs, 3)), **ALL)
 
 
@@ -134,6 +134,14 @@ def test_a_fraction_far_down_is_found_too(monkeypatch):
         with pytest.raises(NotATable, match=sentence):
             parse(h5ad(late), ".h5ad", Reading(**choice))
     assert len(parse(h5ad(late), ".h5ad", Reading(genes="g3,g4"))) == 80  # what is not read is not checked
+
+
+def test_of_several_layers_of_counts_the_usual_or_largest_one_is_read():
+    parts = COUNTS // 3
+    table = read(h5ad(COUNTS / 10, ambiguous=parts, matrix=COUNTS, spliced=COUNTS - parts), **ALL)
+    assert table.attrs[MATRIX]["layer"] == "matrix" and (table.to_numpy() == COUNTS).all()
+    assert table.attrs[NOTES][0].endswith('"matrix" was read. Others hold counts too: ambiguous, spliced.')
+    assert read(h5ad(COUNTS / 10, a=parts, b=COUNTS - parts), **ALL).attrs[MATRIX]["layer"] == "b"
 
 
 def test_raw_counts_have_genes_of_their_own():

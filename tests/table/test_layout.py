@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from disco.table.edits import Pivot, applied
+from disco.table.edits import Columns, Pivot, applied
 from disco.table.kinds import ANNOTATION, CERTAIN, COPIES, GENES, NAMES, POINTS, SIGHTINGS, SUMMARIES, TOTALS
 from disco.table.layout import suggestion, tidied
 
@@ -138,3 +138,14 @@ def test_points_possible_are_not_exceeded_by_most_cells(rng):
 def test_a_first_column_with_a_role_does_not_name_the_rows(rng):
     table = pd.DataFrame({"day": [f"day {k}" for k in range(30)], "a": rng.poisson(3.0, 30), "b": rng.poisson(3.0, 30)})
     assert suggestion(table).kind == NAMES and suggestion(table, spared=["day"]) is None
+
+
+def test_texts_beside_genes_describe_them(rng):
+    table = pd.DataFrame(
+        rng.poisson(rng.lognormal(3, 1.5, 40)[:, None], (40, 12)), columns=[f"s{at}" for at in range(12)]
+    )
+    table.insert(0, "symbol", [f"G{at}" for at in range(40)])
+    table.insert(1, "what", [f"a protein of kind {at}" for at in range(40)])
+    (first, _), (second, after) = tidied(table)
+    assert (first.kind, first.edits) == ("annotation", (Columns(without=("what",)),)) and second.kind == "genes"
+    assert after.shape == (12, 40)

@@ -186,6 +186,7 @@ INSIDE = {
     "disco.methods.general": {"standardised"},
     "disco.table.amounts": {"estimates", "normalised", "zeros"},
     "disco.table.artefacts": {"ignored"},
+    "disco.table.blocks": {"below", "beside", "footnotes"},
     "disco.hidden.adjusting": {"kinds_as_column"},  # says that this table has none
     "disco.table.cells": {"names_of"},
     "disco.table.edits": {"applied"},

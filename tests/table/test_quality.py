@@ -9,6 +9,7 @@ from disco.table.depth import depth
 from disco.table.outlying import outlying
 from disco.table.quality import DOUBTS, Finding, Quality, doubts, quality
 from disco.table.relations import near_copies
+from disco.table.screening import few_rows
 
 
 def poisson(rows: int = 300, columns: int = 6, seed: int = 0) -> pd.DataFrame:
@@ -70,6 +71,28 @@ def test_a_row_far_away_is_found_and_others_are_not():
     table.iloc[17] = table.iloc[16]
     said = found(quality(table))["rows"].message
     assert said.startswith("Row 41 lies far from the others: its total, 56, is made up")
+
+
+def test_so_few_rows_that_no_edge_can_show_are_said():
+    said = found(quality(poisson(12, 40)))["few rows"].message
+    assert (
+        said.startswith("12 rows are too few for 40 columns") and "above about 0.90 (" in said and "780 pairs" in said
+    )
+    assert few_rows(12, 1000) and few_rows(30, 1000) and few_rows(12, 12) and few_rows(3, 2)
+    assert not any(few_rows(*shape) for shape in ((12, 3), (30, 100), (60, 1000), (400, 2), (2, 5), (20, 1), (0, 0)))
+    rng = np.random.default_rng(3)
+    pairs = [abs(np.corrcoef(rng.random((40, 12)).argsort(1))[np.triu_indices(40, 1)]).max() for _ in range(100)]
+    assert np.mean(np.array(pairs) > 0.90) < 0.2  # ranks of unrelated columns
+
+
+def test_single_counts_far_away_are_named_with_row_and_column():
+    table = poisson(200, 5).set_axis(list("abcde"), axis=1)
+    table.loc[[30, 130], "c"], table.loc[7, "e"] = 912_345_678_901, 10_000
+    (said,) = [found(quality(table))["rows"].message]
+    assert "(8, 31, 131)" in said and '"e" in row 8, "c" in rows 31, 131 alone' in said
+    table.iloc[50] = 60  # a row that is far as a whole
+    assert "51" in found(quality(table))["rows"].message.split("What is far")[0]
+    assert "51" not in found(quality(table))["rows"].message.split("What is far")[1]
 
 
 def test_rows_keep_the_numbers_of_the_table_as_loaded():

@@ -2,6 +2,7 @@
 
 import io
 
+import numpy as np
 import pandas as pd
 import pytest
 from app_world import workbook
@@ -57,6 +58,13 @@ def test_advice_on_a_single_column_does_not_contradict_the_file():
     assert said == ["It was separated by tab, but its name contains a semicolon: choose that separator."]
     said = [problem.remedy for problem in problems(read("a\n1\n2\n")) if problem.kind == "columns"]
     assert said == ["Separate the columns of a text file by commas, semicolons or tabs."]
+
+
+def test_an_empty_last_column_does_not_shift_the_names():
+    """As written by programs that end every line, but not the names, with a comma."""
+    table = read("a,b\n1,2,\n3,4,\n")
+    assert list(table.columns) == ["a", "b", ""] and table["a"].tolist() == [1, 3] and table[""].isna().all()
+    assert list(read("a,b\nx,1,2\ny,3,4\n").columns) == ["", "a", "b"]
 
 
 def test_blanks_around_names_are_left_out_unless_they_tell_names_apart():
@@ -219,3 +227,15 @@ def test_a_cut_within_a_character_is_no_other_encoding(monkeypatch):
     monkeypatch.setattr("disco.table.formats.encoding._BLOCK", 3)
     table = read("Vögel;Käfer\n1;2\n3;4\n")
     assert table.columns.tolist() == ["Vögel", "Käfer"] and table.attrs[READING]["encoding"] == "utf-8"
+
+
+def test_titles_above_and_notes_below_are_left_out_and_said():
+    rows = "".join(f"{k},{k % 3},{k % 5}\n" for k in range(20))
+    for above in ("Counts of 2020\nby A. B.\n\n", "Counts of 2020\n"):
+        table = read_table(io.BytesIO(f"{above}a,b,c\n{rows}\nSource: the authors\n* by eye\n".encode()), "t.csv")
+        assert list(table) == ["a", "b", "c"] and len(table) == 20 and (table.dtypes == np.int64).all()
+        assert any("Source: the authors, * by eye" in note for note in table.attrs[NOTES])
+        assert any("Counts of 2020" in note for note in table.attrs[NOTES])
+    for cut in ("7", "7 1", "ENSG1", '"7'):
+        with pytest.raises(InputError):
+            read_table(io.BytesIO(f"a,b,c\n{rows}{cut}".encode()), "t.csv")

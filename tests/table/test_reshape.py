@@ -8,6 +8,9 @@ import pytest
 
 from disco.errors import InputError
 from disco.table.counts import as_counts
+from disco.table.edits import RowNames
+from disco.table.kinds import NAMES
+from disco.table.layout import tidied
 from disco.table.read import NOTES, read_table
 from disco.table.reshape import has_row_names, most_varied, seems_transposed, transposed, with_row_names
 
@@ -30,6 +33,35 @@ def test_genes_in_rows_become_columns():
     back = transposed(turned)
     np.testing.assert_array_equal(back.to_numpy(), table.iloc[:, 1:].to_numpy())
     assert back.index.tolist() == table["gene"].tolist()
+
+
+GAPS = ["PB2", "NA", "nan", "null", "None", "NaN", "N/A", "NULL"]  # the second is a gene of influenza
+
+
+@pytest.mark.parametrize("kind", ["csv", "tsv", "parquet", "xlsx"])
+def test_names_that_are_words_for_missing_cells_stay_names(kind, tmp_path):
+    counts = pd.DataFrame(np.random.default_rng(0).poisson(5.0, (60, 8)), columns=GAPS)
+    beside = counts.T.rename_axis("segment").set_axis([f"v{k}" for k in range(60)], axis=1).reset_index()
+    write = {"csv": "to_csv", "tsv": "to_csv", "parquet": "to_parquet", "xlsx": "to_excel"}[kind]
+    tabs = {"sep": "\t"} if kind == "tsv" else {}
+    for table in (counts, beside):
+        getattr(table, write)(tmp_path / f"t.{kind}", index=False, **tabs)
+        read = read_table(tmp_path / f"t.{kind}")
+        turned = read if table is counts else transposed(read)
+        assert turned.columns.tolist() == GAPS and as_counts(turned).to_numpy().tolist() == counts.to_numpy().tolist()
+    assert has_row_names(read) and with_row_names(read).index.tolist() == GAPS
+    (found,) = [one for one, _ in tidied(read) if one.kind == NAMES]
+    assert found.edits == (RowNames(),)
+    with pytest.raises(InputError, match="8 rows.* exchange them with the columns, on Data or with --transpose"):
+        as_counts(with_row_names(read))
+
+
+def test_texts_with_gaps_name_no_rows():
+    table = genes().astype({"gene": object})
+    table.loc[3:9, "gene"] = "NA"  # missing, in several rows
+    assert not has_row_names(table)
+    table.loc[3:9, "gene"] = None
+    assert not has_row_names(table)
 
 
 def test_ordinary_tables_are_not_doubted():

@@ -8,7 +8,9 @@ from disco.errors import InputError
 from disco.table.counts import as_counts
 from disco.table.rows import (
     in_words,
+    kind_of_text,
     listed,
+    losses,
     numbered,
     proposal,
     read_as_numbers,
@@ -16,6 +18,7 @@ from disco.table.rows import (
     row_names,
     row_numbers,
     stretches,
+    whys,
     with_more,
     without_rows,
 )
@@ -107,3 +110,28 @@ def test_rows_are_named_beside_their_numbers(table):
     assert "name" not in listed(table, np.array([3])) and not row_names(table)
     assert in_words(((2, 2),), names=row_names(table.iloc[::2])) == "2" == row_in_words(2, np.int64(2))
     assert len(row_in_words(4, "B" * 500)) < 50
+
+
+@pytest.mark.parametrize(
+    "cell", [">100", "> 1,000", "≥50", ">=7", "<5", "50+", "50 +", "100 or more", "up to 10", "TNTC"]
+)
+def test_a_bound_is_named_and_what_its_rows_hold_is_said(cell):
+    assert kind_of_text(cell) == "bound" and "largest or smallest" in losses(["blank", kind_of_text(cell)])
+
+
+@pytest.mark.parametrize("cell", ["1-10", "11–50", "1 to 10", "1,000 - 5,000", "0..5"])
+def test_a_class_is_named(cell):
+    assert kind_of_text(cell) == "class" and "1-10" in losses(["class"])
+
+
+@pytest.mark.parametrize(
+    "cell", ["2020-01-02", "a+", ">", "1-", "3+2", "10-Mar", "-5", "1.5", "ten", "> many", "1-2-3"]
+)
+def test_other_texts_are_neither(cell):
+    assert kind_of_text(cell) == "text" and not losses(["text", "blank", "negative"])
+
+
+def test_bounds_classes_and_codes_have_a_reason_of_their_own():
+    cells = pd.Series(["50+", "> 100", "1-10", "2 to 5", "abc", "", "7"])
+    assert whys(cells) == ["bound", "bound", "class", "class", "text", "blank"]
+    assert whys(pd.Series([3, -999, -3])) == ["missing code", "negative"]

@@ -33,8 +33,9 @@ def test_only_text_is_guarded_and_numbers_keep_their_digits():
 
 
 def test_an_exported_graph_comes_back_through_every_reader(tmp_path):
-    pairs = list(zip(FORMULAS, FORMULAS[1:], strict=False))
-    graph = graphs.build(FORMULAS, pd.DataFrame(pairs, columns=["parent", "child"]).assign(ocs=-0.5))
+    names = [*FORMULAS, "NA", "nan", "null", "None"]
+    pairs = list(zip(names, names[1:], strict=False))
+    graph = graphs.build(names, pd.DataFrame(pairs, columns=["parent", "child"]).assign(ocs=-0.5))
     path = tmp_path / "edges.csv"
     path.write_bytes(graphs.export(graph, "csv").encode())
     assert path.read_text().splitlines()[1] == '"\'=1+1","\'+1",-0.5'
@@ -63,3 +64,10 @@ def test_a_simulated_laboratory_with_formulas_for_names_comes_back(tmp_path, cap
     assert main(["evaluate", *words]) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["f1"] == 1.0 and found["a_top"] == 1.0 and found["controls"] is not None
+
+
+def test_names_that_became_dates_are_said_and_kept_apart():
+    names, note = spreadsheets.dated(["a", "1-Mar", "b", "1-Mar", "7-Sep", "c"])
+    assert names == ["a", "1-Mar", "b", "1-Mar (2)", "7-Sep", "c"] and "3 names" in note
+    assert spreadsheets.dated(["2024-01-01", "2024-01-02", "a"]) == (["2024-01-01", "2024-01-02", "a"], "")
+    assert spreadsheets.dated(["x", "x", "1-Oct"])[0] == ["x", "x", "1-Oct"]

@@ -85,6 +85,8 @@ def _check(reading: Reading, suffix: str) -> None:
         )
     if reading.sheet and suffix not in _WORKBOOKS:
         raise NotATable(f" has no sheets to choose from: only workbooks have, {', '.join(_WORKBOOKS)}.")
+    if reading.hidden and suffix not in _WORKBOOKS:
+        raise NotATable(f" has no hidden rows or columns: only workbooks have, {', '.join(_WORKBOOKS)}.")
     if suffix in (".parquet", ".dta") and replace(reading, obs=()) != DETECTED:
         raise NotATable(": Parquet and Stata files say how they are read; leave out the choices.")
     if reading.strand and suffix not in ARCHIVES:

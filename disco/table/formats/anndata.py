@@ -20,6 +20,7 @@ from disco.table.formats.matrix import (
 from disco.table.formats.reading import Reading
 
 _RAW = "raw.X"
+_PREFERRED = ("counts", "raw_counts", "raw", _RAW, "matrix")  # of several layers of counts
 _SPARSE = {"csr_matrix", "csc_matrix"}
 
 
@@ -32,7 +33,9 @@ def layers(file: h5py.File) -> list[str]:
 
 
 def read(file: h5py.File, reading: Reading) -> tuple[Matrix, str]:
-    """A matrix of an h5ad file and its name: the one chosen, or X, or else the first that holds counts.
+    """A matrix of an h5ad file and its name: the one chosen, or X, or else a layer of counts.
+
+    Of several, it is one with a usual name for all counts, or else the one with the largest total.
 
     Raises:
         NotATable: there is no such matrix, the file is damaged or too large.
@@ -53,9 +56,14 @@ def read(file: h5py.File, reading: Reading) -> tuple[Matrix, str]:
         return _restored(file, [reading.layer] if reading.layer else there, str(problem))
     if reading.layer is not None:
         raise NotCounts(f', layer "{layer[:40]}",{problem}: read the layer "{others[0][:40]}", which holds counts.')
-    note = f'{layer[:40]}{problem}, so the layer "{others[0][:40]}" was read.'
-    found = _matrix(file, others[0])
-    return replace(found, notes=(note, *found.notes)), others[0]
+    usual = [name for name in _PREFERRED if name in others]
+    chosen = usual[0] if usual else max(others, key=lambda name: _total(file, name))
+    more = (
+        f" Others hold counts too: {', '.join(name[:40] for name in others if name != chosen)}." if others[1:] else ""
+    )
+    note = f'{layer[:40]}{problem}, so the layer "{chosen[:40]}" was read.{more}'
+    found = _matrix(file, chosen)
+    return replace(found, notes=(note, *found.notes)), chosen
 
 
 def _restored(file: h5py.File, layers: list[str], problem: str) -> tuple[Matrix, str]:
@@ -79,6 +87,10 @@ def _problem(matrix: Matrix) -> NotCounts | None:
     except NotCounts as reason:
         return reason
     return None
+
+
+def _total(file: h5py.File, layer: str) -> float:
+    return sum(float(values.sum()) for _, _, values in _matrix(file, layer).blocks())
 
 
 def _holds_counts(file: h5py.File, layer: str) -> bool:

@@ -8,9 +8,12 @@ from disco.words import plural
 
 MISSING_WORDS = ("", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "NULL", "null", "None")
 SAMPLE = 30  # lines looked at
-_NUMBERISH = re.compile(r"[-+]?\d[\d.,' \u00a0\u202f\u2019]*([eE][-+]?\d+)?")  # of a stripped cell: in linear time
+NUMBERISH = re.compile(r"[-+]?\d[\d.,' \u00a0\u202f\u2019]*([eE][-+]?\d+)?")  # of a stripped cell: in linear time
 BIOM = re.compile(rb"(?i)\s*(#[^\n\t]*\r?\n)*(?P<names># ?OTU ?ID\t)")  # the first lines of BIOM as text
 _MOST_WORDS = 12  # lines above the data
+_NUMBER = re.compile(r"-?\d{1,300}(\.\d{0,300})?")
+_LEAST_LINES = 5  # by which a first line is judged
+_BEYOND = 5  # of so many columns one may hold a first number beyond the others
 Lines = Sequence[Sequence[str]]
 
 
@@ -28,21 +31,27 @@ def header(lines: Lines, reading: Reading) -> tuple[int, int, int]:
 
 
 def _detected(lines: Lines) -> tuple[int, int, int]:
-    """One line of names, unless two or more lines without a number come before lines with numbers.
+    """One line of names, unless two or more lines without a number come before lines with numbers, or it holds data.
 
     Then the first line with a distinct name for every column has the names; lines above it are titles, lines below it
     units. Without such a line, all of them are names, if the joined names of the columns differ.
     """
     words = 0
-    while words < min(len(lines), _MOST_WORDS) and _is_words(lines[words]):
+    while words < min(len(lines), _MOST_WORDS) and (_is_words(lines[words]) or (words and not _filled(lines[words]))):
         words += 1
+    while words and not _filled(lines[words - 1]):  # a blank line stands among titles, or is data
+        words -= 1
     data = lines[words:]
-    if words < 2 or not data or any(_is_words(line) for line in data):
+    if not words and _is_data(lines):
+        return 0, 0, 0
+    if words < 2 or not data or any(_is_words(line) and len(_filled(line)) > 1 for line in data):  # one is a note
         return 0, 1, 0
     columns = max(map(len, data))
+    used = [at for at in range(columns) if any(line[at : at + 1] not in ([], [""]) for line in data)]
     for index, line in enumerate(lines[:words]):
         is_short = len(line) == columns - 1 > 1 and index == words - 1  # no name for the column of row names
-        if (len(line) == columns or is_short) and all(line) and len(set(line)) == len(line):
+        cells = line if is_short else [line[at] for at in used if at < len(line)]  # a blank column has no name
+        if (len(line) == columns or is_short) and all(cells) and len(set(cells)) == len(cells):
             return index, 1, words - index - 1
     if all(len(line) == columns for line in lines[:words]) and len(set(joined(lines[:words]))) == columns:
         return 0, words, 0
@@ -51,8 +60,52 @@ def _detected(lines: Lines) -> tuple[int, int, int]:
 
 def _is_words(line: Sequence[str]) -> bool:
     """Whether some cells are words and none is a number or the word for a missing one."""
-    filled = [cell for cell in map(str.strip, line) if cell]
-    return bool(filled) and not any(cell in MISSING_WORDS or _NUMBERISH.fullmatch(cell) for cell in filled)
+    filled = _filled(line)
+    return bool(filled) and not any(cell in MISSING_WORDS or NUMBERISH.fullmatch(cell) for cell in filled)
+
+
+def _filled(line: Sequence[str]) -> list[str]:
+    return [cell for cell in map(str.strip, line) if cell]
+
+
+def _is_data(lines: Lines) -> bool:
+    """Whether the first line holds numbers as the others do, and no names.
+
+    They lie among those below, and are not such as names have: rising, or different ones from 1 to about the number of
+    columns. Words before them look like those below, as in lines of a gene and its counts; alone, a line of numbers
+    has three or more.
+    """
+    first, *others = lines
+    if len(others) < _LEAST_LINES or any(len(line) != len(first) for line in others):
+        return False
+    numbers, beyond, words = [], 0, False
+    for at, cell in enumerate(map(str.strip, first)):
+        cells = [line[at].strip() for line in others]
+        below = [float(other) for other in cells if _NUMBER.fullmatch(other)]
+        if _NUMBER.fullmatch(cell) and 2 * len(below) >= len(cells):
+            numbers.append(float(cell))
+            beyond += not min(below) <= numbers[-1] <= max(below)
+        elif cell not in MISSING_WORDS or not below:  # a number may be missing, and row names may have no name
+            if below or _shape(cell) not in {*map(_shape, cells)}:
+                return False
+            words = True
+    if beyond > len(numbers) // _BEYOND or len(numbers) < (1 if words else 3):
+        return False
+    if len({*numbers}) == len(numbers) > 1:
+        return not _are_numbered(numbers)
+    return len(numbers) == 1 or numbers != sorted(numbers)
+
+
+def _are_numbered(numbers: list[float]) -> bool:
+    """Whether different numbers may number columns: they rise, or fall, or are the first ones in any order."""
+    return sorted(numbers) in (numbers, numbers[::-1]) or (min(numbers) > 0 and max(numbers) <= 3 * len(numbers))
+
+
+def _shape(word: str) -> str:
+    """The kinds of characters in a word: Aa0 for Gene12."""
+    for kind, mark in (("[0-9]+", "0"), ("[A-Z]+", "A"), ("[a-z]+", "a")):
+        word = re.sub(kind, mark, word)
+    return word.strip()
 
 
 def joined(lines: Lines) -> list[str]:
@@ -75,12 +128,16 @@ def joined(lines: Lines) -> list[str]:
     return [" ".join(part for part in parts if part) for parts in zip(*filled, strict=True)]
 
 
-def notes(lines: Lines, above: int, names: int, below: int) -> list[str]:
-    """What was left out above and below the names, in sentences."""
+def notes(lines: Lines, above: int, names: int, below: int, reading: Reading) -> list[str]:
+    """What was left out above and below the names, and that there are none, in sentences; the choices are as given."""
     found = []
+    if not names and reading.names is None:
+        found.append(
+            "The first line holds numbers like those below: it was read as data, and the columns have no names. If it "
+            "holds names, read the file again with one line of names (on Data, or by --read names=1)."
+        )
     for index, left, what in ((0, above, "above"), (above + names, below, "below")):
-        if left:
-            shown = [cell for line in lines[index : index + left] for cell in line if cell.strip()]
+        if shown := [cell for line in lines[index : index + left] for cell in _filled(line)]:
             text = ", ".join(cell[:30] for cell in shown[:6]) + (" …" if len(shown) > 6 else "")
             count = "A line" if left == 1 else f"{left} lines"
             found.append(f"{count} {what} the names {plural(left, 'was', 'were')} left out: {text}.")

@@ -179,7 +179,7 @@ def _why_not(values: np.ndarray, pointers: np.ndarray) -> str:
         with np.errstate(over="ignore", invalid="ignore"):
             totals = _totals(inverse(values), pointers)
         if np.isfinite(totals).all() and _equal(totals, _ONE_TOTAL):
-            return f"look like {words}{_of(totals)}, but were rounded, smoothed or corrected since"
+            return f"look like {words}{_of(totals)}, but were rounded, smoothed, corrected or divided by lengths since"
     return "are no multiples of one number for each row, as counts divided by a total or a depth are"
 
 

@@ -26,6 +26,7 @@ STRANDS = {  # the counts of a gene that STAR writes, in its order
     "forward": "forward, the strand of the first read",
     "reverse": "reverse, the other strand",
 }
+HIDDEN = {"read": "read", "skip": "left out"}
 SPREADS = {"residuals": "Pearson residuals", "variance": "variance"}  # by which genes are chosen
 USUAL_GENES = "50"
 
@@ -40,6 +41,7 @@ class Reading:
         names: lines that hold the names, joined for each column; 0 if the file has none.
         below: lines below the names that are left out, such as units.
         sheet: the name of a workbook's sheet.
+        hidden: whether rows and columns that a workbook hides are read or left out, a key of `HIDDEN`.
         strand: which of STAR's counts are read, a key of `STRANDS`.
         layer: the matrix of a file of cells and genes, such as "X", or its genome.
         genes: which of its genes become columns: how many, also as a number, or names and patterns such as "CD*,MS4A1".
@@ -58,6 +60,7 @@ class Reading:
     names: int | None = None
     below: int | None = None
     sheet: str | None = None
+    hidden: str | None = None
     strand: str | None = None
     layer: str | None = None
     genes: str | None = None
@@ -67,7 +70,13 @@ class Reading:
     def __post_init__(self) -> None:
         for name, table in (
             *(("encoding", ENCODINGS), ("separator", SEPARATORS)),
-            *(("decimal", DECIMALS), ("thousands", THOUSANDS), ("by", SPREADS), ("strand", STRANDS)),
+            *(
+                ("decimal", DECIMALS),
+                ("thousands", THOUSANDS),
+                ("by", SPREADS),
+                ("strand", STRANDS),
+                ("hidden", HIDDEN),
+            ),
         ):
             value = getattr(self, name)
             if value is not None and not (isinstance(value, str) and value in table):

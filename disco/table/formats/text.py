@@ -13,14 +13,15 @@ import pyarrow.compute as compute
 from disco.table.formats import numbers
 from disco.table.formats.compact import FROM_CELLS
 from disco.table.formats.encoding import NO_TEXT, Text, as_utf8, blocks
-from disco.table.formats.header import SAMPLE, header, joined, notes
+from disco.table.formats.header import NUMBERISH, SAMPLE, header, joined, notes
 from disco.table.formats.limits import MOST_CELLS_IN_PIECES, MOST_COLUMNS, NotATable, check_shape
 from disco.table.formats.pieces import Heard, Rows, ends_of_pieces
 from disco.table.formats.plain import with_facts
 from disco.table.formats.reading import MOST_LINES, SEPARATORS, Reading
-from disco.words import how_many
+from disco.words import how_many, plural
 
 _LONGEST_HEADER = 5_000_000  # bytes: MOST_COLUMNS names of 500 each
+_LONGEST_NOTES = 10_000  # bytes of lines below the table
 LOOKED_AT = 100_000  # bytes in which the separator is detected
 
 
@@ -45,13 +46,16 @@ def read(data: Text, reading: Reading, words: bool = False, heard: Heard = lambd
     names, start = _names(lines, above, lines_of_names, used), ends[used - 1] if used else begin
     most_rows = _rows(data, start, len(names), delimiter)
     check_shape(most_rows, len(names), MOST_CELLS_IN_PIECES)
-    told += notes(lines, above, lines_of_names, below)
+    told += notes(lines, above, lines_of_names, below, reading)
     reading = replace(
         reading, encoding=encoding, separator=delimiter, above=above, names=lines_of_names, below=below, sheet=None
     )
     if not data[start : start + 10_000].strip() and not any(block.strip() for block in blocks(data, start)):
         empty = pa.table({str(index): pa.array([], pa.null()) for index in range(len(names))}).rename_columns(names)
         return with_facts(empty, told, reading)
+    end, more = _before_notes(data, start, delimiter, len(names))
+    told += more
+    pieces = [*(at for at in pieces if at < end), end]
     rows = Rows(data, start, pieces, len(names), delimiter, most_rows * len(names) > FROM_CELLS)
     table, other = rows.parse(dict.fromkeys(range(len(names)), pa.string()) if words else {}, heard=heard), None
     if not words:
@@ -136,7 +140,7 @@ def _first_lines(data: Text, begin: int, delimiter: str) -> tuple[list[list[str]
 
 
 def _names(lines: list[list[str]], above: int, names: int, used: int) -> list[str]:
-    """The names; without any, x1, x2, ... If all rows have one more cell, the first column has no name.
+    """The names; without any, x1, x2, ... If all rows have one more cell, the first has no name, or the last is empty.
 
     Raises:
         NotATable: there are fewer lines than the given header lines.
@@ -147,7 +151,26 @@ def _names(lines: list[list[str]], above: int, names: int, used: int) -> list[st
         return [f"x{index + 1}" for index in range(len(lines[used]))]
     found = joined(lines[above : above + names])
     data = lines[used:]
-    return ["", *found] if data and all(len(line) == len(found) + 1 for line in data) else found
+    if not data or any(len(line) != len(found) + 1 for line in data):
+        return found
+    return ["", *found] if any(line[-1].strip() for line in data) else [*found, ""]
+
+
+def _before_notes(data: Text, start: int, delimiter: str, columns: int) -> tuple[int, list[str]]:
+    """Where a table ends before lines of one cell, which are notes if there are more columns; and what was left out."""
+    begin = max(start, len(data) - _LONGEST_NOTES)
+    lines, end, found = data[begin:].splitlines(keepends=True), len(data), list[str]()
+    for line in reversed(lines[begin > start :]):
+        words = line.decode(errors="replace").strip()
+        cells = next(csv.reader([words], delimiter=delimiter), []) if words.count('"') % 2 == 0 else []
+        is_note = len(cells) == 1 and " " in words and not NUMBERISH.fullmatch(words)  # a cut line has one cell too
+        if columns < 2 or (words and not is_note):
+            break
+        end, found = end - len(line), [*([words[:60]] if words else []), *found]
+    if not found or not data[start : min(end, start + LOOKED_AT)].strip():
+        return len(data), []
+    count = plural(len(found), "A line below the table was", f"{how_many(len(found), 'line')} below the table were")
+    return end, [f"{count} left out: {', '.join(found[:6])}."]
 
 
 def _rows(data: Text, start: int, columns: int, delimiter: str) -> int:
@@ -203,7 +226,8 @@ def _points(table: pa.Table, floats: list[int], rows: Rows, names: list[str]) ->
         if (cell := numbers.first_grouped(words.column(0))) is not None:
             return [
                 f'"{cell}" in column "{names[index][:40]}" was read as a fraction. If the point stands between '
-                f"thousands, as in {cell.replace('.', '')}, read the file again with a point between thousands."
+                f"thousands, as in {cell.replace('.', '')}, read the file again with a point between thousands (on "
+                "Data, or by --read decimal=, --read thousands=.)."
             ]
     return []
 

@@ -17,12 +17,13 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pyarrow as pa
-from python_calamine import CalamineError, CalamineWorkbook, SheetTypeEnum, SheetVisibleEnum
+from python_calamine import CalamineError, CalamineSheet, CalamineWorkbook, SheetTypeEnum, SheetVisibleEnum
 
 from disco.table.formats.header import SAMPLE, header, joined, notes
 from disco.table.formats.limits import MOST_SHEET_CELLS, MOST_UNPACKED, NotATable, check_shape
 from disco.table.formats.plain import mixed, with_facts
 from disco.table.formats.reading import MOST_LINES, Reading
+from disco.table.formats.unseen import Hidden, of_excel, of_open_document
 
 _MOST_MEMBERS = 10_000
 _MOST_LIST = 10_000_000  # bytes of the list of sheets
@@ -35,6 +36,7 @@ _CELL = re.compile(rb"""<(?:\w+:)?c\s(?:[^<>]*?\s)?r\s*=\s*["']([A-Za-z]+)([0-9]
 _ROW = re.compile(rb"(?=<table:table(?:-row)?[\s/>])")
 _NAME = re.compile(rb"""^<table:table\s(?:.*\s)?table:name\s*=\s*["']([^"']*)["']""", re.DOTALL)
 _REPEATED = re.compile(rb"""table:number-rows-repeated\s*=\s*["']([0-9]+)["']""")
+_WITHOUT_HIDDEN = "to leave them out, read the file again without them (on Data, or by --read hidden=skip)"
 _REFUSED = " cannot be read as a workbook of Excel or OpenDocument: "
 _DAMAGED = (
     *(zipfile.BadZipFile, zlib.error, ElementTree.ParseError, CalamineError),
@@ -65,10 +67,12 @@ def read(data: bytes, reading: Reading) -> pa.Table:
             filled = [sheet for sheet in _sheets(archive) if any(_references(archive, sheet.part))]
             first = _first(filled, reading.sheet)
             _check_range(archive, first)
-        rows = CalamineWorkbook.from_filelike(io.BytesIO(data)).get_sheet_by_name(first.name).to_python()
+            with archive.open(first.part) as part:
+                unseen = of_excel(part)
+        found = CalamineWorkbook.from_filelike(io.BytesIO(data)).get_sheet_by_name(first.name)
     except _DAMAGED as error:
         raise NotATable(f"{_REFUSED}{str(error)[:200]}.") from None
-    return _chosen(rows, filled, first, reading)
+    return _chosen(found, unseen, filled, first, reading)
 
 
 def _open_document(archive: zipfile.ZipFile, data: bytes, reading: Reading) -> pa.Table:
@@ -89,7 +93,9 @@ def _open_document(archive: zipfile.ZipFile, data: bytes, reading: Reading) -> p
             f', sheet "{first.name[:40]}": its cells reach row {rows:,}, and a spreadsheet ends at row {_LAST_ROW:,}. '
             "Delete rows that are only repeated, or save the sheet as CSV."
         )
-    return _chosen(found.to_python(), filled, first, reading)
+    with archive.open(_OPEN_DOCUMENT) as file:
+        unseen = of_open_document(file, first.name)
+    return _chosen(found, unseen, filled, first, reading)
 
 
 def _last_rows(archive: zipfile.ZipFile) -> dict[str, int]:
@@ -114,9 +120,24 @@ def _last_rows(archive: zipfile.ZipFile) -> dict[str, int]:
     return found
 
 
-def _chosen(rows: list[list[Any]], filled: list[_Sheet], first: _Sheet, reading: Reading) -> pa.Table:
-    told = [] if reading.sheet else _notes(filled, first)
-    return _table(rows, told, replace(reading, sheet=first.name), [sheet.name for sheet in filled])
+def _chosen(found: CalamineSheet, unseen: Hidden, filled: list[_Sheet], first: _Sheet, reading: Reading) -> pa.Table:
+    """The table of a sheet, with or without what it hides."""
+    rows, told = found.to_python(), [] if reading.sheet else _notes(filled, first)
+    top, left = found.start or (0, 0)
+    unseen, hidden = unseen.within(top, left, len(rows), max(map(len, rows), default=0)), None
+    if unseen.rows or unseen.columns:
+        hidden = reading.hidden or "read"
+        how = "They were left out." if hidden == "skip" else f"They were read; {_WITHOUT_HIDDEN}."
+        told.append(f"The sheet hides {unseen}, for example by a filter. {how}")
+    if hidden == "skip":
+        rows = [
+            [cell for column, cell in enumerate(row) if column not in unseen.columns]
+            for number, row in enumerate(rows)
+            if number not in unseen.rows
+        ]
+        if not any(cell != "" for row in rows for cell in row):
+            raise NotATable(" has no cells outside hidden rows and columns: read these too, by hidden=read.")
+    return _table(rows, told, replace(reading, sheet=first.name, hidden=hidden), [sheet.name for sheet in filled])
 
 
 def _first(filled: list[_Sheet], wanted: str | None) -> _Sheet:
@@ -229,7 +250,7 @@ def _table(rows: list[list[Any]], told: list[str], reading: Reading, sheets: lis
     if len(rows) < used:
         raise NotATable(f" has {len(rows)} lines, too few for {used} lines above the data.")
     names = joined(lines[above : above + lines_of_names]) or [f"x{index + 1}" for index in range(len(rows[0]))]
-    told += notes(lines, above, lines_of_names, below)
+    told += notes(lines, above, lines_of_names, below, reading)
     rows = rows[used:]
     columns = [[None if row[index] == "" else row[index] for row in rows] for index in range(len(names))]
     arrays, fields = [], []
@@ -237,7 +258,7 @@ def _table(rows: list[list[Any]], told: list[str], reading: Reading, sheets: lis
         field, array = _typed(cells)
         fields.append(field.with_name(name))
         arrays.append(array)
-    reading = Reading(above=above, names=lines_of_names, below=below, sheet=reading.sheet)
+    reading = Reading(above=above, names=lines_of_names, below=below, sheet=reading.sheet, hidden=reading.hidden)
     return with_facts(pa.Table.from_arrays(arrays, schema=pa.schema(fields)), told, reading, sheets=sheets)
 
 

@@ -19,7 +19,7 @@ from disco.table.layout import tidied
 from disco.table.prepared import prepare
 from disco.table.problem import Problem
 from disco.table.role_checks import unusable_rows
-from disco.table.suggestion import Suggestion
+from disco.table.suggestions import Suggestion
 from disco.table.support import level_support, merged_counts
 from disco.words import how_many, plural
 from pages.shared.table.drafts import Draft

@@ -1,9 +1,12 @@
-"""A suggestion: one thing that a table holds besides plain counts, and the edits that take account of it."""
+"""A suggestion to change a table: what is seen in it, and the edits that take account of it."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
-from disco.table.edits import Columns, Edit
+import numpy as np
+
+from disco.table.edits import Columns, Edit, LeaveOut
+from disco.table.rows import in_words, stretches
 from disco.words import plural
 
 
@@ -40,3 +43,10 @@ def without(kind: str, message: str, columns: Sequence[str]) -> Suggestion:
     """The suggestion to leave out columns."""
     advice = plural(len(columns), "It is left out.", "They are left out.")
     return Suggestion(kind, message, advice, (Columns(without=tuple(columns)),))
+
+
+def leave_out(kind: str, rows: list[int], message: str) -> Suggestion:
+    """The suggestion to leave out rows, by position."""
+    numbers = stretches(np.array(rows) + 1)
+    advice = f"{plural(len(rows), 'Row', 'Rows')} {in_words(numbers)} {plural(len(rows), 'is', 'are')} left out."
+    return Suggestion(kind, message, advice, (LeaveOut(numbers),))

@@ -1,0 +1,130 @@
+"""What lies below or beside a sheet's table: footnotes, names that are repeated, and other tables."""
+
+import re
+
+import numpy as np
+import pandas as pd
+
+from disco.table.cells import columns_of, is_number, is_numeric_text, names_of, numbers_of
+from disco.table.edits import LeaveOut
+from disco.table.formats.header import MISSING_WORDS
+from disco.table.kinds import BELOW, BESIDE, FOOTNOTES
+from disco.table.rows import stretches
+from disco.table.suggestions import Suggestion, leave_out, without
+from disco.words import how_many, listed, plural
+
+_MOST_NOTES = 10  # rows with footnotes
+_LEAST_WORDS, _LONGER = 4, 1.5  # of a footnote below other texts, and its length by theirs
+_NOTE = re.compile(r"\s*(notes?\b|sources?\b|remarks?\b|[*†‡]|\d\))", re.IGNORECASE)
+_LEAST_NAMES = 3  # of another table, unless a blank row stands above them
+_LEAST_SHORTER = 0.1  # of the rows, by which another table beside is shorter
+_NAMED = 4
+_MOST_LINES = 1000  # with words among numbers, that are looked at
+
+
+def footnotes(table: pd.DataFrame) -> Suggestion | None:
+    """Rows at the end that hold a sentence in one cell and nothing else."""
+    notes, row = list[str](), len(table) - 1
+    while row > 1 and len(notes) < _MOST_NOTES:
+        line = _filled(table, row)
+        if line and not _is_note(table, line):
+            break
+        notes += [next(iter(line.values()))] if line else []
+        row -= 1
+    if not notes:
+        return None
+    what = f"Below the table {plural(len(notes), 'stands a note', f'stand {len(notes)} notes')}"
+    return leave_out(FOOTNOTES, [*range(row + 1, len(table))], f'{what}: "{notes[-1][:60].rstrip(".")}".')
+
+
+def below(table: pd.DataFrame) -> Suggestion | None:
+    """Rows of names within the table: the same names once more, or those of another table."""
+    words = [where for _, column in columns_of(table) if (where := _words(column)) is not None and not where[0]]
+    rows = np.flatnonzero(np.sum(words, axis=0) >= 2)[:_MOST_LINES]
+    lines = {int(row): _filled(table, row) for row in rows}
+    names = [name.strip() for name in names_of(table)]
+    again = [row for row, line in lines.items() if all(cell == names[at] for at, cell in line.items())]
+    if again:
+        repeat = plural(len(again), "repeats", "repeat")
+        return leave_out(BELOW, again, f"{how_many(len(again), 'row')} within the table {repeat} its names.")
+    for row, line in lines.items():
+        if row + 1 < len(table) and _are_names([*line.values()], is_apart=not _filled(table, row - 1)):
+            first = row
+            while first > 1 and not _numbers(title := _filled(table, first - 1)) and len(title) <= 1:
+                first -= 1
+            message = (
+                f"Below the table lies another, with the names {listed([*line.values()], _NAMED)} in row {row + 1:,}."
+            )
+            advice = f"Rows {first + 1:,}–{len(table):,} are left out; to read them, put them on a sheet of their own."
+            return Suggestion(BELOW, message, advice, (LeaveOut(stretches(np.arange(first, len(table)) + 1)),))
+    return None
+
+
+def beside(table: pd.DataFrame) -> Suggestion | None:
+    """Columns beyond a blank one that end in an earlier row, or in a later one: another table."""
+    blank = [at for at, (_, column) in enumerate(columns_of(table)) if _is_blank(column).all()]
+    if not blank or len(table) < 3:
+        return None
+    names = names_of(table)
+    parts = [part.tolist() for part in np.split(np.arange(len(names)), blank)]
+    parts = [[at for at in part if at not in blank] for part in parts]
+    parts = [part for part in parts if part]
+    ends = [_end(table, part) for part in parts]
+    if len(parts) < 2 or min(ends) > min((1 - _LEAST_SHORTER) * max(ends), max(ends) - 2):
+        return None
+    largest = max(range(len(parts)), key=lambda number: len(parts[number]) * ends[number])
+    others = [names[at] for number, part in enumerate(parts) for at in part if ends[number] != ends[largest]]
+    if not others or any(names.count(name) > 1 for name in others):
+        return None
+    message = f"Beyond a blank column lies another table, with other rows: {listed(others, _NAMED)}."
+    found = without(BESIDE, message, others)
+    rows = np.arange(ends[largest], len(table)) + 1
+    more = (LeaveOut(stretches(rows)),) if len(rows) else ()
+    advice = f"{found.advice} To read {plural(len(others), 'it', 'them')}, use a sheet of their own."
+    return Suggestion(BESIDE, message, advice, (*found.edits, *more))
+
+
+def _is_note(table: pd.DataFrame, line: dict[int, str]) -> bool:
+    """Whether the cells of a row are a note: few, no number, and in a column of numbers, or longer than its texts."""
+    if _numbers(line) or len(line) > max(1, table.shape[1] // 4) or table.shape[1] < 2:
+        return False
+    at, text = next(iter(line.items()))
+    texts = [str(cell) for cell in table.iloc[:, at].dropna() if str(cell).strip() != text]
+    if not texts or is_number(texts[0]) or (_NOTE.match(text) and not any(map(_NOTE.match, texts))):
+        return True
+    return len(text.split()) >= _LEAST_WORDS and len(text) > _LONGER * max(map(len, texts))
+
+
+def _are_names(cells: list[str], is_apart: bool) -> bool:
+    """Whether the cells of a row are names of columns: words that differ, several or below a blank row."""
+    return not any(map(is_number, cells)) and len({*cells}) == len(cells) >= (2 if is_apart else _LEAST_NAMES)
+
+
+def _numbers(line: dict[int, str]) -> bool:
+    return any(map(is_number, line.values()))
+
+
+def _is_blank(column: pd.Series) -> np.ndarray:
+    """Where a cell is empty, (rows,); words for missing cells, such as NA, are not."""
+    blank = column.isna().to_numpy(bool)
+    return blank if pd.api.types.is_numeric_dtype(column) else blank | column.isin([""]).to_numpy(bool)
+
+
+def _end(table: pd.DataFrame, part: list[int]) -> int:
+    """The number of rows down to the last one with a cell in some columns."""
+    filled = np.flatnonzero(~np.all([_is_blank(table.iloc[:, at]) for at in part], axis=0))
+    return int(filled[-1]) + 1 if len(filled) else 0
+
+
+def _words(column: pd.Series) -> np.ndarray | None:
+    """Where a column holds words, (rows,); None without any."""
+    if pd.api.types.is_numeric_dtype(column) or not len(column):
+        return None
+    words = numbers_of(column)[1] & ~is_numeric_text(column)
+    return words if words.any() else None
+
+
+def _filled(table: pd.DataFrame, row: int) -> dict[int, str]:
+    """The cells of a row that are not missing, by position."""
+    cells = ((at, table.iat[row, at]) for at in range(table.shape[1]))
+    return {at: str(cell).strip() for at, cell in cells if not pd.isna(cell) and str(cell).strip() not in MISSING_WORDS}

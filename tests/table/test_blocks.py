@@ -1,0 +1,93 @@
+"""Notes and other tables below and beside a sheet's table: recognised, and left out with the rest unchanged."""
+
+import io
+
+import numpy as np
+import pandas as pd
+import pytest
+from app_world import workbook
+
+from disco.table.counts import as_counts
+from disco.table.kinds import BELOW, BESIDE, BLANK, FOOTNOTES
+from disco.table.layout import suggestion, tidied
+from disco.table.read import NOTES, read_table
+
+COUNTS = np.random.default_rng(1).poisson(3.0, (60, 4)).tolist()
+NAMES = ["frogs", "newts", "leeches", "snails"]
+OTHER = [["gnats", "midges", "moths"], *np.random.default_rng(2).poisson(2.0, (30, 3)).tolist()]
+LONG = [[row % 4] for row in range(75)]
+BLANKS = [None] * 4
+
+
+def read(rows: list[list], kind: str) -> pd.DataFrame:
+    """The rows as a sheet, or as text with the same number of cells in every line."""
+    if kind == "xlsx":
+        return read_table(io.BytesIO(workbook(("s", rows))), "t.xlsx")
+    wide = max(map(len, rows))
+    lines = [["" if cell is None else str(cell) for cell in [*row, *[None] * (wide - len(row))]] for row in rows]
+    return read_table(io.BytesIO("\n".join(",".join(line) for line in lines).encode()), "t.csv")
+
+
+def beside(left: list[list], right: list[list], gap: int = 1) -> list[list]:
+    wide, high = len(left[0]), max(len(left), len(right))
+    left = [*left, *[[None] * wide] * (high - len(left))]
+    right = [*right, *[[None] * len(right[0])] * (high - len(right))]
+    return [[*first, *[None] * gap, *second] for first, second in zip(left, right, strict=True)]
+
+
+SHEETS = {
+    "a note": ([NAMES, *COUNTS, ["Counted by two people; see the log."]], {FOOTNOTES}),
+    "a word below numbers": ([NAMES, *COUNTS, [None, "provisional"]], {FOOTNOTES}),
+    "notes below a gap": ([NAMES, *COUNTS, BLANKS, ["* rain"], ["Source: our survey"]], {FOOTNOTES}),
+    "names once more": ([NAMES, *COUNTS[:20], NAMES, *COUNTS[20:], NAMES], {BELOW}),
+    "a table below": ([NAMES, *COUNTS, BLANKS, ["Insects"], *OTHER], {BELOW}),
+    "a table right below": ([NAMES, *COUNTS, *OTHER], {BELOW}),
+    "a short table below": ([NAMES, *COUNTS, BLANKS, ["gnats", "moths"], [1, 2], [3, 4]], {BELOW}),
+    "a table beside": (beside([NAMES, *COUNTS], OTHER), {BESIDE, BLANK}),
+    "a table beside, two columns on": (beside([NAMES, *COUNTS], OTHER, 2), {BESIDE, BLANK}),
+    "a longer, smaller table beside": (beside([NAMES, *COUNTS], [["moths"], *LONG]), {BESIDE, BLANK}),
+    "all of it": (
+        beside([NAMES, *COUNTS, BLANKS, ["Counted twice by two people", *BLANKS[1:]]], OTHER),
+        {FOOTNOTES, BESIDE, BLANK},
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", ["xlsx", "csv"])
+@pytest.mark.parametrize("name", SHEETS)
+def test_what_stands_around_a_table_is_left_out_and_the_rest_stays(name, kind):
+    rows, kinds = SHEETS[name]
+    table = read(rows, kind)
+    steps = [*tidied(table)]
+    rest = steps[-1][1]
+    assert {one.kind for one, _ in steps} == kinds
+    assert as_counts(rest).to_numpy().tolist() == COUNTS and list(rest) == NAMES
+
+
+def test_titles_and_units_above_two_tables_beside_each_other_are_no_names():
+    title, units = [["Mire survey", *[None] * 7]], [["(no.)"] * 4 + [None] + ["(no.)"] * 3]
+    rows = beside([NAMES, *COUNTS], OTHER)
+    table = read([*title, rows[0], *units, *rows[1:]], "xlsx")
+    assert list(table)[:4] == NAMES and len(table) == 60 and len(table.attrs[NOTES]) == 2
+
+
+def test_ordinary_tables_have_nothing_around_them():
+    table = pd.DataFrame(COUNTS, columns=NAMES).astype(object)
+    for change in (
+        {(59, 0): None, (59, 1): None, (59, 2): None, (59, 3): None},  # a row without a count
+        {(30, 0): "lost", (30, 1): "lost", (30, 2): "lost", (30, 3): "lost"},  # a row that was lost
+        {(59, 1): "many"},  # text among numbers
+        {(58, 2): "lost", (59, 3): "?"},
+        {(20, 0): "a", (20, 1): "b"},
+        {(row, 3): None for row in range(40, 60)},  # a column that ends early
+    ):
+        changed = table.copy()
+        for (row, column), cell in change.items():
+            changed.iat[row, column] = cell
+        assert suggestion(changed) is None
+        named = changed.assign(site=[f"the mire at place {row}" for row in range(60)])[["site", *NAMES]]
+        found = suggestion(named)
+        assert found is None or found.kind == "names"
+    ends = table.assign(blank=None, moths=3)
+    ends.loc[59, "moths"] = None  # one missing cell beyond a blank column is no other table
+    assert [one.kind for one, _ in tidied(ends)] == [BLANK]

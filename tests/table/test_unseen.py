@@ -1,0 +1,154 @@
+"""Rows and columns that a workbook hides: said, read, and left out by choice, in Excel's and OpenDocument's files."""
+
+import io
+
+import numpy as np
+import openpyxl
+import pandas as pd
+import pytest
+from openpyxl.utils import get_column_letter as letter
+from test_other_formats import ods
+
+from disco.__main__ import main
+from disco.errors import InputError
+from disco.table.formats.unseen import of_excel, of_open_document
+from disco.table.read import NOTES, READING, read_table
+
+COUNTS = pd.DataFrame(np.random.default_rng(0).poisson(4.0, (30, 5)), columns=list("abcde"))
+
+
+def excel(hide, top: int = 1, left: int = 1) -> bytes:
+    """A workbook with the counts from a cell on, whose sheet was changed by `hide`."""
+    book = openpyxl.Workbook()
+    for row, line in enumerate([list(COUNTS), *COUNTS.to_numpy().tolist()], start=top):
+        for column, cell in enumerate(line, start=left):
+            book.active.cell(row, column, cell)
+    hide(book.active, top, left)
+    out = io.BytesIO()
+    book.save(out)
+    return out.getvalue()
+
+
+def rows_3_and_9(sheet, top: int = 1, left: int = 1) -> None:
+    sheet.row_dimensions[top + 3].hidden = sheet.row_dimensions[top + 9].hidden = True
+
+
+def filtered(sheet, top: int, left: int) -> None:
+    for row in range(top + 1, top + 31):
+        sheet.row_dimensions[row].hidden = sheet.cell(row, left).value != 3
+    sheet.auto_filter.ref = f"{letter(left)}{top}:{letter(left + 4)}{top + 30}"
+
+
+def grouped(sheet, top: int, left: int) -> None:
+    sheet.column_dimensions.group(letter(left + 1), letter(left + 3), hidden=True)
+
+
+def both(sheet, top: int, left: int) -> None:
+    rows_3_and_9(sheet, top)
+    sheet.column_dimensions[letter(left + 4)].hidden = True
+
+
+ODD = COUNTS.index[COUNTS["a"] == 3]
+WAYS = {
+    "rows": (rows_3_and_9, "2 rows", COUNTS.drop([2, 8])),
+    "filter": (filtered, f"{30 - len(ODD)} rows", COUNTS.loc[ODD]),
+    "group": (grouped, "3 columns", COUNTS[["a", "e"]]),
+    "both": (both, "2 rows and 1 column", COUNTS.drop([2, 8]).drop(columns="e")),
+}
+
+
+def check(data: bytes, name: str, words: str, rest: pd.DataFrame) -> None:
+    """All is read and said; by choice the rest is."""
+    table = read_table(io.BytesIO(data), name)
+    np.testing.assert_array_equal(table, COUNTS)
+    (note,) = table.attrs[NOTES]
+    assert f"hides {words}, " in note and "hidden=skip" in note and table.attrs[READING]["hidden"] == "read"
+    part = read_table(io.BytesIO(data), name, hidden="skip")
+    np.testing.assert_array_equal(part, rest)
+    (note,) = part.attrs[NOTES]
+    assert list(part) == list(rest) and f"hides {words}, " in note and note.endswith("They were left out.")
+    assert part.attrs[READING]["hidden"] == "skip"
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("corner", [(1, 1), (4, 3)])
+def test_what_an_excel_sheet_hides_is_said_and_left_out_by_choice(way, corner):
+    hide, words, rest = WAYS[way]
+    check(excel(hide, *corner), "t.xlsx", words, rest)
+
+
+def document(rows: dict[int, str], columns: str = "") -> bytes:
+    """The counts as OpenDocument, with words of some rows by number, and with columns."""
+    lines = []
+    for number, line in enumerate([list(COUNTS), *COUNTS.to_numpy().tolist()]):
+        cells = "".join(
+            f'<table:table-cell office:value-type="string"><text:p>{cell}</text:p></table:table-cell>'
+            if number == 0
+            else f'<table:table-cell office:value-type="float" office:value="{cell}"/>'
+            for cell in line
+        )
+        lines.append(f"<table:table-row{rows.get(number, '')}>{cells}</table:table-row>")
+    other = '<table:table table:name="other"><table:table-row table:visibility="collapse"/></table:table>'
+    return ods(f'<table:table table:name="a &amp; b\'s">{columns}{"".join(lines)}</table:table>', other)
+
+
+def test_what_an_open_document_hides_is_said_and_left_out_by_choice():
+    hidden = {3: ' table:visibility="collapse"', 9: " table:style-name='x' table:visibility='filter'"}
+    check(document(hidden), "t.ods", *WAYS["rows"][1:])
+    columns = (
+        '<table:table-column/><table:table-column table:visibility="collapse" table:number-columns-repeated="3"/>'
+        "<table:table-column-group><table:table-column/></table:table-column-group>"
+    )
+    check(document({}, columns), "t.ods", *WAYS["group"][1:])
+    last = '<table:table-column table:number-columns-repeated="4"/><table:table-column table:visibility="collapse"/>'
+    check(document(hidden, last), "t.ods", *WAYS["both"][1:])
+
+
+def test_repeated_rows_of_an_open_document_are_hidden_as_often_as_they_are_repeated():
+    cell = '<table:table-cell office:value-type="float" office:value="{}"/>'
+    row = '<table:table-row table:number-rows-repeated="3"{}>' + cell + "</table:table-row>"
+    name = '<table:table-cell office:value-type="string"><text:p>a</text:p></table:table-cell>'
+    rows = row.format("", 1) + row.format(' table:visibility="filter"', 2) + row.format("", 5)
+    data = ods(f'<table:table table:name="s"><table:table-row>{name}</table:table-row>{rows}</table:table>')
+    assert read_table(io.BytesIO(data), "t.ods")["a"].tolist() == [1, 1, 1, 2, 2, 2, 5, 5, 5]
+    assert read_table(io.BytesIO(data), "t.ods", hidden="skip")["a"].tolist() == [1, 1, 1, 5, 5, 5]
+
+
+def test_marks_in_blocks_and_rows_without_numbers_are_counted():
+    sheet = b'<x:sheetData><x:row><x:c/></x:row><x:row hidden="true"/><x:row r="7"/><x:row hidden="1"/></x:sheetData>'
+    columns = b"<x:cols><x:col min='2' max='16384' hidden='1'/><x:col min='1' max='1' hidden='0'/></x:cols>"
+    hidden = of_excel(io.BytesIO(columns + sheet))
+    assert hidden.rows == {1, 7} and hidden.columns == {*range(1, 16384)}
+    last = b'<table:table-row table:visibility="filter"/>'
+    far = b'<table:table table:name="s">' + b"<table:table-row/>" * 200_000 + last
+    assert of_open_document(io.BytesIO(far), "s").rows == {200_000}
+    many = b'<table:table table:name="s"><table:table-row table:visibility="filter" table:number-rows-repeated="%d"/>'
+    assert len(of_open_document(io.BytesIO(many % 10**15 * 3), "s").rows) == 1 << 20
+
+
+def test_an_ordinary_sheet_says_nothing_and_has_no_such_choice():
+    table = read_table(io.BytesIO(excel(lambda *_: None)), "t.xlsx")
+    assert NOTES not in table.attrs and table.attrs[READING]["hidden"] is None
+
+    def beyond(sheet, top, left):  # Excel writes all columns after the last one as one range
+        sheet.column_dimensions.group("H", "XFD", hidden=True)
+
+    assert NOTES not in read_table(io.BytesIO(excel(beyond)), "t.xlsx").attrs
+    with pytest.raises(InputError, match=r"t\.csv has no hidden rows or columns"):
+        read_table(io.BytesIO(b"a,b\n1,2\n"), "t.csv", hidden="skip")
+
+    def everything(sheet, top, left):
+        sheet.column_dimensions.group("A", "E", hidden=True)
+
+    with pytest.raises(InputError, match="no cells outside hidden rows and columns: read these too, by hidden=read"):
+        read_table(io.BytesIO(excel(everything)), "t.xlsx", hidden="skip")
+
+
+def test_the_command_line_says_and_leaves_out_what_is_hidden(tmp_path, capsys):
+    path = tmp_path / "t.xlsx"
+    path.write_bytes(excel(both))
+    main(["check", str(path)])
+    out = "".join(capsys.readouterr())
+    assert "30 rows, 5 columns" in out and "hides 2 rows and 1 column" in out
+    main(["check", str(path), "--read", "hidden=skip"])
+    assert "28 rows, 4 columns" in capsys.readouterr().out
