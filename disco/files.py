@@ -308,7 +308,8 @@ def parsed(data: bytes, name: str) -> Any:
     except RecursionError:
         raise InputError(f"{name} is nested too deeply; restore or delete it.") from None
     except ValueError as error:
-        raise InputError(f"{name} is not readable JSON ({error}); restore or delete it.") from None
+        where = f" from line {error.lineno} on" if isinstance(error, json.JSONDecodeError) else ""
+        raise InputError(f"{name} is not readable JSON{where}; restore or delete it.") from None
     return value
 
 

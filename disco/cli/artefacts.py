@@ -10,6 +10,7 @@ from disco.table.artefacts import ARTEFACTS
 from disco.table.finding import Finding
 
 _MOST_DOUBTS = 3
+LONGEST = 1000  # letters of options in a line
 
 
 def reasons(arguments: argparse.Namespace) -> dict[str, str]:
@@ -51,5 +52,10 @@ def tell(run: Run) -> None:
 def say_finding(words: str, one: Finding, of: str = "Options") -> None:
     """Print a finding in these words, with the options that cure it; `of` says what these are."""
     say(sentence(words))
-    if one.flag:
-        say(sentence(f"  {of}: {one.flag}"))
+    say_options(one.flag, of)
+
+
+def say_options(flag: str, of: str = "Options") -> None:
+    """Print options that cure something, whole or not at all."""
+    if 0 < len(flag) <= LONGEST:
+        say(f"  {of}: {flag}")

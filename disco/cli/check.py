@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from disco.cli.artefacts import say_finding
+from disco.cli.artefacts import say_finding, say_options
 from disco.cli.choices import read_part
+from disco.cli.cures import options
 from disco.cli.foreground import signals
 from disco.cli.progress import Progress
 from disco.cli.saying import say, say_json, sentence
@@ -62,7 +63,7 @@ def run(arguments: argparse.Namespace) -> None:
         say_json(plain(told))
     else:
         say(f"{arguments.counts.name}: {how_many(len(table), 'row')}, {how_many(table.shape[1], 'column')}.")
-        _print(found, looked_at)
+        _print(found, looked_at, options(whole, roles) if bad else "")
         _print_stress(lines)
     if not is_usable:
         raise InputError("fix the problems above before fitting this table.")
@@ -115,10 +116,11 @@ def _stress(table: pd.DataFrame, roles: Roles | None) -> pd.DataFrame:
         return stress(table, roles=roles, callback=watch)
 
 
-def _print(found: list[Problem], looked_at: Quality | None) -> None:
+def _print(found: list[Problem], looked_at: Quality | None, cure: str) -> None:
     for word, is_blocking in (("Problem", True), ("Note", False)):
         lines = in_lines(problem for problem in found if problem.blocking == is_blocking)
         say(*(sentence(f"{word}: {line}") for line in lines))
+        say_options(cure if is_blocking else "")
     for finding in looked_at.findings if looked_at else ():
         say_finding(str(finding), finding)
     if not found and looked_at and not looked_at.findings:

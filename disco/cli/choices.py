@@ -13,6 +13,7 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 
+from disco.cli.cures import options
 from disco.cli.progress import Progress
 from disco.cli.roles import listed, split
 from disco.cli.saying import say, sentence
@@ -26,11 +27,11 @@ from disco.runs.origin import FromFile, Origin
 from disco.settings import Settings
 from disco.table.cells import names_of
 from disco.table.codes import coded_rows
-from disco.table.counts import problems
+from disco.table.counts import problems, refuse
 from disco.table.edits import LeaveOut, applied, choice, positions
 from disco.table.formats.reading import Reading
 from disco.table.prepared import prepare
-from disco.table.problem import in_lines
+from disco.table.problem import Problem, in_lines
 from disco.table.read import MATRIX, read_table
 from disco.table.role_checks import unusable_rows
 from disco.table.roles import Roles
@@ -226,7 +227,8 @@ def read_counts(path: Path, arguments: argparse.Namespace) -> Part:
                 "file of --roles."
             )
     counts = part.table if part.roles is None else part.roles.counts(part.table)
-    found = problems(counts)
+    found = problems(counts, left_out=part.rows_left_out)
+    _refuse(part, found)
     if not any(problem.blocking for problem in found):
         notes = in_lines(found)
         for note in notes[:_MOST_NOTES]:
@@ -234,6 +236,22 @@ def read_counts(path: Path, arguments: argparse.Namespace) -> Part:
         if len(notes) > _MOST_NOTES:
             say(f"Note: {len(notes) - _MOST_NOTES} more such notes; the app lists them.", to=sys.stderr)
     return part
+
+
+def _refuse(part: Part, found: list[Problem]) -> None:
+    """Refuse problems of columns that options cure, and name these; other problems are left to whoever uses the part.
+
+    Raises:
+        InputError: the first one, with its remedy and the options; or the roles do not suit the table.
+    """
+    if part.roles is not None:
+        part.roles.split(part.table)
+    of_columns = [problem for problem in found if problem.column is not None]
+    if any(problem.blocking for problem in of_columns) and (words := options(part.table, part.roles)):
+        try:
+            refuse(of_columns)
+        except InputError as error:
+            raise InputError(f"{error} Options: {words}") from None
 
 
 def read_part(path: Path, arguments: argparse.Namespace) -> Part:
@@ -326,9 +344,9 @@ def _incomplete(table: pd.DataFrame, roles: Roles | None, left_out: Stretches) -
     if bad.any():
         count = how_many(int(bad.sum()), "row")
         what = "not counts" if roles is None else "not counts, or not what their role needs"
-        numbers = stretches(row_numbers(len(table), left_out)[bad])
+        numbers, names = stretches(row_numbers(len(table), left_out)[bad]), row_names(table, left_out)
         lost = losses(cells_of(counts, np.flatnonzero(bad)[:_MOST_ROWS], left_out, list(out.columns))["why"])
-        words = f"Left out {count} with cells that are {what}: {in_words(numbers, names=row_names(table, left_out))}."
+        words = f"Left out {count} with cells that are {what}: {in_words(numbers, names=names)}."
         say(f"{words} {lost}".strip(), to=sys.stderr)
     return stretches(np.flatnonzero(bad) + 1)
 

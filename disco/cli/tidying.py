@@ -18,6 +18,7 @@ from disco.table.read import read_table
 from disco.table.roles import Roles
 from disco.table.rows import Stretches, numbered
 from disco.table.samples import columns_of, in_words, joined, roles_of
+from disco.table.suggestions import Suggestion
 
 _LEAST_COUNTS = 2
 _NONE = "none"  # refuses all suggestions
@@ -57,14 +58,19 @@ def changed(
     certain = None if arguments.tidy == _NONE else suggestion(table, {*KINDS} - {*CERTAIN}, spared)
     if certain is not None:
         words = f"With --tidy {_NONE}, the table is read as it is."
-        raise InputError(f"{certain.message} With --tidy: {certain.advice} {words}")
+        raise InputError(f"{_offer(certain)} {words}")
     for one, _ in tidied(table, {*KINDS} - {*CERTAIN}, spared) if arguments.tidy is None else ():
-        say(sentence(f"Note: {one.message} With --tidy: {one.advice}"), to=sys.stderr)
+        say(sentence(f"Note: {_offer(one)}"), to=sys.stderr)
     if arguments.samples is not None:
         table, roles = _with_samples(table, arguments, roles, change)
     if kinds and not any(isinstance(edit, Transpose) for edit in edits):  # names of genes say nothing of a role
         roles = _with_guesses(table, roles)
     return tuple(edits), table, left_out, roles
+
+
+def _offer(one: Suggestion) -> str:
+    """What a table holds besides counts, and what --tidy makes of it, in sentences."""
+    return f"{one.message} With --tidy, {one.advice[0].lower()}{one.advice[1:]}"
 
 
 def _with_samples(

@@ -1,5 +1,8 @@
 """A finding: one thing that stands out in a table, what it means, and what to do about it."""
 
+import csv
+import io
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -38,4 +41,12 @@ class Finding:
 
 def without(names: Sequence[str]) -> str:
     """The option that leaves columns out."""
-    return "--without " + ",".join(f'"{name}"' if "," in name or " " in name else name for name in names)
+    return option("--without", names)
+
+
+def option(flag: str, names: Sequence[str]) -> str:
+    """A command's option with a list of names, as one types it in a shell; empty without names."""
+    text = io.StringIO()
+    csv.writer(text, lineterminator="").writerow(names)
+    joint = "=" if text.getvalue().startswith("-") else " "
+    return f"{flag}{joint}{shlex.quote(text.getvalue())}" if names else ""

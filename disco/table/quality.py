@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
-from disco.progress import Callback, Reporter
+from disco.progress import SILENT, Callback, Reporter
 from disco.table import screening
 from disco.table.artefacts import ARTEFACTS, near, of_near, of_relations, plain_artefacts
 from disco.table.cells import value_counts
@@ -34,15 +34,8 @@ FEW_LEVELS = 3  # a refinement decides no direction at a column with so few
 LEAVE_OUT_ROWS, _MOST_LEFT_OUT = "--leave-out-rows", 30  # the option that leaves out rows, and most ranges in it
 SHARED = 3.0  # fewer rows that share a row's value are few for levels
 _NAMED = 6
+DOUBTS = ("few rows", "rare", "rows", "zeros", "ceiling", "few levels")  # weaken results, beside artefacts
 _ALONE = 0.9  # of a row's distance, if one count is far
-DOUBTS = (
-    "few rows",
-    "rare",
-    "rows",
-    "zeros",
-    "ceiling",
-    "few levels",
-)  # beside artefacts
 _OF_ROWS = ("repeated", "serial", "closure", "filter")  # artefacts
 _WEIGHTS = {"columns": 0.1, "depth": 0.5, "rows": 0.1, "relations": 0.1, "near": 0.2}  # of time, about
 
@@ -90,8 +83,7 @@ def quality(table: Table, left_out: Stretches = (), callback: Callback | None = 
     numbers = row_numbers(len(counts), left_out)
     deep = depth(values, reporter, "depth")
     deep = replace(deep, rows=deep.rows.assign(row=numbers[deep.rows["row"] - 1]))
-    rows = outlying(values, reporter, "rows").assign(row=numbers)
-    rows["column"] = counts.columns.to_numpy()[rows["column"]] if counts.shape[1] else ""
+    rows = _rows(counts, left_out, reporter)
     reporter.step("relations", 0, 1)
     varied = np.flatnonzero(columns["levels"] > 1)
     exact = tuple(relations(Prepared(counts.iloc[:, varied]))) if len(varied) else ()
@@ -112,8 +104,7 @@ def doubts(table: Table, left_out: Stretches = ()) -> tuple[Finding, ...]:
     Arguments and errors are those of `quality`; the time is a small part of it.
     """
     counts = prepare(table, folds=None).counts
-    rows = outlying(counts.to_numpy()).assign(row=row_numbers(len(counts), left_out))
-    found = _of_counts(counts, _columns(counts), rows, left_out)
+    found = _of_counts(counts, _columns(counts), _rows(counts, left_out), left_out)
     return tuple(one for one in found if one.kind in DOUBTS)
 
 
@@ -128,6 +119,12 @@ def _of_counts(
     yield from _of_dispersion(columns)
     yield from _of_ceilings(columns)
     yield from _of_levels(columns, len(counts))
+
+
+def _rows(counts: pd.DataFrame, left_out: Stretches, reporter: Reporter = SILENT) -> pd.DataFrame:
+    """The line of every row, with its number, and the name of the column that adds most to its distance."""
+    rows = outlying(counts.to_numpy(), reporter, "rows").assign(row=row_numbers(len(counts), left_out))
+    return rows.assign(column=counts.columns.to_numpy()[rows["column"]] if counts.shape[1] else "")
 
 
 def _columns(counts: pd.DataFrame) -> pd.DataFrame:
@@ -202,27 +199,27 @@ def _of_rows(rows: pd.DataFrame, names: Mapping[int, object]) -> Iterator[Findin
         lie = f"{len(out):,} rows lie far from the others ({which}), farthest row {farthest}"
         yield Finding(
             "rows",
-            f"{lie if len(out) > 1 else f'Row {which} lies far from the others'}: {why}.{_of_cells(out)}",
+            f"{lie if len(out) > 1 else f'Row {which} lies far from the others'}: {why}.{_of_cells(out, names)}",
             "Find out why, and leave out rows that were measured differently.",
             rows=tuple(out["row"].astype(int).tolist()),
             flag=_leaving_out(stretches(out["row"].to_numpy())),
         )
 
 
-def _of_cells(out: pd.DataFrame) -> str:
-    """Which single counts put rows far from the others, as a sentence; empty if rows are far as a whole."""
-    cells = out[out["share"] >= _ALONE].groupby("column", sort=False)["row"]
-    where = [
-        f'"{name}" in {plural(len(at), "row", "rows")} {in_words(stretches(at.to_numpy()), _NAMED)}'
-        for name, at in cells
-    ]
-    return f" What is far is {listed(where, _NAMED)} alone." if where else ""
-
-
 def _leaving_out(rows: Stretches) -> str:
     """The option that leaves out rows; empty if there are too many for a line."""
     words = ",".join(str(first) if first == last else f"{first}-{last}" for first, last in rows)
     return f"{LEAVE_OUT_ROWS} {words}" if len(rows) <= _MOST_LEFT_OUT else ""
+
+
+def _of_cells(out: pd.DataFrame, names: Mapping[int, object]) -> str:
+    """Which single counts put rows far from the others, as a sentence; empty if rows are far as a whole."""
+    cells = out[out["share"] >= _ALONE].groupby("column", sort=False)["row"]
+    where = [
+        f'"{name}" in {plural(len(at), "row", "rows")} {in_words(stretches(at.to_numpy()), _NAMED, names)}'
+        for name, at in cells
+    ]
+    return f" What is far is {listed(where, _NAMED)} alone." if where else ""
 
 
 def _of_zeros(columns: pd.DataFrame) -> Iterator[Finding]:

@@ -22,6 +22,8 @@ MOST_FAULTY = 0.2  # with a larger share of faulty cells, leave out the column, 
 MOST_STRETCHES = 10_000  # of rows left out; a run records each
 
 _DIGITS = 10  # of a row's number
+_LONGEST = 40  # letters of a row's name
+_NAMELESS: Mapping[int, object] = {}
 _WHOLE = r"\d{1,3}([,' ]\d{3})+|\d+"
 _BOUND = re.compile(
     rf"\s*(([<>≤≥]=?|(more|less|fewer) than|at (least|most)|over|under|up to|above|below)\s*({_WHOLE})|({_WHOLE})\s*"
@@ -35,8 +37,6 @@ _LOST = {
     "class": "Rows with a class, such as 1-10, may be those with other counts: without them, these are lost.",
 }
 _CODES = (-7, -8, -9, -88, -99, -999, -9999, -99_999)  # for missing values
-_LONGEST = 40  # letters of a row's name
-_NAMELESS: Mapping[int, object] = {}
 
 Stretches = tuple[tuple[int, int], ...]
 

@@ -1,6 +1,7 @@
 """disco check: problems and findings as sentences, everything as JSON, and the exit status."""
 
 import json
+import shlex
 
 import numpy as np
 import pandas as pd
@@ -34,7 +35,7 @@ def test_problems_come_first_and_what_can_be_looked_at_is(path, capsys):
     status, out, err = told(path, capsys)
     lines = out.splitlines()
     assert status == 2 and lines[1].startswith('Problem: Column "site", row 1: "here" is text')
-    assert lines[2].startswith('Note: Column "id" numbers the rows')
+    assert lines[2] == "  Options: --tidy" and lines[3].startswith('Note: Column "id" numbers the rows')
     assert any(line.startswith('"total" is the sum of "a" and "b". An edge between') for line in lines)
     assert err == "disco: fix the problems above before fitting this table.\n"
     assert told(path, capsys, "--without", "site,id,total") == (0, NOTHING, "")
@@ -90,3 +91,19 @@ def test_names_are_data_in_json_and_in_sentences(path, capsys):
     table.to_csv(path, index=False)
     status, out, _ = told(path, capsys, "--json")
     assert status == 0 and len(json.loads(out)["by_column"]) == 2
+
+
+def test_the_options_that_are_named_cure_a_table(tmp_path, capsys):
+    table = poisson(rows=60, names=("a", "b, c", "d", "e", "f")).astype(object)
+    table.iloc[2, 0], table.iloc[:30, 1], table["e"] = None, None, 7
+    path = tmp_path / "t.csv"
+    table.to_csv(path, index=False)
+    status, out, _ = told(path, capsys)
+    (line,) = [line for line in out.splitlines() if line.startswith("  Options: --w")]
+    assert status == 2 and line == "  Options: --without '\"b, c\",e' --complete-rows"
+    new = ["refine", "--counts", str(path), "--out", str(tmp_path / "run")]
+    assert main(new) == 2 and capsys.readouterr().err.endswith(f"{line.strip()}\n")
+    assert told(path, capsys, *shlex.split(line.split(": ")[1]))[0] == 0
+    table[["a", "b, c", "d"]] = "x"  # too little would be left
+    table.to_csv(path, index=False)
+    assert "Options" not in told(path, capsys)[1]

@@ -93,20 +93,6 @@ def test_a_list_of_names_may_have_line_breaks(tmp_path):
     assert main([*typed, *QUICK, *words]) == 0 and open_run(tmp_path / "adjusted").nodes == ["a", "b"]
 
 
-def test_leaving_out_rows_with_bounds_says_what_is_lost(tmp_path, capsys):
-    table = pd.DataFrame(np.random.default_rng(0).poisson(4.0, (60, 3)), columns=["a", "b", "c"]).astype(object)
-    table.loc[[3, 30], "a"], table.loc[7, "b"] = ">100", None
-    table.to_csv(tmp_path / "t.csv", index=False)
-    assert main(["check", str(tmp_path / "t.csv"), "--complete-rows"]) == 0
-    said = capsys.readouterr().err
-    assert "Left out 3 rows" in said and "4, 8, 31" in said and "largest or smallest counts" in said
-    table["a"] = 3 * table["c"].astype(int) + 1
-    table.to_csv(tmp_path / "t.csv", index=False)
-    assert main(["check", str(tmp_path / "t.csv"), "--complete-rows"]) == 0
-    said = capsys.readouterr().err
-    assert "Left out 1 row" in said and "are lost" not in said
-
-
 def test_what_check_doubts_is_said_beside_results_with_the_names_of_rows(tmp_path, capsys):
     table = poisson(rows=60, names=("a", "b", "c", "d", "e"))
     table = table.assign(d=np.arange(60) % 2, e=9 * (np.arange(60) % 3 > 0) + table["e"] // 9)
@@ -123,3 +109,17 @@ def test_what_check_doubts_is_said_beside_results_with_the_names_of_rows(tmp_pat
     again = [line for line in capsys.readouterr().err.splitlines() if line.startswith("Note: ")]
     assert again == once[-4:] and all(line.removeprefix("Note: ") in checked for line in again[:3])
     assert any("Row 5 (Bay 5) lies far" in line for line in again) and "lists 1 more" in again[3]
+
+
+def test_leaving_out_rows_with_bounds_says_what_is_lost(tmp_path, capsys):
+    table = pd.DataFrame(np.random.default_rng(0).poisson(4.0, (60, 3)), columns=["a", "b", "c"]).astype(object)
+    table.loc[[3, 30], "a"], table.loc[7, "b"] = ">100", None
+    table.to_csv(tmp_path / "t.csv", index=False)
+    assert main(["check", str(tmp_path / "t.csv"), "--complete-rows"]) == 0
+    said = capsys.readouterr().err
+    assert "Left out 3 rows" in said and "4, 8, 31" in said and "largest or smallest counts" in said
+    table["a"] = 3 * table["c"].astype(int) + 1
+    table.to_csv(tmp_path / "t.csv", index=False)
+    assert main(["check", str(tmp_path / "t.csv"), "--complete-rows"]) == 0
+    said = capsys.readouterr().err
+    assert "Left out 1 row" in said and "are lost" not in said

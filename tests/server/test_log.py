@@ -15,7 +15,8 @@ def lines(monkeypatch):
     stream = io.StringIO()
     handler = log._writes(stream)
     logger = logging.getLogger("disco.server")
-    level, logger.level = logger.level, logging.INFO
+    level = logger.level
+    logger.setLevel(logging.INFO)  # which forgets what was enabled before
     for name in ("uvicorn", "uvicorn.error", "asyncio"):  # another test may have configured them
         monkeypatch.setattr(logging.getLogger(name), "propagate", True)
         monkeypatch.setattr(logging.getLogger(name), "disabled", False)

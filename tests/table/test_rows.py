@@ -101,6 +101,17 @@ def test_rows_given_by_their_numbers():
             numbered(wrong)
 
 
+def test_rows_are_named_beside_their_numbers(table):
+    named = table.set_axis([f"Bay {row + 3}" for row in range(60)])
+    names = row_names(named, ((1, 2),))
+    assert names[3] == "Bay 3" and len(names) == 60
+    assert in_words(((3, 3), (5, 7), (62, 62)), 2, names) == "3 (Bay 3), 5 (Bay 5)–7 (Bay 7), …"
+    assert listed(named, np.array([3])).iloc[0].tolist()[:3] == [4, "Bay 6", "a"]
+    assert "name" not in listed(table, np.array([3])) and not row_names(table)
+    assert in_words(((2, 2),), names=row_names(table.iloc[::2])) == "2" == row_in_words(2, np.int64(2))
+    assert len(row_in_words(4, "B" * 500)) < 50
+
+
 @pytest.mark.parametrize(
     "cell", [">100", "> 1,000", "≥50", ">=7", "<5", "50+", "50 +", "100 or more", "up to 10", "TNTC"]
 )
@@ -124,14 +135,3 @@ def test_bounds_classes_and_codes_have_a_reason_of_their_own():
     cells = pd.Series(["50+", "> 100", "1-10", "2 to 5", "abc", "", "7"])
     assert whys(cells) == ["bound", "bound", "class", "class", "text", "blank"]
     assert whys(pd.Series([3, -999, -3])) == ["missing code", "negative"]
-
-
-def test_rows_are_named_beside_their_numbers(table):
-    named = table.set_axis([f"Bay {row + 3}" for row in range(60)])
-    names = row_names(named, ((1, 2),))
-    assert names[3] == "Bay 3" and len(names) == 60
-    assert in_words(((3, 3), (5, 7), (62, 62)), 2, names) == "3 (Bay 3), 5 (Bay 5)–7 (Bay 7), …"
-    assert listed(named, np.array([3])).iloc[0].tolist()[:3] == [4, "Bay 6", "a"]
-    assert "name" not in listed(table, np.array([3])) and not row_names(table)
-    assert in_words(((2, 2),), names=row_names(table.iloc[::2])) == "2" == row_in_words(2, np.int64(2))
-    assert len(row_in_words(4, "B" * 500)) < 50

@@ -154,7 +154,8 @@ def test_parquet_keeps_nullable_whole_numbers():
         (lambda: read(b"a,\x81\n1,2\n"), "counts.csv is not UTF-8 text: save it as CSV UTF-8 and load it again."),
         (
             lambda: read("PK nonsense", "a.xlsx"),
-            "a.xlsx cannot be read as a workbook of Excel or OpenDocument: Cannot detect file format.",
+            "a.xlsx cannot be read as a workbook of Excel or OpenDocument: it is damaged, incomplete, or of a "
+            "kind that is not read. Copy it again, or save the table as CSV.",
         ),
         (
             lambda: read(workbook(("s", [])), "a.xlsx"),

@@ -5,7 +5,7 @@ from typing import BinaryIO
 import h5py
 import numpy as np
 
-from disco.table.formats.limits import MOST_CHUNK, MOST_ENTRIES, MOST_NAME, MOST_TEXT, NotATable
+from disco.table.formats.limits import MOST_CHUNK, MOST_ENTRIES, MOST_NAME, MOST_TEXT, NotATable, unreadable
 from disco.table.formats.matrix import Compressed
 
 DAMAGED = (
@@ -26,7 +26,7 @@ def opened(source: BinaryIO) -> h5py.File:
     try:
         return h5py.File(source, "r", rdcc_nbytes=_CACHE, rdcc_nslots=10_007)
     except DAMAGED:
-        raise NotATable(" cannot be read as HDF5: it is damaged, incomplete, or of another format.") from None
+        raise NotATable(unreadable("HDF5")) from None
 
 
 def names(group: h5py.Group) -> list[str]:

@@ -45,6 +45,14 @@ class NotATable(Exception):
     """Why a file is not a table: the rest of a sentence that begins with the file's name."""
 
 
+def unreadable(kind: str) -> str:
+    """That a file cannot be read as its kind, as the rest of a sentence; a parser's own words help nobody."""
+    return (
+        f" cannot be read as {kind}: it is damaged, incomplete, or of a kind that is not read. Copy it again, or save "
+        "the table as CSV."
+    )
+
+
 @dataclass(frozen=True)
 class Limits:
     """What the process that reads a file may use: bytes of memory, seconds of processor time, seconds until stopped."""

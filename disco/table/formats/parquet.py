@@ -7,7 +7,7 @@ import pyarrow.parquet as arrow_parquet
 
 from disco.table.formats.compact import FROM_CELLS, compact, widest
 from disco.table.formats.encoding import Text
-from disco.table.formats.limits import MOST_CELLS_IN_PIECES, MOST_UNPACKED_IN_PIECES, NotATable, check_shape
+from disco.table.formats.limits import MOST_CELLS_IN_PIECES, MOST_UNPACKED_IN_PIECES, NotATable, check_shape, unreadable
 from disco.table.formats.pieces import Heard
 from disco.table.formats.plain import with_facts
 
@@ -26,9 +26,8 @@ def read(data: Text, heard: Heard = lambda share: None) -> pa.Table:
         _look(file)
         table = _in_pieces(file, heard)
         table.validate(full=True)
-    except (pa.ArrowException, ValueError, TypeError, KeyError, OSError) as error:
-        reason = next(iter(str(error).splitlines()), "")[:200]
-        raise NotATable(f" cannot be read as Parquet: {reason or type(error).__name__}") from None
+    except (pa.ArrowException, ValueError, TypeError, KeyError, OSError):
+        raise NotATable(unreadable("Parquet")) from None
     named = _index(table.schema.metadata or {})
     kept = [index for index, name in enumerate(table.column_names) if name not in named]
     notes = []
@@ -66,10 +65,7 @@ def _look(file: arrow_parquet.ParquetFile) -> None:
         raise NotATable(f" unpacks to {size / 1e6:,.0f} MB; the limit is {MOST_UNPACKED_IN_PIECES / 1e6:,.0f} MB.")
     for field in file.schema_arrow:
         if pa.types.is_nested(field.type):
-            raise NotATable(
-                f': the cells of column "{field.name[:40]}" hold several values ({str(field.type)[:80]}): leave it '
-                "out of the file."
-            )
+            raise NotATable(f': the cells of column "{field.name[:40]}" hold several values: leave it out of the file.')
 
 
 def _index(metadata: dict[bytes, bytes]) -> dict[str, str | None]:

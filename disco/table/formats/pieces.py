@@ -19,7 +19,7 @@ import pyarrow.csv as arrow_csv
 from disco.table.formats.compact import compact, widest
 from disco.table.formats.encoding import NO_TEXT, Text
 from disco.table.formats.header import MISSING_WORDS
-from disco.table.formats.limits import NotATable
+from disco.table.formats.limits import NotATable, unreadable
 
 Heard = Callable[[float], None]  # told the share of the file that has been read
 Kinds = dict[int, pa.DataType]  # column → the type in which its cells are read; the others are inferred
@@ -222,7 +222,7 @@ def _problem(error: str, before: int) -> str:
         return NO_TEXT
     found = re.search(r"(?:Row #(\d+): )?Expected (\d+) columns, got (\d+)", error)
     if not found:
-        return f" cannot be read as a table of text: {error.splitlines()[0][:200]}"
+        return unreadable("a table of text")
     row, names, cells = found.groups()
     plural = "" if cells == "1" else "s"
     where = f", row {int(row) + before}" if row else ""

@@ -66,7 +66,7 @@ def _plain_column(name: str, column: pa.ChunkedArray) -> pa.ChunkedArray:
     if any(is_kind(kind) for is_kind in simple):
         return column
     if pa.types.is_nested(kind):
-        raise NotATable(f': the cells of column "{name[:40]}" hold several values ({kind}): leave it out of the file.')
+        raise NotATable(f': the cells of column "{name[:40]}" hold several values: leave it out of the file.')
     try:
         return column.cast(pa.string())
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):

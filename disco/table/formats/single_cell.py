@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from disco.table.formats import anndata, archive, biom, genes, hdf5, market, obs, tenx
-from disco.table.formats.limits import ARCHIVES, NotATable, check_shape
+from disco.table.formats.limits import ARCHIVES, NotATable, check_shape, unreadable
 from disco.table.formats.matrix import Matrix, NotCounts, counts_behind
 from disco.table.formats.plain import ROW_NAMES, with_facts
 from disco.table.formats.reading import USUAL_GENES, Reading
@@ -51,9 +51,8 @@ def read(source: BinaryIO, suffix: str, reading: Reading) -> pa.Table:
                 return _table(matrix, reading, layer, layers)
             beside = obs.read(file, list(dict.fromkeys(reading.obs)), len(matrix.cells) + len(matrix.left_out))
             return _table(matrix, reading, layer, layers, beside, obs.names(file))
-    except hdf5.DAMAGED as error:
-        reason = next(iter(str(error).splitlines()), "")[:100]
-        raise NotATable(f" cannot be read, because it is damaged: {reason or type(error).__name__}.") from None
+    except hdf5.DAMAGED:
+        raise NotATable(unreadable("HDF5")) from None
 
 
 def _layout(file: h5py.File) -> ModuleType:

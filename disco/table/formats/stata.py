@@ -7,7 +7,7 @@ import warnings
 import pandas as pd
 import pyarrow as pa
 
-from disco.table.formats.limits import MOST_CELLS, NotATable, check_shape
+from disco.table.formats.limits import MOST_CELLS, NotATable, check_shape, unreadable
 from disco.table.formats.plain import with_facts
 
 _DAMAGED = (
@@ -32,7 +32,6 @@ def read(data: bytes) -> pa.Table:
                 labels = sorted(reader.value_labels())
         check_shape(len(frame), columns, MOST_CELLS)
         table = pa.Table.from_pandas(frame, preserve_index=False)
-    except _DAMAGED as error:
-        reason = next(iter(str(error).splitlines()), "")[:100]
-        raise NotATable(f" cannot be read as Stata: {reason or type(error).__name__}.") from None
+    except _DAMAGED:
+        raise NotATable(unreadable("Stata")) from None
     return with_facts(table, ["Labels of values were not taken: the numbers are as stored."] if labels else [])

@@ -117,10 +117,10 @@ def _first_lines(data: Text, begin: int, delimiter: str) -> tuple[list[list[str]
     while len(found) < SAMPLE + MOST_LINES:
         try:
             line = next(cells, None)
-        except csv.Error as error:
+        except csv.Error:
             if found:
                 break
-            raise NotATable(f": its first line cannot be read as names ({error}).") from None
+            raise NotATable(": its first line cannot be read as names: a cell in it has no end.") from None
         if line is None or (lines.tell() == len(text) and len(head) < len(data) - begin):
             break
         if line:

@@ -20,7 +20,7 @@ import pyarrow as pa
 from python_calamine import CalamineError, CalamineSheet, CalamineWorkbook, SheetTypeEnum, SheetVisibleEnum
 
 from disco.table.formats.header import SAMPLE, header, joined, notes
-from disco.table.formats.limits import MOST_SHEET_CELLS, MOST_UNPACKED, NotATable, check_shape
+from disco.table.formats.limits import MOST_SHEET_CELLS, MOST_UNPACKED, NotATable, check_shape, unreadable
 from disco.table.formats.plain import mixed, with_facts
 from disco.table.formats.reading import MOST_LINES, Reading
 from disco.table.formats.unseen import Hidden, of_excel, of_open_document
@@ -37,7 +37,10 @@ _ROW = re.compile(rb"(?=<table:table(?:-row)?[\s/>])")
 _NAME = re.compile(rb"""^<table:table\s(?:.*\s)?table:name\s*=\s*["']([^"']*)["']""", re.DOTALL)
 _REPEATED = re.compile(rb"""table:number-rows-repeated\s*=\s*["']([0-9]+)["']""")
 _WITHOUT_HIDDEN = "to leave them out, read the file again without them (on Data, or by --read hidden=skip)"
-_REFUSED = " cannot be read as a workbook of Excel or OpenDocument: "
+_KIND = "a workbook of Excel or OpenDocument"
+_REFUSED = f" cannot be read as {_KIND}: "
+_OLE = b"\xd0\xcf\x11\xe0"  # begins workbooks with a password, and old ones
+_LOCKED = " is an old workbook, or needs a password: in Excel, save it as .xlsx without a password."
 _DAMAGED = (
     *(zipfile.BadZipFile, zlib.error, ElementTree.ParseError, CalamineError),
     *(OSError, EOFError, ValueError, KeyError, RuntimeError, NotImplementedError),
@@ -58,7 +61,7 @@ def read(data: bytes, reading: Reading) -> pa.Table:
         NotATable: it is not a workbook, is damaged, has no cells or too many, or has no such sheet.
     """
     if not zipfile.is_zipfile(io.BytesIO(data)):
-        raise NotATable(f"{_REFUSED}Cannot detect file format.")
+        raise NotATable(_LOCKED if data.startswith(_OLE) else unreadable(_KIND))
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             _look(archive)
@@ -71,7 +74,7 @@ def read(data: bytes, reading: Reading) -> pa.Table:
                 unseen = of_excel(part)
         found = CalamineWorkbook.from_filelike(io.BytesIO(data)).get_sheet_by_name(first.name)
     except _DAMAGED as error:
-        raise NotATable(f"{_REFUSED}{str(error)[:200]}.") from None
+        raise NotATable(_LOCKED if "password" in str(error).lower() else unreadable(_KIND)) from None
     return _chosen(found, unseen, filled, first, reading)
 
 
@@ -177,7 +180,7 @@ def _look(archive: zipfile.ZipFile) -> None:
 def _sheets(archive: zipfile.ZipFile) -> list[_Sheet]:
     """The worksheets, in the order of their tabs."""
     if "xl/workbook.xml" not in archive.namelist():
-        raise NotATable(f"{_REFUSED}Cannot detect file format.")
+        raise NotATable(unreadable(_KIND))
     related = {
         element.get("Id"): posixpath.normpath(posixpath.join("/xl", element.get("Target", ""))).lstrip("/")
         for element in _elements(archive, "xl/_rels/workbook.xml.rels", "Relationship")

@@ -6,7 +6,7 @@ import streamlit as st
 
 from disco.runs.artefacts import LONGEST_REASON
 from disco.table.finding import Finding
-from disco.words import how_many, listed
+from disco.words import how_many
 from pages.shared.frame.names import code, plain
 from pages.shared.frame.words import WARNS
 
@@ -67,6 +67,7 @@ def doubts(found: Sequence[Finding], where: str) -> None:
         where: the section *Quality of the counts* is, such as "below".
     """
     if found:
-        said = listed([plain(one.message) for one in found], _MOST_DOUBTS, " ")
-        end = "." if len(found) > _MOST_DOUBTS else ""
-        st.caption(f"{WARNS} **{how_many(len(found), 'doubt')}:** {said}{end} See *Quality of the counts* {where}.")
+        said, more = [plain(one.message) for one in found[:_MOST_DOUBTS]], len(found) - _MOST_DOUBTS
+        said += [f"And {more:,} more."] if more > 0 else []
+        count = how_many(len(found), "doubt")
+        st.caption(f"{WARNS} **{count}:** {' '.join(said)} See *Quality of the counts* {where}.")

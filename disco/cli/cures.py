@@ -1,0 +1,28 @@
+"""The options that cure what keeps a table from being counts, in the words of its problems."""
+
+import pandas as pd
+
+from disco.table.cells import names_of
+from disco.table.finding import option
+from disco.table.guesses import guesses
+from disco.table.roles import Roles
+from disco.table.rows import proposal
+
+
+def options(table: pd.DataFrame, roles: Roles | None) -> str:
+    """The options that leave out columns and rows or read them otherwise; empty if none does, or little would remain.
+
+    Args:
+        table: all chosen columns.
+        roles: those given; without any, `--tidy` accepts guesses.
+    """
+    counts = table if roles is None else roles.counts(table)
+    names, bad = names_of(counts), proposal(counts)
+    if len(names) - len(bad.columns) < 2:
+        return ""
+    guessed = {} if roles is not None else guesses(counts)
+    words = ["--tidy"] if {*bad.columns} & {*guessed} else []
+    words += [option("--without", [names[at] for at in bad.columns if at not in guessed])]
+    words += [option("--as-numbers", [names[at] for at in bad.texts])]
+    words += ["--complete-rows"] if len(bad.rows) else []
+    return " ".join(filter(None, words))
