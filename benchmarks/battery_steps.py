@@ -44,6 +44,7 @@ from disco.progress import Event, Reporter
 from disco.refine import Choice, Refined, refine
 from disco.runs import refined as refined_files
 from disco.runs import results
+from disco.runs.counts import write_counts
 from disco.settings import Settings
 from disco.simulate.edge_files import read_edges
 from disco.table.counts import as_counts, describe
@@ -320,6 +321,7 @@ def _files(bench: Bench) -> None:
     """The files of a run, written and read back."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
+        write_counts(folder / "table.parquet", bench.table)
         if bench.model is not None:
             results.save_fit(folder, bench.model)
             if results.order(folder, list(bench.table.columns)) != bench.model.order_:

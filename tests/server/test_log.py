@@ -10,12 +10,15 @@ from disco.server import log
 
 
 @pytest.fixture
-def lines():
+def lines(monkeypatch):
     """What is written since the last call; loggers are as before at the end."""
     stream = io.StringIO()
     handler = log._writes(stream)
     logger = logging.getLogger("disco.server")
     level, logger.level = logger.level, logging.INFO
+    for name in ("uvicorn", "uvicorn.error", "asyncio"):  # another test may have configured them
+        monkeypatch.setattr(logging.getLogger(name), "propagate", True)
+        monkeypatch.setattr(logging.getLogger(name), "disabled", False)
     logging.getLogger().addHandler(handler)
 
     def read():
