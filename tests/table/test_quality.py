@@ -210,3 +210,5 @@ def test_doubts_are_the_findings_that_weaken_results_and_name_rows():
     assert [one.kind for one in told] == ["rows", "few levels"] and {"relation", "over"} <= {one.kind for one in every}
     assert told == tuple(one for one in every if one.kind in DOUBTS)
     assert told[0].rows == (20,) and told[0].message.startswith("Row 20 (Bay 17) lies far")
+    table.iloc[17], table.iloc[30, 3] = table.iloc[16], 900
+    assert doubts(table)[0].message.endswith(' What is far is "x3" in row 31 (Bay 30) alone.')
