@@ -51,6 +51,8 @@ def changed(
         table = change(table, edit)
     kinds, roles = _kinds(arguments.tidy), given_roles(arguments, names_of(table), categories)
     spared = () if roles is None else roles.columns
+    if arguments.blank is not None:
+        table = change(table, BlankAsZero(tuple(sorted({*spared} & {*names_of(table)}))))
     for one, _ in () if kinds is None else tidied(table, kinds, spared):
         say(sentence(f"Note: {one}"), to=sys.stderr)
         for edit in one.edits:
@@ -109,7 +111,6 @@ def _edits(arguments: argparse.Namespace) -> tuple[Edit, ...]:
         raise InputError("--by names a column of a sheet of samples: add --samples.")
     if arguments.leave_out_rows is not None:
         edits.append(LeaveOut(numbered(arguments.leave_out_rows)))
-    edits += [BlankAsZero()] if arguments.blank is not None else []
     if arguments.as_numbers is not None:
         edits.append(AsNumbers(tuple(listed(arguments.as_numbers))))
     return tuple(edits)

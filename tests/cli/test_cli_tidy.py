@@ -74,6 +74,8 @@ def test_blank_cells_become_0_by_a_flag(rng, tmp_path):
     part = part_of(tmp_path / "t.csv", "--blank", "0")
     pd.testing.assert_frame_equal(part.table, table, check_dtype=False)
     assert part.origin.edits == (BlankAsZero(),)
+    part = part_of(tmp_path / "t.csv", "--blank", "0", "--covariates", "e")
+    assert part.table["e"].isna().any() and not part.table.drop(columns="e").isna().any(axis=None)
     assert main(["check", str(tmp_path / "t.csv")]) == 2
 
 
