@@ -1,16 +1,35 @@
 """Options that several commands have."""
 
 import argparse
+from collections.abc import Sequence
 from pathlib import Path
 
 from disco.settings import CHOICES
 from disco.table.kinds import KINDS
 
 
+class _Joined(argparse.Action):
+    """A list that grows each time its option is given."""
+
+    def __call__(
+        self,
+        _: argparse.ArgumentParser,
+        to: argparse.Namespace,
+        values: str | Sequence[object] | None,
+        __: object = None,
+    ) -> None:
+        before = getattr(to, self.dest)
+        setattr(to, self.dest, values if before is None else f"{before},{values}")
+
+
+def _listed(command: argparse.ArgumentParser, option: str, text: str, metavar: str = "A,B") -> None:
+    command.add_argument(option, action=_Joined, metavar=metavar, help=text)
+
+
 def table(command: argparse.ArgumentParser, when: str = "") -> None:
     """How to read the table, and what to leave out."""
-    command.add_argument("--columns", metavar="A,B", help=f"{when}use only these columns; quote a name with a comma")
-    command.add_argument("--without", metavar="A,B", help=f"{when}leave out these columns")
+    _listed(command, "--columns", f"{when}use only these columns; quote a name with a comma")
+    _listed(command, "--without", f"{when}leave out these columns")
     command.add_argument(
         "--read",
         action="append",
@@ -24,7 +43,7 @@ def table(command: argparse.ArgumentParser, when: str = "") -> None:
         metavar="200|A,B*",
         help=f"{when}h5ad, 10x and matrix.mtx: number of genes to use as columns (50), or names and patterns",
     )
-    command.add_argument("--obs", metavar="A,B", help=f"{when}h5ad: columns of obs to include, each with a role")
+    _listed(command, "--obs", f"{when}h5ad: columns of obs to include, each with a role")
     command.add_argument("--transpose", action="store_true", help=f"{when}rows are variables, columns are observations")
     command.add_argument(
         "--most-varied", type=int, metavar="1000", help=f"{when}with --transpose: only the rows that vary most"
@@ -43,13 +62,13 @@ def table(command: argparse.ArgumentParser, when: str = "") -> None:
     )
     command.add_argument("--unique-rows", action="store_true", help=f"{when}leave out rows whose counts repeat a row")
     command.add_argument("--without-codes", action="store_true", help=f"{when}leave out rows with a code such as 99")
-    command.add_argument("--leave-out-rows", metavar="3,17-19", help=f"{when}leave out these rows, counted from 1")
+    _listed(command, "--leave-out-rows", f"{when}leave out these rows, counted from 1", "3,17-19")
     command.add_argument(
         "--samples", type=Path, metavar="SHEET", help=f"{when}join a sheet of samples by the names of the rows"
     )
     command.add_argument("--by", metavar="NAME", help=f"{when}with --samples: its column of names (detected)")
     command.add_argument("--blank", choices=["0"], help=f"{when}blank cells of counts mean 0")
-    command.add_argument("--as-numbers", metavar="A,B", help=f"{when}read numbers that these columns store as text")
+    _listed(command, "--as-numbers", f"{when}read numbers that these columns store as text")
 
 
 def roles(command: argparse.ArgumentParser, when: str = "") -> None:
@@ -57,11 +76,11 @@ def roles(command: argparse.ArgumentParser, when: str = "") -> None:
     command.add_argument(
         "--roles", type=Path, metavar="FILE", help=f"{when}the columns' roles, as in roles.json; stored in the run"
     )
-    command.add_argument("--covariates", metavar="A,B", help=f"{when}covariates; A=ordinal sets the kind")
-    command.add_argument(
+    _listed(command, "--covariates", f"{when}covariates; A=ordinal sets the kind")
+    _listed(
+        command,
         "--contexts",
-        metavar="A,B",
-        help=f"{when}treatments, sites or seasons whose effects are to be found; A=randomised if assigned by chance",
+        f"{when}treatments, sites or seasons whose effects are to be found; A=randomised if assigned by chance",
     )
     command.add_argument(
         "--exposure", metavar="NAME", help=f"{when}the exposure: a column, or the counts' total or median-of-ratios"
@@ -84,7 +103,7 @@ def roles(command: argparse.ArgumentParser, when: str = "") -> None:
     command.add_argument(
         "--kinds", action="store_true", help=f"{when}adjust for kinds of rows, which are computed from the counts"
     )
-    command.add_argument("--ignore", metavar="A,B", help=f"{when}columns to ignore")
+    _listed(command, "--ignore", f"{when}columns to ignore")
 
 
 def knowledge(command: argparse.ArgumentParser) -> None:

@@ -39,6 +39,7 @@ def test_problems_come_first_and_what_can_be_looked_at_is(path, capsys):
     assert any(line.startswith('"total" is the sum of "a" and "b". An edge between') for line in lines)
     assert err == "disco: fix the problems above before fitting this table.\n"
     assert told(path, capsys, "--without", "site,id,total") == (0, NOTHING, "")
+    assert told(path, capsys, "--without", "site", "--without", "id,total") == (0, NOTHING, "")
 
 
 def test_everything_as_json(path, capsys):

@@ -165,6 +165,12 @@ def test_lines_above_the_data_are_told_apart(head, names, lines):
     assert ("left out" in notes(table)) == (lines[0] + lines[2] > 0)
 
 
+def test_names_on_two_lines_skip_blank_columns():
+    table = read("Site,,,Birds,,\n,,,a,b,c\nS1,,,1,2,3\nS2,,,4,5,6\n")
+    assert table.columns.tolist() == ["Site", "", "", "Birds a", "Birds b", "Birds c"]
+    assert table.iloc[:, 3:].to_numpy().tolist() == [[1, 2, 3], [4, 5, 6]]
+
+
 @pytest.mark.parametrize(
     "text", ["a,b\n?,?\n1,2\nx,y\n", "a,b\nNA,NA\n1,2\n", "a,b\nx,y\nz,w\n", "a,b\nx,1\n2,3\n", "a,b\n,\n1,2\n"]
 )

@@ -53,8 +53,10 @@ def _detected(lines: Lines) -> tuple[int, int, int]:
         cells = line if is_short else [line[at] for at in used if at < len(line)]  # a blank column has no name
         if (len(line) == columns or is_short) and all(cells) and len(set(cells)) == len(cells):
             return index, 1, words - index - 1
-    if all(len(line) == columns for line in lines[:words]) and len(set(joined(lines[:words]))) == columns:
-        return 0, words, 0
+    if all(len(line) == columns for line in lines[:words]):
+        names = joined(lines[:words])
+        if len({names[at] for at in used}) == len(used):
+            return 0, words, 0
     return 0, 1, 0
 
 
@@ -111,7 +113,7 @@ def _shape(word: str) -> str:
 def joined(lines: Lines) -> list[str]:
     """One name per column from lines of names; in all but the last, a blank repeats the cell before it.
 
-    No lines give no names. Blanks around names, as in "a, b", are left out unless they tell two names apart.
+    A column that is blank in all of them has no name. No lines give no names. Blanks around names, as in "a, b", are left out unless they tell two names apart.
     """
     if len(lines) < 2:
         names = list(lines[0]) if lines else []
@@ -125,7 +127,9 @@ def joined(lines: Lines) -> list[str]:
             for index in range(1, columns):
                 cells[index] = cells[index] or cells[index - 1]
         filled.append(cells)
-    return [" ".join(part for part in parts if part) for parts in zip(*filled, strict=True)]
+    parts = [[part for part in column if part] for column in zip(*filled, strict=True)]
+    has_name = [any(line[at : at + 1] not in ([], [""]) for line in lines) for at in range(columns)]
+    return [" ".join(column) if named else "" for column, named in zip(parts, has_name, strict=True)]
 
 
 def notes(lines: Lines, above: int, names: int, below: int, reading: Reading) -> list[str]:
