@@ -80,7 +80,10 @@ def packed(megabytes: int, repeats: int) -> None:
         _write(plain, megabytes * 10**6)
         with plain.open("rb") as source, gzip.open(f"{plain}.gz", "wb", compresslevel=6) as target:
             shutil.copyfileobj(source, target)
-        used = {path: [_checked(path) for _ in range(repeats)] for path in (plain, Path(f"{plain}.gz"))}
+        used: dict[Path, list[tuple[float, float]]] = {plain: [], Path(f"{plain}.gz"): []}
+        for _ in range(repeats):
+            for path, lines in used.items():
+                lines.append(_checked(path))
         for path, lines in used.items():
             seconds, memory = np.median(lines, axis=0)
             print(f"{path.name}: {path.stat().st_size / 1e6:.0f} MB, {seconds:.1f} s, {memory / 1e6:.2f} GB")

@@ -284,7 +284,7 @@ def _genes(table: pd.DataFrame) -> Suggestion | None:
         return None
     rows, samples = len(table), table.shape[1] - (isinstance(table.index, pd.RangeIndex))
     message = (
-        f"The rows look like genes ({listed(_row_names(table), 2)}) and the {samples:,} columns like samples; "
+        f"The rows look like genes ({listed(_row_names(table), 2)}) and {how_many(samples, 'column')} like samples; "
         "every column would become a node of the graph."
     )
     edits: list[Edit] = [RowNames()] if has_row_names(table) else []

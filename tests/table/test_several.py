@@ -45,7 +45,7 @@ def test_the_files_of_htseq_are_the_columns_of_one_table(tmp_path):
     found, notes = frame(tarred(files), ".tar")
     assert found.columns.tolist() == ["GSM0_c01", "GSM1_c11", "GSM2_c21", "GSM3_c31"]
     assert (found.loc[GENES].to_numpy() == COUNTS.T).all() and found.loc["__no_feature"].tolist() == [7] * 4
-    assert notes == ["4 files were put beside each other by the names in their first columns."]
+    assert len(notes) == 1 and notes[0].startswith("4 files such as GSM0_c01.txt.gz were put beside each other")
     for name, data in files.items():
         (tmp_path / name).write_bytes(data)
     (tmp_path / "README.txt").write_text("counts of four samples")
@@ -60,6 +60,31 @@ def test_files_with_a_header_or_other_genes_are_matched_by_name():
     assert found.columns.tolist() == ["a", "b"]
     assert (found.loc[GENES].to_numpy() == COUNTS[:2].T).all() and len(found) == 42
     assert notes[1] == "Names that not every file has were left out, up to 1 of a file."
+
+
+OF_SAMPLES = {  # file of a sample, its names and where its counts stand among them
+    "quant.sf": ("Name,Length,EffectiveLength,TPM,NumReads", 4),
+    "abundance.tsv": ("target_id,length,eff_length,est_counts,tpm", 3),
+    "x.genes.results": ("gene_id,transcript_id(s),length,effective_length,expected_count,TPM,FPKM", 4),
+    "counts.txt": ("Geneid,Chr,Start,End,Strand,Length,/data/x.bam", 6),
+}
+
+
+@pytest.mark.parametrize("name", OF_SAMPLES)
+def test_the_counts_of_files_with_more_columns_are_known_by_name(name):
+    header, at = OF_SAMPLES[name]
+    files = {"s0/logs/aside.tsv": b"a\tb\n1\t2\n"} if name != "counts.txt" else {}
+    for sample, row in enumerate(COUNTS):
+        cells = np.full((40, header.count(",") + 1), 7.25).astype(str)
+        cells[:, 0], cells[:, at] = GENES, row
+        lines = ["\t".join(header.split(",")), *("\t".join(line) for line in cells)]
+        files[f"s{sample}/{name}"] = "\n".join(lines).encode()
+    found, _ = frame(zipped(files), ".zip")
+    assert found.columns.tolist() == ["s0", "s1", "s2", "s3"] and found.index.tolist() == GENES
+    assert (found.to_numpy() == COUNTS.T).all()
+    if name != "counts.txt":
+        with pytest.raises(NotATable, match="of one sample, and a graph needs many"):
+            parse(files[f"s0/{name}"], f".{name.rpartition('.')[2]}")
 
 
 @pytest.mark.parametrize("share", FIRST)

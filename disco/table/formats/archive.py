@@ -22,6 +22,7 @@ from disco.table.formats.pieces import Heard
 MATRIX = ".mtx"
 _MOST_NAMED = 5
 _ASIDE = re.compile("readme|licen[cs]e|manifest|md5|checksum|changelog|filelist", re.IGNORECASE)  # no tables
+_OF_SAMPLES = ("quant.genes.sf", "quant.sf", "abundance.tsv", "genes.results", "ReadsPerGene.out.tab")  # among others
 DAMAGED = (*packing.DAMAGED, zipfile.BadZipFile, tarfile.TarError, KeyError, RuntimeError, struct.error)
 
 
@@ -130,12 +131,17 @@ def has_matrix(names: Iterable[str]) -> bool:
 def tables(names: Iterable[str]) -> list[str]:
     """The files that hold the table: one of any format, or several of text; a file and its packed copy count once.
 
+    Beside a sample's file of counts, salmon, kallisto, RSEM and STAR write others, which are left aside.
+
     Raises:
         NotATable: there are others.
     """
     names = sorted(names)
     found = [name for name in names if format_of(name) in TABLES and not _ASIDE.match(PurePosixPath(name).name)]
     found = list({packing.split(name.lower())[0]: name for name in found}.values())
+    for ending in _OF_SAMPLES:
+        if len(of_samples := [name for name in found if packing.split(name)[0].endswith(ending)]) > 1:
+            return of_samples
     if len(found) == 1 or (found and all(format_of(name) in TEXT for name in found)):
         return found
     raise NotATable(not_one(found, names))

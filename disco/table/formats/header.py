@@ -113,7 +113,8 @@ def _shape(word: str) -> str:
 def joined(lines: Lines) -> list[str]:
     """One name per column from lines of names; in all but the last, a blank repeats the cell before it.
 
-    A column that is blank in all of them has no name. No lines give no names. Blanks around names, as in "a, b", are left out unless they tell two names apart.
+    A column that is blank in all of them has no name. No lines give no names. Blanks around names, as in "a, b", are
+    left out unless they tell two names apart.
     """
     if len(lines) < 2:
         names = list(lines[0]) if lines else []

@@ -6,8 +6,8 @@ and genes are read in pieces: what they hold has to fit in the free memory.
 
 from dataclasses import dataclass
 
-TEXT = (".csv", ".tsv", ".txt", ".tab")
-TABBED = (".tsv", ".tab")
+TABBED = (".tsv", ".tab", ".sf", ".results", ".counts")  # the last three of salmon, RSEM, HTSeq
+TEXT = (".csv", ".txt", *TABBED)
 PACKINGS = (".gz", ".bz2", ".xz", ".zst")  # after the ending of any format
 ARCHIVES = (".zip", ".tar")
 MATRICES = (

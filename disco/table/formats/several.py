@@ -1,7 +1,8 @@
 """Several files of text as one table: beside each other by the names in their first columns, or below each other.
 
-HTSeq and STAR write a file per sample: lines of a gene and its count, or of a gene and three counts, one for each
-meaning of the strand. Beside each other, they are a table with genes as rows and samples as columns.
+HTSeq, featureCounts, salmon, kallisto and RSEM write a file per sample: lines of a gene, what describes it, and its
+count; STAR writes three counts, one for each meaning of the strand. Beside each other, they are a table with genes as
+rows and samples as columns.
 """
 
 import re
@@ -11,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as compute
 
 from disco.table.formats import text
-from disco.table.formats.archive import DAMAGED, Archive, not_one, why
+from disco.table.formats.archive import DAMAGED, Archive, not_one, shown, why
 from disco.table.formats.encoding import Text
 from disco.table.formats.folder import labels
 from disco.table.formats.limits import MOST_BYTES, NotATable, check_shape
@@ -23,6 +24,12 @@ NO_STRAND = ": strands are chosen in files that STAR wrote only, one per sample.
 _BARE = re.compile(rb"\s*[^\t,;]*[\t,;]\s*\d+\s*([\t,;]\s*\d+\s*[\t,;]\s*\d+\s*)?")  # a first line that holds counts
 _OF_STAR = re.compile(rb"N_unmapped(\t\d+){3}\s")
 _SUMMARY = "^N_(unmapped|multimapping|noFeature|ambiguous)$"
+_OF_ONE = re.compile(  # the names in a sample's file of salmon, kallisto, RSEM
+    rb"Name\tLength\tEffectiveLength\tTPM\tNumReads\s|target_id\tlength\teff_length\test_counts\ttpm\s|"
+    rb"(gene_id\ttranscript_id\(s\)|transcript_id\tgene_id)\tlength\teffective_length\texpected_count\s"
+)
+_COUNTED = ("NumReads", "est_counts", "expected_count")
+_DESCRIBED = ["Geneid", "Chr", "Start", "End", "Strand", "Length"]  # the names of featureCounts before a sample's
 _MOST_ONE_SIDED, _LEAST_UNSTRANDED = 0.2, 0.35  # shares of the smaller stranded total
 _LEAST_COMMON = 0.5  # share of the names that are in all files, if these are put beside each other
 
@@ -42,20 +49,25 @@ def read(archive: Archive, names: list[str], reading: Reading) -> pa.Table:
         how = Reading(above=0, names=0, below=0, strand=strand)
     elif reading.strand is not None:
         raise NotATable(NO_STRAND)
-    if all(map(_is_list, tables)) and (common := _common(tables)) is not None:
-        return with_facts(_beside(tables, named, common), [*notes, *_told(tables, common)], how)
+    counted = [table for table in map(_counted, tables) if table is not None]
+    if len(counted) == len(tables) and (common := _common(counted)) is not None:
+        return with_facts(_beside(counted, named, common), [*notes, *_told(counted, common, names[0])], how)
     if len({tuple(table.column_names) for table in tables}) > 1:
         raise NotATable(not_one(names, names))
     return _below(tables, named)
 
 
 def one_sample(data: Text) -> str | None:
-    """Why a file that STAR wrote is no table by itself, as the rest of a sentence; None for any other text."""
-    if not _OF_STAR.match(data[:100]):
+    """Why a sample's file is no table by itself, as the rest of a sentence; None for any other text."""
+    is_star = _OF_STAR.match(data[:100])
+    if not is_star and not _OF_ONE.match(data[:200]):
         return None
+    reason = "STAR's of one sample" if is_star else "of one sample"
+    reason = f" is {reason}, and a graph needs many: give the folder, a ZIP or a tar of such files, one per sample."
+    if not is_star:
+        return reason
     return (
-        " is STAR's of one sample, and a graph needs many: give the folder, a ZIP or a tar of such files, one per "
-        f"sample. Its totals are {_totals_in_words(_totals([_parsed(data[:], Reading())]))}; the choice is then by "
+        f"{reason} Its totals are {_totals_in_words(_totals([_parsed(data[:], Reading())]))}; the choice is then by "
         "--read strand=reverse, or on the page Data."
     )
 
@@ -78,14 +90,17 @@ def _parsed(data: bytes, reading: Reading) -> pa.Table:
     return text.read(data, replace(reading, above=0, names=0, below=0) if is_bare else reading)
 
 
-def _is_list(table: pa.Table) -> bool:
-    """Whether a table has two columns: names, each once, and numbers."""
-    if table.num_columns != 2 or not pa.types.is_string(table.schema.types[0]):
-        return False
-    kind, names = table.schema.types[1], table.column(0)
-    return (pa.types.is_integer(kind) or pa.types.is_floating(kind)) and compute.count_distinct(names).as_py() == len(
-        names
-    )
+def _counted(table: pa.Table) -> pa.Table | None:
+    """A sample's two columns: names, each once, and their counts; None if a table is not of one sample."""
+    names, last = table.column_names, table.num_columns - 1
+    places = [names.index(name) for name in _COUNTED if name in names]
+    if not places and (last == 1 or (last == len(_DESCRIBED) and names[:-1] == _DESCRIBED)):
+        places = [last]
+    if len(places) != 1 or not pa.types.is_string(table.schema.types[0]):
+        return None
+    kind, genes = table.schema.types[places[0]], table.column(0)
+    is_number = pa.types.is_integer(kind) or pa.types.is_floating(kind)
+    return table.select([0, *places]) if is_number and compute.count_distinct(genes).as_py() == len(genes) else None
 
 
 def _common(tables: list[pa.Table]) -> pa.ChunkedArray | None:
@@ -103,8 +118,9 @@ def _beside(tables: list[pa.Table], named: list[str], common: pa.ChunkedArray) -
     return pa.table([common, *counts], ["gene", *named])
 
 
-def _told(tables: list[pa.Table], common: pa.ChunkedArray) -> list[str]:
-    notes = [f"{len(tables)} files were put beside each other by the names in their first columns."]
+def _told(tables: list[pa.Table], common: pa.ChunkedArray, name: str) -> list[str]:
+    such = f"{len(tables)} files such as {shown(name)}"
+    notes = [f"{such} were put beside each other by the names in their first columns."]
     left_out = max(len(table) for table in tables) - len(common)
     return (
         [*notes, f"Names that not every file has were left out, up to {left_out:,} of a file."] if left_out else notes
