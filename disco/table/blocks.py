@@ -15,7 +15,7 @@ from disco.words import how_many, listed, plural
 
 _MOST_NOTES = 10  # rows with footnotes
 _LEAST_WORDS, _LONGER = 4, 1.5  # of a footnote below other texts, and its length by theirs
-_NOTE = re.compile(r"\s*(notes?\b|sources?\b|remarks?\b|[*†‡]|\d\))", re.IGNORECASE)
+_NOTE = re.compile(r"\s*(notes?\b|sources?\b|remarks?\b|[*†‡]|\d+(\)|[.:]? [A-Z]))", re.IGNORECASE)
 _LEAST_NAMES = 3  # of another table, unless a blank row stands above them
 _LEAST_SHORTER = 0.1  # of the rows, by which another table beside is shorter
 _NAMED = 4
@@ -25,9 +25,10 @@ _MOST_LINES = 1000  # with words among numbers, that are looked at
 def footnotes(table: pd.DataFrame) -> Suggestion | None:
     """Rows at the end that hold a sentence in one cell and nothing else."""
     notes, row = list[str](), len(table) - 1
+    lines = table.iloc[np.flatnonzero(table.notna().sum(axis=1) > 1)]  # a note stands alone
     while row > 1 and len(notes) < _MOST_NOTES:
         line = _filled(table, row)
-        if line and not _is_note(table, line):
+        if line and not _is_note(lines, line):
             break
         notes += [next(iter(line.values()))] if line else []
         row -= 1
@@ -85,7 +86,12 @@ def beside(table: pd.DataFrame) -> Suggestion | None:
 
 
 def _is_note(table: pd.DataFrame, line: dict[int, str]) -> bool:
-    """Whether the cells of a row are a note: few, no number, and in a column of numbers, or longer than its texts."""
+    """Whether the cells of a row are a note: few, no number, and in a column of numbers, or longer than its texts.
+
+    Args:
+        table: its rows with more than one cell.
+        line: position → cell.
+    """
     if _numbers(line) or len(line) > max(1, table.shape[1] // 4) or table.shape[1] < 2:
         return False
     at, text = next(iter(line.items()))

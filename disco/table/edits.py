@@ -54,12 +54,12 @@ class Pivot:
     Attributes:
         rows: the first column tells events apart and names the rows; the others have one value in each, and stay.
         names: the column of kinds.
-        values: the column of counts; counts of one kind in one event are added up, and no line is 0.
+        values: the column of counts, added up for one kind in one event; empty if each line counts once. No line is 0.
     """
 
     rows: tuple[str, ...]
     names: str
-    values: str
+    values: str = ""
 
 
 @dataclass(frozen=True)

@@ -51,7 +51,7 @@ def identifier(values: np.ndarray, name: str) -> str | None:
     if np.all(steps == steps[0]):
         is_of_years = abs(steps[0]) == 1 and _YEARS[0] <= low <= high <= _YEARS[1]
         return None if is_of_years else f"changes by {abs(steps[0]):,.0f} from row to row"
-    if not name.strip() or " ".join(words) in _NAMES or _LAST_WORDS & set(words[-1:]):
+    if not name.strip() or phrase(name) in _NAMES or _LAST_WORDS & {*words}:
         return "has the name of an identifier, and another value in every row"
     step = np.gcd.reduce((values - low).astype(np.int64))
     if _chance(rows, (high - low) / step + 1) < _LEAST_CHANCE:
@@ -62,6 +62,11 @@ def identifier(values: np.ndarray, name: str) -> str | None:
 def words_of(name: str) -> list[str]:
     """The words of a name in lower case: `subjectID` and `subject_id` are subject, id."""
     return re.findall(r"[a-z0-9]+", re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name).lower())
+
+
+def phrase(name: str) -> str:
+    """The words of a name, as `words_of`, with blanks between them."""
+    return " ".join(words_of(name))
 
 
 def identifiers(table: pd.DataFrame) -> dict[int, str]:

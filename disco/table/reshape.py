@@ -101,10 +101,11 @@ def pivoted(table: pd.DataFrame, rows: Sequence[str], names: str, values: str) -
         InputError: there is no such column, a count is missing, or a kind has the name of a column that stays.
     """
     known = names_of(table)
-    if unknown := [name for name in (*rows, names, values) if known.count(name) != 1]:
+    if unknown := [name for name in filter(None, (*rows, names, values)) if known.count(name) != 1]:
         raise InputError(f'The table has {known.count(unknown[0])} columns called "{unknown[0]}"; one is needed.')
     lines = table.set_axis(known, axis=1)
-    counts, kinds, event = numbers_of(lines[values])[0], lines[names].astype(str), lines[rows[0]].astype(str)
+    counts = numbers_of(lines[values])[0] if values else np.ones(len(lines))
+    kinds, event = lines[names].astype(str), lines[rows[0]].astype(str)
     if not np.isfinite(counts).all():
         raise InputError(
             f'Line {int(np.argmax(~np.isfinite(counts))) + 1:,} has no number in "{values}": leave it out.'

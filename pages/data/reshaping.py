@@ -9,7 +9,7 @@ from disco.table import kinds, layout, reshape
 from disco.table.cells import names_of
 from disco.table.edits import Edit, RowNames, Transpose
 from disco.table.formats.limits import MOST_COLUMNS
-from disco.table.layout import MOST_VARIED
+from disco.table.gene_rows import MOST_VARIED
 from disco.table.rows import Stretches
 from pages.data import columns, rereading
 from pages.shared import session

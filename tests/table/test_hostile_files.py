@@ -187,7 +187,8 @@ def test_the_first_sheet_shown_is_read_and_the_others_are_named():
     table = read_table(io.BytesIO(book), "t.xlsx")
     assert table.columns.tolist() == ["a", "b"] and len(table) == 30
     assert table.attrs[NOTES] == [
-        'Only the first visible sheet, "counts", was read; the others are secret (hidden), more (hidden).'
+        'Only the sheet "counts" was read; the others are secret (hidden), more (hidden). To read another, choose it '
+        "on Data, or by --read sheet=NAME."
     ]
 
 
@@ -259,7 +260,7 @@ def test_the_command_line_tells_what_the_app_notes(command, tmp_path, capsys):
     (tmp_path / "out" / "taken").touch()
     assert main(command.format(tmp_path / "t.xlsx", tmp_path / "out").split()) == 2
     notes = capsys.readouterr().err.splitlines()
-    assert notes[0].startswith('Note: Only the first visible sheet, "shown", was read; the others are secret (hidden).')
+    assert notes[0].startswith('Note: Only the sheet "shown" was read; the other is secret (hidden).')
     assert notes[1].startswith('Note: Column "f" holds true and false: they are read as 1 and 0.')
     assert len(notes) == 3 and notes[2].startswith("disco: ")
 

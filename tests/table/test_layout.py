@@ -1,5 +1,7 @@
 """What a table holds besides counts: recognised by names and arithmetic, changed by edits that can be made again."""
 
+from itertools import product
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -77,6 +79,43 @@ def test_totals_need_their_name_and_their_sum(rng):
     assert TOTALS not in kinds_of(whole.replace("Grand Total", "Bay")) and TOTALS not in kinds_of(whole.iloc[:12])
 
 
+def test_stretches_have_totals_and_all_rows_a_mean(rng):
+    counts = pd.DataFrame(rng.poisson(5.0, (20, 5)), columns=["oak", "ash", "fox", "hare", "deer"])
+    table = counts.assign(site=[f"S{k}" for k in range(20)], rate=rng.normal(3, 1, 20))[["site", *counts, "rate"]]
+    whole = table.copy()
+    whole.insert(3, "Trees total", counts["oak"] + counts["ash"])
+    parts = []
+    for name, part in (("North", whole.iloc[:9]), ("South", whole.iloc[9:])):
+        parts += [part, pd.DataFrame([[f"{name} total", *part.iloc[:, 1:-1].sum(), 1.5]], columns=whole.columns)]
+    statistics = {"Mean": "mean", "SD": "std", "median": "median"}
+    ends = [[name, *whole.iloc[:, 1:].agg(of).round(2)] for name, of in statistics.items()]
+    whole = pd.concat([*parts, pd.DataFrame(ends, columns=whole.columns)], ignore_index=True)
+    found, changed = next(tidied(whole))
+    assert found.kind == TOTALS and found.edits[0].rows == ((10, 10), (22, 25))
+    pd.testing.assert_frame_equal(changed, table, check_dtype=False)
+    whole.iloc[22, 1] += 2
+    assert next(tidied(whole))[0].edits[0].rows == ((10, 10), (22, 22), (24, 25))
+    assert TOTALS not in kinds_of(table.assign(total=counts.sum(axis=1)))  # a relation, or an exposure
+
+
+def test_lines_without_a_count_are_counted_and_marks_are_no_counts(rng):
+    true = pd.DataFrame(rng.poisson(2.0, (30, 3)) + [1, 0, 0], columns=["fox", "deer", "boar"])
+    lines = [(f"trap {at}", kind) for at, row in true.iterrows() for kind, n in row.items() for _ in range(n)]
+    table = pd.DataFrame(lines, columns=["station", "species"]).assign(hour=rng.uniform(0, 24, len(lines)))
+    found = suggestion(table)
+    assert found.kind == SIGHTINGS and found.edits == (Pivot(("station",), "species"),)
+    np.testing.assert_array_equal(applied(table, found.edits)[true.columns].to_numpy(), true.to_numpy())
+    assert suggestion(table.assign(eggs=rng.poisson(9.0, len(lines)))) is None  # each line is an observation
+    lines = [(f"S{at}", kind, n) for at, row in true.iterrows() for kind, n in row.items() if n]
+    table = pd.DataFrame(lines, columns=["checklist", "common name", "observation count"]).astype(object)
+    table.iloc[[0, 5], 2] = "X"
+    found = suggestion(table)
+    unseen = true.drop([int(name[1:]) for name in table.iloc[[0, 5], 0]])
+    np.testing.assert_array_equal(applied(table, found.edits)[true.columns].to_numpy(), unseen.to_numpy())
+    table.iloc[::2, 2] = "X"
+    assert suggestion(table, {NAMES, COPIES}) is None
+
+
 def test_sightings_become_events_with_zeros(rng):
     true = pd.DataFrame(rng.poisson(1.0, (30, 5)), columns=[f"Avis {k}" for k in "abcde"])
     true.iloc[:, 0] += 1  # every event has a line
@@ -120,7 +159,9 @@ def test_tables_that_only_look_alike_have_no_certain_suggestion(rng):
     wells = pd.DataFrame(rng.poisson(5.0, (22, 4)), columns=list("abcd"))
     wells.insert(0, "label", labels)
     cities = counts_of_genes(rng, names=[f"City {k}" for k in range(40)]).rename(columns={"Geneid": "name"})
-    for table in (species, wells, cities):
+    codes = cities.rename(columns={"name": ""}).assign(**{"": ["".join(pair) for pair in product("ABCDE", "KLMNPQRS")]})
+    numbered = cities.rename(columns={"name": ""}).assign(**{"": [f"Site{k}" for k in range(40)]})
+    for table in (species, wells, cities, codes, numbered):
         assert not {*kinds_of(table)} & {*CERTAIN}
 
 
@@ -149,3 +190,16 @@ def test_texts_beside_genes_describe_them(rng):
     (first, _), (second, after) = tidied(table)
     assert (first.kind, first.edits) == ("annotation", (Columns(without=("what",)),)) and second.kind == "genes"
     assert after.shape == (12, 40)
+
+
+def test_genes_are_known_by_symbols_ranks_of_taxa_and_names_of_parts(rng):
+    table = counts_of_genes(rng, names=[f"{'QWERTYUIOP'[k % 10]}{'ASDF'[k // 10]}X{k}" for k in range(40)])
+    table.iloc[3, 1:] = 0
+    found, after = next(tidied(table.rename(columns={"Geneid": ""})))
+    assert found.kind == GENES and after.shape == (8, 39) and "QAX0" in after and "RAX3" not in after
+    flat = pd.DataFrame(rng.poisson(5.0, (30, 6)), columns=list("abcdef"))
+    ranks = {rank: rng.choice(["x", "y"], 30) for rank in ("Kingdom", "Phylum", "Genus")}
+    taxa = pd.DataFrame({**ranks, "id": [f"t{k}" for k in range(30)]}).join(flat)
+    assert [one.kind for one, _ in tidied(taxa)][:1] == [ANNOTATION]
+    guides = pd.DataFrame({"sgRNA": [f"AC{k}" for k in range(30)]}).join(flat)
+    assert next(tidied(guides))[0].kind == GENES

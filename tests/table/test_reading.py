@@ -165,6 +165,18 @@ def test_lines_above_the_data_are_told_apart(head, names, lines):
     assert ("left out" in notes(table)) == (lines[0] + lines[2] > 0)
 
 
+def test_names_may_be_years_below_titles():
+    body = "".join(f"town {row},{row + 5},{row % 7},3\n" for row in range(9))
+    table = read(f'"Data source","A survey",\n\n"Last updated","2021-01-01",\n\nTown,1990,1991,1992\n{body}')
+    assert table.columns.tolist() == ["Town", "1990", "1991", "1992"] and len(table) == 9
+
+
+def test_the_size_in_a_gct_file_is_no_line_of_it():
+    text = "#1.2\n2\t2\nName\tDescription\ts1\ts2\nENSG1\tA1\t3\t4\nENSG2\tB2\t5\t6\n"
+    table = read_table(io.BytesIO(text.encode()), "t.gct")
+    assert table.columns.tolist() == ["Name", "Description", "s1", "s2"] and table["s2"].tolist() == [4, 6]
+
+
 def test_names_on_two_lines_skip_blank_columns():
     table = read("Site,,,Birds,,\n,,,a,b,c\nS1,,,1,2,3\nS2,,,4,5,6\n")
     assert table.columns.tolist() == ["Site", "", "", "Birds a", "Birds b", "Birds c"]

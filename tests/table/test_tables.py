@@ -120,7 +120,9 @@ def test_excel_kinds_of_cells():
 def test_other_sheets_and_a_stored_index_are_mentioned():
     sheets = ("empty", []), ("counts", [["a", "b"], [1, 2]]), ("notes", [["x"]])
     (note,) = read(workbook(*sheets), "t.xlsx").attrs[NOTES]
-    assert note == 'Only the first sheet, "counts", was read; the others are notes.'
+    assert note.startswith('Only the sheet "counts" was read; the other is notes. To read another, ')
+    readme = ("read me", [["Counts of birds"], ["by A. B."]])
+    assert read(workbook(readme, ("counts", [["a", "b"], [1, 2]])), "t.xlsx").columns.tolist() == ["a", "b"]
     table = pd.DataFrame({"a": [1, 2]}, index=pd.Index(["p", "q"], name="player"))
     (note,) = read(as_parquet(table), "t.parquet").attrs[NOTES]
     assert note == 'The file\'s index "player" was left out: an index names rows and is not a column.'
@@ -137,7 +139,8 @@ def test_parquet_keeps_nullable_whole_numbers():
     [
         (
             lambda: read("1,2", "a.pdf"),
-            "a.pdf has an unknown format: give a file that ends in .csv, .tsv, .txt, .tab, .xlsx, .ods, .parquet, "
+            "a.pdf has an unknown format: give a file that ends in .csv, .txt, .tsv, .tab, .sf, .results, "
+            ".counts, .gct, .xlsx, .ods, .parquet, "
             ".dta, .h5ad, .h5, .biom, .zip, .tar, or these with .gz, .bz2, .xz, .zst.",
         ),
         (lambda: read("", "a.csv"), "a.csv is empty: give a file with names in its first row and values below them."),

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 
 from disco.table.formats.reading import Reading
 from disco.words import plural
@@ -12,6 +13,7 @@ NUMBERISH = re.compile(r"[-+]?\d[\d.,' \u00a0\u202f\u2019]*([eE][-+]?\d+)?")  # 
 BIOM = re.compile(rb"(?i)\s*(#[^\n\t]*\r?\n)*(?P<names># ?OTU ?ID\t)")  # the first lines of BIOM as text
 _MOST_WORDS = 12  # lines above the data
 _NUMBER = re.compile(r"-?\d{1,300}(\.\d{0,300})?")
+_WHOLE = re.compile(r"\d{1,9}")
 _LEAST_LINES = 5  # by which a first line is judged
 _BEYOND = 5  # of so many columns one may hold a first number beyond the others
 Lines = Sequence[Sequence[str]]
@@ -34,7 +36,8 @@ def _detected(lines: Lines) -> tuple[int, int, int]:
     """One line of names, unless two or more lines without a number come before lines with numbers, or it holds data.
 
     Then the first line with a distinct name for every column has the names; lines above it are titles, lines below it
-    units. Without such a line, all of them are names, if the joined names of the columns differ.
+    units. Without such a line, all of them are names, if the joined names of the columns differ. Names below titles may
+    be years.
     """
     words = 0
     while words < min(len(lines), _MOST_WORDS) and (_is_words(lines[words]) or (words and not _filled(lines[words]))):
@@ -44,6 +47,8 @@ def _detected(lines: Lines) -> tuple[int, int, int]:
     data = lines[words:]
     if not words and _is_data(lines):
         return 0, 0, 0
+    if words and _are_years(data) and all(2 * len(_filled(line)) <= len(data[0]) for line in lines[:words]):
+        return words, 1, 0
     if words < 2 or not data or any(_is_words(line) and len(_filled(line)) > 1 for line in data):  # one is a note
         return 0, 1, 0
     columns = max(map(len, data))
@@ -96,6 +101,14 @@ def _is_data(lines: Lines) -> bool:
     if len({*numbers}) == len(numbers) > 1:
         return not _are_numbered(numbers)
     return len(numbers) == 1 or numbers != sorted(numbers)
+
+
+def _are_years(lines: Lines) -> bool:
+    """Whether the first line has names that differ, some of them numbers that rise, or fall, by equal steps."""
+    if len(lines) <= _LEAST_LINES or len({*_filled(lines[0])}) < len(lines[0]) or _is_data(lines):
+        return False
+    numbers = [int(cell) for cell in map(str.strip, lines[0]) if _WHOLE.fullmatch(cell)]
+    return len(numbers) > 1 and len({later - earlier for earlier, later in pairwise(numbers)}) == 1
 
 
 def _are_numbered(numbers: list[float]) -> bool:

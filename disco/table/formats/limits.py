@@ -6,7 +6,7 @@ and genes are read in pieces: what they hold has to fit in the free memory.
 
 from dataclasses import dataclass
 
-TABBED = (".tsv", ".tab", ".sf", ".results", ".counts")  # the last three of salmon, RSEM, HTSeq
+TABBED = (".tsv", ".tab", ".sf", ".results", ".counts", ".gct")  # of salmon, RSEM, HTSeq, GenePattern
 TEXT = (".csv", ".txt", *TABBED)
 PACKINGS = (".gz", ".bz2", ".xz", ".zst")  # after the ending of any format
 ARCHIVES = (".zip", ".tar")

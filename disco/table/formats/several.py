@@ -28,7 +28,7 @@ _OF_ONE = re.compile(  # the names in a sample's file of salmon, kallisto, RSEM
     rb"Name\tLength\tEffectiveLength\tTPM\tNumReads\s|target_id\tlength\teff_length\test_counts\ttpm\s|"
     rb"(gene_id\ttranscript_id\(s\)|transcript_id\tgene_id)\tlength\teffective_length\texpected_count\s"
 )
-_COUNTED = ("NumReads", "est_counts", "expected_count")
+_COUNTED = ("NumReads", "est_counts", "expected_count", "unstranded")
 _DESCRIBED = ["Geneid", "Chr", "Start", "End", "Strand", "Length"]  # the names of featureCounts before a sample's
 _MOST_ONE_SIDED, _LEAST_UNSTRANDED = 0.2, 0.35  # shares of the smaller stranded total
 _LEAST_COMMON = 0.5  # share of the names that are in all files, if these are put beside each other
@@ -121,6 +121,8 @@ def _beside(tables: list[pa.Table], named: list[str], common: pa.ChunkedArray) -
 def _told(tables: list[pa.Table], common: pa.ChunkedArray, name: str) -> list[str]:
     such = f"{len(tables)} files such as {shown(name)}"
     notes = [f"{such} were put beside each other by the names in their first columns."]
+    if (counted := tables[0].column_names[1]) in _COUNTED:
+        notes.append(f'Read were the counts called "{counted}".')
     left_out = max(len(table) for table in tables) - len(common)
     return (
         [*notes, f"Names that not every file has were left out, up to {left_out:,} of a file."] if left_out else notes

@@ -67,8 +67,8 @@ def read(data: Text, reading: Reading, words: bool = False, heard: Heard = lambd
 
 
 def _begin(data: Text) -> int:
-    """The offset of the first line that is not empty."""
-    found = re.match(rb"[\r\n]*+", data)
+    """The offset of the first line that is not empty, after those with which a GCT file gives its size."""
+    found = re.match(rb"[\r\n]*+(#1\.2\s*\n\d+\t\d+\s*\n)?", data)
     return found.end() if found else 0
 
 

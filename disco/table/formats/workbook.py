@@ -24,6 +24,7 @@ from disco.table.formats.limits import MOST_SHEET_CELLS, MOST_UNPACKED, NotATabl
 from disco.table.formats.plain import mixed, with_facts
 from disco.table.formats.reading import MOST_LINES, Reading
 from disco.table.formats.unseen import Hidden, of_excel, of_open_document
+from disco.words import plural
 
 _MOST_MEMBERS = 10_000
 _MOST_LIST = 10_000_000  # bytes of the list of sheets
@@ -52,10 +53,11 @@ class _Sheet:
     name: str
     hidden: bool
     part: str  # its file in the zip
+    columns: int = 0  # with cells; of a long sheet, in its first rows
 
 
 def read(data: bytes, reading: Reading) -> pa.Table:
-    """The first visible sheet that has cells, or the one chosen; the notes name the other sheets with cells.
+    """The sheet with a table, or the one chosen; the notes name the other sheets with cells.
 
     Raises:
         NotATable: it is not a workbook, is damaged, has no cells or too many, or has no such sheet.
@@ -67,7 +69,8 @@ def read(data: bytes, reading: Reading) -> pa.Table:
             _look(archive)
             if _OPEN_DOCUMENT in archive.namelist():
                 return _open_document(archive, data, reading)
-            filled = [sheet for sheet in _sheets(archive) if any(_references(archive, sheet.part))]
+            sheets = [replace(sheet, columns=_columns(archive, sheet.part)) for sheet in _sheets(archive)]
+            filled = [sheet for sheet in sheets if sheet.columns]
             first = _first(filled, reading.sheet)
             _check_range(archive, first)
             with archive.open(first.part) as part:
@@ -82,11 +85,11 @@ def _open_document(archive: zipfile.ZipFile, data: bytes, reading: Reading) -> p
     """The same for an OpenDocument spreadsheet."""
     book = CalamineWorkbook.from_filelike(io.BytesIO(data))
     sheets = [
-        _Sheet(sheet.name, sheet.visible != SheetVisibleEnum.Visible, "")
+        _Sheet(sheet.name, sheet.visible != SheetVisibleEnum.Visible, "", book.get_sheet_by_name(sheet.name).width)
         for sheet in book.sheets_metadata
         if sheet.typ == SheetTypeEnum.WorkSheet
     ]
-    filled = [sheet for sheet in sheets if book.get_sheet_by_name(sheet.name).height]
+    filled = [sheet for sheet in sheets if sheet.columns]
     first = _first(filled, reading.sheet)
     found = book.get_sheet_by_name(first.name)
     check_shape(found.height, found.width, MOST_SHEET_CELLS)
@@ -144,7 +147,7 @@ def _chosen(found: CalamineSheet, unseen: Hidden, filled: list[_Sheet], first: _
 
 
 def _first(filled: list[_Sheet], wanted: str | None) -> _Sheet:
-    """The sheet with this name, or the first visible sheet."""
+    """The sheet with this name, or the first visible sheet of several columns; without one, the first visible sheet."""
     if not filled:
         raise NotATable(" has no cells: put the names in the first row and the counts below.")
     if wanted is not None:
@@ -155,14 +158,15 @@ def _first(filled: list[_Sheet], wanted: str | None) -> _Sheet:
     shown = [sheet for sheet in filled if not sheet.hidden]
     if not shown:
         raise NotATable(" has cells only on hidden sheets: unhide the sheet that holds the counts.")
-    return shown[0]
+    return next((sheet for sheet in shown if sheet.columns > 1), shown[0])
 
 
 def _notes(filled: list[_Sheet], first: _Sheet) -> list[str]:
     others = [f"{sheet.name} (hidden)" if sheet.hidden else sheet.name for sheet in filled if sheet is not first]
-    which = "first visible sheet" if any(sheet.hidden for sheet in filled) else "first sheet"
-    told = ", ".join(others[:10]) + (f" and {len(others) - 10} more" if len(others) > 10 else "")
-    return [f'Only the {which}, "{first.name}", was read; the others are {told}.'] if others else []
+    some = ", ".join(others[:10]) + (f" and {len(others) - 10} more" if len(others) > 10 else "")
+    are = plural(len(others), "the other is", "the others are")
+    how = "choose it on Data, or by --read sheet=NAME"
+    return [f'Only the sheet "{first.name}" was read; {are} {some}. To read another, {how}.'] if others else []
 
 
 def _look(archive: zipfile.ZipFile) -> None:
@@ -211,6 +215,11 @@ def _references(archive: zipfile.ZipFile, part: str) -> Iterator[list[tuple[byte
             yield _CELL.findall(block, 0, cut)
             rest = block[cut:][-_BLOCK:]
         yield _CELL.findall(rest)
+
+
+def _columns(archive: zipfile.ZipFile, part: str) -> int:
+    """The number of columns with cells in the first rows that have any."""
+    return len({letters for letters, _ in next(filter(None, _references(archive, part)), [])})
 
 
 def _check_range(archive: zipfile.ZipFile, sheet: _Sheet) -> None:

@@ -1,0 +1,177 @@
+"""Genes, or the like, in rows and samples in columns, as most files of counts of genes, probes and taxa have them.
+
+The rows are genes if their names are identifiers of genes, or columns give the ranks of a taxonomy; or by the name of
+the column that names them, or symbols in it, and by arithmetic: counts of genes differ by orders of magnitude between
+genes, and little between samples.
+"""
+
+import re
+
+import numpy as np
+import pandas as pd
+
+from disco.table.cells import names_of, numbers_of
+from disco.table.edits import Edit, LeaveOut, RowNames, Transpose
+from disco.table.formats.limits import MOST_COLUMNS
+from disco.table.identifiers import phrase
+from disco.table.kinds import ANNOTATION, GENES, SUMMARIES
+from disco.table.reshape import has_row_names
+from disco.table.rows import stretches
+from disco.table.suggestions import Suggestion, leave_out, numeric, row_names, without
+from disco.words import how_many, listed, plural
+
+MOST_VARIED = 1000  # rows that become columns if there are too many
+_MOST_LOOKED_AT = 2000  # rows by which genes are recognised
+_MOST_BEFORE = 12  # columns among which one names the genes
+_LEAST_IDS = 0.8  # share of row names that are identifiers of genes
+_BY_ROWS = 0.6  # least share of the variance of log counts that lies between rows, if these are genes
+_LEAST_TEXT = 0.5  # share of cells that are texts, of a column that describes genes
+_LEAST_RANKS = 3
+_LEAST_SYMBOLS, _LEAST_DIGITS, _LEAST_STEMS, _FEWEST_SYMBOLS = (
+    0.9,
+    0.2,
+    0.5,
+    10,
+)  # shares of the names, and their number
+
+_SUMMARY = re.compile(  # of HTSeq, before and after version 0.6, of DEXSeq, and of STAR
+    r"_{0,2}(no_feature|ambiguous|too_low_aqual|not_aligned|alignment_not_unique)|"
+    r"_{1,2}(ambiguous_readpair(_position)?|empty|lowaqual|notaligned)|N_(unmapped|multimapping|noFeature|ambiguous)",
+    re.IGNORECASE,
+)
+_GENE = re.compile(
+    r"ENS[A-Z]{0,6}[GTE]\d{9,}(\.\d+)?(_PAR_Y)?|FBgn\d+|WBGene\d+|AT[1-5MC]G\d+|Y[A-P][LR]\d{3}[WC](-[A-Z])?|"
+    r"[NX][MR]_\d+(\.\d+)?|MGI:\d+|(LOC|LINC)\d+",
+    re.IGNORECASE,
+)
+_SYMBOL = re.compile(r"([A-Z][A-Za-z]*)[A-Za-z0-9]*([.-][A-Za-z0-9]+)*")
+_PARTS = {
+    "otu",
+    "otu id",
+    "asv",
+    "asv id",
+    "feature id",
+    "featureid",
+    "sg rna",
+    "sgrna",
+}  # of samples, and nothing else
+_NAMES = _PARTS | {
+    *("gene", "genes", "gene id", "geneid", "gene name", "gene symbol", "symbol", "hgnc symbol", "tracking id"),
+    *("ensembl", "ensembl id", "ensembl gene id", "entrez", "entrez id", "entrezid", "entrez gene", "target id"),
+    *("transcript", "transcript id", "probe", "probe id", "guide", "accession", "taxonomy id", "tax id", "taxid"),
+}  # fmt: skip
+_ANNOTATION = _NAMES | {
+    *("chr", "chrom", "chromosome", "seqname", "seqnames", "start", "end", "stop", "strand", "length", "width"),
+    *("gene length", "effective length", "eff length", "gene type", "gene biotype", "biotype", "transcript id s"),
+    *("description", "gene description", "taxonomy", "lineage", "confidence", "gc content", "exon id", "locus"),
+}  # fmt: skip
+_RANKS = {"kingdom", "superkingdom", "domain", "phylum", "class", "order", "family", "genus", "species"}
+
+
+def summaries(table: pd.DataFrame) -> Suggestion | None:
+    """Lines of HTSeq and STAR on reads that were counted for no gene."""
+    of_rows = row_names(table)
+    rows = [at for at, name in enumerate(of_rows) if _SUMMARY.fullmatch(name.strip())]
+    columns = [name for name in names_of(table) if _SUMMARY.fullmatch(name.strip())]
+    if max(len(rows), len(columns)) < 2:
+        return None
+    names = columns if len(columns) >= len(rows) else [of_rows[at] for at in rows]
+    message = (
+        f"{how_many(len(names), 'line')} of the counting program, such as {listed(names, 2)}, sum up reads that were "
+        "counted for no gene."
+    )
+    return without(SUMMARIES, message, columns) if names is columns else leave_out(SUMMARIES, rows, message)
+
+
+def annotation(table: pd.DataFrame) -> Suggestion | None:
+    """Columns that describe the genes of the rows."""
+    if (at := _genes_at(table)) is None or not (labels := _described(table, at)):
+        return None
+    names = [str(label) for label in labels]
+    message = (
+        f"{how_many(len(names), 'column')} {plural(len(names), 'describes', 'describe')} the genes: {listed(names, 6)}."
+    )
+    return without(ANNOTATION, message, names)
+
+
+def genes(table: pd.DataFrame) -> Suggestion | None:
+    """Genes in rows, samples in columns."""
+    if _genes_at(table) is None:
+        return None
+    rows, samples = len(table), table.shape[1] - (isinstance(table.index, pd.RangeIndex))
+    message = (
+        f"The rows look like genes ({listed(row_names(table), 2)}) and {how_many(samples, 'column')} like samples; "
+        "every column would become a node of the graph."
+    )
+    values = numeric(table)[1]
+    never = np.flatnonzero(np.ptp(values, axis=1) == 0) if values.shape[1] > 1 else np.empty(0, int)
+    edits: list[Edit] = [LeaveOut(stretches(never + 1))] if len(never) else []
+    edits += [RowNames()] if has_row_names(table) else []
+    edits.append(Transpose(MOST_VARIED if rows > MOST_COLUMNS else None))
+    most = f" of the {MOST_VARIED:,} genes that vary most" if rows > MOST_COLUMNS else ""
+    advice = f"Rows and columns{most} are exchanged, with their names."
+    if len(never):
+        advice += (
+            f" {how_many(len(never), 'gene')} with one value in all samples {plural(len(never), 'is', 'are')} left out."
+        )
+    return Suggestion(GENES, message, advice, tuple(edits))
+
+
+def _genes_at(table: pd.DataFrame) -> int | None:
+    """The position of the column that names genes, -1 for the rows' own names; None if the rows are no genes."""
+    if not isinstance(table.index, pd.RangeIndex):
+        return -1 if _are_ids(row_names(table)[:_MOST_LOOKED_AT]) else None
+    head = table.iloc[:_MOST_LOOKED_AT]
+    names = names_of(table)
+    texts = [at for at in range(min(_MOST_BEFORE, table.shape[1])) if _is_text(head, at)]
+    has_ranks = len({*map(phrase, names)} & _RANKS) >= _LEAST_RANKS
+    for at in texts:
+        cells = [name for name in head.iloc[:, at].astype(str) if not _SUMMARY.fullmatch(name)]
+        if len(cells) < 2 or len({*cells}) < len(cells) * _LEAST_IDS:
+            continue
+        if _are_ids(cells) or phrase(names[at]) in _PARTS or (has_ranks and phrase(names[at]) not in _RANKS):
+            return at
+        is_named = phrase(names[at]) in _NAMES or (not at and not names[at].strip() and _are_symbols(cells))
+        if is_named and _differ_by_rows(head.drop(columns=_described(head, at))):
+            return at
+    return None
+
+
+def _is_text(table: pd.DataFrame, at: int) -> bool:
+    return bool(numbers_of(table.iloc[:, at])[1].mean() > _LEAST_TEXT)
+
+
+def _are_ids(names: list[str]) -> bool:
+    """Whether most names are identifiers of genes, and differ."""
+    names = [name for name in names if not _SUMMARY.fullmatch(name)]
+    are_other = len(names) > 1 and len({*names}) >= len(names) * _LEAST_IDS
+    return are_other and bool(np.mean([bool(_GENE.fullmatch(name.strip())) for name in names]) >= _LEAST_IDS)
+
+
+def _are_symbols(names: list[str]) -> bool:
+    """Whether names may be symbols of genes: one word each, some with digits, and not one word that is numbered."""
+    found = [match for name in names if (match := _SYMBOL.fullmatch(name.strip()))]
+    has_digits = sum(any(map(str.isdigit, match[0])) for match in found)
+    return (
+        len(found) >= max(_FEWEST_SYMBOLS, _LEAST_SYMBOLS * len(names))
+        and has_digits >= _LEAST_DIGITS * len(names)
+        and len({match[1] for match in found}) >= _LEAST_STEMS * len(names)
+    )
+
+
+def _differ_by_rows(table: pd.DataFrame) -> bool:
+    values = numeric(table)[1]
+    if min(values.shape) < 3 or np.isnan(values).any() or (values < 0).any():
+        return False
+    logs = np.log1p(values)
+    return bool(logs.mean(1).var() >= _BY_ROWS * logs.var())
+
+
+def _described(table: pd.DataFrame, but: int) -> list[object]:
+    """The labels of columns that describe genes, by name or as texts, but the one of their names."""
+    head = table.iloc[:_MOST_LOOKED_AT]
+    return [
+        label
+        for at, (label, name) in enumerate(zip(table.columns, names_of(table), strict=True))
+        if at != but and (phrase(name) in _ANNOTATION or _is_text(head, at))
+    ]

@@ -1,0 +1,126 @@
+"""Rows and columns that sum up others, and lines of a gradebook that are no pupil.
+
+Each is recognised by its name and by arithmetic: a line called total is one if it holds the sums of all other lines, or
+of the stretch of lines before or after it; one called mean, if it holds their means.
+"""
+
+import re
+from collections.abc import Sequence
+from itertools import islice
+
+import numpy as np
+import pandas as pd
+
+from disco.table.cells import columns_of, names_of
+from disco.table.edits import Columns, Edit, LeaveOut
+from disco.table.identifiers import phrase
+from disco.table.kinds import POINTS, TOTALS
+from disco.table.rows import stretches
+from disco.table.suggestions import MOST_ROWS, Suggestion, leave_out, numeric, row_names
+from disco.words import listed, plural
+
+_NAMED = 4
+_MOST_LABELS = 3  # columns that name the rows
+_MOST_CALLED = 100  # totals of one table
+_ROUNDED = 0.51  # by which a mean may differ
+_WITHIN = 0.8  # least share of the filled and blank cells that the points possible are not exceeded by
+_SUM = re.compile(
+    r"((grand|overall|sub) ?)?totals?|sums?|all|overall|gesamt(ergebnis)?|summe|somme|suma|"
+    r".+ (sub ?)?totals?|(sub ?)?totals? .+|sum of .+"
+)
+_STATISTICS = {
+    re.compile(r"(.+ )?(mean|average|avg)"): "mean",
+    re.compile(r"median"): "median",
+    re.compile(r"(sd|std|stdev|(std|standard) dev(iation)?)"): "std",
+    re.compile(r"min(imum)?"): "min",
+    re.compile(r"max(imum)?"): "max",
+}
+_POSSIBLE = re.compile(r"\s*(points? possible|max(imum)? (points|score)|out of|possible)\s*", re.IGNORECASE)
+_TEST = re.compile(r"\s*(student, test|test (student|pupil))\s*", re.IGNORECASE)
+
+
+def totals(table: pd.DataFrame) -> Suggestion | None:
+    """Rows and columns with the sums of others, or with their means and the like.
+
+    A column with the sum of all others is left to `disco.table.relations`, unless a row of totals stands beside it.
+    """
+    at, values = numeric(table)
+    if min(values.shape) < 3:
+        return None
+    names, of_rows = names_of(table), _called(table)
+    rows = _summaries(values, of_rows)
+    rest = np.delete(values, rows, axis=0)
+    of_columns = [names[place] for place in at]
+    columns = [of_columns[place] for place in _summaries(rest.T, of_columns, bool(rows))] if len(rest) > 2 else []
+    what = [*(f'row "{of_rows[row].strip()}"' for row in rows), *(f'column "{name}"' for name in columns)]
+    if not what:
+        return None
+    edits: list[Edit] = [LeaveOut(stretches(np.array(rows) + 1))] if rows else []
+    edits += [Columns(without=tuple(columns))] if columns else []
+    some = f" and {len(what) - _NAMED} more" if len(what) > _NAMED else ""
+    message = f"The {' and the '.join(what[:_NAMED])}{some} {plural(len(what), 'sums', 'sum')} up others."
+    return Suggestion(TOTALS, message, plural(len(what), "It is left out.", "They are left out."), tuple(edits))
+
+
+def _called(table: pd.DataFrame) -> list[str]:
+    """The names of the rows: of several columns of texts, the name of a sum or a statistic if one holds it."""
+    names = row_names(table) or [""] * len(table)
+    for _, column in islice(columns_of(table), _MOST_LABELS if len(names) <= MOST_ROWS else 0):
+        if not pd.api.types.is_numeric_dtype(column):
+            cells = column.astype(object).where(column.notna(), "").astype(str).to_list()
+            names = [cell if _is_called(cell) else name for cell, name in zip(cells, names, strict=True)]
+    return names
+
+
+def _is_called(name: str) -> bool:
+    """Whether it is the name of a sum or another statistic."""
+    return bool(_SUM.fullmatch(phrase(name))) or _statistic(phrase(name)) is not None
+
+
+def _statistic(words: str) -> str | None:
+    """The statistic of this name."""
+    return next((of for name, of in _STATISTICS.items() if name.fullmatch(words)), None)
+
+
+def _summaries(lines: np.ndarray, names: Sequence[str], of_all: bool = True) -> list[int]:
+    """The lines that hold the sums or another statistic of others, as their names say.
+
+    Args:
+        lines: (lines, cells); where the others are whole numbers, a line has to be as expected.
+        of_all: whether a sum of all other lines is one.
+    """
+    words = [phrase(name) for name in names]
+    called = [line for line, word in enumerate(words) if _SUM.fullmatch(word)][:_MOST_CALLED]
+    statistics = [(line, of) for line, word in enumerate(words) if (of := _statistic(word)) is not None]
+    plain = np.setdiff1d(np.arange(len(lines)), [*called, *(line for line, _ in statistics)])
+    ends, others, found = [-1, *called, len(lines)], pd.DataFrame(lines[plain]), list[int]()
+    is_whole = (others.fillna(0) % 1 == 0).all().to_numpy()  # rates do not add up
+    compared = is_whole if is_whole.any() else ~is_whole
+    for before, line, after in zip(ends, called, ends[2:], strict=False):
+        parts = [plain > -1, (plain > before) & (plain < line), (plain > line) & (plain < after)]
+        sums = [others[part].sum() for part in parts if 1 < part.sum() < len(plain) + of_all]
+        found += [line] if any(_are_equal(lines[line], expected, compared) for expected in sums) else []
+    found += [line for line, of in statistics if _are_equal(lines[line], others.agg(of), compared, _ROUNDED)]
+    return sorted(found)
+
+
+def _are_equal(cells: np.ndarray, expected: pd.Series, compared: np.ndarray, within: float = 1e-8) -> bool:
+    """Whether the cells that are filled are as expected, and not all 0."""
+    filled = compared & ~np.isnan(cells)
+    is_equal = np.isclose(cells[filled], expected[filled], atol=within).all()
+    return filled.sum() > 1 and bool(is_equal) and bool(expected[filled].any())
+
+
+def points(table: pd.DataFrame) -> Suggestion | None:
+    """Lines of a gradebook that are no pupil: the points possible, which few cells exceed, and a test pupil."""
+    names = row_names(table)
+    possible = [at for at, name in enumerate(names) if _POSSIBLE.fullmatch(name)]
+    values = numeric(table)[1] if possible else np.empty((0, 0))
+    with np.errstate(invalid="ignore"):
+        possible = [at for at in possible if np.mean(~(values > values[at])) >= _WITHIN]
+    rows = sorted([*possible, *(at for at, name in enumerate(names) if _TEST.fullmatch(name))])
+    if not rows:
+        return None
+    which = listed([f'"{names[at].strip()}"' for at in rows], _NAMED)
+    message = f"{plural(len(rows), 'The line', 'The lines')} {which} {plural(len(rows), 'is', 'are')} no observation."
+    return leave_out(POINTS, rows, message)
