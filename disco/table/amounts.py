@@ -33,7 +33,7 @@ def zeros(table: pd.DataFrame, but: Collection[str]) -> Suggestion | None:
     if (np.nanmin(values, axis=0) <= _FEW).mean() < 0.5 or _are_blank_together(blank):
         return None
     cells = how_many(int(blank.sum()), "cell")
-    message = f"{cells} of {values.size:,} are blank, and hardly any is 0: does blank mean 0?"
+    message = f"{cells} of {values.size:,} are blank, and hardly any is 0: blank may mean 0."
     return Suggestion(ZEROS, message, "Blank cells of counts become 0.", (BlankAsZero(tuple(sorted(but))),))
 
 
@@ -76,7 +76,7 @@ def estimates(table: pd.DataFrame, but: Collection[str]) -> Suggestion | None:
         return None
     change = np.abs(np.rint(values) - values).sum() / values.sum()
     cells = how_many(int((~is_whole).sum()), "cell")
-    message = f"{cells} of {values.size:,} have decimals, as estimated counts have: round them?"
+    message = f"{cells} of {values.size:,} have decimals, as estimated counts have."
     advice = f"They are rounded to whole numbers; all changes together are {change:.1%} of the total."
     return Suggestion(ESTIMATES, message, advice, (Round(tuple(sorted(but))),))
 

@@ -177,7 +177,7 @@ def _shape_problems(table: pd.DataFrame, folds: int | None) -> Iterator[Problem]
     elif rows < (needed := least_rows(folds or 0)):
         message = f"The table has {how_many(rows, 'row')}; {folds} folds need at least {needed}."
         turn = "If rows are variables, exchange them with the columns, on Data or with --transpose. "
-        files = "If it is a file of one sample, give all of them in a folder, a ZIP or a tar. " if rows == 1 else ""
+        files = "If it is a file of one sample, put all of them in a ZIP or a tar. " if rows == 1 else ""
         remedy = f"{turn if seems_transposed(table) else files}Give more rows, or use fewer folds."
         yield Problem(None, None, message, remedy)
     for note in table.attrs.get(NOTES, ()):

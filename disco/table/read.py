@@ -28,6 +28,7 @@ from disco.table import spreadsheets
 from disco.table.formats import SUFFIXES, folder, parse, text
 from disco.table.formats.apart import parse_apart
 from disco.table.formats.compact import FROM_CELLS
+from disco.table.formats.encoding import other_kind
 from disco.table.formats.limits import PACKINGS, TEXT, NotATable, most_bytes
 from disco.table.formats.packing import DAMAGED, split, stream_of, suffix_of
 from disco.table.formats.plain import MATRIX, MIXED, NOTES, OTHER, READING, ROW_NAMES, SHEETS, facts_of
@@ -111,9 +112,9 @@ def read_table(
 
 
 def guessed(data: bytes, name: str) -> dict[str, Any] | None:
-    """The fields of `Reading` guessed for a text that cannot be read as a table; None if the file is no text."""
+    """The fields of `Reading` guessed for a text that cannot be read as a table; None for an empty or another file."""
     inner, how = split(suffix_of(name))
-    if inner not in TEXT:
+    if inner not in TEXT or not data.strip() or (not how and other_kind(data)):
         return None
     try:
         return asdict(text.guessed(stream_of(io.BytesIO(data), how).read(_HEAD) if how else data))

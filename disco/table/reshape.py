@@ -13,6 +13,7 @@ from disco.table.cells import names_of, numbers_of
 from disco.table.formats.limits import MOST_COLUMNS
 from disco.table.identifiers import identifier
 
+_TURNED = "transposed"  # in a table's attrs
 _MOST_MIXED = 5_000_000  # cells of a table with text, each an object once its columns are rows
 _DISTINCT = 0.9  # least share of different row names
 
@@ -47,8 +48,8 @@ def text_of(cell: object) -> str:
 
 
 def seems_transposed(table: pd.DataFrame) -> bool:
-    """Whether the rows may be variables: there are more columns than rows, not counting row names."""
-    return table.shape[1] - has_row_names(table) > len(table) > 1
+    """Whether the rows may be variables: more columns than rows, not counting row names, and not exchanged already."""
+    return not table.attrs.get(_TURNED) and table.shape[1] - has_row_names(table) > len(table) > 1
 
 
 def most_varied(table: pd.DataFrame, most: int) -> pd.DataFrame:
@@ -90,7 +91,7 @@ def transposed(table: pd.DataFrame) -> pd.DataFrame:
         turned = pd.DataFrame(table.to_numpy(dtype=object).T).infer_objects()
     turned.columns = pd.Index(columns, dtype=object)
     turned.index = pd.Index(names_of(table), dtype=object)
-    turned.attrs = dict(table.attrs)
+    turned.attrs = {**table.attrs, _TURNED: True}
     return turned
 
 

@@ -62,8 +62,8 @@ def sightings(table: pd.DataFrame) -> Suggestion | None:
     verbs = plural(len(out), "differs within one and is", "differ within one and are")
     lost = f" {listed(out, _NAMED)} {verbs} left out." if out else ""
     advice = (
-        f'Each "{names[species]}" becomes a column and each "{names[event]}" a row, with 0 where there is no line. One '
-        f"without any line is not in this file.{lost}"
+        f'Each "{names[species]}" becomes a column and each "{names[event]}" a row, with 0 where there is no line. A '
+        f'"{names[event]}" without any line is missing.{lost}'
     )
     edits: list[Edit] = [
         Pivot(tuple(names[at] for at in (event, *stay)), names[species], "" if counted is None else names[counted])

@@ -24,10 +24,8 @@ _MOST_LABELS = 3  # columns that name the rows
 _MOST_CALLED = 100  # totals of one table
 _ROUNDED = 0.51  # by which a mean may differ
 _WITHIN = 0.8  # least share of the filled and blank cells that the points possible are not exceeded by
-_SUM = re.compile(
-    r"((grand|overall|sub) ?)?totals?|sums?|all|overall|gesamt(ergebnis)?|summe|somme|suma|"
-    r".+ (sub ?)?totals?|(sub ?)?totals? .+|sum of .+"
-)
+_OF_SOME = r"sub ?totals?|.+ (sub ?)?totals?|(sub ?)?totals? .+|sum of .+"
+_SUM = re.compile(rf"((grand|overall) )?totals?|sums?|all|overall|gesamt(ergebnis)?|summe|somme|suma|{_OF_SOME}")
 _STATISTICS = {
     re.compile(r"(.+ )?(mean|average|avg)"): "mean",
     re.compile(r"median"): "median",
@@ -42,7 +40,7 @@ _TEST = re.compile(r"\s*(student, test|test (student|pupil))\s*", re.IGNORECASE)
 def totals(table: pd.DataFrame) -> Suggestion | None:
     """Rows and columns with the sums of others, or with their means and the like.
 
-    A column with the sum of all others is left to `disco.table.relations`, unless a row of totals stands beside it.
+    A column called total and no more is left to `disco.table.relations`, unless a row of totals stands beside it.
     """
     at, values = numeric(table)
     if min(values.shape) < 3:
@@ -87,10 +85,11 @@ def _summaries(lines: np.ndarray, names: Sequence[str], of_all: bool = True) -> 
 
     Args:
         lines: (lines, cells); where the others are whole numbers, a line has to be as expected.
-        of_all: whether a sum of all other lines is one.
+        of_all: whether a sum of all other lines is one, and a name need not say that it is of some.
     """
     words = [phrase(name) for name in names]
-    called = [line for line, word in enumerate(words) if _SUM.fullmatch(word)][:_MOST_CALLED]
+    wanted = _SUM if of_all else re.compile(_OF_SOME)
+    called = [line for line, word in enumerate(words) if wanted.fullmatch(word)][:_MOST_CALLED]
     statistics = [(line, of) for line, word in enumerate(words) if (of := _statistic(word)) is not None]
     plain = np.setdiff1d(np.arange(len(lines)), [*called, *(line for line, _ in statistics)])
     ends, others, found = [-1, *called, len(lines)], pd.DataFrame(lines[plain]), list[int]()

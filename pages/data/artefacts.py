@@ -69,8 +69,8 @@ def _cure(draft: Draft, one: Finding) -> None:
     elif one.aside:
         label, act = f"Adjust for {how_many(len(one.aside), 'column')}", partial(_adjust, draft, one)
     elif one.columns:
-        label = f"Leave out {how_many(len(one.columns), 'column')}"
-        act = partial(columns.leave_out, [draft.columns[index] for index in one.columns], one.message)
+        positions = [draft.columns[index] for index in one.columns]
+        label, act = columns.leaving_out(draft, positions), partial(columns.leave_out, positions, one.message)
         why_not = None if len(draft.columns) - len(one.columns) >= 2 else "Fewer than 2 columns would remain."
     else:
         return

@@ -13,10 +13,11 @@ from disco.words import how_many
 from pages.shared import session
 from pages.shared.frame import errors
 from pages.shared.frame.glossary import define
-from pages.shared.frame.names import shown
+from pages.shared.frame.names import plain, shown
 from pages.shared.table import computed
 from pages.shared.table.drafts import Draft
 
+_MOST_NAMED = 2  # on a button
 _VERSION, _PROBLEM = "columns_version", "columns_problem"
 _ROLES: dict[str, str | tuple[str, str]] = {
     "count": "count",
@@ -67,6 +68,12 @@ def _button(label: str, before: tuple[int, ...], after: set[int], text: str) -> 
 def taken_anew() -> None:
     """Make the table show roles that were set elsewhere."""
     st.session_state[_VERSION] = st.session_state.get(_VERSION, 0) + 1
+
+
+def leaving_out(draft: Draft, positions: Sequence[int]) -> str:
+    """The label of the button that leaves columns out, with their names if these are few."""
+    names = [plain(shown(draft.table.columns[position], 30)) for position in positions]
+    return f"Leave out {' and '.join(names) if len(names) <= _MOST_NAMED else how_many(len(names), 'column')}"
 
 
 def leave_out(positions: Sequence[int], why: str) -> None:

@@ -135,5 +135,5 @@ def _texts(draft: Draft, found: rows.Proposal) -> None:
     st.markdown(f"**{count} {plural(len(positions), 'stores', 'store')} numbers as text:** {names}.")
     if st.button("Read them as numbers", key="read_texts", icon=":material/123:"):
         words, texts = f"Text read as numbers in {count}.", [names_of(draft.table)[position] for position in positions]
-        session.draft.edit(words, AsNumbers(tuple(texts)), draft.rows_left_out, is_of_rows=True)
+        session.draft.edit(words, AsNumbers(tuple(texts)), is_of_rows=True)
         st.rerun()

@@ -41,7 +41,9 @@ def panel(draft: Draft) -> None:
 def _chosen(facts: dict[str, Any]) -> str:
     """Which genes were chosen, and from which layer if there are several."""
     genes, noun = facts["genes"].strip(), facts["nouns"][1]
-    if genes.isdecimal():
+    if genes.isdecimal() and int(genes) >= facts["there"]:
+        words = f"all {facts['there']:,} {noun}s"
+    elif genes.isdecimal():
         words = f"{min(int(genes), facts['there']):,} {noun}s by {SPREADS[facts['by']]}"
     else:
         words = f"{noun}s named {shown(genes, 60)}"

@@ -3,7 +3,18 @@
 import streamlit as st
 
 from disco.words import how_many
-from pages.data import arms, columns, continuous, mending, quality, roles, samples_file, screening, truth_file
+from pages.data import (
+    arms,
+    columns,
+    continuous,
+    mending,
+    quality,
+    reshaping,
+    roles,
+    samples_file,
+    screening,
+    truth_file,
+)
 from pages.shared import session
 from pages.shared.frame import artefacts, intro
 from pages.shared.frame.names import plain
@@ -49,7 +60,8 @@ def _heading(draft: Draft) -> None:
 
 def _onward(draft: Draft) -> None:
     """The button that finds the graph, its times, and what it follows."""
-    why_not = "" if computed.chosen_counts(draft) is not None else mending.why_not(draft)
+    is_open = computed.chosen_counts(draft) is None or reshaping.is_other(draft)
+    why_not = mending.why_not(draft) if is_open else ""
     with st.container(horizontal=True, vertical_alignment="center"):
         finding.button(draft, why_not)
         if why_not:

@@ -56,10 +56,10 @@ def _asked(draft: Draft) -> set[str]:
 def why_not(draft: Draft) -> str:
     """What to do before a graph can be found, one sentence."""
     blocking = [problem for problem in computed.problems(draft) if problem.blocking]
-    if computed.chosen_numbers(draft) is not None and not reshaping.is_other(draft):
-        return "These columns hold numbers that are not counts: see below."
     if reshaping.stops(draft):
         return "First answer the question above."
+    if computed.chosen_numbers(draft) is not None:
+        return "These columns hold numbers that are not counts: see below."
     open_questions = {problem.column for problem in blocking} & _asked(draft)
     rest = [problem for problem in blocking if problem.column not in open_questions]
     what = list(dict.fromkeys(problem.fault for problem in rest if problem.row is not None and problem.fault))

@@ -84,8 +84,9 @@ def _button(draft: Draft, found: Quality, finding: Finding) -> None:
     """Leave out the columns or rows of a finding."""
     if finding.columns:
         is_off = len(draft.columns) - len(finding.columns) < 2
-        label, key = f"Leave out {how_many(len(finding.columns), 'column')}", f"quality_out_{finding.kind}"
-        act = partial(columns.leave_out, [draft.columns[index] for index in finding.columns], finding.message)
+        positions = [draft.columns[index] for index in finding.columns]
+        label, key = columns.leaving_out(draft, positions), f"quality_out_{finding.kind}"
+        act = partial(columns.leave_out, positions, finding.message)
         help = "Fewer than 2 columns would remain." if is_off else None
     else:
         indices = np.flatnonzero(found.rows["is_out"])

@@ -10,7 +10,6 @@ from disco.table.cells import names_of
 from disco.table.edits import Edit, RowNames, Transpose
 from disco.table.formats.limits import MOST_COLUMNS
 from disco.table.gene_rows import MOST_VARIED
-from disco.table.rows import Stretches
 from pages.data import columns, rereading
 from pages.shared import session
 from pages.shared.frame import errors
@@ -20,7 +19,7 @@ from pages.shared.table import computed
 from pages.shared.table.drafts import Draft
 
 _PROBLEM = "reshaping_problem"
-_TURN, _NAMES = "transposed", "row names"  # the questions
+_TURN, _NAMES = "transposed", computed.about(kinds.NAMES)  # the questions
 
 
 def asks(draft: Draft) -> bool:
@@ -30,7 +29,7 @@ def asks(draft: Draft) -> bool:
 
 def asks_names(draft: Draft) -> bool:
     """Whether the first column looks like row names, and the reader has not said what it is."""
-    if _NAMES in draft.denied or not reshape.has_row_names(draft.table):
+    if {_NAMES, computed.LAYOUT} & draft.denied or not reshape.has_row_names(draft.table):
         return False
     return names_of(draft.table)[0] not in draft.roles.columns
 
@@ -90,8 +89,7 @@ def _tidy(chosen: Collection[str], refused: Collection[str]) -> None:
         for kind in refused:
             session.draft.deny(computed.about(kind))
         for one, _ in layout.tidied(draft.table, chosen, draft.roles.columns):
-            for change in one.edits:
-                session.draft.change(str(one), change)
+            session.draft.edit(str(one), *one.edits)
         columns.taken_anew()
 
 
@@ -131,7 +129,7 @@ def _buttons(draft: Draft) -> None:
         refused = draft.table.shape[1] < 2 or not isinstance(draft.table.index, pd.RangeIndex)
         words = f"Row names taken from {first}."
         label = "The first column holds row names"
-        _button(label, "row_names", ":material/label:", words, RowNames(), refused, draft.rows_left_out)
+        _button(label, "row_names", ":material/label:", words, RowNames(), refused)
         if asks_names(draft) and not _asks_turn(draft):
             _no("No, it is a column like the others", _NAMES)
 
@@ -141,26 +139,14 @@ def _no(label: str, question: str) -> None:
     st.button(label, key=f"no_{question}", on_click=session.draft.deny, args=(question,))
 
 
-def _button(
-    label: str,
-    key: str,
-    icon: str,
-    words: str,
-    change: Edit,
-    refused: bool = False,
-    left_out: Stretches = (),
-) -> None:
-    """A button that changes the table.
-
-    Args:
-        left_out: which rows are left out, if the change keeps the rows.
-    """
-    st.button(label, key=key, icon=icon, disabled=refused, on_click=_change, args=(words, change, left_out))
+def _button(label: str, key: str, icon: str, words: str, change: Edit, refused: bool = False) -> None:
+    """A button that changes the table."""
+    st.button(label, key=key, icon=icon, disabled=refused, on_click=_change, args=(words, change))
 
 
-def _change(words: str, change: Edit, left_out: Stretches) -> None:
+def _change(words: str, change: Edit) -> None:
     with errors.kept(_PROBLEM):
-        session.draft.edit(words, change, left_out)
+        session.draft.edit(words, change)
         columns.taken_anew()
 
 

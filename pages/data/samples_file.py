@@ -13,7 +13,7 @@ from pages.shared.frame import answers, errors
 from pages.shared.frame.names import plain
 from pages.shared.table.drafts import Draft
 
-_DETECTED = "the column that has them"
+_DETECTED = "the column that fits best"
 _TEXTS = [suffix[1:] for suffix in SUFFIXES if suffix in (".csv", ".tsv", ".txt", ".xlsx", ".ods")]
 
 
@@ -36,12 +36,12 @@ def _offer(draft: Draft, name: str, data: bytes) -> None:
     """How the sheet would be joined, and the button that does it."""
     sheet = read_table(io.BytesIO(data), name)
     choices = [_DETECTED, *names_of(sheet)]
-    by = st.selectbox("Names of the rows are in", choices, key=f"samples_by_{draft.key}")
+    by = st.selectbox("Column with the names of the rows", choices, key=f"samples_by_{draft.key}")
     match = joined(draft.table, sheet, None if by in (None, _DETECTED) else by)
     added = columns_of(draft.table, sheet, match)
     roles = roles_of(added)
     st.markdown(f"{plain(str(match))} Roles: {plain(in_words(roles))}.")
     if st.button("Join these columns", key="samples_join", icon=":material/join:"):
-        session.draft.add_columns(added, roles, f"Joined {name}. {match}")
+        session.draft.add_columns(added, roles, f"Joined {name}. {match} Roles: {in_words(roles)}.")
         columns.taken_anew()
         st.rerun()

@@ -8,8 +8,7 @@ import streamlit as st
 from disco.errors import InputError
 from disco.runs.origin import FromDesign, FromLahman
 from disco.studies import lahman
-from disco.table.formats.limits import PACKINGS
-from disco.table.read import SUFFIXES, read_table
+from disco.table.read import read_table
 from pages.data import rereading
 from pages.shared import session
 from pages.shared.frame import answers, errors
@@ -17,7 +16,6 @@ from pages.shared.frame.names import plain
 from pages.shared.table.drafts import File
 
 _PROBLEM = "source_problem"
-_SUFFIXES = [suffix[1:] for suffix in (*SUFFIXES, *PACKINGS, ".tgz")]
 _COHORTS = ((2012, 2018), (2019, 2025))  # the paper's
 
 
@@ -91,14 +89,13 @@ def _upload() -> None:
     st.markdown("**Your own counts**  \nOne row per observation, one column per variable.")
     st.file_uploader(
         "File",
-        type=_SUFFIXES,
         key="upload",
         on_change=_uploaded,
         help="One row per observation, one column per variable, names in the first row. Whole numbers from 0 up. "
         "CSV, TSV, XLSX, ODS, Parquet or Stata. Or cells and genes (you choose the genes next): h5ad, 10x .h5, or a "
-        "ZIP or tar of matrix.mtx, features.tsv and barcodes.tsv. Or BIOM. Or a ZIP or tar of several files: of HTSeq "
-        "or STAR, one per sample, or with the same columns. Each also packed, as .csv.gz. The file stays on this "
-        "machine.",
+        "ZIP or tar of matrix.mtx, features.tsv and barcodes.tsv. Or BIOM. Or a ZIP or tar of several files: of HTSeq, "
+        "salmon, STAR or the like, one per sample, or with the same columns. Each also packed, "
+        "as .csv.gz. The file stays on this machine.",
     )
 
 

@@ -17,12 +17,12 @@ def test_normalised_values_and_blank_cells_are_made_counts_by_one_click_each(rng
     at = upload(booted(), "shares.csv", csv(counts.div(counts.sum(axis=1), axis=0)))
     assert button(at, "Find the graph").disabled and "These columns hold numbers" not in texts(at)
     press(at, "Change it so")
-    assert draft_of(at).table.equals(counts) and draft_of(at).steps[0].edit == Restore()
+    assert draft_of(at).table.equals(counts) and draft_of(at).steps[0].edits == (Restore(),)
     assert not button(at, "Find the graph").disabled
     sparse = pd.DataFrame(rng.poisson(0.9, (60, 20)), columns=counts.columns)
     at = upload(at, "sparse.csv", csv(sparse.astype(float).where(sparse > 0)))
     press(at, "Change it so")
-    assert (draft_of(at).table == sparse).all(axis=None) and draft_of(at).steps[0].edit == BlankAsZero()
+    assert (draft_of(at).table == sparse).all(axis=None) and draft_of(at).steps[0].edits == (BlankAsZero(),)
     press(at, "Undo the last step")
     assert draft_of(at).table.isna().any(axis=None)
 
@@ -41,7 +41,7 @@ def test_a_sheet_of_samples_is_shown_before_it_is_joined_and_can_be_undone(rng):
     now = draft_of(at)
     assert now.roles.columns == {"batch": ("covariate", "categorical"), "hours": "exposure"}
     assert now.table["hours"].tolist() == sheet["hours"].tolist()[::-1] and now.columns == tuple(range(20))
-    assert isinstance(now.steps[-1].edit, AddColumns) and not button(at, "Find the graph").disabled
+    assert isinstance(now.steps[-1].edits[0], AddColumns) and not button(at, "Find the graph").disabled
     press(at, "Undo the last step")
     assert draft_of(at).table.shape == (60, 20) and not draft_of(at).roles.columns
     key = f"samples_{draft_of(at).key}"

@@ -220,7 +220,9 @@ def test_the_strand_of_star_is_asked_with_the_totals():
     files = {f"s{place:02}_ReadsPerGene.out.tab": text.encode() for place, text in enumerate(lines)}
     at = upload(booted(), "star.zip", zipped(files))
     assert draft_of(at).table.iloc[1].tolist() == ["G1", *(9 * n for n in range(1, 31))]
-    assert "4,395 (unstranded), 1,950 (forward), 2,445 (reverse). Read was unstranded" in texts(at).replace("\\", "")
+    assert "4,395 (unstranded), 1,950 (forward), 2,445 (reverse). The unstranded ones were read" in texts(at).replace(
+        "\\", ""
+    )
     (how,) = [found for found in at.expander if found.label.startswith("Read as")]
     assert how.label == "Read as the counts of STAR that are unstranded, both strands" and how.proto.expanded
     at.selectbox(key=f"reading_{draft_of(at).key}_strand").set_value("reverse")
@@ -243,7 +245,7 @@ def test_what_a_workbook_hides_is_said_and_left_out_by_choice():
     at.selectbox(key=f"reading_{draft_of(at).key}_hidden").set_value("skip")
     press(at, "Read again")
     assert draft_of(at).table.shape == (39, 2) and draft_of(at).table["a"].tolist()[:4] == [0, 1, 2, 4]
-    assert draft_of(at).steps[-1].edit.choices["hidden"] == "skip"
+    assert draft_of(at).steps[-1].edits[0].choices["hidden"] == "skip"
     press(at, "Undo the last step")
     assert draft_of(at).table.shape == (40, 3) and not at.exception
 
@@ -343,8 +345,10 @@ def test_a_table_that_holds_more_than_counts_is_changed_by_one_click_or_read_as_
     assert "First answer the question above." in texts(at) and button(at, "Find the graph").disabled
     press(at, "Change all of this")
     now = draft_of(at)
-    assert now.table.shape == (14, 30) and len(now.columns) == 30 and len(now.steps) == 3
-    assert not button(at, "Find the graph").disabled
+    assert now.table.shape == (14, 30) and len(now.columns) == 30 and len(now.steps) == 2
+    assert not button(at, "Find the graph").disabled and "are variables in rows?" not in texts(at)
+    press(at, "Transpose")
+    assert button(at, "Find the graph").disabled  # although every column holds counts
     press(at, "Back to the table as loaded")
     box = next(one for one in at.checkbox if "describes the genes" in one.label)
     box.set_value(False).run()

@@ -23,7 +23,7 @@ from disco.errors import InputError
 from disco.simulate import read_edges
 from disco.table.counts import problems
 from disco.table.formats import DETECTED, limits, parse, text
-from disco.table.read import NOTES, read_table
+from disco.table.read import NOTES, guessed, read_table
 from pages.simulate.design_file import parsed
 
 ROWS = [["a", "b"], *([i % 5, i % 3] for i in range(30))]
@@ -320,3 +320,14 @@ def test_a_hostile_list_of_names_is_one_sentence(make: Callable[[], bytes], opti
     words = [word for name, file in files.items() for word in (name, str(tmp_path / file))]
     assert main(["evaluate", *words]) == 2
     assert "bad.csv" in (printed := capsys.readouterr().err) and len(printed.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("begin", "kind"),
+    [(b"PK\x03\x04", "a ZIP"), (b"%PDF-1.7", "a PDF"), (b"\xd0\xcf\x11\xe0", "an old"), (b"\x1f\x8b", "packed")],
+)
+def test_files_of_other_kinds_called_csv_are_named(begin, kind):
+    data = begin + bytes(range(256)) * 4
+    with pytest.raises(InputError, match=f"^t.csv is {kind}"):
+        read_table(io.BytesIO(data), "t.csv")
+    assert guessed(data, "t.csv") is None

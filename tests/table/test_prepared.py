@@ -187,6 +187,10 @@ INSIDE = {
     "disco.table.amounts": {"estimates", "normalised", "zeros"},
     "disco.table.artefacts": {"ignored"},
     "disco.table.blocks": {"below", "beside", "footnotes"},
+    "disco.table.gene_rows": {"annotation", "genes", "summaries"},
+    "disco.table.sightings": {"sightings"},
+    "disco.table.suggestions": {"numeric", "row_names"},
+    "disco.table.totals": {"points", "totals"},
     "disco.hidden.adjusting": {"kinds_as_column"},  # says that this table has none
     "disco.table.cells": {"names_of"},
     "disco.table.edits": {"applied"},

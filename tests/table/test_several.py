@@ -95,7 +95,7 @@ def test_the_strand_of_star_follows_the_totals_or_the_choice(share):
     assert found.columns.tolist() == ["s0", "s1", "s2", "s3"] and found.index[:4].tolist() == [*SUMMARY]
     reverse = np.array([np.random.default_rng(1).binomial(row, share) for row in COUNTS])
     of = {"unstranded": COUNTS, "forward": COUNTS - reverse, "reverse": reverse}
-    assert (found.loc[GENES].to_numpy().T == of[FIRST[share]]).all() and f"Read was {FIRST[share]}, " in said
+    assert (found.loc[GENES].to_numpy().T == of[FIRST[share]]).all() and f"The {FIRST[share]} ones were read, " in said
     assert all(f"{values.sum():,} ({name})" in said for name, values in of.items())
     for name, values in of.items():
         table = parse(zipped(files), ".zip", Reading(strand=name))
@@ -110,7 +110,7 @@ def test_one_sample_of_star_is_no_table_and_its_totals_are_said():
     assert f"{COUNTS[0].sum():,} (unstranded), {COUNTS[0].sum() - reverse:,} (forward), {reverse:,} (reverse)" in str(
         error.value
     )
-    assert "give the folder, a ZIP or a tar of such files, one per sample" in str(error.value)
+    assert "put the files of all samples in a ZIP or a tar" in str(error.value)
 
 
 def test_damaged_files_of_star_are_a_sentence():

@@ -63,12 +63,12 @@ def one_sample(data: Text) -> str | None:
     if not is_star and not _OF_ONE.match(data[:200]):
         return None
     reason = "STAR's of one sample" if is_star else "of one sample"
-    reason = f" is {reason}, and a graph needs many: give the folder, a ZIP or a tar of such files, one per sample."
+    reason = f" is {reason}, and a graph needs many: put the files of all samples in a ZIP or a tar."
     if not is_star:
         return reason
     return (
-        f"{reason} Its totals are {_totals_in_words(_totals([_parsed(data[:], Reading())]))}; the choice is then by "
-        "--read strand=reverse, or on the page Data."
+        f"{reason} Its totals are {_totals_in_words(_totals([_parsed(data[:], Reading())]))}; the choice is then on "
+        "Data, or by --read strand=reverse."
     )
 
 
@@ -150,7 +150,7 @@ def _of_strand(tables: list[pa.Table], strand: str | None) -> tuple[list[pa.Tabl
     totals = _totals(tables)
     likely, why = _likely(*totals[1:])
     usual, why = (strand, "as chosen") if strand else (likely, f"{why}. If the library is another, choose its strand")
-    note = f"STAR counted by strand, with totals of {_totals_in_words(totals)}. Read was {usual}, {why}."
+    note = f"STAR counted by strand, with totals of {_totals_in_words(totals)}. The {usual} ones were read, {why}."
     return [table.select([0, 1 + [*STRANDS].index(usual)]) for table in tables], usual, [note]
 
 

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from disco.table.cells import names_of
 from disco.table.edits import AddColumns, AddKinds, Edit, LeaveOut, applied, rows_left_out_by
 from disco.table.identifiers import identifiers
 from disco.table.roles import Roles
-from disco.table.rows import Stretches, stretches, with_more
+from disco.table.rows import stretches
 from pages.shared.frame.names import plain
 from pages.shared.session import address, run
 from pages.shared.table import drafts
@@ -164,12 +165,11 @@ def choose_columns(positions: tuple[int, ...]) -> None:
     _change(lambda now: {"columns": tuple(sorted({*positions} - {*now.beside}))})
 
 
-def edit(words: str, change: Edit, rows_left_out: Stretches = (), is_of_rows: bool = False) -> None:
-    """Change the loaded table; `undo` takes it back.
+def edit(words: str, *changes: Edit, is_of_rows: bool = False) -> None:
+    """Change the loaded table, as one step that `undo` takes back; rows keep their numbers until they become others.
 
     Args:
-        words: what the change does, one sentence.
-        rows_left_out: of the loaded table, afterwards.
+        words: what the changes do, one sentence.
         is_of_rows: the columns, and the choice of them, do not change.
 
     Raises:
@@ -177,21 +177,17 @@ def edit(words: str, change: Edit, rows_left_out: Stretches = (), is_of_rows: bo
     """
 
     def edited(now: Draft) -> dict[str, Any]:
-        table = applied(now.table, (change,), _reader(now))
+        table, rows_left_out = now.table, now.rows_left_out
+        for change in changes:
+            rows_left_out = rows_left_out_by(change, rows_left_out, len(table))
+            table = applied(table, (change,), _reader(now))
         roles = now.roles if is_of_rows else now.roles.among(names_of(table))
         taken = {} if is_of_rows else {name for name in roles.columns if roles.role(name) != "count"}
         columns = now.columns if is_of_rows else tuple({*_usual_columns(table)} - {*with_names(table, taken)})
-        more = {"key": drafts.new_token(), "rows_left_out": rows_left_out, **_step(now, words, change)}
+        more = {"key": drafts.new_token(), "rows_left_out": rows_left_out, **_step(now, words, *changes)}
         return {"table": table, "columns": columns, "roles": roles, **more}
 
     _change(edited)
-
-
-def change(words: str, change: Edit) -> None:
-    """Change the loaded table as `edit` does; rows that it leaves out keep their numbers until rows become others."""
-    now = current()
-    if now is not None:
-        edit(words, change, rows_left_out_by(change, now.rows_left_out, len(now.table)))
 
 
 def add_columns(change: AddKinds | AddColumns, added: Mapping[str, str | tuple[str, str]], words: str) -> None:
@@ -207,10 +203,7 @@ def add_columns(change: AddKinds | AddColumns, added: Mapping[str, str | tuple[s
 
 def leave_out_rows(indices: np.ndarray, words: str) -> None:
     """Leave out rows by position, as a step that `undo` takes back."""
-    now = current()
-    if now is not None:
-        left_out = with_more(now.rows_left_out, len(now.table), indices)
-        edit(words, LeaveOut(stretches(indices + 1)), left_out, is_of_rows=True)
+    edit(words, LeaveOut(stretches(indices + 1)), is_of_rows=True)
 
 
 def leave_out_columns(positions: Collection[int], words: str) -> None:
@@ -222,9 +215,9 @@ def _reader(now: Draft) -> Callable[..., pd.DataFrame] | None:
     return None if now.file is None else now.file.read
 
 
-def _step(now: Draft, words: str, change: Edit | None = None) -> dict[str, Any]:
+def _step(now: Draft, words: str, *changes: Edit) -> dict[str, Any]:
     """The draft's fields after a step."""
-    done = Step(words, change, now.columns, now.rows_left_out, now.roles)
+    done = Step(words, changes, now.columns, now.rows_left_out, now.roles)
     return {"loaded": now.table if now.loaded is None else now.loaded, "steps": (*now.steps, done)}
 
 
@@ -292,11 +285,11 @@ def undo(steps: int = 1) -> None:
     if now is None or now.loaded is None or not 0 < steps <= len(now.steps):
         return
     kept, undone = now.steps[:-steps], now.steps[-steps:]
-    if all(step.edit is None for step in undone):
+    if not any(step.edits for step in undone):
         _change(lambda now: {"columns": undone[0].columns, "roles": undone[0].roles, "steps": kept})
         return
-    table = applied(now.loaded, [step.edit for step in kept if step.edit is not None], _reader(now))
-    is_of_rows = all(step.edit is not None for step in undone) and list(table.columns) == list(now.table.columns)
+    table = applied(now.loaded, chain.from_iterable(step.edits for step in kept), _reader(now))
+    is_of_rows = all(step.edits for step in undone) and list(table.columns) == list(now.table.columns)
     before = now if is_of_rows else undone[0]
     more = {"key": drafts.new_token(), "steps": kept, "rows_left_out": undone[0].rows_left_out}
     _change(lambda now: {"table": table, "columns": before.columns, "roles": before.roles, **more})

@@ -192,8 +192,9 @@ def unusable(draft: Draft) -> dict[str, np.ndarray]:
 
 
 def suggestions(draft: Draft) -> list[Suggestion]:
-    """What the table holds besides counts, but what the reader has refused."""
-    return [] if LAYOUT in draft.denied else _suggestions(draft)
+    """What the table holds besides counts, but what the reader has refused; nothing if it is names of rows alone."""
+    found = [] if LAYOUT in draft.denied else _suggestions(draft)
+    return found if any(one.kind != NAMES for one in found) else []
 
 
 def about(kind: str) -> str:
@@ -205,7 +206,7 @@ def about(kind: str) -> str:
 def _suggestions(draft: Draft) -> list[Suggestion]:
     found: list[Suggestion] = []
     with suppress(InputError):  # one that cannot be made is not offered
-        kinds = [kind for kind in KINDS if kind != NAMES and about(kind) not in draft.denied]
+        kinds = [kind for kind in KINDS if about(kind) not in draft.denied]
         found.extend(one for one, _ in tidied(draft.table, kinds, draft.roles.columns))
     return found
 

@@ -13,6 +13,7 @@ from collections import OrderedDict
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import chain
 from typing import Any
 
 import pandas as pd
@@ -57,12 +58,12 @@ class Step:
 
     Attributes:
         words: what was done, one sentence.
-        edit: makes the new table of the one before; None if only the choice or the roles of columns changed.
+        edits: make the new table of the one before; none if only the choice or the roles of columns changed.
         columns, rows_left_out, roles: of the draft before it.
     """
 
     words: str
-    edit: Edit | None
+    edits: tuple[Edit, ...]
     columns: tuple[int, ...]
     rows_left_out: Stretches
     roles: Roles
@@ -142,7 +143,7 @@ class Draft:
         wanted = {names[position] for position in kept}
         if self.origin is None or sum(name in wanted for name in names) > len({*kept}):  # a name that is kept and not
             return None
-        edits = [step.edit for step in self.steps if step.edit is not None]
+        edits = chain.from_iterable(step.edits for step in self.steps)
         return replace(self.origin, edits=(*self.origin.edits, *edits, *choice(names, wanted)))
 
 
