@@ -200,8 +200,8 @@ def of_refinement(refined: Refined, bound: float) -> Verdict:
     """
     edges, nodes = refined.edges, refined.nodes
     if edges.empty:
-        text = "No edge is supported: the columns are independent by this model, or there are too few rows to tell."
-        return Verdict("guess", text, "More rows may reveal edges. Parents shows what other rules find.")
+        text = "The likelihood supports no edge: the columns are independent by it, or there are too few rows to tell."
+        return Verdict("guess", text, "More rows may reveal edges. Those of the DISCO fit alone are not confirmed.")
     if nodes is None:
         text = "An older version made this refinement and used fewer rules to call a direction decided."
         return Verdict("guess", text, "Refine again before you rely on an arrow.")
