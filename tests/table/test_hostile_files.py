@@ -330,4 +330,6 @@ def test_files_of_other_kinds_called_csv_are_named(begin, kind):
     data = begin + bytes(range(256)) * 4
     with pytest.raises(InputError, match=f"^t.csv is {kind}"):
         read_table(io.BytesIO(data), "t.csv")
+    with pytest.raises(InputError, match=f"^t.csv is {kind}"):
+        read_table(io.BytesIO(begin + b"a\0b"), "t.csv")
     assert guessed(data, "t.csv") is None

@@ -33,7 +33,7 @@ def as_utf8(data: Text, encoding: str | None) -> tuple[Text, str, list[str]]:
     Raises:
         NotATable: it is empty, or not text of this encoding.
     """
-    notes = []
+    notes, reason = [], other_kind(data)
     if encoding is None:
         encoding = _detected(data)
         if encoding == "cp1252":
@@ -44,14 +44,12 @@ def as_utf8(data: Text, encoding: str | None) -> tuple[Text, str, list[str]]:
         data = _recoded(data, encoding)
     except UnicodeError:
         if encoding == "utf-8" or data[:2] in _UTF16:
-            raise NotATable(other_kind(data) or NO_TEXT) from None
+            raise NotATable(reason or NO_TEXT) from None
         raise NotATable(f" is not text in {ENCODINGS[encoding]}: choose another encoding.") from None
     if not re.search(rb"\S", data):
         raise NotATable(EMPTY)
     if data.find(b"\0") >= 0:
-        raise NotATable(
-            other_kind(data) or " holds NUL bytes, so it is not text: save it as CSV UTF-8 and load it again."
-        )
+        raise NotATable(reason or " holds NUL bytes, so it is not text: save it as CSV UTF-8 and load it again.")
     return data, encoding, notes
 
 
