@@ -43,6 +43,14 @@ def with_xml(more: bytes, part: str = SHEET, before: bytes = b"</sheetData>") ->
     return out.getvalue()
 
 
+def twice() -> bytes:
+    """A workbook that packs its sheet twice."""
+    out = io.BytesIO(workbook(("s", ROWS)))
+    with zipfile.ZipFile(out, "a") as archive, pytest.warns(UserWarning, match="Duplicate name"):
+        archive.writestr(SHEET, b"<x/>")
+    return out.getvalue()
+
+
 def cell(reference: str) -> bytes:
     return f'<row><c r="{reference}" t="inlineStr"><is><t> </t></is></c></row>'.encode()
 
@@ -74,6 +82,7 @@ HOSTILE = {
     "password": (".xlsx", lambda: b"\xd0\xcf\x11\xe0" + bytes(600), "needs a password: in Excel, save it"),
     "cut workbook": (".xlsx", lambda: workbook(("s", ROWS))[:900], "it is damaged, incomplete, or of a kind"),
     "cut Parquet": (".parquet", lambda: as_parquet(pa.table({"a": [1]}))[:-9], "as Parquet: it is damaged, incomplete"),
+    "a file twice": (".xlsx", twice, "it is damaged, incomplete, or of a kind"),
     "hidden alone": (".xlsx", lambda: workbook(("s", ROWS, "hidden"), ("t", [])), "only on hidden sheets"),
     "list column": (".parquet", lambda: as_parquet(pa.table({"a": [[1], [2]]})), 'column "a" hold several values'),
     "struct column": (".parquet", lambda: as_parquet(pa.table({"a": [{"b": 1}]})), 'column "a" hold several values'),
