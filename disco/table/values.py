@@ -51,7 +51,7 @@ def numbers(table: pd.DataFrame, but: Collection[str] = ()) -> Numbers:
 def fractional(table: pd.DataFrame, but: Collection[str] = ()) -> Numbers:
     """Those of `numbers` that have decimals in some cells."""
     found = numbers(table, but)
-    some = (np.isfinite(found.values) & (found.values % 1 != 0)).any(axis=0)
+    some = (np.isfinite(found.values) & (found.values != np.floor(found.values))).any(axis=0)
     return Numbers([at for at, has in zip(found.positions, some, strict=True) if has], found.values[:, some])
 
 

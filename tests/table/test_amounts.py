@@ -9,6 +9,7 @@ from disco.table.counts import as_counts, problems
 from disco.table.edits import BlankAsZero, LeaveOut, Restore, Round, applied
 from disco.table.kinds import ESTIMATES, NORMALISED, ZEROS
 from disco.table.layout import suggestion, tidied
+from disco.table.values import fractional
 
 
 def counted(rows: int = 60, columns: int = 20, mean: float = 12.0) -> pd.DataFrame:
@@ -70,6 +71,11 @@ def test_rows_that_cannot_be_restored_are_left_out_and_said():
     assert applied(table, found.edits).equals(counts.drop(index=7).reset_index(drop=True))
     with pytest.raises(InputError, match="row 8"):
         applied(table, [Restore()])
+
+
+def test_an_infinite_cell_is_no_fraction():
+    with np.errstate(all="raise"):
+        assert fractional(pd.DataFrame({"a": [1, np.inf, 2], "b": [0.5, np.inf, np.nan]})).positions == [1]
 
 
 def test_estimates_are_rounded():
