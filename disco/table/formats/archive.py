@@ -16,7 +16,7 @@ from pathlib import PurePosixPath
 from typing import IO, Any, BinaryIO, cast
 
 from disco.table.formats import packing
-from disco.table.formats.limits import ARCHIVES, MOST_MEMBERS, TABLES, TEXT, NotATable, most_bytes
+from disco.table.formats.limits import ARCHIVES, MOST_MEMBERS, MOST_TABLES, TABLES, TEXT, NotATable, most_bytes
 from disco.table.formats.pieces import Heard
 
 MATRIX = ".mtx"
@@ -64,11 +64,15 @@ def opened(source: BinaryIO, suffix: str) -> Archive:
         if suffix == ".tar":
             tar = tarfile.open(fileobj=source, mode="r:")
             entries, stored = list(islice(tar, MOST_MEMBERS + 1)), tar.extractfile
-            found = {entry.name: entry for entry in entries if entry.isreg()}
+            if len(entries) <= MOST_MEMBERS:
+                _check_end(source, tar.offset)
+            found = {encodable(entry.name): entry for entry in entries if entry.isreg()}
         else:
             pack = zipfile.ZipFile(source)
             entries, stored = pack.infolist(), pack.open
             found = {entry.filename: entry for entry in pack.infolist() if not entry.is_dir()}
+            if len(found) < sum(not entry.is_dir() for entry in entries):
+                raise zipfile.BadZipFile  # two files of one name
     except DAMAGED as error:
         raise NotATable(why(error)) from None
     if len(entries) > MOST_MEMBERS:
@@ -76,16 +80,38 @@ def opened(source: BinaryIO, suffix: str) -> Archive:
     return Archive({name: entry for name, entry in found.items() if not _is_hidden(name)}, stored)
 
 
+def _check_end(source: BinaryIO, at: int) -> None:
+    """Refuse a tar that stops before a block of zeros: tarfile takes a damaged header for the end.
+
+    Raises:
+        tarfile.TarError: another block is there.
+        EOFError: none is there.
+    """
+    source.seek(at)
+    block = source.read(tarfile.BLOCKSIZE)
+    if not block:
+        raise EOFError
+    if block.strip(b"\0"):
+        raise tarfile.ReadError
+
+
 def why(error: Exception) -> str:
     """Why an archive, or a file in it, cannot be read, as the rest of a sentence."""
     if isinstance(error, EOFError) or "unexpected end" in str(error):
         return " is cut off: a file in it has no end. Download or copy it again."
+    if isinstance(error, NotImplementedError):
+        return " is packed in an unusual way, which is not read: unpack it, and pack it again as an ordinary ZIP."
     return packing.no_room(error) or " cannot be read, because the archive is damaged: download it or pack it again."
 
 
 def shown(name: str) -> str:
     """The end of a member's name, for a sentence."""
     return "".join(letter if letter.isprintable() else "?" for letter in name[-60:])
+
+
+def encodable(name: str) -> str:
+    """A name of a file with its bytes that are not UTF-8 written out, as in \\xff."""
+    return name.encode(errors="surrogateescape").decode(errors="backslashreplace")
 
 
 def _is_hidden(name: str) -> bool:
@@ -135,10 +161,25 @@ def tables(names: Iterable[str]) -> list[str]:
     """
     names = sorted(names)
     found = [name for name in names if format_of(name) in TABLES and not _ASIDE.match(PurePosixPath(name).name)]
+    check_case(found)
     found = list({packing.split(name.lower())[0]: name for name in found}.values())
+    if len(found) > MOST_TABLES:
+        raise NotATable(f" holds {len(found):,} tables; at most {MOST_TABLES:,} become one. Give fewer.")
     if len(found) == 1 or (found and all(format_of(name) in TEXT for name in found)):
         return found
     raise NotATable(not_one(found, names))
+
+
+def check_case(names: Sequence[str]) -> None:
+    """Refuse files whose names differ in case alone, which would count as one.
+
+    Raises:
+        NotATable: there are some.
+    """
+    first: dict[str, str] = {}
+    for name in names:
+        if (other := first.setdefault(name.lower(), name)) != name:
+            raise NotATable(f" holds {shown(other)} and {shown(name)}, names that differ in case alone: rename one.")
 
 
 def not_one(tables: list[str], names: list[str]) -> str:
