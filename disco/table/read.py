@@ -11,6 +11,7 @@ only causes an error message.
 import io
 import json
 import os
+import re
 import tempfile
 from collections.abc import Iterator
 from dataclasses import asdict
@@ -56,6 +57,16 @@ _EXPORTS = {  # formats that are not read, and what to do
         "give its folder, with features.tsv and barcodes.tsv, or a ZIP of the three",
     ),
     "a pickle": ((".pkl", ".pickle"), "it could run any program, so save the table as CSV or Parquet"),
+}
+_BEGINNINGS = {  # of files: what they are, and the endings that say so
+    rb"PK\x03\x04": ("a workbook or a ZIP", (".xlsx", ".ods", ".zip")),
+    rb"\x89HDF\r\n": ("HDF5", (".h5ad", ".h5", ".biom")),
+    rb"PAR1[\x00-\x1f]": ("Parquet", (".parquet",)),
+    rb"<stata_dta>": ("of Stata", (".dta",)),
+    rb"\x1f\x8b": ("packed by gzip", (".gz",)),
+    rb"BZh[1-9]1AY&SY": ("packed by bzip2", (".bz2",)),
+    rb"\xfd7zXZ\x00": ("packed by xz", (".xz",)),
+    rb"\x28\xb5\x2f\xfd": ("packed by Zstandard", (".zst",)),
 }
 _NULLABLE = {
     kind: dtype
@@ -152,10 +163,23 @@ def _parts(
     else:
         opened = _opened(source, name, suffix)
     with opened as file:
-        if suffix in TEXT and os.fstat(file.fileno()).st_size <= _SMALL:
-            yield parse(file.read(), suffix, reading)
-        else:
-            yield from parse_apart(file, suffix, reading, reporter)
+        try:
+            if suffix in TEXT and os.fstat(file.fileno()).st_size <= _SMALL:
+                yield parse(file.read(), suffix, reading)
+            else:
+                yield from parse_apart(file, suffix, reading, reporter)
+        except NotATable as reason:
+            raise NotATable(_misnamed(file, suffix) or str(reason)) from None
+
+
+def _misnamed(file: BinaryIO, suffix: str) -> str:
+    """That a file is of another kind than its name says, as the rest of a sentence; empty if that is not known."""
+    file.seek(0)
+    head = file.read(20)
+    for beginning, (kind, endings) in _BEGINNINGS.items():
+        if re.match(beginning, head) and not suffix.endswith(endings):
+            return f" is {kind}, and its name should not end in {suffix}: rename it to end in {' or '.join(endings)}."
+    return ""
 
 
 def _is_folder(path: Path) -> bool:

@@ -1,7 +1,9 @@
 """Files made to do harm: each gives one sentence, and costs neither much memory nor much time."""
 
+import gzip
 import io
 import json
+import lzma
 import os
 import signal
 import socket
@@ -82,6 +84,11 @@ HOSTILE = {
     "password": (".xlsx", lambda: b"\xd0\xcf\x11\xe0" + bytes(600), "needs a password: in Excel, save it"),
     "cut workbook": (".xlsx", lambda: workbook(("s", ROWS))[:900], "it is damaged, incomplete, or of a kind"),
     "cut Parquet": (".parquet", lambda: as_parquet(pa.table({"a": [1]}))[:-9], "as Parquet: it is damaged, incomplete"),
+    "a workbook as text": (".csv", lambda: workbook(("s", ROWS)), "is a workbook or a ZIP, and its name should not"),
+    "Parquet as HDF5": (".h5", lambda: as_parquet(pa.table({"a": [1]})), "rename it to end in .parquet."),
+    "gzip as text": (".tsv", lambda: gzip.compress(b"a,b\n1,2\n"), "is packed by gzip, and its name should not end in"),
+    "xz as gzip": (".csv.gz", lambda: lzma.compress(b"a,b\n1,2\n"), ".csv.gz: rename it to end in .xz."),
+    "a column PAR1": (".csv", lambda: b"PAR1,b\n1\n", "row 1: the row has 1 cell"),
     "a file twice": (".xlsx", twice, "it is damaged, incomplete, or of a kind"),
     "hidden alone": (".xlsx", lambda: workbook(("s", ROWS, "hidden"), ("t", [])), "only on hidden sheets"),
     "list column": (".parquet", lambda: as_parquet(pa.table({"a": [[1], [2]]})), 'column "a" hold several values'),
