@@ -263,8 +263,12 @@ def _described(table: pd.DataFrame) -> list[object]:
     return [
         label
         for at, (label, name) in enumerate(zip(table.columns, names_of(table), strict=True))
-        if at and (_word(name) in _ANNOTATION or numbers_of(table.iloc[:_MOST_LOOKED_AT, at])[1].mean() > _LEAST_TEXT)
+        if at and (_word(name) in _ANNOTATION or _is_text(table.iloc[:_MOST_LOOKED_AT, at]))
     ]
+
+
+def _is_text(column: pd.Series) -> bool:
+    return bool(numbers_of(column)[1].sum() > _LEAST_TEXT * len(column))
 
 
 def _annotation(table: pd.DataFrame) -> Suggestion | None:

@@ -105,7 +105,7 @@ def read_table(
             format, or cannot be read with these choices.
     """
     require_types(name=(name, str | None))
-    name = name or Path(str(getattr(source, "name", source))).name
+    name = name or Path(str(getattr(source, "name", source))).name or str(source)
     suffix, name = suffix_of(name), printable(name, _LONGEST_NAME)
     try:
         parts = _parts(source, name, suffix, Reading(**choices), Reporter(callback, {"reading": 1.0}))
