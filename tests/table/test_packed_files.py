@@ -72,7 +72,7 @@ def test_a_damaged_second_file_is_not_taken_for_the_end(ending):
 
 @pytest.mark.parametrize("ending", [".gz", ".bz2", ".xz"])
 def test_zeros_may_stand_between_packed_files_and_after_them(ending, monkeypatch):
-    monkeypatch.setattr(packing, "_BLOCK", 16)
+    monkeypatch.setattr(packing, "_PART", 16)
     half = [PACK[ending](part.encode()) for part in (TEXT[:99], TEXT[99:])]
     assert unpacked(half[0] + bytes(40) + half[1] + bytes(80), ending, len(TEXT)) == TEXT.encode()
 

@@ -18,7 +18,7 @@ from disco.table.formats.pieces import Heard
 
 _SHORT = {".tgz": ".tar.gz", ".tbz2": ".tar.bz2", ".txz": ".tar.xz"}
 _WORDS = {".gz": "gzip", ".bz2": "bzip2", ".xz": "xz", ".zst": "Zstandard"}
-_BLOCK = 1 << 22  # bytes
+_BLOCK, _PART = 1 << 22, 1 << 13  # bytes unpacked at once, and packed: what follows a file is copied for the next one
 DAMAGED = (OSError, EOFError, ValueError, zlib.error, lzma.LZMAError, pa.ArrowException)
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
@@ -61,7 +61,7 @@ class _Members(io.RawIOBase):
             is_between = self._member.eof
             rest = self._member.unused_data.lstrip(b"\0") if is_between else b""
             if not rest and (is_between or self._member.needs_input):
-                rest = self._packed.read(_BLOCK)
+                rest = self._packed.read(_PART)
                 if not rest and not is_between:
                     raise EOFError
                 if not rest:
