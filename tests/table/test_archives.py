@@ -83,6 +83,15 @@ def doubled() -> bytes:
     return zipped({"a.csv": CSV, "b.csv": CSV[:99]}).replace(b"b.csv", b"a.csv")
 
 
+def with_a_gap() -> bytes:
+    """A ZIP in whose list the second file is taken for a comment on the first."""
+    data = bytearray(zipped({"a.csv": CSV, "b.csv": CSV}))
+    first = data.find(b"PK\x01\x02")
+    second = data.find(b"PK\x01\x02", first + 1)
+    data[first + 32] = data.find(b"PK\x05\x06") - second
+    return bytes(data)
+
+
 def in_unusual_form() -> bytes:
     """A ZIP that says that its member is packed by Deflate64."""
     data = bytearray(zipped({"a.csv": CSV}))
@@ -94,6 +103,7 @@ PAIR = tarred({"a.csv": CSV, "b.csv": CSV})
 HOSTILE = {
     "a damaged second header": (".tar", lambda: damaged(PAIR, b"b.csv"), "because the archive is damaged"),
     "cut between two files": (".tar", lambda: PAIR[: PAIR.index(b"b.csv")], "is cut off: a file in it has no end"),
+    "a file lost from the list": (".zip", with_a_gap, "because the archive is damaged"),
     "two files of one name": (".zip", doubled, "because the archive is damaged"),
     "case alone": (".tar", lambda: tarred({"a.csv": CSV, "A.csv": CSV}), " holds A.csv and a.csv, names that differ"),
     "case of lists": (".zip", lambda: zipped({**parts(COUNTS), "GENES.tsv": b"", "genes.tsv": b""}), "in case alone"),

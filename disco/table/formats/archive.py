@@ -21,6 +21,8 @@ from disco.table.formats.pieces import Heard
 
 MATRIX = ".mtx"
 _MOST_NAMED = 5
+_LONGEST_END, _END, _NUMBER_AT = 65_557, b"PK\x05\x06", 10  # of a ZIP; where its number of files is
+_MANY = 65_535  # stands for a number of files that is elsewhere
 _ASIDE = re.compile("readme|licen[cs]e|manifest|md5|checksum|changelog|filelist", re.IGNORECASE)  # no tables
 DAMAGED = (*packing.DAMAGED, zipfile.BadZipFile, tarfile.TarError, KeyError, RuntimeError, struct.error)
 
@@ -71,6 +73,7 @@ def opened(source: BinaryIO, suffix: str) -> Archive:
             pack = zipfile.ZipFile(source)
             entries, stored = pack.infolist(), pack.open
             found = {entry.filename: entry for entry in pack.infolist() if not entry.is_dir()}
+            _check_number(source, len(entries))
             if len(found) < sum(not entry.is_dir() for entry in entries):
                 raise zipfile.BadZipFile  # two files of one name
     except DAMAGED as error:
@@ -93,6 +96,16 @@ def _check_end(source: BinaryIO, at: int) -> None:
         raise EOFError
     if block.strip(b"\0"):
         raise tarfile.ReadError
+
+
+def _check_number(source: BinaryIO, entries: int) -> None:
+    """Refuse a ZIP whose list of files is damaged, so that zipfile skips some; zipfile.BadZipFile if it is."""
+    source.seek(max(source.seek(0, os.SEEK_END) - _LONGEST_END, 0))
+    end = source.read()
+    at = end.rfind(_END) + _NUMBER_AT
+    stated = int.from_bytes(end[at : at + 2], "little")
+    if stated not in (_MANY, entries % (_MANY + 1)):
+        raise zipfile.BadZipFile
 
 
 def why(error: Exception) -> str:
