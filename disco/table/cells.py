@@ -142,3 +142,9 @@ def is_numeric_text(column: pd.Series) -> np.ndarray:
     if pd.api.types.is_numeric_dtype(column):
         return np.zeros(len(column), dtype=bool)
     return np.array([isinstance(cell, str) and is_number(cell) for cell in column], bool)
+
+
+def as_whole(values: np.ndarray) -> np.ndarray:
+    """Numbers as int64 if all are whole and smaller than 2⁵³ in size, so that none changes; else as they are."""
+    is_whole = (values == np.floor(values)) & (np.abs(values) < 2**53)
+    return values.astype(np.int64) if is_whole.all() else values

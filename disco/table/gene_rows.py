@@ -126,7 +126,7 @@ def _genes_at(table: pd.DataFrame) -> int | None:
     texts = [at for at in range(min(_MOST_BEFORE, table.shape[1])) if _is_text(head, at)]
     has_ranks = len({*map(phrase, names)} & _RANKS) >= _LEAST_RANKS
     for at in texts:
-        cells = [name for name in head.iloc[:, at].astype(str) if not _SUMMARY.fullmatch(name)]
+        cells = [name for name in head.iloc[:, at].dropna().astype(str) if not _SUMMARY.fullmatch(name)]
         if len(cells) < 2 or len({*cells}) < len(cells) * _LEAST_IDS:
             continue
         if _are_ids(cells) or phrase(names[at]) in _PARTS or (has_ranks and phrase(names[at]) not in _RANKS):
@@ -138,7 +138,7 @@ def _genes_at(table: pd.DataFrame) -> int | None:
 
 
 def _is_text(table: pd.DataFrame, at: int) -> bool:
-    return bool(numbers_of(table.iloc[:, at])[1].mean() > _LEAST_TEXT)
+    return bool(numbers_of(table.iloc[:, at])[1].sum() > _LEAST_TEXT * len(table))
 
 
 def _are_ids(names: list[str]) -> bool:

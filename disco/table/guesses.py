@@ -187,7 +187,9 @@ def _of_numbers(values: np.ndarray, name: str) -> Guess | None:
         return _by_name(known, name)
     if _is_exposure(name) and (known > 0).all():
         return Guess("exposure", "", "has numbers above 0, and the name of an exposure")
-    return Guess("covariate", CONTINUOUS, "has decimals" if (known % 1 != 0).any() else "has negative numbers")
+    return Guess(
+        "covariate", CONTINUOUS, "has decimals" if (known != np.floor(known)).any() else "has negative numbers"
+    )
 
 
 def _by_name(values: np.ndarray, name: str) -> Guess | None:

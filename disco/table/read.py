@@ -11,6 +11,7 @@ only causes an error message.
 import io
 import json
 import os
+import re
 import tempfile
 from collections.abc import Iterator
 from dataclasses import asdict
@@ -28,7 +29,6 @@ from disco.table import spreadsheets
 from disco.table.formats import SUFFIXES, folder, parse, text
 from disco.table.formats.apart import parse_apart
 from disco.table.formats.compact import FROM_CELLS
-from disco.table.formats.encoding import other_kind
 from disco.table.formats.limits import PACKINGS, TEXT, NotATable, most_bytes
 from disco.table.formats.packing import DAMAGED, split, stream_of, suffix_of
 from disco.table.formats.plain import MATRIX, MIXED, NOTES, OTHER, READING, ROW_NAMES, SHEETS, facts_of
@@ -57,6 +57,18 @@ _EXPORTS = {  # formats that are not read, and what to do
         "give its folder, with features.tsv and barcodes.tsv, or a ZIP of the three",
     ),
     "a pickle": ((".pkl", ".pickle"), "it could run any program, so save the table as CSV or Parquet"),
+}
+_BEGINNINGS = {  # of files: what they are, and the endings that say so
+    rb"%PDF-": ("a PDF", (".pdf",)),
+    rb"\xd0\xcf\x11\xe0": ("an old document or workbook", (".xls", ".xlsx", ".ods")),
+    rb"PK\x03\x04": ("a workbook, a ZIP or a document", (".xlsx", ".ods", ".zip")),
+    rb"\x89HDF\r\n": ("HDF5", (".h5ad", ".h5", ".biom")),
+    rb"PAR1[\x00-\x1f]": ("Parquet", (".parquet",)),
+    rb"<stata_dta>": ("of Stata", (".dta",)),
+    rb"\x1f\x8b": ("packed by gzip", (".gz",)),
+    rb"BZh[1-9]1AY&SY": ("packed by bzip2", (".bz2",)),
+    rb"\xfd7zXZ\x00": ("packed by xz", (".xz",)),
+    rb"\x28\xb5\x2f\xfd": ("packed by Zstandard", (".zst",)),
 }
 _NULLABLE = {
     kind: dtype
@@ -95,7 +107,7 @@ def read_table(
             format, or cannot be read with these choices.
     """
     require_types(name=(name, str | None))
-    name = name or Path(str(getattr(source, "name", source))).name
+    name = name or Path(str(getattr(source, "name", source))).name or str(source)
     suffix, name = suffix_of(name), printable(name, _LONGEST_NAME)
     try:
         parts = _parts(source, name, suffix, Reading(**choices), Reporter(callback, {"reading": 1.0}))
@@ -114,7 +126,7 @@ def read_table(
 def guessed(data: bytes, name: str) -> dict[str, Any] | None:
     """The fields of `Reading` guessed for a text that cannot be read as a table; None for an empty or another file."""
     inner, how = split(suffix_of(name))
-    if inner not in TEXT or not data.strip() or (not how and other_kind(data)):
+    if inner not in TEXT or not data.strip() or _misnamed(io.BytesIO(data), suffix_of(name)):
         return None
     try:
         return asdict(text.guessed(stream_of(io.BytesIO(data), how).read(_HEAD) if how else data))
@@ -153,10 +165,25 @@ def _parts(
     else:
         opened = _opened(source, name, suffix)
     with opened as file:
-        if suffix in TEXT and os.fstat(file.fileno()).st_size <= _SMALL:
-            yield parse(file.read(), suffix, reading)
-        else:
-            yield from parse_apart(file, suffix, reading, reporter)
+        try:
+            if suffix in TEXT and os.fstat(file.fileno()).st_size <= _SMALL:
+                yield parse(file.read(), suffix, reading)
+            else:
+                yield from parse_apart(file, suffix, reading, reporter)
+        except NotATable as reason:
+            raise NotATable(_misnamed(file, suffix) or str(reason)) from None
+
+
+def _misnamed(file: BinaryIO, suffix: str) -> str:
+    """That a file is of another kind than its name says, as the rest of a sentence; empty if that is not known."""
+    file.seek(0)
+    head = file.read(20)
+    for beginning, (kind, endings) in _BEGINNINGS.items():
+        if re.match(beginning, head) and not suffix.endswith(endings):
+            if endings[0] not in SUFFIXES + PACKINGS:
+                return f" is {kind}: save its table as CSV or as .xlsx."
+            return f" is {kind}, and its name should not end in {suffix}: rename it to end in {' or '.join(endings)}."
+    return ""
 
 
 def _is_folder(path: Path) -> bool:

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from disco.errors import InputError
-from disco.table.cells import names_of, numbers_of
+from disco.table.cells import as_whole, names_of, numbers_of
 from disco.table.formats.limits import MOST_COLUMNS
 from disco.table.identifiers import identifier
 
@@ -83,8 +83,7 @@ def transposed(table: pd.DataFrame) -> pd.DataFrame:
     if all(pd.api.types.is_numeric_dtype(kind) for kind in table.dtypes):
         parts = [column.to_numpy(dtype=float, na_value=np.nan) for _, column in table.items()]
         values = np.array(parts)
-        is_whole = np.isfinite(values).all() and (values % 1 == 0).all() and (abs(values) < 2**53).all()
-        turned = pd.DataFrame(values.astype(np.int64) if is_whole else values)
+        turned = pd.DataFrame(as_whole(values))
     elif table.size > _MOST_MIXED:
         raise InputError(f"The table has text and {table.size:,} cells: leave out its columns of text, then transpose.")
     else:
@@ -121,7 +120,7 @@ def pivoted(table: pd.DataFrame, rows: Sequence[str], names: str, values: str) -
         index="event", columns="kind", values="count", aggfunc="sum", fill_value=0, observed=True
     )
     wide = wide.reindex(index=order, columns=pd.unique(kinds))
-    whole = wide.astype(np.int64) if (wide % 1 == 0).all(axis=None) else wide
+    whole = pd.DataFrame(as_whole(wide.to_numpy(float)), wide.index, wide.columns)
     stay = lines.iloc[np.sort(first)][list(rows[1:])]
     found = pd.concat([stay.reset_index(drop=True), whole.reset_index(drop=True)], axis=1)
     found.columns = pd.Index([str(name) for name in found.columns], dtype=object)

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from disco.errors import InputError
-from disco.table.cells import columns_of, numbers_of
+from disco.table.cells import as_whole, columns_of, numbers_of
 from disco.table.formats.normalised import Restored, restored
 from disco.table.guesses import is_measure
 
@@ -51,14 +51,14 @@ def numbers(table: pd.DataFrame, but: Collection[str] = ()) -> Numbers:
 def fractional(table: pd.DataFrame, but: Collection[str] = ()) -> Numbers:
     """Those of `numbers` that have decimals in some cells."""
     found = numbers(table, but)
-    some = (np.isfinite(found.values) & (found.values % 1 != 0)).any(axis=0)
+    some = (np.isfinite(found.values) & (found.values != np.floor(found.values))).any(axis=0)
     return Numbers([at for at, has in zip(found.positions, some, strict=True) if has], found.values[:, some])
 
 
 def blank_as_zero(table: pd.DataFrame, but: Collection[str] = ()) -> pd.DataFrame:
     """The table with 0 in the blank cells of `numbers`."""
     found = numbers(table, but)
-    return _with(table, found, np.nan_to_num(found.values))
+    return _with(table, found, np.where(np.isnan(found.values), 0, found.values))
 
 
 def rounded(table: pd.DataFrame, but: Collection[str] = ()) -> pd.DataFrame:
@@ -96,8 +96,7 @@ def _with(table: pd.DataFrame, columns: Numbers, values: np.ndarray) -> pd.DataF
     """The table with other numbers in some columns, whole ones as int64."""
     changed = table.copy()
     for at, new in zip(columns.positions, values.T, strict=True):
-        is_whole = np.isfinite(new).all() and (new % 1 == 0).all()
-        changed.isetitem(at, new.astype(np.int64) if is_whole else new)
+        changed.isetitem(at, as_whole(new))
     changed.attrs = dict(table.attrs)
     return changed
 

@@ -6,9 +6,10 @@ import pytest
 
 from disco.errors import InputError
 from disco.table.counts import as_counts, problems
-from disco.table.edits import BlankAsZero, LeaveOut, Restore, Round, applied
+from disco.table.edits import BlankAsZero, LeaveOut, Pivot, Restore, Round, applied
 from disco.table.kinds import ESTIMATES, NORMALISED, ZEROS
 from disco.table.layout import suggestion, tidied
+from disco.table.values import fractional
 
 
 def counted(rows: int = 60, columns: int = 20, mean: float = 12.0) -> pd.DataFrame:
@@ -70,6 +71,22 @@ def test_rows_that_cannot_be_restored_are_left_out_and_said():
     assert applied(table, found.edits).equals(counts.drop(index=7).reset_index(drop=True))
     with pytest.raises(InputError, match="row 8"):
         applied(table, [Restore()])
+
+
+def test_an_infinite_cell_is_no_fraction():
+    with np.errstate(all="raise"):
+        assert fractional(pd.DataFrame({"a": [1, np.inf, 2], "b": [0.5, np.inf, np.nan]})).positions == [1]
+
+
+@pytest.mark.parametrize("huge", [1e300, 2.0**63, np.inf])
+def test_a_number_beyond_int64_stays_what_it_is(huge):
+    """A cast would make it negative."""
+    table = pd.DataFrame({"a": [huge, np.nan, 2.0], "b": [1, 2, 3]})
+    with np.errstate(all="raise"):
+        assert applied(table, (BlankAsZero(),))["a"].tolist() == [huge, 0, 2]
+        lines = pd.DataFrame({"event": [1, 1, 2], "kind": ["x", "y", "x"], "count": [huge, 1, 2]})
+        if np.isfinite(huge):
+            assert applied(lines, (Pivot(("event",), "kind", "count"),))["x"].tolist() == [huge, 2]
 
 
 def test_estimates_are_rounded():

@@ -7,6 +7,7 @@ import zipfile
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from cells_by_genes import GENES, barcodes, counts, parts, tarred, zipped
 
@@ -71,12 +72,53 @@ def sized(size: int) -> bytes:
     return info.tobuf(tarfile.GNU_FORMAT) + CSV + bytes(512 - len(CSV) % 512)
 
 
+def damaged(data: bytes, name: bytes) -> bytes:
+    """A tar with a wrong checksum in the header of a member."""
+    at = data.index(name) + 148
+    return data[:at] + b"9" + data[at + 1 :]
+
+
+def doubled() -> bytes:
+    """A ZIP with two files of one name."""
+    return zipped({"a.csv": CSV, "b.csv": CSV[:99]}).replace(b"b.csv", b"a.csv")
+
+
+def with_a_gap() -> bytes:
+    """A ZIP in whose list the second file is taken for a comment on the first."""
+    data = bytearray(zipped({"a.csv": CSV, "b.csv": CSV}))
+    first = data.find(b"PK\x01\x02")
+    second = data.find(b"PK\x01\x02", first + 1)
+    data[first + 32] = data.find(b"PK\x05\x06") - second
+    return bytes(data)
+
+
+def in_unusual_form() -> bytes:
+    """A ZIP that says that its member is packed by Deflate64."""
+    data = bytearray(zipped({"a.csv": CSV}))
+    data[data.find(b"PK\x03\x04") + 8] = data[data.find(b"PK\x01\x02") + 10] = 9
+    return bytes(data)
+
+
+PAIR = tarred({"a.csv": CSV, "b.csv": CSV})
 HOSTILE = {
+    "a damaged second header": (".tar", lambda: damaged(PAIR, b"b.csv"), "because the archive is damaged"),
+    "cut between two files": (".tar", lambda: PAIR[: PAIR.index(b"b.csv")], "is cut off: a file in it has no end"),
+    "a file lost from the list": (".zip", with_a_gap, "because the archive is damaged"),
+    "two files of one name": (".zip", doubled, "because the archive is damaged"),
+    "case alone": (".tar", lambda: tarred({"a.csv": CSV, "A.csv": CSV}), " holds A.csv and a.csv, names that differ"),
+    "case of lists": (".zip", lambda: zipped({**parts(COUNTS), "GENES.tsv": b"", "genes.tsv": b""}), "in case alone"),
+    "an endless name": (
+        ".zip",
+        lambda: zipped({**parts(COUNTS, packed=False), "barcodes.tsv": b"a" * 200_000}),
+        "barcodes.tsv is longer than 1000 characters",
+    ),
+    "a bad one of two": (".tar", lambda: tarred({"a.csv": CSV, "b.csv": CSV + b"1\n"}), ", b.csv, row 41: the row has"),
+    "an unusual packing": (".zip", in_unusual_form, " is packed in an unusual way, which is not read"),
     "cut": (".tar", lambda: cut(tarred({"a.csv": CSV * 99}), 0.5), "is cut off: a file in it has no end"),
     "a packed member cut": (".tar", lambda: tarred({"a.csv.gz": gzip.compress(CSV)[:-9]}), "is cut off: a file in it"),
     "no tar": (".tar", lambda: b"x" * 2000, "the archive is damaged"),
     "a size that lies": (".tar", lambda: sized(10**11), "is cut off: a file in it has no end"),
-    "a negative size": (".tar", lambda: sized(-512), "is empty: give a file"),
+    "a negative size": (".tar", lambda: sized(-512), "the archive is damaged"),
     "nothing": (".tar", lambda: tarred({}), "holds no files."),
     "a link alone": (".tar", lambda: tarred({}, a=linked("a.csv", "/etc/passwd")), "holds no files."),
     "a hard link alone": (".tar", lambda: tarred({}, a=linked("a.csv", "a.csv", tarfile.LNKTYPE)), "holds no files."),
@@ -173,6 +215,9 @@ SPELLINGS = {
     },
     "old names": lambda: renamed(lambda name: name.replace("features", "genes")),
     "another matrix name": lambda: renamed(lambda name: name.replace("matrix.mtx", "counts.mtx")),
+    "packed by Zstandard": lambda: {
+        f"{name}.zst": pa.compress(data, "zstd", asbytes=True) for name, data in parts(COUNTS, packed=False).items()
+    },
     "packed twice": lambda: {**parts(COUNTS), **parts(COUNTS, packed=False)},
     "kb": lambda: KB,
     "cells in rows": lambda: edited(matrix=matrix_text(COUNTS.T)),
@@ -285,6 +330,15 @@ def test_matrices_without_a_common_gene_are_not_joined():
     }
     with pytest.raises(NotATable, match="holds matrices that have no gene in common: read each by itself.$"):
         parse(zipped(files), ".zip")
+
+
+def test_very_many_tables_or_matrices_are_not_read(monkeypatch):
+    monkeypatch.setattr(archive, "MOST_TABLES", 2)
+    monkeypatch.setattr(folder, "MOST_MATRICES", 1)
+    with pytest.raises(NotATable, match="^ holds 3 tables; at most 2 become one. Give fewer.$"):
+        parse(zipped({f"{name}.csv": CSV for name in "abc"}), ".zip")
+    with pytest.raises(NotATable, match="^ has 2 matrices; at most 1 become one table. Give fewer.$"):
+        parse(zipped({**renamed("a_{}".format), **renamed("b_{}".format)}), ".zip")
 
 
 def test_a_folder_of_very_many_files_is_not_searched(tmp_path, monkeypatch):

@@ -65,6 +65,7 @@ def as_text(first: str = "# Constructed from biom file\n", last: str = "taxonomy
 
 FORMS = {
     "JSON, dense": (".biom", as_json),
+    "JSON after a mark and a blank": (".biom", lambda: b"\xef\xbb\xbf\n" + as_json()),
     "JSON, sparse": (".biom", lambda: as_json(matrix_type="sparse", data=triples())),
     "HDF5": (".biom", as_hdf5),
     "HDF5 under another name": (".h5", as_hdf5),
@@ -107,6 +108,15 @@ HOSTILE = {
     "few values": (lambda: as_json(data=COUNTS[:5].T.tolist()), "a matrix of 7 × 5 for 7 features and 12 samples"),
     "one place twice": (lambda: as_json(matrix_type="sparse", data=[[0, 0, 1]] * 2), "two values for one"),
     "outside": (lambda: as_json(matrix_type="sparse", data=[[7, 0, 1]]), "lies outside of it"),
+    "four in a list": (
+        lambda: as_json(matrix_type="sparse", data=[[0, 0, 1, 1]] * 3),
+        "cannot be read as BIOM in JSON",
+    ),
+    "names alone": (lambda: b"#OTU ID\ta\tb\n", " has 2 cells and 0 genes"),
+    "between": (lambda: as_json(matrix_type="sparse", data=[[0.5, 0, 1]]), "lies outside of it"),
+    "another shape": (lambda: as_json(shape=[12, 7]), " has names of 7 features and 12 samples, but another shape."),
+    "two lists of values": (lambda: as_json()[:-1] + b', "data": []}', "cannot be read as BIOM in JSON"),
+    "half a character": (lambda: as_json(rows=[{"id": "\ud800"}] * 7), "cannot be read as BIOM in JSON"),
     "below": (lambda: as_json(matrix_type="sparse", data=[[0, -1, 1]]), "lies outside of it"),
     "fractions": (lambda: as_json(data=(COUNTS.T / 2).tolist()), "not counts, such as"),
     "missing": (lambda: as_json(data=[[None] * 12] * 7), "not counts, such as nan of OTU0 in 101"),

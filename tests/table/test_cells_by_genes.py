@@ -49,6 +49,30 @@ def test_every_layout_gives_the_same_counts(case, monkeypatch):
     assert few.column_names == [*[GENES[place] for place in sorted(wanted)], ""]
 
 
+class InChunks:
+    """A dense matrix in chunks that counts how often each is unpacked."""
+
+    def __init__(self, values: np.ndarray, chunks: tuple[int, int]) -> None:
+        self.values, self.shape, self.chunks = values, values.shape, chunks
+        self.unpacked = np.zeros([-(-size // step) for size, step in zip(self.shape, chunks, strict=True)], int)
+
+    def __getitem__(self, place: tuple[slice, slice]) -> np.ndarray:
+        ends = [min(part.stop, size) for part, size in zip(place, self.shape, strict=True)]
+        spans = zip(place, ends, self.chunks, strict=True)
+        self.unpacked[tuple(slice(part.start // step, -(-end // step)) for part, end, step in spans)] += 1
+        return self.values[place]
+
+
+@pytest.mark.parametrize("chunks", [(80, 3), (7, 30), (1, 1), (9, 11), (80, 30)])
+def test_a_chunk_of_a_dense_matrix_is_unpacked_once(chunks, monkeypatch):
+    monkeypatch.setattr(matrix, "_ENTRIES", 100)
+    stored, found = InChunks(COUNTS, chunks), np.zeros_like(COUNTS)
+    for cells, places, values in matrix.dense_blocks(stored):
+        assert len(values) <= 100
+        found[cells, places] += values
+    assert (found == COUNTS).all() and (stored.unpacked == 1).all()
+
+
 def stored(values: np.ndarray, step: int = 7) -> matrix.Matrix:
     def blocks():
         for start in range(0, len(values), step):
@@ -251,6 +275,9 @@ def test_a_gene_and_a_column_of_obs_of_one_name_are_one_sentence():
         ("t.h5ad", {"by": "size"}, "cannot be read with the by 'size'"),
         ("t.csv", {"genes": "5"}, "are chosen in files of cells and genes only"),
         ("t.csv", {"obs": ["batch"]}, "columns of obs are chosen in files of cells and genes only"),
+        ("t.h5ad", {"sheet": "one"}, "t.h5ad has no sheets to choose from: only workbooks have, .xlsx, .ods."),
+        ("t.h5ad", {"hidden": "skip"}, "t.h5ad has no hidden rows or columns: only workbooks have, .xlsx, .ods."),
+        ("t.h5ad", {"strand": "reverse"}, "t.h5ad: strands are chosen in files that STAR wrote only, one per sample."),
         ("t.csv", {"sheet": "one"}, "t.csv has no sheets to choose from: only workbooks have, .xlsx, .ods."),
         ("t.parquet", {"separator": ";"}, "t.parquet: Parquet and Stata files say how they are read"),
         ("t.zip", {"obs": ["batch"]}, "has no columns of obs: only h5ad files have them."),

@@ -1,7 +1,9 @@
 """Files made to do harm: each gives one sentence, and costs neither much memory nor much time."""
 
+import gzip
 import io
 import json
+import lzma
 import os
 import signal
 import socket
@@ -43,6 +45,14 @@ def with_xml(more: bytes, part: str = SHEET, before: bytes = b"</sheetData>") ->
     return out.getvalue()
 
 
+def twice() -> bytes:
+    """A workbook that packs its sheet twice."""
+    out = io.BytesIO(workbook(("s", ROWS)))
+    with zipfile.ZipFile(out, "a") as archive, pytest.warns(UserWarning, match="Duplicate name"):
+        archive.writestr(SHEET, b"<x/>")
+    return out.getvalue()
+
+
 def cell(reference: str) -> bytes:
     return f'<row><c r="{reference}" t="inlineStr"><is><t> </t></is></c></row>'.encode()
 
@@ -74,6 +84,12 @@ HOSTILE = {
     "password": (".xlsx", lambda: b"\xd0\xcf\x11\xe0" + bytes(600), "needs a password: in Excel, save it"),
     "cut workbook": (".xlsx", lambda: workbook(("s", ROWS))[:900], "it is damaged, incomplete, or of a kind"),
     "cut Parquet": (".parquet", lambda: as_parquet(pa.table({"a": [1]}))[:-9], "as Parquet: it is damaged, incomplete"),
+    "a workbook as text": (".csv", lambda: workbook(("s", ROWS)), "or a document, and its name should not"),
+    "Parquet as HDF5": (".h5", lambda: as_parquet(pa.table({"a": [1]})), "rename it to end in .parquet."),
+    "gzip as text": (".tsv", lambda: gzip.compress(b"a,b\n1,2\n"), "is packed by gzip, and its name should not end in"),
+    "xz as gzip": (".csv.gz", lambda: lzma.compress(b"a,b\n1,2\n"), ".csv.gz: rename it to end in .xz."),
+    "a column PAR1": (".csv", lambda: b"PAR1,b\n1\n", "row 1: the row has 1 cell"),
+    "a file twice": (".xlsx", twice, "it is damaged, incomplete, or of a kind"),
     "hidden alone": (".xlsx", lambda: workbook(("s", ROWS, "hidden"), ("t", [])), "only on hidden sheets"),
     "list column": (".parquet", lambda: as_parquet(pa.table({"a": [[1], [2]]})), 'column "a" hold several values'),
     "struct column": (".parquet", lambda: as_parquet(pa.table({"a": [{"b": 1}]})), 'column "a" hold several values'),
@@ -324,7 +340,12 @@ def test_a_hostile_list_of_names_is_one_sentence(make: Callable[[], bytes], opti
 
 @pytest.mark.parametrize(
     ("begin", "kind"),
-    [(b"PK\x03\x04", "a ZIP"), (b"%PDF-1.7", "a PDF"), (b"\xd0\xcf\x11\xe0", "an old"), (b"\x1f\x8b", "packed")],
+    [
+        (b"PK\x03\x04", "a workbook"),
+        (b"%PDF-1.7", "a PDF"),
+        (b"\xd0\xcf\x11\xe0", "an old"),
+        (b"\x1f\x8b", "packed"),
+    ],
 )
 def test_files_of_other_kinds_called_csv_are_named(begin, kind):
     data = begin + bytes(range(256)) * 4

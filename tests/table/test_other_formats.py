@@ -68,6 +68,15 @@ def test_a_sheet_of_open_document_is_read_and_another_can_be():
     assert read(book, "t.ods", sheet="two").to_numpy().tolist() == [[5, 6]]
 
 
+def test_two_sheets_of_one_name_are_refused():
+    """The reader of workbooks would give the second in place of the first."""
+    book = ods(sheet("one", ROWS), sheet("two", ROWS), sheet("one", [["c", "d"], [5, 6]]))
+    for choices in ({}, {"sheet": "one"}):
+        with pytest.raises(InputError, match='^t.ods has several sheets called "one": give each a name of its own.$'):
+            read(book, "t.ods", **choices)
+    assert len(read(book, "t.ods", sheet="two")) == len(ROWS) - 1
+
+
 @pytest.mark.parametrize(
     ("more", "sentence"),
     [

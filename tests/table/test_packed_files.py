@@ -61,6 +61,22 @@ def test_a_damaged_packed_file_is_a_sentence(ending):
         read(b"", f"t.csv{ending}")
 
 
+@pytest.mark.parametrize("ending", PACK)
+def test_a_damaged_second_file_is_not_taken_for_the_end(ending):
+    first, second = PACK[ending](TEXT[:99].encode()), bytearray(PACK[ending](TEXT[99:].encode()))
+    second[1] ^= 0xFF
+    for rest in (bytes(second), b"no packed file"):
+        with pytest.raises(NotATable, match="^ cannot be unpacked as"):
+            unpacked(first + rest, ending, len(TEXT))
+
+
+@pytest.mark.parametrize("ending", [".gz", ".bz2", ".xz"])
+def test_zeros_may_stand_between_packed_files_and_after_them(ending, monkeypatch):
+    monkeypatch.setattr(packing, "_PART", 16)
+    half = [PACK[ending](part.encode()) for part in (TEXT[:99], TEXT[99:])]
+    assert unpacked(half[0] + bytes(40) + half[1] + bytes(80), ending, len(TEXT)) == TEXT.encode()
+
+
 def test_a_packed_file_without_a_format_is_a_sentence():
     with pytest.raises(InputError, match="name it by its format, such as counts.csv.gz"):
         read(gzip.compress(b"a,b\n1,2\n"), "counts.gz")

@@ -53,6 +53,16 @@ def test_the_files_of_htseq_are_the_columns_of_one_table(tmp_path):
     assert read.shape == (42, 5) and read["GSM3_c31"].tolist()[:40] == COUNTS[3].tolist()
 
 
+def test_names_that_are_not_utf_8_are_written_out(tmp_path):
+    files = {f"s{place}\udcff.txt": htseq(row) for place, row in enumerate(COUNTS[:2])}
+    found, _ = frame(tarred(files), ".tar")
+    for name, data in files.items():
+        (tmp_path / name).write_bytes(data)
+    read = read_table(tmp_path)
+    assert found.columns.tolist() == read.columns.tolist()[1:] == ["s0\\xff", "s1\\xff"]
+    assert (read.iloc[:40, 1:].to_numpy() == COUNTS[:2].T).all()
+
+
 def test_files_with_a_header_or_other_genes_are_matched_by_name():
     shuffled = htseq(COUNTS[1], "gene_id\tcount").decode().splitlines()
     second = "\n".join([shuffled[0], "ENSG99999\t5", *reversed(shuffled[1:])]).encode()

@@ -48,6 +48,9 @@ def parse(
     if suffix in TEXT and _is_biom(data, reading):
         suffix = ".biom"
     if suffix in MATRICES:
+        _check_book(reading, suffix)
+        if reading.strand:
+            raise NotATable(several.NO_STRAND)
         from disco.table.formats import single_cell  # h5py is slow to import
 
         return plain(single_cell.read(io.BytesIO(data) if isinstance(data, Text) else data, suffix, reading))
@@ -83,14 +86,19 @@ def _check(reading: Reading, suffix: str) -> None:
         raise NotATable(
             f": layers, genes and columns of obs are chosen in files of cells and genes only, {', '.join(MATRICES)}."
         )
-    if reading.sheet and suffix not in _WORKBOOKS:
-        raise NotATable(f" has no sheets to choose from: only workbooks have, {', '.join(_WORKBOOKS)}.")
-    if reading.hidden and suffix not in _WORKBOOKS:
-        raise NotATable(f" has no hidden rows or columns: only workbooks have, {', '.join(_WORKBOOKS)}.")
+    _check_book(reading, suffix)
     if suffix in (".parquet", ".dta") and replace(reading, obs=()) != DETECTED:
         raise NotATable(": Parquet and Stata files say how they are read; leave out the choices.")
     if reading.strand and suffix not in ARCHIVES:
         raise NotATable(several.NO_STRAND)
+
+
+def _check_book(reading: Reading, suffix: str) -> None:
+    """Refuse choices that only workbooks have."""
+    if reading.sheet and suffix not in _WORKBOOKS:
+        raise NotATable(f" has no sheets to choose from: only workbooks have, {', '.join(_WORKBOOKS)}.")
+    if reading.hidden and suffix not in _WORKBOOKS:
+        raise NotATable(f" has no hidden rows or columns: only workbooks have, {', '.join(_WORKBOOKS)}.")
 
 
 def _filled(table: pa.Table) -> pa.Table:

@@ -16,11 +16,13 @@ from pathlib import PurePosixPath
 from typing import IO, Any, BinaryIO, cast
 
 from disco.table.formats import packing
-from disco.table.formats.limits import ARCHIVES, MOST_MEMBERS, TABLES, TEXT, NotATable, most_bytes
+from disco.table.formats.limits import ARCHIVES, MOST_MEMBERS, MOST_TABLES, TABLES, TEXT, NotATable, most_bytes
 from disco.table.formats.pieces import Heard
 
 MATRIX = ".mtx"
 _MOST_NAMED = 5
+_LONGEST_END, _END, _NUMBER_AT = 65_557, b"PK\x05\x06", 10  # of a ZIP; where its number of files is
+_MANY = 65_535  # stands for a number of files that is elsewhere
 _ASIDE = re.compile("readme|licen[cs]e|manifest|md5|checksum|changelog|filelist", re.IGNORECASE)  # no tables
 _OF_SAMPLES = ("quant.genes.sf", "quant.sf", "abundance.tsv", "genes.results", "ReadsPerGene.out.tab")  # among others
 DAMAGED = (*packing.DAMAGED, zipfile.BadZipFile, tarfile.TarError, KeyError, RuntimeError, struct.error)
@@ -65,11 +67,16 @@ def opened(source: BinaryIO, suffix: str) -> Archive:
         if suffix == ".tar":
             tar = tarfile.open(fileobj=source, mode="r:")
             entries, stored = list(islice(tar, MOST_MEMBERS + 1)), tar.extractfile
-            found = {entry.name: entry for entry in entries if entry.isreg()}
+            if len(entries) <= MOST_MEMBERS:
+                _check_end(source, tar.offset)
+            found = {encodable(entry.name): entry for entry in entries if entry.isreg()}
         else:
             pack = zipfile.ZipFile(source)
             entries, stored = pack.infolist(), pack.open
             found = {entry.filename: entry for entry in pack.infolist() if not entry.is_dir()}
+            _check_number(source, len(entries))
+            if len(found) < sum(not entry.is_dir() for entry in entries):
+                raise zipfile.BadZipFile  # two files of one name
     except DAMAGED as error:
         raise NotATable(why(error)) from None
     if len(entries) > MOST_MEMBERS:
@@ -77,16 +84,48 @@ def opened(source: BinaryIO, suffix: str) -> Archive:
     return Archive({name: entry for name, entry in found.items() if not _is_hidden(name)}, stored)
 
 
+def _check_end(source: BinaryIO, at: int) -> None:
+    """Refuse a tar that stops before a block of zeros: tarfile takes a damaged header for the end.
+
+    Raises:
+        tarfile.TarError: another block is there.
+        EOFError: none is there.
+    """
+    source.seek(at)
+    block = source.read(tarfile.BLOCKSIZE)
+    if not block:
+        raise EOFError
+    if block.strip(b"\0"):
+        raise tarfile.ReadError
+
+
+def _check_number(source: BinaryIO, entries: int) -> None:
+    """Refuse a ZIP whose list of files is damaged, so that zipfile skips some; zipfile.BadZipFile if it is."""
+    source.seek(max(source.seek(0, os.SEEK_END) - _LONGEST_END, 0))
+    end = source.read()
+    at = end.rfind(_END) + _NUMBER_AT
+    stated = int.from_bytes(end[at : at + 2], "little")
+    if stated not in (_MANY, entries % (_MANY + 1)):
+        raise zipfile.BadZipFile
+
+
 def why(error: Exception) -> str:
     """Why an archive, or a file in it, cannot be read, as the rest of a sentence."""
     if isinstance(error, EOFError) or "unexpected end" in str(error):
         return " is cut off: a file in it has no end. Download or copy it again."
+    if isinstance(error, NotImplementedError):
+        return " is packed in an unusual way, which is not read: unpack it, and pack it again as an ordinary ZIP."
     return packing.no_room(error) or " cannot be read, because the archive is damaged: download it or pack it again."
 
 
 def shown(name: str) -> str:
     """The end of a member's name, for a sentence."""
     return "".join(letter if letter.isprintable() else "?" for letter in name[-60:])
+
+
+def encodable(name: str) -> str:
+    """A name of a file with its bytes that are not UTF-8 written out, as in \\xff."""
+    return name.encode(errors="surrogateescape").decode(errors="backslashreplace")
 
 
 def _is_hidden(name: str) -> bool:
@@ -138,13 +177,29 @@ def tables(names: Iterable[str]) -> list[str]:
     """
     names = sorted(names)
     found = [name for name in names if format_of(name) in TABLES and not _ASIDE.match(PurePosixPath(name).name)]
+    check_case(found)
     found = list({packing.split(name.lower())[0]: name for name in found}.values())
     for ending in _OF_SAMPLES:
         if len(of_samples := [name for name in found if packing.split(name)[0].endswith(ending)]) > 1:
-            return of_samples
+            found = of_samples
+            break
+    if len(found) > MOST_TABLES:
+        raise NotATable(f" holds {len(found):,} tables; at most {MOST_TABLES:,} become one. Give fewer.")
     if len(found) == 1 or (found and all(format_of(name) in TEXT for name in found)):
         return found
     raise NotATable(not_one(found, names))
+
+
+def check_case(names: Sequence[str]) -> None:
+    """Refuse files whose names differ in case alone, which would count as one.
+
+    Raises:
+        NotATable: there are some.
+    """
+    first: dict[str, str] = {}
+    for name in names:
+        if (other := first.setdefault(name.lower(), name)) != name:
+            raise NotATable(f" holds {shown(other)} and {shown(name)}, names that differ in case alone: rename one.")
 
 
 def not_one(tables: list[str], names: list[str]) -> str:

@@ -51,10 +51,10 @@ def of_text(data: Text) -> Matrix:
     """
     if match := BIOM.match(data[:2000]):
         return _of_lines(data[match.start("names") :])
-    if data[:1] != b"{":
+    if not re.match(rb"(\xef\xbb\xbf)?\s*\{", data[:100]):
         raise NotATable(" is no BIOM table: neither HDF5, JSON nor text that begins with #OTU ID.")
     try:
-        return _of_json(json.loads(data[:]))
+        return _of_json(json.loads(data[:], object_pairs_hook=_once))
     except _WRONG:
         raise NotATable(_DAMAGED) from None
 
@@ -64,27 +64,44 @@ def _of_lines(data: bytes) -> Matrix:
     table = text.read(data, Reading(separator="\t", above=0, names=1, below=0))
     names = table.column_names
     at = [index for index in range(1, len(names)) if not _TAXONOMY.fullmatch(names[index])]
+    check_size(len(at), len(table), len(table) * len(at))
     for index in at:
         if not (pa.types.is_integer(kind := table.schema.types[index]) or pa.types.is_floating(kind)):
             raise NotATable(f': column "{names[index][:40]}" holds text where the counts of a sample belong.')
-    check_size(len(at), len(table), len(table) * len(at))
     values = np.stack([table.column(index).to_numpy() for index in at])
     features = [str(name) for name in table.column(0).to_pylist()]
     return _matrix(lambda: dense_blocks(values), [names[index] for index in at], features)
 
 
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A JSON object; ValueError if a key is there twice."""
+    if len(found := dict(pairs)) < len(pairs):
+        raise ValueError
+    return found
+
+
 def _of_json(found: dict[str, Any]) -> Matrix:
-    """Version 1: values are rows of features × samples, or lists of feature, sample and value."""
+    """Version 1: values are rows of features × samples, or lists of feature, sample and value.
+
+    Raises:
+        NotATable: a value or the shape does not fit the names.
+        ValueError: another part is damaged; or another of `_WRONG`.
+    """
     features, samples = ([str(one["id"]) for one in found[name]] for name in ("rows", "columns"))
     if any(len(name) > MOST_NAME for name in (*features, *samples)):
         raise NotATable(f": a name in it is longer than {MOST_NAME} characters.")
+    "".join([*features, *samples]).encode()  # half of a character cannot be written
     values, shape = np.array(found["data"], float), (len(features), len(samples))
     check_size(shape[1], shape[0], values.size)
+    if "shape" in found and found["shape"] != [*shape]:
+        raise NotATable(f" has names of {shape[0]:,} features and {shape[1]:,} samples, but another shape.")
     if found["matrix_type"] == "sparse":
+        if values.size and values.shape[1:] != (3,):
+            raise ValueError
         values = values.reshape(-1, 3)
         rows, columns = values[:, 0].astype(np.int64), values[:, 1].astype(np.int64)
         inside = (rows >= 0) & (rows < shape[0]) & (columns >= 0) & (columns < shape[1])
-        if not inside.all():
+        if not inside.all() or (values[:, :2] % 1 != 0).any():
             raise NotATable(": a value of its matrix lies outside of it: it is damaged.")
         check_once(columns * shape[0] + rows)
         return _matrix(lambda: iter([(columns, rows, values[:, 2])]), samples, features)

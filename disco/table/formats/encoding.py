@@ -12,13 +12,6 @@ from disco.table.formats.reading import ENCODINGS
 Text = bytes | mmap.mmap  # a mapped file is in memory only where it is looked at
 EMPTY = " is empty: give a file with names in its first row and values below them."
 NO_TEXT = " is not UTF-8 text: save it as CSV UTF-8 and load it again."
-_OTHERS = {  # how files of other kinds begin
-    b"PK\x03\x04": " is a ZIP archive, a document or a workbook: let its name end in .zip, .xlsx or .ods, or save its "
-    "table as CSV.",
-    b"\xd0\xcf\x11\xe0": " is an old document or workbook: save its table as .xlsx or CSV.",
-    b"%PDF": " is a PDF: copy its table into a spreadsheet, and save that as CSV.",
-    b"\x1f\x8b": " is packed, or an R file: let its name end in .csv.gz, or write the table as CSV in R.",
-}
 _BLOCK = 1 << 22  # bytes
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _CONTROL = re.compile(rb"[\x01-\x08\x0b\x0e-\x1f]")  # in no text
@@ -33,7 +26,7 @@ def as_utf8(data: Text, encoding: str | None) -> tuple[Text, str, list[str]]:
     Raises:
         NotATable: it is empty, or not text of this encoding.
     """
-    notes, reason = [], other_kind(data)
+    notes = []
     if encoding is None:
         encoding = _detected(data)
         if encoding == "cp1252":
@@ -44,18 +37,13 @@ def as_utf8(data: Text, encoding: str | None) -> tuple[Text, str, list[str]]:
         data = _recoded(data, encoding)
     except UnicodeError:
         if encoding == "utf-8" or data[:2] in _UTF16:
-            raise NotATable(reason or NO_TEXT) from None
+            raise NotATable(NO_TEXT) from None
         raise NotATable(f" is not text in {ENCODINGS[encoding]}: choose another encoding.") from None
     if not re.search(rb"\S", data):
         raise NotATable(EMPTY)
     if data.find(b"\0") >= 0:
-        raise NotATable(reason or " holds NUL bytes, so it is not text: save it as CSV UTF-8 and load it again.")
+        raise NotATable(" holds NUL bytes, so it is not text: save it as CSV UTF-8 and load it again.")
     return data, encoding, notes
-
-
-def other_kind(data: Text) -> str | None:
-    """What a file is instead of text, as the rest of a sentence; None if that is not known."""
-    return next((what for begin, what in _OTHERS.items() if data[: len(begin)] == begin), None)
 
 
 def blocks(data: Text, start: int = 0) -> Iterator[bytes]:
@@ -94,7 +82,7 @@ def _detected(data: Text) -> str:
         if encoding == "cp1252" and data.find(b"\0") < 0 and _CONTROL.search(data):
             break
         return encoding
-    raise NotATable(other_kind(data) or NO_TEXT)
+    raise NotATable(NO_TEXT)
 
 
 def _check(data: Text, encoding: str) -> None:

@@ -13,8 +13,8 @@ from typing import BinaryIO
 
 from disco.files import open_regular
 from disco.table.formats import packing
-from disco.table.formats.archive import has_matrix, shown, tables
-from disco.table.formats.limits import MOST_BYTES_IN_PIECES, MOST_MEMBERS, NotATable
+from disco.table.formats.archive import check_case, encodable, has_matrix, shown, tables
+from disco.table.formats.limits import MOST_BYTES_IN_PIECES, MOST_MATRICES, MOST_MEMBERS, NotATable
 
 _NEEDED = (
     "it needs matrix.mtx, features.tsv (or genes.tsv) and barcodes.tsv in one folder, each also as .gz, and all with "
@@ -70,6 +70,8 @@ def matrices(names: Iterable[str]) -> tuple[list[Parts], list[str]]:
         found, notes = rest, ["Matrices of all droplets, raw, were left out, since there are filtered ones."]
     if not found:
         raise NotATable(f" has no matrix.mtx: {_NEEDED}.")
+    if len(found) > MOST_MATRICES:
+        raise NotATable(f" has {len(found):,} matrices; at most {MOST_MATRICES:,} become one table. Give fewer.")
     lists = _named(files, _NAMES)
     parts = [
         Parts(
@@ -95,6 +97,7 @@ def _named(names: list[str], pattern: re.Pattern) -> list[_Name]:
         if match := pattern.fullmatch(PurePosixPath(inner).name):
             prefix, kind = match["prefix"].strip(_BETWEEN), (match["kind"] or "").lower()
             found[inner.lower()] = _Name(name, PurePosixPath(name).parent, prefix, kind)
+    check_case([name for name in names if name[: len(packing.split(name.lower())[0])].lower() in found])
     return sorted(found.values(), key=lambda file: file.name)
 
 
@@ -144,7 +147,7 @@ def packed(folder: Path) -> BinaryIO:
         for name in sorted(wanted):
             with (
                 open_regular(folder / name, MOST_BYTES_IN_PIECES) as source,
-                archive.open(name, "w", force_zip64=True) as member,
+                archive.open(encodable(name), "w", force_zip64=True) as member,
             ):
                 shutil.copyfileobj(source, member, 1 << 20)
     target.seek(0)

@@ -38,6 +38,7 @@ MOST_TEXT, MOST_NAME = 200_000_000, 1_000  # bytes of its lists of names, and ch
 MOST_MATRIX_SECONDS, MOST_MATRIX_WAIT = 120, 150  # of processor time, and until it is stopped
 MOST_PACKED_WAIT = 400  # seconds to unpack a file and to read it
 MOST_MEMBERS = 100_000  # files of an archive or a folder
+MOST_TABLES, MOST_MATRICES = 10_000, 1_000  # that become one table
 UNREADABLE_EXIT, MEMORY_EXIT = 2, 3  # its exit status if a file is not a table, or memory ran out
 
 

@@ -97,7 +97,10 @@ def _names(archive: Archive, member: str) -> list[list[str]]:
     except UnicodeDecodeError:
         raise NotATable(f": the names in {shown(member)} are not UTF-8 text.") from None
     lines = csv.reader(io.StringIO(text, newline=""), delimiter="\t", quoting=csv.QUOTE_NONE)
-    rows = [[cell.strip().removeprefix('"').removesuffix('"') for cell in row] for row in lines if any(row)]
+    try:
+        rows = [[cell.strip().removeprefix('"').removesuffix('"') for cell in row] for row in lines if any(row)]
+    except csv.Error:  # a cell of more than 131,072 characters
+        rows = [["x" * (MOST_NAME + 1)]]
     if any(len(cell) > MOST_NAME for row in rows for cell in row):
         raise NotATable(f": a name in {shown(member)} is longer than {MOST_NAME} characters.")
     width = max(map(len, rows), default=1)
@@ -121,7 +124,10 @@ def _header(stream: IO[bytes]) -> tuple[int, int, int]:
     """The numbers of rows, columns and entries; the stream then stands at the first entry."""
     first = stream.readline(_MOST_LINE).decode("ascii", "replace").lower().split()
     if first[:3] != ["%%matrixmarket", "matrix", "coordinate"] or first[3:] not in _FIELDS:
-        raise NotATable(": its matrix.mtx is no general sparse matrix of numbers in Matrix Market form.")
+        raise NotATable(
+            ": its matrix.mtx does not begin with %%MatrixMarket matrix coordinate integer general, or real in place "
+            "of integer: write it anew in this form."
+        )
     for _ in range(_MOST_COMMENTS):
         line = stream.readline(_MOST_LINE).decode("ascii", "replace")
         if not line.startswith("%") and line.strip():

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -114,13 +115,18 @@ def check_once(keys: np.ndarray) -> None:
 
 
 def dense_blocks(values: Any) -> Iterator[Block]:
-    """Blocks of whole rows of a dense matrix in a file, without its zeros."""
+    """Blocks of a dense matrix, without its zeros; a chunk of a file is unpacked once, however wide it is."""
     rows, columns = values.shape
-    step = max(_ENTRIES // columns, 1)
-    for start in range(0, rows, step):
-        block = values[start : start + step]
-        cells, genes = np.nonzero(block)
-        yield cells + start, genes, block[cells, genes]
+    tall, wide = getattr(values, "chunks", None) or (1, columns)
+    wide *= max(_ENTRIES // (tall * wide), 1)
+    tall *= max(_ENTRIES // (tall * min(wide, columns)), 1)
+    for top, left in product(range(0, rows, tall), range(0, columns, wide)):
+        chunk = values[top : top + tall, left : left + wide]
+        step = max(_ENTRIES // chunk.shape[1], 1)
+        for start in range(0, len(chunk), step):
+            block = chunk[start : start + step]
+            cells, genes = np.nonzero(block)
+            yield cells + (top + start), genes + left, block[cells, genes]
 
 
 def turned(blocks: Callable[[], Iterator[Block]]) -> Callable[[], Iterator[Block]]:

@@ -3,6 +3,7 @@
 import bz2
 import errno
 import gzip
+import io
 import lzma
 import tempfile
 import zlib
@@ -17,7 +18,7 @@ from disco.table.formats.pieces import Heard
 
 _SHORT = {".tgz": ".tar.gz", ".tbz2": ".tar.bz2", ".txz": ".tar.xz"}
 _WORDS = {".gz": "gzip", ".bz2": "bzip2", ".xz": "xz", ".zst": "Zstandard"}
-_BLOCK = 1 << 22  # bytes
+_BLOCK, _PART = 1 << 22, 1 << 13  # bytes unpacked at once, and packed: what follows a file is copied for the next one
 DAMAGED = (OSError, EOFError, ValueError, zlib.error, lzma.LZMAError, pa.ArrowException)
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
@@ -37,10 +38,40 @@ def split(name: str) -> tuple[str, str]:
 
 def stream_of(packed: IO[bytes], packing: str) -> IO[bytes]:
     """The content of a packed file, unpacked while it is read; it may raise any of the unpackers' errors."""
+    if packing == ".gz":
+        return cast(IO[bytes], gzip.open(packed))
     if packing == ".zst":
-        return cast(IO[bytes], pa.CompressedInputStream(pa.PythonFile(packed, "r"), "zstd"))
-    unpackers: dict[str, Callable[[IO[bytes]], Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
-    return cast(IO[bytes], unpackers[packing](packed))
+        return io.BufferedReader(cast(Any, pa.CompressedInputStream(pa.PythonFile(packed, "r"), "zstd")))
+    return io.BufferedReader(_Members(packed, {".bz2": bz2.BZ2Decompressor, ".xz": lzma.LZMADecompressor}[packing]))
+
+
+class _Members(io.RawIOBase):
+    """The content of packed files one after the other; Python's own readers end in silence where a later one is bad."""
+
+    def __init__(self, packed: IO[bytes], unpacker: Callable[[], Any]) -> None:
+        self._packed, self._unpacker, self._member = packed, unpacker, unpacker()
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, target: Any) -> int:
+        """Fill the target; may raise any of the unpackers' errors."""
+        data = b""
+        while not data:
+            is_between = self._member.eof
+            rest = self._member.unused_data.lstrip(b"\0") if is_between else b""
+            if not rest and (is_between or self._member.needs_input):
+                rest = self._packed.read(_PART)
+                if not rest and not is_between:
+                    raise EOFError
+                if not rest:
+                    return 0
+            if is_between and not (rest := rest.lstrip(b"\0")):  # zeros, which may stand between and at the end
+                continue
+            self._member = self._unpacker() if is_between else self._member
+            data = self._member.decompress(rest, len(target))
+        target[: len(data)] = data
+        return len(data)
 
 
 def unpacked(packed: BinaryIO, packing: str, size: int, most: int, heard: Heard) -> BinaryIO:

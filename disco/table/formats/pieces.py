@@ -229,4 +229,5 @@ def _problem(error: str, before: int) -> str:
     remedy = "Give every row one cell per name"
     if int(cells) == int(names) + 1:
         remedy += "; if the first column holds row names, name it too"
-    return f"{where}: the row has {cells} cell{plural}, but there are {names} names. {remedy}."
+    names_of_columns = "is 1 name" if names == "1" else f"are {names} names"
+    return f"{where}: the row has {cells} cell{plural}, but there {names_of_columns}. {remedy}."

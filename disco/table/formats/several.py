@@ -15,7 +15,7 @@ from disco.table.formats import text
 from disco.table.formats.archive import DAMAGED, Archive, not_one, shown, why
 from disco.table.formats.encoding import Text
 from disco.table.formats.folder import labels
-from disco.table.formats.limits import MOST_BYTES, NotATable, check_shape
+from disco.table.formats.limits import MOST_BYTES, MOST_CELLS_IN_PIECES, NotATable, check_shape
 from disco.table.formats.plain import facts_of, with_facts
 from disco.table.formats.reading import STRANDS, Reading
 from disco.words import listed
@@ -81,7 +81,10 @@ def _read(archive: Archive, name: str, reading: Reading) -> tuple[pa.Table, bool
         raise NotATable(why(error)) from None
     if len(data) > MOST_BYTES:
         raise NotATable(f" unpacks to more than {MOST_BYTES / 1e6:,.0f} MB in one of several files: give fewer rows.")
-    return _parsed(data, reading), bool(_OF_STAR.match(data))
+    try:
+        return _parsed(data, reading), bool(_OF_STAR.match(data))
+    except NotATable as reason:
+        raise NotATable(f", {shown(name)}{reason}") from None
 
 
 def _parsed(data: bytes, reading: Reading) -> pa.Table:
@@ -131,6 +134,7 @@ def _told(tables: list[pa.Table], common: pa.ChunkedArray, name: str) -> list[st
 
 def _below(tables: list[pa.Table], named: list[str]) -> pa.Table:
     """The rows of all tables, with a column for the file of each."""
+    check_shape(sum(map(len, tables)), tables[0].num_columns + 1, MOST_CELLS_IN_PIECES)
     facts = facts_of(tables[0])
     name = next(name for name in ("file", "file of the row") if name not in tables[0].column_names)
     files = [pa.array([label] * len(table)) for label, table in zip(named, tables, strict=True)]

@@ -120,7 +120,9 @@ def _first_lines(data: Text, begin: int, delimiter: str) -> tuple[list[list[str]
         except csv.Error:
             if found:
                 break
-            raise NotATable(": its first line cannot be read as names: a cell in it has no end.") from None
+            raise NotATable(
+                ": its first line cannot be read as names: a cell in it is too long, or has no end."
+            ) from None
         if line is None or (lines.tell() == len(text) and len(head) < len(data) - begin):
             break
         if line:

@@ -150,15 +150,15 @@ def _first(filled: list[_Sheet], wanted: str | None) -> _Sheet:
     """The sheet with this name, or the first visible sheet of several columns; without one, the first visible sheet."""
     if not filled:
         raise NotATable(" has no cells: put the names in the first row and the counts below.")
-    if wanted is not None:
-        found = [sheet for sheet in filled if sheet.name == wanted]
-        if not found:
-            raise NotATable(f' has no sheet "{wanted[:40]}" with cells.')
-        return found[0]
-    shown = [sheet for sheet in filled if not sheet.hidden]
+    if wanted is not None and wanted not in [sheet.name for sheet in filled]:
+        raise NotATable(f' has no sheet "{wanted[:40]}" with cells.')
+    shown = [sheet for sheet in filled if (sheet.name == wanted if wanted is not None else not sheet.hidden)]
     if not shown:
         raise NotATable(" has cells only on hidden sheets: unhide the sheet that holds the counts.")
-    return next((sheet for sheet in shown if sheet.columns > 1), shown[0])
+    first = next((sheet for sheet in shown if sheet.columns > 1), shown[0])
+    if [sheet.name for sheet in filled].count(first.name) > 1:  # its reader knows sheets by their names
+        raise NotATable(f' has several sheets called "{first.name[:40]}": give each a name of its own.')
+    return first
 
 
 def _notes(filled: list[_Sheet], first: _Sheet) -> list[str]:
@@ -170,8 +170,10 @@ def _notes(filled: list[_Sheet], first: _Sheet) -> list[str]:
 
 
 def _look(archive: zipfile.ZipFile) -> None:
-    """Refuse a zip that unpacks to more than any table needs."""
+    """Refuse a zip that unpacks to more than any table needs, or has two files of one name."""
     members = archive.infolist()
+    if len({member.filename for member in members}) < len(members):
+        raise NotATable(unreadable(_KIND))
     size = sum(member.file_size for member in members)
     if len(members) > _MOST_MEMBERS:
         raise NotATable(f"{_REFUSED}it packs {len(members):,} files, more than {_MOST_MEMBERS:,}.")
