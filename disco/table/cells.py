@@ -3,7 +3,8 @@
 import decimal
 import re
 import sys
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
 
 import numpy as np
 import pandas as pd
@@ -59,6 +60,16 @@ def columns_of(table: pd.DataFrame | np.ndarray) -> Iterator[tuple[str, pd.Serie
     bare = table.set_axis(names_of(table), axis=1)
     bare.attrs = {}
     return bare.items()
+
+
+def told_apart(names: Sequence[str], among: Collection[str] | None = None) -> list[str]:
+    """The names, those that come again with a number: A, A (2), A (3); only some of them, if given."""
+    times, found = Counter[str](), []
+    for name in names:
+        times[name] += 1
+        is_again = times[name] > 1 and name.strip() and (among is None or name in among)
+        found.append(f"{name} ({times[name]})" if is_again else name)
+    return found
 
 
 def numbers_of(column: pd.Series) -> tuple[np.ndarray, np.ndarray]:

@@ -1,8 +1,9 @@
 """Genes, or the like, in rows and samples in columns, as most files of counts of genes, probes and taxa have them.
 
-The rows are genes if their names are identifiers of genes, or columns give the ranks of a taxonomy; or by the name of
-the column that names them, or symbols in it, and by arithmetic: counts of genes differ by orders of magnitude between
-genes, and little between samples.
+The rows are genes if their names are identifiers of genes, columns give the ranks of a taxonomy, or the other columns
+are called by barcodes of cells; so are species if the other columns are numbered. Else by the name of the column that
+names them, or symbols in it, and by arithmetic: counts of genes differ by orders of magnitude between genes, and little
+between samples.
 """
 
 import re
@@ -15,7 +16,7 @@ from disco.table.edits import Edit, LeaveOut, RowNames, Transpose
 from disco.table.formats.limits import MOST_COLUMNS
 from disco.table.identifiers import phrase
 from disco.table.kinds import ANNOTATION, GENES, SUMMARIES
-from disco.table.reshape import has_row_names
+from disco.table.reshape import text_of
 from disco.table.rows import stretches
 from disco.table.suggestions import Suggestion, leave_out, numeric, row_names, without
 from disco.words import how_many, listed, plural
@@ -26,7 +27,7 @@ _MOST_BEFORE = 12  # columns among which one names the genes
 _LEAST_IDS = 0.8  # share of row names that are identifiers of genes
 _BY_ROWS = 0.6  # least share of the variance of log counts that lies between rows, if these are genes
 _LEAST_TEXT = 0.5  # share of cells that are texts, of a column that describes genes
-_LEAST_RANKS = 3
+_LEAST_RANKS, _LEAST_SAMPLES = 3, 3
 _LEAST_SYMBOLS, _LEAST_DIGITS, _LEAST_STEMS, _FEWEST_SYMBOLS = (
     0.9,
     0.2,
@@ -44,6 +45,8 @@ _GENE = re.compile(
     r"[NX][MR]_\d+(\.\d+)?|MGI:\d+|(LOC|LINC)\d+",
     re.IGNORECASE,
 )
+_BARCODE = re.compile(r"([A-Za-z0-9]+[_-])?[ACGT]{12,20}([-_.]\w+)?")
+_NUMBERED = re.compile(r"([A-Za-z]*[ _.-]?)0*\d+")
 _SYMBOL = re.compile(r"([A-Z][A-Za-z]*)[A-Za-z0-9]*([.-][A-Za-z0-9]+)*")
 _PARTS = {
     "otu",
@@ -65,6 +68,7 @@ _ANNOTATION = _NAMES | {
     *("gene length", "effective length", "eff length", "gene type", "gene biotype", "biotype", "transcript id s"),
     *("description", "gene description", "taxonomy", "lineage", "confidence", "gc content", "exon id", "locus"),
 }  # fmt: skip
+_SPECIES = {"species", "taxon", "taxa", "genus", "scientific name", "common name"}
 _RANKS = {"kingdom", "superkingdom", "domain", "phylum", "class", "order", "family", "genus", "species"}
 
 
@@ -96,24 +100,24 @@ def annotation(table: pd.DataFrame) -> Suggestion | None:
 
 def genes(table: pd.DataFrame) -> Suggestion | None:
     """Genes in rows, samples in columns."""
-    if _genes_at(table) is None:
+    if (at := _genes_at(table)) is None:
         return None
     rows, samples = len(table), table.shape[1] - (isinstance(table.index, pd.RangeIndex))
+    names = row_names(table) or [text_of(cell) for cell in table.iloc[:, 0]]
     message = (
-        f"The rows look like genes ({listed(row_names(table), 2)}) and {how_many(samples, 'column')} like samples; "
+        f"The rows look like genes ({listed(names, 2)}) and {how_many(samples, 'column')} like samples; "
         "every column would become a node of the graph."
     )
-    values = numeric(table)[1]
+    values = numeric(table.iloc[:, 1:] if at == 0 else table)[1]
     never = np.flatnonzero(np.ptp(values, axis=1) == 0) if values.shape[1] > 1 else np.empty(0, int)
     edits: list[Edit] = [LeaveOut(stretches(never + 1))] if len(never) else []
-    edits += [RowNames()] if has_row_names(table) else []
+    edits += [RowNames()] if at == 0 else []
     edits.append(Transpose(MOST_VARIED if rows > MOST_COLUMNS else None))
     most = f" of the {MOST_VARIED:,} genes that vary most" if rows > MOST_COLUMNS else ""
     advice = f"Rows and columns{most} are exchanged, with their names."
     if len(never):
-        advice += (
-            f" {how_many(len(never), 'gene')} with one value in all samples {plural(len(never), 'is', 'are')} left out."
-        )
+        are = plural(len(never), "is", "are")
+        advice += f" {how_many(len(never), 'gene')} with one value in all samples {are} left out."
     return Suggestion(GENES, message, advice, tuple(edits))
 
 
@@ -123,16 +127,20 @@ def _genes_at(table: pd.DataFrame) -> int | None:
         return -1 if _are_ids(row_names(table)[:_MOST_LOOKED_AT]) else None
     head = table.iloc[:_MOST_LOOKED_AT]
     names = names_of(table)
-    texts = [at for at in range(min(_MOST_BEFORE, table.shape[1])) if _is_text(head, at)]
+    places = range(min(_MOST_BEFORE, table.shape[1]))
+    texts = [at for at in places if _is_text(head, at) or (not at and phrase(names[at]) in _NAMES)]  # numbers of genes
     has_ranks = len({*map(phrase, names)} & _RANKS) >= _LEAST_RANKS
     for at in texts:
         cells = [name for name in head.iloc[:, at].dropna().astype(str) if not _SUMMARY.fullmatch(name)]
         if len(cells) < 2 or len({*cells}) < len(cells) * _LEAST_IDS:
             continue
+        others = [*names[:at], *names[at + 1 :]]
         if _are_ids(cells) or phrase(names[at]) in _PARTS or (has_ranks and phrase(names[at]) not in _RANKS):
             return at
+        if not at and (_are_barcodes(others) or (phrase(names[at]) in _SPECIES and _are_numbered(others))):
+            return at
         is_named = phrase(names[at]) in _NAMES or (not at and not names[at].strip() and _are_symbols(cells))
-        if is_named and _differ_by_rows(head.drop(columns=_described(head, at))):
+        if is_named and _differ_by_rows(head.drop(columns=[*_described(head, at), head.columns[at]])):
             return at
     return None
 
@@ -157,6 +165,16 @@ def _are_symbols(names: list[str]) -> bool:
         and has_digits >= _LEAST_DIGITS * len(names)
         and len({match[1] for match in found}) >= _LEAST_STEMS * len(names)
     )
+
+
+def _are_barcodes(names: list[str]) -> bool:
+    return len(names) >= _LEAST_SAMPLES and all(map(_BARCODE.fullmatch, names))
+
+
+def _are_numbered(names: list[str]) -> bool:
+    """Whether names are one word with different numbers."""
+    found = [_NUMBERED.fullmatch(name.strip()) for name in names]
+    return len(names) >= _LEAST_SAMPLES and all(found) and len({match[1] for match in found if match}) == 1
 
 
 def _differ_by_rows(table: pd.DataFrame) -> bool:

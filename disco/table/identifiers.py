@@ -23,6 +23,9 @@ _LEAST_CHANCE = 1e-6  # a smaller chance that independent counts all differ mark
 _LEAST_ROWS = 5
 _LEAST_GROUPS, _LEAST_SHARE = 20, 0.1  # fewest values of an identifier of groups, also as a share of the rows
 _LAST_WORDS = {"id", "ids", "uuid", "guid", "identifier"}
+_ONE_WORD = re.compile(
+    r"(player|user|student|person|patient|subject|sample|site|plot|gene|event|record|order|game|team)id"
+)
 _NAMES = {"row", "rows", "rowid", "row names", "rownames", "row number", "rownum", "index", "idx", "seqn", "unnamed 0"}
 _TIMES = {"year", "years", "yr", "month", "day", "date", "week", "quarter", "hour", "minute", "time", "season"}
 _TIMES |= {"decade", "period", "epoch", "jahr", "monat", "tag", "woche", "annee", "mois", "ano", "anno"}
@@ -51,7 +54,7 @@ def identifier(values: np.ndarray, name: str) -> str | None:
     if np.all(steps == steps[0]):
         is_of_years = abs(steps[0]) == 1 and _YEARS[0] <= low <= high <= _YEARS[1]
         return None if is_of_years else f"changes by {abs(steps[0]):,.0f} from row to row"
-    if not name.strip() or phrase(name) in _NAMES or _LAST_WORDS & {*words}:
+    if not name.strip() or phrase(name) in _NAMES or _LAST_WORDS & {*words} or _ONE_WORD.fullmatch(phrase(name)):
         return "has the name of an identifier, and another value in every row"
     step = np.gcd.reduce((values - low).astype(np.int64))
     if _chance(rows, (high - low) / step + 1) < _LEAST_CHANCE:

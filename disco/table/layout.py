@@ -9,12 +9,13 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import partial
 from typing import TypeAlias
 
+import numpy as np
 import pandas as pd
 
 from disco.table import amounts, gene_rows
 from disco.table.blocks import below, beside, footnotes
 from disco.table.cells import columns_of, names_of, numbers_of
-from disco.table.edits import RowNames, applied
+from disco.table.edits import Columns, Edit, LeaveOut, RowNames, applied
 from disco.table.guesses import MANY, guesses
 from disco.table.kinds import (
     ANNOTATION,
@@ -35,8 +36,9 @@ from disco.table.kinds import (
     ZEROS,
 )
 from disco.table.reshape import are_texts, has_row_names
+from disco.table.rows import stretches
 from disco.table.sightings import sightings
-from disco.table.suggestions import Suggestion, leave_out, without
+from disco.table.suggestions import Suggestion, leave_out
 from disco.table.totals import points, totals
 from disco.table.values import are_whole
 from disco.words import how_many, plural
@@ -77,14 +79,20 @@ def tidied(
 
 
 def _blank(table: pd.DataFrame) -> Suggestion | None:
-    """Columns without a cell."""
-    names = names_of(table)
-    empty = [at for at, (_, column) in enumerate(columns_of(table)) if column.isna().all()]
+    """Columns and rows without a cell."""
+    names, is_blank = names_of(table), table.isna()
+    empty = np.flatnonzero(is_blank.all(axis=0)).tolist()
     empty = [at for at in empty if names.count(names[at]) == sum(names[other] == names[at] for other in empty)]
-    if not empty or not len(table) or len(empty) == len(names):
+    rows = np.flatnonzero(is_blank.all(axis=1))
+    if not (empty or len(rows)) or len(empty) == len(names) or len(rows) == len(table):
         return None
-    which = plural(len(empty), f"Column {empty[0] + 1} is", f"{how_many(len(empty), 'column')} are")
-    return without(BLANK, f"{which} empty from top to bottom.", [names[at] for at in empty])
+    what = [plural(len(empty), f"column {empty[0] + 1}", f"{len(empty):,} columns")] if empty else []
+    what += [plural(len(rows), f"row {rows[0] + 1:,}", f"{len(rows):,} rows")] if len(rows) else []
+    many = len(empty) + len(rows)
+    edits: list[Edit] = [LeaveOut(stretches(rows + 1))] if len(rows) else []
+    edits += [Columns(without=tuple(names[at] for at in empty))] if empty else []
+    message = f"{' and '.join(what).capitalize()} {plural(many, 'is', 'are')} empty."
+    return Suggestion(BLANK, message, f"{plural(many, 'It is', 'They are')} left out.", tuple(edits))
 
 
 def _copies(table: pd.DataFrame) -> Suggestion | None:

@@ -9,9 +9,11 @@ import numpy as np
 import pandas as pd
 
 from disco.errors import InputError
-from disco.table.cells import as_whole, names_of, numbers_of
+from disco.table.cells import as_whole, names_of, numbers_of, told_apart
 from disco.table.formats.limits import MOST_COLUMNS
+from disco.table.formats.plain import NOTES
 from disco.table.identifiers import identifier
+from disco.words import how_many
 
 _TURNED = "transposed"  # in a table's attrs
 _MOST_MIXED = 5_000_000  # cells of a table with text, each an object once its columns are rows
@@ -67,7 +69,8 @@ def most_varied(table: pd.DataFrame, most: int) -> pd.DataFrame:
 def transposed(table: pd.DataFrame) -> pd.DataFrame:
     """Rows and columns exchanged, with their names; if the first column seems to name the rows, it does.
 
-    Rows without a name become columns x1, x2, ...
+    Equal names are numbered: two rows called A become columns A and A (2). Rows without a name become columns x1, x2,
+    ...
 
     Raises:
         InputError: there would be too many columns, or the table has text and is large.
@@ -79,7 +82,8 @@ def transposed(table: pd.DataFrame) -> pd.DataFrame:
             "rows that vary most."
         )
     is_named = not isinstance(table.index, pd.RangeIndex)
-    columns = list(table.index) if is_named else [f"x{index + 1}" for index in range(len(table))]
+    names = [str(name) for name in table.index] if is_named else [f"x{index + 1}" for index in range(len(table))]
+    columns = told_apart(names)
     if all(pd.api.types.is_numeric_dtype(kind) for kind in table.dtypes):
         parts = [column.to_numpy(dtype=float, na_value=np.nan) for _, column in table.items()]
         values = np.array(parts)
@@ -91,6 +95,9 @@ def transposed(table: pd.DataFrame) -> pd.DataFrame:
     turned.columns = pd.Index(columns, dtype=object)
     turned.index = pd.Index(names_of(table), dtype=object)
     turned.attrs = {**table.attrs, _TURNED: True}
+    if again := sorted({*columns} - {*names}):
+        note = f"Equal names were numbered, {how_many(len(again), 'time')}, as {again[0]}."
+        turned.attrs[NOTES] = [*table.attrs.get(NOTES, ()), note]
     return turned
 
 

@@ -23,6 +23,7 @@ _SEEN = re.compile(r"\s*(x|p|present|\+)\s*", re.IGNORECASE)
 _SPECIES = {
     *("species", "taxon", "taxa", "genus", "scientific name", "scientificname", "vernacular name", "common name"),
     *("gene", "gene id", "feature", "otu", "asv", "item", "product", "word", "variable", "category", "tag"),
+    *("term", "token", "lemma"),
 }  # fmt: skip
 _COUNTED = {
     *("count", "counts", "individual count", "individuals", "abundance", "n", "num", "number", "quantity", "amount"),
@@ -32,6 +33,7 @@ _EVENTS = {
     *("event", "event id", "event date", "sampling event", "sampling event identifier", "date", "visit", "visit id"),
     *("site", "location", "station", "transect", "quadrat", "plot", "trap", "survey", "survey id", "sample"),
     *("sample id", "checklist", "checklist id", "transaction", "order", "order id", "document", "cell", "barcode"),
+    *("doc id", "document id", "text id", "text", "locality", "place", "place guess", "collect date", "observed on"),
 }  # fmt: skip
 
 
@@ -62,8 +64,8 @@ def sightings(table: pd.DataFrame) -> Suggestion | None:
     verbs = plural(len(out), "differs within one and is", "differ within one and are")
     lost = f" {listed(out, _NAMED)} {verbs} left out." if out else ""
     advice = (
-        f'Each "{names[species]}" becomes a column and each "{names[event]}" a row, with 0 where there is no line. A '
-        f'"{names[event]}" without any line is missing.{lost}'
+        f'Each "{names[species]}" becomes a column and each "{names[event]}" a row, with 0 where there is no line. '
+        f"Rows without any line are missing.{lost}"
     )
     edits: list[Edit] = [
         Pivot(tuple(names[at] for at in (event, *stay)), names[species], "" if counted is None else names[counted])

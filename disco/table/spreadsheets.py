@@ -9,11 +9,11 @@ import csv
 import io
 import json
 import re
-from collections import Counter
 from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
+from disco.table.cells import told_apart
 from disco.words import how_many, plural
 
 NOTE = "Names that a spreadsheet would run as formulas get an apostrophe in front; DISCO removes it on reading."
@@ -41,10 +41,7 @@ def dated(names: Sequence[str]) -> tuple[list[str], str]:
     dates = [name for name in names if _DATED.fullmatch(name.strip())]
     if not dates or 2 * len(dates) > len(names):
         return list(names), ""
-    times, found = Counter[str](), []
-    for name in names:
-        times[name] += 1
-        found.append(f"{name} ({times[name]})" if times[name] > 1 and name in dates else name)
+    found = told_apart(names, dates)
     many = f"{how_many(len(dates), 'name')} such as {dates[0]} {plural(len(dates), 'is a date', 'are dates')}"
     numbered = " Equal ones were numbered." if found != list(names) else ""
     return (

@@ -74,7 +74,7 @@ def test_titles_and_units_above_two_tables_beside_each_other_are_no_names():
 def test_ordinary_tables_have_nothing_around_them():
     table = pd.DataFrame(COUNTS, columns=NAMES).astype(object)
     for change in (
-        {(59, 0): None, (59, 1): None, (59, 2): None, (59, 3): None},  # a row without a count
+        {(59, 0): None, (59, 1): None, (59, 2): None},  # a row with one count
         {(30, 0): "lost", (30, 1): "lost", (30, 2): "lost", (30, 3): "lost"},  # a row that was lost
         {(59, 1): "many"},  # text among numbers
         {(58, 2): "lost", (59, 3): "?"},

@@ -17,6 +17,8 @@ from disco.table.identifiers import identifier, identifiers
         (np.random.default_rng(0).permutation(200), "x", "counts from 0 to 199 would repeat"),
         (np.random.default_rng(0).permutation(500)[:400] * 5, "x", "would repeat"),  # in steps of 5, with gaps
         (np.array([3, 90, 41, 1000, 52, 77]), "subjectID", "the name of an identifier, and another value"),
+        (np.array([3, 90, 41, 1000, 52, 77]), "playerid", "the name of an identifier, and another value"),
+        (np.array([3, 90, 41, 1000, 52, 77]), "ID number", "the name of an identifier, and another value"),
         (np.array([3, 90, 41, 1000, 52, 77]), "Unnamed: 0", "the name of an identifier"),
         (np.repeat(np.arange(60), 3), "person_id", "the name of an identifier, and 60 values"),
     ],

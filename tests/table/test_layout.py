@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from disco.table.edits import Columns, Pivot, applied
+from disco.table.edits import Columns, LeaveOut, Pivot, applied
 from disco.table.kinds import ANNOTATION, CERTAIN, COPIES, GENES, NAMES, POINTS, SIGHTINGS, SUMMARIES, TOTALS
 from disco.table.layout import suggestion, tidied
 
@@ -136,6 +136,15 @@ def test_sightings_become_events_with_zeros(rng):
     assert suggestion(table.rename(columns={"species": "cause"}), {NAMES, COPIES}) is None
 
 
+def test_rows_and_columns_without_a_cell_are_left_out(rng):
+    table = pd.DataFrame(rng.poisson(4.0, (9, 3)), columns=["a", "b", "c"])
+    gaps = table.reindex([0, 1, 2, -1, 3, 4, 5, -2, 6, 7, 8]).reset_index(drop=True).astype("Int64")
+    gaps.insert(1, "", None)
+    found, changed = next(tidied(gaps))
+    assert found.kind == "blank" and found.edits == (LeaveOut(((4, 4), (8, 8))), Columns(without=("",)))
+    pd.testing.assert_frame_equal(changed.astype("int64"), table)
+
+
 def test_lines_that_stand_twice_are_copies_only_if_names_tell_lines_apart(rng):
     table = pd.DataFrame(rng.poisson(40.0, (200, 3)), columns=list("abc"))
     table.insert(0, "player", [f"p{k}" for k in range(200)])
@@ -201,5 +210,15 @@ def test_genes_are_known_by_symbols_ranks_of_taxa_and_names_of_parts(rng):
     ranks = {rank: rng.choice(["x", "y"], 30) for rank in ("Kingdom", "Phylum", "Genus")}
     taxa = pd.DataFrame({**ranks, "id": [f"t{k}" for k in range(30)]}).join(flat)
     assert [one.kind for one, _ in tidied(taxa)][:1] == [ANNOTATION]
+    species = counts_of_genes(rng, names=[f"Carex {k}" for k in range(40)]).rename(columns={"Geneid": "Species"})
+    assert next(tidied(species))[0].kind == GENES
+    assert GENES not in kinds_of(species.rename(columns={"s3": "eggs"}))  # columns of other kinds: traits
+    cells = flat.set_axis([letter * 16 + "-1" for letter in "ACGTAC"], axis=1)
+    cells.columns = [f"{at}_{name}" for at, name in enumerate(cells)]
+    cells.insert(0, "", [f"G{k}" for k in range(30)])
+    assert next(tidied(cells))[0].kind == GENES
+    numbers = counts_of_genes(rng, names=rng.permutation(10**6)[:40])
+    found, after = next(tidied(numbers))
+    assert found.kind == GENES and after.columns[0] == str(numbers.iloc[0, 0]) and after.shape == (8, 40)
     guides = pd.DataFrame({"sgRNA": [f"AC{k}" for k in range(30)]}).join(flat)
     assert next(tidied(guides))[0].kind == GENES

@@ -89,6 +89,13 @@ def test_what_is_missing_or_text_stays_so():
     assert transposed(table).attrs[NOTES] == ["a note"] and not seems_transposed(transposed(mixed))
 
 
+def test_equal_names_are_numbered_and_said():
+    table = pd.DataFrame({"gene": ["A", "B", "A"], "s1": [1, 2, 3], "s2": [4, 5, 6]})
+    turned = transposed(with_row_names(table))
+    assert turned.columns.tolist() == ["A", "B", "A (2)"] and turned["A (2)"].tolist() == [3, 6]
+    assert len(turned.attrs[NOTES]) == 1 and "A (2)" in turned.attrs[NOTES][0]
+
+
 def test_too_many_columns_are_refused():
     with pytest.raises(InputError, match="would have 10,001 columns; at most 10,000"):
         transposed(pd.DataFrame({"a": np.zeros(10_001), "b": 1}))
