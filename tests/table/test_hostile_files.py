@@ -5,6 +5,7 @@ import io
 import json
 import lzma
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -206,6 +207,17 @@ def test_the_first_sheet_shown_is_read_and_the_others_are_named():
         'Only the sheet "counts" was read; the others are secret (hidden), more (hidden). To read another, choose it '
         "on Data, or by --read sheet=NAME."
     ]
+
+
+def test_cells_without_references_are_read_one_after_the_other():
+    with zipfile.ZipFile(io.BytesIO(workbook(("counts", ROWS)))) as book:
+        parts = {name: book.read(name) for name in book.namelist()}
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as book:
+        for name, part in parts.items():
+            book.writestr(name, re.sub(rb' r="[A-Z]*[0-9]+"', b"", part) if "/worksheets/" in name else part)
+    found, whole = read_table(out, "t.xlsx"), read_table(io.BytesIO(workbook(("counts", ROWS))), "t.xlsx")
+    pd.testing.assert_frame_equal(found, whole)
 
 
 def test_formatted_cells_without_content_are_no_range():

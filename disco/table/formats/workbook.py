@@ -33,6 +33,7 @@ _LAST_ROW, _LAST_COLUMN = 1_048_576, 16_384  # Excel's own limits
 _BLOCK = 1_000_000  # bytes scanned at a time
 # A cell with content: <c r="B7">, with or without a prefix, but not <c r="B7" s="1"/>.
 _CELL = re.compile(rb"""<(?:\w+:)?c\s(?:[^<>]*?\s)?r\s*=\s*["']([A-Za-z]+)([0-9]+)["'](?:[^<>]*[^/<>])?>""")
+_CONTENT = re.compile(rb"<(?:\w+:)?(?:v|is)>")  # of a cell, where cells have no references
 # In OpenDocument: where a row or a sheet begins, the name of a sheet, how often a row is repeated.
 _ROW = re.compile(rb"(?=<table:table(?:-row)?[\s/>])")
 _NAME = re.compile(rb"""^<table:table\s(?:.*\s)?table:name\s*=\s*["']([^"']*)["']""", re.DOTALL)
@@ -220,8 +221,11 @@ def _references(archive: zipfile.ZipFile, part: str) -> Iterator[list[tuple[byte
 
 
 def _columns(archive: zipfile.ZipFile, part: str) -> int:
-    """The number of columns with cells in the first rows that have any."""
-    return len({letters for letters, _ in next(filter(None, _references(archive, part)), [])})
+    """The number of columns with cells in the first rows that have any; 2 if cells have no references."""
+    if letters := {letters for letters, _ in next(filter(None, _references(archive, part)), [])}:
+        return len(letters)
+    with archive.open(part) as file:
+        return 2 if any(_CONTENT.search(block) for block in iter(lambda: file.read(_BLOCK), b"")) else 0
 
 
 def _check_range(archive: zipfile.ZipFile, sheet: _Sheet) -> None:
@@ -231,6 +235,8 @@ def _check_range(archive: zipfile.ZipFile, sheet: _Sheet) -> None:
     for cells in _references(archive, sheet.part):
         rows.update(int(digits[:12]) for digits in {digits for _, digits in cells})
         columns.update(_column(letters) for letters in {letters for letters, _ in cells})
+    if not rows:  # cells follow each other without references, so none is far from the others
+        return
     top, bottom, left, right = min(rows), max(rows), min(columns), max(columns)
     where = f', sheet "{sheet.name[:40]}": '
     if bottom > _LAST_ROW or right > _LAST_COLUMN:
