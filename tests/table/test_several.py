@@ -90,8 +90,9 @@ def test_the_counts_of_files_with_more_columns_are_known_by_name(name):
         cells[:, 0], cells[:, at] = GENES, row
         lines = ["\t".join(header.split(",")), *("\t".join(line) for line in cells)]
         files[f"s{sample}/{name}"] = "\n".join(lines).encode()
-    found, _ = frame(zipped(files), ".zip")
+    found, notes = frame(zipped(files), ".zip")
     assert found.columns.tolist() == ["s0", "s1", "s2", "s3"] and found.index.tolist() == GENES
+    assert ("1 other file was not read: sample/s0/logs/aside.tsv." in notes) == (name in archive._OF_SAMPLES)
     assert (found.to_numpy() == COUNTS.T).all()
     if name not in ("counts.txt", "x.star_gene_counts.tsv"):
         with pytest.raises(NotATable, match="of one sample, and a graph needs many"):

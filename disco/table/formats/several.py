@@ -18,7 +18,7 @@ from disco.table.formats.folder import labels
 from disco.table.formats.limits import MOST_BYTES, MOST_CELLS_IN_PIECES, NotATable, check_shape
 from disco.table.formats.plain import facts_of, with_facts
 from disco.table.formats.reading import STRANDS, Reading
-from disco.words import listed
+from disco.words import how_many, listed, plural
 
 NO_STRAND = ": strands are chosen in files that STAR wrote only, one per sample."
 _BARE = re.compile(rb"\s*[^\t,;]*[\t,;]\s*\d+\s*([\t,;]\s*\d+\s*[\t,;]\s*\d+\s*)?")  # a first line that holds counts
@@ -51,10 +51,20 @@ def read(archive: Archive, names: list[str], reading: Reading) -> pa.Table:
         raise NotATable(NO_STRAND)
     counted = [table for table in map(_counted, tables) if table is not None]
     if len(counted) == len(tables) and (common := _common(counted)) is not None:
-        return with_facts(_beside(counted, named, common), [*notes, *_told(counted, common, names[0])], how)
+        notes += [*_told(counted, common, names[0]), *_others(archive, names)]
+        return with_facts(_beside(counted, named, common), notes, how)
     if len({tuple(table.column_names) for table in tables}) > 1:
         raise NotATable(not_one(names, names))
-    return _below(tables, named)
+    return _below(tables, named, _others(archive, names))
+
+
+def _others(archive: Archive, names: list[str]) -> list[str]:
+    """A note on the files that were not read, if there are any."""
+    others = sorted({*archive.members} - {*names})
+    if not others:
+        return []
+    files, were = how_many(len(others), "other file"), plural(len(others), "was", "were")
+    return [f"{files} {were} not read: {listed([shown(name) for name in others], 3)}."]
 
 
 def one_sample(data: Text) -> str | None:
@@ -132,8 +142,8 @@ def _told(tables: list[pa.Table], common: pa.ChunkedArray, name: str) -> list[st
     )
 
 
-def _below(tables: list[pa.Table], named: list[str]) -> pa.Table:
-    """The rows of all tables, with a column for the file of each."""
+def _below(tables: list[pa.Table], named: list[str], notes: list[str]) -> pa.Table:
+    """The rows of all tables, with a column for the file of each; with these notes and one on that column."""
     check_shape(sum(map(len, tables)), tables[0].num_columns + 1, MOST_CELLS_IN_PIECES)
     facts = facts_of(tables[0])
     name = next(name for name in ("file", "file of the row") if name not in tables[0].column_names)
@@ -146,7 +156,7 @@ def _below(tables: list[pa.Table], named: list[str]) -> pa.Table:
     except pa.ArrowException:
         raise NotATable(" holds tables with the same names and other kinds of cells: read each by itself.") from None
     note = f'{len(tables)} files were put below each other; the column "{name}" has the one of each row.'
-    return with_facts(whole, [note, *facts.get("notes", [])], Reading(**facts["reading"]))
+    return with_facts(whole, [note, *facts.get("notes", []), *notes], Reading(**facts["reading"]))
 
 
 def _of_strand(tables: list[pa.Table], strand: str | None) -> tuple[list[pa.Table], str, list[str]]:
