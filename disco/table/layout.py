@@ -83,7 +83,7 @@ def _blank(table: pd.DataFrame) -> Suggestion | None:
     names, is_blank = names_of(table), table.isna()
     empty = np.flatnonzero(is_blank.all(axis=0)).tolist()
     empty = [at for at in empty if names.count(names[at]) == sum(names[other] == names[at] for other in empty)]
-    rows = np.flatnonzero(is_blank.all(axis=1))
+    rows = np.flatnonzero(is_blank.all(axis=1)) if len(names) > 1 else np.empty(0, int)
     if not (empty or len(rows)) or len(empty) == len(names) or len(rows) == len(table):
         return None
     what = [plural(len(empty), f"column {empty[0] + 1}", f"{len(empty):,} columns")] if empty else []
