@@ -9,7 +9,7 @@ from disco.table.edits import BlankAsZero, Edit, LeaveOut, Restore, Round
 from disco.table.kinds import ESTIMATES, NORMALISED, ZEROS
 from disco.table.rows import in_words, stretches
 from disco.table.suggestions import Suggestion
-from disco.table.values import counts_behind, fractional, numbers
+from disco.table.values import columns, counts_behind, fractional, has_decimals, numbers
 from disco.words import how_many, plural
 
 _LEAST_COLUMNS = 3
@@ -23,6 +23,8 @@ _LEAST_WHOLE = 0.2  # share of estimates above 0 that are whole
 
 def zeros(table: pd.DataFrame, but: Collection[str]) -> Suggestion | None:
     """Blank cells where a table of counts has no zeros, but ones and twos."""
+    if table.isna().to_numpy().mean() < _LEAST_BLANK / 2:  # most tables: not worth a copy of their numbers
+        return None
     values = numbers(table, but).values
     blank = np.isnan(values)
     if values.shape[1] < _LEAST_COLUMNS or blank.mean() < _LEAST_BLANK or blank.any(axis=0).mean() < 0.5:
@@ -67,8 +69,10 @@ def normalised(table: pd.DataFrame, but: Collection[str]) -> Suggestion | None:
 
 def estimates(table: pd.DataFrame, but: Collection[str]) -> Suggestion | None:
     """Counts of which some have decimals, as salmon, kallisto and RSEM estimate them; other decimals are measures."""
+    if not _are_most(table, but, _LEAST_DECIMALS):
+        return None
     values = fractional(table, but).values
-    if not _are_most(table, but, _LEAST_DECIMALS) or not np.isfinite(values).all() or values.min() < 0:
+    if not np.isfinite(values).all() or values.min() < 0:
         return None
     above = values[values > 0]
     is_whole = above % 1 == 0
@@ -83,6 +87,6 @@ def estimates(table: pd.DataFrame, but: Collection[str]) -> Suggestion | None:
 
 def _are_most(table: pd.DataFrame, but: Collection[str], least: float) -> bool:
     """Whether enough of the columns of numbers that are not all 0 have decimals."""
-    decimals = fractional(table, but).values.shape[1]
-    filled = (np.nan_to_num(numbers(table, but).values) != 0).any(axis=0).sum()
-    return decimals >= _LEAST_COLUMNS and decimals >= least * int(filled)
+    found = [(has_decimals(cells), bool(np.nan_to_num(cells).any())) for _, cells in columns(table, but)]
+    decimals, filled = (sum(which) for which in zip(*found, strict=True)) if found else (0, 0)
+    return decimals >= _LEAST_COLUMNS and decimals >= least * filled

@@ -25,10 +25,9 @@ _MOST_LINES = 1000  # with words among numbers, that are looked at
 def footnotes(table: pd.DataFrame) -> Suggestion | None:
     """Rows at the end that hold a sentence in one cell and nothing else."""
     notes, row = list[str](), len(table) - 1
-    lines = table.iloc[np.flatnonzero(table.notna().sum(axis=1) > 1)]  # a note stands alone
     while row > 1 and len(notes) < _MOST_NOTES:
         line = _filled(table, row)
-        if line and not _is_note(lines, line):
+        if line and not _is_note(table, line):
             break
         notes += [next(iter(line.values()))] if line else []
         row -= 1
@@ -86,16 +85,15 @@ def beside(table: pd.DataFrame) -> Suggestion | None:
 
 
 def _is_note(table: pd.DataFrame, line: dict[int, str]) -> bool:
-    """Whether the cells of a row are a note: few, no number, and in a column of numbers, or longer than its texts.
+    """Whether the cells of a row, by position, are a note: few, no number, and longer than the texts of their column.
 
-    Args:
-        table: its rows with more than one cell.
-        line: position → cell.
+    In a column of numbers, any text is one. Rows with nothing else are notes too, and not compared with.
     """
     if _numbers(line) or len(line) > max(1, table.shape[1] // 4) or table.shape[1] < 2:
         return False
     at, text = next(iter(line.items()))
-    texts = [str(cell) for cell in table.iloc[:, at].dropna() if str(cell).strip() != text]
+    has_more = table.drop(columns=table.columns[at]).notna().any(axis=1)
+    texts = [str(cell) for cell in table.iloc[:, at][has_more].dropna()]
     if not texts or is_number(texts[0]) or (_NOTE.match(text) and not any(map(_NOTE.match, texts))):
         return True
     return len(text.split()) >= _LEAST_WORDS and len(text) > _LONGER * max(map(len, texts))

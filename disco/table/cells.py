@@ -5,6 +5,7 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
+from itertools import chain, count
 
 import numpy as np
 import pandas as pd
@@ -94,6 +95,20 @@ def numbers_of(column: pd.Series) -> tuple[np.ndarray, np.ndarray]:
     read = [None if gap else _number(cell) for cell, gap in zip(cells, missing, strict=True)]
     other = np.array([value is None for value in read], dtype=bool)
     return np.array([np.nan if value is None else value for value in read], dtype=float), other & ~missing
+
+
+def numeric(table: pd.DataFrame) -> Iterator[tuple[int, np.ndarray]]:
+    """Position and numbers of each column whose filled cells are all numbers, one at a time."""
+    for position, (_, column) in enumerate(columns_of(table)):
+        numbers, other = numbers_of(column)
+        if not other.any() and not np.isnan(numbers).all():
+            yield position, numbers
+
+
+def free_name(name: str, taken: Collection[str]) -> str:
+    """A name that is not taken: the same, or else with a number."""
+    tried = chain([name], (f"{name} {number}" for number in count(2)))
+    return next(one for one in tried if one not in taken)
 
 
 def _number(cell: object) -> float | None:

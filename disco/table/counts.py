@@ -27,17 +27,16 @@ from disco.table.cells import (
 )
 from disco.table.formats.reading import SEPARATORS
 from disco.table.identifiers import identifier
-from disco.table.problem import Problem
+from disco.table.problem import Problem, named
 from disco.table.read import NOTES, READING, read_table
 from disco.table.reshape import seems_transposed
 from disco.table.rows import MOST_FAULTY, Stretches, is_code, kind_of_text, row_in_words, row_numbers, whys
 from disco.table.values import Restored, counts_behind, fractional, shares
-from disco.words import how_many, plural, series
+from disco.words import how_many, plural
 
 __all__ = ["as_counts", "describe", "problems", "read_table"]
 
 _ROWS_PER_FOLD = 4
-_MOST_PLACES = 8  # of columns of one name, in a sentence
 _MOST_LEVELS = 100_000  # different values of a count; a column with more is measured rather than counted
 _COUNTS = "Load the counts of which they were made, such as a file of raw counts or another layer."
 _OF_SHARES = " Shares depend on each other through their sum, whatever drives what; share × total is a count."
@@ -224,10 +223,7 @@ def _name_problems(table: pd.DataFrame) -> Iterator[Problem]:
     for name, times in Counter(names).items():
         if times > 1 and name.strip():
             where = [str(position + 1) for position, other in enumerate(names) if other == name]
-            where = (
-                where if times <= _MOST_PLACES else [*where[: _MOST_PLACES - 1], f"{times - _MOST_PLACES + 1:,} more"]
-            )
-            message = f'{times:,} columns are called "{name}": {series(where)}.'
+            message = f'{times:,} columns are called "{name}": {named(where, str)}.'
             yield Problem(name, None, message, "Give every column a name of its own.", kind="name")
     # Integer labels, which pandas gives to a bare array, are not a row of data.
     if names and all(isinstance(label, str) and is_number(label) for label in table.columns):

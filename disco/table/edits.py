@@ -5,14 +5,13 @@
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from itertools import chain, count
 from typing import Any, TypeAlias, get_args
 
 import numpy as np
 import pandas as pd
 
 from disco.errors import InputError
-from disco.table.cells import names_of
+from disco.table.cells import free_name, names_of
 from disco.table.formats.reading import Reading
 from disco.table.reshape import most_varied, pivoted, transposed, with_row_names
 from disco.table.rows import Stretches, read_as_numbers, with_more, without_rows
@@ -130,8 +129,7 @@ class AddKinds:
 
     def apart_from(self, names: Collection[str]) -> "AddKinds":
         """The same for a table with columns of these names: the new one is numbered if its name is taken."""
-        tried = chain([self.name], (f"{self.name} {number}" for number in count(2)))
-        return replace(self, name=next(name for name in tried if name not in names))
+        return replace(self, name=free_name(self.name, names))
 
 
 @dataclass(frozen=True)

@@ -11,14 +11,15 @@ import re
 import numpy as np
 import pandas as pd
 
-from disco.table.cells import names_of, numbers_of
+from disco.table.cells import names_of, numbers_of, numeric
 from disco.table.edits import Edit, LeaveOut, RowNames, Transpose
 from disco.table.formats.limits import MOST_COLUMNS
 from disco.table.identifiers import phrase
 from disco.table.kinds import ANNOTATION, GENES, SUMMARIES
 from disco.table.reshape import text_of
 from disco.table.rows import stretches
-from disco.table.suggestions import Suggestion, leave_out, numeric, row_names, without
+from disco.table.suggestions import Suggestion, labels_of_rows, leave_out, without
+from disco.table.values import Numbers
 from disco.words import how_many, listed, plural
 
 MOST_VARIED = 1000  # rows that become columns if there are too many
@@ -28,12 +29,8 @@ _LEAST_IDS = 0.8  # share of row names that are identifiers of genes
 _BY_ROWS = 0.6  # least share of the variance of log counts that lies between rows, if these are genes
 _LEAST_TEXT = 0.5  # share of cells that are texts, of a column that describes genes
 _LEAST_RANKS, _LEAST_SAMPLES = 3, 3
-_LEAST_SYMBOLS, _LEAST_DIGITS, _LEAST_STEMS, _FEWEST_SYMBOLS = (
-    0.9,
-    0.2,
-    0.5,
-    10,
-)  # shares of the names, and their number
+_LEAST_SYMBOLS, _LEAST_DIGITS, _LEAST_STEMS = 0.9, 0.2, 0.5  # shares of the names
+_FEWEST_SYMBOLS = 10
 
 _SUMMARY = re.compile(  # of HTSeq, before and after version 0.6, of DEXSeq, and of STAR
     r"_{0,2}(no_feature|ambiguous|too_low_aqual|not_aligned|alignment_not_unique)|"
@@ -48,16 +45,7 @@ _GENE = re.compile(
 _BARCODE = re.compile(r"([A-Za-z0-9]+[_-])?[ACGT]{12,20}([-_.]\w+)?")
 _NUMBERED = re.compile(r"([A-Za-z]*[ _.-]?)0*\d+")
 _SYMBOL = re.compile(r"([A-Z][A-Za-z]*)[A-Za-z0-9]*([.-][A-Za-z0-9]+)*")
-_PARTS = {
-    "otu",
-    "otu id",
-    "asv",
-    "asv id",
-    "feature id",
-    "featureid",
-    "sg rna",
-    "sgrna",
-}  # of samples, and nothing else
+_PARTS = {*("otu", "otu id", "asv", "asv id", "feature id", "featureid", "sg rna", "sgrna")}  # never observations
 _NAMES = _PARTS | {
     *("gene", "genes", "gene id", "geneid", "gene name", "gene symbol", "symbol", "hgnc symbol", "tracking id"),
     *("ensembl", "ensembl id", "ensembl gene id", "entrez", "entrez id", "entrezid", "entrez gene", "target id"),
@@ -74,7 +62,7 @@ _RANKS = {"kingdom", "superkingdom", "domain", "phylum", "class", "order", "fami
 
 def summaries(table: pd.DataFrame) -> Suggestion | None:
     """Lines of HTSeq and STAR on reads that were counted for no gene."""
-    of_rows = row_names(table)
+    of_rows = labels_of_rows(table)
     rows = [at for at, name in enumerate(of_rows) if _SUMMARY.fullmatch(name.strip())]
     columns = [name for name in names_of(table) if _SUMMARY.fullmatch(name.strip())]
     if max(len(rows), len(columns)) < 2:
@@ -103,12 +91,12 @@ def genes(table: pd.DataFrame) -> Suggestion | None:
     if (at := _genes_at(table)) is None:
         return None
     rows, samples = len(table), table.shape[1] - (isinstance(table.index, pd.RangeIndex))
-    names = row_names(table) or [text_of(cell) for cell in table.iloc[:, 0]]
+    names = labels_of_rows(table) or [text_of(cell) for cell in table.iloc[:, 0]]
     message = (
         f"The rows look like genes ({listed(names, 2)}) and {how_many(samples, 'column')} like samples; "
         "every column would become a node of the graph."
     )
-    values = numeric(table.iloc[:, 1:] if at == 0 else table)[1]
+    values = Numbers.of(((place, cells) for place, cells in numeric(table) if place != at), rows).values
     never = np.flatnonzero(np.ptp(values, axis=1) == 0) if values.shape[1] > 1 else np.empty(0, int)
     edits: list[Edit] = [LeaveOut(stretches(never + 1))] if len(never) else []
     edits += [RowNames()] if at == 0 else []
@@ -124,7 +112,7 @@ def genes(table: pd.DataFrame) -> Suggestion | None:
 def _genes_at(table: pd.DataFrame) -> int | None:
     """The position of the column that names genes, -1 for the rows' own names; None if the rows are no genes."""
     if not isinstance(table.index, pd.RangeIndex):
-        return -1 if _are_ids(row_names(table)[:_MOST_LOOKED_AT]) else None
+        return -1 if _are_ids(labels_of_rows(table)[:_MOST_LOOKED_AT]) else None
     head = table.iloc[:_MOST_LOOKED_AT]
     names = names_of(table)
     places = range(min(_MOST_BEFORE, table.shape[1]))
@@ -178,7 +166,7 @@ def _are_numbered(names: list[str]) -> bool:
 
 
 def _differ_by_rows(table: pd.DataFrame) -> bool:
-    values = numeric(table)[1]
+    values = Numbers.of(numeric(table), len(table)).values
     if min(values.shape) < 3 or np.isnan(values).any() or (values < 0).any():
         return False
     logs = np.log1p(values)

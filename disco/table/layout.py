@@ -80,10 +80,13 @@ def tidied(
 
 def _blank(table: pd.DataFrame) -> Suggestion | None:
     """Columns and rows without a cell."""
-    names, is_blank = names_of(table), table.isna()
-    empty = np.flatnonzero(is_blank.all(axis=0)).tolist()
+    names, is_empty, empty = names_of(table), np.full(len(table), table.shape[1] > 1), list[int]()
+    for at, (_, column) in enumerate(columns_of(table)):  # one by one: the table may be large
+        is_missing = column.isna().to_numpy(bool)
+        empty += [at] if is_missing.all() else []
+        is_empty &= is_missing
     empty = [at for at in empty if names.count(names[at]) == sum(names[other] == names[at] for other in empty)]
-    rows = np.flatnonzero(is_blank.all(axis=1)) if len(names) > 1 else np.empty(0, int)
+    rows = np.flatnonzero(is_empty)
     if not (empty or len(rows)) or len(empty) == len(names) or len(rows) == len(table):
         return None
     what = [plural(len(empty), f"column {empty[0] + 1}", f"{len(empty):,} columns")] if empty else []

@@ -2,17 +2,16 @@
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass
-from itertools import count
 
 import numpy as np
 import pandas as pd
 
 from disco.errors import InputError
 from disco.table.adjustment import CONTINUOUS
-from disco.table.cells import names_of
+from disco.table.cells import free_name, names_of
 from disco.table.edits import AddColumns
 from disco.table.guesses import guesses
 from disco.table.reshape import has_row_names, text_of
@@ -146,14 +145,8 @@ def columns_of(table: pd.DataFrame, sheet: pd.DataFrame, match: Joined) -> AddCo
     cells = cells.where(cells.notna() & (match.lines >= 0)[:, None], None)
     columns: dict[str, tuple] = {}
     for name, column in zip(names_of(part), cells.T.to_numpy(), strict=True):
-        columns[_free(name, (*names_of(table), *columns))] = tuple(map(_plain, column))
+        columns[free_name(name, (*names_of(table), *columns))] = tuple(map(_plain, column))
     return AddColumns(columns)
-
-
-def _free(name: str, taken: Iterable[str]) -> str:
-    """A name that is not taken: the same, or with a number."""
-    taken = {*taken}
-    return next(one for number in count(1) if (one := name if number == 1 else f"{name} {number}") not in taken)
 
 
 def _plain(cell: object) -> str | int | float | bool | None:

@@ -1,6 +1,6 @@
 """A suggestion to change a table: what is seen in it, and the edits that take account of it.
 
-Also what the looks at a table share: the names of its rows, and its columns of numbers.
+Also what the looks at a table share: the labels of its rows.
 """
 
 from collections.abc import Collection, Sequence
@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
-from disco.table.cells import columns_of, numbers_of
+from disco.table.cells import numbers_of
 from disco.table.edits import Columns, Edit, LeaveOut
 from disco.table.rows import in_words, stretches
 from disco.words import plural
@@ -59,7 +59,7 @@ def leave_out(kind: str, rows: list[int], message: str) -> Suggestion:
     return Suggestion(kind, message, advice, (LeaveOut(numbers),))
 
 
-def row_names(table: pd.DataFrame) -> list[str]:
+def labels_of_rows(table: pd.DataFrame) -> list[str]:
     """The names of the rows: their labels, or the cells of a first column that is text; none if there are neither.
 
     Of a table with more rows than a list of genes or of observations by name has, none are looked at.
@@ -72,14 +72,3 @@ def row_names(table: pd.DataFrame) -> list[str]:
         return []
     first = table.iloc[:, 0]
     return ["" if pd.isna(cell) else str(cell) for cell in first] if numbers_of(first)[1].any() else []
-
-
-def numeric(table: pd.DataFrame) -> tuple[list[int], np.ndarray]:
-    """Positions and numbers of the columns whose filled cells are all numbers, (rows, columns)."""
-    at, values = [], []
-    for position, (_, column) in enumerate(columns_of(table)):
-        numbers, other = numbers_of(column)
-        if not other.any() and not np.isnan(numbers).all():
-            at.append(position)
-            values.append(numbers)
-    return at, np.column_stack(values) if values else np.empty((len(table), 0))

@@ -11,12 +11,13 @@ from itertools import islice
 import numpy as np
 import pandas as pd
 
-from disco.table.cells import columns_of, names_of
+from disco.table.cells import columns_of, names_of, numeric
 from disco.table.edits import Columns, Edit, LeaveOut
 from disco.table.identifiers import phrase
 from disco.table.kinds import POINTS, TOTALS
 from disco.table.rows import stretches
-from disco.table.suggestions import MOST_ROWS, Suggestion, leave_out, numeric, row_names
+from disco.table.suggestions import MOST_ROWS, Suggestion, labels_of_rows, leave_out
+from disco.table.values import Numbers
 from disco.words import listed, plural
 
 _NAMED = 4
@@ -42,11 +43,14 @@ def totals(table: pd.DataFrame) -> Suggestion | None:
 
     A column called total and no more is left to `disco.table.relations`, unless a row of totals stands beside it.
     """
-    at, values = numeric(table)
+    names, of_rows = names_of(table), _called(table)
+    if not any(map(_is_called, {*names, *of_rows})):
+        return None
+    found = Numbers.of(numeric(table), len(table))
+    at, values = found.positions, found.values
     if min(values.shape) < 3:
         return None
-    names, of_rows = names_of(table), _called(table)
-    rows = _summaries(values, of_rows)
+    rows = _summaries(values, of_rows) if of_rows else []
     rest = np.delete(values, rows, axis=0)
     of_columns = [names[place] for place in at]
     columns = [of_columns[place] for place in _summaries(rest.T, of_columns, bool(rows))] if len(rest) > 2 else []
@@ -61,9 +65,14 @@ def totals(table: pd.DataFrame) -> Suggestion | None:
 
 
 def _called(table: pd.DataFrame) -> list[str]:
-    """The names of the rows: of several columns of texts, the name of a sum or a statistic if one holds it."""
-    names = row_names(table) or [""] * len(table)
-    for _, column in islice(columns_of(table), _MOST_LABELS if len(names) <= MOST_ROWS else 0):
+    """The names of the rows: of several columns of texts, the name of a sum or a statistic if one holds it.
+
+    None of a table with more rows than totals stand among.
+    """
+    if len(table) > MOST_ROWS:
+        return []
+    names = labels_of_rows(table) or [""] * len(table)
+    for _, column in islice(columns_of(table), _MOST_LABELS):
         if not pd.api.types.is_numeric_dtype(column):
             cells = column.astype(object).where(column.notna(), "").astype(str).to_list()
             names = [cell if _is_called(cell) else name for cell, name in zip(cells, names, strict=True)]
@@ -112,9 +121,9 @@ def _are_equal(cells: np.ndarray, expected: pd.Series, compared: np.ndarray, wit
 
 def points(table: pd.DataFrame) -> Suggestion | None:
     """Lines of a gradebook that are no pupil: the points possible, which few cells exceed, and a test pupil."""
-    names = row_names(table)
+    names = labels_of_rows(table)
     possible = [at for at, name in enumerate(names) if _POSSIBLE.fullmatch(name)]
-    values = numeric(table)[1] if possible else np.empty((0, 0))
+    values = Numbers.of(numeric(table), len(table)).values if possible else np.empty((0, 0))
     with np.errstate(invalid="ignore"):
         possible = [at for at in possible if np.mean(~(values > values[at])) >= _WITHIN]
     rows = sorted([*possible, *(at for at, name in enumerate(names) if _TEST.fullmatch(name))])

@@ -1,13 +1,13 @@
 """Numbers that are not plain counts, made counts: blank cells, estimates, and counts that were normalised."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
 from disco.errors import InputError
-from disco.table.cells import as_whole, columns_of, numbers_of
+from disco.table.cells import as_whole, names_of, numeric
 from disco.table.formats.normalised import Restored, restored
 from disco.table.guesses import is_measure
 
@@ -24,6 +24,13 @@ class Numbers:
     positions: list[int]
     values: np.ndarray
 
+    @classmethod
+    def of(cls, columns: Iterable[tuple[int, np.ndarray]], rows: int) -> "Numbers":
+        """Columns of so many rows, each as its position and its numbers."""
+        found = list(columns)
+        values = np.column_stack([cells for _, cells in found]) if found else np.empty((rows, 0))
+        return cls([at for at, _ in found], values)
+
 
 def are_whole(table: pd.DataFrame) -> bool:
     """Whether all columns hold whole numbers or text by their types, so that nothing is to look for."""
@@ -33,26 +40,29 @@ def are_whole(table: pd.DataFrame) -> bool:
     )
 
 
-def numbers(table: pd.DataFrame, but: Collection[str] = ()) -> Numbers:
-    """The columns whose filled cells are all numbers and whose names are not those of a measure, an exposure or a time.
+def columns(table: pd.DataFrame, but: Collection[str] = ()) -> Iterator[tuple[int, np.ndarray]]:
+    """Position and numbers of each column whose filled cells are all numbers and whose name may be that of a count.
 
     Args:
-        but: names of columns to leave aside.
+        but: names of columns to leave aside, besides those of a measure, an exposure or a time.
     """
-    positions, values = [], []
-    for position, (name, column) in enumerate(columns_of(table)):
-        cells, other = numbers_of(column)
-        if name not in but and not other.any() and not np.isnan(cells).all() and not is_measure(name):
-            positions.append(position)
-            values.append(cells)
-    return Numbers(positions, np.column_stack(values) if values else np.empty((len(table), 0)))
+    names = names_of(table)
+    return ((at, cells) for at, cells in numeric(table) if names[at] not in but and not is_measure(names[at]))
+
+
+def numbers(table: pd.DataFrame, but: Collection[str] = ()) -> Numbers:
+    """All of `columns`."""
+    return Numbers.of(columns(table, but), len(table))
 
 
 def fractional(table: pd.DataFrame, but: Collection[str] = ()) -> Numbers:
-    """Those of `numbers` that have decimals in some cells."""
-    found = numbers(table, but)
-    some = (np.isfinite(found.values) & (found.values != np.floor(found.values))).any(axis=0)
-    return Numbers([at for at, has in zip(found.positions, some, strict=True) if has], found.values[:, some])
+    """Those of `columns` that have decimals in some cells."""
+    return Numbers.of(((at, cells) for at, cells in columns(table, but) if has_decimals(cells)), len(table))
+
+
+def has_decimals(cells: np.ndarray) -> bool:
+    """Whether some of the numbers are not whole."""
+    return bool((np.isfinite(cells) & (cells != np.floor(cells))).any())
 
 
 def blank_as_zero(table: pd.DataFrame, but: Collection[str] = ()) -> pd.DataFrame:

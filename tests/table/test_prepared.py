@@ -189,10 +189,10 @@ INSIDE = {
     "disco.table.blocks": {"below", "beside", "footnotes"},
     "disco.table.gene_rows": {"annotation", "genes", "summaries"},
     "disco.table.sightings": {"sightings"},
-    "disco.table.suggestions": {"numeric", "row_names"},
+    "disco.table.suggestions": {"labels_of_rows"},
     "disco.table.totals": {"points", "totals"},
     "disco.hidden.adjusting": {"kinds_as_column"},  # says that this table has none
-    "disco.table.cells": {"names_of"},
+    "disco.table.cells": {"names_of", "numeric"},
     "disco.table.edits": {"applied"},
     "disco.table.continuous": {"is_skewed"},
     "disco.table.counts": {"as_they_are"},
@@ -200,7 +200,16 @@ INSIDE = {
     "disco.table.samples": {"columns_of", "joined"},
     "disco.table.values": {
         "are_whole",
-        *("blank_as_zero", "counts_behind", "fractional", "numbers", "rounded", "shares", "with_counts_behind"),
+        *(
+            "blank_as_zero",
+            "columns",
+            "counts_behind",
+            "fractional",
+            "numbers",
+            "rounded",
+            "shares",
+            "with_counts_behind",
+        ),
     },
     "disco.table.ranks": {"check_split"},
     "disco.table.reshape": {
