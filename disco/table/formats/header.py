@@ -8,6 +8,7 @@ from disco.table.formats.reading import Reading
 from disco.words import plural
 
 MISSING_WORDS = ("", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "NULL", "null", "None")
+DASHES = ("-", "–", "—", "−")  # among numbers: 0, or a missing one
 SAMPLE = 30  # lines looked at
 NUMBERISH = re.compile(r"[-+]?\d[\d.,' \u00a0\u202f\u2019]*([eE][-+]?\d+)?")  # of a stripped cell: in linear time
 BIOM = re.compile(rb"(?i)\s*(#[^\n\t]*\r?\n)*(?P<names># ?OTU ?ID\t)")  # the first lines of BIOM as text
@@ -68,7 +69,7 @@ def _detected(lines: Lines) -> tuple[int, int, int]:
 def _is_words(line: Sequence[str]) -> bool:
     """Whether some cells are words and none is a number or the word for a missing one."""
     filled = _filled(line)
-    return bool(filled) and not any(cell in MISSING_WORDS or NUMBERISH.fullmatch(cell) for cell in filled)
+    return bool(filled) and not any(cell in (*MISSING_WORDS, *DASHES) or NUMBERISH.fullmatch(cell) for cell in filled)
 
 
 def _filled(line: Sequence[str]) -> list[str]:

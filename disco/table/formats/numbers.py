@@ -9,7 +9,7 @@ among any of them.
 import pyarrow as pa
 import pyarrow.compute as compute
 
-from disco.table.formats.header import MISSING_WORDS
+from disco.table.formats.header import DASHES, MISSING_WORDS
 
 _MARKS = {",": ",", ".": "[.]", " ": "[ \u00a0\u202f]", "'": "['\u2019]", ", ": "[, \u00a0\u202f]"}
 _EXPONENT = r"([eE][-+]?\d+)?"
@@ -65,7 +65,7 @@ def converted(table: pa.Table, decimal: str, thousands: str) -> tuple[pa.Table, 
         bare = compute.replace_substring(bare, decimal, ".") if decimal != "." else bare
         # Without this, digits that are grouped in another way, as 14,18, would be read too.
         bare = compute.utf8_trim_whitespace(compute.if_else(fits, bare, cells))
-        missing = compute.fill_null(compute.is_in(cells, pa.array(MISSING_WORDS)), True)
+        missing = compute.fill_null(compute.is_in(cells, pa.array((*MISSING_WORDS, *DASHES))), True)
         differs = compute.and_(fits, compute.not_equal(bare, cells))
         if compute.any(differs).as_py():
             row = compute.index(differs, True).as_py()
@@ -88,7 +88,7 @@ def _typed(cells: pa.Array, missing: pa.Array) -> pa.Array:
 
 def first_grouped(column: pa.ChunkedArray) -> str | None:
     """A cell such as 1.418 of a column, as written, in which every point could stand between thousands."""
-    cells = compute.filter(column, compute.invert(compute.is_in(column, pa.array(MISSING_WORDS))))
+    cells = compute.filter(column, compute.invert(compute.is_in(column, pa.array((*MISSING_WORDS, *DASHES)))))
     if not len(cells) or not compute.all(compute.match_substring_regex(cells, _SMALL_OR_GROUPED)).as_py():
         return None
     return compute.filter(cells, compute.match_substring(cells, "."))[0].as_py().strip()

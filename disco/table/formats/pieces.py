@@ -18,7 +18,7 @@ import pyarrow.csv as arrow_csv
 
 from disco.table.formats.compact import compact, widest
 from disco.table.formats.encoding import NO_TEXT, Text
-from disco.table.formats.header import MISSING_WORDS
+from disco.table.formats.header import DASHES, MISSING_WORDS
 from disco.table.formats.limits import NotATable, unreadable
 
 Heard = Callable[[float], None]  # told the share of the file that has been read
@@ -162,7 +162,7 @@ class Rows:
             ),
             arrow_csv.ParseOptions(delimiter=self.delimiter, newlines_in_values=True),
             arrow_csv.ConvertOptions(
-                null_values=list(MISSING_WORDS),
+                null_values=[*MISSING_WORDS, *DASHES],
                 column_types={str(index): kind for index, kind in kinds.items()},
                 include_columns=None if only is None else [str(index) for index in only],
             ),

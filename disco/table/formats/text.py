@@ -13,13 +13,15 @@ import pyarrow.compute as compute
 from disco.table.formats import numbers
 from disco.table.formats.compact import FROM_CELLS
 from disco.table.formats.encoding import NO_TEXT, Text, as_utf8, blocks
-from disco.table.formats.header import NUMBERISH, SAMPLE, header, joined, notes
+from disco.table.formats.header import DASHES, NUMBERISH, SAMPLE, header, joined, notes
 from disco.table.formats.limits import MOST_CELLS_IN_PIECES, MOST_COLUMNS, NotATable, check_shape
 from disco.table.formats.pieces import Heard, Rows, ends_of_pieces
 from disco.table.formats.plain import with_facts
 from disco.table.formats.reading import MOST_LINES, SEPARATORS, Reading
 from disco.words import how_many, plural
 
+DASHED = "A dash among numbers was read as a blank cell: it may stand for 0 (--blank 0) or for a missing count."
+_DASH = re.compile(f'(^|[\t,;|\n])"?({"|".join(DASHES)})"?(?=[\t,;|\r\n])'.encode())
 _LONGEST_HEADER = 5_000_000  # bytes: MOST_COLUMNS names of 500 each
 _LONGEST_NOTES = 10_000  # bytes of lines below the table
 LOOKED_AT = 100_000  # bytes in which the separator is detected
@@ -63,7 +65,13 @@ def read(data: Text, reading: Reading, words: bool = False, heard: Heard = lambd
         told += more
     if any(pa.types.is_binary(kind) for kind in table.schema.types):
         raise NotATable(NO_TEXT)
+    if not words and any(map(_has_blanks, table.columns)) and _DASH.search(data, start):
+        told.append(DASHED)
     return with_facts(table.rename_columns(names), told, reading, other)
+
+
+def _has_blanks(column: pa.ChunkedArray) -> bool:
+    return column.null_count > 0 and not pa.types.is_string(column.type)
 
 
 def _begin(data: Text) -> int:

@@ -19,10 +19,11 @@ from xml.etree import ElementTree
 import pyarrow as pa
 from python_calamine import CalamineError, CalamineSheet, CalamineWorkbook, SheetTypeEnum, SheetVisibleEnum
 
-from disco.table.formats.header import SAMPLE, header, joined, notes
+from disco.table.formats.header import DASHES, SAMPLE, header, joined, notes
 from disco.table.formats.limits import MOST_SHEET_CELLS, MOST_UNPACKED, NotATable, check_shape, unreadable
 from disco.table.formats.plain import mixed, with_facts
 from disco.table.formats.reading import MOST_LINES, Reading
+from disco.table.formats.text import DASHED
 from disco.table.formats.unseen import Hidden, of_excel, of_open_document
 from disco.words import plural
 
@@ -273,6 +274,9 @@ def _table(rows: list[list[Any]], told: list[str], reading: Reading, sheets: lis
     told += notes(lines, above, lines_of_names, below, reading)
     rows = rows[used:]
     columns = [[None if row[index] == "" else row[index] for row in rows] for index in range(len(names))]
+    without = [_without_dashes(cells) for cells in columns]
+    told += [DASHED] if without != columns else []
+    columns = without
     arrays, fields = [], []
     for name, cells in zip(names, columns, strict=True):
         field, array = _typed(cells)
@@ -280,6 +284,13 @@ def _table(rows: list[list[Any]], told: list[str], reading: Reading, sheets: lis
         arrays.append(array)
     reading = Reading(above=above, names=lines_of_names, below=below, sheet=reading.sheet, hidden=reading.hidden)
     return with_facts(pa.Table.from_arrays(arrays, schema=pa.schema(fields)), told, reading, sheets=sheets)
+
+
+def _without_dashes(cells: list[Any]) -> list[Any]:
+    """A column's cells, none where a dash stands, if all others are numbers."""
+    texts = {cell.strip() for cell in cells if isinstance(cell, str)}
+    are_dashes = texts and texts <= {*DASHES} and any(isinstance(cell, int | float) for cell in cells)
+    return [None if isinstance(cell, str) else cell for cell in cells] if are_dashes else cells
 
 
 def _typed(cells: list[Any]) -> tuple[pa.Field, pa.Array]:
