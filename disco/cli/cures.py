@@ -4,7 +4,10 @@ import pandas as pd
 
 from disco.table.cells import names_of
 from disco.table.finding import option
+from disco.table.formats.text import DASHED
 from disco.table.guesses import guesses
+from disco.table.read import NOTES
+from disco.table.reshape import has_row_names
 from disco.table.roles import Roles
 from disco.table.rows import proposal
 
@@ -18,10 +21,13 @@ def options(table: pd.DataFrame, roles: Roles | None) -> str:
     """
     counts = table if roles is None else roles.counts(table)
     names, bad = names_of(counts), proposal(counts)
+    if DASHED in table.attrs.get(NOTES, ()) and counts.isna().any(axis=None):
+        return "--blank 0"
     if len(names) - len(bad.columns) < 2:
         return ""
     guessed = {} if roles is not None else guesses(counts)
     words = ["--tidy"] if {*bad.columns} & {*guessed} else []
+    words = ["--row-names"] if {*bad.columns} == {0} and has_row_names(counts) else words
     words += [option("--without", [names[at] for at in bad.columns if at not in guessed])]
     words += [option("--as-numbers", [names[at] for at in bad.texts])]
     words += ["--complete-rows"] if len(bad.rows) else []

@@ -284,7 +284,8 @@ def _text_problem(column: pd.Series, name: str, other: np.ndarray, numbers: np.n
     what = f'"{shown}" is text, not a number' if isinstance(cell, str) else f"{shown} is not a number"
     fault = "text" if isinstance(cell, str) else "cells that are not numbers"
     sentence = _sentence(name, row_in_words(numbers[row], column.index[row]), what, int(where.sum()))
-    return Problem(name, int(numbers[row]), sentence, _text_remedy(cell), fault=fault)
+    example = shown if isinstance(cell, str) else ""
+    return Problem(name, int(numbers[row]), sentence, _text_remedy(cell), fault=fault, example=example)
 
 
 def _text_remedy(cell: object) -> str:

@@ -51,7 +51,8 @@ class Pivot:
     """Make a row of every event and a column of every kind, from a table with one line per sighting.
 
     Attributes:
-        rows: the first column tells events apart and names the rows; the others have one value in each, and stay.
+        rows: the first column, or the first `key`, tells events apart and names the rows; the others have one value in
+            each event, and stay.
         names: the column of kinds.
         values: the column of counts, added up for one kind in one event; empty if each line counts once. No line is 0.
     """
@@ -59,6 +60,7 @@ class Pivot:
     rows: tuple[str, ...]
     names: str
     values: str = ""
+    key: int = 1
 
 
 @dataclass(frozen=True)
@@ -182,8 +184,8 @@ def _after(table: pd.DataFrame, edit: Edit, read: Callable[..., pd.DataFrame] | 
             return with_row_names(table)
         case Transpose(most):
             return transposed(table if most is None else most_varied(table, most))
-        case Pivot(stay, kinds, values):
-            return pivoted(table, stay, kinds, values)
+        case Pivot(stay, kinds, values, key):
+            return pivoted(table, stay, kinds, values, key)
         case LeaveOut(rows):
             return without_rows(table, positions(rows, len(table)))
         case AsNumbers(columns):

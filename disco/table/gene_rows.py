@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from disco.table.cells import names_of, numbers_of, numeric
-from disco.table.edits import Edit, LeaveOut, RowNames, Transpose
+from disco.table.edits import Columns, Edit, LeaveOut, RowNames, Transpose
 from disco.table.formats.limits import MOST_COLUMNS
 from disco.table.identifiers import phrase
 from disco.table.kinds import ANNOTATION, GENES, SUMMARIES
@@ -39,7 +39,7 @@ _SUMMARY = re.compile(  # of HTSeq, before and after version 0.6, of DEXSeq, and
 )
 _GENE = re.compile(
     r"ENS[A-Z]{0,6}[GTE]\d{9,}(\.\d+)?(_PAR_Y)?|FBgn\d+|WBGene\d+|AT[1-5MC]G\d+|Y[A-P][LR]\d{3}[WC](-[A-Z])?|"
-    r"[NX][MR]_\d+(\.\d+)?|MGI:\d+|(LOC|LINC)\d+",
+    r"[NX][MR]_\d+(\.\d+)?|MGI:\d+|(LOC|LINC)\d+|[a-z]{3}-(mir|let)-[\w-]+|chr\w+[:_-]\d+[_-]\d+",
     re.IGNORECASE,
 )
 _BARCODE = re.compile(r"([A-Za-z0-9]+[_-])?[ACGT]{12,20}([-_.]\w+)?")
@@ -54,9 +54,23 @@ _NAMES = _PARTS | {
 _ANNOTATION = _NAMES | {
     *("chr", "chrom", "chromosome", "seqname", "seqnames", "start", "end", "stop", "strand", "length", "width"),
     *("gene length", "effective length", "eff length", "gene type", "gene biotype", "biotype", "transcript id s"),
+    *("logfc", "log fc", "log cpm", "log2 fold change", "lfc se", "base mean", "ave expr", "stat", "lr", "f"),
+    *("taxlevel", "rank id", "daughterlevels"),
+    *("p value", "pvalue", "padj", "fdr", "adj p val", "peak id", "score"),
     *("description", "gene description", "taxonomy", "lineage", "confidence", "gc content", "exon id", "locus"),
 }  # fmt: skip
 _SPECIES = {"species", "taxon", "taxa", "genus", "scientific name", "common name"}
+_COUNTED = ("counts", "count", "num", "reads", "raw", "numreads")
+_MEASURED = (
+    *("abundance", "length", "tpm", "fpkm", "rpkm", "cpm", "rpm", "norm", "normalized", "normalised"),
+    *("frac", "fraction", "percent", "pct"),
+)
+_WORDS = "|".join((*_COUNTED, *_MEASURED))
+_MARK = re.compile(
+    rf"(?P<first>{_WORDS})[._ ](?P<after>.+)|(?P<before>.+?)[._ ]?[(\[]?(?P<last>{_WORDS})[)\]]?", re.IGNORECASE
+)
+_PLACES, _CHROMOSOMES = {"start", "end"}, {"chr", "chrom", "chromosome", "seqnames"}
+_LEVELS = {"taxlevel", "rank id"}  # of mothur
 _RANKS = {"kingdom", "superkingdom", "domain", "phylum", "class", "order", "family", "genus", "species"}
 
 
@@ -77,19 +91,41 @@ def summaries(table: pd.DataFrame) -> Suggestion | None:
 
 def annotation(table: pd.DataFrame) -> Suggestion | None:
     """Columns that describe the genes of the rows."""
-    if (at := _genes_at(table)) is None or not (labels := _described(table, at)):
+    at, is_by_others = _genes_at(table)
+    names = [] if at is None or is_by_others else [str(label) for label in _described(table, at)]
+    if not names:
         return None
-    names = [str(label) for label in labels]
     message = (
         f"{how_many(len(names), 'column')} {plural(len(names), 'describes', 'describe')} the genes: {listed(names, 6)}."
     )
     return without(ANNOTATION, message, names)
 
 
+def measures(table: pd.DataFrame) -> Suggestion | None:
+    """Columns that hold other measures of what is counted beside them, as length.S1 and S1_tpm of counts.S1 or S1."""
+    marked = {name: _marked(name) for name in names_of(table)}
+    stems = {stem for stem, mark in marked.values() if mark in ("", *_COUNTED)}
+    others = [name for name, (stem, mark) in marked.items() if mark in _MEASURED and stem in stems]
+    if len(others) < _LEAST_SAMPLES:
+        return None
+    message = f"{how_many(len(others), 'column')} hold other measures of what is counted: {listed(others, 4)}."
+    return without(ANNOTATION, message, others)
+
+
+def _marked(name: str) -> tuple[str, str]:
+    """A name without the mark of a measure at its beginning or end, and the mark in lower case; empty without one."""
+    found = _MARK.fullmatch(name.strip())
+    if found is None:
+        return name.strip(), ""
+    return (found["after"] or found["before"]).strip(), (found["first"] or found["last"]).lower()
+
+
 def genes(table: pd.DataFrame) -> Suggestion | None:
     """Genes in rows, samples in columns."""
-    if (at := _genes_at(table)) is None:
+    if (at := _genes_at(table)[0]) is None:
         return None
+    described = _described(table, at)
+    table, at = table.drop(columns=described), min(at, 0)
     rows, samples = len(table), table.shape[1] - (isinstance(table.index, pd.RangeIndex))
     names = labels_of_rows(table) or [text_of(cell) for cell in table.iloc[:, 0]]
     message = (
@@ -98,39 +134,51 @@ def genes(table: pd.DataFrame) -> Suggestion | None:
     )
     values = Numbers.of(((place, cells) for place, cells in numeric(table) if place != at), rows).values
     never = np.flatnonzero(np.ptp(values, axis=1) == 0) if values.shape[1] > 1 else np.empty(0, int)
-    edits: list[Edit] = [LeaveOut(stretches(never + 1))] if len(never) else []
+    edits: list[Edit] = [Columns(without=tuple(map(str, described)))] if described else []
+    edits += [LeaveOut(stretches(never + 1))] if len(never) else []
     edits += [RowNames()] if at == 0 else []
     edits.append(Transpose(MOST_VARIED if rows > MOST_COLUMNS else None))
     most = f" of the {MOST_VARIED:,} genes that vary most" if rows > MOST_COLUMNS else ""
     advice = f"Rows and columns{most} are exchanged, with their names."
+    if described:
+        advice += f" Left out: {listed([str(name) for name in described], 6)}, which describe the genes."
     if len(never):
         are = plural(len(never), "is", "are")
         advice += f" {how_many(len(never), 'gene')} with one value in all samples {are} left out."
     return Suggestion(GENES, message, advice, tuple(edits))
 
 
-def _genes_at(table: pd.DataFrame) -> int | None:
-    """The position of the column that names genes, -1 for the rows' own names; None if the rows are no genes."""
+def _genes_at(table: pd.DataFrame) -> tuple[int | None, bool]:
+    """Where genes are named, and whether other columns that describe them say so.
+
+    Returns:
+        The position of the column of names, -1 for the rows' own names; None if the rows are no genes.
+    """
     if not isinstance(table.index, pd.RangeIndex):
-        return -1 if _are_ids(labels_of_rows(table)[:_MOST_LOOKED_AT]) else None
+        return (-1 if _are_ids(labels_of_rows(table)[:_MOST_LOOKED_AT]) else None), False
     head = table.iloc[:_MOST_LOOKED_AT]
     names = names_of(table)
     places = range(min(_MOST_BEFORE, table.shape[1]))
     texts = [at for at in places if _is_text(head, at) or (not at and phrase(names[at]) in _NAMES)]  # numbers of genes
-    has_ranks = len({*map(phrase, names)} & _RANKS) >= _LEAST_RANKS
+    words = {*map(phrase, names)}
+    has_ranks = len(words & _RANKS) >= _LEAST_RANKS or words >= _LEVELS
+    if words >= _PLACES and (phrase(names[0]) in _CHROMOSOMES):
+        return 0, True
     for at in texts:
         cells = [name for name in head.iloc[:, at].dropna().astype(str) if not _SUMMARY.fullmatch(name)]
-        if len(cells) < 2 or len({*cells}) < len(cells) * _LEAST_IDS:
+        if len(cells) < 2 or len({*cells}) < len(cells) * _LEAST_IDS or phrase(names[at]) in _LEVELS:
             continue
         others = [*names[:at], *names[at + 1 :]]
-        if _are_ids(cells) or phrase(names[at]) in _PARTS or (has_ranks and phrase(names[at]) not in _RANKS):
-            return at
+        if _are_ids(cells) or phrase(names[at]) in _PARTS:
+            return at, False
+        if has_ranks and phrase(names[at]) not in _RANKS:
+            return at, True
         if not at and (_are_barcodes(others) or (phrase(names[at]) in _SPECIES and _are_numbered(others))):
-            return at
+            return at, False
         is_named = phrase(names[at]) in _NAMES or (not at and not names[at].strip() and _are_symbols(cells))
         if is_named and _differ_by_rows(head.drop(columns=[*_described(head, at), head.columns[at]])):
-            return at
-    return None
+            return at, False
+    return None, False
 
 
 def _is_text(table: pd.DataFrame, at: int) -> bool:
@@ -167,6 +215,8 @@ def _are_numbered(names: list[str]) -> bool:
 
 def _differ_by_rows(table: pd.DataFrame) -> bool:
     values = Numbers.of(numeric(table), len(table)).values
+    is_whole = (np.nan_to_num(values) % 1 == 0).all(axis=0)
+    values = values[:, is_whole] if is_whole.sum() >= _LEAST_SAMPLES else values
     if min(values.shape) < 3 or np.isnan(values).any() or (values < 0).any():
         return False
     logs = np.log1p(values)
@@ -176,8 +226,14 @@ def _differ_by_rows(table: pd.DataFrame) -> bool:
 def _described(table: pd.DataFrame, but: int) -> list[object]:
     """The labels of columns that describe genes, by name or as texts, but the one of their names."""
     head = table.iloc[:_MOST_LOOKED_AT]
-    return [
-        label
+    others = [
+        (at, label, name)
         for at, (label, name) in enumerate(zip(table.columns, names_of(table), strict=True))
-        if at != but and (phrase(name) in _ANNOTATION or _is_text(head, at))
+        if at != but
     ]
+    described = {at for at, _, name in others if phrase(name) in _ANNOTATION or _is_text(head, at)}
+    numbers = {at: numbers_of(head.iloc[:, at])[0] for at, _, _ in others if at not in described}
+    measures = {at for at, values in numbers.items() if (np.nan_to_num(values) % 1 != 0).any()}
+    if len(numbers) - len(measures) >= _LEAST_SAMPLES:  # decimals beside counts are no samples
+        described |= measures
+    return [label for at, label, _ in others if at in described]

@@ -7,6 +7,7 @@ name suggests otherwise, such as `plot_id`, `year` or `age`, or they are years. 
 is like text.
 """
 
+import re
 from dataclasses import dataclass
 
 import numpy as np
@@ -67,8 +68,10 @@ _EXPERIMENTS = {
 _DOSES = {"dose", "concentration"}
 _EXPOSURES = {"exposure", "effort", "depth", "hours", "offset", "volume", "trapnights", "lib_size", "total"}
 _PHRASES = {"library size", "total counts", "sequencing depth", "n counts", "person years", "trap nights", "lib size"}
+_PHRASES |= {"n count rna", "n umi", "total umis"}  # of a cell
 _UNITS = {"min", "minutes", "h", "hrs", "days", "km", "m", "m2", "ha", "l", "ml"}
 _SPELLS = {"stint", "spell"}
+_OF_CELL = re.compile(r"n_?(feature|gene)s?(_.+)?|\w+_snn_res[\d.]*|seurat_clusters|leiden|louvain")
 _EXPERIMENT_PHRASES = {"plot type", "sg rna", "g rna"}
 
 
@@ -120,6 +123,7 @@ def _of_experiment(column: pd.Series, name: str, names: set[str], guess: Guess |
     """The guess at a column that says what was done to a row; None if it says nothing of the kind."""
     is_text = guess is not None and not pd.api.types.is_numeric_dtype(column)
     labels = targets_named(column.dropna().astype(str).unique()) if is_text else set()
+    labels = {label for label in labels if not label.isdecimal()}  # columns may be called 1, 2, 3
     words = words_of(name)
     within = sum(bool(found_in(label, names)) for label in labels) if {*words} & _EXPERIMENTS else 0
     if labels and max(len(labels & names), within) >= len(labels) / 2:
@@ -152,6 +156,8 @@ def _guess(column: pd.Series, name: str) -> Guess | None:
         return _by_name(values, name)
     if (other & np.isnan(values)).sum() <= MOST_FAULTY * rows:
         return _of_numbers(values, name)
+    if np.isfinite(values).sum() >= column.notna().sum() / 2:  # numbers and marks among them
+        return None
     return _of_levels(column[~np.isnan(numbers) | other], "texts", rows)
 
 
@@ -205,6 +211,8 @@ def _by_name(values: np.ndarray, name: str) -> Guess | None:
         return Guess("group", "", why) if many else Guess("covariate", CATEGORICAL, why)
     if index_like := identifier(values, name):
         return Guess("ignore", "", index_like)
+    if _OF_CELL.fullmatch(name.lower()):
+        return Guess("ignore", "", "is computed from the counts of a cell")
     if words & _SPELLS:
         return Guess("ignore", "", "numbers the spells of somebody")
     if _is_exposure(name) and (known > 0).all():

@@ -5,6 +5,7 @@ Pivots have totals, gradebooks a line of the points possible, surveys one line p
 and by arithmetic, and has a suggestion: edits (`disco.table.edits`), made only if the user accepts.
 """
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import partial
 from typing import TypeAlias
@@ -43,6 +44,7 @@ from disco.table.totals import points, totals
 from disco.table.values import are_whole
 from disco.words import how_many, plural
 
+_MOST_TIMES = 3  # that a kind is suggested for one table
 _DISTINCT = 0.9  # least share of different names, if lines repeat
 _LEAST_TEXTS = 0.1  # of a column that tells lines apart, as a share of them
 
@@ -70,11 +72,16 @@ def suggestion(table: pd.DataFrame, but: Collection[str] = (), spared: Collectio
 def tidied(
     table: pd.DataFrame, kinds: Collection[str] = KINDS, spared: Collection[str] = ()
 ) -> Iterator[tuple[Suggestion, pd.DataFrame]]:
-    """All suggestions of some kinds, one after the other, each with the table after it; `spared` as in `suggestion`."""
-    refused = {*KINDS} - {*kinds}
+    """All suggestions of some kinds, one after the other, each with the table after it; `spared` as in `suggestion`.
+
+    A kind may come again, as totals of rows that were columns before.
+    """
+    refused, times = {*KINDS} - {*kinds}, Counter[str]()
     while (found := suggestion(table, refused, spared)) is not None:
         table = applied(table, found.edits)
-        refused |= {found.kind}
+        times[found.kind] += 1
+        if found.kind in (GENES, SIGHTINGS) or times[found.kind] == _MOST_TIMES:
+            refused |= {found.kind}
         yield found, table
 
 
@@ -137,8 +144,8 @@ _LOOKS: Mapping[str, _Look] = {
     TOTALS: totals,
     POINTS: points,
     COPIES: _copies,
-    ANNOTATION: gene_rows.annotation,
     SIGHTINGS: sightings,
+    ANNOTATION: lambda table: gene_rows.measures(table) or gene_rows.annotation(table),
     GENES: gene_rows.genes,
     NAMES: _names,
 }

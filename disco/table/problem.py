@@ -22,6 +22,7 @@ class Problem:
         kind: "identifier"; "name", missing or repeated; "names", the first row may have been read as names; "columns",
             too few of them; "file", how it was read; or "".
         fault: what several columns with this problem have, such as "blank cells"; "" if each is described alone.
+        example: the cell that shows the fault; "" if it says no more.
     """
 
     column: str | None
@@ -31,6 +32,7 @@ class Problem:
     blocking: bool = True
     kind: str = ""
     fault: str = ""
+    example: str = ""
 
 
 def in_lines(
@@ -53,7 +55,11 @@ def _said(those: Sequence[Problem], code: Callable[[str], str], plain: Callable[
     """Problems with the same fault in a sentence: one as it is, several by the names of their columns."""
     first, count = those[0], len(those)
     if count > 1 and first.fault:
-        return f"{how_many(count, 'column')} have {first.fault}: {named([str(one.column) for one in those], code)}."
+        examples = [one.example for one in those if one.example]
+        telling = [one for one in examples if any(map(str.isdigit, one)) and not any(map(str.isalpha, one))]
+        such = f', such as "{plain((telling or examples)[0])}"' if examples else ""
+        names = named([str(one.column) for one in those], code)
+        return f"{how_many(count, 'column')} have {first.fault}{such}: {names}."
     more = f" The same holds for {how_many(count - 1, 'more column')}." if count > 1 else ""
     return f"{plain(first.message)}{more}"
 

@@ -29,6 +29,7 @@ from disco.table import spreadsheets
 from disco.table.formats import SUFFIXES, folder, parse, text
 from disco.table.formats.apart import parse_apart
 from disco.table.formats.compact import FROM_CELLS
+from disco.table.formats.encoding import NO_TEXTS
 from disco.table.formats.limits import PACKINGS, TEXT, NotATable, most_bytes
 from disco.table.formats.packing import DAMAGED, split, stream_of, suffix_of
 from disco.table.formats.plain import MATRIX, MIXED, NOTES, OTHER, READING, ROW_NAMES, SHEETS, facts_of
@@ -70,6 +71,10 @@ _BEGINNINGS = {  # of files: what they are, and the endings that say so
     rb"\xfd7zXZ\x00": ("packed by xz", (".xz",)),
     rb"\x28\xb5\x2f\xfd": ("packed by Zstandard", (".zst",)),
 }
+_UNKNOWN = (
+    f" has an unknown format: give a text, or a file that ends in {', '.join(SUFFIXES)}, or these with "
+    f"{', '.join(PACKINGS)}."
+)
 _NULLABLE = {
     kind: dtype
     for kind, dtype in (
@@ -161,7 +166,10 @@ def _parts(
     if isinstance(source, str | Path) and inner not in SUFFIXES and _is_folder(Path(source)):
         opened, suffix = folder.packed(Path(source)), ".zip"
     elif inner not in SUFFIXES:
-        raise _unknown(inner, how)
+        if exported := _exported(inner):
+            raise NotATable(exported)
+        suffix = f".txt{how}"  # tables of text end in anything
+        opened = _opened(source, name, suffix)
     else:
         opened = _opened(source, name, suffix)
     with opened as file:
@@ -171,7 +179,8 @@ def _parts(
             else:
                 yield from parse_apart(file, suffix, reading, reporter)
         except NotATable as reason:
-            raise NotATable(_misnamed(file, suffix) or str(reason)) from None
+            is_other = inner not in SUFFIXES and str(reason) in NO_TEXTS
+            raise NotATable(_misnamed(file, suffix) or (_UNKNOWN if is_other else str(reason))) from None
 
 
 def _misnamed(file: BinaryIO, suffix: str) -> str:
@@ -194,15 +203,10 @@ def _is_folder(path: Path) -> bool:
         raise NotATable(f" cannot be read: {error.strerror}; {remedy(error)}.") from None
 
 
-def _unknown(suffix: str, packing: str) -> NotATable:
-    """The reason for a format that is not read."""
-    if packing and not suffix:
-        return NotATable(f" does not say what is packed in it: name it by its format, such as counts.csv{packing}.")
-    for kind, (endings, way) in _EXPORTS.items():
-        if suffix in endings:
-            return NotATable(f" is {kind}, which is not read: {way}.")
-    packed = ", ".join(PACKINGS)
-    return NotATable(f" has an unknown format: give a file that ends in {', '.join(SUFFIXES)}, or these with {packed}.")
+def _exported(suffix: str) -> str:
+    """Why a format of a program is not read, and how to export from it, as the rest of a sentence; empty for others."""
+    ways = (f" is {kind}, which is not read: {way}." for kind, (endings, way) in _EXPORTS.items() if suffix in endings)
+    return next(ways, "")
 
 
 def _opened(source: str | Path | BinaryIO, name: str, suffix: str) -> BinaryIO:

@@ -101,8 +101,17 @@ def transposed(table: pd.DataFrame) -> pd.DataFrame:
     return turned
 
 
-def pivoted(table: pd.DataFrame, rows: Sequence[str], names: str, values: str) -> pd.DataFrame:
+def joined_cells(columns: Sequence[pd.Series]) -> pd.Series:
+    """The cells of some columns as texts, those of a row joined by a point."""
+    first, *others = (column.astype(str) for column in columns)
+    return first.str.cat(others, sep=" · ") if others else first
+
+
+def pivoted(table: pd.DataFrame, rows: Sequence[str], names: str, values: str, key: int = 1) -> pd.DataFrame:
     """The table with one row per event and one column per kind; see `disco.table.edits.Pivot`.
+
+    Events come in the order of their lines if these follow each other, or else in that of their names. If several
+    columns tell them apart, these stay.
 
     Raises:
         InputError: there is no such column, a count is missing, or a kind has the name of a column that stays.
@@ -112,7 +121,7 @@ def pivoted(table: pd.DataFrame, rows: Sequence[str], names: str, values: str) -
         raise InputError(f'The table has {known.count(unknown[0])} columns called "{unknown[0]}"; one is needed.')
     lines = table.set_axis(known, axis=1)
     counts = numbers_of(lines[values])[0] if values else np.ones(len(lines))
-    kinds, event = lines[names].astype(str), lines[rows[0]].astype(str)
+    kinds, event = lines[names].astype(str), joined_cells([lines[name] for name in rows[:key]])
     if not np.isfinite(counts).all():
         raise InputError(
             f'Line {int(np.argmax(~np.isfinite(counts))) + 1:,} has no number in "{values}": leave it out.'
@@ -121,14 +130,15 @@ def pivoted(table: pd.DataFrame, rows: Sequence[str], names: str, values: str) -
         raise InputError(f'"{min(both)}" names both a kind and a column that stays: leave one of them out.')
     if kinds.nunique() > MOST_COLUMNS:
         raise InputError(f"There are {kinds.nunique():,} kinds, and at most {MOST_COLUMNS:,} columns are read.")
-    at, first = np.unique(event, return_index=True)
-    order = at[np.argsort(first)]
+    order, first = np.unique(event.astype(object), return_index=True)
+    if (event != event.shift()).sum() == len(order):
+        order, first = order[np.argsort(first)], np.sort(first)
     wide = pd.DataFrame({"event": event, "kind": kinds, "count": counts}).pivot_table(
         index="event", columns="kind", values="count", aggfunc="sum", fill_value=0, observed=True
     )
     wide = wide.reindex(index=order, columns=pd.unique(kinds))
     whole = pd.DataFrame(as_whole(wide.to_numpy(float)), wide.index, wide.columns)
-    stay = lines.iloc[np.sort(first)][list(rows[1:])]
+    stay = lines.iloc[first][list(rows[key if key == 1 else 0 :])]
     found = pd.concat([stay.reset_index(drop=True), whole.reset_index(drop=True)], axis=1)
     found.columns = pd.Index([str(name) for name in found.columns], dtype=object)
     return found.set_axis(pd.Index(order, dtype=object))

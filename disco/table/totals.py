@@ -1,11 +1,12 @@
 """Rows and columns that sum up others, and lines of a gradebook that are no pupil.
 
 Each is recognised by its name and by arithmetic: a line called total is one if it holds the sums of all other lines, or
-of the stretch of lines before or after it; one called mean, if it holds their means.
+of the stretch of lines before or after it; one called mean, if it holds their means. Rows need no name, as a region
+before its states, if all of several columns add up, and never do in shuffled rows.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import islice
 
 import numpy as np
@@ -13,6 +14,7 @@ import pandas as pd
 
 from disco.table.cells import columns_of, names_of, numeric
 from disco.table.edits import Columns, Edit, LeaveOut
+from disco.table.guesses import guesses
 from disco.table.identifiers import phrase
 from disco.table.kinds import POINTS, TOTALS
 from disco.table.rows import stretches
@@ -23,18 +25,24 @@ from disco.words import listed, plural
 _NAMED = 4
 _MOST_LABELS = 3  # columns that name the rows
 _MOST_CALLED = 100  # totals of one table
+_MOST_ROWS, _LEAST_COLUMNS = 5_000, 3  # of a table whose rows are added up, whatever they are called
+_MOST_LEVELS, _SHUFFLES = 8, 100  # sums of sums; shuffled tables in which no row may be a sum
 _ROUNDED = 0.51  # by which a mean may differ
 _WITHIN = 0.8  # least share of the filled and blank cells that the points possible are not exceeded by
 _OF_SOME = r"sub ?totals?|.+ (sub ?)?totals?|(sub ?)?totals? .+|sum of .+"
 _SUM = re.compile(rf"((grand|overall) )?totals?|sums?|all|overall|gesamt(ergebnis)?|summe|somme|suma|{_OF_SOME}")
-_STATISTICS = {
+_STATISTICS: dict[re.Pattern[str], str | Callable[[pd.Series], int]] = {
     re.compile(r"(.+ )?(mean|average|avg)"): "mean",
     re.compile(r"median"): "median",
     re.compile(r"(sd|std|stdev|(std|standard) dev(iation)?)"): "std",
     re.compile(r"min(imum)?"): "min",
     re.compile(r"max(imum)?"): "max",
+    re.compile(r"((species|taxon|taxa) )?richness|number of (species|taxa)"): lambda cells: int((cells > 0).sum()),
 }
-_POSSIBLE = re.compile(r"\s*(points? possible|max(imum)? (points|score)|out of|possible)\s*", re.IGNORECASE)
+_INDEX = re.compile(r"(shannon|simpson|pielou|margalef)\b.*|evenness|diversity")
+_POSSIBLE = re.compile(
+    r"\s*(points? possible|max(imum)?\.? (points?|scores?|marks?)|full marks?|out of|possible)\s*", re.IGNORECASE
+)
 _TEST = re.compile(r"\s*(student, test|test (student|pupil))\s*", re.IGNORECASE)
 
 
@@ -44,17 +52,20 @@ def totals(table: pd.DataFrame) -> Suggestion | None:
     A column called total and no more is left to `disco.table.relations`, unless a row of totals stands beside it.
     """
     names, of_rows = names_of(table), _called(table)
-    if not any(map(_is_called, {*names, *of_rows})):
+    if (len(table) > _MOST_ROWS or not of_rows) and not any(map(_is_called, {*names, *of_rows})):
         return None
     found = Numbers.of(numeric(table), len(table))
     at, values = found.positions, found.values
     if min(values.shape) < 3:
         return None
-    rows = _summaries(values, of_rows) if of_rows else []
+    beside = guesses(table)
+    counts = values[:, [place not in beside for place in at]]
+    rows = sorted({*_summaries(values, of_rows), *_sums(counts)}) if of_rows else []
     rest = np.delete(values, rows, axis=0)
     of_columns = [names[place] for place in at]
     columns = [of_columns[place] for place in _summaries(rest.T, of_columns, bool(rows))] if len(rest) > 2 else []
-    what = [*(f'row "{of_rows[row].strip()}"' for row in rows), *(f'column "{name}"' for name in columns)]
+    called = [f'row "{name}"' if (name := of_rows[row].strip()) else f"row {row + 1:,}" for row in rows]
+    what = [*called, *(f'column "{name}"' for name in columns)]
     if not what:
         return None
     edits: list[Edit] = [LeaveOut(stretches(np.array(rows) + 1))] if rows else []
@@ -62,6 +73,48 @@ def totals(table: pd.DataFrame) -> Suggestion | None:
     some = f" and {len(what) - _NAMED} more" if len(what) > _NAMED else ""
     message = f"The {' and the '.join(what[:_NAMED])}{some} {plural(len(what), 'sums', 'sum')} up others."
     return Suggestion(TOTALS, message, plural(len(what), "It is left out.", "They are left out."), tuple(edits))
+
+
+def _sums(values: np.ndarray) -> list[int]:
+    """The rows that hold the sums of the rows right before or after them, and sums of such sums.
+
+    Args:
+        values: (rows, columns), NaN where a cell is blank.
+    """
+    filled = np.nan_to_num(values)
+    filled = filled[:, (filled % 1 == 0).all(axis=0) & (np.ptp(filled, axis=0) > 0)]
+    if len(filled) > _MOST_ROWS or filled.shape[1] < _LEAST_COLUMNS or (filled < 0).any():
+        return []
+    there, found = np.arange(len(filled)), list[int]()
+    for _ in range(_MOST_LEVELS):
+        rows = _sums_of_neighbours(filled[there])
+        if not rows or len(there) - len(rows) < 2:
+            break
+        found += there[rows].tolist()
+        there = np.delete(there, rows)
+    if not found:
+        return []
+    random = np.random.default_rng(0)
+    shuffled = (filled[random.permutation(there)] for _ in range(_SHUFFLES))
+    return [] if any(map(_sums_of_neighbours, shuffled)) else found
+
+
+def _sums_of_neighbours(filled: np.ndarray) -> list[int]:
+    """The rows that are the sum of two or more rows right before or after them, each of these with a count.
+
+    Since no cell is below 0, the totals of the rows rise, so that one search finds where a stretch may end.
+    """
+    before = np.concatenate([np.zeros((1, filled.shape[1])), filled.cumsum(axis=0)])
+    totals, many = before.sum(axis=1), np.concatenate([[0], (filled > 0).any(axis=1).cumsum()])
+    rows = np.flatnonzero((filled > 0).sum(axis=1) >= _LEAST_COLUMNS)
+    own = filled[rows]
+    last = np.searchsorted(totals, totals[rows + 1] + own.sum(axis=1))  # the stretch ends before this row
+    first = np.searchsorted(totals, totals[rows] - own.sum(axis=1), side="right") - 1
+    ends = np.minimum(last, len(filled))
+    is_after = (before[ends] - before[rows + 1] == own).all(axis=1) & (many[ends] - many[rows + 1] > 1)
+    starts = np.maximum(first, 0)
+    is_before = (before[rows] - before[starts] == own).all(axis=1) & (many[rows] - many[starts] > 1)
+    return rows[is_after | is_before].tolist()
 
 
 def _called(table: pd.DataFrame) -> list[str]:
@@ -81,10 +134,11 @@ def _called(table: pd.DataFrame) -> list[str]:
 
 def _is_called(name: str) -> bool:
     """Whether it is the name of a sum or another statistic."""
-    return bool(_SUM.fullmatch(phrase(name))) or _statistic(phrase(name)) is not None
+    words = phrase(name)
+    return any(one.fullmatch(words) for one in (_SUM, _INDEX)) or _statistic(words) is not None
 
 
-def _statistic(words: str) -> str | None:
+def _statistic(words: str) -> str | Callable[[pd.Series], int] | None:
     """The statistic of this name."""
     return next((of for name, of in _STATISTICS.items() if name.fullmatch(words)), None)
 
@@ -100,7 +154,8 @@ def _summaries(lines: np.ndarray, names: Sequence[str], of_all: bool = True) -> 
     wanted = _SUM if of_all else re.compile(_OF_SOME)
     called = [line for line, word in enumerate(words) if wanted.fullmatch(word)][:_MOST_CALLED]
     statistics = [(line, of) for line, word in enumerate(words) if (of := _statistic(word)) is not None]
-    plain = np.setdiff1d(np.arange(len(lines)), [*called, *(line for line, _ in statistics)])
+    indices = [line for line, word in enumerate(words) if _INDEX.fullmatch(word)]
+    plain = np.setdiff1d(np.arange(len(lines)), [*called, *(line for line, _ in statistics), *indices])
     ends, others, found = [-1, *called, len(lines)], pd.DataFrame(lines[plain]), list[int]()
     is_whole = (others.fillna(0) % 1 == 0).all().to_numpy()  # rates do not add up
     compared = is_whole if is_whole.any() else ~is_whole
@@ -109,6 +164,7 @@ def _summaries(lines: np.ndarray, names: Sequence[str], of_all: bool = True) -> 
         sums = [others[part].sum() for part in parts if 1 < part.sum() < len(plain) + of_all]
         found += [line] if any(_are_equal(lines[line], expected, compared) for expected in sums) else []
     found += [line for line, of in statistics if _are_equal(lines[line], others.agg(of), compared, _ROUNDED)]
+    found += [line for line in indices if (np.nan_to_num(lines[line]) % 1 != 0).any()]
     return sorted(found)
 
 

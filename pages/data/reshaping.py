@@ -70,8 +70,9 @@ def _suggestions(draft: Draft) -> None:
             st.markdown(bullets([plain(found[0])]))
             chosen = {found[0].kind}
         else:
-            chosen = {one.kind for one in found if st.checkbox(plain(one), True, key=f"{draft.key}_{one.kind}")}
-        label = "Change all of this" if len(chosen) == len(found) else "Change what is ticked"
+            boxes = [st.checkbox(plain(one), True, key=f"{draft.key}_{at}_{one.kind}") for at, one in enumerate(found)]
+            chosen = {one.kind for one, is_ticked in zip(found, boxes, strict=True) if is_ticked}
+        label = "Change all of this" if chosen == {one.kind for one in found} else "Change what is ticked"
         with st.container(horizontal=True):
             icon, refused = ":material/table_convert:", [one.kind for one in found if one.kind not in chosen]
             arguments = (chosen, refused)

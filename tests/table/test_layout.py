@@ -98,6 +98,33 @@ def test_stretches_have_totals_and_all_rows_a_mean(rng):
     assert TOTALS not in kinds_of(table.assign(total=counts.sum(axis=1)))  # a relation, or an exposure
 
 
+def regions(rng, columns=4):
+    """Counts of places in three regions."""
+    return [pd.DataFrame(rng.poisson(6.0, (rows, columns)), columns=list("abcdefgh")[:columns]) for rows in (6, 4, 7)]
+
+
+@pytest.mark.parametrize("is_first", [True, False])
+def test_rows_that_add_up_are_totals_whatever_they_are_called(rng, is_first):
+    parts = regions(rng)
+    table = pd.concat(parts, ignore_index=True)
+    blocks = [[part.sum().to_frame().T, part][:: 1 if is_first else -1] for part in parts]
+    whole = [table.sum().to_frame().T, *(one for block in blocks for one in block)]
+    whole = pd.concat(whole if is_first else [*whole[1:], whole[0]], ignore_index=True)
+    found, changed = next(tidied(whole.assign(year=2020)))
+    rows = ((1, 2), (9, 9), (14, 14)) if is_first else ((7, 7), (12, 12), (20, 21))
+    assert found.kind == TOTALS and found.edits[0].rows == rows
+    pd.testing.assert_frame_equal(changed[table.columns], table)
+    off = whole.copy()
+    off.iloc[[1, 6], 0] += 1  # a region that does not add up, whether it comes first or last
+    assert suggestion(off) is None or found.edits != suggestion(off).edits
+
+
+def test_few_random_tables_have_rows_that_seem_to_add_up(rng):
+    shapes = [(rng.integers(10, 300), rng.integers(3, 12), rng.choice([0.3, 1, 3, 10])) for _ in range(60)]
+    tables = [pd.DataFrame(rng.poisson(mean * rng.gamma(1, 1, d), (n, d))) for n, d, mean in shapes]
+    assert sum(TOTALS in kinds_of(table.set_axis([f"c{k}" for k in table], axis=1)) for table in tables) <= 1
+
+
 def test_lines_without_a_count_are_counted_and_marks_are_no_counts(rng):
     true = pd.DataFrame(rng.poisson(2.0, (30, 3)) + [1, 0, 0], columns=["fox", "deer", "boar"])
     lines = [(f"trap {at}", kind) for at, row in true.iterrows() for kind, n in row.items() for _ in range(n)]
@@ -133,7 +160,17 @@ def test_sightings_become_events_with_zeros(rng):
     assert list(changed.index) == [f"E{event}" for event in range(30)]
     np.testing.assert_array_equal(changed[true.columns].to_numpy(), true.to_numpy())
     assert changed["effort_min"].tolist() == [10 * (event % 3 + 1) for event in range(30)]
-    assert suggestion(table.rename(columns={"species": "cause"}), {NAMES, COPIES}) is None
+    assert suggestion(table.rename(columns={"species": "what"}), {NAMES, COPIES}) is None
+    days = table.rename(columns={"eventID": "site", "eventDate": "date"})
+    days["site"], days["date"] = table["eventID"].str[-1], table["eventID"].str[:-1]  # neither tells events apart
+    found = suggestion(days)
+    assert found.edits[0].rows[:2] == ("site", "date") and found.edits[0].key == 2
+    both = applied(days, found.edits)
+    assert len(both) == 30 and both.index[0] == "0 · E" and both["site"].iloc[0] == "0"
+    order = both["date"].str.cat(both["site"]).str[1:].astype(int)
+    np.testing.assert_array_equal(both[true.columns].to_numpy(), true.loc[order].to_numpy())
+    finer = table.assign(genus="Avis")
+    assert suggestion(finer[["genus", *table]]).edits[0].names == "species"
 
 
 def test_rows_and_columns_without_a_cell_are_left_out(rng):
@@ -222,3 +259,43 @@ def test_genes_are_known_by_symbols_ranks_of_taxa_and_names_of_parts(rng):
     assert found.kind == GENES and after.columns[0] == str(numbers.iloc[0, 0]) and after.shape == (8, 40)
     guides = pd.DataFrame({"sgRNA": [f"AC{k}" for k in range(30)]}).join(flat)
     assert next(tidied(guides))[0].kind == GENES
+
+
+def test_what_is_measured_beside_counts_of_genes_is_left_out(rng):
+    table = counts_of_genes(rng)
+    statistics = table.assign(logFC=rng.normal(0, 1, 40), PValue=rng.uniform(0, 1, 40), mass=rng.uniform(1, 9, 40))
+    assert kinds_of(statistics) == [ANNOTATION, GENES] and after(statistics).shape == (8, 40)
+    tables = {
+        "counts.": table.set_index("Geneid").add_prefix("counts."),
+        "length.": table.set_index("Geneid").add_prefix("length."),
+    }
+    both = pd.concat(tables.values(), axis=1).reset_index()
+    assert list(after(both).index) == [f"counts.{name}" for name in SAMPLES]
+    normed = table.join(table[SAMPLES].add_suffix("(norm)"))
+    assert list(after(normed).index) == SAMPLES
+    assert kinds_of(table.rename(columns={"s0": "length"})) == [ANNOTATION, GENES]
+
+
+def test_places_on_chromosomes_and_mirnas_are_genes(rng):
+    table = counts_of_genes(rng)
+    places = table.assign(Geneid="chr1", start=range(40), end=range(9, 49)).rename(columns={"Geneid": "#chr"})
+    assert kinds_of(places) == [GENES] and after(places).shape == (8, 40)
+    peaks = table.assign(Geneid=[f"chr2:{k}00-{k}90" for k in range(40)]).rename(columns={"Geneid": "x"})
+    mirnas = table.assign(Geneid=[f"hsa-miR-{k}-5p" for k in range(40)]).rename(columns={"Geneid": "x"})
+    dates = table.assign(Geneid=[f"2020-01-{k}" for k in range(40)]).rename(columns={"Geneid": "x"})
+    assert [GENES in kinds_of(one) for one in (peaks, mirnas, dates)] == [True, True, False]
+
+
+def test_totals_come_again_once_rows_and_columns_are_exchanged(rng):
+    table = counts_of_genes(rng)
+    assert kinds_of(table.assign(**{"reads total": table[SAMPLES].sum(axis=1)})) in ([TOTALS, GENES], [GENES, TOTALS])
+
+
+def test_richness_and_indices_are_no_rows(rng):
+    table = pd.DataFrame(rng.poisson(1.0, (20, 4)), columns=list("abcd"))
+    table.insert(0, "taxon", [f"t{k}" for k in range(20)])
+    counts = table[list("abcd")]
+    ends = [["Richness", *(counts > 0).sum()], ["Shannon H", 1.2, 0.9, 1.4, 1.1]]
+    found, changed = next(tidied(pd.concat([table, pd.DataFrame(ends, columns=table.columns)], ignore_index=True)))
+    assert found.kind == TOTALS and found.edits[0].rows == ((21, 22),)
+    pd.testing.assert_frame_equal(changed, table, check_dtype=False)

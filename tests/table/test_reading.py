@@ -1,5 +1,6 @@
 """How a file writes its cells: detected, said, and read in another way on request."""
 
+import gzip
 import io
 
 import numpy as np
@@ -169,6 +170,33 @@ def test_names_may_be_years_below_titles():
     body = "".join(f"town {row},{row + 5},{row % 7},3\n" for row in range(9))
     table = read(f'"Data source","A survey",\n\n"Last updated","2021-01-01",\n\nTown,1990,1991,1992\n{body}')
     assert table.columns.tolist() == ["Town", "1990", "1991", "1992"] and len(table) == 9
+
+
+def test_a_dash_among_numbers_is_a_blank_cell_and_said():
+    table = read("site,a,b,strand\ns1,3,-,+\ns2,–,4,-\ns3,5,6,+\n")
+    assert table["a"].isna().tolist() == [False, True, False] and table["b"].isna().tolist() == [True, False, False]
+    assert table["strand"].tolist() == ["+", "-", "+"] and "A dash among numbers" in notes(table)
+    assert "A dash" not in notes(read("a,b\n-3,\n4,5\n"))
+    grouped = read("a,b\n-,1\n2,\n".replace(",", ";").replace("2;", "1,234,567;"))
+    assert grouped["a"].tolist()[1] == 1234567
+
+
+def test_a_series_of_geo_is_read_between_its_marks():
+    text = '!Series_title\t"x"\n!Sample_geo\t"a"\t"b"\n!series_matrix_table_begin\n"ID_REF"\t"a"\t"b"\n'
+    table = read(text + '"g1"\t1\t2\n"g2"\t3\t4\n!series_matrix_table_end\n')
+    assert table.columns.tolist() == ["ID_REF", "a", "b"] and table["b"].tolist() == [2, 4]
+
+
+def test_names_in_single_quotes_lose_them():
+    assert read("#'chr'\t'start'\t'a b'\nx\t1\t2\n").columns.tolist() == ["#chr", "start", "a b"]
+    assert read("'a\tb'\nx\t1\n").columns.tolist() == ["'a", "b'"]
+
+
+@pytest.mark.parametrize("name", ["t", "t.kreport", "t.tax.summary", "t.G026.gz"])
+def test_text_may_have_any_ending(name):
+    data = b"a\tb\n1\t2\n3\t4\n"
+    table = read_table(io.BytesIO(gzip.compress(data) if name.endswith("gz") else data), name)
+    assert table["b"].tolist() == [2, 4]
 
 
 def test_the_size_in_a_gct_file_is_no_line_of_it():

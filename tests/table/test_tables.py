@@ -121,6 +121,8 @@ def test_other_sheets_and_a_stored_index_are_mentioned():
     sheets = ("empty", []), ("counts", [["a", "b"], [1, 2]]), ("notes", [["x"]])
     (note,) = read(workbook(*sheets), "t.xlsx").attrs[NOTES]
     assert note.startswith('Only the sheet "counts" was read; the other is notes. To read another, ')
+    index = ("contents", [["1a", "Deaths"], ["1b", "Births"]]), ("1a", [["a", "b"], *[[k, k] for k in range(9)]])
+    assert len(read(workbook(*index), "t.xlsx")) == 9
     readme = ("read me", [["Counts of birds"], ["by A. B."]])
     assert read(workbook(readme, ("counts", [["a", "b"], [1, 2]])), "t.xlsx").columns.tolist() == ["a", "b"]
     table = pd.DataFrame({"a": [1, 2]}, index=pd.Index(["p", "q"], name="player"))

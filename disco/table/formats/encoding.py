@@ -11,7 +11,12 @@ from disco.table.formats.reading import ENCODINGS
 
 Text = bytes | mmap.mmap  # a mapped file is in memory only where it is looked at
 EMPTY = " is empty: give a file with names in its first row and values below them."
-NO_TEXT = " is not UTF-8 text: save it as CSV UTF-8 and load it again."
+NO_TEXT = (
+    " is not UTF-8 text: save it as CSV UTF-8, or choose its encoding (on Data, or by --read encoding=shift-jis or "
+    "another)."
+)
+_NUL = " holds NUL bytes, so it is not text: save it as CSV UTF-8 and load it again."
+NO_TEXTS = (NO_TEXT, _NUL)
 _BLOCK = 1 << 22  # bytes
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _CONTROL = re.compile(rb"[\x01-\x08\x0b\x0e-\x1f]")  # in no text
@@ -42,7 +47,7 @@ def as_utf8(data: Text, encoding: str | None) -> tuple[Text, str, list[str]]:
     if not re.search(rb"\S", data):
         raise NotATable(EMPTY)
     if data.find(b"\0") >= 0:
-        raise NotATable(" holds NUL bytes, so it is not text: save it as CSV UTF-8 and load it again.")
+        raise NotATable(_NUL)
     return data, encoding, notes
 
 

@@ -75,7 +75,9 @@ def _has_blanks(column: pa.ChunkedArray) -> bool:
 
 
 def _begin(data: Text) -> int:
-    """The offset of the first line that is not empty, after those with which a GCT file gives its size."""
+    """The offset of the first line that is not empty, after what GCT files and series of GEO have above."""
+    if data[:1] == b"!" and (at := data.find(b"!series_matrix_table_begin")) >= 0:
+        return data.find(b"\n", at) + 1
     found = re.match(rb"[\r\n]*+(#1\.2\s*\n\d+\t\d+\s*\n)?", data)
     return found.end() if found else 0
 
@@ -160,6 +162,8 @@ def _names(lines: list[list[str]], above: int, names: int, used: int) -> list[st
     if not names:
         return [f"x{index + 1}" for index in range(len(lines[used]))]
     found = joined(lines[above : above + names])
+    if all(re.fullmatch("#?'[^']*'", name) for name in found):  # as deepTools writes them
+        found = [re.sub("'", "", name) for name in found]
     data = lines[used:]
     if not data or any(len(line) != len(found) + 1 for line in data):
         return found
@@ -173,7 +177,9 @@ def _before_notes(data: Text, start: int, delimiter: str, columns: int) -> tuple
     for line in reversed(lines[begin > start :]):
         words = line.decode(errors="replace").strip()
         cells = next(csv.reader([words], delimiter=delimiter), []) if words.count('"') % 2 == 0 else []
-        is_note = len(cells) == 1 and " " in words and not NUMBERISH.fullmatch(words)  # a cut line has one cell too
+        is_note = (
+            len(cells) == 1 and (" " in words or words[0] == "!") and not NUMBERISH.fullmatch(words)
+        )  # a cut line has one cell too
         if columns < 2 or (words and not is_note):
             break
         end, found = end - len(line), [*([words[:60]] if words else []), *found]

@@ -55,7 +55,7 @@ class _Sheet:
     name: str
     hidden: bool
     part: str  # its file in the zip
-    columns: int = 0  # with cells; of a long sheet, in its first rows
+    size: int = 0  # cells of several columns, of a long sheet in its first rows; 1 if it has one column
 
 
 def read(data: bytes, reading: Reading) -> pa.Table:
@@ -71,8 +71,8 @@ def read(data: bytes, reading: Reading) -> pa.Table:
             _look(archive)
             if _OPEN_DOCUMENT in archive.namelist():
                 return _open_document(archive, data, reading)
-            sheets = [replace(sheet, columns=_columns(archive, sheet.part)) for sheet in _sheets(archive)]
-            filled = [sheet for sheet in sheets if sheet.columns]
+            sheets = [replace(sheet, size=_size(archive, sheet.part)) for sheet in _sheets(archive)]
+            filled = [sheet for sheet in sheets if sheet.size]
             first = _first(filled, reading.sheet)
             _check_range(archive, first)
             with archive.open(first.part) as part:
@@ -87,11 +87,11 @@ def _open_document(archive: zipfile.ZipFile, data: bytes, reading: Reading) -> p
     """The same for an OpenDocument spreadsheet."""
     book = CalamineWorkbook.from_filelike(io.BytesIO(data))
     sheets = [
-        _Sheet(sheet.name, sheet.visible != SheetVisibleEnum.Visible, "", book.get_sheet_by_name(sheet.name).width)
+        _Sheet(sheet.name, sheet.visible != SheetVisibleEnum.Visible, "", _cells(book.get_sheet_by_name(sheet.name)))
         for sheet in book.sheets_metadata
         if sheet.typ == SheetTypeEnum.WorkSheet
     ]
-    filled = [sheet for sheet in sheets if sheet.columns]
+    filled = [sheet for sheet in sheets if sheet.size]
     first = _first(filled, reading.sheet)
     found = book.get_sheet_by_name(first.name)
     check_shape(found.height, found.width, MOST_SHEET_CELLS)
@@ -149,7 +149,7 @@ def _chosen(found: CalamineSheet, unseen: Hidden, filled: list[_Sheet], first: _
 
 
 def _first(filled: list[_Sheet], wanted: str | None) -> _Sheet:
-    """The sheet with this name, or the first visible sheet of several columns; without one, the first visible sheet."""
+    """The sheet with this name, or the first visible one that has at least half as many cells as the largest."""
     if not filled:
         raise NotATable(" has no cells: put the names in the first row and the counts below.")
     if wanted is not None and wanted not in [sheet.name for sheet in filled]:
@@ -157,7 +157,8 @@ def _first(filled: list[_Sheet], wanted: str | None) -> _Sheet:
     shown = [sheet for sheet in filled if (sheet.name == wanted if wanted is not None else not sheet.hidden)]
     if not shown:
         raise NotATable(" has cells only on hidden sheets: unhide the sheet that holds the counts.")
-    first = next((sheet for sheet in shown if sheet.columns > 1), shown[0])
+    most = max(sheet.size for sheet in shown)
+    first = next(sheet for sheet in shown if 2 * sheet.size >= most)
     if [sheet.name for sheet in filled].count(first.name) > 1:  # its reader knows sheets by their names
         raise NotATable(f' has several sheets called "{first.name[:40]}": give each a name of its own.')
     return first
@@ -221,12 +222,17 @@ def _references(archive: zipfile.ZipFile, part: str) -> Iterator[list[tuple[byte
         yield _CELL.findall(rest)
 
 
-def _columns(archive: zipfile.ZipFile, part: str) -> int:
-    """The number of columns with cells in the first rows that have any; 2 if cells have no references."""
-    if letters := {letters for letters, _ in next(filter(None, _references(archive, part)), [])}:
-        return len(letters)
+def _size(archive: zipfile.ZipFile, part: str) -> int:
+    """The size of a sheet by the first rows that have cells."""
+    if cells := next(filter(None, _references(archive, part)), []):
+        return len(cells) if len({letters for letters, _ in cells}) > 1 else 1
     with archive.open(part) as file:
-        return 2 if any(_CONTENT.search(block) for block in iter(lambda: file.read(_BLOCK), b"")) else 0
+        return max(len(_CONTENT.findall(block)) for block in iter(lambda: file.read(_BLOCK), b""))
+
+
+def _cells(sheet: CalamineSheet) -> int:
+    """The size of a sheet of OpenDocument."""
+    return sheet.height * sheet.width if sheet.width > 1 else min(sheet.height, 1)
 
 
 def _check_range(archive: zipfile.ZipFile, sheet: _Sheet) -> None:
