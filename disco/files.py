@@ -36,6 +36,7 @@ _JSON_BYTES = 1 << 25
 _RECORD_BYTES = 1 << 20  # largest size of a JSON file that every page reads
 _FRAME_BYTES, _MOST_FRAME_BYTES = 1 << 27, 1 << 30  # largest size of a CSV file, and of one with many possible rows
 _ROW_BYTES = 300  # of such a row
+_LONGEST_NAME = 200  # characters of a file's name in a message
 _LINE_BYTES = 1 << 16  # about the longest allowed line
 
 
@@ -89,11 +90,11 @@ def open_regular(path: str | Path, most: int) -> BinaryIO:
     Raises:
         InputError: the file does not exist, is not a regular file, cannot be read, or is larger.
     """
-    name = Path(path).name
+    name = printable(Path(path).name, _LONGEST_NAME)
     try:
         file = open(opened(path), "rb")
     except FileNotFoundError:
-        raise InputError(f"{path} does not exist: check the path.") from None
+        raise InputError(f"{printable(str(path))} does not exist: check the path.") from None
     except NotAFile as error:
         raise InputError(f"{name} cannot be read: it is {error}, not a file.") from None
     except (OSError, ValueError) as error:

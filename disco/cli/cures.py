@@ -10,6 +10,7 @@ from disco.table.read import NOTES
 from disco.table.reshape import has_row_names
 from disco.table.roles import Roles
 from disco.table.rows import proposal
+from disco.table.values import blank_as_zero
 
 
 def options(table: pd.DataFrame, roles: Roles | None) -> str:
@@ -20,15 +21,15 @@ def options(table: pd.DataFrame, roles: Roles | None) -> str:
         roles: those given; without any, `--tidy` accepts guesses.
     """
     counts = table if roles is None else roles.counts(table)
+    blanks = ["--blank 0"] if DASHED in table.attrs.get(NOTES, ()) and counts.isna().any(axis=None) else []
+    counts = blank_as_zero(counts) if blanks else counts
     names, bad = names_of(counts), proposal(counts)
-    if DASHED in table.attrs.get(NOTES, ()) and counts.isna().any(axis=None):
-        return "--blank 0"
     if len(names) - len(bad.columns) < 2:
         return ""
     guessed = {} if roles is not None else guesses(counts)
     words = ["--tidy"] if {*bad.columns} & {*guessed} else []
     words = ["--row-names"] if {*bad.columns} == {0} and has_row_names(counts) else words
-    words += [option("--without", [names[at] for at in bad.columns if at not in guessed])]
+    words += blanks + [option("--without", [names[at] for at in bad.columns if at not in guessed])]
     words += [option("--as-numbers", [names[at] for at in bad.texts])]
     words += ["--complete-rows"] if len(bad.rows) else []
     return " ".join(filter(None, words))

@@ -36,7 +36,9 @@ class ReadAgain:
 
 @dataclass(frozen=True)
 class RowNames:
-    """Take the names of the rows from the first column."""
+    """Take the names of the rows from the first column, or from the first few, joined."""
+
+    columns: int = 1
 
 
 @dataclass(frozen=True)
@@ -180,8 +182,8 @@ def _after(table: pd.DataFrame, edit: Edit, read: Callable[..., pd.DataFrame] | 
             if read is None:
                 raise InputError("The file of this table is not at hand: load it again.")
             return read(**choices)
-        case RowNames():
-            return with_row_names(table)
+        case RowNames(columns):
+            return with_row_names(table, columns)
         case Transpose(most):
             return transposed(table if most is None else most_varied(table, most))
         case Pivot(stay, kinds, values, key):

@@ -16,7 +16,7 @@ from disco.table.edits import Columns, Edit, LeaveOut, RowNames, Transpose
 from disco.table.formats.limits import MOST_COLUMNS
 from disco.table.identifiers import phrase
 from disco.table.kinds import ANNOTATION, GENES, SUMMARIES
-from disco.table.reshape import text_of
+from disco.table.reshape import with_row_names
 from disco.table.rows import stretches
 from disco.table.suggestions import Suggestion, labels_of_rows, leave_out, without
 from disco.table.values import Numbers
@@ -54,9 +54,9 @@ _NAMES = _PARTS | {
 _ANNOTATION = _NAMES | {
     *("chr", "chrom", "chromosome", "seqname", "seqnames", "start", "end", "stop", "strand", "length", "width"),
     *("gene length", "effective length", "eff length", "gene type", "gene biotype", "biotype", "transcript id s"),
-    *("logfc", "log fc", "log cpm", "log2 fold change", "lfc se", "base mean", "ave expr", "stat", "lr", "f"),
+    *("logfc", "log fc", "log cpm", "log2 fold change", "lfc se", "base mean", "ave expr"),
     *("taxlevel", "rank id", "daughterlevels"),
-    *("p value", "pvalue", "padj", "fdr", "adj p val", "peak id", "score"),
+    *("p value", "pvalue", "padj", "fdr", "adj p val", "peak id"),
     *("description", "gene description", "taxonomy", "lineage", "confidence", "gc content", "exon id", "locus"),
 }  # fmt: skip
 _SPECIES = {"species", "taxon", "taxa", "genus", "scientific name", "common name"}
@@ -69,7 +69,9 @@ _WORDS = "|".join((*_COUNTED, *_MEASURED))
 _MARK = re.compile(
     rf"(?P<first>{_WORDS})[._ ](?P<after>.+)|(?P<before>.+?)[._ ]?[(\[]?(?P<last>{_WORDS})[)\]]?", re.IGNORECASE
 )
-_PLACES, _CHROMOSOMES = {"start", "end"}, {"chr", "chrom", "chromosome", "seqnames"}
+_CENSUS = re.compile(r"(.+_\d{3})(E|M)A?")  # an estimate and its margin of error
+_CHROMOSOMES = {"chr", "chrom", "chromosome", "seqnames", "contig"}
+_PLACES = 3  # columns of a place on a chromosome
 _LEVELS = {"taxlevel", "rank id"}  # of mothur
 _RANKS = {"kingdom", "superkingdom", "domain", "phylum", "class", "order", "family", "genus", "species"}
 
@@ -87,6 +89,11 @@ def summaries(table: pd.DataFrame) -> Suggestion | None:
         "counted for no gene."
     )
     return without(SUMMARIES, message, columns) if names is columns else leave_out(SUMMARIES, rows, message)
+
+
+def is_annotation(name: str) -> bool:
+    """Whether a column has the name of one that describes genes or taxa."""
+    return phrase(name) in _ANNOTATION
 
 
 def annotation(table: pd.DataFrame) -> Suggestion | None:
@@ -114,6 +121,8 @@ def measures(table: pd.DataFrame) -> Suggestion | None:
 
 def _marked(name: str) -> tuple[str, str]:
     """A name without the mark of a measure at its beginning or end, and the mark in lower case; empty without one."""
+    if found := _CENSUS.fullmatch(name.strip()):
+        return found[1], {"E": "count", "M": "percent"}[found[2]]
     found = _MARK.fullmatch(name.strip())
     if found is None:
         return name.strip(), ""
@@ -122,21 +131,24 @@ def _marked(name: str) -> tuple[str, str]:
 
 def genes(table: pd.DataFrame) -> Suggestion | None:
     """Genes in rows, samples in columns."""
-    if (at := _genes_at(table)[0]) is None:
+    at, is_by_others = _genes_at(table)
+    if at is None:
         return None
-    described = _described(table, at)
-    table, at = table.drop(columns=described), min(at, 0)
-    rows, samples = len(table), table.shape[1] - (isinstance(table.index, pd.RangeIndex))
-    names = labels_of_rows(table) or [text_of(cell) for cell in table.iloc[:, 0]]
+    many = _PLACES if _are_places(names_of(table)) else 1
+    described = _described(table, at) if is_by_others else []
+    described = described if many == 1 else [label for label in described if label not in table.columns[:many]]
+    table, at = table.drop(columns=described), 0 if is_by_others else at
+    rows, samples = len(table), table.shape[1] - many * isinstance(table.index, pd.RangeIndex)
+    names = labels_of_rows(table if at else with_row_names(table, many))
     message = (
         f"The rows look like genes ({listed(names, 2)}) and {how_many(samples, 'column')} like samples; "
         "every column would become a node of the graph."
     )
-    values = Numbers.of(((place, cells) for place, cells in numeric(table) if place != at), rows).values
+    values = Numbers.of(((place, cells) for place, cells in numeric(table) if place >= many or at), rows).values
     never = np.flatnonzero(np.ptp(values, axis=1) == 0) if values.shape[1] > 1 else np.empty(0, int)
     edits: list[Edit] = [Columns(without=tuple(map(str, described)))] if described else []
     edits += [LeaveOut(stretches(never + 1))] if len(never) else []
-    edits += [RowNames()] if at == 0 else []
+    edits += [RowNames(many)] if at == 0 else []
     edits.append(Transpose(MOST_VARIED if rows > MOST_COLUMNS else None))
     most = f" of the {MOST_VARIED:,} genes that vary most" if rows > MOST_COLUMNS else ""
     advice = f"Rows and columns{most} are exchanged, with their names."
@@ -162,7 +174,7 @@ def _genes_at(table: pd.DataFrame) -> tuple[int | None, bool]:
     texts = [at for at in places if _is_text(head, at) or (not at and phrase(names[at]) in _NAMES)]  # numbers of genes
     words = {*map(phrase, names)}
     has_ranks = len(words & _RANKS) >= _LEAST_RANKS or words >= _LEVELS
-    if words >= _PLACES and (phrase(names[0]) in _CHROMOSOMES):
+    if _are_places(names):
         return 0, True
     for at in texts:
         cells = [name for name in head.iloc[:, at].dropna().astype(str) if not _SUMMARY.fullmatch(name)]
@@ -179,6 +191,12 @@ def _genes_at(table: pd.DataFrame) -> tuple[int | None, bool]:
         if is_named and _differ_by_rows(head.drop(columns=[*_described(head, at), head.columns[at]])):
             return at, False
     return None, False
+
+
+def _are_places(names: list[str]) -> bool:
+    """Whether the first columns are places on chromosomes."""
+    first, *others = [phrase(name) for name in names[:_PLACES]] or [""]
+    return first in _CHROMOSOMES and {*others} == {"start", "end"}
 
 
 def _is_text(table: pd.DataFrame, at: int) -> bool:
@@ -231,7 +249,7 @@ def _described(table: pd.DataFrame, but: int) -> list[object]:
         for at, (label, name) in enumerate(zip(table.columns, names_of(table), strict=True))
         if at != but
     ]
-    described = {at for at, _, name in others if phrase(name) in _ANNOTATION or _is_text(head, at)}
+    described = {at for at, _, name in others if is_annotation(name) or _is_text(head, at)}
     numbers = {at: numbers_of(head.iloc[:, at])[0] for at, _, _ in others if at not in described}
     measures = {at for at, values in numbers.items() if (np.nan_to_num(values) % 1 != 0).any()}
     if len(numbers) - len(measures) >= _LEAST_SAMPLES:  # decimals beside counts are no samples

@@ -136,6 +136,8 @@ def _of_experiment(column: pd.Series, name: str, names: set[str], guess: Guess |
     values = readable(column)
     if {*words} & _DOSES and not np.isnan(values[column.notna()]).any():
         return Guess("context", CONTINUOUS, "has the name of a dose")
+    if is_count(values).all() and values.min() == 0 and _has_single(values):
+        return None  # how many, not which
     why = f"has the name of an experiment, and {levels:,} values"
     return Guess("context", CATEGORICAL, why) if levels <= MANY else None
 
@@ -204,11 +206,14 @@ def _by_name(values: np.ndarray, name: str) -> Guess | None:
     levels, words = len(value_counts(known)[0]), set(words_of(name))
     if levels < 2:
         return None
-    is_counted = name.lower() in _GROUPS and known.min() == 0  # how many mice, not which: labels begin at 1
+    has_single = _has_single(known)
+    is_counted = known.min() == 0 and (has_single or name.lower() in _GROUPS)  # how many mice, not which
     if words & (_GROUPS | _CATEGORIES) and levels <= len(values) / 2 and not is_counted:
         many = levels > MANY or bool(words & _GROUPS)
         why = f"has the name of a {'group' if many else 'category'}, and {levels:,} values"
-        return Guess("group", "", why) if many else Guess("covariate", CATEGORICAL, why)
+        if many:
+            return Guess("group", "", why)
+        return Guess("covariate", CONTINUOUS if has_single else CATEGORICAL, why)
     if index_like := identifier(values, name):
         return Guess("ignore", "", index_like)
     if _OF_CELL.fullmatch(name.lower()):
@@ -222,6 +227,11 @@ def _by_name(values: np.ndarray, name: str) -> Guess | None:
     if _YEARS[0] <= known.min() and known.max() <= _YEARS[1] and np.ptp(known) <= 200:
         return Guess("covariate", CONTINUOUS, f"has years, {known.min():.0f} to {known.max():.0f}")
     return None
+
+
+def _has_single(values: np.ndarray) -> bool:
+    """Whether some value stands in one row alone, from which no effect of a category could be estimated."""
+    return bool((value_counts(values)[1] == 1).any())
 
 
 def is_measure(name: str) -> bool:

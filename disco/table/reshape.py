@@ -37,10 +37,11 @@ def are_texts(column: pd.Series) -> bool:
     return bool(other.any()) and all(isinstance(cell, str) and bool(cell.strip()) for cell in column[~other])
 
 
-def with_row_names(table: pd.DataFrame) -> pd.DataFrame:
-    """The table with its first column as the names of its rows, instead of as a column."""
-    named = table.iloc[:, 1:].copy()
-    named.index = pd.Index([text_of(cell) for cell in table.iloc[:, 0]], dtype=object)
+def with_row_names(table: pd.DataFrame, columns: int = 1) -> pd.DataFrame:
+    """The table with its first column, or the first few, as the names of its rows, instead of as columns."""
+    named = table.iloc[:, columns:].copy()
+    of_rows = joined_cells([table.iloc[:, at].map(text_of) for at in range(columns)])
+    named.index = pd.Index(of_rows.to_list(), dtype=object)
     return named
 
 

@@ -29,6 +29,7 @@ _SPECIES = {
     *("term", "token", "lemma", "cause", "cause of death", "disease", "crime", "offence", "offense", "indicator"),
     *("art", "arten", "espece", "especie"),
 }  # fmt: skip
+_KINDS = {"species", "taxon", "cause", "causes", "disease", "crime", "offence", "offense", "product", "indicator"}
 _COUNTED = {
     *("count", "counts", "individual count", "individuals", "abundance", "n", "num", "number", "quantity", "amount"),
     *("organism quantity", "reads", "freq", "frequency", "value", "total count", "observation count", "how many"),
@@ -48,9 +49,9 @@ def sightings(table: pd.DataFrame) -> Suggestion | None:
     """One line per sighting, with a count or without, to be made one row per event and one column per kind."""
     names = names_of(table)
     words = [phrase(name) for name in names]
-    kinds = [
-        table.iloc[:, at].astype(str) for at, word in enumerate(words) if word in _SPECIES and _are_texts(table, at)
-    ]
+    called = [at for at, word in enumerate(words) if word in _SPECIES]
+    called = called or [at for at, word in enumerate(words) if _KINDS & {*word.split()}]
+    kinds = [table.iloc[:, at].astype(str) for at in called if _are_texts(table, at)]
     if not kinds:
         return None
     finest = max(kinds, key=lambda column: column.nunique())
@@ -83,7 +84,7 @@ def _in_words(pivot: Pivot, left_out: list[str], rows: int, mark: str) -> tuple[
     """What a list of sightings holds, and what becomes of it.
 
     Args:
-        left_out: columns that differ within an event.
+        left_out: columns that differ within an event, or never.
         rows: events that are left out, since a mark stands for a count.
     """
     event = '", "'.join(pivot.rows[: pivot.key])
@@ -91,7 +92,7 @@ def _in_words(pivot: Pivot, left_out: list[str], rows: int, mark: str) -> tuple[
     advice = f'Each "{pivot.names}" becomes a column and each "{event}" a row, with 0 where there is no line. '
     advice += "Rows without any line are missing."
     if left_out:
-        verbs = plural(len(left_out), "differs within one and is", "differ within one and are")
+        verbs = plural(len(left_out), "differs within one or never, and is", "differ within one or never, and are")
         advice += f" {listed(left_out, _NAMED)} {verbs} left out."
     if rows:
         advice += f' {how_many(rows, "row")} with "{mark}" instead of a count {plural(rows, "is", "are")} left out.'
@@ -135,5 +136,6 @@ def _groups(keys: pd.Series, kinds: pd.Series, has_counts: bool) -> bool:
 
 
 def _is_of(table: pd.DataFrame, at: int, event: tuple[int, ...]) -> bool:
-    """Whether a column has one value in every event."""
-    return bool(table.iloc[:, at].astype(str).groupby(_keys(table, event).to_numpy()).nunique().max() == 1)
+    """Whether a column has one value in every event, not the same in all."""
+    cells = table.iloc[:, at].astype(str)
+    return cells.nunique() > 1 and bool(cells.groupby(_keys(table, event).to_numpy()).nunique().max() == 1)

@@ -14,6 +14,7 @@ import pandas as pd
 
 from disco.table.cells import columns_of, names_of, numeric
 from disco.table.edits import Columns, Edit, LeaveOut
+from disco.table.gene_rows import is_annotation
 from disco.table.guesses import guesses
 from disco.table.identifiers import phrase
 from disco.table.kinds import POINTS, TOTALS
@@ -58,20 +59,20 @@ def totals(table: pd.DataFrame) -> Suggestion | None:
     at, values = found.positions, found.values
     if min(values.shape) < 3:
         return None
-    beside = guesses(table)
+    beside = {*guesses(table), *(place for place in at if is_annotation(names[place]))}
     counts = values[:, [place not in beside for place in at]]
     rows = sorted({*_summaries(values, of_rows), *_sums(counts)}) if of_rows else []
     rest = np.delete(values, rows, axis=0)
     of_columns = [names[place] for place in at]
     columns = [of_columns[place] for place in _summaries(rest.T, of_columns, bool(rows))] if len(rest) > 2 else []
-    called = [f'row "{name}"' if (name := of_rows[row].strip()) else f"row {row + 1:,}" for row in rows]
-    what = [*called, *(f'column "{name}"' for name in columns)]
+    what = [f'row "{name}"' if (name := of_rows[row].strip()) else f"row {row + 1:,}" for row in rows]
+    what += [f'column "{name}"' for name in columns]
     if not what:
         return None
     edits: list[Edit] = [LeaveOut(stretches(np.array(rows) + 1))] if rows else []
     edits += [Columns(without=tuple(columns))] if columns else []
-    some = f" and {len(what) - _NAMED} more" if len(what) > _NAMED else ""
-    message = f"The {' and the '.join(what[:_NAMED])}{some} {plural(len(what), 'sums', 'sum')} up others."
+    which = listed(what, _NAMED)
+    message = f"{which[0].upper()}{which[1:]} {plural(len(what), 'sums', 'sum')} up others."
     return Suggestion(TOTALS, message, plural(len(what), "It is left out.", "They are left out."), tuple(edits))
 
 

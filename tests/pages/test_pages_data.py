@@ -130,7 +130,7 @@ def test_names_are_shown_not_read():
     table.iloc[1, :] = "oops"
     upload(at, "faulty.csv", csv(table))
     said = at.error[0].value
-    assert f"{len(HOSTILE)} columns have text: {code(HOSTILE[0])}, " in said and "and 4 more" in said
+    assert f'{len(HOSTILE)} columns have text, such as "oops": {code(HOSTILE[0])}, ' in said and "and 4 more" in said
 
 
 def test_two_thousand_columns():

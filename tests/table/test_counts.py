@@ -54,7 +54,7 @@ def only_problem(table: pd.DataFrame | np.ndarray, folds: int = 3) -> Problem:
 def test_a_bad_cell_is_named_with_column_and_row(cells, words, remedy):
     table, row = with_cells(**cells), int(next(iter(cells))[1:])
     message = f'Column "bad", row {row}: {words}'
-    assert replace(only_problem(table), fault="") == Problem("bad", row, message, remedy)
+    assert replace(only_problem(table), fault="", example="") == Problem("bad", row, message, remedy)
     with pytest.raises(InputError) as error:
         counts.as_counts(table)
     assert str(error.value) == f"{message} {remedy}"

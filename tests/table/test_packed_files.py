@@ -77,9 +77,10 @@ def test_zeros_may_stand_between_packed_files_and_after_them(ending, monkeypatch
     assert unpacked(half[0] + bytes(40) + half[1] + bytes(80), ending, len(TEXT)) == TEXT.encode()
 
 
-def test_a_packed_file_without_a_format_is_a_sentence():
-    with pytest.raises(InputError, match="name it by its format, such as counts.csv.gz"):
-        read(gzip.compress(b"a,b\n1,2\n"), "counts.gz")
+def test_a_packed_file_without_a_format_is_text_or_a_sentence():
+    assert read(gzip.compress(b"a,b\n1,2\n"), "counts.gz")["b"].tolist() == [2]
+    with pytest.raises(InputError, match="unknown format: give a text, or a file that ends in .csv"):
+        read(gzip.compress(bytes(range(99))), "counts.gz")
 
 
 @pytest.mark.parametrize("ending", PACK)

@@ -140,8 +140,8 @@ def test_parquet_keeps_nullable_whole_numbers():
     ("make", "sentence"),
     [
         (
-            lambda: read("1,2", "a.pdf"),
-            "a.pdf has an unknown format: give a file that ends in .csv, .txt, .tsv, .tab, .sf, .results, "
+            lambda: read(b"\x00\x81", "a.pdf"),
+            "a.pdf has an unknown format: give a text, or a file that ends in .csv, .txt, .tsv, .tab, .sf, .results, "
             ".counts, .gct, .xlsx, .ods, .parquet, "
             ".dta, .h5ad, .h5, .biom, .zip, .tar, or these with .gz, .bz2, .xz, .zst.",
         ),
@@ -156,7 +156,11 @@ def test_parquet_keeps_nullable_whole_numbers():
             lambda: read("a,b\n1,2\n3\n"),
             "counts.csv, row 2: the row has 1 cell, but there are 2 names. Give every row one cell per name.",
         ),
-        (lambda: read(b"a,\x81\n1,2\n"), "counts.csv is not UTF-8 text: save it as CSV UTF-8 and load it again."),
+        (
+            lambda: read(b"a,\x81\n1,2\n"),
+            "counts.csv is not UTF-8 text: save it as CSV UTF-8, or choose its encoding (on Data, or by "
+            "--read encoding=shift-jis or another).",
+        ),
         (
             lambda: read("PK nonsense", "a.xlsx"),
             "a.xlsx cannot be read as a workbook of Excel or OpenDocument: it is damaged, incomplete, or of a "

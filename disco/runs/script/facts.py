@@ -62,6 +62,7 @@ class Facts:
         exchanges = sum(isinstance(edit, Transpose) for edit in self.reading[1])
         is_in_turn = sorted(kinds, reverse=True) == kinds and exchanges < 2
         is_in_turn &= all(isinstance(edit, _OF_SHELL) for edit in self.reading[1])
+        is_in_turn &= all(edit.columns == 1 for edit in self.reading[1] if isinstance(edit, RowNames))
         return self if is_in_turn else dataclasses.replace(self, origin=_OWN)
 
     @property

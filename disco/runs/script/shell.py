@@ -82,7 +82,7 @@ def _table(facts: Facts) -> list[str]:
     words = [word for name, value in choices.items() if value is not None for word in _read(name, value)]
     for edit in edits:
         match edit:
-            case RowNames():
+            case RowNames(1):
                 words.append("--row-names")
             case Transpose(most):
                 words += ["--transpose"] if most is None else ["--transpose", "--most-varied", str(most)]

@@ -157,11 +157,11 @@ def _first(filled: list[_Sheet], wanted: str | None) -> _Sheet:
     shown = [sheet for sheet in filled if (sheet.name == wanted if wanted is not None else not sheet.hidden)]
     if not shown:
         raise NotATable(" has cells only on hidden sheets: unhide the sheet that holds the counts.")
+    names = [sheet.name for sheet in filled]
+    if again := next((sheet.name for sheet in shown if names.count(sheet.name) > 1), ""):  # known by names alone
+        raise NotATable(f' has several sheets called "{again[:40]}": give each a name of its own.')
     most = max(sheet.size for sheet in shown)
-    first = next(sheet for sheet in shown if 2 * sheet.size >= most)
-    if [sheet.name for sheet in filled].count(first.name) > 1:  # its reader knows sheets by their names
-        raise NotATable(f' has several sheets called "{first.name[:40]}": give each a name of its own.')
-    return first
+    return next(sheet for sheet in shown if 2 * sheet.size >= most)
 
 
 def _notes(filled: list[_Sheet], first: _Sheet) -> list[str]:
