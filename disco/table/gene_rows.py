@@ -73,6 +73,7 @@ _CENSUS = re.compile(r"(.+_\d{3})(E|M)A?")  # an estimate and its margin of erro
 _CHROMOSOMES = {"chr", "chrom", "chromosome", "seqnames", "contig"}
 _PLACES = 3  # columns of a place on a chromosome
 _LEVELS = {"taxlevel", "rank id"}  # of mothur
+_OF_TAXA = (_LEVELS, {"taxonomy id", "taxonomy lvl"})  # of Bracken
 _RANKS = {"kingdom", "superkingdom", "domain", "phylum", "class", "order", "family", "genus", "species"}
 
 
@@ -173,7 +174,7 @@ def _genes_at(table: pd.DataFrame) -> tuple[int | None, bool]:
     places = range(min(_MOST_BEFORE, table.shape[1]))
     texts = [at for at in places if _is_text(head, at) or (not at and phrase(names[at]) in _NAMES)]  # numbers of genes
     words = {*map(phrase, names)}
-    has_ranks = len(words & _RANKS) >= _LEAST_RANKS or words >= _LEVELS
+    has_ranks = len(words & _RANKS) >= _LEAST_RANKS or any(map(words.issuperset, _OF_TAXA))
     if _are_places(names):
         return 0, True
     for at in texts:

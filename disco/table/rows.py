@@ -30,7 +30,7 @@ _BOUND = re.compile(
     r"(\+|or (more|over|above|less|fewer))|tntc|too (many|numerous) to count)\s*",
     re.IGNORECASE,
 )
-_CLASS = re.compile(rf"\s*({_WHOLE})\s*(-|–|to|\.\.)\s*({_WHOLE})\s*", re.IGNORECASE)
+_CLASS = re.compile(rf"\s*(?P<first>{_WHOLE})\s*(-|–|to|\.\.)\s*(?P<last>{_WHOLE})\s*", re.IGNORECASE)
 _LOST = {
     "bound": "Rows with a bound, such as >100, hold the largest or smallest counts: without them, these are lost, and "
     "what goes with them.",
@@ -151,7 +151,12 @@ def _why(value: float, cell: str) -> str:
 
 def kind_of_text(cell: str) -> str:
     """A bound such as 50+, a class such as 1-10, or any other text."""
-    return "bound" if _BOUND.fullmatch(cell) else "class" if _CLASS.fullmatch(cell) else "text"
+    if _BOUND.fullmatch(cell):
+        return "bound"
+    if found := _CLASS.fullmatch(cell):
+        first, last = (int(re.sub(r"\D", "", found[end])) for end in ("first", "last"))
+        return "class" if first < last else "text"  # 2020-01 is a month
+    return "text"
 
 
 def losses(reasons: Collection[str]) -> str:
