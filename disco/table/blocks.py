@@ -23,18 +23,21 @@ _MOST_LINES = 1000  # with words among numbers, that are looked at
 
 
 def footnotes(table: pd.DataFrame) -> Suggestion | None:
-    """Rows at the end that hold a sentence in one cell and nothing else."""
-    notes, row = list[str](), len(table) - 1
-    while row > 1 and len(notes) < _MOST_NOTES:
+    """Rows at the end that hold a sentence in one cell and nothing else, or a word below a blank row."""
+    notes, first, row = list[str](), len(table), len(table) - 1
+    words = list[str]()  # in the rows below this one that are not notes yet
+    while row > 1 and len(notes) + len(words) < _MOST_NOTES:
         line = _filled(table, row)
-        if line and not _is_note(table, line):
+        if not _may_be_note(table, line):
             break
-        notes += [next(iter(line.values()))] if line else []
+        words += [next(iter(line.values()))] if line else []
+        if not line or _is_note(table, line):
+            notes, words, first = [*notes, *words], [], row
         row -= 1
     if not notes:
         return None
     what = f"Below the table {plural(len(notes), 'stands a note', f'stand {len(notes)} notes')}"
-    return leave_out(FOOTNOTES, [*range(row + 1, len(table))], f'{what}: "{notes[-1][:60].rstrip(".")}".')
+    return leave_out(FOOTNOTES, [*range(first, len(table))], f'{what}: "{notes[-1][:60].rstrip(".")}".')
 
 
 def below(table: pd.DataFrame) -> Suggestion | None:
@@ -62,7 +65,7 @@ def below(table: pd.DataFrame) -> Suggestion | None:
 
 def beside(table: pd.DataFrame) -> Suggestion | None:
     """Columns beyond a blank one that end in an earlier row, or in a later one: another table."""
-    blank = [at for at, (_, column) in enumerate(columns_of(table)) if _is_blank(column).all()]
+    blank = [at for at, (_, column) in enumerate(columns_of(table)) if is_blank(column).all()]
     if not blank or len(table) < 3:
         return None
     names = names_of(table)
@@ -84,15 +87,18 @@ def beside(table: pd.DataFrame) -> Suggestion | None:
     return Suggestion(BESIDE, message, advice, (*found.edits, *more))
 
 
+def _may_be_note(table: pd.DataFrame, line: dict[int, str]) -> bool:
+    """Whether few cells of a row are filled, none with a number."""
+    return not _numbers(line) and len(line) <= max(1, table.shape[1] // 4) and table.shape[1] > 1
+
+
 def _is_note(table: pd.DataFrame, line: dict[int, str]) -> bool:
     """Whether the cells of a row, by position, are a note: few, no number, and longer than the texts of their column.
 
     In a column of numbers, any text is one. Rows with nothing else are notes too, and not compared with.
     """
-    if _numbers(line) or len(line) > max(1, table.shape[1] // 4) or table.shape[1] < 2:
-        return False
     at, text = next(iter(line.items()))
-    has_more = table.drop(columns=table.columns[at]).notna().any(axis=1)
+    has_more = ~np.all([is_blank(column) for place, (_, column) in enumerate(columns_of(table)) if place != at], axis=0)
     texts = [str(cell) for cell in table.iloc[:, at][has_more].dropna()]
     if not texts or is_number(texts[0]) or (_NOTE.match(text) and not any(map(_NOTE.match, texts))):
         return True
@@ -108,7 +114,7 @@ def _numbers(line: dict[int, str]) -> bool:
     return any(map(is_number, line.values()))
 
 
-def _is_blank(column: pd.Series) -> np.ndarray:
+def is_blank(column: pd.Series) -> np.ndarray:
     """Where a cell is empty, (rows,); words for missing cells, such as NA, are not."""
     blank = column.isna().to_numpy(bool)
     return blank if pd.api.types.is_numeric_dtype(column) else blank | column.isin([""]).to_numpy(bool)
@@ -116,7 +122,7 @@ def _is_blank(column: pd.Series) -> np.ndarray:
 
 def _end(table: pd.DataFrame, part: list[int]) -> int:
     """The number of rows down to the last one with a cell in some columns."""
-    filled = np.flatnonzero(~np.all([_is_blank(table.iloc[:, at]) for at in part], axis=0))
+    filled = np.flatnonzero(~np.all([is_blank(table.iloc[:, at]) for at in part], axis=0))
     return int(filled[-1]) + 1 if len(filled) else 0
 
 

@@ -53,16 +53,18 @@ class Pivot:
     """Make a row of every event and a column of every kind, from a table with one line per sighting.
 
     Attributes:
-        rows: the first column, or the first `key`, tells events apart and names the rows; the others have one value in
-            each event, and stay.
+        rows: the first columns tell events apart and name the rows; the others have one value in each event, and stay.
         names: the column of kinds.
         values: the column of counts, added up for one kind in one event; empty if each line counts once. No line is 0.
+        key: how many of `rows` tell events apart; if several do, they stay too.
+        times: columns of counts instead, one for each time, which tell events apart too.
     """
 
     rows: tuple[str, ...]
     names: str
     values: str = ""
     key: int = 1
+    times: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -186,8 +188,8 @@ def _after(table: pd.DataFrame, edit: Edit, read: Callable[..., pd.DataFrame] | 
             return with_row_names(table, columns)
         case Transpose(most):
             return transposed(table if most is None else most_varied(table, most))
-        case Pivot(stay, kinds, values, key):
-            return pivoted(table, stay, kinds, values, key)
+        case Pivot(stay, kinds, values, key, times):
+            return pivoted(table, stay, kinds, values, key, times)
         case LeaveOut(rows):
             return without_rows(table, positions(rows, len(table)))
         case AsNumbers(columns):

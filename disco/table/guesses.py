@@ -26,6 +26,7 @@ _DATE = (
     r"(\d{4}[-/.]\d{1,2}([-/.]\d{1,2})?|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4}|"
     rf"\d{{1,2}}[. -]+{_MONTH}[ -]+\d{{2,4}}|{_MONTH} +\d{{1,2}},? +\d{{4}})([ T]\d{{1,2}}:\d{{2}}.*)?$"
 )
+_MOST_BLANK = 0.1  # of a covariate, which needs a value in every row
 MANY = 20  # levels of a category; with more it is rather a group
 _YEARS = (1500, 2100)
 _GROUPS = {
@@ -35,7 +36,8 @@ _GROUPS = {
 _CATEGORIES = {
     *("batch", "site", "plot", "plate", "block", "lane", "sex", "gender", "region"),
     *("country", "replicate", "cage", "lab", "center", "centre", "strain", "genotype", "month", "weekday", "season"),
-    *("habitat", "station", "cohort", "chip", "observer", "type"),
+    *("habitat", "station", "cohort", "chip", "observer", "type", "mnth", "holiday", "workingday", "weather", "shift"),
+    *("monat", "wochentag", "schicht"),
 }
 _NUMBERS = {
     *(
@@ -58,7 +60,7 @@ _NUMBERS = {
         "altitude",
         "latitude",
     ),
-    *("longitude", "lat", "lon", "income", "education"),
+    *("longitude", "lat", "lon", "income", "education", "duration", "observers", "hour", "jahr", "stunde", "woche"),
 }
 _EXPERIMENTS = {
     *("treatment", "treated", "treat", "condition", "arm", "guide", "sgrna", "grna", "perturbation", "perturbed"),
@@ -71,6 +73,8 @@ _PHRASES = {"library size", "total counts", "sequencing depth", "n counts", "per
 _PHRASES |= {"n count rna", "n umi", "total umis"}  # of a cell
 _UNITS = {"min", "minutes", "h", "hrs", "days", "km", "m", "m2", "ha", "l", "ml"}
 _SPELLS = {"stint", "spell"}
+_OF_SURVEY = {"progress", "finished", "duration in seconds"}  # what Qualtrics adds, beside ResponseId
+_OF_TRIALS = re.compile(r".+\.this(repn|trialn|n|index)")  # of PsychoPy
 _OF_CELL = re.compile(r"n_?(feature|gene)s?(_.+)?|\w+_snn_res[\d.]*|seurat_clusters|leiden|louvain")
 _EXPERIMENT_PHRASES = {"plot type", "sg rna", "g rna"}
 
@@ -111,6 +115,8 @@ def guesses(table: pd.DataFrame) -> dict[int, Guess]:
     for position, (name, column) in enumerate(columns_of(table)):
         guess = _of_levels(column, "categories") if name in categories else _guess(column, name)
         guess = _of_experiment(column, name, names, guess) or guess
+        if "ResponseId" in names and " ".join(words_of(name)) in _OF_SURVEY:
+            guess = Guess("ignore", "", "is written by the survey's program")
         if guess is not None and guess.role in ("exposure", "group", "intervention"):
             guess = guess if guess.role in once else _second(column, guess)
             once -= {guess.role}
@@ -195,6 +201,8 @@ def _of_numbers(values: np.ndarray, name: str) -> Guess | None:
         return _by_name(known, name)
     if _is_exposure(name) and (known > 0).all():
         return Guess("exposure", "", "has numbers above 0, and the name of an exposure")
+    if missing.mean() > _MOST_BLANK:
+        return Guess("ignore", "", f"is blank in {missing.sum():,} rows")
     return Guess(
         "covariate", CONTINUOUS, "has decimals" if (known != np.floor(known)).any() else "has negative numbers"
     )
@@ -216,6 +224,10 @@ def _by_name(values: np.ndarray, name: str) -> Guess | None:
         return Guess("covariate", CONTINUOUS if has_single else CATEGORICAL, why)
     if index_like := identifier(values, name):
         return Guess("ignore", "", index_like)
+    if _are_days(known):
+        return Guess("ignore", "", "looks like dates")
+    if _OF_TRIALS.fullmatch(name.lower()):
+        return Guess("ignore", "", "numbers the trials")
     if _OF_CELL.fullmatch(name.lower()):
         return Guess("ignore", "", "is computed from the counts of a cell")
     if words & _SPELLS:
@@ -227,6 +239,13 @@ def _by_name(values: np.ndarray, name: str) -> Guess | None:
     if _YEARS[0] <= known.min() and known.max() <= _YEARS[1] and np.ptp(known) <= 200:
         return Guess("covariate", CONTINUOUS, f"has years, {known.min():.0f} to {known.max():.0f}")
     return None
+
+
+def _are_days(values: np.ndarray) -> bool:
+    """Whether whole numbers are days, such as 20240131."""
+    year, month, day = values // 10_000, values // 100 % 100, values % 100
+    is_day = (month >= 1) & (month <= 12) & (day >= 1) & (day <= 31) & (year >= _YEARS[0]) & (year <= _YEARS[1])
+    return bool(is_day.all())
 
 
 def _has_single(values: np.ndarray) -> bool:

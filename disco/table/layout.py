@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from disco.table import amounts, gene_rows
-from disco.table.blocks import below, beside, footnotes
+from disco.table.blocks import below, beside, footnotes, is_blank
 from disco.table.cells import columns_of, names_of, numbers_of
 from disco.table.edits import Columns, Edit, LeaveOut, RowNames, applied
 from disco.table.guesses import MANY, guesses
@@ -89,7 +89,7 @@ def _blank(table: pd.DataFrame) -> Suggestion | None:
     """Columns and rows without a cell."""
     names, is_empty, empty = names_of(table), np.full(len(table), table.shape[1] > 1), list[int]()
     for at, (_, column) in enumerate(columns_of(table)):  # one by one: the table may be large
-        is_missing = column.isna().to_numpy(bool)
+        is_missing = is_blank(column)
         empty += [at] if is_missing.all() else []
         is_empty &= is_missing
     empty = [at for at in empty if names.count(names[at]) == sum(names[other] == names[at] for other in empty)]

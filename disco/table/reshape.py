@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from disco.errors import InputError
-from disco.table.cells import as_whole, names_of, numbers_of, told_apart
+from disco.table.cells import as_whole, free_name, names_of, numbers_of, told_apart
 from disco.table.formats.limits import MOST_COLUMNS
 from disco.table.formats.plain import NOTES
 from disco.table.identifiers import identifier
@@ -108,7 +108,9 @@ def joined_cells(columns: Sequence[pd.Series]) -> pd.Series:
     return first.str.cat(others, sep=" · ") if others else first
 
 
-def pivoted(table: pd.DataFrame, rows: Sequence[str], names: str, values: str, key: int = 1) -> pd.DataFrame:
+def pivoted(
+    table: pd.DataFrame, rows: Sequence[str], names: str, values: str, key: int = 1, times: Sequence[str] = ()
+) -> pd.DataFrame:
     """The table with one row per event and one column per kind; see `disco.table.edits.Pivot`.
 
     Events come in the order of their lines if these follow each other, or else in that of their names. If several
@@ -118,12 +120,16 @@ def pivoted(table: pd.DataFrame, rows: Sequence[str], names: str, values: str, k
         InputError: there is no such column, a count is missing, or a kind has the name of a column that stays.
     """
     known = names_of(table)
-    if unknown := [name for name in filter(None, (*rows, names, values)) if known.count(name) != 1]:
+    if unknown := [name for name in filter(None, (*rows, names, values, *times)) if known.count(name) != 1]:
         raise InputError(f'The table has {known.count(unknown[0])} columns called "{unknown[0]}"; one is needed.')
     lines = table.set_axis(known, axis=1)
+    if times:
+        time, values = free_name("time", known), free_name("count", known)
+        lines = lines.melt([*rows, names], [*times], time, values)
+        rows, key = (*rows[:key], time, *rows[key:]), key + 1
     counts = numbers_of(lines[values])[0] if values else np.ones(len(lines))
     kinds, event = lines[names].astype(str), joined_cells([lines[name] for name in rows[:key]])
-    if not np.isfinite(counts).all():
+    if not times and not np.isfinite(counts).all():
         raise InputError(
             f'Line {int(np.argmax(~np.isfinite(counts))) + 1:,} has no number in "{values}": leave it out.'
         )
@@ -134,10 +140,8 @@ def pivoted(table: pd.DataFrame, rows: Sequence[str], names: str, values: str, k
     order, first = np.unique(event.astype(object), return_index=True)
     if (event != event.shift()).sum() == len(order):
         order, first = order[np.argsort(first)], np.sort(first)
-    wide = pd.DataFrame({"event": event, "kind": kinds, "count": counts}).pivot_table(
-        index="event", columns="kind", values="count", aggfunc="sum", fill_value=0, observed=True
-    )
-    wide = wide.reindex(index=order, columns=pd.unique(kinds))
+    cells = pd.DataFrame({"event": event, "kind": kinds, "count": counts}).groupby(["event", "kind"], observed=True)
+    wide = cells["count"].sum(min_count=1).unstack(fill_value=0).reindex(index=order, columns=pd.unique(kinds))
     whole = pd.DataFrame(as_whole(wide.to_numpy(float)), wide.index, wide.columns)
     stay = lines.iloc[first][list(rows[key if key == 1 else 0 :])]
     found = pd.concat([stay.reset_index(drop=True), whole.reset_index(drop=True)], axis=1)

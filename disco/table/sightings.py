@@ -1,6 +1,7 @@
 """Lines of sightings: an event, what was seen in it, and how many, or one line for each that was seen."""
 
 import re
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -29,7 +30,16 @@ _SPECIES = {
     *("term", "token", "lemma", "cause", "cause of death", "disease", "crime", "offence", "offense", "indicator"),
     *("art", "arten", "espece", "especie"),
 }  # fmt: skip
-_KINDS = {"species", "taxon", "cause", "causes", "disease", "crime", "offence", "offense", "product", "indicator"}
+_KINDS = {
+    *("species", "taxon", "cause", "causes", "disease", "crime", "offence", "offense", "product", "indicator"),
+    *("series", "minor", "lineitem", "icd", "icd10", "chapter"),
+}  # fmt: skip
+_TIME = re.compile(
+    r"X?(19|20)\d{2}( ?\[YR\d{4}\]|[-/. ]?(Q[1-4]|M?(0?[1-9]|1[0-2])|W\d{1,2}))?|\d{1,2}/\d{1,2}/\d{2,4}|"
+    r"\d{4}-\d{2}-\d{2}|(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*[- ]?(19|20)?\d{2}",
+    re.IGNORECASE,
+)
+_LEAST_TIMES = 3
 _COUNTED = {
     *("count", "counts", "individual count", "individuals", "abundance", "n", "num", "number", "quantity", "amount"),
     *("organism quantity", "reads", "freq", "frequency", "value", "total count", "observation count", "how many"),
@@ -41,7 +51,7 @@ _EVENTS = {
     *("sample id", "checklist", "checklist id", "transaction", "order", "order id", "document", "cell", "barcode"),
     *("doc id", "document id", "text id", "text", "locality", "place", "place guess", "collect date", "observed on"),
     *("submission id", "year", "month", "week", "ref date", "province", "region", "country", "state", "county", "geo"),
-    *("datum", "ort", "standort", "fundort", "fecha", "sitio", "lieu"),
+    *("datum", "ort", "standort", "fundort", "fecha", "sitio", "lieu", "name", "invoice", "invoice no"),
 }  # fmt: skip
 
 
@@ -57,7 +67,10 @@ def sightings(table: pd.DataFrame) -> Suggestion | None:
     finest = max(kinds, key=lambda column: column.nunique())
     if not 2 <= finest.nunique() <= min(MOST_COLUMNS, len(table) / 2):
         return None
+    if len(times := [at for at, name in enumerate(names) if _TIME.fullmatch(name.strip())]) >= _LEAST_TIMES:
+        return _over_times(table, times, finest)
     counted = next((at for at, word in enumerate(words) if word in _COUNTED), None)
+    counted = counted if counted is not None else next((at for at, word in enumerate(words) if _ends(word)), None)
     seen = np.zeros(len(table), bool) if counted is None else _are_seen(table.iloc[:, counted])
     if seen is None or (counted is None and table.shape[1] - len(guesses(table)) > 0):  # else a table of counts
         return None
@@ -78,6 +91,27 @@ def sightings(table: pd.DataFrame) -> Suggestion | None:
     rows = _keys(table, event)[unknown].nunique()
     mark = "" if counted is None or not rows else str(table.iloc[int(np.argmax(seen)), counted])
     return Suggestion(SIGHTINGS, *_in_words(pivot, left_out, rows, mark), (*edits, pivot))
+
+
+def _over_times(table: pd.DataFrame, times: list[int], kinds: pd.Series) -> Suggestion | None:
+    """Columns that are called by times, with a line for each kind in each place."""
+    names = names_of(table)
+    others = [at for at in range(len(names)) if at not in times and names[at] != str(kinds.name)]
+    event = _event(table, [at for at in others if table.iloc[:, at].nunique() > 1], kinds, has_counts=True)
+    are_numbers = all(not numbers_of(table.iloc[:, at])[1].any() for at in times)
+    if not event or not are_numbers:
+        return None
+    key = tuple(names[at] for at in event)
+    pivot = Pivot(key, str(kinds.name), key=len(key), times=tuple(names[at] for at in times))
+    left_out = [names[at] for at in others if at not in event]
+    message, advice = _in_words(replace(pivot, rows=(*key, "time"), key=len(key) + 1), left_out, 0, "")
+    called = f"{len(times):,} columns are called by times, {names[times[0]]} to {names[times[-1]]}."
+    return Suggestion(SIGHTINGS, f"{called} {message}", advice, (pivot,))
+
+
+def _ends(words: str) -> bool:
+    """Whether the last word of a name is that of counts, as in Lineitem quantity."""
+    return words.rpartition(" ")[2] in {"quantity", "count", "deaths", "cases"}
 
 
 def _in_words(pivot: Pivot, left_out: list[str], rows: int, mark: str) -> tuple[str, str]:

@@ -23,7 +23,11 @@ MATRIX = ".mtx"
 _MOST_NAMED = 5
 _LONGEST_END, _END, _NUMBER_AT = 65_557, b"PK\x05\x06", 10  # of a ZIP; where its number of files is
 _MANY = 65_535  # stands for a number of files that is elsewhere
-_ASIDE = re.compile("readme|licen[cs]e|manifest|md5|checksum|changelog|filelist", re.IGNORECASE)  # no tables
+_ASIDE = re.compile(  # no tables
+    r"(readme|licen[cs]e|manifest|md5|checksum|changelog|filelist|annotations?\.)|.*(metadata|codebook|data_?dictionary)",
+    re.IGNORECASE,
+)
+WORDS, VOCABULARY = (re.compile(rf"{what}(\..+)?\.txt", re.IGNORECASE) for what in ("docword", "vocab"))  # of UCI
 _OF_SAMPLES = ("quant.genes.sf", "quant.sf", "abundance.tsv", "genes.results", "ReadsPerGene.out.tab")  # among others
 DAMAGED = (*packing.DAMAGED, zipfile.BadZipFile, tarfile.TarError, KeyError, RuntimeError, struct.error)
 
@@ -163,8 +167,13 @@ def unwrapped(source: BinaryIO, suffix: str, heard: Heard = lambda share: None) 
 
 
 def has_matrix(names: Iterable[str]) -> bool:
-    """Whether a matrix.mtx is among some files."""
-    return any(format_of(name) == MATRIX for name in names)
+    """Whether a matrix.mtx is among some files, or a bag of words."""
+    return any(format_of(name) == MATRIX or is_called(name, WORDS) for name in names)
+
+
+def is_called(name: str, pattern: re.Pattern) -> bool:
+    """Whether a member, without its folder and its packing, has a name of this form."""
+    return pattern.fullmatch(PurePosixPath(packing.split(name.lower())[0]).name) is not None
 
 
 def tables(names: Iterable[str]) -> list[str]:
@@ -176,7 +185,8 @@ def tables(names: Iterable[str]) -> list[str]:
         NotATable: there are others.
     """
     names = sorted(names)
-    found = [name for name in names if format_of(name) in TABLES and not _ASIDE.match(PurePosixPath(name).name)]
+    found = [name for name in names if format_of(name) in TABLES]
+    found = [name for name in found if not _ASIDE.match(PurePosixPath(name).name)] or found
     check_case(found)
     found = list({packing.split(name.lower())[0]: name for name in found}.values())
     for ending in _OF_SAMPLES:

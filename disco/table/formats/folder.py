@@ -13,7 +13,7 @@ from typing import BinaryIO
 
 from disco.files import open_regular
 from disco.table.formats import packing
-from disco.table.formats.archive import check_case, encodable, has_matrix, shown, tables
+from disco.table.formats.archive import VOCABULARY, WORDS, check_case, encodable, has_matrix, is_called, shown, tables
 from disco.table.formats.limits import MOST_BYTES_IN_PIECES, MOST_MATRICES, MOST_MEMBERS, NotATable
 
 _NEEDED = (
@@ -32,7 +32,7 @@ class Parts:
     """The files of one matrix.
 
     Attributes:
-        matrix, features, barcodes: their names.
+        matrix, features, barcodes: their names; a bag of words has no list of its documents.
         label: what sets them apart from those of other matrices.
         are_cells_first: whether the name says that the lines of the matrix are cells, as kb writes it.
     """
@@ -62,6 +62,9 @@ def matrices(names: Iterable[str]) -> tuple[list[Parts], list[str]]:
         NotATable: a matrix lacks a list of names, or shares its cells with another, or there is no matrix.
     """
     files = [*names]
+    words, vocabularies = ([name for name in files if is_called(name, what)] for what in (WORDS, VOCABULARY))
+    if len(words) == len(vocabularies) == 1:
+        return [Parts(words[0], vocabularies[0], "", are_cells_first=True)], []
     found = _named(files, _MATRIX)
     found = [file for file in found if file.kind] or found
     notes = []
@@ -141,7 +144,9 @@ def packed(folder: Path) -> BinaryIO:
     if len(names) > MOST_MEMBERS:
         raise NotATable(f" is a folder of more than {MOST_MEMBERS:,} files: give the one that holds the table.")
     parts = matrices(names)[0] if has_matrix(names) else []
-    wanted = {name for part in parts for name in (part.matrix, part.features, part.barcodes)} or {*tables(names)}
+    wanted = {name for part in parts for name in (part.matrix, part.features, part.barcodes) if name} or {
+        *tables(names)
+    }
     target = tempfile.TemporaryFile()
     with zipfile.ZipFile(target, "w") as archive:
         for name in sorted(wanted):

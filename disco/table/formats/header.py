@@ -7,7 +7,7 @@ from itertools import pairwise
 from disco.table.formats.reading import Reading
 from disco.words import plural
 
-MISSING_WORDS = ("", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "NULL", "null", "None")
+MISSING_WORDS = ("", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "NULL", "null", "None", "..", ":")
 DASHES = ("-", "–", "—", "−")  # among numbers: 0, or a missing one
 SAMPLE = 30  # lines looked at
 NUMBERISH = re.compile(r"[-+]?\d[\d.,' \u00a0\u202f\u2019]*([eE][-+]?\d+)?")  # of a stripped cell: in linear time
@@ -27,6 +27,7 @@ def header(lines: Lines, reading: Reading) -> tuple[int, int, int]:
         lines: the first lines of a file as cells, without blank lines.
     """
     above, names, below = _detected(lines)
+    below += bool(names) and _is_total(lines[above + names - 1 :][:_LEAST_LINES])
     data = above + names + below if reading.names != 0 else 0  # a file without names may begin with its data
     above = above if reading.above is None else reading.above
     names = names if reading.names is None else reading.names
@@ -66,6 +67,13 @@ def _detected(lines: Lines) -> tuple[int, int, int]:
     return 0, 1, 0
 
 
+def _is_total(lines: Lines) -> bool:
+    """Whether the line below the names has one cell more than all others, which says that it holds totals."""
+    names, *data = [len(line) for line in lines] or [0]
+    is_longer = data[:1] == [names + 1] and len(data) > 1 and {*data[1:]} == {names}
+    return is_longer and lines[1][-1].strip().lower().endswith("total")
+
+
 def _is_words(line: Sequence[str]) -> bool:
     """Whether some cells are words and none is a number or the word for a missing one."""
     filled = _filled(line)
@@ -86,7 +94,7 @@ def _is_data(lines: Lines) -> bool:
     first, *others = lines
     if len(others) < _LEAST_LINES or any(len(line) != len(first) for line in others):
         return False
-    numbers, beyond, words = [], 0, False
+    numbers, beyond, words, again = [], 0, False, False
     for at, cell in enumerate(map(str.strip, first)):
         cells = [line[at].strip() for line in others]
         below = [float(other) for other in cells if _NUMBER.fullmatch(other)]
@@ -97,6 +105,9 @@ def _is_data(lines: Lines) -> bool:
             if below or _shape(cell) not in {*map(_shape, cells)}:
                 return False
             words = True
+            again |= bool(cell) and cell in cells  # a name is in none of the rows
+    if again and numbers:
+        return True
     if beyond > len(numbers) // _BEYOND or len(numbers) < (1 if words else 3):
         return False
     if len({*numbers}) == len(numbers) > 1:

@@ -45,16 +45,17 @@ def read(archive: Archive) -> tuple[Matrix, np.ndarray, list[str]]:
 def _matrix(archive: Archive, parts: Parts) -> Matrix:
     """One matrix with its names."""
     try:
-        features, barcodes = _names(archive, parts.features), _names(archive, parts.barcodes)
         with archive.open(parts.matrix) as stream:
             sizes = _header(stream)
+        features = _names(archive, parts.features)
+        barcodes = _names(archive, parts.barcodes) if parts.barcodes else [[str(k + 1)] for k in range(sizes[0])]
     except DAMAGED as error:
         raise NotATable(why(error)) from None
     are_cells_first = _are_cells_first(sizes, features, barcodes, parts.are_cells_first)
     cells, genes = sizes[:2] if are_cells_first else (sizes[1], sizes[0])
     check_size(cells, genes, sizes[2])
     blocks = _Lines(lambda: archive.open(parts.matrix), *sizes).blocks
-    notes = ("In its matrix.mtx, cells are the rows.",) if are_cells_first else ()
+    notes = ("In its matrix.mtx, cells are the rows.",) if are_cells_first and parts.barcodes else ()
     names, ids, kinds = _features(features, genes)
     barcode = [row[0] for row in barcodes[len(barcodes) - cells :]]
     return expression(
@@ -123,6 +124,10 @@ def _features(rows: list[list[str]], genes: int) -> tuple[list[str], list[str], 
 def _header(stream: IO[bytes]) -> tuple[int, int, int]:
     """The numbers of rows, columns and entries; the stream then stands at the first entry."""
     first = stream.readline(_MOST_LINE).decode("ascii", "replace").lower().split()
+    if len(first) == 1 and first[0].isdecimal() and len(first[0]) < 12:  # of a bag of words
+        others = [stream.readline(_MOST_LINE).strip() for _ in range(2)]
+        if all(size.isdigit() and len(size) < 12 for size in others):
+            return int(first[0]), int(others[0]), int(others[1])
     if first[:3] != ["%%matrixmarket", "matrix", "coordinate"] or first[3:] not in _FIELDS:
         raise NotATable(
             ": its matrix.mtx does not begin with %%MatrixMarket matrix coordinate integer general, or real in place "

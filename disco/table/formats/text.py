@@ -22,6 +22,7 @@ from disco.words import how_many, plural
 
 DASHED = "A dash among numbers was read as a blank cell: it may stand for 0 (--blank 0) or for a missing count."
 _DASH = re.compile(f'(^|[\t,;|\n])"?({"|".join(DASHES)})"?(?=[\t,;|\r\n])'.encode())
+_NOTE = re.compile(r"[!*]|https?:|.*\s")
 _LONGEST_HEADER = 5_000_000  # bytes: MOST_COLUMNS names of 500 each
 _LONGEST_NOTES = 10_000  # bytes of lines below the table
 LOOKED_AT = 100_000  # bytes in which the separator is detected
@@ -177,9 +178,8 @@ def _before_notes(data: Text, start: int, delimiter: str, columns: int) -> tuple
     for line in reversed(lines[begin > start :]):
         words = line.decode(errors="replace").strip()
         cells = next(csv.reader([words], delimiter=delimiter), []) if words.count('"') % 2 == 0 else []
-        is_note = (
-            len(cells) == 1 and (" " in words or words[0] == "!") and not NUMBERISH.fullmatch(words)
-        )  # a cut line has one cell too
+        is_note = len(cells) == 1 and not NUMBERISH.fullmatch(words)
+        is_note &= bool(found or _NOTE.match(words))  # a cut last line has one cell too
         if columns < 2 or (words and not is_note):
             break
         end, found = end - len(line), [*([words[:60]] if words else []), *found]
