@@ -12,7 +12,7 @@ from disco.errors import InputError
 from disco.table.cells import names_of
 from disco.table.edits import AsNumbers, BlankAsZero, Edit, LeaveOut, RowNames, Transpose, applied, rows_left_out_by
 from disco.table.guesses import guesses
-from disco.table.kinds import CERTAIN, KINDS
+from disco.table.kinds import CERTAIN, GENES, KINDS
 from disco.table.layout import suggestion, tidied
 from disco.table.read import read_table
 from disco.table.roles import Roles
@@ -53,7 +53,9 @@ def changed(
     spared = () if roles is None else roles.columns
     if arguments.blank is not None:
         table = change(table, BlankAsZero(tuple(sorted({*spared} & {*names_of(table)}))))
+    has_genes = arguments.transpose  # their names say nothing of a role
     for one, _ in () if kinds is None else tidied(table, kinds, spared):
+        has_genes |= one.kind == GENES
         say(sentence(f"Note: {one}"), to=sys.stderr)
         for edit in one.edits:
             table = change(table, edit)
@@ -65,7 +67,7 @@ def changed(
         say(sentence(f"Note: {_offer(one)}"), to=sys.stderr)
     if arguments.samples is not None:
         table, roles = _with_samples(table, arguments, roles, change)
-    if kinds and not any(isinstance(edit, Transpose) for edit in edits):  # names of genes say nothing of a role
+    if kinds and not has_genes:
         roles = _with_guesses(table, roles)
     return tuple(edits), table, left_out, roles
 

@@ -13,7 +13,8 @@ from disco.table.values import columns, counts_behind, fractional, has_decimals,
 from disco.words import how_many, plural
 
 _LEAST_COLUMNS = 3
-_LEAST_BLANK = 0.2  # share of the cells of a sparse table
+_LEAST_BLANK, _FEWER_BLANK = 0.2, 0.02  # shares of the cells of a sparse table; the smaller one if rare kinds tell
+_RARER = -0.7  # rank correlation of the columns' means and blank shares, if rare kinds are blank
 _FEW = 2  # at most the smallest count of most columns of a sparse table
 _MOST_ZERO = 0.01  # zeros for each blank cell, where blank cells mean 0
 _TOGETHER = 0.8  # correlation of the blank cells of two columns
@@ -23,11 +24,13 @@ _LEAST_WHOLE = 0.2  # share of estimates above 0 that are whole
 
 def zeros(table: pd.DataFrame, but: Collection[str]) -> Suggestion | None:
     """Blank cells where a table of counts has no zeros, but ones and twos."""
-    if table.isna().to_numpy().mean() < _LEAST_BLANK / 2:  # most tables: not worth a copy of their numbers
+    if table.isna().to_numpy().mean() < _FEWER_BLANK / 2:  # most tables: not worth a copy of their numbers
         return None
     values = numbers(table, but).values
     blank = np.isnan(values)
-    if values.shape[1] < _LEAST_COLUMNS or blank.mean() < _LEAST_BLANK or blank.any(axis=0).mean() < 0.5:
+    if values.shape[1] < _LEAST_COLUMNS or blank.any(axis=0).mean() < 0.5:
+        return None
+    if blank.mean() < _LEAST_BLANK and not (blank.mean() >= _FEWER_BLANK and _are_rare(values)):
         return None
     filled = values[~blank]
     if (values == 0).sum() > _MOST_ZERO * blank.sum() or (filled < 0).any() or (filled % 1 != 0).any():
@@ -37,6 +40,18 @@ def zeros(table: pd.DataFrame, but: Collection[str]) -> Suggestion | None:
     cells = how_many(int(blank.sum()), "cell")
     message = f"{cells} of {values.size:,} are blank, and hardly any is 0: blank may mean 0."
     return Suggestion(ZEROS, message, "Blank cells of counts become 0.", (BlankAsZero(tuple(sorted(but))),))
+
+
+def _are_rare(values: np.ndarray) -> bool:
+    """Whether columns have the more blank cells the smaller their counts are, and one or two in some cell."""
+    blank = np.isnan(values)
+    few = pd.DataFrame({"mean": np.nanmean(values, axis=0), "blank": blank.mean(axis=0)})
+    is_rare = few.corr("spearman").iloc[0, 1] <= _RARER
+    return (
+        len(few) > _LEAST_COLUMNS
+        and bool(is_rare)
+        and bool((np.nanmin(values, axis=0)[blank.any(axis=0)] <= _FEW).all())
+    )
 
 
 def _are_blank_together(blank: np.ndarray) -> bool:

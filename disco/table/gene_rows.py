@@ -11,11 +11,11 @@ import re
 import numpy as np
 import pandas as pd
 
-from disco.table.cells import names_of, numbers_of, numeric
+from disco.table.cells import columns_of, names_of, numbers_of, numeric
 from disco.table.edits import Columns, Edit, LeaveOut, RowNames, Transpose
 from disco.table.formats.limits import MOST_COLUMNS
 from disco.table.identifiers import phrase
-from disco.table.kinds import ANNOTATION, GENES, SUMMARIES
+from disco.table.kinds import ANNOTATION, GENES, SUMMARIES, VARIABLES
 from disco.table.reshape import with_row_names
 from disco.table.rows import stretches
 from disco.table.suggestions import Suggestion, labels_of_rows, leave_out, without
@@ -31,6 +31,7 @@ _LEAST_TEXT = 0.5  # share of cells that are texts, of a column that describes g
 _LEAST_RANKS, _LEAST_SAMPLES = 3, 3
 _LEAST_SYMBOLS, _LEAST_DIGITS, _LEAST_STEMS = 0.9, 0.2, 0.5  # shares of the names
 _FEWEST_SYMBOLS = 10
+_MOST_OF_ROW = 0.9  # least share of texts in a row that holds no counts
 
 _SUMMARY = re.compile(  # of HTSeq, before and after version 0.6, of DEXSeq, and of STAR
     r"_{0,2}(no_feature|ambiguous|too_low_aqual|not_aligned|alignment_not_unique)|"
@@ -159,6 +160,28 @@ def genes(table: pd.DataFrame) -> Suggestion | None:
         are = plural(len(never), "is", "are")
         advice += f" {how_many(len(never), 'gene')} with one value in all samples {are} left out."
     return Suggestion(GENES, message, advice, tuple(edits))
+
+
+def variables(table: pd.DataFrame) -> Suggestion | None:
+    """Variables of several kinds in rows, as dates above counts: one line of texts in all columns of numbers."""
+    if not isinstance(table.index, pd.RangeIndex) or table.shape[1] <= _LEAST_SAMPLES or len(table) > MOST_COLUMNS:
+        return None
+    first, *others = [numbers_of(column) for _, column in columns_of(table)]
+    names = labels_of_rows(table)
+    if not first[1].all() or len({*names}) < len(names):
+        return None
+    texts = np.mean([is_text for _, is_text in others], axis=0)
+    rows = np.flatnonzero(texts >= _MOST_OF_ROW)
+    if (
+        not 0 < len(rows) < len(table) / 2
+        or rows[0]
+        or table.iloc[0, 1:].nunique() < 2
+        or (texts[np.setdiff1d(np.arange(len(table)), rows)] > 0).any()
+    ):
+        return None
+    message = f'The rows look like variables and the columns like observations: "{names[rows[0]]}" holds texts in all.'
+    advice = "Rows and columns are exchanged, with their names."
+    return Suggestion(VARIABLES, message, advice, (RowNames(), Transpose()))
 
 
 def _genes_at(table: pd.DataFrame) -> tuple[int | None, bool]:

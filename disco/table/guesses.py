@@ -37,7 +37,7 @@ _CATEGORIES = {
     *("batch", "site", "plot", "plate", "block", "lane", "sex", "gender", "region"),
     *("country", "replicate", "cage", "lab", "center", "centre", "strain", "genotype", "month", "weekday", "season"),
     *("habitat", "station", "cohort", "chip", "observer", "type", "mnth", "holiday", "workingday", "weather", "shift"),
-    *("monat", "wochentag", "schicht"),
+    *("monat", "wochentag", "schicht", "rep"),
 }
 _NUMBERS = {
     *(
@@ -127,10 +127,10 @@ def guesses(table: pd.DataFrame) -> dict[int, Guess]:
 
 def _of_experiment(column: pd.Series, name: str, names: set[str], guess: Guess | None) -> Guess | None:
     """The guess at a column that says what was done to a row; None if it says nothing of the kind."""
-    is_text = guess is not None and not pd.api.types.is_numeric_dtype(column)
+    words = words_of(name)
+    is_text = guess is not None and not pd.api.types.is_numeric_dtype(column) and not {*words} & _CATEGORIES
     labels = targets_named(column.dropna().astype(str).unique()) if is_text else set()
     labels = {label for label in labels if not label.isdecimal()}  # columns may be called 1, 2, 3
-    words = words_of(name)
     within = sum(bool(found_in(label, names)) for label in labels) if {*words} & _EXPERIMENTS else 0
     if labels and max(len(labels & names), within) >= len(labels) / 2:
         return Guess("intervention", SET, "names columns of this table in its cells")
@@ -234,7 +234,7 @@ def _by_name(values: np.ndarray, name: str) -> Guess | None:
         return Guess("ignore", "", "numbers the spells of somebody")
     if _is_exposure(name) and (known > 0).all():
         return Guess("exposure", "", "has the name of an exposure")
-    if words & _NUMBERS:
+    if words & _NUMBERS or words == {"depth", "m"}:
         return Guess("covariate", CONTINUOUS, "has the name of a measure or a time")
     if _YEARS[0] <= known.min() and known.max() <= _YEARS[1] and np.ptp(known) <= 200:
         return Guess("covariate", CONTINUOUS, f"has years, {known.min():.0f} to {known.max():.0f}")
@@ -260,6 +260,6 @@ def is_measure(name: str) -> bool:
 
 def _is_exposure(name: str) -> bool:
     words = words_of(name)
-    if len(words) > 1 and words[-1] in _UNITS:
+    if len(words) > 1 and words[-1] in _UNITS and words != ["depth", "m"]:  # which is that of water
         words = words[:-1]  # effort_min
     return words[-1:] != [] and (words[-1] in _EXPOSURES or " ".join(words) in _PHRASES)

@@ -1,12 +1,13 @@
 """The kinds of what a table holds besides counts (`disco.table.layout`), apart so that naming them loads nothing."""
 
 SUMMARIES, TOTALS, POINTS, COPIES = "summaries", "totals", "points", "copies"
-ANNOTATION, GENES, SIGHTINGS, BLANK, NAMES = "annotation", "genes", "sightings", "blank", "names"
+ANNOTATION, GENES, VARIABLES, SIGHTINGS = "annotation", "genes", "variables", "sightings"
+BLANK, NAMES = "blank", "names"
 ZEROS, NORMALISED, ESTIMATES = "zeros", "normalised", "estimates"
 FOOTNOTES, BELOW, BESIDE = "footnotes", "below", "beside"  # of a sheet's table
 KINDS = (
     *(FOOTNOTES, BELOW, BESIDE),
-    *(BLANK, SUMMARIES, TOTALS, POINTS, COPIES, ANNOTATION, SIGHTINGS, GENES, NAMES),
+    *(BLANK, SUMMARIES, TOTALS, POINTS, COPIES, ANNOTATION, SIGHTINGS, GENES, VARIABLES, NAMES),
     *(ZEROS, NORMALISED, ESTIMATES),
 )
 CERTAIN = tuple(kind for kind in KINDS if kind not in (BLANK, COPIES, NAMES))  # without which counts would be wrong

@@ -34,6 +34,7 @@ from disco.table.kinds import (
     SIGHTINGS,
     SUMMARIES,
     TOTALS,
+    VARIABLES,
     ZEROS,
 )
 from disco.table.reshape import are_texts, has_row_names
@@ -80,7 +81,7 @@ def tidied(
     while (found := suggestion(table, refused, spared)) is not None:
         table = applied(table, found.edits)
         times[found.kind] += 1
-        if found.kind in (GENES, SIGHTINGS) or times[found.kind] == _MOST_TIMES:
+        if found.kind in (GENES, VARIABLES, SIGHTINGS) or times[found.kind] == _MOST_TIMES:
             refused |= {found.kind}
         yield found, table
 
@@ -147,6 +148,7 @@ _LOOKS: Mapping[str, _Look] = {
     SIGHTINGS: sightings,
     ANNOTATION: lambda table: gene_rows.measures(table) or gene_rows.annotation(table),
     GENES: gene_rows.genes,
+    VARIABLES: gene_rows.variables,
     NAMES: _names,
 }
 _AMOUNTS = {ZEROS: amounts.zeros, NORMALISED: amounts.normalised, ESTIMATES: amounts.estimates}

@@ -26,8 +26,8 @@ _LONGEST = 40  # letters of a row's name
 _NAMELESS: Mapping[int, object] = {}
 _WHOLE = r"\d{1,3}([,' ]\d{3})+|\d+"
 _BOUND = re.compile(
-    rf"\s*(([<>≤≥]=?|(more|less|fewer) than|at (least|most)|over|under|up to|above|below)\s*({_WHOLE})|({_WHOLE})\s*"
-    r"(\+|or (more|over|above|less|fewer))|tntc|too (many|numerous) to count)\s*",
+    rf"\s*(([<>≤≥~]=?|ca?\.|about|(more|less|fewer) than|at (least|most)|over|under|up to|above|below)\s*({_WHOLE})|"
+    rf"({_WHOLE})\s*(\+|or (more|over|above|less|fewer))|tntc|too (many|numerous) to count)\s*",
     re.IGNORECASE,
 )
 _CLASS = re.compile(rf"\s*(?P<first>{_WHOLE})\s*(-|–|to|\.\.)\s*(?P<last>{_WHOLE})\s*", re.IGNORECASE)

@@ -122,7 +122,7 @@ def _in_words(pivot: Pivot, left_out: list[str], rows: int, mark: str) -> tuple[
         rows: events that are left out, since a mark stands for a count.
     """
     event = '", "'.join(pivot.rows[: pivot.key])
-    what = f'"{pivot.values}"' if pivot.values else "One line"
+    what = "Counts" if pivot.times else f'"{pivot.values}"' if pivot.values else "One line"
     advice = f'Each "{pivot.names}" becomes a column and each "{event}" a row, with 0 where there is no line. '
     advice += "Rows without any line are missing."
     if left_out:

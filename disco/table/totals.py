@@ -38,7 +38,7 @@ _STATISTICS: dict[re.Pattern[str], str | Callable[[pd.Series], int]] = {
     re.compile(r"(sd|std|stdev|(std|standard) dev(iation)?)"): "std",
     re.compile(r"min(imum)?"): "min",
     re.compile(r"max(imum)?"): "max",
-    re.compile(r"((species|taxon|taxa) )?richness|number of (species|taxa)"): lambda cells: int((cells > 0).sum()),
+    re.compile(r"((species|taxon|taxa) )?richness|(no|number) of (species|taxa)"): lambda cells: int((cells > 0).sum()),
 }
 _INDEX = re.compile(r"(shannon|simpson|pielou|margalef)\b.*|evenness|diversity")
 _POSSIBLE = re.compile(
@@ -59,11 +59,12 @@ def totals(table: pd.DataFrame) -> Suggestion | None:
     at, values = found.positions, found.values
     if min(values.shape) < 3:
         return None
-    beside = {*guesses(table), *(place for place in at if is_annotation(names[place]))}
-    counts = values[:, [place not in beside for place in at]]
+    beside = {place for place in guesses(table) if not _is_called(names[place])}
+    is_count = [place not in beside and not is_annotation(names[place]) for place in at]
+    counts = values[:, is_count]
     rows = sorted({*_summaries(values, of_rows), *_sums(counts)}) if of_rows else []
-    rest = np.delete(values, rows, axis=0)
-    of_columns = [names[place] for place in at]
+    rest = np.delete(counts, rows, axis=0)
+    of_columns = [names[place] for place, is_one in zip(at, is_count, strict=True) if is_one]
     columns = [of_columns[place] for place in _summaries(rest.T, of_columns, bool(rows))] if len(rest) > 2 else []
     what = [f'row "{name}"' if (name := of_rows[row].strip()) else f"row {row + 1:,}" for row in rows]
     what += [f'column "{name}"' for name in columns]

@@ -187,7 +187,7 @@ INSIDE = {
     "disco.table.amounts": {"estimates", "normalised", "zeros"},
     "disco.table.artefacts": {"ignored"},
     "disco.table.blocks": {"below", "beside", "footnotes"},
-    "disco.table.gene_rows": {"annotation", "genes", "measures", "summaries"},
+    "disco.table.gene_rows": {"annotation", "genes", "measures", "summaries", "variables"},
     "disco.table.sightings": {"sightings"},
     "disco.table.suggestions": {"labels_of_rows"},
     "disco.table.totals": {"points", "totals"},

@@ -49,8 +49,9 @@ def _detected(lines: Lines) -> tuple[int, int, int]:
     data = lines[words:]
     if not words and _is_data(lines):
         return 0, 0, 0
-    if words and _are_years(data) and all(2 * len(_filled(line)) <= len(data[0]) for line in lines[:words]):
-        return words, 1, 0
+    first = next((at for at in range(words, len(lines)) if _filled(lines[at])), len(lines))
+    if words and _are_years(lines[first:]) and all(2 * len(_filled(line)) <= len(data[0]) for line in lines[:words]):
+        return first, 1, 0
     if words < 2 or not data or any(_is_words(line) and len(_filled(line)) > 1 for line in data):  # one is a note
         return 0, 1, 0
     columns = max(map(len, data))
@@ -61,9 +62,10 @@ def _detected(lines: Lines) -> tuple[int, int, int]:
         if (len(line) == columns or is_short) and all(cells) and len(set(cells)) == len(cells):
             return index, 1, words - index - 1
     if all(len(line) == columns for line in lines[:words]):
-        names = joined(lines[:words])
+        titles = next((at for at, line in enumerate(lines[:words]) if len(_filled(line)) > 1), 0)
+        names = joined(lines[titles:words])
         if len({names[at] for at in used}) == len(used):
-            return 0, words, 0
+            return titles, words - titles, 0
     return 0, 1, 0
 
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 import pyarrow as pa
 import pyarrow.compute as compute
 
-from disco.table.formats import numbers
+from disco.table.formats import eurostat, numbers
 from disco.table.formats.compact import FROM_CELLS
 from disco.table.formats.encoding import NO_TEXT, Text, as_utf8, blocks
 from disco.table.formats.header import DASHES, NUMBERISH, SAMPLE, header, joined, notes
@@ -40,6 +40,8 @@ def read(data: Text, reading: Reading, words: bool = False, heard: Heard = lambd
         NotATable: it is not text, a row has more or fewer cells than names, or it is too large.
     """
     data, encoding, told = as_utf8(data, reading.encoding)
+    data, flags = eurostat.unpacked(data)
+    told = [*told, *flags]
     begin = _begin(data)
     delimiter = reading.separator or _delimiter(data[begin : begin + LOOKED_AT])
     pieces = ends_of_pieces(data, delimiter)
