@@ -7,6 +7,7 @@ between samples.
 """
 
 import re
+from itertools import islice
 
 import numpy as np
 import pandas as pd
@@ -166,18 +167,13 @@ def variables(table: pd.DataFrame) -> Suggestion | None:
     """Variables of several kinds in rows, as dates above counts: one line of texts in all columns of numbers."""
     if not isinstance(table.index, pd.RangeIndex) or table.shape[1] <= _LEAST_SAMPLES or len(table) > MOST_COLUMNS:
         return None
-    first, *others = [numbers_of(column) for _, column in columns_of(table)]
-    names = labels_of_rows(table)
-    if not first[1].all() or len({*names}) < len(names):
+    if numbers_of(table.iloc[0, 1:])[1].mean() < _MOST_OF_ROW or table.iloc[0, 1:].nunique() < 2:
         return None
-    texts = np.mean([is_text for _, is_text in others], axis=0)
+    names = labels_of_rows(table)
+    texts = np.mean([numbers_of(column)[1] for _, column in islice(columns_of(table), 1, None)], axis=0)
     rows = np.flatnonzero(texts >= _MOST_OF_ROW)
-    if (
-        not 0 < len(rows) < len(table) / 2
-        or rows[0]
-        or table.iloc[0, 1:].nunique() < 2
-        or (texts[np.setdiff1d(np.arange(len(table)), rows)] > 0).any()
-    ):
+    is_other = 2 * len(rows) >= len(table) or (np.delete(texts, rows) > 0).any()
+    if is_other or len({*names}) < len(names) or not _is_text(table, 0):
         return None
     message = f'The rows look like variables and the columns like observations: "{names[rows[0]]}" holds texts in all.'
     advice = "Rows and columns are exchanged, with their names."

@@ -230,6 +230,8 @@ def _by_name(values: np.ndarray, name: str) -> Guess | None:
         return Guess("ignore", "", "numbers the trials")
     if _OF_CELL.fullmatch(name.lower()):
         return Guess("ignore", "", "is computed from the counts of a cell")
+    if words in ({"rk"}, {"rank"}):
+        return Guess("ignore", "", "ranks the rows")
     if words & _SPELLS:
         return Guess("ignore", "", "numbers the spells of somebody")
     if _is_exposure(name) and (known > 0).all():

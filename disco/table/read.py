@@ -51,7 +51,7 @@ _EXPORTS = {  # formats that are not read, and what to do
         "Matrix::writeMM(m, 'counts/matrix.mtx'); writeLines(rownames(m), 'counts/features.tsv'); "
         "writeLines(colnames(m), 'counts/barcodes.tsv')",
     ),
-    "an old Excel workbook": ((".xls", ".xlsb"), "in Excel, save it as .xlsx"),
+    "a binary Excel workbook": ((".xlsb",), "in Excel, save it as .xlsx"),
     "a loom file": ((".loom",), "save it as h5ad: anndata.read_loom('a.loom').write_h5ad('a.h5ad')"),
     "a matrix without its names": (
         (".mtx",),

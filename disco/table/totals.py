@@ -84,7 +84,8 @@ def _sums(values: np.ndarray) -> list[int]:
         values: (rows, columns), NaN where a cell is blank.
     """
     filled = np.nan_to_num(values)
-    filled = filled[:, (filled % 1 == 0).all(axis=0) & (np.ptp(filled, axis=0) > 0)]
+    is_number = (np.diff(filled, axis=0) >= 0).all(axis=0)  # of the rows
+    filled = filled[:, (filled % 1 == 0).all(axis=0) & (np.ptp(filled, axis=0) > 0) & ~is_number]
     if len(filled) > _MOST_ROWS or filled.shape[1] < _LEAST_COLUMNS or (filled < 0).any():
         return []
     there, found = np.arange(len(filled)), list[int]()

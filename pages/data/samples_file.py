@@ -14,7 +14,7 @@ from pages.shared.frame.names import plain
 from pages.shared.table.drafts import Draft
 
 _DETECTED = "the column that fits best"
-_TEXTS = [suffix[1:] for suffix in SUFFIXES if suffix in (".csv", ".tsv", ".txt", ".xlsx", ".ods")]
+_TEXTS = [suffix[1:] for suffix in SUFFIXES if suffix in (".csv", ".tsv", ".txt", ".xlsx", ".xls", ".ods")]
 
 
 def attach(draft: Draft) -> None:

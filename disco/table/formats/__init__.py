@@ -12,7 +12,7 @@ from typing import BinaryIO
 
 import pyarrow as pa
 
-from disco.table.formats import archive, parquet, several, text, workbook
+from disco.table.formats import archive, parquet, several, text, webpage, workbook
 from disco.table.formats.encoding import EMPTY, Text
 from disco.table.formats.header import BIOM
 from disco.table.formats.limits import ARCHIVES, MATRICES, TABBED, TABLES, TEXT, NotATable
@@ -20,7 +20,7 @@ from disco.table.formats.pieces import Heard
 from disco.table.formats.plain import plain
 from disco.table.formats.reading import DETECTED, Reading
 
-_WORKBOOKS = (".xlsx", ".ods")
+_WORKBOOKS = (".xlsx", ".xls", ".ods")
 SUFFIXES = (*TABLES, *ARCHIVES)
 
 
@@ -45,6 +45,8 @@ def parse(
             _check(reading, suffix)
             return _filled(several.read(files, names, reading))
         data = data if suffix in MATRICES else data.read()
+    if suffix == ".xls" and isinstance(data, Text) and not re.match(workbook.BEGINNINGS, data[:4]):
+        data, suffix = webpage.table_of(data[:]) if re.match(rb"\s*<", data[:1000]) else data, ".tsv"
     if suffix in TEXT and _is_biom(data, reading):
         suffix = ".biom"
     if suffix in MATRICES:

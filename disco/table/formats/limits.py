@@ -16,7 +16,7 @@ MATRICES = (
     ".biom",
     *ARCHIVES,
 )  # cells × genes, read block by block: a longer and larger work than other files
-TABLES = (*TEXT, ".xlsx", ".ods", ".parquet", ".dta", ".h5ad", ".h5", ".biom")
+TABLES = (*TEXT, ".xlsx", ".xls", ".ods", ".parquet", ".dta", ".h5ad", ".h5", ".biom")
 IN_PIECES = (*TEXT, ".parquet", *MATRICES)  # formats of which no second copy is in memory
 MOST_BYTES = 200_000_000  # of another file
 MOST_BYTES_IN_PIECES = 2_000_000_000  # an upload is smaller (.streamlit/config.toml)

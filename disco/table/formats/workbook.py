@@ -42,8 +42,8 @@ _REPEATED = re.compile(rb"""table:number-rows-repeated\s*=\s*["']([0-9]+)["']"""
 _WITHOUT_HIDDEN = "to leave them out, read the file again without them (on Data, or by --read hidden=skip)"
 _KIND = "a workbook of Excel or OpenDocument"
 _REFUSED = f" cannot be read as {_KIND}: "
-_OLE = b"\xd0\xcf\x11\xe0"  # begins workbooks with a password, and old ones
-_LOCKED = " is an old workbook, or needs a password: in Excel, save it as .xlsx without a password."
+BEGINNINGS = rb"PK\x03\x04|\xd0\xcf\x11\xe0"  # of a zip; of workbooks before 2007, and of those with a password
+_LOCKED = " needs a password, or is too old a workbook: in Excel, save it as .xlsx without a password."
 _DAMAGED = (
     *(zipfile.BadZipFile, zlib.error, ElementTree.ParseError, CalamineError),
     *(OSError, EOFError, ValueError, KeyError, RuntimeError, NotImplementedError),
@@ -64,9 +64,13 @@ def read(data: bytes, reading: Reading) -> pa.Table:
     Raises:
         NotATable: it is not a workbook, is damaged, has no cells or too many, or has no such sheet.
     """
-    if not zipfile.is_zipfile(io.BytesIO(data)):
-        raise NotATable(_LOCKED if data.startswith(_OLE) else unreadable(_KIND))
+    is_old = bool(re.match(BEGINNINGS, data)) and not data.startswith(b"PK")
+    if not is_old and not zipfile.is_zipfile(io.BytesIO(data)):
+        raise NotATable(unreadable(_KIND))
     try:
+        if is_old:
+            filled, first, found = _opened(CalamineWorkbook.from_filelike(io.BytesIO(data)), reading)
+            return _chosen(found, Hidden(), filled, first, reading)
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             _look(archive)
             if _OPEN_DOCUMENT in archive.namelist():
@@ -79,13 +83,12 @@ def read(data: bytes, reading: Reading) -> pa.Table:
                 unseen = of_excel(part)
         found = CalamineWorkbook.from_filelike(io.BytesIO(data)).get_sheet_by_name(first.name)
     except _DAMAGED as error:
-        raise NotATable(_LOCKED if "password" in str(error).lower() else unreadable(_KIND)) from None
+        raise NotATable(_LOCKED if is_old or "password" in str(error).lower() else unreadable(_KIND)) from None
     return _chosen(found, unseen, filled, first, reading)
 
 
-def _open_document(archive: zipfile.ZipFile, data: bytes, reading: Reading) -> pa.Table:
-    """The same for an OpenDocument spreadsheet."""
-    book = CalamineWorkbook.from_filelike(io.BytesIO(data))
+def _opened(book: CalamineWorkbook, reading: Reading) -> tuple[list[_Sheet], _Sheet, CalamineSheet]:
+    """The sheets with cells, the one that is read, and its cells, of a workbook that was parsed as a whole."""
     sheets = [
         _Sheet(sheet.name, sheet.visible != SheetVisibleEnum.Visible, "", _cells(book.get_sheet_by_name(sheet.name)))
         for sheet in book.sheets_metadata
@@ -95,6 +98,12 @@ def _open_document(archive: zipfile.ZipFile, data: bytes, reading: Reading) -> p
     first = _first(filled, reading.sheet)
     found = book.get_sheet_by_name(first.name)
     check_shape(found.height, found.width, MOST_SHEET_CELLS)
+    return filled, first, found
+
+
+def _open_document(archive: zipfile.ZipFile, data: bytes, reading: Reading) -> pa.Table:
+    """The same for an OpenDocument spreadsheet."""
+    filled, first, found = _opened(CalamineWorkbook.from_filelike(io.BytesIO(data)), reading)
     rows = _last_rows(archive).get(first.name, 0)
     if rows > _LAST_ROW:
         raise NotATable(
