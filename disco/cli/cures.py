@@ -28,8 +28,9 @@ def options(table: pd.DataFrame, roles: Roles | None) -> str:
         return ""
     guessed = {} if roles is not None else guesses(counts)
     words = ["--tidy"] if {*bad.columns} & {*guessed} else []
-    words = ["--row-names"] if {*bad.columns} == {0} and has_row_names(counts) else words
+    words = ["--row-names"] if {*bad.columns, *bad.texts} == {0} and has_row_names(counts) else words
     words += blanks + [option("--without", [names[at] for at in bad.columns if at not in guessed])]
-    words += [option("--as-numbers", [names[at] for at in bad.texts])]
+    texts = [names[at] for at in bad.texts if at or not has_row_names(counts)]  # 0007 names a row
+    words += [option("--as-numbers", texts)]
     words += ["--complete-rows"] if len(bad.rows) else []
     return " ".join(filter(None, words))

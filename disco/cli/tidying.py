@@ -68,7 +68,7 @@ def changed(
     if arguments.samples is not None:
         table, roles = _with_samples(table, arguments, roles, change)
     if kinds and not has_genes:
-        roles = _with_guesses(table, roles)
+        roles = _with_guesses(table, roles, listed(arguments.without or ""))
     return tuple(edits), table, left_out, roles
 
 
@@ -118,11 +118,16 @@ def _edits(arguments: argparse.Namespace) -> tuple[Edit, ...]:
     return tuple(edits)
 
 
-def _with_guesses(table: pd.DataFrame, roles: Roles | None) -> Roles | None:
-    """The roles with a guess for every other column that does not look like counts; says which."""
+def _with_guesses(table: pd.DataFrame, roles: Roles | None, but: Collection[str]) -> Roles | None:
+    """The roles with a guess for every other column that does not look like counts; says which.
+
+    Args:
+        but: columns that are left out.
+    """
     names, roles = names_of(table), roles or Roles()
-    guessed = {names[at]: guess for at, guess in guesses(table).items() if names[at] not in roles.columns}
-    if len(names) - len({*guessed, *roles.columns}) < _LEAST_COUNTS:
+    has_role = {*roles.columns, *but}
+    guessed = {names[at]: guess for at, guess in guesses(table).items() if names[at] not in has_role}
+    if len(names) - len({*guessed, *has_role}) < _LEAST_COUNTS:
         guessed = {}  # a table of numbers that are not counts is said to be one
     for name, guess in guessed.items():
         say(sentence(f'Note: "{name}" {guess.why}: {guess}'), to=sys.stderr)

@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pandas as pd
 
-from disco.table.cells import columns_of, is_number, is_numeric_text, names_of, numbers_of
+from disco.table.cells import columns_of, is_blank, is_number, is_numeric_text, names_of, numbers_of
 from disco.table.edits import LeaveOut
 from disco.table.formats.header import MISSING_WORDS
 from disco.table.kinds import BELOW, BESIDE, FOOTNOTES
@@ -112,12 +112,6 @@ def _are_names(cells: list[str], is_apart: bool) -> bool:
 
 def _numbers(line: dict[int, str]) -> bool:
     return any(map(is_number, line.values()))
-
-
-def is_blank(column: pd.Series) -> np.ndarray:
-    """Where a cell is empty, (rows,); words for missing cells, such as NA, are not."""
-    blank = column.isna().to_numpy(bool)
-    return blank if pd.api.types.is_numeric_dtype(column) else blank | column.isin([""]).to_numpy(bool)
 
 
 def _end(table: pd.DataFrame, part: list[int]) -> int:

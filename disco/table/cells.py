@@ -97,6 +97,12 @@ def numbers_of(column: pd.Series) -> tuple[np.ndarray, np.ndarray]:
     return np.array([np.nan if value is None else value for value in read], dtype=float), other & ~missing
 
 
+def is_blank(column: pd.Series) -> np.ndarray:
+    """Where a cell is empty, (rows,); words for missing cells, such as NA, are not."""
+    blank = column.isna().to_numpy(bool)
+    return blank if pd.api.types.is_numeric_dtype(column) else blank | column.isin([""]).to_numpy(bool)
+
+
 def numeric(table: pd.DataFrame) -> Iterator[tuple[int, np.ndarray]]:
     """Position and numbers of each column whose filled cells are all numbers, one at a time."""
     for position, (_, column) in enumerate(columns_of(table)):

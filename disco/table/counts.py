@@ -9,6 +9,7 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -29,7 +30,7 @@ from disco.table.formats.reading import SEPARATORS
 from disco.table.identifiers import identifier
 from disco.table.problem import Problem, named
 from disco.table.read import NOTES, READING, read_table
-from disco.table.reshape import seems_transposed
+from disco.table.reshape import has_turned, seems_transposed
 from disco.table.rows import MOST_FAULTY, Stretches, is_code, kind_of_text, row_in_words, row_numbers, whys
 from disco.table.values import Restored, counts_behind, fractional, shares
 from disco.words import how_many, plural
@@ -40,6 +41,8 @@ _ROWS_PER_FOLD = 4
 _MOST_LEVELS = 100_000  # different values of a count; a column with more is measured rather than counted
 _COUNTS = "Load the counts of which they were made, such as a file of raw counts or another layer."
 _OF_SHARES = " Shares depend on each other through their sum, whatever drives what; share × total is a count."
+_FEW_NAMES = 3
+_COVER = {"r", "2m", "2a", "2b", "2A", "2B"}  # classes among those of Braun-Blanquet
 _LEAVE_OUT = "Correct the table, or leave the column out."
 _DECIMALS, _MANY = "decimals", 0.5  # share of the columns whose decimals have one reason
 _OF_KIND = {
@@ -212,21 +215,24 @@ def _separating(table: pd.DataFrame) -> str:
 
 def _name_problems(table: pd.DataFrame) -> Iterator[Problem]:
     """Empty and duplicate names, and names that look like a row of data."""
-    names = names_of(table)
+    names, nameless = names_of(table), list[Problem]()
     for position, name in enumerate(names):
         if not name.strip():
             remedy = "Give it a name in the first row."
             if identifier(numbers_of(table.iloc[:, position])[0], name):
                 how = "leave it out" if position else "leave it out, on Data or with --row-names"
                 remedy = f"It only numbers the rows: {how}."
-            yield Problem(name, None, f"Column {position + 1} has no name.", remedy, kind="name")
+            nameless.append(Problem(name, None, f"Column {position + 1} has no name.", remedy, kind="name"))
+    yield from nameless[:1] if len(nameless) < 2 else [_all_nameless(nameless, names)]
     for name, times in Counter(names).items():
         if times > 1 and name.strip():
             where = [str(position + 1) for position, other in enumerate(names) if other == name]
             message = f'{times:,} columns are called "{name}": {named(where, str)}.'
             yield Problem(name, None, message, "Give every column a name of its own.", kind="name")
     # Integer labels, which pandas gives to a bare array, are not a row of data.
-    if names and all(isinstance(label, str) and is_number(label) for label in table.columns):
+    # Numbers that rise are years, codes, or numbers of samples; those of genes come from a column.
+    are_numbers = all(isinstance(label, str) and is_number(label) for label in table.columns)
+    if names and are_numbers and not has_turned(table) and not _rise([*map(float, names)]):
         message = "The names of all columns are numbers: the first row of the data may have been read as names."
         yield Problem(
             None,
@@ -288,12 +294,26 @@ def _text_problem(column: pd.Series, name: str, other: np.ndarray, numbers: np.n
     return Problem(name, int(numbers[row]), sentence, _text_remedy(cell), fault=fault, example=example)
 
 
+def _rise(numbers: list[float]) -> bool:
+    """Whether numbers rise, and are more than do by chance."""
+    return len(numbers) > _FEW_NAMES and numbers == sorted({*numbers})
+
+
+def _all_nameless(those: list[Problem], names: list[str]) -> Problem:
+    """The problem of several columns without a name."""
+    first, *_, last = [position + 1 for position, name in enumerate(names) if not name.strip()]
+    message = f"{how_many(len(those), 'column')} have no name, such as columns {first} and {last}."
+    return replace(those[0], message=message, remedy="Give them names in the first row.")
+
+
 def _text_remedy(cell: object) -> str:
     """What to do about a cell that is not a number."""
     if not isinstance(cell, str):
         return _LEAVE_OUT
     if (kind := kind_of_text(cell)) != "text":
         return _OF_KIND[kind]
+    if cell.strip() in _COVER:
+        return "It is a class of cover (Braun-Blanquet), not a count: such a table has no counts."
     if is_number(cell):
         return "Its numbers are kept as text: store them as numbers."
     if re.fullmatch(r"\s*0[xX][0-9a-fA-F]+\s*", cell):

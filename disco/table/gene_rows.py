@@ -7,6 +7,7 @@ between samples.
 """
 
 import re
+from collections import Counter
 from itertools import islice
 
 import numpy as np
@@ -32,6 +33,7 @@ _LEAST_TEXT = 0.5  # share of cells that are texts, of a column that describes g
 _LEAST_RANKS, _LEAST_SAMPLES = 3, 3
 _LEAST_SYMBOLS, _LEAST_DIGITS, _LEAST_STEMS = 0.9, 0.2, 0.5  # shares of the names
 _FEWEST_SYMBOLS = 10
+_DECOYS = ("CON__", "REV__")  # of MaxQuant
 _MOST_OF_ROW = 0.9  # least share of texts in a row that holds no counts
 
 _SUMMARY = re.compile(  # of HTSeq, before and after version 0.6, of DEXSeq, and of STAR
@@ -52,6 +54,7 @@ _NAMES = _PARTS | {
     *("gene", "genes", "gene id", "geneid", "gene name", "gene symbol", "symbol", "hgnc symbol", "tracking id"),
     *("ensembl", "ensembl id", "ensembl gene id", "entrez", "entrez id", "entrezid", "entrez gene", "target id"),
     *("transcript", "transcript id", "probe", "probe id", "guide", "accession", "taxonomy id", "tax id", "taxid"),
+    *("protein ids", "protein id", "peak", "region"),
 }  # fmt: skip
 _ANNOTATION = _NAMES | {
     *("chr", "chrom", "chromosome", "seqname", "seqnames", "start", "end", "stop", "strand", "length", "width"),
@@ -62,12 +65,14 @@ _ANNOTATION = _NAMES | {
     *("description", "gene description", "taxonomy", "lineage", "confidence", "gc content", "exon id", "locus"),
 }  # fmt: skip
 _SPECIES = {"species", "taxon", "taxa", "genus", "scientific name", "common name"}
-_COUNTED = ("counts", "count", "num", "reads", "raw", "numreads")
+_COUNTED = ("counts", "count", "ms/ms count", "num", "reads", "raw", "numreads")
 _MEASURED = (
     *("abundance", "length", "tpm", "fpkm", "rpkm", "cpm", "rpm", "norm", "normalized", "normalised"),
     *("frac", "fraction", "percent", "pct"),
+    *("peptides", "unique peptides", "razor + unique peptides", "identification type", "sequence coverage"),
+    *("intensity", "lfq intensity", "ibaq"),  # of MaxQuant
 )
-_WORDS = "|".join((*_COUNTED, *_MEASURED))
+_WORDS = "|".join(map(re.escape, (*_COUNTED, *_MEASURED)))
 _MARK = re.compile(
     rf"(?P<first>{_WORDS})[._ ](?P<after>.+)|(?P<before>.+?)[._ ]?[(\[]?(?P<last>{_WORDS})[)\]]?", re.IGNORECASE
 )
@@ -82,6 +87,11 @@ _RANKS = {"kingdom", "superkingdom", "domain", "phylum", "class", "order", "fami
 def summaries(table: pd.DataFrame) -> Suggestion | None:
     """Lines of HTSeq and STAR on reads that were counted for no gene."""
     of_rows = labels_of_rows(table)
+    decoys = [at for at, name in enumerate(of_rows) if name.startswith(_DECOYS)]
+    if decoys and len(decoys) < len(of_rows) / 2:
+        what = plural(len(decoys), "is a contaminant or a decoy", "are contaminants or decoys")
+        message = f"{how_many(len(decoys), 'line')}, such as {of_rows[decoys[0]]}, {what}."
+        return leave_out(SUMMARIES, decoys, message)
     rows = [at for at, name in enumerate(of_rows) if _SUMMARY.fullmatch(name.strip())]
     columns = [name for name in names_of(table) if _SUMMARY.fullmatch(name.strip())]
     if max(len(rows), len(columns)) < 2:
@@ -103,7 +113,7 @@ def annotation(table: pd.DataFrame) -> Suggestion | None:
     """Columns that describe the genes of the rows."""
     at, is_by_others = _genes_at(table)
     names = [] if at is None or is_by_others else [str(label) for label in _described(table, at)]
-    if not names:
+    if not names or table.shape[1] - len(names) <= _LEAST_SAMPLES:  # a list of results alone
         return None
     message = (
         f"{how_many(len(names), 'column')} {plural(len(names), 'describes', 'describe')} the genes: {listed(names, 6)}."
@@ -126,7 +136,7 @@ def _marked(name: str) -> tuple[str, str]:
     """A name without the mark of a measure at its beginning or end, and the mark in lower case; empty without one."""
     if found := _CENSUS.fullmatch(name.strip()):
         return found[1], {"E": "count", "M": "percent"}[found[2]]
-    found = _MARK.fullmatch(name.strip())
+    found = _MARK.fullmatch(name.strip().removesuffix(" [%]"))
     if found is None:
         return name.strip(), ""
     return (found["after"] or found["before"]).strip(), (found["first"] or found["last"]).lower()
@@ -138,7 +148,9 @@ def genes(table: pd.DataFrame) -> Suggestion | None:
     if at is None:
         return None
     many = _PLACES if _are_places(names_of(table)) else 1
-    described = _described(table, at) if is_by_others else []
+    if table.shape[1] - len(described := _described(table, at)) <= _LEAST_SAMPLES:
+        return None
+    described = described if is_by_others else []
     described = described if many == 1 else [label for label in described if label not in table.columns[:many]]
     table, at = table.drop(columns=described), 0 if is_by_others else at
     rows, samples = len(table), table.shape[1] - many * isinstance(table.index, pd.RangeIndex)
@@ -270,6 +282,10 @@ def _described(table: pd.DataFrame, but: int) -> list[object]:
         if at != but
     ]
     described = {at for at, _, name in others if is_annotation(name) or _is_text(head, at)}
+    marks = {at: mark for at, _, name in others if (mark := _marked(name)[1]) in _COUNTED}
+    mark, times = max(Counter(marks.values()).items(), key=lambda item: item[1], default=("", 0))
+    if times >= _LEAST_SAMPLES:  # counts of each sample, so the rest is of none
+        described |= {at for at, _, _ in others if marks.get(at) != mark}
     numbers = {at: numbers_of(head.iloc[:, at])[0] for at, _, _ in others if at not in described}
     measures = {at for at, values in numbers.items() if (np.nan_to_num(values) % 1 != 0).any()}
     if len(numbers) - len(measures) >= _LEAST_SAMPLES:  # decimals beside counts are no samples

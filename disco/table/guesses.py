@@ -26,6 +26,7 @@ _DATE = (
     r"(\d{4}[-/.]\d{1,2}([-/.]\d{1,2})?|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4}|"
     rf"\d{{1,2}}[. -]+{_MONTH}[ -]+\d{{2,4}}|{_MONTH} +\d{{1,2}},? +\d{{4}})([ T]\d{{1,2}}:\d{{2}}.*)?$"
 )
+_FEW = 3  # the largest median of a column that counts what its name measures
 _MOST_BLANK = 0.1  # of a covariate, which needs a value in every row
 MANY = 20  # levels of a category; with more it is rather a group
 _YEARS = (1500, 2100)
@@ -36,8 +37,20 @@ _GROUPS = {
 _CATEGORIES = {
     *("batch", "site", "plot", "plate", "block", "lane", "sex", "gender", "region"),
     *("country", "replicate", "cage", "lab", "center", "centre", "strain", "genotype", "month", "weekday", "season"),
-    *("habitat", "station", "cohort", "chip", "observer", "type", "mnth", "holiday", "workingday", "weather", "shift"),
-    *("monat", "wochentag", "schicht", "rep"),
+    *(
+        "habitat",
+        "station",
+        "cohort",
+        "chip",
+        "observer",
+        "type",
+        "mnth",
+        "holiday",
+        "workingday",
+        "weather",
+        "weathersit",
+    ),
+    *("shift", "monat", "wochentag", "wotag", "schicht", "rep"),
 }
 _NUMBERS = {
     *(
@@ -61,6 +74,7 @@ _NUMBERS = {
         "latitude",
     ),
     *("longitude", "lat", "lon", "income", "education", "duration", "observers", "hour", "jahr", "stunde", "woche"),
+    *("time", "price", "subtotal", "taxes", "shipping", "revenue", "cost"),
 }
 _EXPERIMENTS = {
     *("treatment", "treated", "treat", "condition", "arm", "guide", "sgrna", "grna", "perturbation", "perturbed"),
@@ -68,12 +82,15 @@ _EXPERIMENTS = {
     *("intervention", "exclosure", "fertiliser", "fertilizer", "irrigation", "vaccine", "diet"),
 }
 _DOSES = {"dose", "concentration"}
-_EXPOSURES = {"exposure", "effort", "depth", "hours", "offset", "volume", "trapnights", "lib_size", "total"}
+_EXPOSURES = {
+    *("exposure", "effort", "depth", "hours", "offset", "volume", "trapnights", "lib_size", "total", "population"),
+}
 _PHRASES = {"library size", "total counts", "sequencing depth", "n counts", "person years", "trap nights", "lib size"}
 _PHRASES |= {"n count rna", "n umi", "total umis"}  # of a cell
 _UNITS = {"min", "minutes", "h", "hrs", "days", "km", "m", "m2", "ha", "l", "ml"}
 _SPELLS = {"stint", "spell"}
 _OF_SURVEY = {"progress", "finished", "duration in seconds"}  # what Qualtrics adds, beside ResponseId
+_SINCE = re.compile("(days|months|years).since", re.IGNORECASE)
 _OF_TRIALS = re.compile(r".+\.this(repn|trialn|n|index)")  # of PsychoPy
 _OF_CELL = re.compile(r"n_?(feature|gene)s?(_.+)?|\w+_snn_res[\d.]*|seurat_clusters|leiden|louvain")
 _EXPERIMENT_PHRASES = {"plot type", "sg rna", "g rna"}
@@ -115,6 +132,8 @@ def guesses(table: pd.DataFrame) -> dict[int, Guess]:
     for position, (name, column) in enumerate(columns_of(table)):
         guess = _of_levels(column, "categories") if name in categories else _guess(column, name)
         guess = _of_experiment(column, name, names, guess) or guess
+        if guess is not None and guess.kind == CATEGORICAL and (of := _marked_by(name, table)):
+            guess = Guess("ignore", "", f'marks the cells of "{of}"')
         if "ResponseId" in names and " ".join(words_of(name)) in _OF_SURVEY:
             guess = Guess("ignore", "", "is written by the survey's program")
         if guess is not None and guess.role in ("exposure", "group", "intervention"):
@@ -123,6 +142,12 @@ def guesses(table: pd.DataFrame) -> dict[int, Guess]:
         if guess is not None:
             found[position] = guess
     return found
+
+
+def _marked_by(name: str, table: pd.DataFrame) -> str:
+    """The name of the numbers that a column of texts marks, as temp_flag and K_temp do with temp; empty if none."""
+    numbers = (one for one, column in columns_of(table) if pd.api.types.is_numeric_dtype(column))
+    return next((one for one in numbers if len(one) > 2 and name in (f"{one}_flag", f"{one}_qc", f"K_{one}")), "")
 
 
 def _of_experiment(column: pd.Series, name: str, names: set[str], guess: Guess | None) -> Guess | None:
@@ -180,6 +205,8 @@ def _of_levels(column: pd.Series, what: str, rows: int | None = None) -> Guess:
         return Guess("ignore", "", f"has {levels:,} {what} in {rows:,} rows")
     if levels > MANY:
         return Guess("group", "", f"has {levels:,} {what} that repeat")
+    if (blank := rows - len(column.dropna())) > _MOST_BLANK * rows:
+        return Guess("ignore", "", f"is not known in {blank:,} rows")
     return Guess("covariate", CATEGORICAL, f"has {levels:,} {what}")
 
 
@@ -193,7 +220,7 @@ def _of_numbers(values: np.ndarray, name: str) -> Guess | None:
     """The guess at numbers that are not counts."""
     missing = np.isnan(values)
     if missing.mean() > 0.5:
-        return Guess("ignore", "", f"is blank in {missing.sum():,} rows")
+        return Guess("ignore", "", "is blank in most rows")
     known = values[~missing]
     if (known == known[0]).all():
         return Guess("ignore", "", "never changes")
@@ -201,8 +228,10 @@ def _of_numbers(values: np.ndarray, name: str) -> Guess | None:
         return _by_name(known, name)
     if _is_exposure(name) and (known > 0).all():
         return Guess("exposure", "", "has numbers above 0, and the name of an exposure")
+    if "total" in words_of(name):
+        return Guess("ignore", "", "has the name of a total")
     if missing.mean() > _MOST_BLANK:
-        return Guess("ignore", "", f"is blank in {missing.sum():,} rows")
+        return Guess("ignore", "", f"is not known in {missing.sum():,} rows")
     return Guess(
         "covariate", CONTINUOUS, "has decimals" if (known != np.floor(known)).any() else "has negative numbers"
     )
@@ -214,6 +243,10 @@ def _by_name(values: np.ndarray, name: str) -> Guess | None:
     levels, words = len(value_counts(known)[0]), set(words_of(name))
     if levels < 2:
         return None
+    if _are_days(known) or words == {"datum"}:
+        return Guess("ignore", "", "looks like dates")
+    if _OF_TRIALS.fullmatch(name.lower()):
+        return Guess("ignore", "", "numbers the trials")
     has_single = _has_single(known)
     is_counted = known.min() == 0 and (has_single or name.lower() in _GROUPS)  # how many mice, not which
     if words & (_GROUPS | _CATEGORIES) and levels <= len(values) / 2 and not is_counted:
@@ -222,12 +255,8 @@ def _by_name(values: np.ndarray, name: str) -> Guess | None:
         if many:
             return Guess("group", "", why)
         return Guess("covariate", CONTINUOUS if has_single else CATEGORICAL, why)
-    if index_like := identifier(values, name):
+    if index_like := identifier(known, name):
         return Guess("ignore", "", index_like)
-    if _are_days(known):
-        return Guess("ignore", "", "looks like dates")
-    if _OF_TRIALS.fullmatch(name.lower()):
-        return Guess("ignore", "", "numbers the trials")
     if _OF_CELL.fullmatch(name.lower()):
         return Guess("ignore", "", "is computed from the counts of a cell")
     if words in ({"rk"}, {"rank"}):
@@ -236,7 +265,8 @@ def _by_name(values: np.ndarray, name: str) -> Guess | None:
         return Guess("ignore", "", "numbers the spells of somebody")
     if _is_exposure(name) and (known > 0).all():
         return Guess("exposure", "", "has the name of an exposure")
-    if words & _NUMBERS or words == {"depth", "m"}:
+    is_few = known.min() == 0 and np.median(known) <= _FEW  # how many years, not which
+    if (words & _NUMBERS and not is_few) or words in ({"depth", "m"}, {"day"}) or _SINCE.match(name):
         return Guess("covariate", CONTINUOUS, "has the name of a measure or a time")
     if _YEARS[0] <= known.min() and known.max() <= _YEARS[1] and np.ptp(known) <= 200:
         return Guess("covariate", CONTINUOUS, f"has years, {known.min():.0f} to {known.max():.0f}")

@@ -14,8 +14,8 @@ import numpy as np
 import pandas as pd
 
 from disco.table import amounts, gene_rows
-from disco.table.blocks import below, beside, footnotes, is_blank
-from disco.table.cells import columns_of, names_of, numbers_of
+from disco.table.blocks import below, beside, footnotes
+from disco.table.cells import columns_of, is_blank, names_of, numbers_of
 from disco.table.edits import Columns, Edit, LeaveOut, RowNames, applied
 from disco.table.guesses import MANY, guesses
 from disco.table.kinds import (

@@ -9,10 +9,11 @@ import numpy as np
 import pandas as pd
 
 from disco.errors import InputError
-from disco.table.cells import as_whole, free_name, names_of, numbers_of, told_apart
+from disco.table.cells import as_whole, free_name, is_blank, names_of, numbers_of, told_apart
 from disco.table.formats.limits import MOST_COLUMNS
 from disco.table.formats.plain import NOTES
 from disco.table.identifiers import identifier
+from disco.table.rows import readable
 from disco.words import how_many
 
 _TURNED = "transposed"  # in a table's attrs
@@ -52,7 +53,12 @@ def text_of(cell: object) -> str:
 
 def seems_transposed(table: pd.DataFrame) -> bool:
     """Whether the rows may be variables: more columns than rows, not counting row names, and not exchanged already."""
-    return not table.attrs.get(_TURNED) and table.shape[1] - has_row_names(table) > len(table) > 1
+    return not has_turned(table) and table.shape[1] - has_row_names(table) > len(table) > 1
+
+
+def has_turned(table: pd.DataFrame) -> bool:
+    """Whether rows and columns have been exchanged."""
+    return bool(table.attrs.get(_TURNED))
 
 
 def most_varied(table: pd.DataFrame, most: int) -> pd.DataFrame:
@@ -114,10 +120,11 @@ def pivoted(
     """The table with one row per event and one column per kind; see `disco.table.edits.Pivot`.
 
     Events come in the order of their lines if these follow each other, or else in that of their names. If several
-    columns tell them apart, these stay.
+    columns tell them apart, these stay. Where a line has no number, the cell is missing; lines without a kind are left
+    out.
 
     Raises:
-        InputError: there is no such column, a count is missing, or a kind has the name of a column that stays.
+        InputError: there is no such column, or a kind has the name of a column that stays.
     """
     known = names_of(table)
     if unknown := [name for name in filter(None, (*rows, names, values, *times)) if known.count(name) != 1]:
@@ -127,12 +134,9 @@ def pivoted(
         time, values = free_name("time", known), free_name("count", known)
         lines = lines.melt([*rows, names], [*times], time, values)
         rows, key = (*rows[:key], time, *rows[key:]), key + 1
-    counts = numbers_of(lines[values])[0] if values else np.ones(len(lines))
+    lines = lines[~is_blank(lines[names])]
+    counts = readable(lines[values]) if values else np.ones(len(lines))
     kinds, event = lines[names].astype(str), joined_cells([lines[name] for name in rows[:key]])
-    if not times and not np.isfinite(counts).all():
-        raise InputError(
-            f'Line {int(np.argmax(~np.isfinite(counts))) + 1:,} has no number in "{values}": leave it out.'
-        )
     if both := {*kinds} & {*rows}:
         raise InputError(f'"{min(both)}" names both a kind and a column that stays: leave one of them out.')
     if kinds.nunique() > MOST_COLUMNS:
@@ -140,8 +144,9 @@ def pivoted(
     order, first = np.unique(event.astype(object), return_index=True)
     if (event != event.shift()).sum() == len(order):
         order, first = order[np.argsort(first)], np.sort(first)
-    cells = pd.DataFrame({"event": event, "kind": kinds, "count": counts}).groupby(["event", "kind"], observed=True)
-    wide = cells["count"].sum(min_count=1).unstack(fill_value=0).reindex(index=order, columns=pd.unique(kinds))
+    cells = pd.DataFrame({"count": counts, "unknown": np.isnan(counts)}).groupby([event.to_numpy(), kinds.to_numpy()])
+    wide = cells["count"].sum().mask(cells["unknown"].any()).unstack(fill_value=0)
+    wide = wide.reindex(index=order, columns=pd.unique(kinds))
     whole = pd.DataFrame(as_whole(wide.to_numpy(float)), wide.index, wide.columns)
     stay = lines.iloc[first][list(rows[key if key == 1 else 0 :])]
     found = pd.concat([stay.reset_index(drop=True), whole.reset_index(drop=True)], axis=1)

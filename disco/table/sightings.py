@@ -7,14 +7,14 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
-from disco.table.cells import names_of, numbers_of
-from disco.table.edits import Edit, LeaveOut, Pivot
+from disco.table.cells import is_blank, names_of, numbers_of
+from disco.table.edits import Pivot
 from disco.table.formats.limits import MOST_COLUMNS
 from disco.table.guesses import guesses
 from disco.table.identifiers import phrase
 from disco.table.kinds import SIGHTINGS
 from disco.table.reshape import joined_cells
-from disco.table.rows import kind_of_text, readable, stretches
+from disco.table.rows import kind_of_text, readable
 from disco.table.suggestions import Suggestion
 from disco.words import how_many, listed, plural
 
@@ -23,7 +23,7 @@ _LEAST_LINES = 1.2  # per event
 _MOST_TWICE = 0.05  # share of lines of a kind that the event has already, if the lines hold counts
 _MOST_KEYS = 8  # columns that may tell events apart
 _MOST_SEEN = 0.2  # share of lines with a mark instead of a count
-_SEEN = re.compile(r"\s*(x|p|present|\+|(ca?\.?|about|~) ?\d+)\s*", re.IGNORECASE)
+_SEEN = re.compile(r"\s*(x|p|present|\+|suppressed|\[?c\]?|(ca?\.?|about|~) ?\d+)\s*", re.IGNORECASE)
 _SPECIES = {
     *("species", "taxon", "taxa", "genus", "scientific name", "scientificname", "vernacular name", "common name"),
     *("gene", "gene id", "feature", "otu", "asv", "item", "product", "word", "variable", "category", "tag"),
@@ -61,7 +61,7 @@ def sightings(table: pd.DataFrame) -> Suggestion | None:
     words = [phrase(name) for name in names]
     called = [at for at, word in enumerate(words) if word in _SPECIES]
     called = called or [at for at, word in enumerate(words) if _KINDS & {*word.split()}]
-    kinds = [table.iloc[:, at].astype(str) for at in called if _are_texts(table, at)]
+    kinds = [table.iloc[:, at].fillna("").astype(str) for at in called if _are_texts(table, at)]
     if not kinds:
         return None
     finest = max(kinds, key=lambda column: column.nunique())
@@ -77,8 +77,6 @@ def sightings(table: pd.DataFrame) -> Suggestion | None:
     event = _event(table, [at for at, word in enumerate(words) if word in _EVENTS], finest, counted is not None)
     if not event:
         return None
-    unknown = _keys(table, event).isin(_keys(table, event)[seen]).to_numpy()
-    edits: list[Edit] = [LeaveOut(stretches(np.flatnonzero(unknown) + 1))] if seen.any() else []
     others = [at for at in range(len(names)) if names[at] != str(finest.name) and at not in (counted, *event)]
     stay = [at for at in others if _is_of(table, at, event)]
     pivot = Pivot(
@@ -88,9 +86,9 @@ def sightings(table: pd.DataFrame) -> Suggestion | None:
         len(event),
     )
     left_out = [names[at] for at in others if at not in stay]
-    rows = _keys(table, event)[unknown].nunique()
-    mark = "" if counted is None or not rows else str(table.iloc[int(np.argmax(seen)), counted])
-    return Suggestion(SIGHTINGS, *_in_words(pivot, left_out, rows, mark), (*edits, pivot))
+    mark = "" if counted is None or not seen.any() else str(table.iloc[int(np.argmax(seen)), counted])
+    advice = _in_words(pivot, left_out, int(seen.sum()), mark, int(is_blank(finest).sum()))
+    return Suggestion(SIGHTINGS, *advice, (pivot,))
 
 
 def _over_times(table: pd.DataFrame, times: list[int], kinds: pd.Series) -> Suggestion | None:
@@ -104,7 +102,7 @@ def _over_times(table: pd.DataFrame, times: list[int], kinds: pd.Series) -> Sugg
     key = tuple(names[at] for at in event)
     pivot = Pivot(key, str(kinds.name), key=len(key), times=tuple(names[at] for at in times))
     left_out = [names[at] for at in others if at not in event]
-    message, advice = _in_words(replace(pivot, rows=(*key, "time"), key=len(key) + 1), left_out, 0, "")
+    message, advice = _in_words(replace(pivot, rows=(*key, "time"), key=len(key) + 1), left_out)
     called = f"{len(times):,} columns are called by times, {names[times[0]]} to {names[times[-1]]}."
     return Suggestion(SIGHTINGS, f"{called} {message}", advice, (pivot,))
 
@@ -114,28 +112,34 @@ def _ends(words: str) -> bool:
     return words.rpartition(" ")[2] in {"quantity", "count", "deaths", "cases"}
 
 
-def _in_words(pivot: Pivot, left_out: list[str], rows: int, mark: str) -> tuple[str, str]:
+def _in_words(pivot: Pivot, left_out: list[str], marked: int = 0, mark: str = "", nameless: int = 0) -> tuple[str, str]:
     """What a list of sightings holds, and what becomes of it.
 
     Args:
         left_out: columns that differ within an event, or never.
-        rows: events that are left out, since a mark stands for a count.
+        marked: lines with a mark instead of a count.
+        nameless: lines without a kind.
     """
     event = '", "'.join(pivot.rows[: pivot.key])
     what = "Counts" if pivot.times else f'"{pivot.values}"' if pivot.values else "One line"
     advice = f'Each "{pivot.names}" becomes a column and each "{event}" a row, with 0 where there is no line. '
-    advice += "Rows without any line are missing."
+    advice += "A row without any line is not in the file."
     if left_out:
         verbs = plural(len(left_out), "differs within one or never, and is", "differ within one or never, and are")
         advice += f" {listed(left_out, _NAMED)} {verbs} left out."
-    if rows:
-        advice += f' {how_many(rows, "row")} with "{mark}" instead of a count {plural(rows, "is", "are")} left out.'
+    if marked:
+        cells = plural(marked, "is a missing cell", "are missing cells")
+        advice += f' {how_many(marked, "line")} with "{mark}" instead of a count {cells}.'
+    if nameless:
+        advice += f' {how_many(nameless, "line")} without "{pivot.names}" {plural(nameless, "is", "are")} left out.'
     return f'There is one line per sighting: {what} of "{pivot.names}" in "{event}".', advice
 
 
 def _are_texts(table: pd.DataFrame, at: int) -> bool:
-    """Whether all cells are texts; numbers called species are how many there were."""
-    return bool(numbers_of(table.iloc[:, at])[1].all())
+    """Whether nearly all cells are texts, the others blank; numbers called species are how many there were."""
+    column = table.iloc[:, at]
+    blank = is_blank(column)
+    return bool((numbers_of(column)[1] | blank).all()) and bool(blank.mean() <= _MOST_SEEN)
 
 
 def _are_seen(counts: pd.Series) -> np.ndarray | None:
@@ -162,7 +166,7 @@ def _keys(table: pd.DataFrame, at: tuple[int, ...]) -> pd.Series:
 
 def _groups(keys: pd.Series, kinds: pd.Series, has_counts: bool) -> bool:
     """Whether there are several lines per event, of lines with counts few with a kind that the event has already."""
-    pairs = pd.DataFrame({"event": keys.to_numpy(), "kind": kinds.to_numpy()})
+    pairs = pd.DataFrame({"event": keys.to_numpy(), "kind": kinds.to_numpy()})[~is_blank(kinds)]
     most_twice = _MOST_TWICE if has_counts else 1
     return (
         len(keys) >= _LEAST_LINES * keys.nunique() and pairs.duplicated().mean() <= most_twice and keys.nunique() >= 2

@@ -63,9 +63,14 @@ def totals(table: pd.DataFrame) -> Suggestion | None:
     is_count = [place not in beside and not is_annotation(names[place]) for place in at]
     counts = values[:, is_count]
     rows = sorted({*_summaries(values, of_rows), *_sums(counts)}) if of_rows else []
-    rest = np.delete(counts, rows, axis=0)
-    of_columns = [names[place] for place, is_one in zip(at, is_count, strict=True) if is_one]
-    columns = [of_columns[place] for place in _summaries(rest.T, of_columns, bool(rows))] if len(rest) > 2 else []
+    columns = list[str]()
+    for those in (np.ones(len(at), bool), np.array(is_count)):  # blanks may be of a part
+        rest, of_columns = (
+            np.delete(values[:, those], rows, axis=0),
+            [names[at[place]] for place in np.flatnonzero(those)],
+        )
+        columns += [of_columns[place] for place in _summaries(rest.T, of_columns, bool(rows))] if len(rest) > 2 else []
+    columns = [*dict.fromkeys(columns)]
     what = [f'row "{name}"' if (name := of_rows[row].strip()) else f"row {row + 1:,}" for row in rows]
     what += [f'column "{name}"' for name in columns]
     if not what:

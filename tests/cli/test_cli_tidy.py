@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from app_world import workbook
 
 from disco.__main__ import main
 from disco.cli import choices
@@ -96,3 +97,18 @@ def test_a_sheet_of_samples_is_joined_with_roles(genes, tmp_path, capsys):
     assert part.table["age"].tolist() == [35, 30] * 7 and "14 of 14 rows" in capsys.readouterr().err
     pd.testing.assert_frame_equal(applied(read_table(genes), part.origin.edits), part.table)
     assert main(["check", str(genes), "--by", "sample"]) == 2
+
+
+def test_a_column_that_is_left_out_gets_no_role(rng, tmp_path, capsys):
+    table = pd.DataFrame(rng.poisson(5.0, (40, 3)), columns=list("abc")).assign(total=9, age=rng.uniform(1, 9, 40))
+    table["total"] = table[list("abc")].sum(axis=1) + 1
+    table.to_csv(tmp_path / "t.csv", index=False)
+    assert main(["check", str(tmp_path / "t.csv"), "--tidy", "--without", "total"]) == 0
+    assert "t.csv: 40 rows, 3 columns." in capsys.readouterr().out
+
+
+def test_a_code_that_names_the_rows_is_no_number(rng, tmp_path, capsys):
+    rows = [["ID", "a", "b"], *[[f"{k:04d}", *map(int, rng.poisson(5.0, 2))] for k in range(40)]]
+    (tmp_path / "t.xlsx").write_bytes(workbook(("s", rows)))
+    main(["check", str(tmp_path / "t.xlsx")])
+    assert "Options: --row-names\n" in capsys.readouterr().out

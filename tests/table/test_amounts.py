@@ -44,6 +44,16 @@ def test_blank_means_0_where_nothing_is_0():
     assert suggestion(sparse() + 50) is None  # values, not counts of something rare
 
 
+def test_few_blank_cells_mean_0_if_rare_kinds_are_blank(rng):
+    table = pd.DataFrame(rng.poisson([0.7, 1.2, 2.0, 3.0, 5.0, 40.0], (80, 6)), columns=list("abcdef")).astype(float)
+    blank = table.mask(table == 0)
+    found = suggestion(blank)
+    assert blank.isna().to_numpy().mean() < 0.2 and found.kind == ZEROS
+    np.testing.assert_array_equal(applied(blank, found.edits).to_numpy(), table.to_numpy())
+    anywhere = (table + 1).mask(rng.random(table.shape) < 0.15)
+    assert suggestion(anywhere) is None
+
+
 def test_a_column_with_a_role_stays_as_it_is():
     table = sparse()
     found = suggestion(table, spared={"g3"})

@@ -347,3 +347,21 @@ def test_a_folder_of_very_many_files_is_not_searched(tmp_path, monkeypatch):
         (tmp_path / name).touch()
     with pytest.raises(InputError, match="is a folder of more than 3 files"):
         read_table(tmp_path)
+
+
+@pytest.mark.parametrize("aside", ["a/annotations.txt", "b - Metadata.csv", "codebook.csv", "MANIFEST.txt"])
+def test_what_describes_a_table_is_left_aside(aside):
+    assert len(read(zipped({"Data.csv": CSV, aside: b"x,y,z\n1,2,3\n"}), "t.zip")) == 40
+    assert read(zipped({aside: CSV}), "t.zip").columns.tolist() == ["a", "b"]
+
+
+def test_a_bag_of_words_has_documents_as_rows():
+    counts = np.array([[2, 0, 1], [0, 3, 0], [1, 1, 4], [0, 0, 5]])
+    lines = [f"{doc + 1} {word + 1} {counts[doc, word]}" for doc, word in zip(*np.nonzero(counts), strict=True)]
+    docword = "\n".join(["4", "3", str(len(lines)), *lines]) + "\n"
+    files = {"docword.kos.txt.gz": gzip.compress(docword.encode()), "vocab.kos.txt": b"ant\nbee\ncow\n", "readme": b"x"}
+    table = read(zipped(files), "t.zip", **ALL)
+    assert table.columns.tolist() == ["ant", "bee", "cow"] and list(table.index) == ["1", "2", "3", "4"]
+    np.testing.assert_array_equal(table.to_numpy(), counts)
+    with pytest.raises(InputError, match="cut off"):
+        read(zipped({**files, "docword.kos.txt.gz": gzip.compress(docword[:-6].encode())}), "t.zip", **ALL)

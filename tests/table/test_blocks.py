@@ -38,6 +38,7 @@ def beside(left: list[list], right: list[list], gap: int = 1) -> list[list]:
 SHEETS = {
     "a note": ([NAMES, *COUNTS, ["Counted by two people; see the log."]], {FOOTNOTES}),
     "a word below numbers": ([NAMES, *COUNTS, [None, "provisional"]], {FOOTNOTES}),
+    "words below a gap": ([NAMES, *COUNTS, BLANKS, BLANKS, ["Updated"], ["06/28/2024"]], {FOOTNOTES}),
     "notes below a gap": ([NAMES, *COUNTS, BLANKS, ["* rain"], ["Source: our survey"]], {FOOTNOTES}),
     "names once more": ([NAMES, *COUNTS[:20], NAMES, *COUNTS[20:], NAMES], {BELOW}),
     "a table below": ([NAMES, *COUNTS, BLANKS, ["Insects"], *OTHER], {BELOW}),

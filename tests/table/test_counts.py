@@ -14,6 +14,7 @@ from disco.table.problem import Problem
 from disco.table.read import read_table
 
 GOOD = [3, 0, 2, 1, 2, 5, 0, 0, 1, 4, 2, 2]
+COVER = "It is a class of cover (Braun-Blanquet), not a count: such a table has no counts."
 CORRECT = "Correct the table, or leave the column out."
 
 
@@ -44,6 +45,7 @@ def only_problem(table: pd.DataFrame | np.ndarray, folds: int = 3) -> Problem:
         ({"r2": "1,234"}, '"1,234" is text, not a number.', "Write numbers without thousands separators."),
         ({"r2": "3,5"}, '"3,5" is text, not a number.', "Write decimals with a point; a count has none."),
         ({"r2": "a\nb"}, '"a\N{REPLACEMENT CHARACTER}b" is text, not a number.', CORRECT),
+        ({"r2": "2m"}, '"2m" is text, not a number.', COVER),
         ({"r2": "7"}, '"7" is text, not a number.', "Its numbers are kept as text: store them as numbers."),
         ({"r2": [1, 2]}, "[1, 2] is not a number.", CORRECT),
         ({"r2": True}, "True is not a number.", CORRECT),
@@ -101,6 +103,11 @@ NUMBERS = "It only numbers the rows: leave it out, on Data or with --row-names."
         (called("a", None), "Column 2 has no name.", FIRST_ROW),
         (called("a", ""), "Column 2 has no name.", "It only numbers the rows: leave it out."),
         (called("", "a"), "Column 1 has no name.", NUMBERS),
+        (
+            called("a", " ", " ", " "),
+            "3 columns have no name, such as columns 2 and 4.",
+            "Give them names in the first row.",
+        ),
         (called("a", "b", rows=0), "The table has no rows.", "Give one row per observation."),
     ],
 )
@@ -148,6 +155,8 @@ def test_a_first_row_of_data_taken_for_names_is_noted():
     table = read_table(io.BytesIO(text.encode()), "t.csv")
     assert only_problem(table).message.startswith("The names of all columns are numbers: the first row of the data")
     assert counts.problems(pd.DataFrame(np.stack([GOOD, GOOD[::-1]], axis=1))) == []
+    codes = {code: GOOD for code in ("200", "301", "404", "500")}
+    assert not any(problem.kind == "names" for problem in counts.problems(pd.DataFrame(codes)))
 
 
 def test_notes_of_the_file_are_passed_on():

@@ -17,10 +17,24 @@ COLUMNS = {
     "few blanks": ([None, None, *_RNG.poisson(3.0, ROWS - 2)], None),
     "a fault": (["low", *_RNG.poisson(3.0, ROWS - 1)], None),
     "marks": (["[c]"] * (ROWS // 3) + [str(n) for n in _RNG.poisson(30.0, ROWS - ROWS // 3)], None),
+    "year": (_RNG.poisson(0.5, ROWS), None),
+    "treatment": ([0, 1, 5, 7] + [2, 3] * (ROWS // 2 - 2), None),
+    "lab": ([0, 1, 5, 7] + [2, 3] * (ROWS // 2 - 2), None),
+    "month": ([1, 5, 7, 8] + [2, 3] * (ROWS // 2 - 2), "covariate, continuous"),
+    "depth (m)": (_RNG.poisson(50.0, ROWS), "covariate, continuous"),
+    "days-since-start": (_RNG.poisson(50.0, ROWS), "covariate, continuous"),
+    "day": (_RNG.integers(1, 28, ROWS), "covariate, continuous"),
+    "day of it": (20240100 + _RNG.integers(1, 28, ROWS), "ignore"),
+    "Datum": (220100 + _RNG.integers(1, 28, ROWS), "ignore"),
+    "Rk": (np.arange(ROWS) // 2, "ignore"),
+    "trials.thisRepN": (np.arange(ROWS) // 2, "ignore"),
+    "price": (["9.5", *["10"] * (ROWS // 2), *["12"] * (ROWS // 2 - 1)], "covariate, continuous"),
+    "distance (mi)": ([None] * 40 + [*_RNG.uniform(1, 9, ROWS - 40)], "ignore"),
     "nFeature_RNA": (_RNG.poisson(900.0, ROWS), "ignore"),
     "RNA_snn_res.0.5": (_RNG.integers(0, 9, ROWS), "ignore"),
     "species": (["adelie", "gentoo"] * (ROWS // 2), "covariate, categorical"),
-    "with blanks": (["", "NA", "x", "y"] * (ROWS // 4), "covariate, categorical"),
+    "with blanks": (["", "NA", "x", "y"] * (ROWS // 4), "ignore"),
+    "a few unknown": (["", *"xyxyxyxyxyx"] * (ROWS // 12), "covariate, categorical"),
     "one and blanks": (["", "x"] * (ROWS // 2), "ignore"),
     "name": ([f"n{row}" for row in range(ROWS)], "ignore"),
     "who": ([f"n{row % 60}" for row in range(ROWS)], "group"),
@@ -86,3 +100,17 @@ def test_labels_with_names_of_columns_in_them_are_an_intervention_if_the_column_
     table = pd.DataFrame({"a": np.arange(120) % 7, "b": np.arange(120) % 5, "guide": labels})
     assert str(guesses(table)[2]) == "intervention, set"
     assert str(guesses(table.rename(columns={"guide": "place"}))[2]) == "covariate, categorical"
+
+
+def test_marks_of_another_column_and_of_a_survey_are_ignored(rng):
+    table = pd.DataFrame(
+        {"KFZ": rng.poisson(9.0, 60), "K_KFZ": ["-", "a"] * 30, "Progress": 100 - rng.integers(0, 2, 60)}
+    )
+    assert str(guesses(table)[1]) == "ignore" and 2 not in guesses(table)
+    assert str(guesses(table.assign(ResponseId=[f"R_{k}" for k in range(60)]))[2]) == "ignore"
+    assert str(guesses(table.rename(columns={"K_KFZ": "K"}))[1]) == "covariate, categorical"
+
+
+def test_the_sexes_name_no_columns(rng):
+    table = pd.DataFrame(rng.poisson(3.0, (60, 2)), columns=["F", "M"]).assign(sex=["F", "M"] * 30)
+    assert str(guesses(table)[2]) == "covariate, categorical"

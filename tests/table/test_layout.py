@@ -7,7 +7,18 @@ import pandas as pd
 import pytest
 
 from disco.table.edits import Columns, LeaveOut, Pivot, applied
-from disco.table.kinds import ANNOTATION, CERTAIN, COPIES, GENES, NAMES, POINTS, SIGHTINGS, SUMMARIES, TOTALS
+from disco.table.kinds import (
+    ANNOTATION,
+    CERTAIN,
+    COPIES,
+    GENES,
+    NAMES,
+    POINTS,
+    SIGHTINGS,
+    SUMMARIES,
+    TOTALS,
+    VARIABLES,
+)
 from disco.table.layout import suggestion, tidied
 
 SAMPLES = [f"s{k}" for k in range(8)]
@@ -137,8 +148,13 @@ def test_lines_without_a_count_are_counted_and_marks_are_no_counts(rng):
     table = pd.DataFrame(lines, columns=["checklist", "common name", "observation count"]).astype(object)
     table.iloc[[0, 5], 2] = "X"
     found = suggestion(table)
-    unseen = true.drop([int(name[1:]) for name in table.iloc[[0, 5], 0]])
-    np.testing.assert_array_equal(applied(table, found.edits)[true.columns].to_numpy(), unseen.to_numpy())
+    wanted = true.astype(float)
+    for name, kind in table.iloc[[0, 5], :2].itertuples(index=False):
+        wanted.loc[int(name[1:]), kind] = np.nan
+    np.testing.assert_array_equal(applied(table, found.edits)[true.columns].to_numpy(), wanted.to_numpy())
+    totals = table.assign(**{"common name": np.where(np.arange(len(table)) % 9, table["common name"], "")})
+    whole = table.iloc[np.arange(len(table)) % 9 > 0]
+    pd.testing.assert_frame_equal(applied(totals, suggestion(totals).edits), applied(whole, suggestion(whole).edits))
     table.iloc[::2, 2] = "X"
     assert suggestion(table, {NAMES, COPIES}) is None
 
@@ -301,3 +317,48 @@ def test_richness_and_indices_are_no_rows(rng):
     found, changed = next(tidied(pd.concat([table, pd.DataFrame(ends, columns=table.columns)], ignore_index=True)))
     assert found.kind == TOTALS and found.edits[0].rows == ((21, 22),)
     pd.testing.assert_frame_equal(changed, table, check_dtype=False)
+
+
+def test_variables_of_several_kinds_in_rows_are_exchanged(rng):
+    hauls = [str(k + 1) for k in range(20)]
+    rows = [["date", *[f"2{k // 9}.01.2019" for k in range(20)]], ["depth (m)", *rng.integers(20, 90, 20)]]
+    rows += [[f"Piscis {letter}", *rng.poisson(5.0, 20)] for letter in "abcdef"]
+    table = pd.DataFrame(rows, columns=["haul", *hauls])
+    (found, turned), *_ = tidied(table)
+    assert found.kind == VARIABLES and turned.shape == (20, 8) and turned["Piscis c"].tolist() == rows[4][1:]
+    lost = table.copy()
+    lost.iloc[0, 1:] = "lost"
+    assert VARIABLES not in kinds_of(lost) and VARIABLES not in kinds_of(table.iloc[[1, 0, *range(2, 8)]])
+
+
+def test_protein_groups_are_read_by_their_spectra(rng):
+    samples = [f"Ctrl_{k:02d}" for k in range(6)]
+    counts = pd.DataFrame(rng.poisson(rng.lognormal(2, 1.5, 40)[:, None], (40, 6)), columns=samples)
+    parts = {"Peptides": counts // 2, "LFQ intensity": counts * 1000, "MS/MS count": counts}
+    table = pd.concat([part.add_prefix(f"{name} ") for name, part in parts.items()], axis=1)
+    table.insert(0, "Protein IDs", [f"{'CON__' if k == 7 else ''}P{k:05d};Q{k}" for k in range(40)])
+    table = table.assign(**{"Number of proteins": 1, "Sequence length": rng.integers(90, 900, 40), "MS/MS count": 9})
+    changed = after(table)
+    assert kinds_of(table) == [SUMMARIES, ANNOTATION, ANNOTATION, GENES]
+    assert list(changed.index) == [f"MS/MS count {name}" for name in samples] and changed.shape == (6, 39)
+    np.testing.assert_array_equal(changed.to_numpy(), counts.drop(index=7).to_numpy().T)
+
+
+def test_results_of_tests_are_no_samples(rng):
+    table = pd.DataFrame(rng.normal(0, 2, (40, 5)), columns=["baseMean", "log2FoldChange", "stat", "pvalue", "padj"])
+    table.insert(0, "", [f"ENSG{k:011d}" for k in range(40)])
+    assert kinds_of(table) == [NAMES]
+
+
+def test_the_lines_of_a_player_in_all_teams_are_totals(rng):
+    table = pd.DataFrame(rng.poisson(20.0, (60, 6)), columns=["G", "FG", "AST", "STL", "BLK", "PF"])
+    teams = pd.Series([f"T{k % 9}" for k in range(60)])
+    rows, team, rank = [], [], []
+    for player, part in enumerate(np.split(np.arange(60), range(3, 60, 3))):
+        one = player % 2 == 0
+        rows += [table.iloc[part].sum().tolist()] * one + table.iloc[part].to_numpy().tolist()
+        team, rank = team + ["TOT"] * one + teams[part].tolist(), rank + [player + 1] * (len(part) + one)
+    whole = pd.DataFrame(rows, columns=table.columns).assign(Tm=team, Rk=rank)
+    found, changed = next(tidied(whole))
+    assert found.kind == TOTALS and "TOT" not in {*changed["Tm"]}
+    pd.testing.assert_frame_equal(changed[table.columns], table)

@@ -149,7 +149,7 @@ def test_any_bytes_of_a_stata_file_end_with_a_table_or_a_sentence(tmp_path):
     [
         ("t.SAV", "is an SPSS file, which is not read: in SPSS, save it as CSV or as Stata (.dta)."),
         ("t.rds", "is an R file, which is not read: in R, write a table by write.csv"),
-        ("t.xls", "is an old Excel workbook, which is not read: in Excel, save it as .xlsx."),
+        ("t.xlsb", "is a binary Excel workbook, which is not read: in Excel, save it as .xlsx."),
         ("matrix.mtx.gz", "is a matrix without its names, which is not read: give its folder, with features.tsv"),
         ("t.pkl", "is a pickle, which is not read: it could run any program"),
     ],

@@ -189,6 +189,7 @@ INSIDE = {
     "disco.table.blocks": {"below", "beside", "footnotes"},
     "disco.table.gene_rows": {"annotation", "genes", "measures", "summaries", "variables"},
     "disco.table.sightings": {"sightings"},
+    "disco.table.reshape": {"has_turned"},
     "disco.table.suggestions": {"labels_of_rows"},
     "disco.table.totals": {"points", "totals"},
     "disco.hidden.adjusting": {"kinds_as_column"},  # says that this table has none

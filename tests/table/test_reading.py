@@ -285,3 +285,45 @@ def test_titles_above_and_notes_below_are_left_out_and_said():
     for cut in ("7", "7 1", "ENSG1", '"7'):
         with pytest.raises(InputError):
             read_table(io.BytesIO(f"a,b,c\n{rows}{cut}".encode()), "t.csv")
+
+
+def test_lines_of_one_cell_below_a_table_are_notes_if_the_last_one_is():
+    table = "a,b\n1,2\n3,4\n"
+    ends = 'Source: someone\nNotes:\n"Counts of 2020"\n', '"---"\n"See:"\n"http://x.org/y#z"\n', "Notes:\n more words\n"
+    assert [read(table + end).to_numpy().tolist() for end in ends] == [[[1, 2], [3, 4]]] * 3
+    assert "3 lines below the table were left out: Source: someone, Notes:" in notes(read(table + ends[0]))
+    with pytest.raises(InputError, match="row 3: the row has 1 cell"):
+        read(table + "wor\n")  # cut off
+
+
+def test_a_line_of_totals_below_the_names_may_have_a_cell_more():
+    lines = "".join(f"202001{day},{day},{day * 2}\n" for day in range(10, 20))
+    table = read("# shop\n\nday,users,views\n,145,290,Grand total\n" + lines)
+    assert table["users"].tolist() == [*range(10, 20)] and "145, 290, Grand total" in notes(table)
+    with pytest.raises(InputError, match="row 1: the row has 4 cells"):
+        read("day,users,views\n,145,290,x\n" + lines)
+
+
+def test_a_first_line_with_a_word_of_the_lines_below_is_data():
+    lines = [f"{word}\t{year}\t{year * 3 % 701}" for word in ("steam", "coal") for year in range(1850, 1880)]
+    table = read("\n".join(lines), "t.tsv")
+    assert table.columns.tolist() == ["x1", "x2", "x3"] and len(table) == 60
+    assert read("\n".join(["word\t1\t2", *lines]), "t.tsv").columns.tolist() == ["word", "1", "2"]
+
+
+def test_titles_of_one_cell_are_no_part_of_names_on_two_lines():
+    rows = [["A river", "", "", ""], ["blank = none", "", "", ""], ["", "", "", ""]]
+    rows += [["site", "MAYFLIES", "", "FLIES"], ["", "Baetis", "Ephemera", "Baetis"]]
+    rows += [[f"s{k}", k, k % 3, 2] for k in range(9)]
+    table = read_table(io.BytesIO(workbook(("s", rows))), "t.xlsx")
+    assert (
+        table.columns.tolist() == ["site", "MAYFLIES Baetis", "MAYFLIES Ephemera", "FLIES Baetis"] and len(table) == 9
+    )
+    rows = [
+        ["Hauls of 2019", *[""] * 12],
+        [""] * 13,
+        ["haul", *range(1, 13)],
+        *[[f"fish {k}", *range(12)] for k in range(9)],
+    ]
+    table = read_table(io.BytesIO(workbook(("s", rows))), "t.xlsx")
+    assert table.columns.tolist() == ["haul", *map(str, range(1, 13))] and len(table) == 9

@@ -142,7 +142,7 @@ def test_parquet_keeps_nullable_whole_numbers():
         (
             lambda: read(b"\x00\x81", "a.pdf"),
             "a.pdf has an unknown format: give a text, or a file that ends in .csv, .txt, .tsv, .tab, .sf, .results, "
-            ".counts, .gct, .xlsx, .ods, .parquet, "
+            ".counts, .gct, .xlsx, .xls, .ods, .parquet, "
             ".dta, .h5ad, .h5, .biom, .zip, .tar, or these with .gz, .bz2, .xz, .zst.",
         ),
         (lambda: read("", "a.csv"), "a.csv is empty: give a file with names in its first row and values below them."),

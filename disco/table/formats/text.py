@@ -22,7 +22,7 @@ from disco.words import how_many, plural
 
 DASHED = "A dash among numbers was read as a blank cell: it may stand for 0 (--blank 0) or for a missing count."
 _DASH = re.compile(f'(^|[\t,;|\n])"?({"|".join(DASHES)})"?(?=[\t,;|\r\n])'.encode())
-_NOTE = re.compile(r"[!*]|https?:|.*\s")
+_NOTE = re.compile(r"\"?([!*]|https?:|-+)|.*\s")
 _LONGEST_HEADER = 5_000_000  # bytes: MOST_COLUMNS names of 500 each
 _LONGEST_NOTES = 10_000  # bytes of lines below the table
 LOOKED_AT = 100_000  # bytes in which the separator is detected
