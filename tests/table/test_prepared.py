@@ -189,7 +189,6 @@ INSIDE = {
     "disco.table.blocks": {"below", "beside", "footnotes"},
     "disco.table.gene_rows": {"annotation", "genes", "measures", "summaries", "variables"},
     "disco.table.sightings": {"sightings"},
-    "disco.table.reshape": {"has_turned"},
     "disco.table.suggestions": {"labels_of_rows"},
     "disco.table.totals": {"points", "totals"},
     "disco.hidden.adjusting": {"kinds_as_column"},  # says that this table has none
@@ -214,7 +213,7 @@ INSIDE = {
     },
     "disco.table.ranks": {"check_split"},
     "disco.table.reshape": {
-        *("has_row_names", "most_varied", "pivoted", "seems_transposed", "transposed", "with_row_names"),
+        *("has_row_names", "has_turned", "most_varied", "pivoted", "seems_transposed", "transposed", "with_row_names"),
     },
     "disco.table.role_checks": {"unusable_rows"},
     "disco.table.roles": {"Roles.counts", "Roles.split"},
