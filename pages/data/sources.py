@@ -92,10 +92,10 @@ def _upload() -> None:
         key="upload",
         on_change=_uploaded,
         help="One row per observation, one column per variable, names in the first row. Whole numbers from 0 up. "
-        "CSV, TSV, XLSX, ODS, Parquet or Stata. Or cells and genes (you choose the genes next): h5ad, 10x .h5, or a "
-        "ZIP or tar of matrix.mtx, features.tsv and barcodes.tsv. Or BIOM. Or a ZIP or tar of several files: of HTSeq, "
-        "salmon, STAR or the like, one per sample, or with the same columns. Each also packed, "
-        "as .csv.gz. The file stays on this machine.",
+        "CSV, TSV, XLSX, XLS, ODS, Parquet or Stata. Or cells and genes (you choose the genes next): h5ad, 10x .h5, or "
+        "a ZIP or tar of matrix.mtx, features.tsv and barcodes.tsv. Or BIOM. Or a ZIP or tar of several files: of "
+        "HTSeq, salmon, STAR or the like, one per sample, or with the same columns. Each also packed, as .csv.gz. The "
+        "file stays on this machine.",
     )
 
 
