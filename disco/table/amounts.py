@@ -7,6 +7,7 @@ import pandas as pd
 
 from disco.table.edits import BlankAsZero, Edit, LeaveOut, Restore, Round
 from disco.table.kinds import ESTIMATES, NORMALISED, ZEROS
+from disco.table.reshape import is_pivoted
 from disco.table.rows import in_words, stretches
 from disco.table.suggestions import Suggestion
 from disco.table.values import columns, counts_behind, fractional, has_decimals, numbers
@@ -24,7 +25,9 @@ _LEAST_WHOLE = 0.2  # share of estimates above 0 that are whole
 
 def zeros(table: pd.DataFrame, but: Collection[str]) -> Suggestion | None:
     """Blank cells where a table of counts has no zeros, but ones and twos."""
-    if table.isna().to_numpy().mean() < _FEWER_BLANK / 2:  # most tables: not worth a copy of their numbers
+    if (
+        is_pivoted(table) or table.isna().to_numpy().mean() < _FEWER_BLANK / 2
+    ):  # most tables: not worth a copy of their numbers
         return None
     values = numbers(table, but).values
     blank = np.isnan(values)

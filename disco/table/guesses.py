@@ -26,7 +26,7 @@ _DATE = (
     r"(\d{4}[-/.]\d{1,2}([-/.]\d{1,2})?|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4}|"
     rf"\d{{1,2}}[. -]+{_MONTH}[ -]+\d{{2,4}}|{_MONTH} +\d{{1,2}},? +\d{{4}})([ T]\d{{1,2}}:\d{{2}}.*)?$"
 )
-_FEW = 3  # the largest median of a column that counts what its name measures
+_FEW, _ZEROS = 3, 0.3  # the largest median and least share of zeros of a column that counts what its name measures
 _MOST_BLANK = 0.1  # of a covariate, which needs a value in every row
 MANY = 20  # levels of a category; with more it is rather a group
 _YEARS = (1500, 2100)
@@ -235,7 +235,7 @@ def _by_name(values: np.ndarray, name: str) -> Guess | None:
         return Guess("ignore", "", "numbers the spells of somebody")
     if _is_exposure(name) and (known > 0).all():
         return Guess("exposure", "", "has the name of an exposure")
-    is_few = known.min() == 0 and np.median(known) <= _FEW  # how many years, not which
+    is_few = np.mean(known == 0) >= _ZEROS and np.median(known) <= _FEW  # how many years, not which
     if (words & _NUMBERS and not is_few) or words in ({"depth", "m"}, {"day"}) or _SINCE.match(name):
         return Guess("covariate", CONTINUOUS, "has the name of a measure or a time")
     if _YEARS[0] <= known.min() and known.max() <= _YEARS[1] and np.ptp(known) <= 200:

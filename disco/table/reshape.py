@@ -14,9 +14,10 @@ from disco.table.formats.limits import MOST_COLUMNS
 from disco.table.formats.plain import NOTES
 from disco.table.identifiers import identifier
 from disco.table.rows import readable
+from disco.table.spreadsheets import dated
 from disco.words import how_many
 
-_TURNED = "transposed"  # in a table's attrs
+_TURNED, _PIVOTED = "transposed", "pivoted"  # in a table's attrs
 _MOST_MIXED = 5_000_000  # cells of a table with text, each an object once its columns are rows
 _DISTINCT = 0.9  # least share of different row names
 
@@ -61,6 +62,11 @@ def has_turned(table: pd.DataFrame) -> bool:
     return bool(table.attrs.get(_TURNED))
 
 
+def is_pivoted(table: pd.DataFrame) -> bool:
+    """Whether events were made rows, so that a blank cell is a count that is not known."""
+    return bool(table.attrs.get(_PIVOTED))
+
+
 def most_varied(table: pd.DataFrame, most: int) -> pd.DataFrame:
     """The rows with the largest variance, up to a maximum, in their order, with names; ignores non-numeric cells.
 
@@ -102,9 +108,10 @@ def transposed(table: pd.DataFrame) -> pd.DataFrame:
     turned.columns = pd.Index(columns, dtype=object)
     turned.index = pd.Index(names_of(table), dtype=object)
     turned.attrs = {**table.attrs, _TURNED: True}
-    if again := sorted({*columns} - {*names}):
-        note = f"Equal names were numbered, {how_many(len(again), 'time')}, as {again[0]}."
-        turned.attrs[NOTES] = [*table.attrs.get(NOTES, ()), note]
+    again = sorted({*columns} - {*names})
+    notes = [f"Equal names were numbered, {how_many(len(again), 'time')}, as {again[0]}."] if again else []
+    notes += filter(None, [dated(names)[1]])
+    turned.attrs[NOTES] = [*table.attrs.get(NOTES, ()), *notes]
     return turned
 
 
@@ -151,4 +158,6 @@ def pivoted(
     stay = lines.iloc[first][list(rows[key if key == 1 else 0 :])]
     found = pd.concat([stay.reset_index(drop=True), whole.reset_index(drop=True)], axis=1)
     found.columns = pd.Index([str(name) for name in found.columns], dtype=object)
-    return found.set_axis(pd.Index(order, dtype=object))
+    found.index = pd.Index(order, dtype=object)
+    found.attrs = {**table.attrs, _PIVOTED: True}
+    return found

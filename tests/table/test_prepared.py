@@ -213,7 +213,16 @@ INSIDE = {
     },
     "disco.table.ranks": {"check_split"},
     "disco.table.reshape": {
-        *("has_row_names", "has_turned", "most_varied", "pivoted", "seems_transposed", "transposed", "with_row_names"),
+        *(
+            "has_row_names",
+            "has_turned",
+            "is_pivoted",
+            "most_varied",
+            "pivoted",
+            "seems_transposed",
+            "transposed",
+            "with_row_names",
+        ),
     },
     "disco.table.role_checks": {"unusable_rows"},
     "disco.table.roles": {"Roles.counts", "Roles.split"},

@@ -96,6 +96,14 @@ def test_equal_names_are_numbered_and_said():
     assert len(turned.attrs[NOTES]) == 1 and "A (2)" in turned.attrs[NOTES][0]
 
 
+def test_names_of_which_a_spreadsheet_made_dates_are_said():
+    table = pd.DataFrame({"gene": ["ACTB", "2021-09-02 00:00:00", "TP53"], "a": [1, 2, 3], "b": [4, 5, 6]})
+    assert transposed(table).attrs[NOTES] == [
+        "1 name such as 2021-09-02 00:00:00 is a date: a spreadsheet makes them of names such as MARCH1 or SEPT7. "
+        "Correct them in the file."
+    ]
+
+
 def test_too_many_columns_are_refused():
     with pytest.raises(InputError, match="would have 10,001 columns; at most 10,000"):
         transposed(pd.DataFrame({"a": np.zeros(10_001), "b": 1}))

@@ -8,8 +8,8 @@ import pandas as pd
 import pytest
 
 from disco.table.edits import applied
-from disco.table.kinds import SIGHTINGS
-from disco.table.layout import suggestion
+from disco.table.kinds import SIGHTINGS, ZEROS
+from disco.table.layout import suggestion, tidied
 from disco.table.read import NOTES, read_table
 
 PLACES, CAUSES = [f"place {k}" for k in range(12)], ["A-B", "C00", "F", "I"]
@@ -52,6 +52,17 @@ def test_a_missing_number_stays_missing_and_a_missing_line_is_0(rng):
     wide = applied(table, suggestion(table).edits).set_index(["place", "time"])
     assert np.isnan(wide.loc[("place 0", "2016"), "F"]) and wide.loc[("place 0", "2015"), "F"] == counts[0, 2, 0]
     assert (wide.loc["place 1", "C00"] == 0).all() and (wide.loc["place 1", "F"] == counts[1, 2]).all()
+
+
+def test_a_count_that_is_not_known_is_never_taken_for_0(rng):
+    table, _ = long(rng, ["2015", "2016", "2017"])
+    lines = table.drop(columns=["2016", "2017"]).rename(columns={"2015": "count"}).astype(object)
+    lines["count"] = rng.permutation(
+        np.where(np.arange(len(lines)) < 8, "X", (np.arange(len(lines)) % 9 + 1).astype(str))
+    )
+    (found, wide), *others = tidied(lines)
+    assert found.kind == SIGHTINGS and wide.isna().to_numpy().sum() == 8
+    assert ZEROS not in [one.kind for one, _ in others]
 
 
 def test_times_without_kinds_or_with_lines_twice_raise_no_question(rng):

@@ -59,7 +59,8 @@ def _most(spread: np.ndarray, most: int, words: str, noun: str) -> tuple[np.ndar
     if len(indices) == len(spread):
         return indices, f"All {len(spread):,} {noun}s were read."
     note = f"{len(indices):,} of {len(spread):,} {noun}s were chosen by {words}."
-    return indices, note + (f" The other {noun}s are constant." if len(indices) < min(most, len(spread)) else "")
+    are_all = len(indices) < min(most, len(spread))
+    return indices, f"{note} {f'The other {noun}s are constant' if are_all else 'Choose others on Data or by --genes'}."
 
 
 def variances(matrix: Matrix) -> np.ndarray:

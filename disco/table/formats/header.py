@@ -108,7 +108,7 @@ def _is_data(lines: Lines) -> bool:
                 return False
             words = True
             again |= bool(cell) and cell in cells  # a name is in none of the rows
-    if again and numbers:
+    if again and numbers and first not in others:  # else names are repeated within the table
         return True
     if beyond > len(numbers) // _BEYOND or len(numbers) < (1 if words else 3):
         return False
