@@ -28,9 +28,11 @@ def options(table: pd.DataFrame, roles: Roles | None) -> str:
         return ""
     guessed = {} if roles is not None else guesses(counts)
     words = ["--tidy"] if {*bad.columns} & {*guessed} else []
-    words = ["--row-names"] if {*bad.columns, *bad.texts} == {0} and has_row_names(counts) else words
-    words += blanks + [option("--without", [names[at] for at in bad.columns if at not in guessed])]
-    texts = [names[at] for at in bad.texts if at or not has_row_names(counts)]  # 0007 names a row
+    has_names = has_row_names(counts)
+    is_only = {*bad.columns, *bad.texts} == {0} or (not names[0].strip() and "--tidy" not in words)
+    words = ["--row-names"] if has_names and is_only else words
+    words += blanks + [option("--without", [names[at] for at in bad.columns if at not in guessed and names[at]])]
+    texts = [names[at] for at in bad.texts if at or not has_names]  # 0007 names a row
     words += [option("--as-numbers", texts)]
     words += ["--complete-rows"] if len(bad.rows) else []
     return " ".join(filter(None, words))

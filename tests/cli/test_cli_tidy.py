@@ -107,6 +107,15 @@ def test_a_column_that_is_left_out_gets_no_role(rng, tmp_path, capsys):
     assert "t.csv: 40 rows, 3 columns." in capsys.readouterr().out
 
 
+def test_numbers_without_a_name_name_the_rows(rng, tmp_path, capsys):
+    table = pd.DataFrame(rng.poisson(5.0, (40, 3)), columns=list("abc"))
+    table.index += 1
+    table.to_csv(tmp_path / "t.csv")
+    assert main(["check", str(tmp_path / "t.csv")]) == 2
+    assert "Options: --row-names\n" in capsys.readouterr().out
+    assert main(["check", str(tmp_path / "t.csv"), "--row-names"]) == 0
+
+
 def test_a_code_that_names_the_rows_is_no_number(rng, tmp_path, capsys):
     rows = [["ID", "a", "b"], *[[f"{k:04d}", *map(int, rng.poisson(5.0, 2))] for k in range(40)]]
     (tmp_path / "t.xlsx").write_bytes(workbook(("s", rows)))
