@@ -99,10 +99,11 @@ def guesses(table: pd.DataFrame) -> dict[int, Guess]:
     categories = table.attrs.get(MATRIX, {}).get("categories", ())
     once = {"exposure", "group", "intervention"}  # what no column was guessed to be so far
     names = {name for name, _ in columns_of(table)}
+    numbers = {name for name, column in columns_of(table) if pd.api.types.is_numeric_dtype(column)}
     for position, (name, column) in enumerate(columns_of(table)):
         guess = _of_levels(column, "categories") if name in categories else _guess(column, name)
         guess = _of_experiment(column, name, names, guess) or guess
-        if guess is not None and guess.kind == CATEGORICAL and (of := _marked_by(name, table)):
+        if guess is not None and guess.kind == CATEGORICAL and (of := _marked_by(name)) != name and of in numbers:
             guess = Guess("ignore", "", f'marks the cells of "{of}"')
         if "ResponseId" in names and " ".join(words_of(name)) in _OF_SURVEY:
             guess = Guess("ignore", "", "is written by the survey's program")
@@ -114,10 +115,9 @@ def guesses(table: pd.DataFrame) -> dict[int, Guess]:
     return found
 
 
-def _marked_by(name: str, table: pd.DataFrame) -> str:
-    """The name of the numbers that a column of texts marks, as temp_flag and K_temp do with temp; empty if none."""
-    numbers = (one for one, column in columns_of(table) if pd.api.types.is_numeric_dtype(column))
-    return next((one for one in numbers if len(one) > 2 and name in (f"{one}_flag", f"{one}_qc", f"K_{one}")), "")
+def _marked_by(name: str) -> str:
+    """The name of the numbers that a column of texts would mark: temp for temp_flag, temp_qc and K_temp."""
+    return name.removeprefix("K_").removesuffix("_flag").removesuffix("_qc")
 
 
 def _of_experiment(column: pd.Series, name: str, names: set[str], guess: Guess | None) -> Guess | None:

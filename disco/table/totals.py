@@ -65,10 +65,8 @@ def totals(table: pd.DataFrame) -> Suggestion | None:
     rows = sorted({*_summaries(values, of_rows), *_sums(counts)}) if of_rows else []
     columns = list[str]()
     for those in (np.ones(len(at), bool), np.array(is_count)):  # blanks may be of a part
-        rest, of_columns = (
-            np.delete(values[:, those], rows, axis=0),
-            [names[at[place]] for place in np.flatnonzero(those)],
-        )
+        of_columns = [names[at[place]] for place in np.flatnonzero(those)]
+        rest = np.delete(values[:, those], rows, axis=0)
         columns += [of_columns[place] for place in _summaries(rest.T, of_columns, bool(rows))] if len(rest) > 2 else []
     columns = [*dict.fromkeys(columns)]
     what = [f'row "{name}"' if (name := of_rows[row].strip()) else f"row {row + 1:,}" for row in rows]
@@ -89,8 +87,8 @@ def _sums(values: np.ndarray) -> list[int]:
         values: (rows, columns), NaN where a cell is blank.
     """
     filled = np.nan_to_num(values)
-    is_number = (np.diff(filled, axis=0) >= 0).all(axis=0)  # of the rows
-    filled = filled[:, (filled % 1 == 0).all(axis=0) & (np.ptp(filled, axis=0) > 0) & ~is_number]
+    rises = (np.diff(filled, axis=0) >= 0).all(axis=0)  # a number of the rows, or the same in all
+    filled = filled[:, (filled % 1 == 0).all(axis=0) & ~rises]
     if len(filled) > _MOST_ROWS or filled.shape[1] < _LEAST_COLUMNS or (filled < 0).any():
         return []
     there, found = np.arange(len(filled)), list[int]()

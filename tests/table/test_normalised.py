@@ -64,6 +64,7 @@ def lost() -> dict[str, Table]:
         "standardised": (logs - logs.mean(axis=0)) / logs.std(axis=0),
         "rounded": np.round(logs, 4),
         "rounded per million": np.round(per(1e6)(table), 2),
+        "many rounded per million": np.round(per(1e6)(counts(60, 400, 900, seed=7) / rng.uniform(0.3, 5, 400)), 2),
         "percentages of one decimal": np.round(per(100)(table), 1),
         "six digits": np.vectorize(lambda value: float(f"{value:.6g}"))(logs),
         "transcripts per million": per(1e6)(table / lengths),

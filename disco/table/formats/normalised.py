@@ -97,11 +97,19 @@ def _multiples(values: np.ndarray, pointers: np.ndarray) -> tuple[np.ndarray, fl
     filled = np.diff(pointers) > 0
     if residual > _PROOF or proven[filled].mean() < _LEAST_PROVEN:
         return None
-    if _most_alike(scales[filled]) > _MOST_ALIKE and not _equal(_totals(values, pointers), _PROOF):
+    if _most_alike(scales[filled]) > _MOST_ALIKE and not _are_thinned(counts, pointers):
         return None
     open_rows = filled & (~fits | (_factor(counts, pointers) > _MOST_FACTOR))
     counts[np.repeat(open_rows, np.diff(pointers))] = 0
     return counts, residual, np.flatnonzero(open_rows)
+
+
+def _are_thinned(counts: np.ndarray, pointers: np.ndarray) -> bool:
+    """Whether all rows have exactly one total and some counts are small, as in a table of thinned counts.
+
+    Transcripts per million with two decimals are multiples of 0.01 too, with nearly equal totals.
+    """
+    return bool(np.ptp(_totals(counts, pointers)) == 0 and counts.min() < _FEW_UNITS)
 
 
 def _most_alike(scales: np.ndarray) -> float:
