@@ -245,9 +245,10 @@ def _by_name(values: np.ndarray, name: str) -> Guess | None:
 
 def _are_days(values: np.ndarray) -> bool:
     """Whether whole numbers are days, such as 20240131."""
-    year, month, day = values // 10_000, values // 100 % 100, values % 100
-    is_day = (month >= 1) & (month <= 12) & (day >= 1) & (day <= 31) & (year >= _YEARS[0]) & (year <= _YEARS[1])
-    return bool(is_day.all())
+    if values.min() < _YEARS[0] * 10_000 or values.max() >= (_YEARS[1] + 1) * 10_000:
+        return False
+    month, day = values // 100 % 100, values % 100
+    return bool(((month >= 1) & (month <= 12) & (day >= 1) & (day <= 31)).all())
 
 
 def _has_single(values: np.ndarray) -> bool:

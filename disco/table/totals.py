@@ -26,7 +26,7 @@ from disco.words import listed, plural
 _NAMED = 4
 _MOST_LABELS = 3  # columns that name the rows
 _MOST_CALLED = 100  # totals of one table
-_MOST_ROWS, _LEAST_COLUMNS = 5_000, 3  # of a table whose rows are added up, whatever they are called
+_MOST_ROWS, _MOST_CELLS, _LEAST_COLUMNS = 5_000, 1_000_000, 3  # where rows are added up, whatever they are called
 _MOST_LEVELS, _SHUFFLES = 8, 100  # sums of sums; shuffled tables in which no row may be a sum
 _ROUNDED = 0.51  # by which a mean may differ
 _WITHIN = 0.8  # least share of the filled and blank cells that the points possible are not exceeded by
@@ -53,7 +53,8 @@ def totals(table: pd.DataFrame) -> Suggestion | None:
     A column called total and no more is left to `disco.table.relations`, unless a row of totals stands beside it.
     """
     names, of_rows = names_of(table), _called(table)
-    if (len(table) > _MOST_ROWS or not of_rows) and not any(map(_is_called, {*names, *of_rows})):
+    is_large = len(table) > _MOST_ROWS or table.size > _MOST_CELLS
+    if (is_large or not of_rows) and not any(map(_is_called, {*names, *of_rows})):
         return None
     found = Numbers.of(numeric(table), len(table))
     at, values = found.positions, found.values
@@ -161,6 +162,8 @@ def _summaries(lines: np.ndarray, names: Sequence[str], of_all: bool = True) -> 
     called = [line for line, word in enumerate(words) if wanted.fullmatch(word)][:_MOST_CALLED]
     statistics = [(line, of) for line, word in enumerate(words) if (of := _statistic(word)) is not None]
     indices = [line for line, word in enumerate(words) if _INDEX.fullmatch(word)]
+    if not (called or statistics or indices):
+        return []
     plain = np.setdiff1d(np.arange(len(lines)), [*called, *(line for line, _ in statistics), *indices])
     ends, others, found = [-1, *called, len(lines)], pd.DataFrame(lines[plain]), list[int]()
     is_whole = (others.fillna(0) % 1 == 0).all().to_numpy()  # rates do not add up
