@@ -43,12 +43,13 @@ _SUMMARY = re.compile(  # of HTSeq, before and after version 0.6, of DEXSeq, and
 )
 _GENE = re.compile(
     r"ENS[A-Z]{0,6}[GTE]\d{9,}(\.\d+)?(_PAR_Y)?|FBgn\d+|WBGene\d+|AT[1-5MC]G\d+|Y[A-P][LR]\d{3}[WC](-[A-Z])?|"
-    r"[NX][MR]_\d+(\.\d+)?|MGI:\d+|(LOC|LINC)\d+|[a-z]{3}-(mir|let)-[\w-]+|chr\w+[:_-]\d+[_-]\d+",
+    r"[NX][MR]_\d+(\.\d+)?|MGI:\d+|(LOC|LINC)\d+|[a-z]{3}-(mir|let)-[\w-]+|chr\w+[:_-]\d+[_-]\d+|"
+    r"Gm\d{3,}|\d{7}[A-Z]\d\dRik",  # of mice
     re.IGNORECASE,
 )
 _BARCODE = re.compile(r"([A-Za-z0-9]+[_-])?[ACGT]{12,20}([-_.]\w+)?")
 _NUMBERED = re.compile(r"([A-Za-z]*[ _.-]?)0*\d+")
-_SYMBOL = re.compile(r"([A-Z][A-Za-z]*)[A-Za-z0-9]*([.-][A-Za-z0-9]+)*")
+_SYMBOL = re.compile(r"((?:mt-)?[A-Z][A-Za-z]*)[A-Za-z0-9]*([.-][A-Za-z0-9]+)*")
 _PARTS = {*("otu", "otu id", "asv", "asv id", "feature id", "featureid", "sg rna", "sgrna")}  # never observations
 _NAMES = _PARTS | {
     *("gene", "genes", "gene id", "geneid", "gene name", "gene symbol", "symbol", "hgnc symbol", "tracking id"),
@@ -244,7 +245,8 @@ def _are_ids(names: list[str]) -> bool:
 
 def _are_symbols(names: list[str]) -> bool:
     """Whether names may be symbols of genes: one word each, some with digits, and not one word that is numbered."""
-    found = [match for name in names if (match := _SYMBOL.fullmatch(name.strip()))]
+    names = [name for name in map(str.strip, names) if not _GENE.fullmatch(name)]
+    found = [match for name in names if (match := _SYMBOL.fullmatch(name))]
     has_digits = sum(any(map(str.isdigit, match[0])) for match in found)
     return (
         len(found) >= max(_FEWEST_SYMBOLS, _LEAST_SYMBOLS * len(names))

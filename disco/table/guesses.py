@@ -58,6 +58,7 @@ _EXPOSURES = {
 _PHRASES = {"library size", "total counts", "sequencing depth", "n counts", "person years", "trap nights", "lib size"}
 _PHRASES |= {"n count rna", "n umi", "total umis"}  # of a cell
 _UNITS = {"min", "minutes", "h", "hrs", "days", "km", "m", "m2", "ha", "l", "ml"}
+_LABELS = {"id", "no", "nr", "number", "num", "code", "name", "label", "index", "type", "key"}
 _SPELLS = {"stint", "spell"}
 _OF_SURVEY = {"progress", "finished", "duration in seconds"}  # what Qualtrics adds, beside ResponseId
 _SINCE = re.compile("(days|months|years).since", re.IGNORECASE)
@@ -219,8 +220,9 @@ def _by_name(values: np.ndarray, name: str) -> Guess | None:
         return Guess("ignore", "", "numbers the trials")
     has_single = _has_single(known)
     is_counted = known.min() == 0 and (has_single or name.lower() in _GROUPS)  # how many mice, not which
-    if words & (_GROUPS | _CATEGORIES) and levels <= len(values) / 2 and not is_counted:
-        many = levels > MANY or bool(words & _GROUPS)
+    head = _head(name)
+    if head in _GROUPS | _CATEGORIES and levels <= len(values) / 2 and not is_counted:
+        many = levels > MANY or head in _GROUPS
         why = f"has the name of a {'group' if many else 'category'}, and {levels:,} values"
         if many:
             return Guess("group", "", why)
@@ -241,6 +243,14 @@ def _by_name(values: np.ndarray, name: str) -> Guess | None:
     if _YEARS[0] <= known.min() and known.max() <= _YEARS[1] and np.ptp(known) <= 200:
         return Guess("covariate", CONTINUOUS, f"has years, {known.min():.0f} to {known.max():.0f}")
     return None
+
+
+def _head(name: str) -> str:
+    """The last word of a name without those that say that it is a label: plot of plot_id, visits of site_visits."""
+    words = words_of(name)
+    while len(words) > 1 and (words[-1] in _LABELS or words[-1].isdecimal()):
+        words = words[:-1]
+    return words[-1] if words else ""
 
 
 def _are_days(values: np.ndarray) -> bool:

@@ -131,9 +131,9 @@ def _names(table: pd.DataFrame) -> Suggestion | None:
     """A first column of texts that all differ."""
     if not has_row_names(table) or not are_texts(table.iloc[:, 0]):
         return None
-    return Suggestion(
-        NAMES, f'"{names_of(table)[0]}" has another text in every row.', "It names the rows.", (RowNames(),)
-    )
+    nearly = "" if table.iloc[:, 0].is_unique else "nearly "
+    message = f'"{names_of(table)[0]}" has another text in {nearly}every row.'
+    return Suggestion(NAMES, message, "It names the rows.", (RowNames(),))
 
 
 _LOOKS: Mapping[str, _Look] = {

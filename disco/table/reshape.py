@@ -140,6 +140,7 @@ def pivoted(
     if times:
         time, values = free_name("time", known), free_name("count", known)
         lines = lines.melt([*rows, names], [*times], time, values)
+        lines[time] = pd.to_numeric(lines[time]) if all(map(str.isdecimal, times)) else lines[time]
         rows, key = (*rows[:key], time, *rows[key:]), key + 1
     lines = lines[~is_blank(lines[names])]
     counts = readable(lines[values]) if values else np.ones(len(lines))

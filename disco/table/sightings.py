@@ -1,7 +1,6 @@
 """Lines of sightings: an event, what was seen in it, and how many, or one line for each that was seen."""
 
 import re
-from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -102,9 +101,7 @@ def _over_times(table: pd.DataFrame, times: list[int], kinds: pd.Series) -> Sugg
     key = tuple(names[at] for at in event)
     pivot = Pivot(key, str(kinds.name), key=len(key), times=tuple(names[at] for at in times))
     left_out = [names[at] for at in others if at not in event]
-    message, advice = _in_words(replace(pivot, rows=(*key, "time"), key=len(key) + 1), left_out)
-    called = f"{len(times):,} columns are called by times, {names[times[0]]} to {names[times[-1]]}."
-    return Suggestion(SIGHTINGS, f"{called} {message}", advice, (pivot,))
+    return Suggestion(SIGHTINGS, *_in_words(pivot, left_out), (pivot,))
 
 
 def _ends(words: str) -> bool:
@@ -121,17 +118,21 @@ def _in_words(pivot: Pivot, left_out: list[str], marked: int = 0, mark: str = ""
         nameless: lines without a kind.
     """
     event = '", "'.join(pivot.rows[: pivot.key])
-    what = "Counts" if pivot.times else f'"{pivot.values}"' if pivot.values else "One line"
-    advice = f'Each "{pivot.names}" becomes a column and each "{event}" a row, with 0 where there is no line. '
+    place = f'"{event}" at each time' if pivot.times else f'"{event}"'
+    advice = f'Each "{pivot.names}" becomes a column and each {place} a row, with 0 where there is no line. '
     advice += "A row without any line is not in the file."
     if left_out:
-        verbs = plural(len(left_out), "differs within one or never, and is", "differ within one or never, and are")
-        advice += f" {listed(left_out, _NAMED)} {verbs} left out."
+        verbs = plural(len(left_out), "is left out: it differs", "are left out: they differ")
+        advice += f" {listed(left_out, _NAMED)} {verbs} within a row, or never."
     if marked:
         cells = plural(marked, "is a missing cell", "are missing cells")
         advice += f' {how_many(marked, "line")} with "{mark}" instead of a count {cells}.'
     if nameless:
         advice += f' {how_many(nameless, "line")} without "{pivot.names}" {plural(nameless, "is", "are")} left out.'
+    if times := pivot.times:
+        called = f"{len(times):,} columns are called by times, {times[0]} to {times[-1]}"
+        return f'{called}, with a line for each "{pivot.names}" in each "{event}".', advice
+    what = f'"{pivot.values}"' if pivot.values else "One line"
     return f'There is one line per sighting: {what} of "{pivot.names}" in "{event}".', advice
 
 

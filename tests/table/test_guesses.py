@@ -18,6 +18,8 @@ COLUMNS = {
     "a fault": (["low", *_RNG.poisson(3.0, ROWS - 1)], None),
     "marks": (["[c]"] * (ROWS // 3) + [str(n) for n in _RNG.poisson(30.0, ROWS - ROWS // 3)], None),
     "year": (_RNG.poisson(0.5, ROWS), None),
+    "site_visits": (_RNG.integers(1, 9, ROWS), None),
+    "Lab report 1": (_RNG.integers(1, 9, ROWS), None),
     "education": (_RNG.integers(0, 5, ROWS), "covariate, continuous"),
     "treatment": ([0, 1, 5, 7] + [2, 3] * (ROWS // 2 - 2), None),
     "lab": ([0, 1, 5, 7] + [2, 3] * (ROWS // 2 - 2), None),

@@ -82,7 +82,11 @@ HOSTILE = {
     "huge reference": (".xlsx", lambda: with_xml(cell("ZZZZZZZZZZ99999999999999")), "beyond row 1,048,576"),
     "cells without reference": (".xlsx", lambda: with_xml(LAST_ROW), "takes more than 1.5 GB of memory"),
     "no sheets": (".xlsx", lambda: with_xml(b"<", *NO_SHEETS), "as a workbook of Excel or OpenDocument: "),
-    "password": (".xlsx", lambda: b"\xd0\xcf\x11\xe0" + bytes(600), "needs a password, or is too old a workbook: "),
+    "password": (
+        ".xlsx",
+        lambda: b"\xd0\xcf\x11\xe0" + bytes(600),
+        "is damaged, needs a password, or is older than Excel 97: ",
+    ),
     "cut workbook": (".xlsx", lambda: workbook(("s", ROWS))[:900], "it is damaged, incomplete, or of a kind"),
     "cut Parquet": (".parquet", lambda: as_parquet(pa.table({"a": [1]}))[:-9], "as Parquet: it is damaged, incomplete"),
     "a workbook as text": (".csv", lambda: workbook(("s", ROWS)), "or a document, and its name should not"),

@@ -259,6 +259,8 @@ def test_genes_are_known_by_symbols_ranks_of_taxa_and_names_of_parts(rng):
     table.iloc[3, 1:] = 0
     found, after = next(tidied(table.rename(columns={"Geneid": ""})))
     assert found.kind == GENES and after.shape == (8, 39) and "QAX0" in after and "RAX3" not in after
+    mice = [name if k % 2 else f"Gm{k}123" for k, name in enumerate(table["Geneid"])]
+    assert next(tidied(table.assign(Geneid=mice).rename(columns={"Geneid": ""})))[0].kind == GENES
     flat = pd.DataFrame(rng.poisson(5.0, (30, 6)), columns=list("abcdef"))
     ranks = {rank: rng.choice(["x", "y"], 30) for rank in ("Kingdom", "Phylum", "Genus")}
     taxa = pd.DataFrame({**ranks, "id": [f"t{k}" for k in range(30)]}).join(flat)

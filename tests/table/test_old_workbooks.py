@@ -49,7 +49,7 @@ def test_a_workbook_of_excel_97_is_read_by_its_largest_sheet():
     assert len(table) == 20 and table.attrs[READING]["sheet"] == "counts" and table.attrs[SHEETS] == ["notes", "counts"]
     with pytest.raises(InputError, match="has names but no rows"):
         read(data, sheet="notes")
-    with pytest.raises(InputError, match="^t.xls needs a password, or is too old a workbook"):
+    with pytest.raises(InputError, match="^t.xls is damaged, needs a password, or is older than Excel 97: in Excel"):
         read(data[:700])
 
 

@@ -43,7 +43,7 @@ _WITHOUT_HIDDEN = "to leave them out, read the file again without them (on Data,
 _KIND = "a workbook of Excel or OpenDocument"
 _REFUSED = f" cannot be read as {_KIND}: "
 BEGINNINGS = rb"PK\x03\x04|\xd0\xcf\x11\xe0"  # of a zip; of workbooks before 2007, and of those with a password
-_LOCKED = " needs a password, or is too old a workbook: in Excel, save it as .xlsx without a password."
+_LOCKED = " is damaged, needs a password, or is older than Excel 97: in Excel, save it as .xlsx without a password."
 _DAMAGED = (
     *(zipfile.BadZipFile, zlib.error, ElementTree.ParseError, CalamineError),
     *(OSError, EOFError, ValueError, KeyError, RuntimeError, NotImplementedError),
