@@ -27,7 +27,7 @@ from disco.runs.script import TABLE, Facts, python, shell
 from disco.settings import Settings
 from disco.simulate import Design, simulate
 from disco.studies import group, portal
-from disco.table.edits import Columns, LeaveOut, Transpose, applied
+from disco.table.edits import Columns, LeaveOut, Pivot, RowNames, Transpose, applied
 from disco.table.read import read_table
 from disco.table.roles import Roles
 from disco.table.spreadsheets import to_csv
@@ -230,6 +230,33 @@ def test_changes_in_an_order_that_the_command_line_does_not_have(tmp_path, monke
     own = to_csv(run.with_roles()).encode()
     in_python, in_shell = check(refined(run), tmp_path, monkeypatch, t__csv=data, table__csv=own)
     assert "'t.csv'" in in_python and TABLE in in_shell and TABLE not in in_python
+
+
+def places() -> tuple[pd.DataFrame, tuple]:
+    """A line for each cause in each place, with columns called by times."""
+    times = ("2015", "2016", "2017", "2018")
+    counts = np.random.default_rng(0).poisson(9.0, (45, 4))
+    table = pd.DataFrame(counts, columns=times)
+    table.insert(0, "place", [f"place {at // 3}" for at in range(45)])
+    table.insert(1, "cause", ["a", "b", "c"] * 15)
+    return table, (Pivot(("place",), "cause", times=times), Columns(without=("place", "time")))
+
+
+def genes() -> tuple[pd.DataFrame, tuple]:
+    """Genes by their places on chromosomes."""
+    counts = pd.DataFrame(np.random.default_rng(0).poisson(9.0, (3, 60))).rename(columns="s{}".format)
+    table = pd.concat([pd.DataFrame({"chr": ["1", "1", "x"], "start": [1, 5, 1], "end": [5, 9, 5]}), counts], axis=1)
+    return table, (RowNames(3), Transpose())
+
+
+@pytest.mark.parametrize("made", [places, genes])
+def test_changes_that_the_command_line_does_not_have(made, tmp_path, monkeypatch):
+    table, edits = made()
+    changed = applied(read_table(io.BytesIO(csv(table)), "t.csv"), edits)
+    run = create_run(changed, Settings(), name="t", origin=Origin(FromFile("t.csv"), edits))
+    own = to_csv(run.with_roles()).encode()
+    in_python, in_shell = check(refined(run), tmp_path, monkeypatch, t__csv=csv(table), table__csv=own)
+    assert TABLE not in in_python and TABLE in in_shell and "--transpose" not in in_shell
 
 
 def test_a_run_of_unknown_origin_begins_with_its_own_table(tmp_path, monkeypatch):
