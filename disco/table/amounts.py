@@ -5,18 +5,20 @@ from collections.abc import Collection
 import numpy as np
 import pandas as pd
 
+from disco.table.cells import is_blank
 from disco.table.edits import BlankAsZero, Edit, LeaveOut, Restore, Round
 from disco.table.kinds import ESTIMATES, NORMALISED, ZEROS
 from disco.table.reshape import is_pivoted
 from disco.table.rows import in_words, stretches
 from disco.table.suggestions import Suggestion
-from disco.table.values import columns, counts_behind, fractional, has_decimals, numbers
+from disco.table.values import Numbers, among_marks, columns, counts_behind, fractional, has_decimals
 from disco.words import how_many, plural
 
 _LEAST_COLUMNS = 3
 _LEAST_BLANK, _FEWER_BLANK = 0.2, 0.02  # shares of the cells of a sparse table; the smaller one if rare kinds tell
 _RARER = -0.7  # rank correlation of the columns' means and blank shares, if rare kinds are blank
 _FEW = 2  # at most the smallest count of most columns of a sparse table
+_HAVE_FEW = 0.75  # least share of the columns with blank cells that have such a count, if rare kinds are blank
 _MOST_ZERO = 0.01  # zeros for each blank cell, where blank cells mean 0
 _TOGETHER = 0.8  # correlation of the blank cells of two columns
 _LEAST_DECIMALS = 0.6  # share of the columns with estimates
@@ -25,17 +27,15 @@ _LEAST_WHOLE = 0.2  # share of estimates above 0 that are whole
 
 def zeros(table: pd.DataFrame, but: Collection[str]) -> Suggestion | None:
     """Blank cells where a table of counts has no zeros, but ones and twos."""
-    if (
-        is_pivoted(table) or table.isna().to_numpy().mean() < _FEWER_BLANK / 2
-    ):  # most tables: not worth a copy of their numbers
+    if is_pivoted(table) or table.isna().to_numpy().mean() < _FEWER_BLANK / 2:  # most tables: no copy of their numbers
         return None
-    values = numbers(table, but).values
-    blank = np.isnan(values)
+    found = Numbers.of([*columns(table, but), *among_marks(table, but)], len(table))
+    values, blank = found.values, table.iloc[:, found.positions].apply(is_blank).to_numpy()
     if values.shape[1] < _LEAST_COLUMNS or blank.any(axis=0).mean() < 0.5:
         return None
-    if blank.mean() < _LEAST_BLANK and not (blank.mean() >= _FEWER_BLANK and _are_rare(values)):
+    if blank.mean() < _LEAST_BLANK and not (blank.mean() >= _FEWER_BLANK and _are_rare(values, blank)):
         return None
-    filled = values[~blank]
+    filled = values[np.isfinite(values)]
     if (values == 0).sum() > _MOST_ZERO * blank.sum() or (filled < 0).any() or (filled % 1 != 0).any():
         return None
     if (np.nanmin(values, axis=0) <= _FEW).mean() < 0.5 or _are_blank_together(blank):
@@ -45,16 +45,12 @@ def zeros(table: pd.DataFrame, but: Collection[str]) -> Suggestion | None:
     return Suggestion(ZEROS, message, "Blank cells of counts become 0.", (BlankAsZero(tuple(sorted(but))),))
 
 
-def _are_rare(values: np.ndarray) -> bool:
-    """Whether columns have the more blank cells the smaller their counts are, and one or two in some cell."""
-    blank = np.isnan(values)
+def _are_rare(values: np.ndarray, blank: np.ndarray) -> bool:
+    """Whether columns have the more blank cells the smaller their counts are, most of them 1 or 2 in some cell."""
     few = pd.DataFrame({"mean": np.nanmean(values, axis=0), "blank": blank.mean(axis=0)})
     is_rare = few.corr("spearman").iloc[0, 1] <= _RARER
-    return (
-        len(few) > _LEAST_COLUMNS
-        and bool(is_rare)
-        and bool((np.nanmin(values, axis=0)[blank.any(axis=0)] <= _FEW).all())
-    )
+    has_few = np.nanmin(values, axis=0)[blank.any(axis=0)] <= _FEW
+    return len(few) > _LEAST_COLUMNS and bool(is_rare) and bool(has_few.mean() >= _HAVE_FEW)
 
 
 def _are_blank_together(blank: np.ndarray) -> bool:

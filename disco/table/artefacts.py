@@ -33,7 +33,7 @@ from disco.table.adjustment import CONTINUOUS, Adjustment
 from disco.table.codes import Code, coded_rows, codes
 from disco.table.depth import depth
 from disco.table.finding import Finding, without
-from disco.table.guesses import Guess, guesses
+from disco.table.guesses import Guess, guesses, is_computed
 from disco.table.identifiers import identifiers
 from disco.table.prepared import Prepared, Table, prepare
 from disco.table.relations import Relation, near_copies, relations
@@ -143,11 +143,11 @@ def _checks(given: Prepared, aside: pd.DataFrame, reporter: Reporter) -> dict[st
 
 
 def ignored(table: Table, roles: Given | None) -> pd.DataFrame:
-    """The columns of a table that its roles ignore; none without names or roles."""
+    """The columns of a table that its roles ignore, but those that are computed; none without names or roles."""
     if roles is None or isinstance(roles, Adjustment) or not isinstance(table, pd.DataFrame):
         return pd.DataFrame()
     roles = roles if isinstance(roles, Roles) else Roles(roles)
-    return table[[name for name in roles.named("ignore") if name in table]]
+    return table[[name for name in roles.named("ignore") if name in table and not is_computed(name)]]
 
 
 def near(counts: pd.DataFrame, exact: Sequence[Relation], reporter: Reporter = SILENT, stage: str = "") -> pd.DataFrame:

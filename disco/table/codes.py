@@ -1,9 +1,11 @@
 """Codes among counts: numbers such as 99 that stand for a missing value.
 
 A code is a number made of nines (99, 999, …), or the 97, 98, 88 or 77 of questionnaires. A column has one if all other
-counts are far below, less than half of it; or if several rows have it, and each other count near it hardly any.
+counts are far below, less than half of it; or if several rows have it, and each other count near it hardly any. One row
+far above all others is enough if several rows of another column have the same code.
 """
 
+from collections.abc import Collection
 from typing import NamedTuple
 
 import numpy as np
@@ -41,27 +43,32 @@ def coded_rows(values: np.ndarray) -> np.ndarray:
 
 def codes(values: np.ndarray) -> list[Code]:
     """The columns of counts, (rows, columns), that have codes."""
-    found = []
-    for column, counts in enumerate(values.T):
-        levels, times = np.unique(counts, return_counts=True)
-        is_code = np.isin(levels, [*CODES])
-        if not is_code.any() or is_code.all():
-            continue
-        chosen, near = _beyond(levels, times, is_code), 0
-        if not len(chosen):
-            chosen, near = _within(levels, times, is_code)
-        if len(chosen):
-            rows = np.flatnonzero(np.isin(counts, chosen))
-            largest = int(levels[~np.isin(levels, chosen)].max())
-            found.append(Code(column, rows, tuple(chosen.tolist()), largest, near))
-    return found
+    several = [_code(column, counts) for column, counts in enumerate(values.T)]
+    known = {code for one in several if one for code in one.codes}
+    found = [one or _code(column, values[:, column], known) for column, one in enumerate(several)] if known else several
+    return [one for one in found if one]
 
 
-def _beyond(levels: np.ndarray, times: np.ndarray, is_code: np.ndarray) -> np.ndarray:
-    """The codes beyond a gap, with nothing else there."""
+def _code(column: int, counts: np.ndarray, known: Collection[int] = ()) -> Code | None:
+    """The codes of one column; of `known` ones, those of other columns, one row is enough."""
+    levels, times = np.unique(counts, return_counts=True)
+    is_code = np.isin(levels, [*(known or CODES)])
+    if not is_code.any() or is_code.all():
+        return None
+    chosen, near = _beyond(levels, times, is_code, 1 if known else _LEAST), 0
+    if not len(chosen) and not known:
+        chosen, near = _within(levels, times, is_code)
+    if not len(chosen):
+        return None
+    largest = int(levels[~np.isin(levels, chosen)].max())
+    return Code(column, np.flatnonzero(np.isin(counts, chosen)), tuple(chosen.tolist()), largest, near)
+
+
+def _beyond(levels: np.ndarray, times: np.ndarray, is_code: np.ndarray, least: int) -> np.ndarray:
+    """The codes beyond a gap, with nothing else there, in at least so many rows."""
     first = len(levels) - int(np.argmin(is_code[::-1]))  # the levels from here on are all codes
     for at in range(first, len(levels)):
-        if levels[at] >= _FAR * levels[at - 1] > 0 and times[at:].sum() >= _LEAST:
+        if levels[at] >= _FAR * levels[at - 1] > 0 and times[at:].sum() >= least:
             return levels[at:]
     return levels[:0]
 

@@ -49,6 +49,7 @@ _OF_KIND = {
     "bound": "It is a bound, not a count: leave the column out. Without these rows, extreme counts are lost.",
     "class": "It is a class of counts, not a count: leave the column out, or write the classes as 0, 1, 2, …",
 }
+_FEWEST_FOLDS = 2
 _CODE = "Such a number often stands for a missing value: leave out these rows, here or with --complete-rows."
 _FILL_IN = "Fill in the blank cells, or leave out the row or the column."
 
@@ -178,10 +179,11 @@ def _shape_problems(table: pd.DataFrame, folds: int | None) -> Iterator[Problem]
     if not rows:
         yield Problem(None, None, "The table has no rows.", "Give one row per observation.")
     elif rows < (needed := least_rows(folds or 0)):
-        message = f"The table has {how_many(rows, 'row')}; {folds} folds need at least {needed}."
+        message = f"The table has {how_many(rows, 'row')}; with {folds} folds, at least {needed} are needed."
         turn = "If rows are variables, exchange them with the columns, on Data or with --transpose. "
         files = "If it is a file of one sample, put all of them in a ZIP or a tar. " if rows == 1 else ""
-        remedy = f"{turn if seems_transposed(table) else files}Give more rows, or use fewer folds."
+        fewer = f", or fit with {_FEWEST_FOLDS} folds" if least_rows(_FEWEST_FOLDS) <= rows else ""
+        remedy = f"{turn if seems_transposed(table) else files}Give more rows{fewer}."
         yield Problem(None, None, message, remedy)
     for note in table.attrs.get(NOTES, ()):
         yield Problem(None, None, note, "Nothing to do if that is what you want.", blocking=False, kind="file")

@@ -66,7 +66,7 @@ _ANNOTATION = _NAMES | {
     *("description", "gene description", "taxonomy", "lineage", "confidence", "gc content", "exon id", "locus"),
 }  # fmt: skip
 _SPECIES = {"species", "taxon", "taxa", "genus", "scientific name", "common name"}
-_COUNTED = ("counts", "count", "ms/ms count", "num", "reads", "raw", "numreads")
+_COUNTED = ("counts", "count", "expected_count", "est_counts", "ms/ms count", "num", "reads", "raw", "numreads")
 _MEASURED = (
     *("abundance", "length", "tpm", "fpkm", "rpkm", "cpm", "rpm", "norm", "normalized", "normalised"),
     *("frac", "fraction", "percent", "pct"),

@@ -15,9 +15,10 @@ import pandas as pd
 
 from disco.table.adjustment import CATEGORICAL, CONTINUOUS
 from disco.table.cells import as_frame, columns_of, is_count, numbers_of, value_counts
-from disco.table.identifiers import identifier, words_of
+from disco.table.identifiers import identifier, phrase, words_of
 from disco.table.interventions import SET, found_in, targets_named
 from disco.table.read import MATRIX
+from disco.table.reshape import described_by
 from disco.table.rows import MOST_FAULTY, readable
 
 _LOOKED_AT = 50  # cells
@@ -37,7 +38,7 @@ _GROUPS = {
 _CATEGORIES = {
     *("batch", "site", "plot", "plate", "block", "lane", "sex", "gender", "region"),
     *("country", "replicate", "cage", "lab", "center", "centre", "strain", "genotype", "month", "weekday", "season"),
-    *("habitat", "station", "cohort", "chip", "observer", "type", "mnth", "holiday", "workingday", "weather"),
+    *("habitat", "station", "cohort", "chip", "observer", "type", "class", "mnth", "holiday", "workingday", "weather"),
     *("weathersit", "shift", "monat", "wochentag", "wotag", "schicht", "rep"),
 }
 _NUMBERS = {
@@ -61,6 +62,7 @@ _UNITS = {"min", "minutes", "h", "hrs", "days", "km", "m", "m2", "ha", "l", "ml"
 _LABELS = {"id", "no", "nr", "number", "num", "code", "name", "label", "index", "type", "key"}
 _SPELLS = {"stint", "spell"}
 _OF_SURVEY = {"progress", "finished", "duration in seconds"}  # what Qualtrics adds, beside ResponseId
+_OF_GRADEBOOK = re.compile(r"(.+ )?((unposted )?(current|final) (score|grade|points)|course total.*)")
 _SINCE = re.compile("(days|months|years).since", re.IGNORECASE)
 _OF_TRIALS = re.compile(r".+\.this(repn|trialn|n|index)")  # of PsychoPy
 _OF_CELL = re.compile(r"n_?(feature|gene)s?(_.+)?|\w+_snn_res[\d.]*|seurat_clusters|leiden|louvain")
@@ -101,11 +103,16 @@ def guesses(table: pd.DataFrame) -> dict[int, Guess]:
     once = {"exposure", "group", "intervention"}  # what no column was guessed to be so far
     names = {name for name, _ in columns_of(table)}
     numbers = {name for name, column in columns_of(table) if pd.api.types.is_numeric_dtype(column)}
+    described = described_by(table)
     for position, (name, column) in enumerate(columns_of(table)):
         guess = _of_levels(column, "categories") if name in categories else _guess(column, name)
         guess = _of_experiment(column, name, names, guess) or guess
         if guess is not None and guess.kind == CATEGORICAL and (of := _marked_by(name)) != name and of in numbers:
             guess = Guess("ignore", "", f'marks the cells of "{of}"')
+        if _OF_GRADEBOOK.fullmatch(phrase(name)):
+            guess = Guess("ignore", "", "is computed from the other marks")
+        if guess is None and name in described and column.nunique() > 1:
+            guess = Guess("covariate", CONTINUOUS, "describes the rows")
         if "ResponseId" in names and " ".join(words_of(name)) in _OF_SURVEY:
             guess = Guess("ignore", "", "is written by the survey's program")
         if guess is not None and guess.role in ("exposure", "group", "intervention"):
@@ -114,6 +121,11 @@ def guesses(table: pd.DataFrame) -> dict[int, Guess]:
         if guess is not None:
             found[position] = guess
     return found
+
+
+def is_computed(name: str) -> bool:
+    """Whether a column has the name of one that a program computes from the others: a score, the genes of a cell."""
+    return any(pattern.fullmatch(text) for pattern, text in ((_OF_GRADEBOOK, phrase(name)), (_OF_CELL, name.lower())))
 
 
 def _marked_by(name: str) -> str:

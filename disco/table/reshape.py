@@ -3,7 +3,7 @@
 Files of gene expression often have genes in rows and samples in columns: there the rows are the nodes of the graph.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 import pandas as pd
@@ -64,7 +64,12 @@ def has_turned(table: pd.DataFrame) -> bool:
 
 def is_pivoted(table: pd.DataFrame) -> bool:
     """Whether events were made rows, so that a blank cell is a count that is not known."""
-    return bool(table.attrs.get(_PIVOTED))
+    return _PIVOTED in table.attrs
+
+
+def described_by(table: pd.DataFrame) -> Collection[str]:
+    """The columns that describe events which were made rows."""
+    return table.attrs.get(_PIVOTED, ())
 
 
 def most_varied(table: pd.DataFrame, most: int) -> pd.DataFrame:
@@ -160,5 +165,5 @@ def pivoted(
     found = pd.concat([stay.reset_index(drop=True), whole.reset_index(drop=True)], axis=1)
     found.columns = pd.Index([str(name) for name in found.columns], dtype=object)
     found.index = pd.Index(order, dtype=object)
-    found.attrs = {**table.attrs, _PIVOTED: True}
+    found.attrs = {**table.attrs, _PIVOTED: names_of(stay)}
     return found

@@ -15,11 +15,14 @@ from disco.table.kinds import SIGHTINGS
 from disco.table.reshape import joined_cells
 from disco.table.rows import kind_of_text, readable
 from disco.table.suggestions import Suggestion
+from disco.table.values import has_decimals
 from disco.words import how_many, listed, plural
 
 _NAMED = 4
 _LEAST_LINES = 1.2  # per event
 _MOST_TWICE = 0.05  # share of lines of a kind that the event has already, if the lines hold counts
+_LEAST_TWICE = 20  # lines of a kind that the event has already, by chance, where none has
+_MOST_LOOKED_AT = 10_000  # lines by which events under other names are recognised
 _MOST_KEYS = 8  # columns that may tell events apart
 _MOST_SEEN = 0.2  # share of lines with a mark instead of a count
 _SEEN = re.compile(r"\s*(x|p|present|\+|suppressed|\[?c\]?|(ca?\.?|about|~) ?\d+)\s*", re.IGNORECASE)
@@ -74,6 +77,7 @@ def sightings(table: pd.DataFrame) -> Suggestion | None:
     if seen is None or (counted is None and table.shape[1] - len(guesses(table)) > 0):  # else a table of counts
         return None
     event = _event(table, [at for at, word in enumerate(words) if word in _EVENTS], finest, counted is not None)
+    event = event or _unnamed(table, counted, finest)
     if not event:
         return None
     others = [at for at in range(len(names)) if names[at] != str(finest.name) and at not in (counted, *event)]
@@ -157,6 +161,32 @@ def _event(table: pd.DataFrame, places: list[int], kinds: pd.Series, has_counts:
         found = [at for at in combinations(places[:_MOST_KEYS], many) if _groups(_keys(table, at), kinds, has_counts)]
         if found:
             return max(found, key=lambda at: _keys(table, at).nunique())
+    return ()
+
+
+def _unnamed(table: pd.DataFrame, counted: int | None, kinds: pd.Series) -> tuple[int, ...]:
+    """The fewest columns under any name that tell events apart so that no event has a kind twice, by no chance.
+
+    Where kinds come in any order, an event of n lines has n (n - 1) / 2 Σ p² pairs of one kind, for shares p.
+    """
+    if counted is None:
+        return ()
+    head, names = table.head(_MOST_LOOKED_AT), names_of(table)
+    kind = kinds.head(_MOST_LOOKED_AT)
+    alike = float((kind.value_counts(normalize=True) ** 2).sum())
+    places = [at for at, name in enumerate(names) if at != counted and name != str(kinds.name)]
+    places = [at for at in places if not has_decimals(readable(head.iloc[:, at]))][:_MOST_KEYS]
+
+    def tells(at: tuple[int, ...]) -> bool:
+        keys = _keys(head, at)
+        lines = keys.value_counts()
+        by_chance = alike * (lines * (lines - 1) / 2).sum()
+        return by_chance >= _LEAST_TWICE and not pd.DataFrame({"event": keys, "kind": kind}).duplicated().any()
+
+    for many in (1, 2, 3):
+        found = [at for at in combinations(places, many) if tells(at) and _groups(_keys(table, at), kinds, True)]
+        if found:
+            return max(found, key=lambda at: _keys(head, at).nunique())
     return ()
 
 

@@ -7,9 +7,10 @@ import numpy as np
 import pandas as pd
 
 from disco.errors import InputError
-from disco.table.cells import as_whole, names_of, numeric
+from disco.table.cells import as_whole, columns_of, is_blank, names_of, numbers_of, numeric
 from disco.table.formats.normalised import Restored, restored
 from disco.table.guesses import is_measure
+from disco.table.rows import readable
 
 
 @dataclass(frozen=True)
@@ -65,10 +66,27 @@ def has_decimals(cells: np.ndarray) -> bool:
     return bool((np.isfinite(cells) & (cells != np.floor(cells))).any())
 
 
+def among_marks(table: pd.DataFrame, but: Collection[str] = ()) -> Iterator[tuple[int, np.ndarray]]:
+    """Position and numbers of each column that holds marks beside numbers, such as 50+, and may be called like counts.
+
+    Args:
+        but: as of `columns`.
+    """
+    for at, (name, column) in enumerate(columns_of(table)):
+        if name in but or is_measure(name) or not numbers_of(column)[1].any():
+            continue
+        cells = readable(column)
+        if np.isfinite(cells).sum() > np.isnan(cells[~is_blank(column)]).sum():
+            yield at, cells
+
+
 def blank_as_zero(table: pd.DataFrame, but: Collection[str] = ()) -> pd.DataFrame:
-    """The table with 0 in the blank cells of `numbers`."""
+    """The table with 0 in the blank cells of `numbers`, and as text in those of `among_marks`."""
     found = numbers(table, but)
-    return _with(table, found, np.where(np.isnan(found.values), 0, found.values))
+    changed = _with(table, found, np.where(np.isnan(found.values), 0, found.values))
+    for at, _ in among_marks(table, but):
+        changed.isetitem(at, table.iloc[:, at].mask(is_blank(table.iloc[:, at]), "0"))
+    return changed
 
 
 def rounded(table: pd.DataFrame, but: Collection[str] = ()) -> pd.DataFrame:

@@ -54,6 +54,19 @@ def test_few_blank_cells_mean_0_if_rare_kinds_are_blank(rng):
     assert suggestion(anywhere) is None
 
 
+def test_blank_cells_beside_marks_mean_0_too(rng):
+    true = pd.DataFrame(rng.poisson([0.7, 1.2, 2.0, 3.0, 5.0, 40.0], (80, 6)), columns=list("abcdef"))
+    marked = true.mask(true == 0).astype({"b": object})
+    marked["b"] = [cell if pd.isna(cell) else str(int(cell)) for cell in marked["b"]]
+    marked.iloc[[4, 9], 1] = "n/c"
+    after = applied(marked, suggestion(marked).edits)
+    assert after["b"].tolist()[4] == "n/c" and not after.isna().any(axis=None)
+    complete = applied(after, (LeaveOut(((5, 5), (10, 10))),))
+    np.testing.assert_array_equal(complete.to_numpy(int), true.drop(index=[4, 9]).to_numpy())
+    mostly = marked.assign(b=marked["b"].mask(np.arange(80) % 3 > 0, "n/c"))
+    assert applied(mostly, (BlankAsZero(),))["b"].isna().sum() == mostly["b"].isna().sum() > 0
+
+
 def test_a_column_with_a_role_stays_as_it_is():
     table = sparse()
     found = suggestion(table, spared={"g3"})

@@ -28,6 +28,14 @@ def test_rows_with_a_code_are_told_and_counts_are_none():
     assert codes(np.full((9, 2), 99)) == [] == codes(np.empty((0, 2), int))
 
 
+def test_one_row_is_enough_for_a_code_of_another_column():
+    values = with_codes()
+    values[7, 2] = 99
+    assert [(one.column, one.rows.tolist()) for one in codes(values)] == [(1, [3, 8, 40]), (2, [7])]
+    values[7, 2] = 999
+    assert [one.column for one in codes(values)] == [1]
+
+
 @pytest.mark.parametrize("code", [99, 999, 9999])
 @pytest.mark.parametrize("mean", [2, 50, 300, 3000])
 def test_codes_are_seen_beyond_and_among_counts_that_spread(code, mean, rng):

@@ -87,7 +87,7 @@ def called(*names: object, rows: int = 12) -> pd.DataFrame:
 
 
 OWN, FIRST_ROW = "Give every column a name of its own.", "Give it a name in the first row."
-MORE_ROWS = "Give more rows, or use fewer folds."
+MORE_ROWS = "Give more rows, or fit with 2 folds."
 SEPARATE = "Separate the columns of a text file by commas, semicolons or tabs."
 NUMBERS = "It only numbers the rows: leave it out, on Data or with --row-names."
 
@@ -96,7 +96,8 @@ NUMBERS = "It only numbers the rows: leave it out, on Data or with --row-names."
     ("table", "message", "remedy"),
     [
         (called("a"), "The table has 1 column; at least 2 are needed.", SEPARATE),
-        (called("a", "b", rows=9), "The table has 9 rows; 3 folds need at least 12.", MORE_ROWS),
+        (called("a", "b", rows=9), "The table has 9 rows; with 3 folds, at least 12 are needed.", MORE_ROWS),
+        (called("a", "b", rows=7), "The table has 7 rows; with 3 folds, at least 12 are needed.", "Give more rows."),
         (called("a", "b", "a"), '2 columns are called "a": 1 and 3.', OWN),
         (called(1, "1"), '2 columns are called "1": 1 and 2.', OWN),
         (called("a", " "), "Column 2 has no name.", FIRST_ROW),
@@ -119,7 +120,7 @@ def test_a_bad_table_is_named(table, message, remedy):
 def test_enough_rows_depends_on_the_folds():
     table = pd.DataFrame({"a": GOOD, "b": GOOD[::-1]})
     assert counts.problems(table, folds=3) == []
-    assert only_problem(table, folds=4).message == "The table has 12 rows; 4 folds need at least 16."
+    assert only_problem(table, folds=4).message == "The table has 12 rows; with 4 folds, at least 16 are needed."
 
 
 def test_all_problems_are_listed_at_once():

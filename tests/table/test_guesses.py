@@ -6,8 +6,10 @@ import pytest
 
 from disco import simulate
 from disco.studies import lahman
+from disco.table.artefacts import ignored
 from disco.table.guesses import guesses
 from disco.table.interventions import found_in
+from disco.table.roles import Roles
 
 ROWS = 240
 _RNG = np.random.default_rng(0)
@@ -112,6 +114,17 @@ def test_marks_of_another_column_and_of_a_survey_are_ignored(rng):
     assert str(guesses(table)[1]) == "ignore" and 2 not in guesses(table)
     assert str(guesses(table.assign(ResponseId=[f"R_{k}" for k in range(60)]))[2]) == "ignore"
     assert str(guesses(table.rename(columns={"K_KFZ": "K"}))[1]) == "covariate, categorical"
+
+
+def test_marks_that_a_gradebook_computes_are_ignored_and_join_nothing(rng):
+    table = pd.DataFrame(rng.binomial(20, 0.6, (60, 3)), columns=["Quiz 1", "Quiz 2", "Midterm (884388)"])
+    table["Quizzes Current Score"] = table.iloc[:, :2].mean(axis=1) / 0.2
+    table["Final Grade"] = np.where(table["Quiz 1"] + table["Quiz 2"] > 24, "A", "B")
+    table["Course total (Real)"] = table.iloc[:, :3].sum(axis=1)
+    found = guesses(table)
+    assert {at: guess.role for at, guess in found.items()} == dict.fromkeys([3, 4, 5], "ignore")
+    roles = Roles({table.columns[at]: guess.given for at, guess in found.items()})
+    assert ignored(table, roles).empty and list(ignored(table, Roles({"Quiz 1": "ignore"}))) == ["Quiz 1"]
 
 
 def test_the_sexes_name_no_columns(rng):

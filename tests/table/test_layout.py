@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from disco.table.edits import Columns, LeaveOut, Pivot, applied
+from disco.table.guesses import guesses
 from disco.table.kinds import (
     ANNOTATION,
     CERTAIN,
@@ -189,6 +190,21 @@ def test_sightings_become_events_with_zeros(rng):
     assert suggestion(finer[["genus", *table]]).edits[0].names == "species"
 
 
+def test_events_are_known_by_arithmetic_where_their_columns_have_other_names(rng):
+    true = rng.poisson(2.0, (4, 3, 4, 6))
+    places = [np.repeat(at.ravel(), 6) for at in np.indices(true.shape[:3])]
+    kinds = np.tile([f"Carabus {k}" for k in "abcdef"], 48)
+    table = pd.DataFrame({"Standort": places[0], "Falle": places[1] + 1, "Leerung": [f"{k}. Mai" for k in places[2]]})
+    table = table.assign(Fangtage=14 + places[2], Art=kinds, Anzahl=true.ravel())
+    found = suggestion(table)
+    assert found.kind == SIGHTINGS and found.edits[0].key == 3
+    after = applied(table, found.edits)
+    np.testing.assert_array_equal(after[[f"Carabus {k}" for k in "abcdef"]].to_numpy(), true.reshape(48, 6))
+    assert {str(guesses(after)[at]) for at in (1, 3)} == {"covariate, continuous"}
+    shuffled = table.assign(Art=rng.permutation(kinds))
+    assert suggestion(shuffled) is None and suggestion(table.drop(columns="Falle")) is None
+
+
 def test_rows_and_columns_without_a_cell_are_left_out(rng):
     table = pd.DataFrame(rng.poisson(4.0, (9, 3)), columns=["a", "b", "c"])
     gaps = table.reindex([0, 1, 2, -1, 3, 4, 5, -2, 6, 7, 8]).reset_index(drop=True).astype("Int64")
@@ -292,6 +308,9 @@ def test_what_is_measured_beside_counts_of_genes_is_left_out(rng):
     assert list(after(both).index) == [f"counts.{name}" for name in SAMPLES]
     normed = table.join(table[SAMPLES].add_suffix("(norm)"))
     assert list(after(normed).index) == SAMPLES
+    rsem = table.set_index("Geneid").add_suffix("_expected_count")
+    rsem = rsem.join(table.set_index("Geneid").add_suffix("_TPM") * 0.5).reset_index()
+    assert list(after(rsem).index) == [f"{name}_expected_count" for name in SAMPLES]
     assert kinds_of(table.rename(columns={"s0": "length"})) == [ANNOTATION, GENES]
 
 

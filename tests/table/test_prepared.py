@@ -201,6 +201,7 @@ INSIDE = {
     "disco.table.values": {
         "are_whole",
         *(
+            "among_marks",
             "blank_as_zero",
             "columns",
             "counts_behind",
@@ -214,6 +215,7 @@ INSIDE = {
     "disco.table.ranks": {"check_split"},
     "disco.table.reshape": {
         *(
+            "described_by",
             "has_row_names",
             "has_turned",
             "is_pivoted",
