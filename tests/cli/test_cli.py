@@ -90,7 +90,7 @@ def test_fit_refuses_a_full_folder_and_resumes_its_own(counts, small_table, tmp_
         (["fit", "COUNTS", "--out", "OUT", "--set", "width=big"], "width must be a whole number"),
         (["fit", "COUNTS", "--out", "OUT", "--set", "width"], "--set needs name=value"),
         (["fit", "COUNTS", "--out", "OUT", "--seed", "1", "--set", "seed=2"], "seed is given twice"),
-        (["fit", "COUNTS", "--out", "OUT", "--folds", "100"], "100 folds need at least 400"),
+        (["fit", "COUNTS", "--out", "OUT", "--folds", "100"], "with 100 folds, at least 400"),
         (["fit", "COUNTS", "--out", "OUT", "--set", "width=10000000"], "of memory"),
         (["fit", "COUNTS", "--out", "OUT", "--device", "tpu"], "device must be auto, cpu or cuda"),
         (["fit", "COUNTS", "--out", "OUT", "--tau-z", "1"], "--set fdr=0.2"),
