@@ -1,5 +1,6 @@
 """The options that cure what keeps a table from being counts, in the words of its problems."""
 
+import numpy as np
 import pandas as pd
 
 from disco.table.cells import names_of
@@ -8,8 +9,9 @@ from disco.table.formats.text import DASHED
 from disco.table.guesses import guesses
 from disco.table.read import NOTES
 from disco.table.reshape import has_row_names
+from disco.table.role_checks import unusable_rows
 from disco.table.roles import Roles
-from disco.table.rows import proposal
+from disco.table.rows import MOST_FAULTY, proposal
 from disco.table.values import blank_as_zero
 
 
@@ -34,5 +36,6 @@ def options(table: pd.DataFrame, roles: Roles | None) -> str:
     words += blanks + [option("--without", [names[at] for at in bad.columns if at not in guessed and names[at]])]
     texts = [names[at] for at in bad.texts if at or not has_names]  # 0007 names a row
     words += [option("--as-numbers", texts)]
-    words += ["--complete-rows"] if len(bad.rows) else []
+    of_roles = np.any([*unusable_rows(table, roles).values()], axis=0) if roles is not None else np.zeros(1, bool)
+    words += ["--complete-rows"] if len(bad.rows) or 0 < of_roles.mean() <= MOST_FAULTY else []
     return " ".join(filter(None, words))

@@ -30,7 +30,9 @@ from disco.progress import SILENT, Callback, Reporter
 from disco.table import row_findings
 from disco.table.adjusted import freed
 from disco.table.adjustment import CONTINUOUS, Adjustment
+from disco.table.cells import names_of
 from disco.table.codes import Code, coded_rows, codes
+from disco.table.computed import computed
 from disco.table.depth import depth
 from disco.table.finding import Finding, without
 from disco.table.guesses import Guess, guesses, is_computed
@@ -147,7 +149,10 @@ def ignored(table: Table, roles: Given | None) -> pd.DataFrame:
     if roles is None or isinstance(roles, Adjustment) or not isinstance(table, pd.DataFrame):
         return pd.DataFrame()
     roles = roles if isinstance(roles, Roles) else Roles(roles)
-    return table[[name for name in roles.named("ignore") if name in table and not is_computed(name)]]
+    names = names_of(table)
+    aside = [names.index(name) for name in roles.named("ignore") if name in names and not is_computed(name)]
+    whys = computed(table, aside, [at for at, name in enumerate(names) if roles.role(name) == "count"])
+    return table.iloc[:, [at for at in aside if at not in whys]]
 
 
 def near(counts: pd.DataFrame, exact: Sequence[Relation], reporter: Reporter = SILENT, stage: str = "") -> pd.DataFrame:

@@ -16,6 +16,7 @@ from disco.table.formats.header import MISSING_WORDS
 from disco.words import how_many
 
 TOO_LARGE = 2**53  # from here on, floats no longer distinguish consecutive integers
+YEARS = (1500, 2100)  # whole numbers that may be years
 _NO_NUMBERS = (str, bool, np.bool_, complex, np.complexfloating, np.ndarray)  # though most have a `__float__`
 NUMBER = r"[ \t]*[-+]?[0-9]+(\.[0-9]*)?[ \t]*"  # not \s or \d: Arrow runs this on millions of cells
 

@@ -14,12 +14,13 @@ import numpy as np
 import pandas as pd
 
 from disco.table.adjustment import CATEGORICAL, CONTINUOUS
-from disco.table.cells import as_frame, columns_of, is_count, numbers_of, value_counts
+from disco.table.cells import YEARS, as_frame, columns_of, is_count, is_number, numbers_of, value_counts
+from disco.table.computed import computed
 from disco.table.identifiers import identifier, phrase, words_of
 from disco.table.interventions import SET, found_in, targets_named
 from disco.table.read import MATRIX
 from disco.table.reshape import described_by
-from disco.table.rows import MOST_FAULTY, readable
+from disco.table.rows import MOST_FAULTY, kind_of_text, readable
 
 _LOOKED_AT = 50  # cells
 _MONTH = r"(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
@@ -28,9 +29,9 @@ _DATE = (
     rf"\d{{1,2}}[. -]+{_MONTH}[ -]+\d{{2,4}}|{_MONTH} +\d{{1,2}},? +\d{{4}})([ T]\d{{1,2}}:\d{{2}}.*)?$"
 )
 _FEW, _ZEROS = 3, 0.3  # the largest median and least share of zeros of a column that counts what its name measures
+_MANY_COUNTS, _SOME_ZEROS = 50, 0.05  # with so many counts, of words or genes, some are called like measures
 _MOST_BLANK = 0.1  # of a covariate, which needs a value in every row
 MANY = 20  # levels of a category; with more it is rather a group
-_YEARS = (1500, 2100)
 _GROUPS = {
     *("donor", "subject", "patient", "participant", "person", "individual", "animal", "mouse", "family", "household"),
     *("transect", "cluster", "litter", "player", "school", "hospital"),
@@ -88,6 +89,11 @@ class Guess:
         """The guess as `Roles` takes it."""
         return (self.role, self.kind) if self.kind else self.role
 
+    @property
+    def is_by_name(self) -> bool:
+        """Whether the column's name alone says so."""
+        return self.why.startswith("has the name")
+
     def __str__(self) -> str:
         return f"{self.role}, {self.kind}" if self.kind else self.role
 
@@ -120,7 +126,16 @@ def guesses(table: pd.DataFrame) -> dict[int, Guess]:
             once -= {guess.role}
         if guess is not None:
             found[position] = guess
-    return found
+    if table.shape[1] - len(found) >= _MANY_COUNTS:
+        found = {at: guess for at, guess in found.items() if not (guess.is_by_name and _has_zeros(table.iloc[:, at]))}
+    asked = [at for at, guess in found.items() if guess.role == "covariate"]
+    whys = computed(table, asked, [at for at in range(table.shape[1]) if at not in found])
+    return found | {at: Guess("ignore", "", why) for at, why in whys.items()}
+
+
+def _has_zeros(column: pd.Series) -> bool:
+    """Whether a count of 0 is no exception in a column."""
+    return bool((readable(column) == 0).mean() >= _SOME_ZEROS)
 
 
 def is_computed(name: str) -> bool:
@@ -174,7 +189,10 @@ def _guess(column: pd.Series, name: str) -> Guess | None:
         return _of_numbers(values, name)
     if np.isfinite(values).sum() >= column.notna().sum() / 2:  # numbers and marks among them
         return None
-    return _of_levels(column[~np.isnan(numbers) | other], "texts", rows)
+    texts = column[~np.isnan(numbers) | other]
+    if np.mean([is_number(cell) or kind_of_text(cell) != "text" for cell in texts.astype(str)]) > 1 - MOST_FAULTY:
+        return None  # bounds and classes of counts
+    return _of_levels(texts, "texts", rows)
 
 
 def _of_levels(column: pd.Series, what: str, rows: int | None = None) -> Guess:
@@ -184,6 +202,10 @@ def _of_levels(column: pd.Series, what: str, rows: int | None = None) -> Guess:
         return Guess("ignore", "", "never changes")
     if levels > MANY and _are_dates(column):
         return Guess("ignore", "", "looks like dates")
+    if levels == rows > 1:
+        return Guess("ignore", "", "has another text in every row")
+    if levels <= MANY and (column.astype(str).value_counts() == 1).sum() > MOST_FAULTY * rows:
+        return Guess("ignore", "", f"has {levels:,} {what}, many in one row only")
     if levels > max(MANY, rows / 2):
         return Guess("ignore", "", f"has {levels:,} {what} in {rows:,} rows")
     if levels > MANY:
@@ -252,7 +274,7 @@ def _by_name(values: np.ndarray, name: str) -> Guess | None:
     is_few = np.mean(known == 0) >= _ZEROS and np.median(known) <= _FEW  # how many years, not which
     if (words & _NUMBERS and not is_few) or words in ({"depth", "m"}, {"day"}) or _SINCE.match(name):
         return Guess("covariate", CONTINUOUS, "has the name of a measure or a time")
-    if _YEARS[0] <= known.min() and known.max() <= _YEARS[1] and np.ptp(known) <= 200:
+    if YEARS[0] <= known.min() and known.max() <= YEARS[1] and np.ptp(known) <= 200:
         return Guess("covariate", CONTINUOUS, f"has years, {known.min():.0f} to {known.max():.0f}")
     return None
 
@@ -267,7 +289,7 @@ def _head(name: str) -> str:
 
 def _are_days(values: np.ndarray) -> bool:
     """Whether whole numbers are days, such as 20240131."""
-    if values.min() < _YEARS[0] * 10_000 or values.max() >= (_YEARS[1] + 1) * 10_000:
+    if values.min() < YEARS[0] * 10_000 or values.max() >= (YEARS[1] + 1) * 10_000:
         return False
     month, day = values // 100 % 100, values % 100
     return bool(((month >= 1) & (month <= 12) & (day >= 1) & (day <= 31)).all())

@@ -17,19 +17,20 @@ import re
 import numpy as np
 import pandas as pd
 
-from disco.table.cells import columns_of, is_count, numbers_of, value_counts
+from disco.table.cells import YEARS, columns_of, is_count, numbers_of, value_counts
 
 _LEAST_CHANCE = 1e-6  # a smaller chance that independent counts all differ marks an identifier
 _LEAST_ROWS = 5
 _LEAST_GROUPS, _LEAST_SHARE = 20, 0.1  # fewest values of an identifier of groups, also as a share of the rows
+_MOST_ZEROS = 0.05  # share of rows of an identifier of groups
 _LAST_WORDS = {"id", "ids", "uuid", "guid", "identifier"}
 _ONE_WORD = re.compile(
     r"(player|user|student|person|patient|subject|sample|site|plot|gene|event|record|order|game|team)id"
 )
+_NUMBER = re.compile(r"(nr|nummer|no|number|num|code|barcode|zip|plz)$")
 _NAMES = {"row", "rows", "rowid", "row names", "rownames", "row number", "rownum", "index", "idx", "seqn", "unnamed 0"}
 _TIMES = {"year", "years", "yr", "month", "day", "date", "week", "quarter", "hour", "minute", "time", "season"}
 _TIMES |= {"decade", "period", "epoch", "jahr", "monat", "tag", "woche", "annee", "mois", "ano", "anno"}
-_YEARS = (1500, 2100)
 
 
 def identifier(values: np.ndarray, name: str) -> str | None:
@@ -49,13 +50,16 @@ def identifier(values: np.ndarray, name: str) -> str | None:
     if rows < _LEAST_ROWS:
         return None
     if levels < rows:
-        is_of_groups = _LAST_WORDS & set(words[-1:]) and levels >= max(_LEAST_GROUPS, _LEAST_SHARE * rows)
+        are_few = levels < max(_LEAST_GROUPS, _LEAST_SHARE * rows) or (values == 0).mean() >= _MOST_ZEROS
+        is_of_groups = _LAST_WORDS & set(words[-1:]) and not are_few
         return f"has the name of an identifier, and {levels:,} values" if is_of_groups else None
     if np.all(steps == steps[0]):
-        is_of_years = abs(steps[0]) == 1 and _YEARS[0] <= low <= high <= _YEARS[1]
+        is_of_years = abs(steps[0]) == 1 and YEARS[0] <= low <= high <= YEARS[1]
         return None if is_of_years else f"changes by {abs(steps[0]):,.0f} from row to row"
     if not name.strip() or phrase(name) in _NAMES or _LAST_WORDS & {*words} or _ONE_WORD.fullmatch(phrase(name)):
         return "has the name of an identifier, and another value in every row"
+    if low >= 100 and len(str(int(low))) == len(str(int(high))) and _NUMBER.search(phrase(name)):
+        return "has the name of a number that is given, and another one in every row"
     step = np.gcd.reduce((values - low).astype(np.int64))
     if _chance(rows, (high - low) / step + 1) < _LEAST_CHANCE:
         return f"has another value in every row, where counts from {low:,.0f} to {high:,.0f} would repeat"

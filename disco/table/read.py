@@ -1,8 +1,8 @@
 """Read a table from a file cell for cell, or the chosen part of a file of cells and genes.
 
 Encoding, separator, lines of names, decimal mark and thousands separator are detected unless given. Nothing is
-repaired: duplicate and empty names stay as they are, text stays text, and a row of
-the wrong length is refused. `disco.table.counts` checks whether the table holds counts.
+repaired: duplicate and empty names stay as they are (a column that repeats another one whole is left out), text stays
+text, and a row of the wrong length is refused. `disco.table.counts` checks whether the table holds counts.
 
 All but small texts are read in a separate process (disco/table/formats/__main__.py), so a file that crashes its reader
 only causes an error message.
@@ -18,6 +18,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, BinaryIO
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 
@@ -26,6 +27,7 @@ from disco.errors import InputError, printable
 from disco.files import check_size, open_regular, read_regular, remedy
 from disco.progress import Callback, Reporter
 from disco.table import spreadsheets
+from disco.table.cells import columns_of
 from disco.table.formats import SUFFIXES, folder, parse, text
 from disco.table.formats.apart import parse_apart
 from disco.table.formats.compact import FROM_CELLS
@@ -34,9 +36,11 @@ from disco.table.formats.limits import PACKINGS, TEXT, NotATable, most_bytes
 from disco.table.formats.packing import DAMAGED, split, stream_of, suffix_of
 from disco.table.formats.plain import MATRIX, MIXED, NOTES, OTHER, READING, ROW_NAMES, SHEETS, facts_of
 from disco.table.formats.reading import PLAIN, Reading
+from disco.words import how_many, listed
 
 __all__ = ["MATRIX", "NOTES", "OTHER", "READING", "SHEETS", "SUFFIXES", "guessed", "read_table", "read_words"]
 
+_NAMED = 4
 _SMALL = 1_000_000  # bytes of text that are read in this process, which saves the 0.2 s of starting another
 _LONGEST_NAME = 200  # characters of a file's name in a message
 _BLOCK = 1 << 24  # bytes of an open file that are copied at once
@@ -123,9 +127,24 @@ def read_table(
     names, note = spreadsheets.dated([spreadsheets.plain(name) for name in names] if is_text else names)
     frame.columns = names
     frame.attrs.update(facts)
-    if note:
-        frame.attrs[NOTES] = [*frame.attrs.get(NOTES, ()), note]
+    frame, again = _without_copies(frame)
+    if notes := [*filter(None, (note, again))]:
+        frame.attrs[NOTES] = [*frame.attrs.get(NOTES, ()), *notes]
     return frame
+
+
+def _without_copies(frame: pd.DataFrame) -> tuple[pd.DataFrame, str]:
+    """The table without columns that repeat an earlier one in name and every cell, as files put together have them."""
+    first: dict[str, pd.Series] = {}
+    again = []
+    for at, (name, column) in enumerate(columns_of(frame)):
+        if first.setdefault(name, column) is not column and name.strip() and column.equals(first[name]):
+            again.append(at)
+    if not again:
+        return frame, ""
+    names = listed([*dict.fromkeys(frame.columns[again])], _NAMED)
+    note = f"{how_many(len(again), 'column')} that repeat an earlier one in name and cells were left out: {names}."
+    return frame.iloc[:, np.setdiff1d(range(frame.shape[1]), again)], note
 
 
 def guessed(data: bytes, name: str) -> dict[str, Any] | None:

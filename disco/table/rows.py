@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from disco.errors import InputError
-from disco.table.cells import TOO_LARGE, as_frame, columns_of, is_count, is_numeric_text, names_of, numbers_of
+from disco.table.cells import TOO_LARGE, YEARS, as_frame, columns_of, is_count, is_numeric_text, names_of, numbers_of
 from disco.table.formats.header import MISSING_WORDS
 from disco.words import shortened
 
@@ -155,7 +155,8 @@ def kind_of_text(cell: str) -> str:
         return "bound"
     if found := _CLASS.fullmatch(cell):
         first, last = (int(re.sub(r"\D", "", found[end])) for end in ("first", "last"))
-        return "class" if first < last else "text"  # 2020-01 is a month
+        are_years = YEARS[0] <= first and last <= YEARS[1]
+        return "class" if first < last and not are_years else "text"  # 2020-01 is a month
     return "text"
 
 

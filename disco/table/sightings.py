@@ -1,7 +1,7 @@
 """Lines of sightings: an event, what was seen in it, and how many, or one line for each that was seen."""
 
 import re
-from itertools import combinations
+from itertools import chain, combinations
 
 import numpy as np
 import pandas as pd
@@ -21,6 +21,7 @@ from disco.words import how_many, listed, plural
 _NAMED = 4
 _LEAST_LINES = 1.2  # per event
 _MOST_TWICE = 0.05  # share of lines of a kind that the event has already, if the lines hold counts
+_MOST_PARTS = 0.6  # the same if no columns tell more events apart: a kind has a line for each sex or age
 _LEAST_TWICE = 20  # lines of a kind that the event has already, by chance, where none has
 _MOST_LOOKED_AT = 10_000  # lines by which events under other names are recognised
 _MOST_KEYS = 8  # columns that may tell events apart
@@ -47,13 +48,14 @@ _COUNTED = {
     *("organism quantity", "reads", "freq", "frequency", "value", "total count", "observation count", "how many"),
     *("deaths", "cases", "obs value", "anzahl", "nombre", "cantidad"),
 }  # fmt: skip
-_EVENTS = {
-    *("event", "event id", "event date", "sampling event", "sampling event identifier", "date", "visit", "visit id"),
+_TIMES = {"date", "event date", "datum", "fecha", "observed on", "collect date", "ref date", "year", "month", "week"}
+_EVENTS = _TIMES | {
+    *("event", "event id", "sampling event", "sampling event identifier", "visit", "visit id"),
     *("site", "location", "station", "transect", "quadrat", "plot", "trap", "survey", "survey id", "sample"),
     *("sample id", "checklist", "checklist id", "transaction", "order", "order id", "document", "cell", "barcode"),
-    *("doc id", "document id", "text id", "text", "locality", "place", "place guess", "collect date", "observed on"),
-    *("submission id", "year", "month", "week", "ref date", "province", "region", "country", "state", "county", "geo"),
-    *("datum", "ort", "standort", "fundort", "fecha", "sitio", "lieu", "name", "invoice", "invoice no"),
+    *("doc id", "document id", "text id", "text", "locality", "place", "place guess"),
+    *("submission id", "province", "state province", "region", "country", "state", "county", "geo"),
+    *("ort", "standort", "fundort", "sitio", "lieu", "name", "invoice", "invoice no"),
 }  # fmt: skip
 
 
@@ -76,8 +78,10 @@ def sightings(table: pd.DataFrame) -> Suggestion | None:
     seen = np.zeros(len(table), bool) if counted is None else _are_seen(table.iloc[:, counted])
     if seen is None or (counted is None and table.shape[1] - len(guesses(table)) > 0):  # else a table of counts
         return None
-    event = _event(table, [at for at, word in enumerate(words) if word in _EVENTS], finest, counted is not None)
-    event = event or _unnamed(table, counted, finest)
+    places = [at for at, word in enumerate(words) if word in _EVENTS]
+    event = _event(table, places, finest, counted is not None)
+    if not event and counted is not None:
+        event = _of_parts(table, places, finest) or _unnamed(table, counted, finest)
     if not event:
         return None
     others = [at for at in range(len(names)) if names[at] != str(finest.name) and at not in (counted, *event)]
@@ -88,9 +92,13 @@ def sightings(table: pd.DataFrame) -> Suggestion | None:
         "" if counted is None else names[counted],
         len(event),
     )
-    left_out = [names[at] for at in others if at not in stay]
-    mark = "" if counted is None or not seen.any() else str(table.iloc[int(np.argmax(seen)), counted])
-    advice = _in_words(pivot, left_out, int(seen.sum()), mark, int(is_blank(finest).sum()))
+    left_out = [names[at] for at in others if at not in stay and names[at].strip()]
+    mark = None if counted is None or not seen.any() else table.iloc[int(np.argmax(seen)), counted]
+    mark = "a blank" if pd.isna(mark) else f'"{mark}"'
+    parts = (
+        0 if counted is None else int(pd.DataFrame({"event": _keys(table, event), "kind": finest}).duplicated().sum())
+    )
+    advice = _in_words(pivot, left_out, int(seen.sum()), mark, int(is_blank(finest).sum()), parts)
     return Suggestion(SIGHTINGS, *advice, (pivot,))
 
 
@@ -113,13 +121,16 @@ def _ends(words: str) -> bool:
     return words.rpartition(" ")[2] in {"quantity", "count", "deaths", "cases"}
 
 
-def _in_words(pivot: Pivot, left_out: list[str], marked: int = 0, mark: str = "", nameless: int = 0) -> tuple[str, str]:
+def _in_words(
+    pivot: Pivot, left_out: list[str], marked: int = 0, mark: str = "", nameless: int = 0, parts: int = 0
+) -> tuple[str, str]:
     """What a list of sightings holds, and what becomes of it.
 
     Args:
         left_out: columns that differ within an event, or never.
         marked: lines with a mark instead of a count.
         nameless: lines without a kind.
+        parts: lines of a kind that the event has already.
     """
     event = '", "'.join(pivot.rows[: pivot.key])
     place = f'"{event}" at each time' if pivot.times else f'"{event}"'
@@ -130,9 +141,11 @@ def _in_words(pivot: Pivot, left_out: list[str], marked: int = 0, mark: str = ""
         advice += f" {listed(left_out, _NAMED)} {verbs} within a row, or never."
     if marked:
         cells = plural(marked, "is a missing cell", "are missing cells")
-        advice += f' {how_many(marked, "line")} with "{mark}" instead of a count {cells}.'
+        advice += f" {how_many(marked, 'line')} with {mark} instead of a count {cells}."
     if nameless:
         advice += f' {how_many(nameless, "line")} without "{pivot.names}" {plural(nameless, "is", "are")} left out.'
+    if parts:
+        advice += f" The counts of several lines of one kind in a row are added up: {how_many(parts, 'line')} more."
     if times := pivot.times:
         called = f"{len(times):,} columns are called by times, {times[0]} to {times[-1]}"
         return f'{called}, with a line for each "{pivot.names}" in each "{event}".', advice
@@ -149,28 +162,46 @@ def _are_texts(table: pd.DataFrame, at: int) -> bool:
 
 def _are_seen(counts: pd.Series) -> np.ndarray | None:
     """Where a mark stands instead of a count, (lines,); None if the column does not hold counts."""
-    seen = counts.astype(str).map(lambda cell: bool(_SEEN.fullmatch(cell)) or kind_of_text(cell) != "text")
-    seen = seen.to_numpy(bool) & np.isnan(readable(counts))
-    is_known = np.isfinite(readable(counts)) | seen
+    numbers, blank = readable(counts), is_blank(counts)
+    texts = np.flatnonzero(np.isnan(numbers) & ~blank)
+    marks = [bool(_SEEN.fullmatch(cell)) or kind_of_text(cell) != "text" for cell in map(str, counts.iloc[texts])]
+    seen = blank & np.isnan(numbers)
+    seen[texts] = marks
+    is_known = np.isfinite(numbers) | seen
     return seen if is_known.all() and seen.mean() <= _MOST_SEEN else None
 
 
 def _event(table: pd.DataFrame, places: list[int], kinds: pd.Series, has_counts: bool) -> tuple[int, ...]:
-    """The column, or the two, that tell events apart, with most events; none if no column groups the lines."""
+    """The column, or the two, that tell events apart, with most events; none if no column groups the lines.
+
+    Without counts, every column groups them, and a place or a name goes before a time.
+    """
+    names, most_twice = names_of(table), _MOST_TWICE if has_counts else 1.0
     for many in (1, 2):
-        found = [at for at in combinations(places[:_MOST_KEYS], many) if _groups(_keys(table, at), kinds, has_counts)]
+        found = [at for at in combinations(places[:_MOST_KEYS], many) if _groups(_keys(table, at), kinds, most_twice)]
         if found:
-            return max(found, key=lambda at: _keys(table, at).nunique())
+            are_times = {at: not has_counts and all(phrase(names[one]) in _TIMES for one in at) for at in found}
+            return max(found, key=lambda at: (not are_times[at], _keys(table, at).nunique()))
     return ()
 
 
-def _unnamed(table: pd.DataFrame, counted: int | None, kinds: pd.Series) -> tuple[int, ...]:
+def _of_parts(table: pd.DataFrame, places: list[int], kinds: pd.Series) -> tuple[int, ...]:
+    """The fewest columns that tell as many events apart as all columns of events, where a kind has several lines.
+
+    So has a species with one line for its females and one for its males.
+    """
+    events = _keys(table, tuple(places)).nunique() if places else 0
+    for at in chain.from_iterable(combinations(places[:_MOST_KEYS], many) for many in (1, 2, 3)):
+        if _keys(table, at).nunique() == events:
+            return at if _groups(_keys(table, at), kinds, _MOST_PARTS) else ()
+    return ()
+
+
+def _unnamed(table: pd.DataFrame, counted: int, kinds: pd.Series) -> tuple[int, ...]:
     """The fewest columns under any name that tell events apart so that no event has a kind twice, by no chance.
 
     Where kinds come in any order, an event of n lines has n (n - 1) / 2 Σ p² pairs of one kind, for shares p.
     """
-    if counted is None:
-        return ()
     head, names = table.head(_MOST_LOOKED_AT), names_of(table)
     kind = kinds.head(_MOST_LOOKED_AT)
     alike = float((kind.value_counts(normalize=True) ** 2).sum())
@@ -184,7 +215,7 @@ def _unnamed(table: pd.DataFrame, counted: int | None, kinds: pd.Series) -> tupl
         return by_chance >= _LEAST_TWICE and not pd.DataFrame({"event": keys, "kind": kind}).duplicated().any()
 
     for many in (1, 2, 3):
-        found = [at for at in combinations(places, many) if tells(at) and _groups(_keys(table, at), kinds, True)]
+        found = [at for at in combinations(places, many) if tells(at) and _groups(_keys(table, at), kinds, _MOST_TWICE)]
         if found:
             return max(found, key=lambda at: _keys(head, at).nunique())
     return ()
@@ -195,10 +226,9 @@ def _keys(table: pd.DataFrame, at: tuple[int, ...]) -> pd.Series:
     return joined_cells([table.iloc[:, place] for place in at])
 
 
-def _groups(keys: pd.Series, kinds: pd.Series, has_counts: bool) -> bool:
-    """Whether there are several lines per event, of lines with counts few with a kind that the event has already."""
+def _groups(keys: pd.Series, kinds: pd.Series, most_twice: float) -> bool:
+    """Whether there are several lines per event, at most this share with a kind that the event has already."""
     pairs = pd.DataFrame({"event": keys.to_numpy(), "kind": kinds.to_numpy()})[~is_blank(kinds)]
-    most_twice = _MOST_TWICE if has_counts else 1
     return (
         len(keys) >= _LEAST_LINES * keys.nunique() and pairs.duplicated().mean() <= most_twice and keys.nunique() >= 2
     )

@@ -127,6 +127,21 @@ def test_marks_that_a_gradebook_computes_are_ignored_and_join_nothing(rng):
     assert ignored(table, roles).empty and list(ignored(table, Roles({"Quiz 1": "ignore"}))) == ["Quiz 1"]
 
 
+def test_among_words_some_are_called_like_measures(rng):
+    words = pd.DataFrame(rng.negative_binomial(1, 0.2, (60, 60)), columns=[f"word{at}" for at in range(60)])
+    words = words.rename(columns={"word3": "year", "word9": "taxes", "word12": "id"})
+    assert guesses(words) == {} and {3, 9} <= {*guesses(words.iloc[:, :20])}
+    assert [*guesses(words.assign(year=words["year"] + 1))] == [3]
+
+
+def test_classes_of_counts_and_labels_of_single_rows_are_no_covariates(rng):
+    table = pd.DataFrame(rng.poisson(3.0, (20, 2)), columns=["a", "b"])
+    classes = table.assign(c=rng.choice(["0", "1", "2-10", "11-100", ">100"], 20), d=["1997-2011", "2001-2007"] * 10)
+    assert {at: guess.role for at, guess in guesses(classes).items()} == {3: "covariate"}
+    labels = table.assign(Group=[f"F3D{at}" for at in range(20)], rare=[*"uvwxyz", *"a" * 14])
+    assert {at: guess.role for at, guess in guesses(labels).items()} == {2: "ignore", 3: "ignore"}
+
+
 def test_the_sexes_name_no_columns(rng):
     table = pd.DataFrame(rng.poisson(3.0, (60, 2)), columns=["F", "M"]).assign(sex=["F", "M"] * 30)
     assert str(guesses(table)[2]) == "covariate, categorical"

@@ -62,3 +62,10 @@ def test_a_table_names_its_identifiers_by_position_and_notes_them():
     assert list(identifiers(table)) == [1]
     (note,) = [problem for problem in problems(table) if problem.kind == "identifier"]
     assert note.message.endswith("it looks like an index, not a count.") and not note.blocking
+
+
+def test_numbers_that_are_given_have_as_many_digits_and_repeat_never(rng):
+    numbers = rng.choice(np.arange(2_000_000, 2_500_000), 86, replace=False).astype(float)
+    assert identifier(numbers, "Matrikelnr.") and not identifier(numbers, "reads")
+    assert not identifier(np.append(numbers[1:], 999_999), "Matrikelnr.")
+    assert not identifier(np.append(numbers[1:], numbers[1]), "Matrikelnr.")

@@ -190,6 +190,34 @@ def test_sightings_become_events_with_zeros(rng):
     assert suggestion(finer[["genus", *table]]).edits[0].names == "species"
 
 
+def test_lines_for_each_sex_are_added_up_and_places_go_before_times(rng):
+    true = pd.DataFrame(rng.poisson(3.0, (30, 5)), columns=[f"Avis {k}" for k in "abcde"])
+    females = pd.DataFrame(rng.binomial(true, 0.5), columns=true.columns)
+    lines = [
+        (f"site {at:02d}", f"2021-05-{at // 3 + 1:02d}", species, part)
+        for at, row in true.iterrows()
+        for species, count in row.items()
+        for part in (females.loc[at, species], count - females.loc[at, species])
+    ]
+    table = pd.DataFrame(lines, columns=["locality", "eventDate", "species", "individualCount"])
+    found = suggestion(table)
+    assert found.kind == SIGHTINGS and found.edits[0].rows[0] == "locality" and "150 lines" in found.advice
+    np.testing.assert_array_equal(applied(table, found.edits)[true.columns].to_numpy(), true.to_numpy())
+    seen = table.loc[table.index.repeat(table["individualCount"])].drop(columns="individualCount")
+    seen["eventDate"] = [
+        f"2021-{at % 12 + 1:02d}-{at % 28 + 1:02d}" for at in range(len(seen))
+    ]  # more days than places
+    assert suggestion(seen.reset_index(drop=True)).edits[0].rows[0] == "locality"
+
+
+def test_blank_counts_of_sightings_are_missing(rng):
+    table = pd.DataFrame(product([f"e{k}" for k in range(20)], ["a b", "c d", "e f"]), columns=["event", "species"])
+    table["count"] = rng.poisson(4.0, 60).astype(float)
+    table.loc[7, "count"] = np.nan
+    after = applied(table, suggestion(table).edits)
+    assert after.loc["e2"].isna().tolist() == [False, True, False] and after.isna().to_numpy().sum() == 1
+
+
 def test_events_are_known_by_arithmetic_where_their_columns_have_other_names(rng):
     true = rng.poisson(2.0, (4, 3, 4, 6))
     places = [np.repeat(at.ravel(), 6) for at in np.indices(true.shape[:3])]

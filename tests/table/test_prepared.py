@@ -193,6 +193,7 @@ INSIDE = {
     "disco.table.totals": {"points", "totals"},
     "disco.hidden.adjusting": {"kinds_as_column"},  # says that this table has none
     "disco.table.cells": {"names_of", "numeric"},
+    "disco.table.computed": {"computed"},
     "disco.table.edits": {"applied"},
     "disco.table.continuous": {"is_skewed"},
     "disco.table.counts": {"as_they_are"},

@@ -328,3 +328,9 @@ def test_titles_of_one_cell_are_no_part_of_names_on_two_lines():
     ]
     table = read_table(io.BytesIO(workbook(("s", rows))), "t.xlsx")
     assert table.columns.tolist() == ["haul", *map(str, range(1, 13))] and len(table) == 9
+
+
+def test_a_column_that_repeats_another_whole_is_left_out():
+    table = read_table(io.BytesIO(b"gene,s1,gene,s2,s1,s1\nA,1,A,4,1,2\nB,5,B,6,5,3\n"), "t.csv")
+    assert list(table.columns) == ["gene", "s1", "s2", "s1"] and table.iloc[:, 3].tolist() == [2, 3]
+    assert any(note.startswith("2 columns that repeat") for note in table.attrs[NOTES])

@@ -1,0 +1,74 @@
+"""Columns computed from counts of their own row: a rate, such as runs per wicket, or which of two counts is larger.
+
+To adjust for such a column joins the counts it was computed from. Each is recognised by exact arithmetic alone.
+"""
+
+from collections.abc import Sequence
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+
+from disco.table.cells import names_of, numbers_of
+from disco.table.rows import readable
+
+_MOST_COLUMNS, _MOST_ROWS = 30, 500  # that are looked at
+_LEAST_ROWS, _LEAST_VALUES = 12, 5
+_MOST_DECIMALS = 6
+_LEAST_TIMES = 2  # rows with each sign
+
+
+def computed(table: pd.DataFrame, columns: Sequence[int], counts: Sequence[int]) -> dict[int, str]:
+    """How some columns are computed from counts, as the rest of a sentence that begins with a column's name.
+
+    Args:
+        columns, counts: their positions. Only the first counts and rows are looked at, and no column if there are many.
+    """
+    counts = counts[:_MOST_COLUMNS]
+    if not counts or not 0 < len(columns) <= _MOST_COLUMNS:
+        return {}
+    head, names = table.head(_MOST_ROWS), names_of(table)
+    parts = pd.DataFrame({names[at]: numbers_of(head.iloc[:, at])[0] for at in counts})
+    whys = {at: _computed(head.iloc[:, at], parts) for at in columns}
+    return {at: why for at, why in whys.items() if why}
+
+
+def _computed(column: pd.Series, counts: pd.DataFrame) -> str:
+    values = readable(column)
+    if np.isfinite(values).sum() >= _LEAST_ROWS:
+        return _rate(values, counts)
+    return _larger(column.astype(str).to_numpy(), counts)
+
+
+def _rate(values: np.ndarray, counts: pd.DataFrame) -> str:
+    """Whether numbers are one count by another, or by the sum of all, times one factor, or one count times a factor."""
+    rows = np.isfinite(values)
+    values, parts = values[rows], counts.to_numpy()[rows]
+    if len(np.unique(values)) < _LEAST_VALUES:
+        return ""
+    within = next((10.0**-k for k in range(_MOST_DECIMALS) if np.allclose(values, values.round(k), 0, 1e-9)), 1e-6)
+    below = np.column_stack([parts, parts.sum(axis=1), np.ones(len(values))])
+    names = [*(f'"{name}"' for name in counts), "the sum of all", ""]
+    for at, name in enumerate(counts):
+        for other in {*range(len(names))} - {at}:
+            some = (parts[:, at] > 0) & (below[:, other] > 0)
+            rate = parts[some, at] / below[some, other]
+            if some.sum() < _LEAST_ROWS or np.ptp(rate) == 0:
+                continue
+            if (np.abs(np.median(values[some] / rate) * rate - values[some]) <= within).all():
+                return f'is computed as "{name}" by {names[other]}' if names[other] else f'is "{name}" in another unit'
+    return ""
+
+
+def _larger(cells: np.ndarray, counts: pd.DataFrame) -> str:
+    """Whether texts say which of two counts is larger."""
+    levels, codes = np.unique(cells, return_inverse=True)
+    if not 2 <= len(levels) <= 3 or len(cells) < _LEAST_ROWS:
+        return ""
+    for first, second in combinations(counts.columns, 2):
+        signs = np.sign(counts[first].to_numpy() - counts[second].to_numpy())
+        kinds, times = np.unique(np.column_stack([signs, codes]), axis=0, return_counts=True)
+        is_each = len(kinds) == len(levels) == len(np.unique(kinds[:, 0]))
+        if is_each and times.min() >= _LEAST_TIMES:
+            return f'says which of "{first}" and "{second}" is larger'
+    return ""
