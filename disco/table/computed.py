@@ -37,7 +37,7 @@ def _computed(column: pd.Series, counts: pd.DataFrame) -> str:
     values = readable(column)
     if np.isfinite(values).sum() >= _LEAST_ROWS:
         return _rate(values, counts)
-    return _larger(column.astype(str).to_numpy(), counts)
+    return _larger(np.array(["" if pd.isna(cell) else str(cell) for cell in column]), counts)
 
 
 def _rate(values: np.ndarray, counts: pd.DataFrame) -> str:

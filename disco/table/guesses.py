@@ -127,15 +127,16 @@ def guesses(table: pd.DataFrame) -> dict[int, Guess]:
         if guess is not None:
             found[position] = guess
     if table.shape[1] - len(found) >= _MANY_COUNTS:
-        found = {at: guess for at, guess in found.items() if not (guess.is_by_name and _has_zeros(table.iloc[:, at]))}
+        found = {at: guess for at, guess in found.items() if not (guess.is_by_name and _may_be_word(table, at))}
     asked = [at for at, guess in found.items() if guess.role == "covariate"]
     whys = computed(table, asked, [at for at in range(table.shape[1]) if at not in found])
     return found | {at: Guess("ignore", "", why) for at, why in whys.items()}
 
 
-def _has_zeros(column: pd.Series) -> bool:
-    """Whether a count of 0 is no exception in a column."""
-    return bool((readable(column) == 0).mean() >= _SOME_ZEROS)
+def _may_be_word(table: pd.DataFrame, at: int) -> bool:
+    """Whether a column is called by one word, and 0 in it is no exception."""
+    ((name, cells),) = columns_of(table.iloc[:, [at]])
+    return len(words_of(name)) == 1 and bool((readable(cells) == 0).mean() >= _SOME_ZEROS)
 
 
 def is_computed(name: str) -> bool:

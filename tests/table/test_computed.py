@@ -40,6 +40,8 @@ def test_what_says_which_of_two_counts_is_larger_is_computed(rng):
     table = innings(rng)
     table["result"] = np.select([table.home > table.away, table.home < table.away], ["H", "A"], "D")
     assert computed(table, [5], range(5)) == {5: 'says which of "home" and "away" is larger'}
+    blank = table.assign(result=table["result"].where(table["home"] != table["away"]))
+    assert 5 in computed(blank, [5], range(5))
     roles = Roles({"result": "ignore"})
     assert ignored(table, roles).empty
     table.loc[table.index[table.result == "H"][0], "result"] = "D"

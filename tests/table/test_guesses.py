@@ -131,6 +131,7 @@ def test_among_words_some_are_called_like_measures(rng):
     words = pd.DataFrame(rng.negative_binomial(1, 0.2, (60, 60)), columns=[f"word{at}" for at in range(60)])
     words = words.rename(columns={"word3": "year", "word9": "taxes", "word12": "id"})
     assert guesses(words) == {} and {3, 9} <= {*guesses(words.iloc[:, :20])}
+    assert [*guesses(words.rename(columns={"year": "days since start"}))] == [3]
     assert [*guesses(words.assign(year=words["year"] + 1))] == [3]
 
 
