@@ -26,6 +26,7 @@ from disco.errors import InputError, printable
 from disco.files import check_size, open_regular, read_regular, remedy
 from disco.progress import Callback, Reporter
 from disco.table import spreadsheets
+from disco.table.blocks import larger_below
 from disco.table.formats import SUFFIXES, folder, parse, text
 from disco.table.formats.apart import parse_apart
 from disco.table.formats.compact import FROM_CELLS
@@ -123,8 +124,11 @@ def read_table(
     names, note = spreadsheets.dated([spreadsheets.plain(name) for name in names] if is_text else names)
     frame.columns = names
     frame.attrs.update(facts)
-    if note:
-        frame.attrs[NOTES] = [*frame.attrs.get(NOTES, ()), note]
+    more = [note] if note else []
+    if (how := facts.get(READING)) and how["names"]:
+        more += larger_below(frame, how)
+    if more:
+        frame.attrs[NOTES] = [*frame.attrs.get(NOTES, ()), *more]
     return frame
 
 
