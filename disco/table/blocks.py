@@ -1,6 +1,8 @@
 """What lies below or beside a sheet's table: footnotes, names that are repeated, and other tables."""
 
 import re
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -8,6 +10,7 @@ import pandas as pd
 from disco.table.cells import columns_of, is_blank, is_number, is_numeric_text, names_of, numbers_of
 from disco.table.edits import LeaveOut
 from disco.table.formats.header import MISSING_WORDS
+from disco.table.formats.reading import MOST_LINES
 from disco.table.kinds import BELOW, BESIDE, FOOTNOTES
 from disco.table.rows import stretches
 from disco.table.suggestions import Suggestion, leave_out, without
@@ -18,6 +21,7 @@ _LEAST_WORDS, _LONGER = 4, 1.5  # of a footnote below other texts, and its lengt
 _NOTE = re.compile(r"\s*(notes?\b|sources?\b|remarks?\b|[*†‡]|\d+(\)|[.:]? [A-Z]))", re.IGNORECASE)
 _LEAST_NAMES = 3  # of another table, unless a blank row stands above them
 _LEAST_SHORTER = 0.1  # of the rows, by which another table beside is shorter
+_FIRST = 3  # rows of another table, one of which has numbers
 _NAMED = 4
 _MOST_LINES = 1000  # with words among numbers, that are looked at
 
@@ -42,25 +46,72 @@ def footnotes(table: pd.DataFrame) -> Suggestion | None:
 
 def below(table: pd.DataFrame) -> Suggestion | None:
     """Rows of names within the table: the same names once more, or those of another table."""
-    words = [where for _, column in columns_of(table) if (where := _words(column)) is not None and not where[0]]
-    rows = np.flatnonzero(np.sum(words, axis=0) >= 2)[:_MOST_LINES]
-    lines = {int(row): _filled(table, row) for row in rows}
-    names = [name.strip() for name in names_of(table)]
-    again = [row for row, line in lines.items() if all(cell == names[at] for at, cell in line.items())]
-    if again:
+    lines = _lines_of_words(table)
+    if again := _again(table, lines):
         repeat = plural(len(again), "repeats", "repeat")
         return leave_out(BELOW, again, f"{how_many(len(again), 'row')} within the table {repeat} its names.")
+    row = _other(table, lines)
+    if row is None or _is_larger(table, row, lines[row]):
+        return None
+    first = row
+    while first > 1 and not _numbers(title := _filled(table, first - 1)) and len(title) <= 1:
+        first -= 1
+    cells = listed([*lines[row].values()], _NAMED)
+    message = f"Below the table lies another, with the names {cells} in row {row + 1:,}."
+    advice = f"Rows {first + 1:,}–{len(table):,} are left out; to read them, put them on a sheet of their own."
+    return Suggestion(BELOW, message, advice, (LeaveOut(stretches(np.arange(first, len(table)) + 1)),))
+
+
+def larger_below(table: pd.DataFrame, how: Mapping[str, Any]) -> list[str]:
+    """A note that another table below is larger, and how it is read instead; none if there is none.
+
+    Args:
+        table: as it was read.
+        how: the fields of `disco.table.formats.reading.Reading`.
+    """
+    lines = _lines_of_words(table)
+    row = None if _again(table, lines) else _other(table, lines)
+    if row is None or not _is_larger(table, row, lines[row]):
+        return []
+    above = row + sum(how[part] for part in ("above", "names", "below"))
+    read = f"read the file again with {above} lines above the names (on Data, or by --read above={above})"
+    apart = "put it into a file of its own"
+    cells = listed([*lines[row].values()], _NAMED)
+    return [
+        f"Below the table lies a larger one, with the names {cells} in row {row + 1:,}. To read that one, "
+        f"{read if above <= MOST_LINES else apart}."
+    ]
+
+
+def _lines_of_words(table: pd.DataFrame) -> dict[int, dict[int, str]]:
+    """The cells of the first rows with words in several columns that do not begin with words."""
+    texts = [at for at, kind in enumerate(table.dtypes) if not pd.api.types.is_numeric_dtype(kind)]
+    columns = [table.iloc[:, at] for at in texts if _words(table.iloc[:1, at]) is None]
+    words = [where for column in columns if (where := _words(column)) is not None]
+    rows = np.flatnonzero(np.sum(words, axis=0) >= 2)[:_MOST_LINES]
+    return {int(row): _filled(table, row) for row in rows}
+
+
+def _again(table: pd.DataFrame, lines: Mapping[int, dict[int, str]]) -> list[int]:
+    """The rows among some that repeat the names of the table."""
+    names = [name.strip() for name in names_of(table)]
+    return [row for row, line in lines.items() if all(cell == names[at] for at, cell in line.items())]
+
+
+def _other(table: pd.DataFrame, lines: Mapping[int, dict[int, str]]) -> int | None:
+    """The first of some rows with the names of another table, which has numbers in its first rows."""
     for row, line in lines.items():
-        if row + 1 < len(table) and _are_names([*line.values()], is_apart=not _filled(table, row - 1)):
-            first = row
-            while first > 1 and not _numbers(title := _filled(table, first - 1)) and len(title) <= 1:
-                first -= 1
-            message = (
-                f"Below the table lies another, with the names {listed([*line.values()], _NAMED)} in row {row + 1:,}."
-            )
-            advice = f"Rows {first + 1:,}–{len(table):,} are left out; to read them, put them on a sheet of their own."
-            return Suggestion(BELOW, message, advice, (LeaveOut(stretches(np.arange(first, len(table)) + 1)),))
+        if _are_names([*line.values()], is_apart=not _filled(table, row - 1)):
+            first = range(row + 1, min(row + 1 + _FIRST, len(table)))
+            if any(_numbers(_filled(table, at)) for at in first):
+                return row
     return None
+
+
+def _is_larger(table: pd.DataFrame, row: int, names: Mapping[int, str]) -> bool:
+    """Whether the table from a row of names on has more cells than the one above it."""
+    columns = sum(not is_blank(column.iloc[:row]).all() for _, column in columns_of(table))
+    return (len(table) - row - 1) * len(names) > row * columns
 
 
 def beside(table: pd.DataFrame) -> Suggestion | None:

@@ -16,9 +16,9 @@ import pandas as pd
 from disco.table.adjustment import CATEGORICAL, CONTINUOUS
 from disco.table.cells import YEARS, as_frame, columns_of, is_count, is_number, numbers_of, value_counts
 from disco.table.computed import computed
+from disco.table.formats.plain import MATRIX
 from disco.table.identifiers import identifier, phrase, words_of
 from disco.table.interventions import SET, found_in, targets_named
-from disco.table.read import MATRIX
 from disco.table.reshape import described_by
 from disco.table.rows import MOST_FAULTY, kind_of_text, readable
 

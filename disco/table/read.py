@@ -27,6 +27,7 @@ from disco.errors import InputError, printable
 from disco.files import check_size, open_regular, read_regular, remedy
 from disco.progress import Callback, Reporter
 from disco.table import spreadsheets
+from disco.table.blocks import larger_below
 from disco.table.cells import columns_of
 from disco.table.formats import SUFFIXES, folder, parse, text
 from disco.table.formats.apart import parse_apart
@@ -128,7 +129,9 @@ def read_table(
     frame.columns = names
     frame.attrs.update(facts)
     frame, again = _without_copies(frame)
-    if notes := [*filter(None, (note, again))]:
+    how = facts.get(READING)
+    below = larger_below(frame, how) if how and how["names"] else []
+    if notes := [*filter(None, (note, again)), *below]:
         frame.attrs[NOTES] = [*frame.attrs.get(NOTES, ()), *notes]
     return frame
 

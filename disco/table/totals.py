@@ -32,13 +32,14 @@ _ROUNDED = 0.51  # by which a mean may differ
 _WITHIN = 0.8  # least share of the filled and blank cells that the points possible are not exceeded by
 _OF_SOME = r"sub ?totals?|.+ (sub ?)?totals?|(sub ?)?totals? .+|sum of .+"
 _SUM = re.compile(rf"((grand|overall) )?totals?|sums?|all|overall|gesamt(ergebnis)?|summe|somme|suma|{_OF_SOME}")
+_TAXA = "(species|spp|taxon|taxa)"
 _STATISTICS: dict[re.Pattern[str], str | Callable[[pd.Series], int]] = {
     re.compile(r"(.+ )?(mean|average|avg)"): "mean",
     re.compile(r"median"): "median",
     re.compile(r"(sd|std|stdev|(std|standard) dev(iation)?)"): "std",
     re.compile(r"min(imum)?"): "min",
     re.compile(r"max(imum)?"): "max",
-    re.compile(r"((species|taxon|taxa) )?richness|(no|number) of (species|taxa)"): lambda cells: int((cells > 0).sum()),
+    re.compile(rf"({_TAXA} )?richness|(no|number|n|nb) (of )?{_TAXA}"): lambda cells: int((cells > 0).sum()),
 }
 _INDEX = re.compile(r"(shannon|simpson|pielou|margalef)\b.*|evenness|diversity")
 _POSSIBLE = re.compile(
@@ -141,8 +142,13 @@ def _called(table: pd.DataFrame) -> list[str]:
 
 def _is_called(name: str) -> bool:
     """Whether it is the name of a sum or another statistic."""
-    words = phrase(name)
+    words = _words_of(name)
     return any(one.fullmatch(words) for one in (_SUM, _INDEX)) or _statistic(words) is not None
+
+
+def _words_of(name: str) -> str:
+    """The words of a name, "# species" as a number of species."""
+    return phrase(re.sub(r"^\s*#(?=\s*(sp|tax))", "no ", name, flags=re.IGNORECASE))
 
 
 def _statistic(words: str) -> str | Callable[[pd.Series], int] | None:
@@ -157,7 +163,7 @@ def _summaries(lines: np.ndarray, names: Sequence[str], of_all: bool = True) -> 
         lines: (lines, cells); where the others are whole numbers, a line has to be as expected.
         of_all: whether a sum of all other lines is one, and a name need not say that it is of some.
     """
-    words = [phrase(name) for name in names]
+    words = [_words_of(name) for name in names]
     wanted = _SUM if of_all else re.compile(_OF_SOME)
     called = [line for line, word in enumerate(words) if wanted.fullmatch(word)][:_MOST_CALLED]
     statistics = [(line, of) for line, word in enumerate(words) if (of := _statistic(word)) is not None]

@@ -10,7 +10,7 @@ from app_world import workbook
 from disco.table.counts import as_counts
 from disco.table.kinds import BELOW, BESIDE, BLANK, FOOTNOTES
 from disco.table.layout import suggestion, tidied
-from disco.table.read import NOTES, read_table
+from disco.table.read import NOTES, READING, read_table
 
 COUNTS = np.random.default_rng(1).poisson(3.0, (60, 4)).tolist()
 NAMES = ["frogs", "newts", "leeches", "snails"]
@@ -19,13 +19,13 @@ LONG = [[row % 4] for row in range(75)]
 BLANKS = [None] * 4
 
 
-def read(rows: list[list], kind: str) -> pd.DataFrame:
+def read(rows: list[list], kind: str, **choices: object) -> pd.DataFrame:
     """The rows as a sheet, or as text with the same number of cells in every line."""
     if kind == "xlsx":
-        return read_table(io.BytesIO(workbook(("s", rows))), "t.xlsx")
+        return read_table(io.BytesIO(workbook(("s", rows))), "t.xlsx", **choices)
     wide = max(map(len, rows))
     lines = [["" if cell is None else str(cell) for cell in [*row, *[None] * (wide - len(row))]] for row in rows]
-    return read_table(io.BytesIO("\n".join(",".join(line) for line in lines).encode()), "t.csv")
+    return read_table(io.BytesIO("\n".join(",".join(line) for line in lines).encode()), "t.csv", **choices)
 
 
 def beside(left: list[list], right: list[list], gap: int = 1) -> list[list]:
@@ -63,6 +63,72 @@ def test_what_stands_around_a_table_is_left_out_and_the_rest_stays(name, kind):
     rest = steps[-1][1]
     assert {one.kind for one, _ in steps} == kinds
     assert as_counts(rest).to_numpy().tolist() == COUNTS and list(rest) == NAMES
+
+
+FILTERS = [["Year", 2019], ["Observer", "(All)"], [], ["Sum of n", "Column Labels"]]
+PIVOT = [["Row Labels", *NAMES], *([f"p{row}", *counts] for row, counts in enumerate(COUNTS))]
+PIVOTS = {
+    "a year": ([FILTERS[0], [], *PIVOT], 2, NAMES),
+    "filters": ([*FILTERS, *PIVOT], 4, NAMES),
+    "a small number": ([["Plot", 3], *FILTERS[1:], *PIVOT], 4, NAMES),
+    "years": ([*FILTERS, ["Row Labels", 2016, 2017, 2018, 2019], *PIVOT[1:]], 4, ["2016", "2017", "2018", "2019"]),
+    "a smaller table": ([["sex", "n"], ["f", 3], ["m", 4], [], *PIVOT], 4, NAMES),
+}
+
+
+@pytest.mark.parametrize("kind", ["xlsx", "csv", "ragged"])
+@pytest.mark.parametrize("name", PIVOTS)
+def test_filters_of_a_pivot_are_lines_above_the_names(name, kind):
+    rows, above, names = PIVOTS[name]
+    if kind == "ragged":  # as some write it: blank lines without a separator, which are not counted
+        text = "\n".join(",".join(map(str, row)) for row in rows)
+        table, above = read_table(io.BytesIO(text.encode()), "t.csv"), above - 1
+    else:
+        table = read(rows, kind)
+    assert table.columns.tolist() == [rows[-61][0], *names] and table.attrs[READING]["above"] == above
+    assert table.iloc[:, 1:].to_numpy().tolist() == COUNTS and len(table.attrs[NOTES]) == 1
+
+
+NOT_FILTERS = {
+    "two columns": [["year", "n"], *([1990 + row, row % 7] for row in range(60))],
+    "a gap": [["day", "n"], [1, 4], [2, 5], [], *([3 + row, row % 7] for row in range(60))],
+    "a gap before comments": [["day", "n"], [1, 4], [], *([f"d{row}", row % 7, "wet", "late"] for row in range(60))],
+    "a table of words": [["day", "n"], [1, 4], [2, 3], [], ["a", "b", "c"], ["d", "e", "f"]],
+    "a wide table": [[*"abcd"], [1, 2, 3, 4], [], [*"efghi"], *([row] * 5 for row in range(60))],
+}
+
+
+@pytest.mark.parametrize("name", NOT_FILTERS)
+def test_first_lines_that_are_not_filters_have_the_names(name):
+    rows = NOT_FILTERS[name]
+    for kind in ("xlsx", "csv"):
+        table = read(rows, kind)
+        assert table.attrs[READING]["above"] == 0 and list(table)[: len(rows[0])] == rows[0]
+
+
+@pytest.mark.parametrize("kind", ["xlsx", "csv"])
+def test_the_larger_of_two_tables_is_never_left_out(kind):
+    small = [[*"uvwx"], *([row, 1, 2, row % 3] for row in range(10)), BLANKS]
+    table = read([*small, NAMES, *COUNTS], kind)
+    assert BELOW not in {one.kind for one, _ in tidied(table)}
+    (note,) = table.attrs[NOTES]
+    assert "by --read above=12)" in note
+    again = read([*small, NAMES, *COUNTS], kind, above=12)
+    assert list(again) == NAMES and again.to_numpy().tolist() == COUNTS
+    far = read([small[0], *([row, 1, 2, 3] for row in range(55)), BLANKS, NAMES, *COUNTS], kind)
+    assert "a file of its own" in far.attrs[NOTES][0] and "above=" not in far.attrs[NOTES][0]
+
+
+def test_a_table_of_words_has_no_other_below():
+    sheet = [
+        ["sample", "site", "soil", "who"],
+        ["s0", "fen", None, None],
+        *([f"s{k}", "bog", "wet", f"w{k}"] for k in range(9)),
+    ]
+    table = read(sheet, "xlsx")
+    assert not table.attrs.get(NOTES) and BELOW not in {one.kind for one, _ in tidied(table)}
+    repeated = read([NAMES, *COUNTS[:20], NAMES, *COUNTS[20:]], "csv")
+    assert not repeated.attrs.get(NOTES)  # its own names are not those of a larger table
 
 
 def test_titles_and_units_above_two_tables_beside_each_other_are_no_names():

@@ -368,6 +368,15 @@ def test_richness_and_indices_are_no_rows(rng):
     pd.testing.assert_frame_equal(changed, table, check_dtype=False)
 
 
+def test_numbers_of_species_are_left_out_if_they_are_right(rng):
+    counts = pd.DataFrame(rng.poisson(1.0, (20, 4)), columns=list("abcd"))
+    right = (counts > 0).sum(axis=1)
+    for name in ("No. taxa", "n taxa", "# species", "Number of species", "No spp"):
+        found = suggestion(counts.assign(**{name: right}))
+        assert found.kind == TOTALS and found.edits[0].without == (name,)
+        assert suggestion(counts.assign(**{name: right.mask(right.index == 3, right + 2)})) is None
+
+
 def test_variables_of_several_kinds_in_rows_are_exchanged(rng):
     hauls = [str(k + 1) for k in range(20)]
     rows = [["date", *[f"2{k // 9}.01.2019" for k in range(20)]], ["depth (m)", *rng.integers(20, 90, 20)]]

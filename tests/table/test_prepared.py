@@ -186,7 +186,7 @@ INSIDE = {
     "disco.methods.general": {"standardised"},
     "disco.table.amounts": {"estimates", "normalised", "zeros"},
     "disco.table.artefacts": {"ignored"},
-    "disco.table.blocks": {"below", "beside", "footnotes"},
+    "disco.table.blocks": {"below", "beside", "footnotes", "larger_below"},
     "disco.table.gene_rows": {"annotation", "genes", "measures", "summaries", "variables"},
     "disco.table.sightings": {"sightings"},
     "disco.table.suggestions": {"labels_of_rows"},

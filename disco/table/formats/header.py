@@ -17,6 +17,7 @@ _NUMBER = re.compile(r"-?\d{1,300}(\.\d{0,300})?")
 _WHOLE = re.compile(r"\d{1,9}")
 _LEAST_LINES = 5  # by which a first line is judged
 _BEYOND = 5  # of so many columns one may hold a first number beyond the others
+_NARROW, _LARGER = 3, 4  # most cells in a line of filters above a table, and the least size of the table by theirs
 Lines = Sequence[Sequence[str]]
 
 
@@ -26,7 +27,9 @@ def header(lines: Lines, reading: Reading) -> tuple[int, int, int]:
     Args:
         lines: the first lines of a file as cells, without blank lines.
     """
-    above, names, below = _detected(lines)
+    filters = _filters(lines)
+    above, names, below = _detected(lines[filters:])
+    above += filters
     below += bool(names) and _is_total(lines[above + names - 1 :][:_LEAST_LINES])
     data = above + names + below if reading.names != 0 else 0  # a file without names may begin with its data
     above = above if reading.above is None else reading.above
@@ -67,6 +70,25 @@ def _detected(lines: Lines) -> tuple[int, int, int]:
         if len({names[at] for at in used}) == len(used):
             return titles, words - titles, 0
     return 0, 1, 0
+
+
+def _filters(lines: Lines) -> int:
+    """The lines down to the end of a narrow block of words and numbers above a table, such as a pivot's filters.
+
+    A blank line ends the block, or in a text without blank lines a longer one. Without a larger table below, whose
+    names say more than the block is wide, there are none; titles are words alone.
+    """
+    at = next((at for at, line in enumerate(lines) if not _filled(line) or len(line) > len(lines[0]) + 1), 0)
+    end = next((at for at in range(at, len(lines)) if _filled(lines[at])), 0)
+    most = max((len(_filled(line)) for line in lines[:at]), default=0)
+    if not 0 < at <= _MOST_WORDS or most > _NARROW or all(map(_is_words, lines[:at])):
+        return 0
+    above, names, below = _detected(lines[end:])
+    data = lines[end + above + names + below :]
+    named = _filled(joined(lines[end + above : end + above + names]))
+    if not (_is_words(named) or _are_years(lines[end + above :])):
+        return 0
+    return end if len(named) > most and len(data) * len(named) >= _LARGER * at * most else 0
 
 
 def _is_total(lines: Lines) -> bool:

@@ -25,13 +25,14 @@ from disco.table.formats.plain import mixed, with_facts
 from disco.table.formats.reading import MOST_LINES, Reading
 from disco.table.formats.text import DASHED
 from disco.table.formats.unseen import Hidden, of_excel, of_open_document
-from disco.words import plural
+from disco.words import listed, plural
 
 _MOST_MEMBERS = 10_000
 _MOST_LIST = 10_000_000  # bytes of the list of sheets
 _OPEN_DOCUMENT = "content.xml"
 _LAST_ROW, _LAST_COLUMN = 1_048_576, 16_384  # Excel's own limits
 _BLOCK = 1_000_000  # bytes scanned at a time
+_NAMED = 4  # columns in a note
 # A cell with content: <c r="B7">, with or without a prefix, but not <c r="B7" s="1"/>.
 _CELL = re.compile(rb"""<(?:\w+:)?c\s(?:[^<>]*?\s)?r\s*=\s*["']([A-Za-z]+)([0-9]+)["'](?:[^<>]*[^/<>])?>""")
 _CONTENT = re.compile(rb"<(?:\w+:)?(?:v|is)>")  # of a cell, where cells have no references
@@ -48,6 +49,13 @@ _DAMAGED = (
     *(zipfile.BadZipFile, zlib.error, ElementTree.ParseError, CalamineError),
     *(OSError, EOFError, ValueError, KeyError, RuntimeError, NotImplementedError),
 )
+
+
+@dataclass(frozen=True)
+class _Again:
+    """A cell below the first of a merged range, with the value of that one."""
+
+    value: Any
 
 
 @dataclass(frozen=True)
@@ -141,6 +149,7 @@ def _chosen(found: CalamineSheet, unseen: Hidden, filled: list[_Sheet], first: _
     """The table of a sheet, with or without what it hides."""
     rows, told = found.to_python(), [] if reading.sheet else _notes(filled, first)
     top, left = found.start or (0, 0)
+    _mark_merged(rows, found, top, left)
     unseen, hidden = unseen.within(top, left, len(rows), max(map(len, rows), default=0)), None
     if unseen.rows or unseen.columns:
         hidden = reading.hidden or "read"
@@ -155,6 +164,24 @@ def _chosen(found: CalamineSheet, unseen: Hidden, filled: list[_Sheet], first: _
         if not any(cell != "" for row in rows for cell in row):
             raise NotATable(" has no cells outside hidden rows and columns: read these too, by hidden=read.")
     return _table(rows, told, replace(reading, sheet=first.name, hidden=hidden), [sheet.name for sheet in filled])
+
+
+def _mark_merged(rows: list[list[Any]], sheet: CalamineSheet, top: int, left: int) -> None:
+    """Put `_Again` into the blank cells of a range that is merged over rows, where a row has other cells.
+
+    Only the first column of a range is filled, and only by a text or a date: a number would be counted again. The
+    reader knows no merged ranges of OpenDocument.
+    """
+    has_cells = [any(cell != "" for cell in row) for row in rows]
+    ends: dict[int, int] = {}  # of the range before in a column; ranges that overlap are damaged
+    for (first, column), (last, _) in sorted(sheet.merged_cell_ranges or ()):
+        first, last, column = first - top, min(last - top, len(rows) - 1), column - left
+        if not (ends.get(column, -1) < first < last) or not 0 <= column < len(rows[first]):
+            continue
+        ends[column], value = last, rows[first][column]
+        if value != "" and isinstance(value, str | datetime.date):
+            for row in range(first + 1, last + 1):
+                rows[row][column] = _Again(value) if has_cells[row] and rows[row][column] == "" else rows[row][column]
 
 
 def _first(filled: list[_Sheet], wanted: str | None) -> _Sheet:
@@ -289,6 +316,8 @@ def _table(rows: list[list[Any]], told: list[str], reading: Reading, sheets: lis
     told += notes(lines, above, lines_of_names, below, reading)
     rows = rows[used:]
     columns = [[None if row[index] == "" else row[index] for row in rows] for index in range(len(names))]
+    columns, merged = _with_merged(columns, names, [[line[at] for line in lines[:used]] for at in range(len(names))])
+    told += merged
     without = [_without_dashes(cells) for cells in columns]
     told += [DASHED] if without != columns else []
     columns = without
@@ -299,6 +328,28 @@ def _table(rows: list[list[Any]], told: list[str], reading: Reading, sheets: lis
         arrays.append(array)
     reading = Reading(above=above, names=lines_of_names, below=below, sheet=reading.sheet, hidden=reading.hidden)
     return with_facts(pa.Table.from_arrays(arrays, schema=pa.schema(fields)), told, reading, sheets=sheets)
+
+
+def _with_merged(
+    columns: list[list[Any]], names: list[str], headings: list[list[str]]
+) -> tuple[list[list[Any]], list[str]]:
+    """The columns with the values of merged cells in all their rows, where they are labels; and a note.
+
+    A column with numbers has none, and the cells merged with a name above are blank.
+    """
+    found, filled = list[list[Any]](), list[str]()
+    for cells, name, heading in zip(columns, names, headings, strict=True):
+        again = [at for at, cell in enumerate(cells) if isinstance(cell, _Again)]
+        if again:
+            is_label = all(cell is None or isinstance(cell, str | datetime.date | _Again) for cell in cells)
+            holds = {at for at in again if is_label and _heading(cells[at].value) not in heading}
+            filled += [f'"{name[:40]}"'] if holds else []
+            cells = list(cells)
+            for at in again:
+                cells[at] = cells[at].value if at in holds else None
+        found.append(cells)
+    note = f"In {listed(filled, _NAMED)}, cells that are merged over several rows hold for each of these rows."
+    return found, [note] if filled else []
 
 
 def _without_dashes(cells: list[Any]) -> list[Any]:
@@ -318,6 +369,8 @@ def _typed(cells: list[Any]) -> tuple[pa.Field, pa.Array]:
 
 def _heading(cell: Any) -> str:
     """A column name from a cell of the first row; 2012.0 becomes 2012, a year typed as a number."""
+    if isinstance(cell, _Again):
+        return ""
     if isinstance(cell, float) and cell.is_integer():
         return str(int(cell))
     return cell.isoformat() if isinstance(cell, datetime.date | datetime.datetime) else str(cell)
