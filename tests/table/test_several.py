@@ -2,6 +2,7 @@
 
 import gzip
 import io
+import re
 
 import numpy as np
 import pandas as pd
@@ -207,9 +208,11 @@ def test_tables_of_several_counts_or_of_sightings_stay_below_each_other():
         for plot in (3, 4, 5)
     }
     numbered = {f"{day}.csv": b"n,x\n" + b"".join(b"%d,%d\n" % (k, k * day % 7) for k in range(9)) for day in (3, 4, 5)}
-    for files in (plots, sightings, numbered):
+    rare = plots | {"2021.csv": plots["2019.csv"].replace(b",0\n", b",1\n")}
+    rare |= {f"{year}.csv": re.sub(rb",\d\n", b",0\n", plots[f"{year}.csv"]) for year in (2019, 2020, 2023)}
+    for files in (plots, sightings, numbered, rare):
         table = parse(zipped(files), ".zip")
-        assert table.column_names[-1] == "file" and len(table) == 27
+        assert table.column_names[-1] == "file" and len(table) == 9 * len(files)
 
 
 def test_a_sheet_of_samples_beside_their_files_is_left_aside():
@@ -227,9 +230,9 @@ def test_a_sheet_of_samples_beside_their_files_is_left_aside():
     ("name", "data", "reason"),
     [
         ("all.csv", of_one(0, "other measures"), "all.csv is not: it has 4 columns, and they have 3. Leave it out"),
-        ("s1.txt", of_one(1).replace(b"ENSG", b"ENSM"), "s1.txt is not: its genes are others, repeated or"),
-        ("s1.txt", of_one(1) + b"ENSG00003\t\t7\n", "s1.txt is not: its genes are others, repeated or"),
-        ("s1.txt", of_one(1).replace(b"SYM", b"SIM"), "s1.txt is not: its genes are others, repeated or"),
+        ("s1.txt", of_one(1).replace(b"ENSG", b"ENSM"), "s1.txt is not: its names are others, repeated or"),
+        ("s1.txt", of_one(1) + b"ENSG00003\t\t7\n", "s1.txt is not: its names are others, repeated or"),
+        ("s1.txt", of_one(1).replace(b"SYM", b"SIM"), "s1.txt is not: its names are others, repeated or"),
         ("notes.txt", b"At nine, by me\nwarm, dry, calm\nend\n", "sample/notes.txt, row 1: the row has 3 cells"),
         ("design.xlsx", b"x", " holds 4 files of text, and sample/design.xlsx, which is none. Leave it out"),
     ],

@@ -138,7 +138,7 @@ def _joined(tables: list[pa.Table]) -> tuple[pa.Table, list[str]] | None:
     left_out = max(map(len, tables)) - len(common)
     tables = [table.take(compute.index_in(common, _words(table, key).combine_chunks())) for table in tables]
     others = [at for at in columns if at != key]
-    differ = [at for at in others if any(_words(table, at) != _words(tables[0], at) for table in tables[1:])]
+    differ = [at for at in others if not all(_are_equal(table, tables[0], at) for table in tables[1:])]
     if len(differ) > 1:
         differ = [at for at in differ if not _MEASURED.fullmatch(names[at])]
     counted = [at for at in differ or others if all(_is_number(table.schema.types[at]) for table in tables)]
@@ -161,6 +161,13 @@ def _is_number(kind: pa.DataType) -> bool:
 def _words(table: pa.Table, at: int) -> pa.ChunkedArray:
     """A column as text, for comparing."""
     return table.column(at).cast(pa.string())
+
+
+def _are_equal(first: pa.Table, second: pa.Table, at: int) -> bool:
+    """Whether a column is the same in two tables; a blank one may have another type."""
+    if first.schema.types[at] == second.schema.types[at]:
+        return bool(first.column(at).equals(second.column(at)))
+    return bool(_words(first, at).equals(_words(second, at)))
 
 
 def _are_names(table: pa.Table, at: int) -> bool:
@@ -186,7 +193,8 @@ def _common(names: list[pa.ChunkedArray]) -> pa.ChunkedArray | None:
 def _alike(tables: list[pa.Table]) -> list[int]:
     """The places of more than half of the tables, which are of one sample each while the others differ; else none.
 
-    Tables with the same names of columns may be meant as rows of one, unless those of samples have the same genes.
+    Tables with the same names of columns may be meant as rows of one, unless they hold one column of counts, and those
+    of samples the same genes.
     """
     groups = [
         [at for at, table in enumerate(tables) if table is first or _joined([first, table])]
@@ -196,8 +204,8 @@ def _alike(tables: list[pa.Table]) -> list[int]:
     alike = [tables[at] for at in places]
     if 2 * len(alike) <= len(tables) or (joined := _joined(alike)) is None:
         return []
-    are_rows = len({tuple(table.column_names) for table in tables}) == 1
-    return [] if are_rows and {*map(len, alike)} != {len(joined[0])} else places
+    are_of_one = sum(map(_is_number, alike[0].schema.types)) == 1 and {*map(len, alike)} == {len(joined[0])}
+    return places if are_of_one or len({tuple(table.column_names) for table in tables}) > 1 else []
 
 
 def _of_sheet(table: pa.Table, name: str, samples: list[str], columns: int) -> str:
@@ -213,7 +221,7 @@ def _of_sheet(table: pa.Table, name: str, samples: list[str], columns: int) -> s
     reason = (
         reason
         if table.num_columns != columns
-        else "its genes are others, repeated or described otherwise, or it has no counts"
+        else "its names are others, repeated or described otherwise, or it has no counts"
     )
     raise NotATable(
         f": {len(samples)} files such as {shown(samples[0])} are of one sample each, but {shown(name)} is not: "
