@@ -2,6 +2,7 @@
 
 import gzip
 import io
+import re
 
 import numpy as np
 import pandas as pd
@@ -159,3 +160,92 @@ def test_files_that_do_not_fit_are_a_sentence(files, choices, sentence):
     with pytest.raises(NotATable) as error:
         parse(zipped(files), ".zip", Reading(**choices))
     assert sentence in str(error.value) and "\n" not in str(error.value) and str(error.value).endswith(".")
+
+
+SYMBOLS = [f"SYM{place}" if place % 5 else "" for place in range(40)]
+LENGTHS = RNG.choice(5000, 40, replace=False)
+FORMS = {  # what stands before the count of a gene, the names, and what stands behind it
+    "htseq --additional-attr": ((GENES, SYMBOLS), None, ()),
+    "two attributes": ((GENES, SYMBOLS, ["protein_coding"] * 40), None, ()),
+    "a heading": ((GENES, SYMBOLS), "gene_id\tgene_name\tcount", ()),
+    "samples called by numbers": ((GENES,), "gene_id\t100{}", ()),
+    "featureCounts --extraAttributes": (
+        (GENES, ["1;1"] * 40, LENGTHS, LENGTHS, SYMBOLS),
+        "# Program:featureCounts v2.0.1\nGeneid\tChr\tStart\tLength\tgene_name\t/x/s{}.bam",
+        (),
+    ),
+    "Entrez": ((LENGTHS, SYMBOLS), "GeneID\tsymbol\tcount", ()),
+    "ids behind symbols": ((SYMBOLS, GENES), "symbol\tensembl\tcount", ()),
+    "numbered rows": ((range(40), GENES), "\tgene\tcount", ()),
+    "other measures": ((GENES, LENGTHS), "gene\tlength\tcount\tTPM", (0.3,)),
+}
+
+
+def of_one(sample: int, form: str = "htseq --additional-attr") -> bytes:
+    before, names, behind = FORMS[form]
+    columns = [*before, COUNTS[sample], *(COUNTS[sample] * factor for factor in behind)]
+    lines = ["\t".join(map(str, line)) for line in zip(*columns, strict=True)]
+    return "\n".join([*([names.format(sample)] if names else []), *lines]).encode() + b"\n"
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_the_column_that_differs_between_samples_holds_the_counts(form):
+    files = {f"100{sample}.txt": of_one(sample, form) for sample in range(4)}
+    files["1003.txt.gz"] = gzip.compress(files.pop("1003.txt"))
+    found, _ = frame(zipped(files), ".zip")
+    assert found.columns.tolist() == ["1000", "1001", "1002", "1003"]
+    assert found.index.tolist() == (list(LENGTHS) if form == "Entrez" else GENES)
+    assert (found.to_numpy() == COUNTS.T).all()
+
+
+def test_tables_of_several_counts_or_of_sightings_stay_below_each_other():
+    plots = {
+        f"{year}.csv": b"plot,a,b\n" + b"".join(b"p%d,%d,%d\n" % (k, k * year % 7, k * year % 5) for k in range(9))
+        for year in (2019, 2020, 2023)
+    }
+    sightings = {  # every species at every plot: the plots differ too
+        f"{plot}.csv": b"plot,species,count\n" + b"".join(b"p%d,s%d,%d\n" % (plot, k, k * plot % 7) for k in range(9))
+        for plot in (3, 4, 5)
+    }
+    numbered = {f"{day}.csv": b"n,x\n" + b"".join(b"%d,%d\n" % (k, k * day % 7) for k in range(9)) for day in (3, 4, 5)}
+    rare = plots | {"2021.csv": plots["2019.csv"].replace(b",0\n", b",1\n")}
+    rare |= {f"{year}.csv": re.sub(rb",\d\n", b",0\n", plots[f"{year}.csv"]) for year in (2019, 2020, 2023)}
+    for files in (plots, sightings, numbered, rare):
+        table = parse(zipped(files), ".zip")
+        assert table.column_names[-1] == "file" and len(table) == 9 * len(files)
+
+
+def test_a_sheet_of_samples_beside_their_files_is_left_aside():
+    sheet = b"run,sample,age\n" + b"".join(b"r%d,s%d,%d\n" % (k, k, 30 + k) for k in range(4))
+    files = {f"s{sample}.txt": of_one(sample) for sample in range(4)} | {"design.csv": sheet}
+    found, notes = frame(zipped(files), ".zip")
+    assert (found.to_numpy() == COUNTS.T).all() and found.columns.tolist() == ["s0", "s1", "s2", "s3"]
+    assert (
+        "sample/design.csv looks like a sheet of samples: give it by itself to join it (on Data, or by --samples)."
+        in notes
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "reason"),
+    [
+        ("all.csv", of_one(0, "other measures"), "all.csv is not: it has 4 columns, and they have 3. Leave it out"),
+        ("s1.txt", of_one(1).replace(b"ENSG", b"ENSM"), "s1.txt is not: its names are others, repeated or"),
+        ("s1.txt", of_one(1) + b"ENSG00003\t\t7\n", "s1.txt is not: its names are others, repeated or"),
+        ("s1.txt", of_one(1).replace(b"SYM", b"SIM"), "s1.txt is not: its names are others, repeated or"),
+        ("notes.txt", b"At nine, by me\nwarm, dry, calm\nend\n", "sample/notes.txt, row 1: the row has 3 cells"),
+        ("design.xlsx", b"x", " holds 4 files of text, and sample/design.xlsx, which is none. Leave it out"),
+    ],
+)
+def test_the_file_that_differs_from_those_of_samples_is_named(name, data, reason):
+    with pytest.raises(NotATable) as error:
+        parse(zipped({f"s{sample}.txt": of_one(sample) for sample in range(4)} | {name: data}), ".zip")
+    assert reason in str(error.value) and "leave it out" in str(error.value).lower()
+
+
+def test_files_of_stringtie_hold_no_counts():
+    names = "Gene ID\tGene Name\tReference\tStrand\tStart\tEnd\tCoverage\tFPKM\tTPM\n"
+    data = (names + "\n".join(f"{gene}\t\t1\t+\t3\t9\t1.5\t2.5\t3.5" for gene in GENES)).encode()
+    for given, suffix in ((data, ".tsv"), (zipped({"a.tsv": data, "b.tsv": data}), ".zip")):
+        with pytest.raises(NotATable, match=r"which are no counts: its script prepDE\.py writes counts\."):
+            parse(given, suffix)

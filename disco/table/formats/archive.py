@@ -21,6 +21,7 @@ from disco.table.formats.pieces import Heard
 
 MATRIX = ".mtx"
 _MOST_NAMED = 5
+LEAVE_OUT = "Leave it out, or write it like them. A sheet of samples is joined later (on Data, or by --samples)."
 _LONGEST_END, _END, _NUMBER_AT = 65_557, b"PK\x05\x06", 10  # of a ZIP; where its number of files is
 _MANY = 65_535  # stands for a number of files that is elsewhere
 _ASIDE = re.compile(  # no tables
@@ -197,6 +198,10 @@ def tables(names: Iterable[str]) -> list[str]:
         raise NotATable(f" holds {len(found):,} tables; at most {MOST_TABLES:,} become one. Give fewer.")
     if len(found) == 1 or (found and all(format_of(name) in TEXT for name in found)):
         return found
+    others = [name for name in found if format_of(name) not in TEXT]
+    if 0 < len(others) < len(found) - 1:
+        texts = len(found) - len(others)
+        raise NotATable(f" holds {texts:,} files of text, and {shown(others[0])}, which is none. {LEAVE_OUT}")
     raise NotATable(not_one(found, names))
 
 

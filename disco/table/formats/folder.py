@@ -116,7 +116,7 @@ def _beside(matrix: _Name, lists: list[_Name], what: str) -> str:
 
 def labels(names: list[str]) -> list[str]:
     """What sets files apart: the folders that differ, and the files' names without the ending that they share."""
-    ends = [PurePosixPath(name).name for name in names]
+    ends = [PurePosixPath(name[: len(packing.split(name.lower())[0])]).name for name in names]
     shared = os.path.commonprefix([end[::-1] for end in ends])[::-1]
     ending = min((shared.find(mark) for mark in _BETWEEN if mark in shared), default=len(shared))
     cut = len(shared) - ending

@@ -2,7 +2,7 @@
 
 HTSeq, featureCounts, salmon, kallisto and RSEM write a file per sample: lines of a gene, what describes it, and its
 count; STAR writes three counts, one for each meaning of the strand. Beside each other, they are a table with genes as
-rows and samples as columns.
+rows and samples as columns. What is equal in all files describes the genes; the column that differs holds the counts.
 """
 
 import re
@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as compute
 
 from disco.table.formats import text
-from disco.table.formats.archive import DAMAGED, Archive, not_one, shown, why
+from disco.table.formats.archive import DAMAGED, LEAVE_OUT, Archive, not_one, shown, why
 from disco.table.formats.encoding import Text
 from disco.table.formats.folder import labels
 from disco.table.formats.limits import MOST_BYTES, MOST_CELLS_IN_PIECES, NotATable, check_shape
@@ -21,7 +21,12 @@ from disco.table.formats.reading import STRANDS, Reading
 from disco.words import how_many, listed, plural
 
 NO_STRAND = ": strands are chosen in files that STAR wrote only, one per sample."
-_BARE = re.compile(rb"\s*[^\t,;]*[\t,;]\s*\d+\s*([\t,;]\s*\d+\s*[\t,;]\s*\d+\s*)?")  # a first line that holds counts
+_BARE = re.compile(  # a first line of a gene, what describes it, and counts; a sample may be called by a number
+    rb"\s*(?!\"?#?((ensembl|gene|transcript|feature|target|tracking)[ _.]?)*"
+    rb"(id|name|symbol|gene|transcript|feature|target)s?\"?\s*[\t,;])"
+    rb"[^\t,;]+([\t,;](?!\s*\d+\s*[\t,;])[^\t,;]*){0,2}[\t,;]\s*\d+(\.\d+)?\s*([\t,;]\s*\d+\s*[\t,;]\s*\d+\s*)?",
+    re.IGNORECASE,
+)
 _OF_STAR = re.compile(rb"N_unmapped(\t\d+){3}\s")
 _SUMMARY = "^N_(unmapped|multimapping|noFeature|ambiguous)$"
 _OF_ONE = re.compile(  # the names in a sample's file of salmon, kallisto, RSEM
@@ -29,9 +34,12 @@ _OF_ONE = re.compile(  # the names in a sample's file of salmon, kallisto, RSEM
     rb"(gene_id\ttranscript_id\(s\)|transcript_id\tgene_id)\tlength\teffective_length\texpected_count\s"
 )
 _COUNTED = ("NumReads", "est_counts", "expected_count", "unstranded")
-_DESCRIBED = ["Geneid", "Chr", "Start", "End", "Strand", "Length"]  # the names of featureCounts before a sample's
+_MEASURED = re.compile(r"(fpkm|rpkm|tpm|cpm)", re.IGNORECASE)  # beside counts
+_UNCOUNTED = re.compile(rb"Gene ID\tGene Name\t[^\n]*Coverage\tFPKM\tTPM\s")
+_NO_COUNTS = " holds the coverage, FPKM and TPM of StringTie, which are no counts: its script prepDE.py writes counts."
 _MOST_ONE_SIDED, _LEAST_UNSTRANDED = 0.2, 0.35  # shares of the smaller stranded total
 _LEAST_COMMON = 0.5  # share of the names that are in all files, if these are put beside each other
+_MOST_TRIED = 3  # files with which all are compared, to find the ones that differ
 
 
 def read(archive: Archive, names: list[str], reading: Reading) -> pa.Table:
@@ -42,20 +50,26 @@ def read(archive: Archive, names: list[str], reading: Reading) -> pa.Table:
     """
     read = [_read(archive, name, reading) for name in names]
     tables = [table for table, _ in read]
-    named, how = labels(names), None
-    notes: list[str] = []
+    how, notes, sheets = None, list[str](), list[str]()
     if all(is_star for _, is_star in read):
         tables, strand, notes = _of_strand(tables, reading.strand)
         how = Reading(above=0, names=0, below=0, strand=strand)
     elif reading.strand is not None:
         raise NotATable(NO_STRAND)
-    counted = [table for table in map(_counted, tables) if table is not None]
-    if len(counted) == len(tables) and (common := _common(counted)) is not None:
-        notes += [*_told(counted, common, names[0]), *_others(archive, names)]
-        return with_facts(_beside(counted, named, common), notes, how)
+    if (joined := _joined(tables)) is None and (places := _alike(tables)):
+        samples = [names[at] for at in places]
+        for name, table in zip(names, tables, strict=True):
+            if name not in samples:
+                sheets.append(_of_sheet(table, name, samples, tables[places[0]].num_columns))
+        names, joined = samples, _joined([tables[at] for at in places])
+    if joined is not None:
+        whole, told = joined
+        beside = f"{len(names)} files such as {shown(names[0])} were put beside each other by the names of their rows."
+        notes = [*notes, beside, *told, *sheets, *_others(archive, names)]
+        return with_facts(whole.rename_columns(["gene", *labels(names)]), notes, how)
     if len({tuple(table.column_names) for table in tables}) > 1:
         raise NotATable(not_one(names, names))
-    return _below(tables, named, _others(archive, names))
+    return _below(tables, labels(names), _others(archive, names))
 
 
 def _others(archive: Archive, names: list[str]) -> list[str]:
@@ -69,6 +83,8 @@ def _others(archive: Archive, names: list[str]) -> list[str]:
 
 def one_sample(data: Text) -> str | None:
     """Why a sample's file is no table by itself, as the rest of a sentence; None for any other text."""
+    if _UNCOUNTED.match(data[:200]):
+        return _NO_COUNTS
     is_star = _OF_STAR.match(data[:100])
     if not is_star and not _OF_ONE.match(data[:200]):
         return None
@@ -92,9 +108,11 @@ def _read(archive: Archive, name: str, reading: Reading) -> tuple[pa.Table, bool
     if len(data) > MOST_BYTES:
         raise NotATable(f" unpacks to more than {MOST_BYTES / 1e6:,.0f} MB in one of several files: give fewer rows.")
     try:
+        if _UNCOUNTED.match(data[:200]):
+            raise NotATable(_NO_COUNTS)
         return _parsed(data, reading), bool(_OF_STAR.match(data))
     except NotATable as reason:
-        raise NotATable(f", {shown(name)}{reason}") from None
+        raise NotATable(f", {shown(name)}{reason} If it is no table of counts, leave it out.") from None
 
 
 def _parsed(data: bytes, reading: Reading) -> pa.Table:
@@ -103,42 +121,111 @@ def _parsed(data: bytes, reading: Reading) -> pa.Table:
     return text.read(data, replace(reading, above=0, names=0, below=0) if is_bare else reading)
 
 
-def _counted(table: pa.Table) -> pa.Table | None:
-    """A sample's two columns: names, each once, and their counts; None if a table is not of one sample."""
-    names, last = table.column_names, table.num_columns - 1
-    places = [names.index(name) for name in _COUNTED if name in names]
-    if not places and (last == 1 or (last == len(_DESCRIBED) and names[:-1] == _DESCRIBED)):
-        places = [last]
-    if len(places) != 1 or not pa.types.is_string(table.schema.types[0]):
+def _joined(tables: list[pa.Table]) -> tuple[pa.Table, list[str]] | None:
+    """The names and the counts of files of one sample each, and notes; None if they are not such.
+
+    The first column with each name once has the names. The counts are known by their name, or are the only numbers that
+    are not equal in all files, measures such as TPM aside; the other columns describe the names.
+    """
+    known = [[at for at, name in enumerate(table.column_names) if name in _COUNTED] for table in tables]
+    tables = [table.select([0, *at]) if len(at) == 1 else table for table, at in zip(tables, known, strict=True)]
+    names, columns = tables[0].column_names, range(tables[0].num_columns)
+    if any(table.num_columns != len(columns) for table in tables):
         return None
-    kind, genes = table.schema.types[places[0]], table.column(0)
-    is_number = pa.types.is_integer(kind) or pa.types.is_floating(kind)
-    return table.select([0, *places]) if is_number and compute.count_distinct(genes).as_py() == len(genes) else None
-
-
-def _common(tables: list[pa.Table]) -> pa.ChunkedArray | None:
-    """The names that are in all lists, in the order of the first; None if these are few."""
-    names = tables[0].column(0)
-    for table in tables[1:]:
-        names = names.filter(compute.is_in(names, table.column(0).combine_chunks()))
-    return names if len(names) >= _LEAST_COMMON * max(len(table) for table in tables) else None
-
-
-def _beside(tables: list[pa.Table], named: list[str], common: pa.ChunkedArray) -> pa.Table:
+    key = next((at for at in columns if all(_are_names(table, at) for table in tables)), None)
+    if key is None or (common := _common([_words(table, key) for table in tables])) is None:
+        return None
+    left_out = max(map(len, tables)) - len(common)
+    tables = [table.take(compute.index_in(common, _words(table, key).combine_chunks())) for table in tables]
+    others = [at for at in columns if at != key]
+    differ = [at for at in others if not all(_are_equal(table, tables[0], at) for table in tables[1:])]
+    if len(differ) > 1:
+        differ = [at for at in differ if not _MEASURED.fullmatch(names[at])]
+    counted = [at for at in differ or others if all(_is_number(table.schema.types[at]) for table in tables)]
+    if len(differ) > 1 or len(counted) != 1:
+        return None
+    notes = [f'Read were the counts called "{name}".' for at in counted if (name := names[at]) in _COUNTED]
+    if described := [names[at] or "one without a name" for at in others if at not in counted]:
+        notes.append(f"Columns that describe the rows, or hold no counts, were left out: {listed(described, 6)}.")
+    if left_out:
+        notes.append(f"Names that not every file has were left out, up to {left_out:,} of a file.")
     check_shape(len(common), len(tables) + 1)
-    places = [compute.index_in(common, table.column(0).combine_chunks()) for table in tables]
-    counts = [table.column(1).take(place) for table, place in zip(tables, places, strict=True)]
-    return pa.table([common, *counts], ["gene", *named])
+    cells = [tables[0].column(key), *(table.column(counted[0]) for table in tables)]
+    return pa.table(cells, [str(at) for at in range(len(cells))]), notes
 
 
-def _told(tables: list[pa.Table], common: pa.ChunkedArray, name: str) -> list[str]:
-    such = f"{len(tables)} files such as {shown(name)}"
-    notes = [f"{such} were put beside each other by the names in their first columns."]
-    if (counted := tables[0].column_names[1]) in _COUNTED:
-        notes.append(f'Read were the counts called "{counted}".')
-    left_out = max(len(table) for table in tables) - len(common)
-    return (
-        [*notes, f"Names that not every file has were left out, up to {left_out:,} of a file."] if left_out else notes
+def _is_number(kind: pa.DataType) -> bool:
+    return pa.types.is_integer(kind) or pa.types.is_floating(kind)
+
+
+def _words(table: pa.Table, at: int) -> pa.ChunkedArray:
+    """A column as text, for comparing."""
+    return table.column(at).cast(pa.string())
+
+
+def _are_equal(first: pa.Table, second: pa.Table, at: int) -> bool:
+    """Whether a column is the same in two tables; a blank one may have another type."""
+    if first.schema.types[at] == second.schema.types[at]:
+        return bool(first.column(at).equals(second.column(at)))
+    return bool(_words(first, at).equals(_words(second, at)))
+
+
+def _are_names(table: pa.Table, at: int) -> bool:
+    """Whether a column has texts, or whole numbers at the beginning that number no rows, each once."""
+    cells, kind = table.column(at), table.schema.types[at]
+    if not pa.types.is_string(kind):
+        if at or not pa.types.is_integer(kind) or len(cells) == cells.null_count:
+            return False
+        ends = compute.min_max(cells).as_py()
+        if ends["max"] - ends["min"] < 2 * len(cells):
+            return False
+    return bool(compute.count_distinct(cells).as_py() == len(cells))
+
+
+def _common(names: list[pa.ChunkedArray]) -> pa.ChunkedArray | None:
+    """The names that are in all lists, in the order of the first; None if these are few."""
+    common = names[0]
+    for others in names[1:]:
+        common = common.filter(compute.is_in(common, others.combine_chunks()))
+    return common if len(common) >= _LEAST_COMMON * max(map(len, names)) else None
+
+
+def _alike(tables: list[pa.Table]) -> list[int]:
+    """The places of more than half of the tables, which are of one sample each while the others differ; else none.
+
+    Tables with the same names of columns may be meant as rows of one, unless they hold one column of counts, and those
+    of samples the same genes.
+    """
+    groups = [
+        [at for at, table in enumerate(tables) if table is first or _joined([first, table])]
+        for first in tables[:_MOST_TRIED]
+    ]
+    places = max(groups, key=len)
+    alike = [tables[at] for at in places]
+    if 2 * len(alike) <= len(tables) or (joined := _joined(alike)) is None:
+        return []
+    are_of_one = sum(map(_is_number, alike[0].schema.types)) == 1 and {*map(len, alike)} == {len(joined[0])}
+    return places if are_of_one or len({tuple(table.column_names) for table in tables}) > 1 else []
+
+
+def _of_sheet(table: pa.Table, name: str, samples: list[str], columns: int) -> str:
+    """A note on a sheet of samples beside their files, which names them.
+
+    Raises:
+        NotATable: it is none.
+    """
+    wanted = {*labels(samples)}
+    if any(2 * len(wanted & {*_words(table, at).to_pylist()}) > len(wanted) for at in range(table.num_columns)):
+        return f"{shown(name)} looks like a sheet of samples: give it by itself to join it (on Data, or by --samples)."
+    reason = f"it has {how_many(table.num_columns, 'column')}, and they have {columns}"
+    reason = (
+        reason
+        if table.num_columns != columns
+        else "its names are others, repeated or described otherwise, or it has no counts"
+    )
+    raise NotATable(
+        f": {len(samples)} files such as {shown(samples[0])} are of one sample each, but {shown(name)} is not: "
+        f"{reason}. {LEAVE_OUT}"
     )
 
 
