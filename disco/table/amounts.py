@@ -5,10 +5,11 @@ from collections.abc import Collection
 import numpy as np
 import pandas as pd
 
-from disco.table.cells import is_blank
+from disco.table.cells import is_blank, names_of
 from disco.table.edits import BlankAsZero, Edit, LeaveOut, Restore, Round
+from disco.table.gene_rows import are_counts
 from disco.table.kinds import ESTIMATES, NORMALISED, ZEROS
-from disco.table.reshape import is_pivoted
+from disco.table.reshape import has_turned, is_pivoted
 from disco.table.rows import in_words, stretches
 from disco.table.suggestions import Suggestion
 from disco.table.values import Numbers, among_marks, columns, counts_behind, fractional, has_decimals
@@ -85,12 +86,16 @@ def estimates(table: pd.DataFrame, but: Collection[str]) -> Suggestion | None:
     """Counts of which some have decimals, as salmon, kallisto and RSEM estimate them; other decimals are measures."""
     if not _are_most(table, but, _LEAST_DECIMALS):
         return None
-    values = fractional(table, but).values
+    found = fractional(table, but)
+    values = found.values
     if not np.isfinite(values).all() or values.min() < 0:
         return None
     above = values[values > 0]
     is_whole = above % 1 == 0
-    if is_whole.mean() < _LEAST_WHOLE or (values.var(axis=0) > values.mean(axis=0)).mean() < 0.5:
+    names = map(str, table.index) if has_turned(table) else (names_of(table)[at] for at in found.positions)
+    if is_whole.mean() < _LEAST_WHOLE and not are_counts([*names]):
+        return None
+    if (values.var(axis=0) > values.mean(axis=0)).mean() < 0.5:
         return None
     change = np.abs(np.rint(values) - values).sum() / values.sum()
     cells = how_many(int((~is_whole).sum()), "cell")

@@ -8,6 +8,7 @@ between samples.
 
 import re
 from collections import Counter
+from collections.abc import Collection
 from itertools import islice
 
 import numpy as np
@@ -131,6 +132,11 @@ def measures(table: pd.DataFrame) -> Suggestion | None:
         return None
     message = f"{how_many(len(others), 'column')} hold other measures of what is counted: {listed(others, 4)}."
     return without(ANNOTATION, message, others)
+
+
+def are_counts(names: Collection[str]) -> bool:
+    """Whether all names say that they are of counts, as counts.S1 and S1_expected_count."""
+    return all(_marked(name)[1] in _COUNTED for name in names)
 
 
 def _marked(name: str) -> tuple[str, str]:

@@ -40,14 +40,18 @@ _CATEGORIES = {
     *("batch", "site", "plot", "plate", "block", "lane", "sex", "gender", "region"),
     *("country", "replicate", "cage", "lab", "center", "centre", "strain", "genotype", "month", "weekday", "season"),
     *("habitat", "station", "cohort", "chip", "observer", "type", "class", "mnth", "holiday", "workingday", "weather"),
-    *("weathersit", "shift", "monat", "wochentag", "wotag", "schicht", "rep"),
+    *("weathersit", "shift", "geschlecht", "sexe", "sexo", "monat", "wochentag", "wotag", "schicht", "rep"),
+}
+_SIZES = {  # never 0
+    *("weight", "mass", "height", "length", "width", "mm", "cm", "kg", "bmi"),
+    *("gewicht", "laenge", "breite", "hoehe", "poids", "taille", "peso", "talla"),
 }
 _NUMBERS = {
-    *("year", "yr", "age", "weight", "mass", "height", "length", "width", "mm", "cm", "kg", "km"),
-    *("temperature", "temp", "bmi", "elevation", "altitude", "latitude"),
+    *("year", "yr", "age", "km"),
+    *("temperature", "temp", "elevation", "altitude", "latitude"),
     *("longitude", "lat", "lon", "income", "education", "duration", "observers", "hour", "jahr", "stunde", "woche"),
-    *("time", "price", "subtotal", "taxes", "shipping", "revenue", "cost"),
-}
+    *("time", "price", "subtotal", "taxes", "shipping", "revenue", "cost", "alter", "edad", "einkommen"),
+} | _SIZES
 _EXPERIMENTS = {
     *("treatment", "treated", "treat", "condition", "arm", "guide", "sgrna", "grna", "perturbation", "perturbed"),
     *("knockout", "knockdown", "ko", "dose", "drug", "compound", "stimulus", "stimulation", "inhibitor"),
@@ -268,10 +272,11 @@ def _by_name(values: np.ndarray, name: str) -> Guess | None:
         return Guess("ignore", "", "is computed from the counts of a cell")
     if words in ({"rk"}, {"rank"}):
         return Guess("ignore", "", "ranks the rows")
-    if words & _SPELLS:
+    if words & _SPELLS and known.min() > 0:
         return Guess("ignore", "", "numbers the spells of somebody")
     if _is_exposure(name) and (known > 0).all():
         return Guess("exposure", "", "has the name of an exposure")
+    words -= _SIZES if known.min() == 0 else set()
     is_few = np.mean(known == 0) >= _ZEROS and np.median(known) <= _FEW  # how many years, not which
     if (words & _NUMBERS and not is_few) or words in ({"depth", "m"}, {"day"}) or _SINCE.match(name):
         return Guess("covariate", CONTINUOUS, "has the name of a measure or a time")

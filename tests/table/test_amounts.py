@@ -67,6 +67,15 @@ def test_blank_cells_beside_marks_mean_0_too(rng):
     assert applied(mostly, (BlankAsZero(),))["b"].isna().sum() == mostly["b"].isna().sum() > 0
 
 
+def test_numbers_that_are_all_fractions_are_estimates_if_they_are_called_counts(rng):
+    table = counted() + rng.uniform(0.1, 0.4, (60, 20))
+    assert suggestion(table) is None
+    found = suggestion(table.add_prefix("counts."))
+    assert found.kind == ESTIMATES and applied(table, found.edits).to_numpy().tolist() == counted().to_numpy().tolist()
+    genes = table.T.set_axis([f"counts.S{at}" for at in range(60)], axis=1)
+    assert ESTIMATES in [one.kind for one, _ in tidied(genes.rename_axis("gene").reset_index())]
+
+
 def test_a_column_with_a_role_stays_as_it_is():
     table = sparse()
     found = suggestion(table, spared={"g3"})

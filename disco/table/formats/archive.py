@@ -25,7 +25,7 @@ LEAVE_OUT = "Leave it out, or write it like them. A sheet of samples is joined l
 _LONGEST_END, _END, _NUMBER_AT = 65_557, b"PK\x05\x06", 10  # of a ZIP; where its number of files is
 _MANY = 65_535  # stands for a number of files that is elsewhere
 _ASIDE = re.compile(  # no tables
-    r"(readme|licen[cs]e|manifest|md5|checksum|changelog|filelist|annotations?\.)|.*(metadata|codebook|data_?dictionary)",
+    r"(readme|licen[cs]e|manifest|md5|checksum|changelog|filelist|citations|rights|multimedia|verbatim|annotations?\.)|.*(metadata|codebook|data_?dictionary)",
     re.IGNORECASE,
 )
 WORDS, VOCABULARY = (re.compile(rf"{what}(\..+)?\.txt", re.IGNORECASE) for what in ("docword", "vocab"))  # of UCI
