@@ -27,7 +27,11 @@ _LAST_WORDS = {"id", "ids", "uuid", "guid", "identifier"}
 _ONE_WORD = re.compile(
     r"(player|user|student|person|patient|subject|sample|site|plot|gene|event|record|order|game|team)id"
 )
-_NUMBER = re.compile(r"(nr|nummer|no|number|num|code|barcode|zip|plz)$")
+_NUMBER = re.compile(  # not of eggs, which are counted
+    r"((matrikel|matr|student|roll|seat|candidate|kunden|customer|client|member|patient|case|invoice|order|serial|account|"
+    r"card|tag|ring|band|sample|specimen|catalog|catalogue|accession) ?(nr|nummer|no|num|number|code)|"
+    r"barcode|zip( code)?|plz|post ?code)"
+)
 _NAMES = {"row", "rows", "rowid", "row names", "rownames", "row number", "rownum", "index", "idx", "seqn", "unnamed 0"}
 _TIMES = {"year", "years", "yr", "month", "day", "date", "week", "quarter", "hour", "minute", "time", "season"}
 _TIMES |= {"decade", "period", "epoch", "jahr", "monat", "tag", "woche", "annee", "mois", "ano", "anno"}
@@ -58,7 +62,7 @@ def identifier(values: np.ndarray, name: str) -> str | None:
         return None if is_of_years else f"changes by {abs(steps[0]):,.0f} from row to row"
     if not name.strip() or phrase(name) in _NAMES or _LAST_WORDS & {*words} or _ONE_WORD.fullmatch(phrase(name)):
         return "has the name of an identifier, and another value in every row"
-    if low >= 100 and len(str(int(low))) == len(str(int(high))) and _NUMBER.search(phrase(name)):
+    if low >= 100 and len(str(int(low))) == len(str(int(high))) and _NUMBER.fullmatch(phrase(name)):
         return "has the name of a number that is given, and another one in every row"
     step = np.gcd.reduce((values - low).astype(np.int64))
     if _chance(rows, (high - low) / step + 1) < _LEAST_CHANCE:

@@ -349,9 +349,7 @@ def test_a_folder_of_very_many_files_is_not_searched(tmp_path, monkeypatch):
         read_table(tmp_path)
 
 
-@pytest.mark.parametrize(
-    "aside", ["a/annotations.txt", "b - Metadata.csv", "codebook.csv", "rights.txt"]
-)
+@pytest.mark.parametrize("aside", ["a/annotations.txt", "b - Metadata.csv", "codebook.csv", "rights.txt"])
 def test_what_describes_a_table_is_left_aside(aside):
     assert len(read(zipped({"Data.csv": CSV, aside: b"x,y,z\n1,2,3\n"}), "t.zip")) == 40
     assert read(zipped({aside: CSV}), "t.zip").columns.tolist() == ["a", "b"]
