@@ -14,6 +14,7 @@ from pages.shared.frame.words import STOPS, WARNS, bullets
 from pages.shared.table import computed
 from pages.shared.table.drafts import Draft
 
+_OF_SEVERAL = {"has": "have", "is": "are", "looks": "look", "says": "say", "describes": "describe", "marks": "mark"}
 _MOST = 8
 _COLUMN = "column"
 _NONE = "none"
@@ -83,7 +84,13 @@ def _lines(draft: Draft, found: dict[int, Guess]) -> list[str]:
     alike: dict[Guess, list[str]] = {}
     for at, guess in found.items():
         alike.setdefault(guess, []).append(str(draft.table.columns[at]))
-    return [f"{named(names, code)} {plain(guess.why)}: **{guess}**?" for guess, names in alike.items()]
+    return [f"{named(names, code)} {plain(_of(names, guess.why))}: **{guess}**?" for guess, names in alike.items()]
+
+
+def _of(names: list[str], why: str) -> str:
+    """The reason of a guess, which is that of one column, for one or several."""
+    verb, _, words = why.partition(" ")
+    return why if len(names) == 1 else f"{_OF_SEVERAL.get(verb, verb)} {words}"
 
 
 def _take(found: dict[int, Guess], names: list[str]) -> None:
