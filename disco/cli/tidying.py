@@ -51,14 +51,14 @@ def changed(
         table = change(table, edit)
     kinds, roles = _kinds(arguments.tidy), given_roles(arguments, names_of(table), categories)
     spared = () if roles is None else roles.columns
-    if arguments.blank is not None:
-        table = change(table, BlankAsZero(tuple(sorted({*spared} & {*names_of(table)}))))
     has_genes = arguments.transpose  # their names say nothing of a role
     for one, _ in () if kinds is None else tidied(table, kinds, spared):
         has_genes |= one.kind == GENES
         say(sentence(f"Note: {one}"), to=sys.stderr)
         for edit in one.edits:
             table = change(table, edit)
+    if arguments.blank is not None:
+        table = change(table, BlankAsZero(tuple(sorted({*spared} & {*names_of(table)}))))
     certain = None if arguments.tidy == _NONE else suggestion(table, {*KINDS} - {*CERTAIN}, spared)
     if certain is not None:
         words = f"With --tidy {_NONE}, the table is read as it is."

@@ -12,7 +12,7 @@ from disco.table.kinds import ESTIMATES, NORMALISED, ZEROS
 from disco.table.reshape import has_turned, is_pivoted
 from disco.table.rows import in_words, stretches
 from disco.table.suggestions import Suggestion
-from disco.table.values import Numbers, among_marks, columns, counts_behind, fractional, has_decimals
+from disco.table.values import Numbers, among_marks, columns, counts_behind, fractional, has_decimals, numbers
 from disco.words import how_many, plural
 
 _LEAST_COLUMNS = 3
@@ -84,15 +84,18 @@ def normalised(table: pd.DataFrame, but: Collection[str]) -> Suggestion | None:
 
 def estimates(table: pd.DataFrame, but: Collection[str]) -> Suggestion | None:
     """Counts of which some have decimals, as salmon, kallisto and RSEM estimate them; other decimals are measures."""
-    if not _are_most(table, but, _LEAST_DECIMALS):
+    turned = has_turned(table)  # of genes in columns, some may be whole in all samples, hardly any sample in all genes
+    if not turned and not _are_most(table, but, _LEAST_DECIMALS):
         return None
-    found = fractional(table, but)
+    found = numbers(table, but) if turned else fractional(table, but)
     values = found.values
+    if turned and (np.nan_to_num(values) % 1 != 0).any(axis=1).mean() < _LEAST_DECIMALS:
+        return None
     if not np.isfinite(values).all() or values.min() < 0:
         return None
     above = values[values > 0]
     is_whole = above % 1 == 0
-    names = map(str, table.index) if has_turned(table) else (names_of(table)[at] for at in found.positions)
+    names = map(str, table.index) if turned else (names_of(table)[at] for at in found.positions)
     if is_whole.mean() < _LEAST_WHOLE and not are_counts([*names]):
         return None
     if (values.var(axis=0) > values.mean(axis=0)).mean() < 0.5:

@@ -17,7 +17,8 @@ import pandas as pd
 from disco.table.cells import columns_of, names_of, numbers_of, numeric
 from disco.table.edits import Columns, Edit, LeaveOut, RowNames, Transpose
 from disco.table.formats.limits import MOST_COLUMNS
-from disco.table.identifiers import phrase
+from disco.table.formats.reading import STRANDS, likely_strand
+from disco.table.identifiers import is_time, phrase
 from disco.table.kinds import ANNOTATION, GENES, SUMMARIES, VARIABLES
 from disco.table.reshape import with_row_names
 from disco.table.rows import stretches
@@ -66,6 +67,8 @@ _ANNOTATION = _NAMES | {
     *("p value", "pvalue", "padj", "fdr", "adj p val", "peak id"),
     *("description", "gene description", "taxonomy", "lineage", "confidence", "gc content", "exon id", "locus"),
 }  # fmt: skip
+_NAMELESS = {"", "row names", "rownames", "unnamed 0", "x", "1"}
+_LEAST_TIMES = 0.8  # share of columns that are called by times, of species in rows
 _SPECIES = {"species", "taxon", "taxa", "genus", "scientific name", "common name"}
 _COUNTED = ("counts", "count", "expected_count", "est_counts", "ms/ms count", "num", "reads", "raw", "numreads")
 _MEASURED = (
@@ -117,14 +120,17 @@ def annotation(table: pd.DataFrame) -> Suggestion | None:
     names = [] if at is None or is_by_others else [str(label) for label in _described(table, at)]
     if not names or table.shape[1] - len(names) <= _LEAST_SAMPLES:  # a list of results alone
         return None
-    message = (
-        f"{how_many(len(names), 'column')} {plural(len(names), 'describes', 'describe')} the genes: {listed(names, 6)}."
-    )
+    those = listed([name.strip() or "one without a name" for name in names], 6)
+    message = f"{how_many(len(names), 'column')} {plural(len(names), 'describes', 'describe')} the genes: {those}."
     return without(ANNOTATION, message, names)
 
 
 def measures(table: pd.DataFrame) -> Suggestion | None:
     """Columns that hold other measures of what is counted beside them, as length.S1 and S1_tpm of counts.S1 or S1."""
+    usual, other_strands = _strands(table)
+    if other_strands:
+        message = f"STAR counted by strand: the {usual}. {listed(other_strands, 4)} hold the counts of other strands."
+        return without(ANNOTATION, message, other_strands)
     marked = {name: _marked(name) for name in names_of(table)}
     stems = {stem for stem, mark in marked.values() if mark in ("", *_COUNTED)}
     others = [name for name, (stem, mark) in marked.items() if mark in _MEASURED and stem in stems]
@@ -132,6 +138,18 @@ def measures(table: pd.DataFrame) -> Suggestion | None:
         return None
     message = f"{how_many(len(others), 'column')} hold other measures of what is counted: {listed(others, 4)}."
     return without(ANNOTATION, message, others)
+
+
+def _strands(table: pd.DataFrame) -> tuple[str, list[str]]:
+    """The strand of the totals and why, and the columns of others, if samples have one of each, as S1_reverse."""
+    of_strand = {strand: [name for name in names_of(table) if name.endswith(f"_{strand}")] for strand in STRANDS}
+    stems = [[name.removesuffix(f"_{strand}") for name in names] for strand, names in of_strand.items()]
+    if not stems[0] or stems[1:] != stems[:-1]:
+        return "", []
+    totals = [float(table[of_strand[strand]].sum(numeric_only=True).sum()) for strand in ("forward", "reverse")]
+    usual, why = likely_strand(*totals)
+    others = [name for strand, names in of_strand.items() if strand != usual for name in names]
+    return f"{usual} counts stay, {why}", others
 
 
 def are_counts(names: Collection[str]) -> bool:
@@ -210,7 +228,8 @@ def _genes_at(table: pd.DataFrame) -> tuple[int | None, bool]:
     head = table.iloc[:_MOST_LOOKED_AT]
     names = names_of(table)
     places = range(min(_MOST_BEFORE, table.shape[1]))
-    texts = [at for at in places if _is_text(head, at) or (not at and phrase(names[at]) in _NAMES)]  # numbers of genes
+    first = _first(head)
+    texts = [at for at in places if _is_text(head, at) or (at == first and phrase(names[at]) in _NAMES)]  # by number
     words = {*map(phrase, names)}
     has_ranks = len(words & _RANKS) >= _LEAST_RANKS or any(map(words.issuperset, _OF_TAXA))
     if _are_places(names):
@@ -224,12 +243,22 @@ def _genes_at(table: pd.DataFrame) -> tuple[int | None, bool]:
             return at, False
         if has_ranks and phrase(names[at]) not in _RANKS:
             return at, True
-        if not at and (_are_barcodes(others) or (phrase(names[at]) in _SPECIES and _are_numbered(others))):
+        are_columns = _are_numbered(others) or np.mean([*map(is_time, others)]) >= _LEAST_TIMES
+        if at == first and (_are_barcodes(others) or (phrase(names[at]) in _SPECIES and are_columns)):
             return at, False
-        is_named = phrase(names[at]) in _NAMES or (not at and not names[at].strip() and _are_symbols(cells))
+        is_named = phrase(names[at]) in _NAMES or (
+            at == first and phrase(names[at]) in _NAMELESS and _are_symbols(cells)
+        )
         if is_named and _differ_by_rows(head.drop(columns=[*_described(head, at), head.columns[at]])):
             return at, False
     return None, False
+
+
+def _first(table: pd.DataFrame) -> int:
+    """The position of the first column but one that has no name and numbers the rows, as R writes them."""
+    names = names_of(table)
+    is_number = len(names) > 1 and phrase(names[0]) in _NAMELESS and not numbers_of(table.iloc[:, 0])[1].any()
+    return int(is_number)
 
 
 def _are_places(names: list[str]) -> bool:
@@ -289,7 +318,7 @@ def _described(table: pd.DataFrame, but: int) -> list[object]:
         for at, (label, name) in enumerate(zip(table.columns, names_of(table), strict=True))
         if at != but
     ]
-    described = {at for at, _, name in others if is_annotation(name) or _is_text(head, at)}
+    described = {at for at, _, name in others if is_annotation(name) or _is_text(head, at) or at < _first(head)}
     marks = {at: mark for at, _, name in others if (mark := _marked(name)[1]) in _COUNTED}
     mark, times = max(Counter(marks.values()).items(), key=lambda item: item[1], default=("", 0))
     if times >= _LEAST_SAMPLES:  # counts of each sample, so the rest is of none

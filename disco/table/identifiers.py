@@ -33,6 +33,11 @@ _NUMBER = re.compile(  # not of eggs, which are counted
     r"barcode|zip( code)?|plz|post ?code)"
 )
 _NAMES = {"row", "rows", "rowid", "row names", "rownames", "row number", "rownum", "index", "idx", "seqn", "unnamed 0"}
+_TIME = re.compile(
+    r"X?(19|20)\d{2}( ?\[YR\d{4}\]|[-/. ]?(Q[1-4]|M?(0?[1-9]|1[0-2])|W\d{1,2}))?|\d{1,2}/\d{1,2}/\d{2,4}|"
+    r"\d{4}-\d{2}-\d{2}|(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*[- ]?(19|20)?\d{2}",
+    re.IGNORECASE,
+)
 _TIMES = {"year", "years", "yr", "month", "day", "date", "week", "quarter", "hour", "minute", "time", "season"}
 _TIMES |= {"decade", "period", "epoch", "jahr", "monat", "tag", "woche", "annee", "mois", "ano", "anno"}
 
@@ -78,6 +83,11 @@ def words_of(name: str) -> list[str]:
 def phrase(name: str) -> str:
     """The words of a name, as `words_of`, with blanks between them."""
     return " ".join(words_of(name))
+
+
+def is_time(name: str) -> bool:
+    """Whether a name is a year, a month, a quarter or a day, as 2019, Jan 2019, 2019Q2, 2019-03-31."""
+    return _TIME.fullmatch(name.strip()) is not None
 
 
 def identifiers(table: pd.DataFrame) -> dict[int, str]:

@@ -10,7 +10,7 @@ from disco.table.cells import is_blank, names_of, numbers_of
 from disco.table.edits import Pivot
 from disco.table.formats.limits import MOST_COLUMNS
 from disco.table.guesses import guesses
-from disco.table.identifiers import phrase
+from disco.table.identifiers import is_time, phrase
 from disco.table.kinds import SIGHTINGS
 from disco.table.reshape import joined_cells
 from disco.table.rows import kind_of_text, readable
@@ -37,11 +37,6 @@ _KINDS = {
     *("species", "taxon", "cause", "causes", "disease", "crime", "offence", "offense", "product", "indicator"),
     *("series", "minor", "lineitem", "icd", "icd10", "chapter"),
 }  # fmt: skip
-_TIME = re.compile(
-    r"X?(19|20)\d{2}( ?\[YR\d{4}\]|[-/. ]?(Q[1-4]|M?(0?[1-9]|1[0-2])|W\d{1,2}))?|\d{1,2}/\d{1,2}/\d{2,4}|"
-    r"\d{4}-\d{2}-\d{2}|(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*[- ]?(19|20)?\d{2}",
-    re.IGNORECASE,
-)
 _LEAST_TIMES = 3
 _COUNTED = {
     *("count", "counts", "individual count", "individuals", "abundance", "n", "num", "number", "quantity", "amount"),
@@ -71,7 +66,7 @@ def sightings(table: pd.DataFrame) -> Suggestion | None:
     finest = max(kinds, key=lambda column: column.nunique())
     if not 2 <= finest.nunique() <= min(MOST_COLUMNS, len(table) / 2):
         return None
-    if len(times := [at for at, name in enumerate(names) if _TIME.fullmatch(name.strip())]) >= _LEAST_TIMES:
+    if len(times := [at for at, name in enumerate(names) if is_time(name)]) >= _LEAST_TIMES:
         return _over_times(table, times, finest)
     counted = next((at for at, word in enumerate(words) if word in _COUNTED), None)
     counted = counted if counted is not None else next((at for at, word in enumerate(words) if _ends(word)), None)

@@ -33,12 +33,13 @@ _WITHIN = 0.8  # least share of the filled and blank cells that the points possi
 _OF_SOME = r"sub ?totals?|.+ (sub ?)?totals?|(sub ?)?totals? .+|sum of .+"
 _SUM = re.compile(rf"((grand|overall) )?totals?|sums?|all|overall|gesamt(ergebnis)?|summe|somme|suma|{_OF_SOME}")
 _TAXA = "(species|spp|taxon|taxa)"
+_LEAST_SUMS = 0.7  # share of the columns of which a last row without a name has the sums
 _STATISTICS: dict[re.Pattern[str], str | Callable[[pd.Series], int]] = {
     re.compile(r"(.+ )?(mean|average|avg)"): "mean",
     re.compile(r"median"): "median",
     re.compile(r"(sd|std|stdev|(std|standard) dev(iation)?)"): "std",
     re.compile(r"min(imum)?"): "min",
-    re.compile(r"max(imum)?"): "max",
+    re.compile(r"max(imum)?|peak( count)?"): "max",
     re.compile(rf"({_TAXA} )?richness|(no|number|n|nb) (of )?{_TAXA}"): lambda cells: int((cells > 0).sum()),
 }
 _INDEX = re.compile(r"(shannon|simpson|pielou|margalef)\b.*|evenness|diversity")
@@ -64,7 +65,7 @@ def totals(table: pd.DataFrame) -> Suggestion | None:
     beside = {place for place in guesses(table) if not _is_called(names[place])}
     is_count = [place not in beside and not is_annotation(names[place]) for place in at]
     counts = values[:, is_count]
-    rows = sorted({*_summaries(values, of_rows), *_sums(counts)}) if of_rows else []
+    rows = sorted({*_summaries(values, of_rows), *_sums(counts), *_last(values, of_rows)}) if of_rows else []
     columns = list[str]()
     for those in (np.ones(len(at), bool), np.array(is_count)):  # blanks may be of a part
         of_columns = [names[at[place]] for place in np.flatnonzero(those)]
@@ -80,6 +81,15 @@ def totals(table: pd.DataFrame) -> Suggestion | None:
     which = listed(what, _NAMED)
     message = f"{which[0].upper()}{which[1:]} {plural(len(what), 'sums', 'sum')} up others."
     return Suggestion(TOTALS, message, plural(len(what), "It is left out.", "They are left out."), tuple(edits))
+
+
+def _last(values: np.ndarray, names: Sequence[str]) -> list[int]:
+    """A last row, alone without a name, with the sums of nearly all columns: visitors who came twice count once."""
+    if names[-1].strip() or not all(map(str.strip, names[:-1])):
+        return []
+    whole = values[:, (np.nan_to_num(values) % 1 == 0).all(axis=0)]
+    is_sum = np.nansum(whole[:-1], axis=0) == whole[-1]
+    return [len(values) - 1] if is_sum.sum() >= _LEAST_COLUMNS and is_sum.mean() >= _LEAST_SUMS else []
 
 
 def _sums(values: np.ndarray) -> list[int]:

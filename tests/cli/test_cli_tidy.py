@@ -80,6 +80,15 @@ def test_blank_cells_become_0_by_a_flag(rng, tmp_path):
     assert main(["check", str(tmp_path / "t.csv")]) == 2
 
 
+def test_rows_without_a_count_are_left_out_before_blank_means_0(rng, tmp_path):
+    table = pd.DataFrame(rng.poisson(1.8, (40, 5)), columns=list("abcde"))
+    table.insert(0, "night", [f"{k + 1}. Mai" for k in range(40)])
+    months = pd.concat([table.iloc[:20], pd.DataFrame({"night": ["JUNI"]}), table.iloc[20:]], ignore_index=True)
+    months.replace(0, "-").to_csv(tmp_path / "t.csv", index=False)
+    part = part_of(tmp_path / "t.csv", "--tidy", "--blank", "0")
+    np.testing.assert_array_equal(part.table.to_numpy(), table.iloc[:, 1:].to_numpy())
+
+
 def test_equal_problems_are_one_line(rng, tmp_path, capsys):
     table = pd.DataFrame(rng.normal(50, 3, (40, 30)), columns=[f"x{k}" for k in range(30)])
     table.to_csv(tmp_path / "t.csv", index=False)

@@ -76,6 +76,15 @@ def test_numbers_that_are_all_fractions_are_estimates_if_they_are_called_counts(
     assert ESTIMATES in [one.kind for one, _ in tidied(genes.rename_axis("gene").reset_index())]
 
 
+def test_estimates_of_genes_are_known_by_samples(rng):
+    genes = counted(rows=20, columns=60).T.astype(float)
+    genes.iloc[:18] += rng.uniform(-0.4, 0.4, (18, 20)) * (genes.iloc[:18] > 0)  # the others have one transcript each
+    table = genes.set_axis([f"S{at}" for at in range(20)], axis=1).set_axis([f"ENSG{at:011d}" for at in range(60)])
+    kinds = [one.kind for one, _ in tidied(table.rename_axis("gene_id").reset_index())]
+    assert kinds[-1] == ESTIMATES
+    assert suggestion(table.T) is None  # some columns are measures
+
+
 def test_a_column_with_a_role_stays_as_it_is():
     table = sparse()
     found = suggestion(table, spared={"g3"})

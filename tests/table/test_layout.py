@@ -22,6 +22,7 @@ from disco.table.kinds import (
 )
 from disco.table.layout import suggestion, tidied
 
+MIXED = [f"{'QWERTYUIOP'[k % 10]}{'ASDF'[k // 10]}X{k}" for k in range(40)]  # like symbols of genes
 SAMPLES = [f"s{k}" for k in range(8)]
 
 
@@ -285,6 +286,43 @@ def test_points_possible_are_not_exceeded_by_most_cells(rng):
 def test_a_first_column_with_a_role_does_not_name_the_rows(rng):
     table = pd.DataFrame({"day": [f"day {k}" for k in range(30)], "a": rng.poisson(3.0, 30), "b": rng.poisson(3.0, 30)})
     assert suggestion(table).kind == NAMES and suggestion(table, spared=["day"]) is None
+
+
+@pytest.mark.parametrize("names", ["Entrez numbers", "symbols"])
+def test_numbers_of_rows_before_genes_are_left_out(names, rng):
+    ids = rng.choice(np.arange(100_000), 40, replace=False) if names == "Entrez numbers" else MIXED
+    table = counts_of_genes(rng, names=ids).rename(columns={"Geneid": {"symbols": "Row.names"}.get(names, "GeneID")})
+    table.insert(0, "", rng.permutation(40))
+    table.insert(2, "Length" if names == "Entrez numbers" else "padj", rng.integers(200, 9000, 40))
+    assert kinds_of(table) == [ANNOTATION, GENES] and after(table).shape == (8, 40)
+    assert list(after(table).columns) == [str(name) for name in ids]
+
+
+def test_species_in_rows_and_days_in_columns_are_exchanged(rng):
+    table = counts_of_genes(rng, names=[f"Avis {k}" for k in range(40)]).rename(columns={"Geneid": "Species"})
+    table = table.rename(columns={f"s{k}": f"2021-0{k + 1}-17" for k in range(8)})
+    table["Peak"] = table.iloc[:, 1:].max(axis=1)
+    assert kinds_of(table) == [TOTALS, GENES] and after(table).shape == (8, 40)
+    places = table.rename(columns={f"2021-0{k + 1}-17": f"place {'abcdefgh'[k]}" for k in range(8)})
+    assert GENES not in kinds_of(places)
+
+
+@pytest.mark.parametrize(("share", "usual"), [(0.01, "reverse"), (0.99, "forward"), (0.5, "unstranded")])
+def test_of_the_strands_of_star_the_one_of_the_totals_stays(share, usual, rng):
+    whole = counts_of_genes(rng, names=[f"ENSG{k:011d}" for k in range(40)]).set_index("Geneid")
+    forward = pd.DataFrame(rng.binomial(whole, share), whole.index, whole.columns)
+    strands = {"unstranded": whole, "forward": forward, "reverse": whole - forward}
+    table = pd.concat([part.add_suffix(f"_{strand}") for strand, part in strands.items()], axis=1).reset_index()
+    np.testing.assert_array_equal(after(table).to_numpy(), strands[usual].T.to_numpy())
+
+
+def test_a_last_row_alone_without_a_name_holds_sums_of_nearly_all(rng):
+    table = pd.DataFrame(rng.poisson(40.0, (20, 5)), columns=list("abcde"))
+    table.insert(0, "Source", [f"site {k}" for k in range(20)])
+    last = table.iloc[:, 1:].sum().rename(20).to_frame().T.assign(Source="", a=700)  # who came twice counts once
+    whole = pd.concat([table, last], ignore_index=True)[table.columns]
+    assert kinds_of(whole)[0] == TOTALS and after(whole).shape == (20, 5)
+    assert TOTALS not in kinds_of(whole.assign(b=1, c=2))
 
 
 def test_texts_beside_genes_describe_them(rng):

@@ -334,3 +334,20 @@ def test_a_column_that_repeats_another_whole_is_left_out():
     table = read_table(io.BytesIO(b"gene,s1,gene,s2,s1,s1\nA,1,A,4,1,2\nB,5,B,6,5,3\n"), "t.csv")
     assert list(table.columns) == ["gene", "s1", "s2", "s1"] and table.iloc[:, 3].tolist() == [2, 3]
     assert any(note.startswith("2 columns that repeat") for note in table.attrs[NOTES])
+
+
+def test_quotes_that_do_not_close_in_a_text_with_tabs_quote_nothing():
+    lines = ["place\tcount\tkind", '"Boei 12\t3\ta', 'Wad\t4\t6" net', "Wad\t5\tb", '"Rif\t6\tc']
+    table = read_table(io.BytesIO("\n".join(lines).encode()), "occurrence.txt")
+    assert table["count"].tolist() == [3, 4, 5, 6] and table["place"].tolist() == ["Boei 12", "Wad", "Wad", "Rif"]
+    quoted = 'a\tb\tc\n1\t2\t"x\ny"\n3\t4\tz\n'
+    assert read_table(io.BytesIO(quoted.encode()), "t.tsv")["c"].tolist() == ["x\ny", "z"]
+
+
+def test_another_table_below_a_blank_line_is_left_out():
+    above = "# Overview\n# 2023\n\nsource,users,views\n" + "".join(f"s{at},{at},{2 * at}\n" for at in range(9))
+    table = read_table(io.BytesIO(f"{above}\nday,users\n1/1/23,4\n2/1/23,6\n".encode()), "t.csv")
+    assert table.shape == (9, 3) and table["views"].tolist() == [2 * at for at in range(9)]
+    assert any("another of 3 lines" in note for note in table.attrs[NOTES])
+    with pytest.raises(InputError, match="row 10: the row has 2 cells"):
+        read_table(io.BytesIO(f"{above}day,users\n".encode()), "t.csv")

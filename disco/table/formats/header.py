@@ -55,9 +55,10 @@ def _detected(lines: Lines) -> tuple[int, int, int]:
     first = next((at for at in range(words, len(lines)) if _filled(lines[at])), len(lines))
     if words and _are_years(lines[first:]) and all(2 * len(_filled(line)) <= len(data[0]) for line in lines[:words]):
         return first, 1, 0
-    if words < 2 or not data or any(_is_words(line) and len(_filled(line)) > 1 for line in data):  # one is a note
+    columns = max(map(len, data), default=0)
+    among = [line for line in data if len(line) == columns and _is_words(line)]  # others are of another table
+    if words < 2 or not data or any(len(_filled(line)) > 1 for line in among):  # one is a note
         return 0, 1, 0
-    columns = max(map(len, data))
     used = [at for at in range(columns) if any(line[at : at + 1] not in ([], [""]) for line in data)]
     for index, line in enumerate(lines[:words]):
         is_short = len(line) == columns - 1 > 1 and index == words - 1  # no name for the column of row names

@@ -26,6 +26,7 @@ STRANDS = {  # the counts of a gene that STAR writes, in its order
     "forward": "forward, the strand of the first read",
     "reverse": "reverse, the other strand",
 }
+_MOST_ONE_SIDED, _LEAST_UNSTRANDED = 0.2, 0.35  # shares of the smaller total of STAR's stranded counts
 HIDDEN = {"read": "read", "skip": "left out"}
 SPREADS = {"residuals": "Pearson residuals", "variance": "variance"}  # by which genes are chosen
 USUAL_GENES = "50"
@@ -108,3 +109,11 @@ class Reading:
 DETECTED = Reading()
 PLAIN = Reading("utf-8", None, ".", "", 0, 1, 0)
 """As DISCO writes its own files: nothing but the separator is detected."""
+
+
+def likely_strand(forward: float, reverse: float) -> tuple[str, str]:
+    """The strand that the totals of STAR's stranded counts tell, and why."""
+    share = min(forward, reverse) / max(forward + reverse, 1)
+    if share < _MOST_ONE_SIDED:
+        return "forward" if forward > reverse else "reverse", "since they have nearly all reads of genes"
+    return "unstranded", "since no strand prevails" if share > _LEAST_UNSTRANDED else "but the totals do not tell"

@@ -17,7 +17,7 @@ from disco.table.formats.encoding import Text
 from disco.table.formats.folder import labels
 from disco.table.formats.limits import MOST_BYTES, MOST_CELLS_IN_PIECES, NotATable, check_shape
 from disco.table.formats.plain import facts_of, with_facts
-from disco.table.formats.reading import STRANDS, Reading
+from disco.table.formats.reading import STRANDS, Reading, likely_strand
 from disco.words import how_many, listed, plural
 
 NO_STRAND = ": strands are chosen in files that STAR wrote only, one per sample."
@@ -37,7 +37,6 @@ _COUNTED = ("NumReads", "est_counts", "expected_count", "unstranded")
 _MEASURED = re.compile(r"(fpkm|rpkm|tpm|cpm)", re.IGNORECASE)  # beside counts
 _UNCOUNTED = re.compile(rb"Gene ID\tGene Name\t[^\n]*Coverage\tFPKM\tTPM\s")
 _NO_COUNTS = " holds the coverage, FPKM and TPM of StringTie, which are no counts: its script prepDE.py writes counts."
-_MOST_ONE_SIDED, _LEAST_UNSTRANDED = 0.2, 0.35  # shares of the smaller stranded total
 _LEAST_COMMON = 0.5  # share of the names that are in all files, if these are put beside each other
 _MOST_TRIED = 3  # files with which all are compared, to find the ones that differ
 
@@ -249,7 +248,7 @@ def _below(tables: list[pa.Table], named: list[str], notes: list[str]) -> pa.Tab
 def _of_strand(tables: list[pa.Table], strand: str | None) -> tuple[list[pa.Table], str, list[str]]:
     """The names and the counts of one strand, this strand, and a note; unless given, it is the one of the totals."""
     totals = _totals(tables)
-    likely, why = _likely(*totals[1:])
+    likely, why = likely_strand(*totals[1:])
     usual, why = (strand, "as chosen") if strand else (likely, f"{why}. If the library is another, choose its strand")
     note = f"STAR counted by strand, with totals of {_totals_in_words(totals)}. The {usual} ones were read, {why}."
     return [table.select([0, 1 + [*STRANDS].index(usual)]) for table in tables], usual, [note]
@@ -270,11 +269,3 @@ def _totals(tables: list[pa.Table]) -> list[int]:
 
 def _totals_in_words(totals: list[int]) -> str:
     return listed([f"{total:,} ({name})" for name, total in zip(STRANDS, totals, strict=True)], 3)
-
-
-def _likely(forward: int, reverse: int) -> tuple[str, str]:
-    """The strand that the totals tell, and why."""
-    share = min(forward, reverse) / max(forward + reverse, 1)
-    if share < _MOST_ONE_SIDED:
-        return "forward" if forward > reverse else "reverse", "which has nearly all reads of genes"
-    return "unstranded", "since no strand prevails" if share > _LEAST_UNSTRANDED else "but the totals do not tell"

@@ -18,13 +18,15 @@ from disco.table.formats.limits import MOST_CELLS_IN_PIECES, MOST_COLUMNS, NotAT
 from disco.table.formats.pieces import Heard, Rows, ends_of_pieces
 from disco.table.formats.plain import with_facts
 from disco.table.formats.reading import MOST_LINES, SEPARATORS, Reading
-from disco.words import how_many, plural
+from disco.words import how_many, listed, plural
 
 DASHED = "A dash among numbers was read as a blank cell: it may stand for 0 (--blank 0) or for a missing count."
 _DASH = re.compile(f'(^|[\t,;|\n])"?({"|".join(DASHES)})"?(?=[\t,;|\r\n])'.encode())
 _NOTE = re.compile(r"\"?([!*]|https?:|-+)|.*\s")
 _LONGEST_HEADER = 5_000_000  # bytes: MOST_COLUMNS names of 500 each
 _LONGEST_NOTES = 10_000  # bytes of lines below the table
+_LONGEST_OTHER = 1_000_000  # bytes of another table below
+_WITH_QUOTE, _LINE = re.compile(rb'[^\n"]*"[^\n]*'), re.compile(rb"[^\r\n]+")
 LOOKED_AT = 100_000  # bytes in which the separator is detected
 
 
@@ -44,6 +46,8 @@ def read(data: Text, reading: Reading, words: bool = False, heard: Heard = lambd
     told = [*told, *flags]
     begin = _begin(data)
     delimiter = reading.separator or _delimiter(data[begin : begin + LOOKED_AT])
+    if delimiter == "\t" and _has_stray_quotes(data):
+        data, told = data[:].replace(b'"', b""), [*told, "Quotes that do not close within a line were left out."]
     pieces = ends_of_pieces(data, delimiter)
     lines, ends = _first_lines(data, begin, delimiter)
     above, lines_of_names, below = header(lines, reading)
@@ -59,7 +63,8 @@ def read(data: Text, reading: Reading, words: bool = False, heard: Heard = lambd
         empty = pa.table({str(index): pa.array([], pa.null()) for index in range(len(names))}).rename_columns(names)
         return with_facts(empty, told, reading)
     end, more = _before_notes(data, start, delimiter, len(names))
-    told += more
+    end, others = _before_other(data, start, end, delimiter, len(names))
+    told += [*more, *others]
     pieces = [*(at for at in pieces if at < end), end]
     rows = Rows(data, start, pieces, len(names), delimiter, most_rows * len(names) > FROM_CELLS)
     table, other = rows.parse(dict.fromkeys(range(len(names)), pa.string()) if words else {}, heard=heard), None
@@ -71,6 +76,13 @@ def read(data: Text, reading: Reading, words: bool = False, heard: Heard = lambd
     if not words and any(map(_has_blanks, table.columns)) and _DASH.search(data, start):
         told.append(DASHED)
     return with_facts(table.rename_columns(names), told, reading, other)
+
+
+def _has_stray_quotes(data: Text) -> bool:
+    """Whether quotes in a text with tabs quote nothing: a line has an odd number of them, and all have as many tabs."""
+    if data.find(b'"') < 0 or not any(line[0].count(b'"') % 2 for line in _WITH_QUOTE.finditer(data)):
+        return False
+    return len({line[0].count(b"\t") for line in _LINE.finditer(data)}) == 1
 
 
 def _has_blanks(column: pa.ChunkedArray) -> bool:
@@ -104,6 +116,9 @@ def _delimiter(data: bytes) -> str:
     text = data.decode(errors="replace")
     lines = list(itertools.islice(io.StringIO(text, newline=""), SAMPLE))
     bare = re.sub(r'"[^"]*"', "", lines[0] if lines else "")
+    tabs = {line.count("\t") for line in lines}
+    if len(lines) > 2 and len(tabs) == 1 and min(tabs) > 1:  # also with quotes that do not close
+        return "\t"
     best, most = max(",;\t", key=bare.count), (0.0, 0)
     for mark in SEPARATORS:
         try:
@@ -189,6 +204,23 @@ def _before_notes(data: Text, start: int, delimiter: str, columns: int) -> tuple
         return len(data), []
     count = plural(len(found), "A line below the table was", f"{how_many(len(found), 'line')} below the table were")
     return end, [f"{count} left out: {', '.join(found[:6])}."]
+
+
+def _before_other(data: Text, start: int, end: int, delimiter: str, columns: int) -> tuple[int, list[str]]:
+    """Where a table ends before a blank line and lines that all have another number of cells; and what was left out."""
+    begin = max(start, end - _LONGEST_OTHER)
+    tail = data[begin:end]
+    blank = max((found.end() for found in re.finditer(rb"\n\r?\n(?=[^\r\n])", tail)), default=0)
+    lines = tail[blank:].decode(errors="replace").splitlines()
+    try:
+        found = [cells for cells in csv.reader(lines, delimiter=delimiter) if cells] if blank else []
+    except csv.Error:
+        return end, []
+    if len(found) < 2 or {*map(len, found)} != {len(found[0])} or not 1 < len(found[0]) != columns:
+        return end, []
+    names = listed([name[:30] for name in found[0]], 4)
+    note = f"Below the table lay another of {len(found):,} lines, {names}: left out. Put it into a file of its own."
+    return begin + blank, [note]
 
 
 def _rows(data: Text, start: int, columns: int, delimiter: str) -> int:
