@@ -15,6 +15,7 @@ from disco.table.rows import readable
 _MOST_COLUMNS, _MOST_ROWS = 30, 500  # that are looked at
 _LEAST_ROWS, _LEAST_VALUES = 12, 5
 _MOST_DECIMALS = 6
+_MOST_OF_ALL = 0.95  # of the rows with a rate, those that are compared
 _ROUNDING = 0.5 + 1e-6  # units of the last decimal
 _LEAST_TIMES = 2  # rows with each sign
 
@@ -49,13 +50,14 @@ def _rate(values: np.ndarray, counts: pd.DataFrame) -> str:
         return ""
     unit = next((10.0**-k for k in range(_MOST_DECIMALS) if np.allclose(values, values.round(k), 0, 1e-9)), 1e-6)
     has_digits = np.abs(values) > 10 * unit  # a rate of one digit fits many
-    below = np.column_stack([parts, parts.sum(axis=1), np.ones(len(values))])
-    names = [*(f'"{name}"' for name in counts), "the sum of all", ""]
+    below = np.column_stack([np.ones(len(values)), parts, parts.sum(axis=1)])
+    names = ["", *(f'"{name}"' for name in counts), "the sum of all"]
     for at, name in enumerate(counts):
-        for other in {*range(len(names))} - {at}:
+        for other in sorted({*range(len(names))} - {at + 1}):
             some = (parts[:, at] > 0) & (below[:, other] > 0) & has_digits
             rate = parts[some, at] / below[some, other]
-            if some.sum() < _LEAST_ROWS or np.ptp(rate) == 0:
+            is_all = some.sum() >= max(_LEAST_ROWS, _MOST_OF_ALL * has_digits.sum())
+            if not is_all or np.ptp(rate) == 0 or (other and np.ptp(below[some, other]) == 0):
                 continue
             least, most = ((values[some] + end * _ROUNDING * unit) / rate for end in (-1, 1))
             if least.max() <= most.min():  # a factor for all rows
