@@ -67,7 +67,8 @@ def identifier(values: np.ndarray, name: str) -> str | None:
         return None if is_of_years else f"changes by {abs(steps[0]):,.0f} from row to row"
     if not name.strip() or phrase(name) in _NAMES or _LAST_WORDS & {*words} or _ONE_WORD.fullmatch(phrase(name)):
         return "has the name of an identifier, and another value in every row"
-    if low >= 100 and len(str(int(low))) == len(str(int(high))) and _NUMBER.fullmatch(phrase(name)):
+    has_digits = low >= 100 and len(str(int(low))) == len(str(int(high)))
+    if has_digits and (_NUMBER.fullmatch(phrase(name)) or (words[-1:] and words[-1].endswith("id") and low >= 10_000)):
         return "has the name of a number that is given, and another one in every row"
     step = np.gcd.reduce((values - low).astype(np.int64))
     if _chance(rows, (high - low) / step + 1) < _LEAST_CHANCE:

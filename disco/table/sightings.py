@@ -50,6 +50,7 @@ _EVENTS = _TIMES | {
     *("sample id", "checklist", "checklist id", "transaction", "order", "order id", "document", "cell", "barcode"),
     *("doc id", "document id", "text id", "text", "locality", "place", "place guess"),
     *("submission id", "province", "state province", "region", "country", "state", "county", "geo"),
+    *("transekt", "probeflaeche", "falle", "hol", "releve", "placette", "transecto", "parcela", "estacion"),
     *("ort", "standort", "fundort", "sitio", "lieu", "name", "invoice", "invoice no"),
 }  # fmt: skip
 

@@ -67,6 +67,7 @@ def test_a_table_names_its_identifiers_by_position_and_notes_them():
 def test_numbers_that_are_given_have_as_many_digits_and_repeat_never(rng):
     numbers = rng.choice(np.arange(2_000_000, 2_500_000), 86, replace=False).astype(float)
     assert identifier(numbers, "Matrikelnr.") and not identifier(numbers, "reads")
+    assert identifier(numbers, "RESPID") and not identifier(numbers // 1000 + np.arange(86) * 7, "aphid")
     assert identifier(numbers, "invoice_no") and not identifier(numbers, "egg number")
     assert not identifier(np.append(numbers[1:], 999_999), "Matrikelnr.")
     assert not identifier(np.append(numbers[1:], numbers[1]), "Matrikelnr.")
