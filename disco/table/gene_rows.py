@@ -44,7 +44,7 @@ _SUMMARY = re.compile(  # of HTSeq, before and after version 0.6, of DEXSeq, and
     re.IGNORECASE,
 )
 _GENE = re.compile(
-    r"ENS[A-Z]{0,6}[GTE]\d{9,}(\.\d+)?(_PAR_Y)?|FBgn\d+|WBGene\d+|AT[1-5MC]G\d+|Y[A-P][LR]\d{3}[WC](-[A-Z])?|"
+    r"ENS[A-Z]{0,6}[GTE]\d{9,}(\.\d+)?(_PAR_Y)?([_|].+)?|FBgn\d+|WBGene\d+|AT[1-5MC]G\d+|Y[A-P][LR]\d{3}[WC](-[A-Z])?|"
     r"[NX][MR]_\d+(\.\d+)?|MGI:\d+|(LOC|LINC)\d+|[a-z]{3}-(mir|let)-[\w-]+|chr\w+[:_-]\d+[_-]\d+|"
     r"Gm\d{3,}|\d{7}[A-Z]\d\dRik",  # of mice
     re.IGNORECASE,

@@ -364,6 +364,14 @@ def test_genes_are_known_by_symbols_ranks_of_taxa_and_names_of_parts(rng):
     assert next(tidied(guides))[0].kind == GENES
 
 
+def test_ids_with_symbols_behind_are_ids_of_genes(rng):
+    flat = pd.DataFrame(rng.poisson(30.0, (40, 8)), columns=[f"rsem/{name}.genes.results" for name in SAMPLES])
+    for mark in "_|":
+        flat.insert(0, "", [f"ENSG{k:011d}{mark}GEN{k}" for k in range(40)])
+        assert kinds_of(flat) == [GENES]
+        flat = flat.drop(columns="")
+
+
 def test_what_is_measured_beside_counts_of_genes_is_left_out(rng):
     table = counts_of_genes(rng)
     statistics = table.assign(logFC=rng.normal(0, 1, 40), PValue=rng.uniform(0, 1, 40), mass=rng.uniform(1, 9, 40))
