@@ -21,7 +21,8 @@ from disco.words import how_many, listed, plural
 _NAMED = 4
 _LEAST_LINES = 1.2  # per event
 _MOST_TWICE = 0.05  # share of lines of a kind that the event has already, if the lines hold counts
-_MOST_PARTS = 0.6  # the same if no columns tell more events apart: a kind has a line for each sex or age
+_MOST_PARTS, _FEWER = 3, 0.6  # lines of a kind in an event, as of females, males and young; pairs of them, by chance 1
+_MUCH_FEWER = 0.2  # the same, of events that two columns tell apart
 _LEAST_TWICE = 20  # lines of a kind that the event has already, by chance, where none has
 _MOST_LOOKED_AT = 10_000  # lines by which events under other names are recognised
 _MOST_KEYS = 8  # columns that may tell events apart
@@ -175,6 +176,8 @@ def _event(table: pd.DataFrame, places: list[int], kinds: pd.Series, has_counts:
     names, most_twice = names_of(table), _MOST_TWICE if has_counts else 1.0
     for many in (1, 2):
         found = [at for at in combinations(places[:_MOST_KEYS], many) if _groups(_keys(table, at), kinds, most_twice)]
+        if many > 1 and has_counts:
+            found = [at for at in found if _are_fewer(_keys(table, at), kinds, _MUCH_FEWER)]
         if found:
             are_times = {at: not has_counts and all(phrase(names[one]) in _TIMES for one in at) for at in found}
             return max(found, key=lambda at: (not are_times[at], _keys(table, at).nunique()))
@@ -188,26 +191,46 @@ def _of_parts(table: pd.DataFrame, places: list[int], kinds: pd.Series) -> tuple
     """
     events = _keys(table, tuple(places)).nunique() if places else 0
     for at in chain.from_iterable(combinations(places[:_MOST_KEYS], many) for many in (1, 2, 3)):
-        if _keys(table, at).nunique() == events:
-            return at if _groups(_keys(table, at), kinds, _MOST_PARTS) else ()
+        if (keys := _keys(table, at)).nunique() == events:
+            are_parts = _are_fewer(keys, kinds, _FEWER, _LEAST_TWICE, _MOST_PARTS)
+            return at if _groups(keys, kinds, 1) and are_parts else ()
     return ()
 
 
-def _unnamed(table: pd.DataFrame, counted: int, kinds: pd.Series) -> tuple[int, ...]:
-    """The fewest columns under any name that tell events apart so that no event has a kind twice, by no chance.
+def _are_fewer(keys: pd.Series, kinds: pd.Series, most: float, least: float = 0, lines: float = np.inf) -> bool:
+    """Whether far fewer pairs of lines are of one kind in one event than of an ordinary table with these columns.
 
-    Where kinds come in any order, an event of n lines has n (n - 1) / 2 Σ p² pairs of one kind, for shares p.
+    Args:
+        most: their share of the pairs by chance.
+        least: the pairs by chance.
+        lines: most lines of a kind in an event.
     """
+    times = pd.DataFrame({"event": keys.to_numpy(), "kind": kinds.to_numpy()}).value_counts().to_numpy()
+    by_chance = _pairs_by_chance(keys, kinds)
+    return bool(times.max() <= lines and by_chance >= least and _pairs(times) <= most * by_chance)
+
+
+def _pairs(lines: np.ndarray) -> float:
+    """The number of pairs among so many lines of each group."""
+    return float((lines * (lines - 1) / 2).sum())
+
+
+def _pairs_by_chance(keys: pd.Series, kinds: pd.Series) -> float:
+    """The pairs of lines of one kind in one event if kinds came in any order: all in events, by Σ p² for shares p."""
+    alike = float((kinds.value_counts(normalize=True) ** 2).sum())
+    return alike * _pairs(keys.value_counts().to_numpy())
+
+
+def _unnamed(table: pd.DataFrame, counted: int, kinds: pd.Series) -> tuple[int, ...]:
+    """The fewest columns under any name that tell events apart so that no event has a kind twice, by no chance."""
     head, names = table.head(_MOST_LOOKED_AT), names_of(table)
     kind = kinds.head(_MOST_LOOKED_AT)
-    alike = float((kind.value_counts(normalize=True) ** 2).sum())
     places = [at for at, name in enumerate(names) if at != counted and name != str(kinds.name)]
     places = [at for at in places if not has_decimals(readable(head.iloc[:, at]))][:_MOST_KEYS]
 
     def tells(at: tuple[int, ...]) -> bool:
         keys = _keys(head, at)
-        lines = keys.value_counts()
-        by_chance = alike * (lines * (lines - 1) / 2).sum()
+        by_chance = _pairs_by_chance(keys, kind)
         return by_chance >= _LEAST_TWICE and not pd.DataFrame({"event": keys, "kind": kind}).duplicated().any()
 
     for many in (1, 2, 3):

@@ -213,6 +213,14 @@ def test_lines_for_each_sex_are_added_up_and_places_go_before_times(rng):
     assert suggestion(seen.reset_index(drop=True)).edits[0].rows[0] == "locality"
 
 
+def test_counts_beside_categories_are_no_sightings(rng):
+    for rows in (30, 45, 60, 75, 90, 120):
+        table = pd.DataFrame({"region": rng.choice([*"abcde"], rows), "category": rng.choice([*"KLMNOP"], rows)})
+        table = table.assign(amount=rng.negative_binomial(2, 0.1, rows), visits=rng.poisson(4.0, rows))
+        assert kinds_of(table) == []
+        assert kinds_of(table.assign(year=rng.integers(2015, 2020, rows))) == []
+
+
 def test_blank_counts_of_sightings_are_missing(rng):
     table = pd.DataFrame(product([f"e{k}" for k in range(20)], ["a b", "c d", "e f"]), columns=["event", "species"])
     table["count"] = rng.poisson(4.0, 60).astype(float)
