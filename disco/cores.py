@@ -41,6 +41,11 @@ def share_one() -> None:
         os.sched_setaffinity(0, {max(_ALL)})
 
 
+def count() -> int:
+    """The number of cores that this process may use."""
+    return len(_ALL) or os.cpu_count() or 1
+
+
 @contextmanager
 def every() -> Iterator[None]:
     """Let this thread, and what it starts meanwhile, use all cores."""

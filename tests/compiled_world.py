@@ -8,7 +8,7 @@ import time
 from functools import cache
 from pathlib import Path
 
-import torch
+import numba
 
 from disco.likelihood.kept import KEPT_IN
 from disco.runs.locks import Lock, held
@@ -16,7 +16,7 @@ from disco.work import ahead
 
 # Some fits and a score test of each, as one digest.
 FITS = """
-import hashlib, numpy as np, torch
+import hashlib, numpy as np
 from disco.likelihood.design import Design, Prior
 from disco.likelihood.batch import Problems
 from disco.likelihood.newton import fit
@@ -25,11 +25,11 @@ random = np.random.default_rng(0)
 a = random.poisson(3, 600)
 b = random.poisson(0.5 + a)
 ranks = np.column_stack([np.unique(x, return_inverse=True)[1] for x in (a, b, random.poisson(1 + b))])
-design = Design.of(ranks, prior=Prior(10.0, 1000.0, 4.0), dtype=torch.float32)
+design = Design.of(ranks, prior=Prior(10.0, 1000.0, 4.0), dtype=np.float32)
 problems = Problems.of([(1, (0,)), (2, (0, 1)), (2, ())])
 fits = fit(design, problems)
-parts = fits.theta, fits.evidence, additions(design, problems, fits, torch.tensor([[0, 1]] * 3)).own
-print(hashlib.sha256(b"".join(part.numpy().tobytes() for part in parts)).hexdigest())
+parts = fits.theta, fits.evidence, additions(design, problems, fits, np.array([[0, 1]] * 3)).own
+print(hashlib.sha256(b"".join(part.tobytes() for part in parts)).hexdigest())
 """
 _ALL = "from disco.work import ahead\nahead.compile_all()\n"
 _ROOT = str(Path(__file__).parents[1])
@@ -37,7 +37,7 @@ _ROOT = str(Path(__file__).parents[1])
 
 def kept() -> Path:
     """The file with the digest of `FITS` as the process found it that had to compile."""
-    world = " ".join((FITS, torch.__version__))
+    world = " ".join((FITS, numba.__version__))
     return KEPT_IN / f"found-{hashlib.sha256(world.encode()).hexdigest()[:12]}"
 
 

@@ -1,5 +1,6 @@
 """Columns of several laws, and the likelihood of a node as a direct sum over its levels."""
 
+import copy
 import dataclasses
 
 import numpy as np
@@ -40,15 +41,26 @@ def beside(rows, seed=3):
 
 def at_rows(design, ranks, offset=None):
     """The design's bases at other rows of its grid."""
-    rows = torch.as_tensor(ranks)
-    columns = torch.stack([design.basis[node][rows[:, node]].T for node in range(design.nodes)]).to(design.columns)
+    columns = np.stack([design.basis[node][ranks[:, node]].T for node in range(design.nodes)])
     assert not design.own
-    other = None if offset is None else torch.as_tensor(offset)
-    return dataclasses.replace(design, ranks=rows, columns=columns, offset=other)
+    return dataclasses.replace(design, ranks=ranks, columns=columns, offset=offset)
+
+
+def tensors(design):
+    """The design with tensors in place of arrays, for automatic differentiation."""
+    design = copy.copy(design)
+    for name, value in vars(design).items():
+        if isinstance(value, np.ndarray):
+            object.__setattr__(design, name, torch.as_tensor(value))
+    return design
 
 
 def canonical(design, parents, theta):
-    """The canonical parameter at the rows, without the offset: a curved function of the sum of effects."""
+    """The canonical parameter at the rows, without the offset: a curved function of the sum of effects.
+
+    Args:
+        design: with `tensors`.
+    """
     index, bend = torch.zeros(design.rows).double(), theta[design.bend]
     for number, parent in enumerate(parents):
         at = design.head + WIDTH * number
@@ -58,7 +70,9 @@ def canonical(design, parents, theta):
 
 
 def direct(design, node, parents, theta, weights=None):
-    """Log-likelihood and penalty of one problem, by the sum over the levels at every row."""
+    """Log-likelihood and penalty of one problem, by the sum over the levels at every row, as tensors."""
+    design, theta = tensors(design), torch.as_tensor(theta)
+    weights = None if weights is None else torch.as_tensor(weights)
     ranks, levels = design.ranks, torch.arange(int(design.ranks[:, node].max()) + 1)
     scale = design.ranks[:, node].double().std(correction=0)
     shapes = design.measure[node, : len(levels)]
@@ -70,7 +84,7 @@ def direct(design, node, parents, theta, weights=None):
     own = logits[:, seen].logsumexp(1)
     own = torch.where(counted, logits[torch.arange(len(ranks)), ranks[:, node]] - own, 0.0)
     link = torch.tensor([design.prior.link])
-    expected, precisions = of_effects(design, node, parents)
+    expected, precisions = map(torch.as_tensor, of_effects(design, node, parents))
     kinds = [(*design.prior.beside, BESIDE)[0], BESIDE, 1.0]  # the last: padding
     of_rows = torch.tensor(kinds)[design.kinds.flatten()]
     priors = torch.cat([torch.zeros(1), design.measure_precision[node], link, of_rows, precisions])
@@ -80,15 +94,14 @@ def direct(design, node, parents, theta, weights=None):
 
 def of_effects(design, node, parents):
     """Prior means and precisions of the parents' coefficients."""
-    deviation = design.ranks.double().std(0, correction=0)
-    means, precisions = torch.zeros((2, len(parents), WIDTH), dtype=torch.float64)
-    precisions += 1
+    deviation = np.std(np.asarray(design.ranks), 0)
+    means, precisions = np.zeros((len(parents), WIDTH)), np.ones((len(parents), WIDTH))
     for row, parent in enumerate(parents):
         unit = (deviation[parent] / deviation[node]) ** design.prior.power
         means[row, 0] = design.prior.mean * unit
-        kinds = torch.tensor([design.prior.linear, *[design.prior.bends] * (WIDTH - 1)], dtype=torch.float64)
+        kinds = np.array([design.prior.linear, *[design.prior.bends] * (WIDTH - 1)])
         precisions[row, : design.width[parent]] = kinds[: design.width[parent]] / unit**2
-    return means.flatten(), precisions.flatten()
+    return means.ravel(), precisions.ravel()
 
 
 def real(design, node, parents):
@@ -96,7 +109,7 @@ def real(design, node, parents):
     measure, width = design.measure.shape[-1], np.arange(WIDTH)
     blocks = [width < design.width[parent] for parent in parents]
     own = [[True], np.arange(measure) < design.measure_width[node], [bool(parents) and design.prior.link < STRAIGHT]]
-    return torch.as_tensor(np.concatenate([*own, design.kinds.flatten() >= 0, *blocks]))
+    return np.concatenate([*own, design.kinds.ravel() >= 0, *blocks])
 
 
 def residual(design, theta, moments):

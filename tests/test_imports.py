@@ -136,6 +136,15 @@ def test_neither_the_first_page_of_a_cold_app_nor_a_link_to_a_result_waits_for_a
     assert told == ["What drives what?", "Graph", "Ordering", "Parents", "Effects", ""]
 
 
+def test_a_refinement_and_its_effects_work_without_torch():
+    """So no process of one spends its import: a second of a processor and 200 MB."""
+    code = "import sys, disco.refine.refinement, disco.effects.effect; print('torch' in sys.modules)"
+    assert (
+        subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+        == "False\n"
+    )
+
+
 def test_no_modules_import_in_a_circle():
     """At import, types included: what a function imports when it is called may point back."""
     assert circles(arrows("disco", inside=False)) == [] and circles(arrows("pages", inside=False)) == []

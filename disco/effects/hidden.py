@@ -111,14 +111,14 @@ def residuals(nodes: Nodes, parents: Sequence[tuple[int, ...]]) -> np.ndarray:
     """Every node's residuals given its parents, (n, d): 0 in rows in which it was set from outside."""
     keys = list(enumerate(parents))
     nodes.fit(keys)
-    ranks, own, found = nodes.design.ranks.numpy(), nodes.design.own_rows, np.empty(nodes.levels.shape)
+    ranks, own, found = nodes.design.ranks, nodes.design.own_rows, np.empty(nodes.levels.shape)
     for node, key in enumerate(keys):
         one = nodes.conditional(key, -1)
         chances = one.chances(one.index_of(nodes.levels))
         at = ranks[:, node, None]
         upto, here = (np.take_along_axis(part, at, axis=1)[:, 0] for part in (np.cumsum(chances, axis=1), chances))
         found[:, node] = 2 * upto - here - 1
-    return found if own is None else found * own.numpy().T
+    return found if own is None else found * own.T
 
 
 def ties(left: np.ndarray, adjacent: np.ndarray, group: np.ndarray | None = None) -> pd.DataFrame:

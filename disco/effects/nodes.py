@@ -117,10 +117,10 @@ class Nodes:
         design, many = self.design, len(given.counts)
         done = None if adjustment is None else adjustment.interventions
         self.rows = self.unset = np.arange(many) if done is None else np.flatnonzero(done.arm == 0)
-        self.levels = design.parent_ranks.numpy()
-        self.bases = [design.basis[node, : len(grid)].numpy() for node, grid in enumerate(self.parent_grids)]
-        self.beside = design.columns[design.nodes :].flatten(0, 1).numpy().T
-        self.offset = None if design.offset is None else design.offset.numpy()
+        self.levels = design.parent_ranks
+        self.bases = [design.basis[node, : len(grid)] for node, grid in enumerate(self.parent_grids)]
+        self.beside = design.columns[design.nodes :].reshape(-1, design.rows).T
+        self.offset = None if design.offset is None else design.offset
         self._fits = dict[Key, _Fit]()
         self._kept = dict[tuple[Key, int], Conditional]()
 
@@ -146,9 +146,9 @@ class Nodes:
                 part = wanted[first : first + _SIDE_BY_SIDE]
                 reporter.check()
                 found = fit(self.design, Problems.of(part), tolerance=_TOLERANCE)
-                covariances = inverse(found.moments.information, found.penalty).numpy()
+                covariances = inverse(found.moments.information, found.penalty)
                 for number, key in enumerate(part):
-                    theta, covariance = found.theta[number].numpy(), covariances[number]
+                    theta, covariance = found.theta[number], covariances[number]
                     if self.group is not None:
                         covariance = self._clustered(key, found, number, covariance)
                     random = np.random.default_rng([self._seed, 23, key[0], *key[1]])
@@ -185,19 +185,19 @@ class Nodes:
     def _clustered(self, key: Key, fits: Fits, number: int, covariance: np.ndarray) -> np.ndarray:
         """The covariance of a fit's coefficients, if the rows of a group are not independent."""
         node, parents = key
-        design, theta = self.design, fits.theta[number].numpy()
+        design, theta = self.design, fits.theta[number]
         one = Conditional(self, key, theta)
         index = one.index_of(self.levels)
         _, slope, along = one.bent(index)
-        left, of_measure = one.left(index, design.ranks[:, node].numpy(), design.measure[node].numpy())
-        columns = design.columns[list(parents)].flatten(0, 1).numpy().T
+        left, of_measure = one.left(index, design.ranks[:, node], design.measure[node])
+        columns = design.columns[list(parents)].reshape(-1, design.rows).T
         bases = [left[:, None], of_measure, (left * along)[:, None]]
         scores = np.column_stack([*bases, left[:, None] * self.beside, (left * slope)[:, None] * columns])
         if design.own_rows is not None:
-            scores = scores * design.own_rows[node].numpy()[:, None]
+            scores = scores * design.own_rows[node][:, None]
         assert self.group is not None
         sums = np.zeros((int(self.group.max()) + 1, scores.shape[1]))
         np.add.at(sums, self.group, scores)
         seen = len(np.unique(self.group))
-        inner = sums.T @ sums * seen / max(seen - 1, 1) + np.diag(fits.penalty[number].numpy())
+        inner = sums.T @ sums * seen / max(seen - 1, 1) + np.diag(fits.penalty[number])
         return covariance @ inner @ covariance

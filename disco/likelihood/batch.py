@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-import torch
-from torch import Tensor
 
 from disco.likelihood.design import WIDTH, Design
 from disco.likelihood.link import bent
@@ -24,8 +22,8 @@ class Problems:
         parents: node numbers, (B, k), padded with −1.
     """
 
-    node: Tensor
-    parents: Tensor
+    node: np.ndarray
+    parents: np.ndarray
 
     @classmethod
     def of(cls, pairs: Sequence[tuple[int, Sequence[int]]]) -> "Problems":
@@ -34,8 +32,7 @@ class Problems:
         padded = np.full((len(pairs), widest), -1, dtype=np.int64)
         for number, (_, parents) in enumerate(pairs):
             padded[number, : len(parents)] = list(parents)
-        node = torch.tensor([node for node, _ in pairs], dtype=torch.int64)
-        return cls(node, torch.as_tensor(padded))
+        return cls(np.array([node for node, _ in pairs], np.int64), padded)
 
 
 @dataclass(frozen=True)
@@ -51,17 +48,17 @@ class Derivatives:
         curvature: row weights w, (B, n): Σ w · x · z is the information of two parents' columns x and z.
     """
 
-    log_likelihood: Tensor
-    gradient: Tensor
-    information: Tensor
-    slopes: Tensor
-    curvature: Tensor
+    log_likelihood: np.ndarray
+    gradient: np.ndarray
+    information: np.ndarray
+    slopes: np.ndarray
+    curvature: np.ndarray
 
 
 class BatchDesign:
     """The rows of a batch of problems: columns, own levels, weights. The first `outside` blocks are the rows' own."""
 
-    def __init__(self, design: Design, problems: Problems, weights: Tensor | None = None) -> None:
+    def __init__(self, design: Design, problems: Problems, weights: np.ndarray | None = None) -> None:
         node, self.parents = problems.node, design.blocks(problems.parents)
         self.columns, self.outside = design.columns, design.own
         self.level = design.ranks.T[node]  # (B, n)
@@ -74,56 +71,56 @@ class BatchDesign:
             own = design.own_rows[node]
             weights = own if weights is None else weights.reshape(-1, design.rows) * own
         if weights is not None:
-            self.weights = weights.reshape(-1, design.rows).to(design.columns)  # (1 or B, n)
-            each = self.weights.double().expand(self.level.shape)
-            counts = torch.zeros_like(self.value).scatter_add_(1, self.level, each)
+            self.weights = weights.reshape(-1, design.rows).astype(design.columns.dtype)  # (1 or B, n)
+            each = np.broadcast_to(self.weights, self.level.shape)
+            counts = np.stack([np.bincount(*rows, levels) for rows in zip(self.level, each, strict=True)])
             # The log-probability of a level without weighted rows would decrease without bound.
             self.exists = self.exists & (counts > 0)
         self.measure_sum = (counts[..., None] * self.measure).sum(1)  # (B, q)
         self.measure_width = self.measure.shape[-1]
-        centre, priors = (part.flatten(1) for part in design.expected(node, problems.parents))
-        bend = priors.new_full((len(node), 1), design.prior.link)
-        own = design.own_precision.flatten().expand(len(node), -1)
-        penalty = torch.cat([design.measure_precision[node], bend, own, priors], 1)
-        self.penalty = torch.nn.functional.pad(penalty, (1, 0))  # none on the intercept
-        self.centre = torch.nn.functional.pad(centre, (design.head, 0))
+        centre, priors = (part.reshape(len(node), -1) for part in design.expected(node, problems.parents))
+        bend = np.full((len(node), 1), design.prior.link)
+        own = np.tile(design.own_precision.ravel(), (len(node), 1))
+        penalty = np.concatenate([design.measure_precision[node], bend, own, priors], 1)
+        self.penalty = np.pad(penalty, ((0, 0), (1, 0)))  # none on the intercept
+        self.centre = np.pad(centre, ((0, 0), (design.head, 0)))
         self.head = design.bend + 1
-        self.mean: Tensor | None = None  # x̂ at the rows if they are cells (`cells`), (B, n)
+        self.mean: np.ndarray | None = None  # x̂ at the rows if they are cells (`cells`), (B, n)
         self.offset = None
         if design.offset is not None:  # on the scale of v̂, in units of s_i counts
-            self.offset = (design.offset / self.value[:, 1:2]).to(design.columns)
+            self.offset = (design.offset / self.value[:, 1:2]).astype(design.columns.dtype)
 
     @cached_property
-    def x(self) -> Tensor:
+    def x(self) -> np.ndarray:
         """The rows' own columns and the parents' columns, (B, WIDTH · (m + k), n); 0 for padding."""
-        found = self.columns.index_select(0, self.parents.clamp_min(0).flatten()).unflatten(0, self.parents.shape)
-        found[self.parents < 0] = 0.0
-        return found.flatten(1, 2)
+        columns = self.columns[np.maximum(self.parents, 0)]
+        columns[self.parents < 0] = 0.0
+        return columns.reshape(len(columns), WIDTH * columns.shape[1], columns.shape[3])
 
-    def index(self, theta: Tensor) -> Tensor:
+    def index(self, theta: np.ndarray) -> np.ndarray:
         """Σ f_k at the rows, (B, n)."""
         first = WIDTH * self.outside
-        return torch.bmm(theta[:, None, self.head + first :].to(self.x), self.x[:, first:]).squeeze(1)
+        return (theta[:, None, self.head + first :].astype(self.x.dtype) @ self.x[:, first:])[:, 0]
 
-    def beside(self, theta: Tensor) -> Tensor | float:
+    def beside(self, theta: np.ndarray) -> np.ndarray | float:
         """h(z) at the rows, (B, n); 0 without covariates."""
         last = WIDTH * self.outside
         if not last:
             return 0.0
-        return torch.bmm(theta[:, None, self.head : self.head + last].to(self.x), self.x[:, :last]).squeeze(1)
+        return (theta[:, None, self.head : self.head + last].astype(self.x.dtype) @ self.x[:, :last])[:, 0]
 
-    def bent(self, theta: Tensor) -> tuple[Tensor, ...]:
+    def bent(self, theta: np.ndarray) -> tuple[np.ndarray, ...]:
         """η at the rows and the derivatives of `bent`, each (B, n)."""
         index = self.index(theta)
-        value, *derivatives = bent(index, theta[:, self.head - 1, None].to(index))
-        eta = value + theta[:, :1].to(index) + self.beside(theta)
+        value, *derivatives = bent(index, theta[:, self.head - 1, None].astype(index.dtype))
+        eta = value + theta[:, :1].astype(index.dtype) + self.beside(theta)
         return (eta if self.offset is None else eta + self.offset), *derivatives
 
-    def log_weights(self, theta: Tensor) -> Tensor:
+    def log_weights(self, theta: np.ndarray) -> np.ndarray:
         """C(v)ᵀγ on the levels, (B, V) double; −∞ for levels that a node lacks."""
-        shape = (self.measure @ theta[:, 1 : 1 + self.measure_width, None]).squeeze(-1)
-        return shape.masked_fill(~self.exists, -torch.inf)
+        shape = (self.measure @ theta[:, 1 : 1 + self.measure_width, None])[..., 0]
+        return np.where(self.exists, shape, -np.inf)
 
-    def prior(self, theta: Tensor) -> Tensor:
+    def prior(self, theta: np.ndarray) -> np.ndarray:
         """The penalty, ½ Σ precision · (θ − mean)², (B,)."""
-        return (self.penalty * (theta - self.centre).square()).sum(1) / 2
+        return (self.penalty * (theta - self.centre) ** 2).sum(1) / 2

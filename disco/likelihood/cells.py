@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-import torch
 
 from disco.likelihood.batch import BatchDesign, Problems
 from disco.likelihood.design import WIDTH, Design
@@ -26,8 +25,8 @@ def fit_cells(design: Design, node: int, parents: Sequence[int], tolerance: floa
         node, parents: numbers, the parents ascending.
         tolerance: as in `newton.fit`.
     """
-    cell, cells = _numbered([design.parent_ranks[:, parent].numpy() for parent in parents], design.rows)
-    value = design.value[node].numpy()[design.ranks[:, node].numpy()]
+    cell, cells = _numbered([design.parent_ranks[:, parent] for parent in parents], design.rows)
+    value = design.value[node][design.ranks[:, node]]
     weight = np.bincount(cell, minlength=cells).astype(float)
     one = np.empty(cells, np.int64)
     one[cell] = np.arange(design.rows)  # any row of each cell
@@ -35,8 +34,8 @@ def fit_cells(design: Design, node: int, parents: Sequence[int], tolerance: floa
     small = _part(design, nodes, one)
     problem = Problems.of([(0, range(1, len(nodes)))])
     batch = BatchDesign(small, problem)
-    batch.weights = torch.as_tensor(weight)[None]
-    batch.mean = torch.as_tensor(np.bincount(cell, value, cells) / weight)[None]
+    batch.weights = weight[None]
+    batch.mean = (np.bincount(cell, value, cells) / weight)[None]
     return fit_batch(batch, marginal_start(small, problem), tolerance)
 
 
@@ -59,10 +58,10 @@ def _numbered(columns: Sequence[np.ndarray], rows: int) -> tuple[np.ndarray, int
 
 def _part(design: Design, nodes: Sequence[int], rows: np.ndarray) -> Design:
     """The design of some nodes, the first of them not as a parent, with these rows alone at its columns, in double."""
-    columns = torch.zeros((len(nodes), WIDTH, len(rows)), dtype=torch.float64)
+    columns = np.zeros((len(nodes), WIDTH, len(rows)))
     for number, parent in enumerate(nodes[1:], start=1):
         columns[number] = design.basis[parent][design.parent_ranks[rows, parent]].T
     own = ("value", "exists", "counts", "measure", "measure_width", "basis", "width", "spread", "parent_spread")
     part = {name: getattr(design, name)[list(nodes)] for name in (*own, "measure_precision")}
-    ranks = torch.zeros((len(rows), len(nodes)), dtype=torch.int64)  # x̂ is given instead
+    ranks = np.zeros((len(rows), len(nodes)), np.int64)  # x̂ is given instead
     return replace(design, ranks=ranks, parent_ranks=ranks, columns=columns, **part)

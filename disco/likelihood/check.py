@@ -174,7 +174,7 @@ def _drawn(model: Model, seed: int) -> _Numbers:
 
 def _compared(model: Model, drawn: Sequence[_Numbers]) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
     """Columns, pairs and margins of `Check`."""
-    seen, names = _numbers(model, model.design.ranks.numpy()), np.array(model.names, dtype=object)
+    seen, names = _numbers(model, model.design.ranks), np.array(model.names, dtype=object)
     first, second = np.triu_indices(len(names), 1)
     heads = (
         {"node": np.tile(names, len(STATISTICS)), "statistic": np.repeat(STATISTICS, len(names))},

@@ -18,7 +18,6 @@ without parents differ between classes by a constant, so only differences from t
 from dataclasses import replace
 
 import numpy as np
-import torch
 from numpy.polynomial.hermite_e import hermeval
 from scipy.special import factorial, ndtri
 
@@ -30,13 +29,13 @@ _LEAST = 10  # rows at 0, and rows above it, of a node with a hurdle
 
 def has_hurdle(design: Design) -> np.ndarray:
     """Whether a node has enough rows at its lowest level and above, and more than two levels, (d,)."""
-    at_zero = design.counts[:, 0].numpy()
-    return (np.minimum(at_zero, design.rows - at_zero) >= _LEAST) & (design.exists.sum(1).numpy() > 2)
+    at_zero = design.counts[:, 0]
+    return (np.minimum(at_zero, design.rows - at_zero) >= _LEAST) & (design.exists.sum(1) > 2)
 
 
 def zero_parts(design: Design) -> Design:
     """The design of 1[v > 0] for every node."""
-    is_above = (design.ranks > 0).numpy()
+    is_above = design.ranks > 0
     spread = np.maximum(is_above.std(axis=0), RIDGE)
     parts = [(np.array([0.0, 1.0]) / scale, np.empty((2, 0))) for scale in spread]
     return _as_child(design, is_above.astype(np.int64), parts)
@@ -44,7 +43,7 @@ def zero_parts(design: Design) -> Design:
 
 def positive_parts(design: Design) -> Design:
     """The design of every node on its rows above 0; of all rows for a node without a hurdle."""
-    parts, rows = [], (design.ranks.T > 0).double()
+    parts, rows = [], (design.ranks.T > 0).astype(float)
     for node, applies in enumerate(has_hurdle(design).tolist()):
         value, measure, share = _of_node(design, node)
         if applies:
@@ -57,7 +56,7 @@ def positive_parts(design: Design) -> Design:
             rows[node] = 1.0
         parts.append((value, measure))
     own = rows if design.own_rows is None else rows * design.own_rows
-    return replace(_as_child(design, design.ranks.numpy(), parts), own_rows=own.contiguous())
+    return replace(_as_child(design, design.ranks, parts), own_rows=np.ascontiguousarray(own))
 
 
 def normal_scores(design: Design, prior: Prior) -> Design:
@@ -66,20 +65,20 @@ def normal_scores(design: Design, prior: Prior) -> Design:
     An exposure acts through the rows' own columns alone, since an offset has no meaning on this scale.
     """
     parts = []
-    basis, columns = torch.zeros_like(design.basis), torch.zeros_like(design.columns)
+    basis, columns = np.zeros_like(design.basis), np.zeros_like(design.columns)
     columns[design.nodes :] = design.columns[design.nodes :]
     for node in range(design.nodes):
         value, measure, share = _of_node(design, node)
         z = _normal(share)
         shapes = np.column_stack([value, z**2, z**3, measure])
         parts.append((z - z[0], orthonormal(shapes, share, [np.ones_like(z), z])))
-        levels = design.parent_ranks[:, node].numpy()
-        as_parent = torch.as_tensor(_normal(np.bincount(levels) / design.rows))
+        levels = design.parent_ranks[:, node]
+        as_parent = _normal(np.bincount(levels) / design.rows)
         basis[node, : len(as_parent), 0] = as_parent
         if design.columns.shape[2]:
-            columns[node, 0] = as_parent[levels].to(columns)
+            columns[node, 0] = as_parent[levels]
     width = np.concatenate([np.ones(design.nodes, int), design.width[design.nodes :]])
-    found = _as_child(design, design.ranks.numpy(), parts)
+    found = _as_child(design, design.ranks, parts)
     return replace(found, basis=basis, columns=columns, width=width, prior=prior, offset=None)
 
 
@@ -105,8 +104,8 @@ def exactness(design: Design) -> np.ndarray:
 def _of_node(design: Design, node: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Scaled levels, base measure columns and shares of a node's levels, without padding."""
     levels = int(design.exists[node].sum())
-    measure = design.measure[node, :levels, : design.measure_width[node]].numpy()
-    return design.value[node, :levels].numpy(), measure, design.counts[node, :levels].numpy() / design.rows
+    measure = design.measure[node, :levels, : design.measure_width[node]]
+    return design.value[node, :levels], measure, design.counts[node, :levels] / design.rows
 
 
 def _normal(share: np.ndarray) -> np.ndarray:
@@ -123,10 +122,10 @@ def _as_child(design: Design, ranks: np.ndarray, parts: list[tuple[np.ndarray, n
     return replace(
         design,
         ranks=by_node(ranks),
-        value=torch.as_tensor(value),
-        exists=torch.as_tensor(exists),
-        counts=torch.as_tensor(level_counts(ranks, value.shape[1]), dtype=torch.float64),
-        measure=torch.as_tensor(measure),
+        value=value,
+        exists=exists,
+        counts=level_counts(ranks, value.shape[1]),
+        measure=measure,
         measure_width=widths,
-        measure_precision=torch.as_tensor(np.where(np.arange(measure.shape[2]) < widths[:, None], RIDGE, 1.0)),
+        measure_precision=np.where(np.arange(measure.shape[2]) < widths[:, None], RIDGE, 1.0),
     )

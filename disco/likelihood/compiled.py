@@ -23,8 +23,6 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-import torch
-from torch import Tensor
 
 from disco.likelihood.batch import BatchDesign, Derivatives
 from disco.likelihood.cpu import arrays, compiled, of_problems, side_by_side, within, written_out
@@ -63,10 +61,10 @@ class Ended(NamedTuple):
         moments: at `theta`.
     """
 
-    theta: Tensor
-    step: Tensor
-    predicted: Tensor
-    log_determinant: Tensor
+    theta: np.ndarray
+    step: np.ndarray
+    predicted: np.ndarray
+    log_determinant: np.ndarray
     moments: Derivatives
 
 
@@ -120,19 +118,19 @@ class ProblemArrays(NamedTuple):
     centre: np.ndarray
 
 
-def newton(design: BatchDesign, start: Tensor, tolerance: float, most: int) -> Ended:
+def newton(design: BatchDesign, start: np.ndarray, tolerance: float, most: int) -> Ended:
     """Newton's method from a start, until the next step predicts less than `tolerance` nats or after `most` steps.
 
     A problem with a start that is not finite keeps it, with log-likelihood −∞, gradient 0, information 1 and a
     predicted gain of NaN.
     """
     batch, rows = len(start), design.columns.shape[2]
-    none = design.columns.new_empty((batch, 0))
+    none = np.empty((batch, 0), design.columns.dtype)
     given = BatchArrays(
         design.parents,
         (design.parents >= 0).sum(1),
         design.level,
-        none if design.weights is None else design.weights.expand(batch, rows),
+        none if design.weights is None else np.broadcast_to(design.weights, (batch, rows)),
         none if design.offset is None else design.offset,
         none if design.mean is None else design.mean,
         design.value,
@@ -143,19 +141,19 @@ def newton(design: BatchDesign, start: Tensor, tolerance: float, most: int) -> E
         design.centre,
     )
     found = Results(
-        start.clone(),
-        torch.zeros_like(start),
-        *(start.new_zeros(batch) for _ in range(3)),
-        torch.zeros_like(start),
-        torch.diag_embed(design.penalty),
-        none.new_empty((batch, design.head + 1, rows)),
-        none.new_empty((batch, rows)),
+        np.array(start, order="C"),
+        np.zeros(start.shape),
+        *(np.zeros(batch) for _ in range(3)),
+        np.zeros(start.shape),
+        design.penalty[..., None] * np.eye(start.shape[1]),
+        np.empty((batch, design.head + 1, rows), none.dtype),
+        np.empty((batch, rows), none.dtype),
     )
-    (columns,), given, written = arrays(design.columns), BatchArrays(*arrays(*given)), Results(*arrays(*found))
+    (columns,), given = arrays(design.columns), BatchArrays(*arrays(*given))
     outside = design.outside
     side_by_side(
         batch,
-        lambda part: _newton(columns, outside, of_problems(given, part), of_problems(written, part), tolerance, most),
+        lambda part: _newton(columns, outside, of_problems(given, part), of_problems(found, part), tolerance, most),
     )
     return Ended(*found[:4], Derivatives(*found[4:]))
 

@@ -1,5 +1,6 @@
 """Compilation for the CPU, its cache on disk, and the use of threads."""
 
+import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -7,10 +8,9 @@ from typing import TypeVar
 
 import numba
 import numpy as np
-import torch
 from threadpoolctl import threadpool_limits
-from torch import Tensor
 
+from disco import cores
 from disco.likelihood.kept import KEPT_IN
 
 _OPTIONS = {
@@ -19,7 +19,6 @@ _OPTIONS = {
     "error_model": "numpy",
 }
 _POOL = ThreadPoolExecutor(thread_name_prefix="rows")
-_threads = 0  # for `side_by_side`; 0: as many as torch may use
 Fields = TypeVar("Fields", bound=tuple)  # a NamedTuple of arrays, one row per problem
 
 
@@ -65,39 +64,40 @@ def written_out(function: Callable) -> Callable:
 
 @contextmanager
 def threads_at_the_rows() -> Iterator[None]:
-    """Keep torch's threads for `side_by_side`, and limit all other libraries, including torch's own sums, to one.
+    """Keep all threads for `side_by_side`, and limit the libraries' own sums to one.
 
     Between the many small calls of a search, their waiting threads keep the processors busy: with 50 columns a search
     took three times the processor time, and more elapsed time too.
     """
-    global _threads
-    outer, _threads = _threads, _threads or torch.get_num_threads()
-    try:
-        with threadpool_limits(1):
-            yield
-    finally:
-        _threads = outer
+    with threadpool_limits(1):
+        yield
+
+
+def threads() -> int:
+    """The number of threads that this process may use: OMP_NUM_THREADS, as for other libraries, or one per core."""
+    limit = os.environ.get("OMP_NUM_THREADS", "")
+    return int(limit) if limit.isdecimal() and int(limit) else cores.count()
 
 
 def side_by_side(problems: int, work: Callable[[slice], None]) -> None:
-    """Do the work of every problem on all threads that torch may use; results do not depend on their number."""
-    threads = min(_threads or torch.get_num_threads(), problems)
-    at_once = max(problems // (4 * threads), 1) if threads > 1 else problems  # a call costs as much as a few rows
+    """Do the work of every problem on all `threads`; results do not depend on their number."""
+    workers = min(threads(), problems)
+    at_once = max(problems // (4 * workers), 1) if workers > 1 else problems  # a call costs as much as a few rows
     left = iter(range(0, problems, max(at_once, 1)))
 
     def some() -> None:
         for first in left:  # the next free thread takes the next part: some need several times as many steps as others
             work(slice(first, first + at_once))
 
-    others = [_POOL.submit(some) for _ in range(threads - 1)]
+    others = [_POOL.submit(some) for _ in range(workers - 1)]
     some()
     for other in others:
         other.result()
 
 
-def arrays(*parts: Tensor) -> list[np.ndarray]:
-    """NumPy arrays in C order, the only compiled layout."""
-    return [part.contiguous().numpy() for part in parts]
+def arrays(*parts: np.ndarray) -> list[np.ndarray]:
+    """The arrays in C order, the only compiled layout."""
+    return [np.ascontiguousarray(part) for part in parts]
 
 
 def of_problems(fields: Fields, part: slice) -> Fields:

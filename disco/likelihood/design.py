@@ -33,9 +33,8 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-import torch
+from numpy.typing import DTypeLike
 from scipy.special import gammaln
-from torch import Tensor
 
 from disco.errors import InputError
 from disco.likelihood.departures import departures
@@ -116,23 +115,23 @@ class Design:
         own_rows: 1 where a node's own distribution is fitted, 0 where it was set from outside, (d, n); or None.
     """
 
-    ranks: Tensor
-    value: Tensor
-    exists: Tensor
-    counts: Tensor
-    measure: Tensor
+    ranks: np.ndarray
+    value: np.ndarray
+    exists: np.ndarray
+    counts: np.ndarray
+    measure: np.ndarray
     measure_width: np.ndarray
-    parent_ranks: Tensor
-    columns: Tensor
-    basis: Tensor
+    parent_ranks: np.ndarray
+    columns: np.ndarray
+    basis: np.ndarray
     width: np.ndarray
-    kinds: Tensor
+    kinds: np.ndarray
     prior: Prior
-    spread: Tensor
-    parent_spread: Tensor
-    measure_precision: Tensor
-    offset: Tensor | None
-    own_rows: Tensor | None = None
+    spread: np.ndarray
+    parent_spread: np.ndarray
+    measure_precision: np.ndarray
+    offset: np.ndarray | None
+    own_rows: np.ndarray | None = None
 
     @classmethod
     def of(
@@ -144,7 +143,7 @@ class Design:
         positions: np.ndarray | None = None,
         was_set: np.ndarray | None = None,
         prior: Prior = FREE,
-        dtype: torch.dtype = torch.float64,
+        dtype: DTypeLike = np.float64,
         names: Sequence[str] | None = None,
         at_rows: bool = True,
     ) -> "Design":
@@ -171,22 +170,22 @@ class Design:
         widths = np.array([shape.shape[1] for _, shape in parts])
         return cls(
             by_node(ranks),
-            torch.as_tensor(value),
-            torch.as_tensor(exists),
-            torch.as_tensor(level_counts(ranks, value.shape[1]), dtype=torch.float64),
-            torch.as_tensor(measure),
+            value,
+            exists,
+            level_counts(ranks, value.shape[1]),
+            measure,
             widths,
             by_node(effects.ranks),
             _columns(effects, own, rows if at_rows else 0, dtype),
-            torch.as_tensor(effects.basis),
+            effects.basis,
             np.concatenate([effects.width, (kinds >= 0).sum(1)]),
-            torch.as_tensor(kinds),
+            kinds,
             prior,
-            torch.as_tensor(np.log(ranks.std(axis=0))),
-            torch.as_tensor(_log_spread(along)),
-            torch.as_tensor(np.where(np.arange(measure.shape[2]) < widths[:, None], RIDGE, 1.0)),
+            np.log(ranks.std(axis=0)),
+            _log_spread(along),
+            np.where(np.arange(measure.shape[2]) < widths[:, None], RIDGE, 1.0),
             None if offset is None else _offset(offset, rows),
-            None if was_set is None else torch.as_tensor(~was_set.T, dtype=torch.float64).contiguous(),
+            None if was_set is None else np.ascontiguousarray(~was_set.T, dtype=float),
         )
 
     @property
@@ -214,33 +213,32 @@ class Design:
         """The number of coefficients before the parents': intercept, base measure, bend, the rows' own columns."""
         return self.bend + 1 + WIDTH * self.own
 
-    def blocks(self, parents: Tensor) -> Tensor:
+    def blocks(self, parents: np.ndarray) -> np.ndarray:
         """Numbers of the blocks of columns of problems with given parents, (B, m + k): the rows' blocks first."""
-        own = torch.arange(self.nodes, self.nodes + self.own)
-        return torch.cat([own.expand(len(parents), -1), parents], 1) if self.own else parents
+        own = np.tile(np.arange(self.nodes, self.nodes + self.own), (len(parents), 1))
+        return np.concatenate([own, parents], 1)
 
     @cached_property
-    def there(self) -> Tensor:
+    def there(self) -> np.ndarray:
         """Mask of a block's columns without padding, (d + m + 1, WIDTH); the last row, for a parent −1, is empty."""
-        width = torch.as_tensor(np.append(self.width, 0))
-        return torch.arange(WIDTH) < width[:, None]
+        return np.arange(WIDTH) < np.append(self.width, 0)[:, None]
 
-    def unit(self, nodes: Tensor, parents: Tensor) -> Tensor:
+    def unit(self, nodes: np.ndarray, parents: np.ndarray) -> np.ndarray:
         """Scale of each parent's coefficients, (B, k); undefined where the parent is −1."""
-        return torch.exp(self.prior.power * self.apart(nodes, parents))
+        return np.exp(self.prior.power * self.apart(nodes, parents))
 
-    def apart(self, nodes: Tensor, parents: Tensor) -> Tensor:
+    def apart(self, nodes: np.ndarray, parents: np.ndarray) -> np.ndarray:
         """Log ratio of each parent's standard deviation to its child's, (B, k); undefined where the parent is −1."""
-        return self.parent_spread[parents.clamp_min(0)] - self.spread[nodes, None]
+        return self.parent_spread[np.maximum(parents, 0)] - self.spread[nodes, None]
 
     @property
-    def own_precision(self) -> Tensor:
+    def own_precision(self) -> np.ndarray:
         """Prior precisions of the coefficients of the rows' own columns, (m, WIDTH), 1 for padding."""
         count = int(self.kinds.max()) + 1 if self.own else 0
         known = (*self.prior.beside[:count], *[BESIDE] * (count - len(self.prior.beside)), 1.0)
-        return self.value.new_tensor(known)[self.kinds]
+        return np.array(known)[self.kinds]
 
-    def expected(self, nodes: Tensor, parents: Tensor) -> tuple[Tensor, Tensor]:
+    def expected(self, nodes: np.ndarray, parents: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Prior means and precisions of the coefficients of nodes' parents, (B, k, WIDTH) each, 0 and 1 for padding.
 
         Args:
@@ -248,10 +246,10 @@ class Design:
             parents: node numbers, (B, k), padded with −1.
         """
         unit, there = self.unit(nodes, parents)[..., None], self.there[parents]
-        of_columns = unit.new_tensor([self.prior.linear, *[self.prior.bends] * (WIDTH - 1)])
-        mean = torch.zeros_like(there, dtype=unit.dtype)
+        of_columns = np.array([self.prior.linear, *[self.prior.bends] * (WIDTH - 1)])
+        mean = np.zeros(there.shape)
         mean[..., :1] = self.prior.mean * unit * there[..., :1]
-        return mean, torch.where(there, of_columns / unit.square(), 1.0)
+        return mean, np.where(there, of_columns / unit**2, 1.0)
 
     def coefficients(self, node: int, parents: Sequence[int]) -> int:
         """The number of a node's free parameters: intercept, base measure, bend, columns of rows and parents."""
@@ -260,12 +258,12 @@ class Design:
         return 1 + int(self.measure_width[node]) + bend + own + int(self.width[list(parents)].sum())
 
 
-def _offset(offset: np.ndarray, rows: int) -> Tensor:
+def _offset(offset: np.ndarray, rows: int) -> np.ndarray:
     """The offset, checked, (n,) double."""
     found = np.array(offset, dtype=float)
     if found.shape != (rows,) or not np.isfinite(found).all():
         raise InputError(f"The offset must be {rows} finite numbers, one per row.")
-    return torch.as_tensor(found)
+    return found
 
 
 def _log_spread(positions: np.ndarray) -> np.ndarray:
@@ -273,18 +271,18 @@ def _log_spread(positions: np.ndarray) -> np.ndarray:
     return np.log(np.maximum(positions.std(axis=0), 1e-9))
 
 
-def by_node(ranks: np.ndarray) -> Tensor:
+def by_node(ranks: np.ndarray) -> np.ndarray:
     """Ranks, (n, d), with each node's ranks contiguous in memory."""
-    return torch.tensor(np.ascontiguousarray(ranks.T), dtype=torch.int64).T
+    return np.array(ranks.T, np.int64, order="C").T
 
 
-def _columns(effects: "_Effects", own: np.ndarray, rows: int, dtype: torch.dtype) -> Tensor:
+def _columns(effects: "_Effects", own: np.ndarray, rows: int, dtype: DTypeLike) -> np.ndarray:
     """The columns of the nodes' effects at the rows, then the rows' own, (nodes + own, WIDTH, rows)."""
     nodes = len(effects.basis)
-    columns = torch.empty((nodes + len(own), WIDTH, rows), dtype=dtype)
-    columns[nodes:] = torch.as_tensor(own[..., :rows]).to(columns)
+    columns = np.empty((nodes + len(own), WIDTH, rows), dtype)
+    columns[nodes:] = own[..., :rows]
     for node in range(nodes):
-        columns[node] = torch.as_tensor(effects.basis[node][effects.ranks[:rows, node]].T).to(columns)
+        columns[node] = effects.basis[node][effects.ranks[:rows, node]].T
     return columns
 
 
@@ -346,7 +344,7 @@ def _blocks(beside: Beside | None, rows: int) -> tuple[np.ndarray, np.ndarray]:
 
 def level_counts(ranks: np.ndarray, levels: int) -> np.ndarray:
     """The number of rows at each level, (d, levels)."""
-    return np.stack([np.bincount(column, minlength=levels) for column in ranks.T])
+    return np.stack([np.bincount(column, minlength=levels) for column in ranks.T]).astype(float)
 
 
 def padded(parts: Sequence[tuple[np.ndarray, ...]]) -> tuple[np.ndarray, ...]:

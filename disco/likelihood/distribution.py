@@ -7,7 +7,6 @@ canonical parameter η = shift + bent(Σ effects of the parents).
 from collections.abc import Sequence
 
 import numpy as np
-import torch
 from scipy.special import log_softmax
 
 from disco.likelihood.design import WIDTH, Design
@@ -44,8 +43,8 @@ class Distribution:
         """
         width = design.measure.shape[-1]
         self.parents = parents
-        self.value = design.value[node, :levels].numpy()
-        self.weight = design.measure[node, :levels].numpy() @ theta[1 : 1 + width]
+        self.value = design.value[node, :levels]
+        self.weight = design.measure[node, :levels] @ theta[1 : 1 + width]
         self.bend = float(theta[design.bend])
         self.blocks = theta[design.head :].reshape(-1, WIDTH)[: len(parents)]
         self.effects = [bases[parent] @ block for parent, block in zip(parents, self.blocks, strict=True)]
@@ -65,7 +64,7 @@ class Distribution:
 
     def bent(self, index: np.ndarray) -> tuple[np.ndarray, ...]:
         """An index's part of the canonical parameter, and its derivatives by index and bend (`link.bent`)."""
-        return tuple(part.numpy() for part in bent(torch.from_numpy(index), torch.tensor(self.bend)))
+        return bent(index, self.bend)
 
     def logits(self, eta: np.ndarray) -> np.ndarray:
         """log p of every level at canonical parameters, without the normaliser, (values, levels)."""

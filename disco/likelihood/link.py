@@ -10,8 +10,6 @@ from their series, so that no digits are lost near a straight line.
 import math
 
 import numpy as np
-import torch
-from torch import Tensor
 
 BENT = (-20.0, 4.0)  # bounds of κ s within which the link bends: no table distinguishes slopes above e⁴ or below e⁻²⁰
 SMALL = 0.25  # |κ s| below which the link is computed from its series
@@ -21,7 +19,7 @@ SERIES = np.array(
 )
 
 
-def bent(index: Tensor, bend: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+def bent(index: np.ndarray, bend: np.ndarray | float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The bent index g = (exp(κ s) − 1) / κ and its derivatives ∂g/∂s and ∂g/∂κ.
 
     With t = κ s they are s φ(t), exp t and s² ψ(t); φ and ψ are computed from their series if t is small (`SERIES`).
@@ -31,17 +29,17 @@ def bent(index: Tensor, bend: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         bend: κ, broadcast along s.
     """
     t = bend * index
-    bends, near = t.clamp(*BENT), t.abs() < SMALL
-    risen, whole = torch.expm1(bends), torch.where(near, 1.0, t)
+    bends, near = t.clip(*BENT), np.abs(t) < SMALL
+    risen, divisor = np.expm1(bends), np.where(near, t.dtype.type(1), t)
     slope = risen + 1
-    first = torch.where(near, _series(0, t), (risen + slope * (t - bends)) / whole)
-    turned = torch.where(near, _series(1, t), (slope - first) / whole)
-    return index * first, slope, index.square() * turned
+    first = np.where(near, _series(0, t), (risen + slope * (t - bends)) / divisor)
+    second = np.where(near, _series(1, t), (slope - first) / divisor)
+    return index * first, slope, index**2 * second
 
 
-def _series(order: int, t: Tensor) -> Tensor:
+def _series(order: int, t: np.ndarray) -> np.ndarray:
     """φ, ψ or ψ′ at small t."""
-    total = torch.zeros_like(t)
+    total = np.zeros_like(t)
     for coefficient in SERIES[order][::-1].tolist():
         total = total * t + coefficient
     return total

@@ -16,10 +16,8 @@ learn the fitted model, detect far less misfit (benchmarks/log/2026-11-22-honest
 from collections.abc import Sequence
 
 import numpy as np
-import torch
 from scipy.linalg import helmert
-from scipy.special import ndtri
-from torch import Tensor
+from scipy.special import ndtri, softmax
 
 from disco.likelihood.batch import BatchDesign, Problems
 from disco.likelihood.design import WIDTH, Design, orthonormal
@@ -70,11 +68,11 @@ def misfits(
             found.append(np.nan)
             continue
         groups = _groups(design, node)
-        seen, contrasts = groups[design.ranks[:, node].numpy()], helmert(groups[-1] + 1)
+        seen, contrasts = groups[design.ranks[:, node]], helmert(groups[-1] + 1)
         models: list[_Model] = [(_columns(design, parents, mean), contrasts, _RIDGES)]
         if parents and len(shapes := _shapes(design, node, groups)):
             models.append((_straight(design, parents, mean), shapes, _RIDGES[:1]))
-        own = np.ones(design.rows, bool) if design.own_rows is None else design.own_rows[node].numpy() > 0
+        own = np.ones(design.rows, bool) if design.own_rows is None else design.own_rows[node] > 0
         parts = [(halves == half) & own for half in (0, 1)]
         both = (parts, parts[::-1])
         gains = [sum(_gain(expected, seen, *model, *halved) for halved in both) for model in models]
@@ -84,26 +82,28 @@ def misfits(
 
 def _groups(design: Design, node: int) -> np.ndarray:
     """The group of each level, (levels,)."""
-    counts = design.counts[node][design.exists[node]].numpy()
+    counts = design.counts[node][design.exists[node]]
     if len(counts) <= _GROUPS:
         return np.arange(len(counts))
     middle = (np.cumsum(counts) - counts / 2) / counts.sum()
     return np.unique((middle * _GROUPS).astype(int), return_inverse=True)[1]
 
 
-def _expected(design: Design, node: int, parents: Sequence[int], theta: Tensor) -> tuple[np.ndarray, np.ndarray]:
+def _expected(design: Design, node: int, parents: Sequence[int], theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Log-probabilities of the groups, (n, groups), and the mean, (n,), at fitted coefficients, (P or more,)."""
     batch = BatchDesign(design, Problems.of([(node, sorted(parents))]))
     theta = theta[None, : design.head + WIDTH * len(parents)]
-    eta, weights = batch.bent(theta)[0][0].double(), batch.log_weights(theta)[0]
+    eta, weights = batch.bent(theta)[0][0].astype(float), batch.log_weights(theta)[0]
     value = batch.value[0]
-    member = torch.nn.functional.one_hot(torch.as_tensor(_groups(design, node))).to(value)
+    groups = _groups(design, node)
+    member = np.eye(groups[-1] + 1)[groups]
     logs, means = [], []
-    for part in eta.split(max(_CELLS // len(value), 1)):
-        probability = torch.softmax(part[:, None] * value + weights, 1)
-        logs.append((probability @ member).clamp_min(1e-12).log())
+    at_once = max(_CELLS // len(value), 1)
+    for first in range(0, len(eta), at_once):
+        probability = softmax(eta[first : first + at_once, None] * value + weights, 1)
+        logs.append(np.log(np.maximum(probability @ member, 1e-12)))
         means.append(probability @ value)
-    return torch.cat(logs).numpy(), torch.cat(means).numpy()
+    return np.concatenate(logs), np.concatenate(means)
 
 
 def _columns(design: Design, parents: Sequence[int], mean: np.ndarray) -> np.ndarray:
@@ -111,9 +111,9 @@ def _columns(design: Design, parents: Sequence[int], mean: np.ndarray) -> np.nda
     mean = _standard(mean[:, None])[:, 0]
     scores: list[np.ndarray] = []
     effects, products = [], []
-    own = design.columns[design.nodes :].flatten(0, 1)[design.kinds.flatten() >= 0].numpy().astype(float)
+    own = design.columns[design.nodes :].reshape(-1, design.rows)[design.kinds.ravel() >= 0].astype(float)
     for parent in parents:
-        ranks = design.parent_ranks[:, parent].numpy()
+        ranks = design.parent_ranks[:, parent]
         counts = np.bincount(ranks)
         if len(counts) <= _FEW:
             effects += [ranks == level for level in range(1, len(counts))]
@@ -131,13 +131,13 @@ def _columns(design: Design, parents: Sequence[int], mean: np.ndarray) -> np.nda
 
 def _straight(design: Design, parents: Sequence[int], mean: np.ndarray) -> np.ndarray:
     """A column of 1, the fitted mean and the normal score of each parent, of unit variance, (n, 2 + parents)."""
-    scores = [_normal_scores(design.parent_ranks[:, parent].numpy()) for parent in parents]
+    scores = [_normal_scores(design.parent_ranks[:, parent]) for parent in parents]
     return np.column_stack([np.ones(design.rows), _standard(np.column_stack([mean, *scores]))])
 
 
 def _shapes(design: Design, node: int, groups: np.ndarray) -> np.ndarray:
     """Functions of a node's groups, orthogonal to 1 and to their mean level under their shares, (functions, groups)."""
-    counts = design.counts[node][design.exists[node]].numpy()
+    counts = design.counts[node][design.exists[node]]
     rows = np.bincount(groups, counts)
     share = rows / rows.sum()
     level = np.bincount(groups, counts * np.arange(len(counts))) / rows

@@ -127,7 +127,7 @@ class Model:
     @property
     def log_likelihood(self) -> pd.Series:
         """Every node's log-likelihood, nats."""
-        return pd.Series([float(one.log_likelihood) for one in self.fits], index=list(self.names))
+        return pd.Series([one.log_likelihood[0] for one in self.fits], index=list(self.names))
 
     @property
     def bic(self) -> float:
@@ -200,7 +200,7 @@ class Model:
         other, node = nodes
         means, errors = self._means(other, node)
         half = -ndtri((1 - level) / 2) * errors
-        grid, seen = self.grids[node], np.bincount(self.design.parent_ranks[:, other].numpy())
+        grid, seen = self.grids[node], np.bincount(self.design.parent_ranks[:, other])
         low, high = (means - half).clip(grid[0], grid[-1]), (means + half).clip(grid[0], grid[-1])
         return pd.DataFrame({"count": self.parent_grids[other], "rows": seen, "mean": means, "low": low, "high": high})
 
@@ -225,9 +225,9 @@ class Model:
         own = slice(first, first + len(known[index].kinds))
         values, at, seen = values_of(self.adjustment, index)
         columns, fits = known[index].at(self.adjustment.take(at)), self.fits[node]
-        covariance = inverse(fits.moments.information, fits.penalty)[0].numpy()[own, own]
+        covariance = inverse(fits.moments.information, fits.penalty)[0][own, own]
         scale = float(self.design.value[node, 1])
-        effect = scale * columns @ fits.theta[0, own].numpy()
+        effect = scale * columns @ fits.theta[0, own]
         half = -ndtri((1 - level) / 2) * scale * np.sqrt(np.einsum("vi,ij,vj->v", columns, covariance, columns))
         found = {"value": values, "rows": seen, "effect": effect, "low": effect - half, "high": effect + half}
         return pd.DataFrame(found)
@@ -272,9 +272,9 @@ class Model:
     def _own(self) -> _Rows:
         """The rows of the fit."""
         design = self.design
-        beside = design.columns[design.nodes :].flatten(0, 1).numpy().T
-        offset = None if design.offset is None else design.offset.numpy()
-        return _Rows(design.ranks.numpy(), design.parent_ranks.numpy(), beside, offset)
+        beside = design.columns[design.nodes :].reshape(-1, design.rows).T
+        offset = None if design.offset is None else design.offset
+        return _Rows(design.ranks, design.parent_ranks, beside, offset)
 
     def _rows(self, table: Table, adjustment: Adjustment | None) -> _Rows:
         """Other rows on its grids."""
@@ -319,9 +319,9 @@ class Model:
     @cached_property
     def _distributions(self) -> list[Distribution]:
         """Every node's distribution given its parents."""
-        bases = [basis[: len(grid)].numpy() for basis, grid in zip(self.design.basis, self.parent_grids, strict=True)]
+        bases = [basis[: len(grid)] for basis, grid in zip(self.design.basis, self.parent_grids, strict=True)]
         return [
-            Distribution(self.design, node, nodes, self.fits[node].theta[0].numpy(), len(self.grids[node]), bases)
+            Distribution(self.design, node, nodes, self.fits[node].theta[0], len(self.grids[node]), bases)
             for node, nodes in enumerate(self.parents)
         ]
 
@@ -338,10 +338,10 @@ class Model:
         low, high = one.bent(np.array([rest.min() + effect.min(), rest.max() + effect.max()]))[0]
         points = np.linspace(low + shift.min(), high + shift.max() + 1e-9, _POINTS)
         mean, with_value, with_measure = self._along(node, points)
-        columns = self.design.columns[list(self.parents[node])].flatten(0, 1).numpy()
+        columns = self.design.columns[list(self.parents[node])].reshape(-1, self.design.rows)
         block = WIDTH * self.parents[node].index(other) + np.arange(WIDTH)
-        basis = self.design.basis[other].numpy()
-        covariance = inverse(self.fits[node].moments.information, self.fits[node].penalty)[0].numpy()
+        basis = self.design.basis[other]
+        covariance = inverse(self.fits[node].moments.information, self.fits[node].penalty)[0]
         means, errors = np.empty(len(effect)), np.empty(len(effect))
         for value in range(len(effect)):
             added, along, bend = one.bent(rest + effect[value])
@@ -365,4 +365,4 @@ class Model:
         count, value = self.grids[node].astype(float), self._distributions[node].value
         mean = probability @ count
         centred = probability * (count - mean[:, None])
-        return mean, centred @ value, centred @ self.design.measure[node, : len(count)].numpy()
+        return mean, centred @ value, centred @ self.design.measure[node, : len(count)]

@@ -2,8 +2,7 @@
 
 from dataclasses import dataclass
 
-import torch
-from torch import Tensor
+import numpy as np
 
 from disco.likelihood.batch import BatchDesign, Derivatives, Problems
 from disco.likelihood.compiled import Ended, newton
@@ -29,20 +28,20 @@ class Fits:
         converged: (B,).
     """
 
-    theta: Tensor
-    log_likelihood: Tensor
-    evidence: Tensor
+    theta: np.ndarray
+    log_likelihood: np.ndarray
+    evidence: np.ndarray
     moments: Derivatives
-    penalty: Tensor
-    converged: Tensor
+    penalty: np.ndarray
+    converged: np.ndarray
 
 
 def fit(
     design: Design,
     problems: Problems,
-    start: Tensor | None = None,
+    start: np.ndarray | None = None,
     *,
-    weights: Tensor | None = None,
+    weights: np.ndarray | None = None,
     tolerance: float = 1e-3,
 ) -> Fits:
     """Fit every problem of a batch.
@@ -58,7 +57,7 @@ def fit(
     return fit_batch(BatchDesign(design, problems, weights), theta, tolerance)
 
 
-def fit_batch(batch: BatchDesign, theta: Tensor, tolerance: float) -> Fits:
+def fit_batch(batch: BatchDesign, theta: np.ndarray, tolerance: float) -> Fits:
     """Fit every problem of a batch from θ; the arguments are those of `fit`."""
     return _finished(batch, tolerance, newton(batch, theta, tolerance, _STEPS))
 
@@ -67,25 +66,27 @@ def _finished(design: BatchDesign, tolerance: float, ended: Ended) -> Fits:
     """The fits at their last step."""
     theta, step, predicted, log_determinant, current = ended
     done = predicted < tolerance
-    end = theta + torch.where(done[:, None], step, 0.0)
-    reached = current.log_likelihood - design.prior(theta) + torch.where(done, predicted, 0.0)
-    own = 1 + design.measure_width
-    occam = design.penalty[:, own:].log().sum(1) - log_determinant
-    return Fits(end, reached + design.prior(end), reached + occam / 2, current, design.penalty, done)
+    end = theta + np.where(done[:, None], step, 0.0)
+    reached = current.log_likelihood - design.prior(theta) + np.where(done, predicted, 0.0)
+    occam = np.log(design.penalty[:, 1 + design.measure_width :]).sum(1) - log_determinant
+    with np.errstate(invalid="ignore"):  # −∞ + ∞ after a start that is not finite
+        log_likelihood = reached + design.prior(end)
+    return Fits(end, log_likelihood, reached + occam / 2, current, design.penalty, done)
 
 
-def marginal_start(design: Design, problems: Problems) -> Tensor:
+def marginal_start(design: Design, problems: Problems) -> np.ndarray:
     """θ without effects of the parents, and with a base measure close to the marginal distribution's shape, (B, P)."""
     node, exists = problems.node, design.exists[problems.node]
     value, measure = design.value[node], design.measure[node]
     share = (design.counts[node] + 0.5) * exists
-    log_share = torch.where(exists, share.log(), 0.0)
-    basis = torch.cat([torch.ones_like(value)[..., None], value[..., None], measure], -1)
-    weighted = basis * share[..., None]
-    gram = weighted.mT @ basis
-    gram = gram + torch.diag_embed(1e-6 * gram.diagonal(dim1=1, dim2=2) + 1e-9)
-    solved, _ = solve(gram, torch.zeros_like(gram[..., 0]), (weighted.mT @ log_share[..., None]).squeeze(-1))
+    log_share = np.log(np.where(exists, share, 1.0))
+    basis = np.concatenate([np.ones_like(value)[..., None], value[..., None], measure], -1)
+    weighted = (basis * share[..., None]).swapaxes(1, 2)
+    gram = weighted @ basis
+    diagonal = np.arange(gram.shape[1])
+    gram[:, diagonal, diagonal] += 1e-6 * gram[:, diagonal, diagonal] + 1e-9
+    solved, _ = solve(gram, np.zeros_like(gram[..., 0]), (weighted @ log_share[..., None])[..., 0])
     if design.offset is not None:
         solved[:, 1] -= design.offset.mean() / value[:, 1]
-    effects = solved.new_zeros((len(node), 1 + WIDTH * (design.own + problems.parents.shape[1])))
-    return torch.cat([solved[:, 1:], effects], 1)
+    effects = np.zeros((len(node), 1 + WIDTH * (design.own + problems.parents.shape[1])))
+    return np.concatenate([solved[:, 1:], effects], 1)

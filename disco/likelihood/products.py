@@ -1,8 +1,6 @@
 """Products of columns summed over the rows, compiled, block by block of rows."""
 
 import numpy as np
-import torch
-from torch import Tensor
 
 from disco.likelihood.cpu import arrays, compiled, side_by_side, within
 from disco.likelihood.design import WIDTH
@@ -13,8 +11,13 @@ BLOCK = 1024  # rows at a time; their data fit into a core's cache
 
 
 def of_candidates(
-    columns: Tensor, parents: Tensor, outside: int, slopes: Tensor, curvature: Tensor, candidates: Tensor
-) -> tuple[Tensor, Tensor]:
+    columns: np.ndarray,
+    parents: np.ndarray,
+    outside: int,
+    slopes: np.ndarray,
+    curvature: np.ndarray,
+    candidates: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray]:
     """Products of every candidate's columns, summed over the rows: with `slopes`, the parents' columns, and themselves.
 
     Args:
@@ -29,12 +32,12 @@ def of_candidates(
         (B, 3 + q + WIDTH · k, c, WIDTH) and (B, c, WIDTH, WIDTH).
     """
     (batch, count), wide = candidates.shape, WIDTH * parents.shape[1]
-    sums = torch.zeros((batch, count, padded(wide + slopes.shape[1]), WIDTH), dtype=torch.float64)
-    pairs = torch.zeros((batch, count, WIDTH, WIDTH), dtype=torch.float64)
+    sums = np.zeros((batch, count, padded(wide + slopes.shape[1]), WIDTH))
+    pairs = np.zeros((batch, count, WIDTH, WIDTH))
     whole, *given = arrays(columns, parents, slopes, curvature, candidates, sums, pairs)
     side_by_side(batch, lambda part: _products(whole, outside, *(one[part] for one in given)))
-    sums = sums.transpose(1, 2)
-    return torch.cat([sums[:, wide : wide + slopes.shape[1]], sums[:, :wide]], 1), pairs
+    sums = sums.swapaxes(1, 2)
+    return np.concatenate([sums[:, wide : wide + slopes.shape[1]], sums[:, :wide]], 1), pairs
 
 
 @within

@@ -9,8 +9,6 @@ without a test for singular matrices, and no thread or library can change a digi
 import math
 
 import numpy as np
-import torch
-from torch import Tensor
 
 from disco.likelihood.cpu import arrays, compiled, side_by_side, within
 
@@ -61,7 +59,7 @@ def backward(factor, right):
             right[j] -= factor[i, j] * right[i]
 
 
-def solve(matrices: Tensor, least: Tensor, right: Tensor) -> tuple[Tensor, Tensor]:
+def solve(matrices: np.ndarray, least: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """A⁻¹ times a vector, (B, P), and log det A, (B,), for symmetric matrices whose pivots are at least `least`.
 
     Args:
@@ -69,8 +67,8 @@ def solve(matrices: Tensor, least: Tensor, right: Tensor) -> tuple[Tensor, Tenso
         least: (B, P).
         right: (B, P).
     """
-    found, logarithm = right.clone(), right.new_empty(len(right))
-    given = arrays(matrices, least, found, logarithm)
+    found, logarithm = np.array(right, order="C"), np.empty(len(right))
+    given = (*arrays(matrices, least), found, logarithm)
     side_by_side(len(matrices), lambda part: _solve(*(one[part] for one in given)))
     return found, logarithm
 
@@ -84,15 +82,15 @@ def _solve(matrices, least, found, logarithm):
         backward(factor, found[b])
 
 
-def inverse(matrices: Tensor, least: Tensor) -> Tensor:
+def inverse(matrices: np.ndarray, least: np.ndarray) -> np.ndarray:
     """The inverses of symmetric matrices whose pivots are at least `least`.
 
     Args:
         matrices: (B, P, P).
         least: (B, P).
     """
-    found = torch.empty_like(matrices)
-    given = arrays(matrices, least, found)
+    found = np.empty(matrices.shape)
+    given = (*arrays(matrices, least), found)
     side_by_side(len(matrices), lambda part: _inverse(*(one[part] for one in given)))
     return found
 

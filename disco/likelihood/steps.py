@@ -11,8 +11,6 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-import torch
-from torch import Tensor
 
 from disco.likelihood import products
 from disco.likelihood.batch import Problems
@@ -35,10 +33,10 @@ class Additions(NamedTuple):
         others: the accompanying step of θ, (B, c, P).
     """
 
-    gain: Tensor
-    evidence: Tensor
-    own: Tensor
-    others: Tensor
+    gain: np.ndarray
+    evidence: np.ndarray
+    own: np.ndarray
+    others: np.ndarray
 
 
 class Removals(NamedTuple):
@@ -50,12 +48,12 @@ class Removals(NamedTuple):
         others: the step of θ that removes the parent and sets its own coefficients to 0, (B, k, P).
     """
 
-    loss: Tensor
-    evidence: Tensor
-    others: Tensor
+    loss: np.ndarray
+    evidence: np.ndarray
+    others: np.ndarray
 
 
-def additions(design: Design, problems: Problems, fits: Fits, candidates: Tensor) -> Additions:
+def additions(design: Design, problems: Problems, fits: Fits, candidates: np.ndarray) -> Additions:
     """The predicted gain of every candidate parent.
 
     Args:
@@ -69,9 +67,9 @@ def additions(design: Design, problems: Problems, fits: Fits, candidates: Tensor
     )
     centre, prior = design.expected(problems.node, candidates)
     fitted = (moments.information, fits.penalty, moments.gradient, fits.converged)
-    asked = _Candidates(*fitted, sums.permute(0, 2, 3, 1), pairs, centre, prior)
-    gain, evidence = (torch.zeros((batch, count), dtype=torch.float64) for _ in range(2))
-    own, others = (torch.zeros((batch, count, size), dtype=torch.float64) for size in (WIDTH, theta.shape[1]))
+    asked = _Candidates(*fitted, sums.transpose(0, 2, 3, 1), pairs, centre, prior)
+    gain, evidence = (np.zeros((batch, count)) for _ in range(2))
+    own, others = (np.zeros((batch, count, size)) for size in (WIDTH, theta.shape[1]))
     found = Additions(gain, evidence, own, others)
     given, written = _Candidates(*arrays(*asked)), Additions(*arrays(*found))
     side_by_side(batch, lambda part: _additions(of_problems(given, part), of_problems(written, part)))
@@ -88,14 +86,14 @@ class _Candidates(NamedTuple):
         centre, prior: means and precisions of their coefficients, (B, c, WIDTH).
     """
 
-    information: Tensor
-    penalty: Tensor
-    gradient: Tensor
-    converged: Tensor
-    sums: Tensor
-    pairs: Tensor
-    centre: Tensor
-    prior: Tensor
+    information: np.ndarray
+    penalty: np.ndarray
+    gradient: np.ndarray
+    converged: np.ndarray
+    sums: np.ndarray
+    pairs: np.ndarray
+    centre: np.ndarray
+    prior: np.ndarray
 
 
 @compiled
@@ -145,8 +143,8 @@ def removals(design: Design, problems: Problems, fits: Fits) -> Removals:
     """The predicted loss without each parent of every problem."""
     (batch, count), size = problems.parents.shape, fits.theta.shape[1]
     centre, prior = design.expected(problems.node, problems.parents)
-    loss, evidence = (torch.zeros((batch, count), dtype=torch.float64) for _ in range(2))
-    found = Removals(loss, evidence, torch.zeros((batch, count, size), dtype=torch.float64))
+    loss, evidence = (np.zeros((batch, count)) for _ in range(2))
+    found = Removals(loss, evidence, np.zeros((batch, count, size)))
     given = _Parents(*arrays(fits.moments.information, fits.penalty, fits.theta, centre, prior))
     written = Removals(*arrays(*found))
     side_by_side(batch, lambda part: _removals(of_problems(given, part), of_problems(written, part)))
@@ -156,11 +154,11 @@ def removals(design: Design, problems: Problems, fits: Fits) -> Removals:
 class _Parents(NamedTuple):
     """The data of B fits and their parents; `centre` and `prior` as in `_Candidates`."""
 
-    information: Tensor
-    penalty: Tensor
-    theta: Tensor
-    centre: Tensor
-    prior: Tensor
+    information: np.ndarray
+    penalty: np.ndarray
+    theta: np.ndarray
+    centre: np.ndarray
+    prior: np.ndarray
 
 
 @compiled

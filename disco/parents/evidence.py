@@ -9,7 +9,6 @@ from itertools import count
 
 import numpy as np
 import pandas as pd
-import torch
 
 from disco.graph import check_order
 from disco.knowledge import Resolved
@@ -60,7 +59,7 @@ def edges(
         **around(adjustment, names),
         positions=None if as_rates is None else ranks_of(as_rates),
         prior=BEFORE,
-        dtype=torch.float32,
+        dtype=np.float32,
         names=names,
     )
     reporter = Reporter(callback, {"selector": 1.0}, STOPPED)

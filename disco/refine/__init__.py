@@ -17,7 +17,7 @@ _LATER = {"refine": "refinement", "next_experiment": "settling"}
 
 
 def __getattr__(name: str) -> Any:
-    """A function, imported on first use: `refine` imports torch, which a page that shows a refinement does not need."""
+    """A function, imported on first use: it brings the compiler, which a page that shows a refinement does not need."""
     if name not in _LATER:
         raise AttributeError(f"module 'disco.refine' has no attribute {name!r}")
     return getattr(import_module(f"disco.refine.{_LATER[name]}"), name)

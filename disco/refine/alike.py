@@ -39,7 +39,7 @@ def design_effects(design: Design, parents: Sequence[Parents], edges: pd.DataFra
         group: every row's group number, (n,).
     """
     residuals = _residuals(design, parents)
-    straight = design.columns[: design.nodes, 0].numpy()
+    straight = design.columns[: design.nodes, 0]
     found = []
     for pair in zip(edges["parent"].to_numpy(int), edges["child"].to_numpy(int), strict=True):
         found.append(max(_effect(residuals[node] * straight[other], group) for node, other in (pair, pair[::-1])))
@@ -72,7 +72,7 @@ def _residuals(design: Design, parents: Sequence[Parents]) -> np.ndarray:
         problems = Problems.of([(node, sorted(parents[node])) for node in nodes])
         fits = fit(design, problems)
         slope = BatchDesign(design, problems).bent(fits.theta)[1]
-        found.append((fits.moments.slopes[:, 0] / slope).numpy())
+        found.append(fits.moments.slopes[:, 0] / slope)
     return np.concatenate(found)
 
 

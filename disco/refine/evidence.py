@@ -175,7 +175,7 @@ class _Judging:
         With knowledge also each edge's rule.
         """
         task, pairs = self.task, _pairs(rows)
-        levels = self.scores.design.exists.sum(1).numpy()
+        levels = self.scores.design.exists.sum(1)
         many = (self.whole or self.scores.design).rows
         rules = self.misfit, levels, task.choice.bound, self.elsewhere, task.contexts, many
         least = {
@@ -259,7 +259,7 @@ def in_classes(scores: Scores, known: Resolved | None = None) -> list[Scores]:
         known: the rules of knowledge alone.
     """
     design = scores.design
-    controls = None if design.own_rows is None else design.own_rows.amin(0)
+    controls = None if design.own_rows is None else design.own_rows.min(0)
     designs = [replace(design, prior=prior._replace(beside=design.prior.beside)) for prior in CLASSES]
     neutral = scores.replace(
         design=designs[0], order=None, rules=known, weights=controls, tolerance=SEARCHING, warm=scores

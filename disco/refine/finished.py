@@ -44,7 +44,7 @@ def refined(
     nodes = pd.DataFrame(
         {
             "node": names,
-            "levels": design.exists.sum(1).numpy(),
+            "levels": design.exists.sum(1),
             "misfit_nats": judged.misfit,
             "misfit_per_row": judged.misfit / design.rows,
             "is_poor": judged.is_poor,

@@ -1,6 +1,6 @@
 """The numbers that a direction must pass to be called decided, the columns of the evidence, the bounds of a search.
 
-They stand apart from the computation, so that whatever only reads or shows a refinement does not import torch.
+They stand apart from the computation, so that whatever only reads or shows a refinement does not import the compiler.
 """
 
 BOUND = 10.0  # smallest evidence that decides a direction, nats: the reversed edge is e¹⁰ ≈ 22,000 times less likely

@@ -1,7 +1,6 @@
 """Tables of many rows: the graph is searched on a part of them; the gains of its edges are those of all."""
 
 import numpy as np
-import torch
 
 from disco.likelihood.covariates import seen
 from disco.likelihood.design import Design
@@ -41,4 +40,4 @@ def whole_design(given: Prepared, settings: Settings) -> Design | None:
     if given.adjustment is not None:
         return None
     levels, _ = seen(given.counts, None, settings)
-    return Design.of(dense_ranks(levels.to_numpy()), prior=BEFORE, dtype=torch.float32, at_rows=False)
+    return Design.of(dense_ranks(levels.to_numpy()), prior=BEFORE, dtype=np.float32, at_rows=False)

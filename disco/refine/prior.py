@@ -16,9 +16,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-import torch
 from scipy.optimize import minimize, minimize_scalar
-from torch import Tensor
 
 from disco.knowledge.resolved import FREE
 from disco.likelihood.batch import Problems
@@ -103,7 +101,7 @@ def fitted(design: Design, parents: Sequence[Sequence[int]]) -> Prior:
         for size, nodes in by_size.items()
         if size or design.own
     ]
-    starts: list[Tensor | None] = [None] * len(batches)
+    starts: list[np.ndarray | None] = [None] * len(batches)
     for _ in range(_ROUNDS):
         fits = [
             fit(design, problems, start, tolerance=SEARCHING) for problems, start in zip(batches, starts, strict=True)
@@ -119,21 +117,20 @@ def _better(design: Design, batches: Sequence[Problems], fits: Sequence[Fits]) -
     effects, kinds = [], int(design.kinds.max()) + 1 if design.own else 0
     of_rows = np.zeros((2, kinds))  # the same for the rows' own columns, by kind
     for problems, one in zip(batches, fits, strict=True):
-        variance = inverse(one.moments.information, one.penalty).diagonal(dim1=1, dim2=2)
+        variance = np.diagonal(inverse(one.moments.information, one.penalty), axis1=1, axis2=2)
         if design.own:
             of_rows += _of_rows(design, one.theta, variance, kinds)
         if not problems.parents.shape[1]:
             continue
         effects.append(_likelihoods(design, problems, one, variance))
         unit = design.unit(problems.node, problems.parents)[..., None]
-        width = torch.as_tensor(design.width)[problems.parents]
-        column = torch.arange(WIDTH)
-        is_bend = ((column > 0) & (column < width[..., None])).flatten(1)
-        theta, varies = (part[:, design.head :].unflatten(1, (-1, WIDTH)) for part in (one.theta, variance))
-        theta, varies = (theta / unit).flatten(1)[is_bend], (varies / unit.square()).flatten(1)[is_bend]
+        column, width = np.arange(WIDTH), design.width[problems.parents]
+        is_bend = (column > 0) & (column < width[..., None])
+        theta, varies = (part[:, design.head :].reshape(is_bend.shape) for part in (one.theta, variance))
+        theta, varies = (theta / unit)[is_bend], (varies / unit**2)[is_bend]
         kappa, kappa_varies = one.theta[:, design.bend], variance[:, design.bend]
         told += [float((1 - design.prior.bends * varies).sum()), float((1 - design.prior.link * kappa_varies).sum())]
-        squares += [float(theta.square().sum()), float(kappa.square().sum())]
+        squares += [float((theta**2).sum()), float((kappa**2).sum())]
     bends, link = (
         float(np.clip(number / max(square, 1e-12), *bounds)) if number else before
         for number, square, bounds, before in zip(told, squares, _BOUNDS, design.prior[1:3], strict=True)
@@ -143,25 +140,25 @@ def _better(design: Design, batches: Sequence[Problems], fits: Sequence[Fits]) -
     return Prior(linear, bends, link, mean, power, tuple(precisions.tolist()))
 
 
-def _of_rows(design: Design, theta: Tensor, variance: Tensor, kinds: int) -> np.ndarray:
+def _of_rows(design: Design, theta: np.ndarray, variance: np.ndarray, kinds: int) -> np.ndarray:
     """Σ (1 − λ V) and Σ θ² of the rows' own columns, by kind, (2, kinds)."""
     own = slice(design.bend + 1, design.head)
-    there = design.kinds.flatten() >= 0
-    kind = design.kinds.flatten()[there].numpy()
-    precision = design.own_precision.flatten()[there]
-    known = (1 - precision * variance[:, own][:, there]).sum(0).numpy()
-    square = theta[:, own][:, there].square().sum(0).numpy()
+    there = design.kinds.ravel() >= 0
+    kind = design.kinds.ravel()[there]
+    precision = design.own_precision.ravel()[there]
+    known = (1 - precision * variance[:, own][:, there]).sum(0)
+    square = (theta[:, own][:, there] ** 2).sum(0)
     return np.stack([np.bincount(kind, part, kinds) for part in (known, square)])
 
 
-def _likelihoods(design: Design, problems: Problems, fits: Fits, variance: Tensor) -> np.ndarray:
+def _likelihoods(design: Design, problems: Problems, fits: Fits, variance: np.ndarray) -> np.ndarray:
     """The log-likelihood −½ J β² + h β of each linear effect β: J, h and its log unit at power 1, (3, edges)."""
     at = slice(design.head, None, WIDTH)
     mean, precision = (part[..., 0] for part in design.expected(problems.node, problems.parents))
-    information = (1 / variance[:, at] - precision).clamp_min(0.0)
+    information = np.maximum(1 / variance[:, at] - precision, 0.0)
     pull = fits.theta[:, at] / variance[:, at] - precision * mean
     apart = design.apart(problems.node, problems.parents)
-    return torch.stack([information, pull, apart]).flatten(1).numpy()
+    return np.stack([information, pull, apart]).reshape(3, -1)
 
 
 def _of_linear(effects: np.ndarray) -> tuple[float, float, float]:

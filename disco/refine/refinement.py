@@ -110,7 +110,7 @@ def refine(
     task = Task.of(given.counts, choice, settings, order, edges, given.adjustment, knowledge, shown, columns)
     candidates = _candidates(task, reporter)
     _check_memory(many, len(candidates), sum(map(len, candidates)) / 2)
-    key = key_of(task.design.ranks.numpy(), choice, order, candidates, given.adjustment, knowledge)
+    key = key_of(task.design.ranks, choice, order, candidates, given.adjustment, knowledge)
     kept = Memory.of(None if memory is None else Path(memory), key, task.names)
     result = _searched(task, candidates, kept, reporter, whole, tells_decided=not found)
     result = without_contexts(result, columns, has_rules=knowledge is not None)

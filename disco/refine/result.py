@@ -120,7 +120,7 @@ class Refined:
         Raises:
             InputError: the table is not that of the refinement, or the question cannot be answered.
         """
-        from disco.effects.asking import among  # imports torch
+        from disco.effects.asking import among  # imports the compiler
         from disco.effects.effect import effect
         from disco.refine.fitted_graphs import fitted_graphs
 

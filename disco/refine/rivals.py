@@ -59,7 +59,7 @@ class SeveralClasses:
     def copula(self) -> Noisy:
         """Linear graphs of the normal scores; a column with few levels is a coarse reading of a normal variable."""
         design = self._normal.design
-        related = correlations(design, design.columns[: design.nodes, 0].numpy().T)
+        related = correlations(design, design.columns[: design.nodes, 0].T)
         cost = float(np.log(design.rows) / 2)
         return Noisy(related, exactness(design), design.rows, cost, self.glm.candidates)
 

@@ -17,7 +17,6 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-import torch
 
 from disco.knowledge import Resolved
 from disco.likelihood.batch import Problems
@@ -118,7 +117,7 @@ class Scores(Stepwise[NodeFit]):
         order: Sequence[int] | None = None,
         against: float = AGAINST,
         rules: Resolved | None = None,
-        weights: torch.Tensor | None = None,
+        weights: np.ndarray | None = None,
         warm: "Scores | None" = None,
         tolerance: float = SEARCHING,
         reporter: Reporter = SILENT,
@@ -262,7 +261,7 @@ def _alone(scores: Scores, keys: Sequence[Wanted]) -> list[tuple[float, float]]:
     def fill(part: slice) -> None:
         for number in range(part.start, min(part.stop, len(keys))):
             one = fit_cells(scores.design, *keys[number], tolerance=scores.tolerance)
-            found[number] = float(one.evidence), float(one.log_likelihood)
+            found[number] = float(one.evidence[0]), float(one.log_likelihood[0])
 
     side_by_side(len(keys), fill)
     return found
@@ -285,25 +284,26 @@ def _fits(wanted: Sequence[tuple[Scores, Wanted]]) -> tuple[Fits, Problems]:
     design = first.design
     problems = Problems.of(keys)
     begun = [scores.start_of(*key) for scores, key in wanted]
-    fresh = torch.tensor([start is None or not np.isfinite(start).all() for start in begun])
-    theta = torch.zeros((len(keys), design.head + WIDTH * problems.parents.shape[1]), dtype=torch.float64)
-    for number in (~fresh).nonzero().flatten().tolist():
-        theta.numpy()[number, : len(begun[number])] = begun[number]
+    fresh = np.array([start is None or not np.isfinite(start).all() for start in begun])
+    theta = np.zeros((len(keys), design.head + WIDTH * problems.parents.shape[1]))
+    for number, start in enumerate(begun):
+        if start is not None and not fresh[number]:
+            theta[number, : len(start)] = start
     _begin_anew(design, problems, fresh, theta)
     weights = first.weights
     if any(scores is not first for scores, _ in wanted):
-        weights = torch.stack([scores.weights for scores, _ in wanted])  # type: ignore[misc]  # then all are weighted
+        weights = np.stack([scores.weights for scores, _ in wanted])  # type: ignore[misc]  # then all are weighted
     fits = fit(design, problems, theta, weights=weights, tolerance=first.tolerance)
-    lost = ~(fits.evidence.isfinite() & fits.log_likelihood.isfinite()) & ~fresh
-    if bool(lost.any()):  # a step from another fit can be too long
+    lost = ~(np.isfinite(fits.evidence) & np.isfinite(fits.log_likelihood)) & ~fresh
+    if lost.any():  # a step from another fit can be too long
         _begin_anew(design, problems, lost, theta)
         fits = fit(design, problems, theta, weights=weights, tolerance=first.tolerance)
     return fits, problems
 
 
-def _begin_anew(design: Design, problems: Problems, which: torch.Tensor, theta: torch.Tensor) -> None:
+def _begin_anew(design: Design, problems: Problems, which: np.ndarray, theta: np.ndarray) -> None:
     """Write the marginal start of some problems, a mask (B,), into θ."""
-    if bool(which.any()):
+    if which.any():
         theta[which] = marginal_start(design, Problems(problems.node[which], problems.parents[which]))
 
 
@@ -312,10 +312,10 @@ def _apart(
 ) -> list[tuple[NodeFit, Steps]]:
     """The fits of a batch, and the steps from each; if one has no finite score, any parent may be added or removed."""
     kept = []
-    theta, ll = fits.theta.numpy(), fits.log_likelihood.numpy()
-    evidence, gain, loss = fits.evidence.numpy(), more.evidence.numpy(), less.evidence.numpy()
-    add = torch.cat([more.own, more.others], -1).float().numpy()
-    drop = less.others.float().numpy()
+    theta, ll = fits.theta, fits.log_likelihood
+    evidence, gain, loss = fits.evidence, more.evidence, less.evidence
+    add = np.concatenate([more.own, more.others], -1).astype(np.float32)
+    drop = less.others.astype(np.float32)
     finite = np.isfinite(gain).all(1)
     for number, (scores, (node, parents)) in enumerate(zip(owners, keys, strict=True)):
         nodes, size = scores.candidates[node], scores.design.head + WIDTH * len(parents)

@@ -12,7 +12,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Protocol
 
 import numpy as np
-import torch
 from scipy.special import chdtri, ndtri
 
 from disco.cluster import each
@@ -121,7 +120,7 @@ def supported(
         for at in range(0, max(map(len, before)), _AT_ONCE):
             lists = [(node, others[at : at + _AT_ONCE]) for node, others in zip(nodes, before, strict=True)]
             others = Problems.of(lists).parents
-            predicted = additions(design, problems, fits, others).evidence.numpy()
+            predicted = additions(design, problems, fits, others).evidence
             found += [
                 (node, other)
                 for node, ones, worth in zip(nodes, others.tolist(), predicted, strict=True)
@@ -146,7 +145,7 @@ def correlations(design: Design, values: np.ndarray | None = None) -> np.ndarray
 
 def _standardised(design: Design, values: np.ndarray | None = None) -> np.ndarray:
     """The standardised √ranks, or other values, without what the rows' own columns explain, (n, d)."""
-    roots, own = np.sqrt(design.parent_ranks.numpy()) if values is None else values, _own(design)
+    roots, own = np.sqrt(design.parent_ranks) if values is None else values, _own(design)
     if own.shape[1]:
         around = np.column_stack([np.ones(design.rows), own])
         roots = roots - around @ np.linalg.lstsq(around, roots, rcond=None)[0]
@@ -155,7 +154,7 @@ def _standardised(design: Design, values: np.ndarray | None = None) -> np.ndarra
 
 def _own(design: Design) -> np.ndarray:
     """The rows' own columns, (n, columns)."""
-    return design.columns[design.nodes :].flatten(0, 1)[design.kinds.flatten() >= 0].numpy().T.astype(float)
+    return design.columns[design.nodes :].reshape(-1, design.rows)[design.kinds.ravel() >= 0].T.astype(float)
 
 
 def _partial_correlations(design: Design) -> Iterator[tuple[int, np.ndarray]]:
@@ -247,7 +246,7 @@ def _outstanding(
         asked: these nodes, their neighbours, and the least statistic of every node, (d,).
     """
     design, (part, neighbours, each_least) = _design_of(shared), asked
-    least, above = torch.as_tensor(each_least), np.zeros((len(part), design.nodes))
+    least, above = each_least, np.zeros((len(part), design.nodes))
     found = np.zeros((len(part), design.nodes), dtype=bool)
     for first in range(0, len(part), _SIDE_BY_SIDE):
         reporter.check()
@@ -256,8 +255,8 @@ def _outstanding(
         problems = Problems.of(list(zip(nodes, own, strict=True)))
         fits = fit(design, problems, tolerance=SEARCHING)
         for at in range(0, design.nodes, _AT_ONCE):
-            others = torch.arange(at, min(at + _AT_ONCE, design.nodes))
-            gain = additions(design, problems, fits, others.expand(len(nodes), -1)).gain
+            others = np.arange(at, min(at + _AT_ONCE, design.nodes))
+            gain = additions(design, problems, fits, np.tile(others, (len(nodes), 1))).gain
             above[first : first + len(nodes), at : at + _AT_ONCE] = gain - least[at : at + _AT_ONCE]
         for number, node in enumerate(nodes):
             above[first + number, [node, *own[number]]] = 0.0

@@ -102,7 +102,7 @@ def next_experiment(
     counted = _counted(edges, settable, seed, reporter)
     rows = dict[tuple[int, int], float]()
     if given is not None and with_rows and edges.open:
-        from disco.refine.rows_needed import rows_needed  # imports torch
+        from disco.refine.rows_needed import rows_needed  # imports the compiler
 
         rows = rows_needed(given, counted.parents, reporter)
     return _told(edges, counted, rows, names)

@@ -6,7 +6,6 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
-import torch
 
 from disco.likelihood.design import Design
 from disco.progress import Reporter
@@ -72,7 +71,7 @@ def constant_columns(
     design: Design, group: np.ndarray | None, arm: np.ndarray | None, choice: Choice
 ) -> dict[str, list[int]]:
     """The columns with only one value on the rows of a draw, by the draw's name."""
-    ranks, found = design.ranks.T.numpy(), {}
+    ranks, found = design.ranks.T, {}
     for name, weights in _weights(design.rows, group, arm, choice):
         seen = ranks[:, weights > 0]
         found[name] = np.flatnonzero(seen.min(1) == seen.max(1)).tolist()
@@ -90,8 +89,7 @@ def near_found(scores: Scores, found: Optimum, weights: Sequence[np.ndarray]) ->
     """Short searches on weighted rows, from the graph found, under the same screen and prior."""
     tasks = []
     for one in weights:
-        weighted = torch.as_tensor(one).to(scores.design.value)
-        other = scores.replace(weights=weighted, warm=scores, tolerance=SEARCHING)
+        other = scores.replace(weights=one, warm=scores, tolerance=SEARCHING)
         tasks.append((other, search(other, found.order, found.parents, most_sweeps=_SWEEPS)))
     return [
         Drawn([[parent, child] for child, nodes in enumerate(again.parents) for parent in nodes], other.made)

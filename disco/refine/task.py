@@ -6,7 +6,6 @@ from types import MappingProxyType
 
 import numpy as np
 import pandas as pd
-import torch
 
 from disco.errors import InputError
 from disco.experiments import Learnt, learnt, learnt_of
@@ -96,7 +95,7 @@ class Task:
             **around(adjustment, names),
             positions=positions,
             prior=BEFORE,
-            dtype=torch.float32,
+            dtype=np.float32,
             names=names,
         )
         known = first(names, columns, None if knowledge is None else knowledge.resolve(names))
@@ -143,7 +142,7 @@ class Task:
 
         None if no column remains.
         """
-        ranks = self.design.ranks.numpy()[rows]
+        ranks = self.design.ranks[rows]
         varies = np.flatnonzero(ranks.min(0) < ranks.max(0))
         if not len(varies):
             return None

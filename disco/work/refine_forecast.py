@@ -124,7 +124,7 @@ def trial(
         nodes=nodes,
         pairs=sum(map(len, pairs)) // 2,
         edges=len(graph.edges),
-        levels=float(1 + task.design.ranks.amax(0).float().mean()),
+        levels=float(1 + task.design.ranks.max(0).mean()),
         pace=pace,
         threads=torch_threads(),
         graph=graph._replace(order=order),

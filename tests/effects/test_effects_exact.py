@@ -36,12 +36,12 @@ def small_table(rows=400, seed=3):
 def chances(model, node, levels):
     """p(node) at its levels, given all nodes' levels, (rows, levels), from its coefficients."""
     number, order = model.names.index(node), list(model.names)
-    theta, design = model.fits[number].theta[0].numpy(), model.design
+    theta, design = model.fits[number].theta[0], model.design
     blocks = zip(model.parents[number], theta[design.head :].reshape(-1, WIDTH), strict=True)
-    index = sum((design.basis[parent].numpy() @ block)[levels[order[parent]]] for parent, block in blocks)
+    index = sum((design.basis[parent] @ block)[levels[order[parent]]] for parent, block in blocks)
     bend = theta[design.bend]
     eta = theta[0] + (np.expm1(bend * index) / bend if bend else index)
-    value, measure = (part[number, : len(model.grids[number])].numpy() for part in (design.value, design.measure))
+    value, measure = (part[number, : len(model.grids[number])] for part in (design.value, design.measure))
     return softmax(np.multiply.outer(eta, value) + measure @ theta[1 : 1 + measure.shape[1]], axis=1)
 
 

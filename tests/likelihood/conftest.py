@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-import torch
 from likelihood_world import COUNT, MANY, POISSON, columns_of, ranked
 
 from disco.likelihood.design import Design
@@ -21,6 +20,6 @@ def design(ranks):
 @pytest.fixture(scope="module")
 def weights(ranks):
     """No weights, bootstrap counts, and weights that exclude every top level."""
-    counts = torch.as_tensor(np.random.default_rng(1).poisson(1, len(ranks))).double()
-    low = torch.as_tensor((ranks[:, POISSON] <= 4) & (ranks[:, MANY] <= 80) & (ranks[:, COUNT] <= 5))
+    counts = np.random.default_rng(1).poisson(1, len(ranks)).astype(float)
+    low = (ranks[:, POISSON] <= 4) & (ranks[:, MANY] <= 80) & (ranks[:, COUNT] <= 5)
     return {"none": None, "bootstrap": counts, "tail": counts * low}

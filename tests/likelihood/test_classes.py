@@ -60,7 +60,7 @@ def test_a_hurdle_is_seen_in_its_zeros_alone(hurdle):
 def test_rows_that_were_set_from_outside_stay_out_of_the_positive_part(hurdle):
     was_set = np.zeros((3000, 4), bool)
     was_set[:1000, 1] = True
-    own = positive_parts(design_of(hurdle, was_set=was_set)).own_rows.numpy()
+    own = positive_parts(design_of(hurdle, was_set=was_set)).own_rows
     assert (own[1] == ((hurdle["b"] > 0) & ~was_set[:, 1])).all() and own[2].sum() == 3000
 
 
@@ -80,5 +80,5 @@ def test_normal_scores_are_those_of_middle_ranks():
     design = normal_scores(design_of(pd.DataFrame({"x": [0, 0, 1, 3], "y": [0, 1, 1, 0]})), LINEAR)
     z = ndtri([0.25, 0.625, 0.875])
     z = (z - z @ [0.5, 0.25, 0.25]) / np.sqrt((z - z @ [0.5, 0.25, 0.25]) ** 2 @ [0.5, 0.25, 0.25])
-    assert design.value[0, :3].numpy() == pytest.approx(z - z[0])
-    assert design.columns[0, 0].numpy() == pytest.approx(z[[0, 0, 1, 2]]) and not design.columns[0, 1:].any()
+    assert design.value[0, :3] == pytest.approx(z - z[0])
+    assert design.columns[0, 0] == pytest.approx(z[[0, 0, 1, 2]]) and not design.columns[0, 1:].any()

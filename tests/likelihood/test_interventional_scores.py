@@ -11,7 +11,6 @@ from itertools import combinations, permutations, product
 import networkx as nx
 import numpy as np
 import pytest
-import torch
 from scipy.special import expit
 from scipy.stats import binom
 
@@ -65,7 +64,7 @@ class World:
                  for some in combinations([one for one in range(3) if one != node], size)]  # fmt: skip
         design = Design.of(self.values, was_set=self.was_set)
         problems = Problems.of([(node, sorted(parents)) for node, parents in pairs])
-        fits = fit(design, problems, weights=torch.as_tensor(self.counts), tolerance=1e-9)
+        fits = fit(design, problems, weights=self.counts, tolerance=1e-9)
         return dict(zip(pairs, fits.log_likelihood.tolist(), strict=True))
 
     def by_hand(self, node: int, parents: frozenset[int], counted: np.ndarray) -> float:

@@ -7,7 +7,6 @@ import compiled_world
 import numba
 import numpy as np
 import pytest
-import torch
 from likelihood_exact import fit_exactly
 from likelihood_world import BINARY, LINKED, MANY, NOISE, PAIRS, THREE, beside, close
 from threadpoolctl import threadpool_info
@@ -36,39 +35,40 @@ def test_a_process_that_has_compiled_finds_what_one_finds_that_reads_it_back(tmp
 
 
 @pytest.mark.parametrize("of_rows", [False, True])
-@pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_compiled_fits_are_the_exact_ones(ranks, weights, dtype, of_rows, rng):
     """At the end of a fit, also after shortened steps, with different weights for each problem."""
     own = beside(len(ranks)) if of_rows else None
     design, problems = Design.of(ranks, dtype=dtype, prior=LINKED, beside=own), Problems.of(PAIRS)
-    own = torch.stack([weights["tail" if number % 3 else "bootstrap"] for number in range(len(PAIRS))])
+    own = np.stack([weights["tail" if number % 3 else "bootstrap"] for number in range(len(PAIRS))])
     near = marginal_start(design, problems)
-    far = near + torch.as_tensor(rng.normal(size=near.shape)) * (near != 0)
-    candidates = torch.tensor([[NOISE, -1, THREE, BINARY, MANY]] * len(PAIRS))
-    tolerance = 1e-12 if dtype == torch.float64 else 1e-9
+    far = near + rng.normal(size=near.shape) * (near != 0)
+    candidates = np.array([[NOISE, -1, THREE, BINARY, MANY]] * len(PAIRS))
+    tolerance = 1e-12 if dtype == np.float64 else 1e-9
     for start, given in ((near, None), (far, None), (near, own)):
         one = fit_exactly(design, problems, start, weights=given, tolerance=tolerance)
         other = fit(design, problems, start, weights=given, tolerance=tolerance)
         assert one.converged.all() and other.converged.all()
-        close(other.log_likelihood, one.log_likelihood, rtol=0, atol=1e-5 if dtype == torch.float64 else 2e-3)
+        close(other.log_likelihood, one.log_likelihood, rtol=0, atol=1e-5 if dtype == np.float64 else 2e-3)
         # Second moments are interpolated by a line. The log determinant of a nearly singular information rounds by the
         # processor: .012 was seen in single precision.
-        close(other.evidence, one.evidence, rtol=0, atol=5e-3 if dtype == torch.float64 else 2e-2)
-        close(other.theta, one.theta, rtol=0, atol=1e-5 if dtype == torch.float64 else 2e-2)
+        close(other.evidence, one.evidence, rtol=0, atol=5e-3 if dtype == np.float64 else 2e-2)
+        close(other.theta, one.theta, rtol=0, atol=1e-5 if dtype == np.float64 else 2e-2)
         blocks = design.blocks(problems.parents)
         asked = design.columns, blocks, design.own, other.moments.slopes, other.moments.curvature, candidates
         for found, expected in zip(products.of_candidates(*asked), summed(*asked), strict=True):
-            double = dtype == torch.float64
+            double = dtype == np.float64
             close(found, expected, rtol=1e-10 if double else 1e-4, atol=1e-8 if double else 1e-2)
 
 
 def summed(columns, blocks, outside, slopes, curvature, candidates):
     """`products.of_candidates` as sums over all rows at once."""
-    columns, slopes, curvature = (one.double() for one in (columns, slopes, curvature))
+    columns, slopes, curvature = (part.astype(float) for part in (columns, slopes, curvature))
     own, z = (columns[nodes] * (nodes >= 0)[..., None, None] for nodes in (blocks, candidates))  # (B, k, WIDTH, n)
-    own = torch.cat([own[:, :outside] * slopes[:, None, 1:2], own[:, outside:] * curvature[:, None, None]], 1)
-    sums = torch.einsum("bin,bcwn->bicw", torch.cat([slopes, own.flatten(1, 2)], 1), z)
-    return sums, torch.einsum("bcvn,bcwn,bn->bcvw", z, z, curvature)
+    own = np.concatenate([own[:, :outside] * slopes[:, None, 1:2], own[:, outside:] * curvature[:, None, None]], 1)
+    own = own.reshape(len(own), -1, own.shape[3])
+    sums = np.einsum("bin,bcwn->bicw", np.concatenate([slopes, own], 1), z, optimize=True)
+    return sums, np.einsum("bcvn,bcwn,bn->bcvw", z, z, curvature, optimize=True)
 
 
 def test_without_a_folder_to_keep_it_in_it_is_compiled_anew(monkeypatch):
@@ -105,19 +105,16 @@ def test_no_part_of_what_is_compiled_is_kept_apart_from_its_caller():
     assert {"factorise", "dot", "index_at_rows", "_evaluate"} <= parts
 
 
-def test_threads_change_nothing(design):
-    problems, threads = Problems.of(PAIRS), torch.get_num_threads()
-    candidates = torch.tensor([[NOISE, THREE]] * len(PAIRS))
-    found = []
-    try:
-        for number in (1, 3):
-            torch.set_num_threads(number)
-            fits = fit(design, problems)
-            more, less = additions(design, problems, fits, candidates), removals(design, problems, fits)
-            found.append((fits.theta, fits.evidence, *more, *less))
-    finally:
-        torch.set_num_threads(threads)
-    assert all(torch.equal(*pair) for pair in zip(*found, strict=True))
+def test_threads_change_nothing(design, monkeypatch):
+    problems, results = Problems.of(PAIRS), []
+    candidates = np.array([[NOISE, THREE]] * len(PAIRS))
+    for number in (1, 3):
+        monkeypatch.setenv("OMP_NUM_THREADS", str(number))
+        assert cpu.threads() == number
+        fits = fit(design, problems)
+        more, less = additions(design, problems, fits, candidates), removals(design, problems, fits)
+        results.append((fits.theta, fits.evidence, *more, *less))
+    assert all(np.array_equal(*pair) for pair in zip(*results, strict=True))
 
 
 def test_where_arrays_lie_in_memory_changes_nothing(design):
@@ -127,7 +124,7 @@ def test_where_arrays_lie_in_memory_changes_nothing(design):
     for size in range(1, 100):
         kept.append(np.empty(37 * size))
         again = fit(design, problems)
-        assert torch.equal(first.theta, again.theta) and torch.equal(first.evidence, again.evidence), size
+        assert (first.theta == again.theta).all() and (first.evidence == again.evidence).all(), size
 
 
 def test_the_exponential_of_a_loop_is_that_of_the_library():
@@ -136,15 +133,10 @@ def test_the_exponential_of_a_loop_is_that_of_the_library():
     assert rows.exp(-745.0) == rows.exp(-100.0)
 
 
-def test_in_a_refinement_only_the_work_at_the_rows_takes_several_threads():
+def test_in_a_refinement_only_the_work_at_the_rows_takes_several_threads(monkeypatch):
     """Threads of libraries that wait between small calls would keep the processors busy for nothing."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(2)
-    try:
-        both = threading.Barrier(2, timeout=30)
-        with cpu.threads_at_the_rows():
-            assert {library["num_threads"] for library in threadpool_info()} == {1}
-            cpu.side_by_side(2, lambda part: both.wait())  # breaks where one thread takes both
-        assert torch.get_num_threads() == 2
-    finally:
-        torch.set_num_threads(before)
+    monkeypatch.setenv("OMP_NUM_THREADS", "2")
+    both = threading.Barrier(2, timeout=30)
+    with cpu.threads_at_the_rows():
+        assert {library["num_threads"] for library in threadpool_info()} == {1}
+        cpu.side_by_side(2, lambda part: both.wait())  # breaks where one thread takes both

@@ -9,7 +9,6 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
-import torch
 from refine_world import ALONE, PRICE, QUICK, all_pairs, chain, design_of, searched
 from scipy.optimize import minimize
 from statsmodels.tools.numdiff import approx_hess
@@ -80,8 +79,8 @@ def test_the_score_is_the_log_posterior():
     make_fits((scores, key) for key in [(1, (0,)), (1, ())])
     gain = scores.fits[1][0,].score - scores.fits[1][()].score
 
-    prior, value, measure = design.prior, design.value[1].numpy(), design.measure[1].numpy()
-    column = design.columns[0, 0].numpy()
+    prior, value, measure = design.prior, design.value[1], design.measure[1]
+    column = design.columns[0, 0]
 
     def log_posterior(theta, beta):
         index, bend = beta * column, theta[-1]
@@ -318,12 +317,12 @@ def test_an_order_or_edge_of_other_columns_is_refused(known):
 def test_weights_stand_for_repeated_rows():
     table = chain(rows=500)
     drawn_rows = np.random.default_rng(1).integers(0, 500, 500)
-    weights = torch.as_tensor(np.bincount(drawn_rows, minlength=500).astype(float))
+    weights = np.bincount(drawn_rows, minlength=500).astype(float)
     design = design_of(table)
     weighted = Scores(design, all_pairs(4), odds=PRICE, weights=weights)
     make_fits([(weighted, (3, (1,)))])
     repeated = dataclasses.replace(design, ranks=design.ranks[drawn_rows], columns=design.columns[..., drawn_rows])
-    direct = Scores(repeated, all_pairs(4), odds=PRICE, weights=torch.ones(500, dtype=torch.float64))
+    direct = Scores(repeated, all_pairs(4), odds=PRICE, weights=np.ones(500))
     make_fits([(direct, (3, (1,)))])
     assert weighted.fits[3][1,].score == pytest.approx(direct.fits[3][1,].score, abs=0.1)
 

@@ -100,8 +100,8 @@ def test_a_gain_is_the_ratio_of_integrals_over_all_coefficients():
     gain = scores.fits[1][0,].score - scores.fits[1][()].score
 
     design = scores.design
-    prior, value, measure = design.prior, design.value[1].numpy().astype(float), design.measure[1].numpy().astype(float)
-    column = design.columns[0, 0].numpy().astype(float)
+    prior, value, measure = design.prior, design.value[1].astype(float), design.measure[1].astype(float)
+    column = design.columns[0, 0].astype(float)
     effect = [column[np.argmax(x == level)] for level in (0, 1)]
     cells = [(effect[level], count, ((x == level) & (y == count)).sum()) for level in (0, 1) for count in range(3)]
 

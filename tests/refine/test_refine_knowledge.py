@@ -73,7 +73,7 @@ def test_the_screen_keeps_required_pairs_and_leaves_out_those_that_nothing_may_j
 
 
 def test_searches_under_other_knowledge_are_not_continued():
-    asked = (design_of(chain()).ranks.numpy(), QUICK, None, [])
+    asked = (design_of(chain()).ranks, QUICK, None, [])
     keys = {key_of(*asked), *(key_of(*asked, knowledge=one) for one in (Knowledge(), Knowledge(required=["a → b"])))}
     assert len(keys) == 3
 

@@ -6,7 +6,6 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-import torch
 from refine_world import ALONE, PRICE, QUICK, all_pairs, design_of, evidence_of, searched
 
 from disco.errors import FitStopped
@@ -91,7 +90,7 @@ def test_evidence_does_not_depend_on_the_way_to_the_graph(known, uninterrupted):
     """The same graph, evaluated by scores that have made other fits before."""
     names = list(known.table.columns)
     parents = [tuple(sorted(names.index(one) for one in uninterrupted.graph().predecessors(name))) for name in names]
-    design = design_of(known.table, dtype=torch.float32)
+    design = design_of(known.table, dtype=np.float32)
     candidates = all_pairs(len(names))
     found = []
     for seed in (0, 1):

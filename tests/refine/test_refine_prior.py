@@ -5,7 +5,6 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-import torch
 from refine_world import ALONE, all_pairs, chain, design_of, searched
 from scipy.optimize import minimize
 
@@ -35,7 +34,7 @@ def true_parents(known):
 
 def test_the_precisions_are_those_of_highest_evidence(known):
     """Up to the hyperprior and the change of the fits' curvature with the prior, hence the tolerance."""
-    design, parents = design_of(known.table, dtype=torch.float64), true_parents(known)
+    design, parents = design_of(known.table, dtype=np.float64), true_parents(known)
     found = fitted(design, parents)
 
     def evidence(logs):

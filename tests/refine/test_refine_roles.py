@@ -3,7 +3,6 @@
 import numpy as np
 import pandas as pd
 import pytest
-import torch
 
 from disco.knowledge import Knowledge
 from disco.likelihood.batch import Problems
@@ -155,9 +154,9 @@ def test_an_effect_of_the_rows_is_outside_the_link():
     adjustment = Adjustment(6000, (Covariate("batch", "categorical", batch, ("x", "y")),))
     design = Design.of(dense_ranks(np.column_stack([a, b])), **around(adjustment, "ab"))
     found = fit(design, Problems.of([(1, (0,))])).theta[0]
-    column = torch.diff(design.columns[2, 0][[int(np.argmin(batch)), int(np.argmax(batch))]])
+    column = np.diff(design.columns[2, 0][[int(np.argmin(batch)), int(np.argmax(batch))]])
     effect = design.value[1, 1] * column * found[design.bend + 1]
-    assert float(effect) == pytest.approx(np.log(0.5), abs=0.03)
+    assert effect[0] == pytest.approx(np.log(0.5), abs=0.03)
 
 
 def test_bootstrap_tables_draw_whole_groups():
