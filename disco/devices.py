@@ -1,17 +1,24 @@
-"""The device that tensors live on, by name."""
+"""The device that tensors live on, by name. Torch is imported only where a device is chosen or asked."""
 
-import torch
+from typing import TYPE_CHECKING
+
+import psutil
 
 from disco.checks import shown
 from disco.errors import InputError
 
+if TYPE_CHECKING:
+    import torch
 
-def choose_device(name: str = "auto") -> torch.device:
+
+def choose_device(name: str = "auto") -> "torch.device":
     """The device of a name; `auto` is CUDA if there is a CUDA device, else the CPU.
 
     Raises:
         InputError: the name is unknown, or it is cuda and there is no CUDA device.
     """
+    import torch
+
     if not isinstance(name, str) or name not in ("auto", "cpu", "cuda"):
         raise InputError(f"device must be auto, cpu or cuda; got {shown(name)}.")
     if name == "cuda" and not torch.cuda.is_available():
@@ -22,7 +29,7 @@ def choose_device(name: str = "auto") -> torch.device:
 def free_bytes(device: str) -> int:
     """The free memory of a device (cpu or cuda) now, in bytes."""
     if device == "cuda":
-        return int(torch.cuda.mem_get_info()[0])
-    import psutil
+        import torch
 
+        return int(torch.cuda.mem_get_info()[0])
     return int(psutil.virtual_memory().available)
