@@ -73,7 +73,7 @@ browser:
 lint: env
 	@$(PY) -m ruff check .
 	@$(PY) -m ruff format --check .
-	@$(PY) -m mypy
+	@for system in linux darwin win32; do $(PY) -m mypy --platform $$system; done
 
 audit: env
 	@$(PY) -m pip install --quiet --disable-pip-version-check pip-audit

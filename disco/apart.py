@@ -3,27 +3,40 @@
 import contextlib
 import gc
 import os
-import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from disco import cores
+from disco import system
 from disco.errors import InputError
 
 _HOME = Path(__file__).resolve().parents[1]  # where the process finds this package
 _GRACE = 0.3  # seconds to end before it is killed
 _OBJECTS = 10_000  # made since the last search for garbage until the next one
+_leave: Callable[[int], None] | None = None
 
 
-def start(module: str, *arguments: str, environment: Mapping[str, str] | None = None, **given: Any) -> subprocess.Popen:
+def when_waiting(leave: Callable[[int], None]) -> None:
+    """Have something called, with the process, by each thread that begins to wait for one."""
+    global _leave
+    _leave = leave
+
+
+def start(
+    module: str,
+    *arguments: str,
+    environment: Mapping[str, str] | None = None,
+    locks: tuple[int, ...] = (),
+    **given: Any,
+) -> subprocess.Popen:
     """Start `python -m module`.
 
     Args:
         arguments: its command-line arguments.
         environment: variables added to this process's environment.
+        locks: descriptors of locks that it takes over, where the system can (`system.INHERITS_LOCKS`).
         given: arguments of `subprocess.Popen`; stdin, stdout and stderr are empty unless given.
 
     Raises:
@@ -31,8 +44,8 @@ def start(module: str, *arguments: str, environment: Mapping[str, str] | None = 
     """
     streams = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL)
     command, around = [sys.executable, "-m", module, *arguments], {**os.environ, **(environment or {})}
-    with cores.every():
-        return subprocess.Popen(command, cwd=_HOME, env=around, start_new_session=True, **{**streams, **given})
+    with system.all_cores():
+        return subprocess.Popen(command, cwd=_HOME, env=around, **system.of_new_process(*locks), **{**streams, **given})
 
 
 @contextlib.contextmanager
@@ -48,14 +61,14 @@ def started(module: str, *arguments: str, **given: Any) -> Iterator[subprocess.P
         raise InputError(
             f"No process could be started ({error.strerror}): end other programs and try again."
         ) from error
-    cores.begin_to_wait(process.pid)
+    if _leave is not None:
+        _leave(process.pid)
     with process:
         try:
             yield process
         finally:
-            for number in (signal.SIGTERM, signal.SIGKILL):
-                with contextlib.suppress(ProcessLookupError, PermissionError):
-                    os.killpg(process.pid, number)
+            for at_once in (False, True):
+                system.end_session(process.pid, at_once=at_once)
                 status(process)
 
 

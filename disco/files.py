@@ -14,14 +14,16 @@ import math
 import os
 import stat
 import sys
+import tempfile
 import threading
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, cast
 
 import pandas as pd
 
 from disco.errors import InputError, printable
+from disco.system import open_handle, sync_folder
 
 # The folder of app, datasets and docs: beside the package, or where an installation puts them.
 HOMES = (Path(__file__).resolve().parents[1], Path(sys.prefix) / "share" / "disco")
@@ -44,17 +46,17 @@ class NotAFile(ValueError):
     """The path leads to something else, such as "a pipe"."""
 
 
-def opened(path: str | Path, flags: int = 0) -> int:
-    """A file descriptor of a regular file, opened for reading; links are followed unless `flags` is `os.O_NOFOLLOW`.
+def opened(path: str | Path, *, follow: bool = True) -> int:
+    """A file descriptor of a regular file, opened for reading.
 
     A pipe would block its reader and a device may never end, so neither is read.
 
     Raises:
-        OSError: the file does not exist or cannot be read.
+        OSError: the file does not exist or cannot be read, or it is a link that is not to be followed.
         NotAFile: it is not a regular file.
         ValueError: the path contains a NUL.
     """
-    handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | flags)
+    handle = open_handle(path, os.O_RDONLY, follow=follow)
     mode = os.fstat(handle).st_mode
     if not stat.S_ISREG(mode):
         os.close(handle)
@@ -148,7 +150,7 @@ def check_regular(path: Path, limit: int | None = None) -> None:
 
 def _opened(path: Path) -> int:
     try:
-        return opened(path, os.O_NOFOLLOW)
+        return opened(path, follow=False)
     except NotAFile as error:
         raise InputError(f"{path} is {error}, not a regular file; restore or delete it.") from None
     except OSError as error:
@@ -192,7 +194,7 @@ def write_bytes(path: Path, data: bytes, *, durable: bool = True) -> None:
         with contextlib.suppress(OSError):  # report the error above
             beside.unlink(missing_ok=True)
     if durable:
-        _sync_folder(path.parent)
+        sync_folder(path.parent)
 
 
 def check_place(name: str, path: Path | str) -> None:
@@ -228,8 +230,12 @@ def append_bytes(path: Path, data: bytes) -> None:
 
 def open_to_append(path: Path) -> BinaryIO:
     """A file opened for appending, created if needed; OSError if it cannot be written or is a link."""
-    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOFOLLOW
-    return os.fdopen(os.open(path, flags, 0o644), "ab")
+    return os.fdopen(open_handle(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, follow=False), "ab")
+
+
+def temporary_file() -> BinaryIO:
+    """A file without a name, for reading and writing, gone when it is closed."""
+    return cast(BinaryIO, tempfile.TemporaryFile())
 
 
 def unwritten(path: Path, error: OSError) -> InputError:
@@ -243,15 +249,6 @@ def remedy(error: OSError) -> str:
     """What to do about a file or folder that the system refuses to write."""
     known = {errno.ENAMETOOLONG: "give it a shorter name", errno.ELOOP: "delete the link"}
     return known.get(error.errno or 0, "free some space or give access")
-
-
-def _sync_folder(folder: Path) -> None:
-    """Make a rename in a folder durable."""
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 def folder_bytes(folder: Path) -> int:

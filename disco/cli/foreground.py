@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 from disco.cli.progress import Progress
 from disco.errors import FitStopped
 from disco.runs import Run, Work
+from disco.system import STOPPING
 from disco.work import jobs
 
 if TYPE_CHECKING:
     from disco.progress import Event
 
-_STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _AGAIN = 0.1  # seconds between attempts to stop at once
 
 
@@ -69,7 +69,7 @@ def signals(stopping: threading.Event, progress: Progress) -> Iterator[None]:
         progress.say_from_handler("stopping after this step; press Ctrl-C again to stop at once")
 
     later: list[threading.Timer] = []
-    before = {number: signal.signal(number, stop) for number in _STOPPING}
+    before = {number: signal.signal(number, stop) for number in STOPPING}
     try:
         yield
     finally:

@@ -27,7 +27,7 @@ def run(arguments: argparse.Namespace) -> None:
     """
     from starlette.applications import Starlette
 
-    from disco import cores
+    from disco import system
     from disco.server import health, log, sessions, turns
     from disco.server.door import Door
     from disco.server.start import ENGINE, find_app, free_port, serve
@@ -44,7 +44,7 @@ def run(arguments: argparse.Namespace) -> None:
     for name in ENGINE:  # before the first page, which would otherwise share the interpreter with these imports
         import_module(name)
     turns.take()
-    cores.share_one()
+    system.share_one_core()
     going_on = everyone.go_on()  # before any page asks: one that finds its work interrupted would not look again
     downloads = sessions.Downloads()
     downloads.watch()

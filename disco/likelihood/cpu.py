@@ -10,8 +10,8 @@ import numba
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from disco import cores
 from disco.likelihood.kept import KEPT_IN
+from disco.system import core_count
 
 _OPTIONS = {
     "nogil": True,
@@ -76,7 +76,7 @@ def threads_at_the_rows() -> Iterator[None]:
 def threads() -> int:
     """The number of threads that this process may use: OMP_NUM_THREADS, as for other libraries, or one per core."""
     limit = os.environ.get("OMP_NUM_THREADS", "")
-    return int(limit) if limit.isdecimal() and int(limit) else cores.count()
+    return int(limit) if limit.isdecimal() and int(limit) else core_count()
 
 
 def side_by_side(problems: int, work: Callable[[slice], None]) -> None:

@@ -5,11 +5,8 @@ event (stage, done, total, progress, message), at the end {"seconds", "notes"}, 
 libraries goes to stderr. The process ends when its stdin closes, that is, when its caller has ended.
 """
 
-import contextlib
-import ctypes
 import json
 import os
-import signal
 import sys
 import threading
 import time
@@ -17,13 +14,13 @@ import traceback
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from disco import system
 from disco.apart import collect_rarely
 
 if TYPE_CHECKING:
     from disco.progress import Event
 
 _SECONDS = 0.2  # between two reported events
-_DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG of Linux: the signal sent when the thread that waits for this process ends
 
 
 class _Teller:
@@ -52,10 +49,8 @@ def main() -> None:
     teller = _Teller(os.dup(1))
     os.dup2(2, 1)
     threading.Thread(target=_end_with_caller, daemon=True).start()
-    with contextlib.suppress(OSError, AttributeError):  # Linux: it ends with its caller even within C code
-        ctypes.CDLL(None).prctl(_DEATH_SIGNAL, signal.SIGKILL)
-    with contextlib.suppress(OSError):  # if memory runs out, the system kills this process, not the app
-        Path("/proc/self/oom_score_adj").write_text("1000")
+    system.end_with_caller()
+    system.first_to_go(1000)  # before the app
     try:
         teller.say(_found(Path(sys.argv[1]), teller))
     except MemoryError:
@@ -106,7 +101,7 @@ def _end_with_caller() -> None:
     """Wait until stdin closes, then end this process and those that it started."""
     while os.read(0, 1):
         pass
-    os.killpg(os.getpgrp(), signal.SIGKILL)
+    system.end_session(os.getpid(), at_once=True)
 
 
 if __name__ == "__main__":

@@ -6,11 +6,11 @@ comparable and the machine stays usable.
 
 import contextlib
 import json
-import os
-import select
+import queue
 import signal
 import subprocess
 import tempfile
+import threading
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -19,6 +19,7 @@ from typing import Any, BinaryIO
 
 import pandas as pd
 
+from disco import system
 from disco.apart import started, status
 from disco.errors import FitStopped, InputError
 from disco.files import write_bytes, write_json
@@ -33,7 +34,6 @@ from disco.table.roles import Roles
 _MODULE = "disco.methods.alone"
 _TICK = 0.1  # seconds between two checks of the process
 _THREADS = {f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL", "NUMBA", "NUMEXPR")}
-_BLOCK = 1 << 16
 _MOST_LOG = 1 << 20  # largest size of a kept log, in bytes
 
 
@@ -107,19 +107,21 @@ def _name(name: str) -> str:
 
 def _watched(process: subprocess.Popen, label: str, limit: float | None, callback: Callback | None) -> dict[str, Any]:
     """Pass on the events until the method ends; returns its seconds and notes."""
-    began, rest, last = time.monotonic(), b"", Event("", 0, 1, 0.0)
+    began, event = time.monotonic(), Event("", 0, 1, 0.0)
     ended: dict[str, Any] = {}
-    handle = process.stdout.fileno()  # type: ignore[union-attr]  # it is a pipe
+    lines = queue.SimpleQueue[bytes]()
+    threading.Thread(target=_read, args=(process, lines), daemon=True).start()
     while not ended:
-        if select.select([handle], [], [], _TICK)[0]:
-            data = os.read(handle, _BLOCK)
-            if not data:
+        with contextlib.suppress(queue.Empty):
+            line = lines.get(timeout=_TICK)
+            if not line.endswith(b"\n"):
                 raise InputError(_why_dead(process, label))
-            *lines, rest = (rest + data).split(b"\n")
-            told = [json.loads(line) for line in lines]
-            last = next((Event(**one) for one in reversed(told) if "stage" in one), last)
-            ended = next((one for one in told if "stage" not in one), {})
-        if callback is not None and callback(last) is False:
+            message = json.loads(line)
+            if "stage" in message:
+                event = Event(**message)
+            else:
+                ended = message
+        if callback is not None and callback(event) is False:
             raise FitStopped(f"{label} was stopped.")
         if not ended and limit is not None and time.monotonic() - began > limit:
             raise OutOfTime(f"{label} was stopped at its time limit, {limit:g} seconds.")
@@ -128,12 +130,19 @@ def _watched(process: subprocess.Popen, label: str, limit: float | None, callbac
     return ended
 
 
+def _read(process: subprocess.Popen, lines: "queue.SimpleQueue[bytes]") -> None:
+    """Queue what the process writes, line by line, then an empty one; in a thread, since Windows cannot poll a pipe."""
+    for line in process.stdout or ():
+        lines.put(line)
+    lines.put(b"")
+
+
 def _why_dead(process: subprocess.Popen, label: str) -> str:
     """A sentence on a process that ended without a report."""
     ended = status(process)
     if ended is None:
         return f"{label} closed its output before it ended; its log may say why."
-    if ended == -signal.SIGKILL:
+    if system.was_ended_by(ended, "SIGKILL"):
         return f"{label} was killed by the system, probably because memory ran out. Use fewer columns or rows."
     how = f"by signal {signal.Signals(-ended).name}" if ended < 0 else f"with exit status {ended}"
     return f"{label} crashed {how}; its log may say why."

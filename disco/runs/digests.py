@@ -47,7 +47,7 @@ def of(path: Path) -> str:
 
 @lru_cache(_MOST_KEPT)
 def _of(path: Path, *stamp: int) -> str:
-    with open(opened(path, os.O_NOFOLLOW), "rb") as file:
+    with os.fdopen(opened(path, follow=False), "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 

@@ -1,23 +1,19 @@
 """A file locked for the life of a process: a held lock means a living process, whatever the files say.
 
-The kernel releases the lock when its process ends for any reason, so a dead worker is recognised even after kill -9 or
-a reboot. The lock belongs to the open file: a child that inherits the file keeps the lock.
+The system releases the lock when its process ends for any reason, so a dead worker is recognised even after kill -9 or
+a reboot. On Linux and macOS the lock belongs to the open file: a child that inherits the file keeps the lock.
 """
 
 import json
 import os
+import subprocess
 import time
 from pathlib import Path
 from typing import Any
 
-from disco.errors import InputError
 from disco.files import read_record, unwritten
 from disco.schema import fits
-
-try:
-    import fcntl
-except ImportError:  # Windows
-    fcntl = None  # type: ignore[assignment]
+from disco.system import INHERITS_LOCKS, open_handle, try_lock
 
 _PROBE_SECONDS = 0.2  # longest wait of a taker for a probe, which holds the lock for microseconds
 
@@ -35,15 +31,14 @@ class Lock:
         Raises:
             InputError: the file cannot be created or written.
         """
-        _require()
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOFOLLOW, 0o644)
+            handle = open_handle(path, os.O_RDWR | os.O_CREAT, follow=False)
         except OSError as error:
             raise unwritten(path, error) from error
         lock = cls(handle)
         deadline = time.monotonic() + _PROBE_SECONDS
-        while not _try(handle, fcntl.LOCK_EX):
+        while not try_lock(handle):
             if time.monotonic() > deadline:
                 lock.release()
                 return None
@@ -63,7 +58,8 @@ class Lock:
         """
         text = json.dumps(note).encode()
         try:
-            os.pwrite(self.handle, text, 0)
+            os.lseek(self.handle, 0, os.SEEK_SET)
+            os.write(self.handle, text)
             os.ftruncate(self.handle, len(text))
         except OSError:
             os.ftruncate(self.handle, 0)  # an old note would name an unrelated process
@@ -75,16 +71,25 @@ class Lock:
             os.close(self.handle)
         self.handle = -1
 
+    def hand_over(self, path: Path, process: subprocess.Popen) -> None:
+        """Leave the lock to a process just started: it has inherited it, or else this one waits until it has taken it.
+
+        Args:
+            path: the locked file.
+        """
+        self.release()
+        while not INHERITS_LOCKS and process.poll() is None and not held(path):
+            time.sleep(0.01)
+
 
 def held(path: Path) -> bool:
     """Whether a living process holds the lock on a file."""
-    _require()
     try:
-        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOFOLLOW)
+        handle = open_handle(path, os.O_RDONLY, follow=False)
     except (OSError, ValueError):  # no such file, or not a valid path
         return False
     try:
-        return not _try(handle, fcntl.LOCK_SH)  # shared, so that two probes do not conflict
+        return not try_lock(handle, shared=True)
     finally:
         os.close(handle)
 
@@ -101,16 +106,3 @@ def note(path: Path) -> dict[str, Any]:
     kinds = {"host": str, "pid": int, "signals": bool, "work": str}
     kept = {name: found[name] for name, kind in kinds.items() if fits(found.get(name), kind)}
     return {name: value for name, value in kept.items() if name != "pid" or value > 1}
-
-
-def _try(handle: int, kind: int) -> bool:
-    try:
-        fcntl.flock(handle, kind | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
-
-
-def _require() -> None:
-    if fcntl is None:
-        raise InputError("runs need file locks of Linux or macOS; on Windows, use DISCO inside WSL.")

@@ -246,7 +246,7 @@ def _place_for(folder: Path) -> Path:
             raise _full(folder)
     except OSError as error:
         raise InputError(f"The folder {folder} cannot be created ({error.strerror}).") from error
-    return path if path.is_mount() or not os.access(path.parent, os.W_OK) else path.parent
+    return path if os.path.ismount(path) or not os.access(path.parent, os.W_OK) else path.parent
 
 
 def _full(folder: Path) -> InputError:

@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from functools import wraps
 from typing import ParamSpec, TypeVar
 
-from disco import cores
+from disco import apart, system
 
 TOGETHER = 0.02  # seconds
 LEASE = 0.5  # seconds after which a page that still runs, or waits for something, keeps nobody from running beside it
@@ -62,7 +62,7 @@ class Turns:
         """
         with self._changed:
             if process is not None and hasattr(self._own, "turn"):
-                cores.give_way(process)
+                system.lower_priority(process)
             if self._holder is not None and self._holder is getattr(self._own, "turn", None):
                 self._holder = None
                 self._changed.notify_all()
@@ -73,7 +73,7 @@ def take() -> None:
     from streamlit.runtime.scriptrunner import script_runner
 
     turns = Turns()
-    cores.when_waiting(turns.leave)
+    apart.when_waiting(turns.leave)
 
     def in_turn(run: Callable[P, T]) -> Callable[P, T]:
         @wraps(run)

@@ -12,7 +12,6 @@ import io
 import json
 import os
 import re
-import tempfile
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
@@ -24,7 +23,7 @@ import pyarrow as pa
 
 from disco.checks import require_types
 from disco.errors import InputError, printable
-from disco.files import check_size, open_regular, read_regular, remedy
+from disco.files import check_size, open_regular, read_regular, remedy, temporary_file
 from disco.progress import Callback, Reporter
 from disco.table import spreadsheets
 from disco.table.blocks import larger_below
@@ -238,7 +237,7 @@ def _opened(source: str | Path | BinaryIO, name: str, suffix: str) -> BinaryIO:
         return open_regular(source, most)
     if source.seekable():
         source.seek(0)
-    file = tempfile.TemporaryFile()
+    file = temporary_file()
     while file.tell() <= most and (block := source.read(_BLOCK)):
         file.write(block)
     check_size(name, file.tell(), most)

@@ -8,11 +8,11 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from disco.errors import InputError
 from disco.files import folder_bytes
+from disco.system import first_to_go
 from disco.users.roots import is_served, runs_root, user
 from disco.words import how_many, size
 
@@ -150,8 +150,7 @@ def watch(patience: Patience, over: Callable[[str], object]) -> None:
     limits = own()
     if limits is None:
         return
-    with contextlib.suppress(OSError):  # not on Linux
-        Path("/proc/self/oom_score_adj").write_text("800")
+    first_to_go(800)
     import psutil
 
     def look(most: int) -> None:

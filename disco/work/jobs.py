@@ -9,7 +9,6 @@ while it works (disco/work/turns.py). It survives the page, the tab and the app;
 import argparse
 import contextlib
 import os
-import signal
 import subprocess
 import sys
 import threading
@@ -20,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from disco import apart, cluster, cores
+from disco import apart, cluster, system
 from disco.errors import FitStopped, InputError, ScoreUnavailable, printable
 from disco.files import open_to_append
 from disco.progress import Event
@@ -108,10 +107,11 @@ def start(run: Run, work: Work, *asked: Any, then: Work | None = None, accepted:
         process = _spawn(run, kinds, lock)
         with contextlib.suppress(OSError):
             lock.write(_note(process.pid, *kinds))
+        lock.hand_over(run.lock_path, process)
     except OSError as error:
         raise InputError(f"No process could be started for the run {run.name} ({error.strerror}).") from error
     finally:
-        lock.release()  # the worker has inherited it
+        lock.release()
     threading.Thread(target=process.wait, daemon=True).start()  # so that no zombie is left
 
 
@@ -237,7 +237,7 @@ def _in_turn(run: Run, kind: Work, lock: Lock, callback: "Callback | None", give
             turns.start_at_once(run, status.device, status.queued_at)
         with turns.turn(run, status.device, status.queued_at, callback) as is_short:
             if gives_way and not is_short:
-                cores.give_way()
+                system.lower_priority(0)
             run.update(kind, cluster=address)
             with cluster.on(address):
                 return WORKS[kind].do(run, lock, callback)
@@ -268,11 +268,12 @@ def _note(pid: int | None, *kinds: Work) -> dict[str, Any]:
 
 
 def _spawn(run: Run, kinds: tuple[Work, ...], lock: Lock) -> subprocess.Popen:
-    given = [*(kind.name for kind in kinds), "--run", str(run.path), "--lock", str(lock.handle)]
+    inherited = lock.handle if system.INHERITS_LOCKS else -1
+    given = [*(kind.name for kind in kinds), "--run", str(run.path), "--lock", str(inherited)]
     environment = {**waiting(), **roots.told(roots.user()), cluster.VARIABLE: where.address()}
     with _log(run) as log:
-        handles = {"stdout": log, "stderr": log, "pass_fds": [lock.handle]}
-        return apart.start("disco.work.jobs", *given, environment=environment, **handles)
+        streams = {"stdout": log, "stderr": log}
+        return apart.start("disco.work.jobs", *given, environment=environment, locks=(lock.handle,), **streams)
 
 
 def waiting() -> dict[str, str]:
@@ -311,9 +312,9 @@ def _end(run: Run, work: Work) -> None:
         raise InputError(f"The process of the run {run.name} is still starting; try to cancel again in a moment.")
     if not owner.get("signals"):
         raise InputError(f"{it} runs inside process {owner.get('pid')}; stop it there.")
-    for number, seconds in ((signal.SIGTERM, _GRACE_SECONDS), (signal.SIGKILL, _KILL_SECONDS)):
+    for end, seconds in ((system.ask_to_stop, _GRACE_SECONDS), (system.kill, _KILL_SECONDS)):
         try:
-            os.kill(owner["pid"], number)
+            end(owner["pid"])
         except ProcessLookupError:
             return
         deadline = time.monotonic() + seconds
@@ -337,17 +338,19 @@ def _give_up(path: Path, words: str) -> None:
 
 
 def _worker(names: list[str], path: Path, handle: int) -> int:
-    """Do the work on a run whose lock this process has inherited, one kind after the other; returns the exit status."""
+    """Do the work on a run, one kind after the other; returns the exit status.
+
+    Args:
+        handle: the run's lock, if this process has inherited it; otherwise −1.
+    """
     stopping, patience = threading.Event(), limits.Patience()
     limits.watch(patience, lambda words: _give_up(path, words))
-    signal.signal(signal.SIGTERM, lambda *_: stopping.set())
-    lock = Lock(handle)
-    os.set_inheritable(handle, False)
-    exits = 0
+    system.when_asked_to_stop(stopping.set)
+    kinds, exits = [next(kind for kind in WORKS if kind.name == name) for name in names], 0
+    lock = _taken_over(path, handle, kinds)
     try:
         run = Run(path)
-        for index, name in enumerate(names):
-            kind = next(kind for kind in WORKS if kind.name == name)
+        for index, kind in enumerate(kinds):
             try:
                 if index > 0:
                     _enter(run, kind, _device_of(run, kind))
@@ -365,6 +368,18 @@ def _worker(names: list[str], path: Path, handle: int) -> int:
     finally:
         lock.release()
     return exits
+
+
+def _taken_over(path: Path, handle: int, kinds: list[Work]) -> Lock:
+    """The run's lock: inherited, or else taken as soon as the process that started this one has released it."""
+    if handle >= 0:
+        os.set_inheritable(handle, False)
+        return Lock(handle)
+    deadline = time.monotonic() + _SPAWN_SECONDS
+    while (lock := Lock.take(Run(path).lock_path, _note(os.getpid(), *kinds))) is None:
+        if time.monotonic() > deadline:
+            raise InputError(f"Another process works on the run in {path}.")
+    return lock
 
 
 def main() -> int:

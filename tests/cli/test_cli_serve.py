@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from disco import cores
+from disco import system
 from disco.__main__ import main
 from disco.cli import serve
 from disco.cli.arguments import parse
@@ -63,7 +63,7 @@ def test_the_options_make_the_way_and_the_limits(tmp_path, monkeypatch):
 
 def test_a_server_compiles_before_anybody_asks(monkeypatch):
     begun = threading.Event()
-    for where, name in ((turns, "take"), (cores, "share_one"), (log, "begin"), (Downloads, "watch")):
+    for where, name in ((turns, "take"), (system, "share_one_core"), (log, "begin"), (Downloads, "watch")):
         monkeypatch.setattr(where, name, lambda *_: None)  # they change the whole process
     monkeypatch.setattr(roots, "_asks", None)
     monkeypatch.setenv("FORWARDED_ALLOW_IPS", "")

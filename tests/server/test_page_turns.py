@@ -14,7 +14,7 @@ import pytest
 from streamlit.runtime.app_session import AppSession
 from user_world import apart as in_a_thread
 
-from disco import apart, cores
+from disco import apart, system
 from disco.server import turns
 from disco.server.turns import Turns
 
@@ -58,7 +58,7 @@ def test_pages_run_one_after_the_other_in_the_order_of_their_clicks():
 @pytest.mark.parametrize(("lease", "waits_for"), [(0.05, nullcontext), (3600.0, lambda: apart.started("json.tool"))])
 def test_a_page_that_takes_long_or_waits_for_a_process_keeps_nobody_waiting(monkeypatch, lease, waits_for):
     given, may_end, ran = Turns(lease), threading.Event(), []
-    monkeypatch.setattr(cores, "_leave", given.leave)
+    monkeypatch.setattr(apart, "_leave", given.leave)
 
     def long() -> None:
         with given.turn(), waits_for():
@@ -82,7 +82,7 @@ def test_a_page_that_takes_long_or_waits_for_a_process_keeps_nobody_waiting(monk
 
 def test_what_a_page_waits_for_comes_after_the_pages_and_nothing_else_does(monkeypatch):
     given, found = Turns(), {}
-    monkeypatch.setattr(cores, "_leave", given.leave)
+    monkeypatch.setattr(apart, "_leave", given.leave)
 
     def wait(name: str) -> None:
         with apart.started("json.tool") as process:
@@ -99,7 +99,7 @@ def test_what_a_page_waits_for_comes_after_the_pages_and_nothing_else_does(monke
 
 @pytest.mark.skipif(not hasattr(os, "nice"), reason="no priorities here")
 def test_a_process_that_has_given_way_already_gives_way_further():
-    below = "import os; os.nice(10); from disco import cores; cores.give_way(); print(os.nice(0))"
+    below = "import os; os.nice(10); from disco import system; system.lower_priority(0); print(os.nice(0))"
     told = subprocess.run([sys.executable, "-c", below], capture_output=True, text=True, check=True)
     assert int(told.stdout) > psutil.Process().nice() + 10
 
@@ -147,7 +147,7 @@ def test_pages_share_a_core_and_the_processes_that_they_start_have_all():
     found = []
 
     def page() -> None:
-        cores.share_one()
+        system.share_one_core()
         process = apart.start("disco", "--version")
         found.append(psutil.Process(process.pid).cpu_affinity())
         process.wait(60)

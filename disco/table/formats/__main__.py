@@ -9,10 +9,10 @@ crashed its reader. If the reader aborts, the process ends by a signal.
 import json
 import mmap
 import os
-import resource
 import sys
 import time
 
+from disco.system import limit_process
 from disco.table.formats.limits import MATRICES, MEMORY_EXIT, UNREADABLE_EXIT, Limits, NotATable, limits_of
 
 _UNPACKING = 0.3  # share of the time that a packed file takes
@@ -51,17 +51,8 @@ def main() -> int:
 
 
 def _limit(limits: Limits) -> None:
-    """Limit this process from now on.
-
-    Data are limited, not address space: a library may reserve much more address space than it uses.
-    """
-    for what, most in (
-        (resource.RLIMIT_DATA, limits.memory),
-        (resource.RLIMIT_CPU, limits.seconds + int(time.process_time())),
-        (resource.RLIMIT_CORE, 0),
-    ):
-        hard = resource.getrlimit(what)[1]
-        resource.setrlimit(what, (most if hard == resource.RLIM_INFINITY else min(most, hard), hard))
+    """Limit this process from now on."""
+    limit_process(limits.memory, limits.seconds + int(time.process_time()))
 
 
 if __name__ == "__main__":

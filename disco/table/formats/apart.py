@@ -2,7 +2,6 @@
 
 import json
 import os
-import signal
 import tempfile
 import threading
 from collections.abc import Iterator
@@ -14,6 +13,7 @@ import pyarrow as pa
 
 from disco.apart import started
 from disco.progress import SILENT, Reporter
+from disco.system import was_ended_by
 from disco.table.formats.limits import MEMORY_EXIT, UNREADABLE_EXIT, Limits, NotATable, limits_of
 from disco.table.formats.passing import received
 from disco.table.formats.reading import Reading
@@ -71,8 +71,8 @@ def _why(status: int, found: object, told: bytes, limits: Limits) -> str:
     """Why the process returned no table, from what it wrote, as the rest of a sentence."""
     if status == UNREADABLE_EXIT and isinstance(found, bytes):
         return found.decode(errors="replace")
-    if status in (-signal.SIGXCPU, -signal.SIGKILL) and b"memory" not in told:
+    if was_ended_by(status, "SIGXCPU", "SIGKILL") and b"memory" not in told:
         return _TOO_LONG.format(limits.wait)
-    if status in (MEMORY_EXIT, -signal.SIGABRT, -signal.SIGKILL):
+    if status == MEMORY_EXIT or was_ended_by(status, "SIGABRT", "SIGKILL"):
         return _TOO_MUCH.format(limits.memory / 1e9)
     return _BROKEN

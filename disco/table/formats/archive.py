@@ -7,7 +7,6 @@ import os
 import re
 import struct
 import tarfile
-import tempfile
 import zipfile
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from itertools import islice
 from pathlib import PurePosixPath
 from typing import IO, Any, BinaryIO, cast
 
+from disco.files import temporary_file
 from disco.table.formats import packing
 from disco.table.formats.limits import ARCHIVES, MOST_MEMBERS, MOST_TABLES, TABLES, TEXT, NotATable, most_bytes
 from disco.table.formats.pieces import Heard
@@ -230,7 +230,7 @@ def not_one(tables: list[str], names: list[str]) -> str:
 
 def _extracted(archive: Archive, name: str) -> BinaryIO:
     """A member, unpacked, in a temporary file."""
-    target = tempfile.TemporaryFile()
+    target = temporary_file()
     try:
         packing.copy(archive.open(name), target, most_bytes(format_of(name)))
     except DAMAGED as error:

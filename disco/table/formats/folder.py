@@ -3,7 +3,6 @@
 import os
 import re
 import shutil
-import tempfile
 import zipfile
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -11,7 +10,7 @@ from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO
 
-from disco.files import open_regular
+from disco.files import open_regular, temporary_file
 from disco.table.formats import packing
 from disco.table.formats.archive import VOCABULARY, WORDS, check_case, encodable, has_matrix, is_called, shown, tables
 from disco.table.formats.limits import MOST_BYTES_IN_PIECES, MOST_MATRICES, MOST_MEMBERS, NotATable
@@ -147,7 +146,7 @@ def packed(folder: Path) -> BinaryIO:
     wanted = {name for part in parts for name in (part.matrix, part.features, part.barcodes) if name} or {
         *tables(names)
     }
-    target = tempfile.TemporaryFile()
+    target = temporary_file()
     with zipfile.ZipFile(target, "w") as archive:
         for name in sorted(wanted):
             with (

@@ -13,6 +13,7 @@ from typing import IO, Any, BinaryIO, cast
 
 import pyarrow as pa
 
+from disco.files import temporary_file
 from disco.table.formats.limits import PACKINGS, NotATable
 from disco.table.formats.pieces import Heard
 
@@ -85,7 +86,7 @@ def unpacked(packed: BinaryIO, packing: str, size: int, most: int, heard: Heard)
     Raises:
         NotATable: it is damaged, cut off, not packed in this way, or unpacks to too much.
     """
-    target = tempfile.TemporaryFile()
+    target = temporary_file()
     try:
         copy(stream_of(packed, packing), target, most, lambda: heard(packed.tell() / size))
     except DAMAGED as error:
