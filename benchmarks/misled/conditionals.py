@@ -62,7 +62,7 @@ def hurdle_dag(random: Generator, slope: float) -> Drawn:
 
 def _along(random: Generator, of_parents: Law, rows: int = ROWS) -> Drawn:
     """A table grown along a random graph; sources are Poisson of mean 4, and have no law of parents."""
-    graph = dag(random, 12, 11, most=2)
+    graph = dag(random, 12, 11, most_parents=2)
 
     def law(parents: np.ndarray) -> np.ndarray:
         return of_parents(parents) if parents.shape[1] else random.poisson(4.0, len(parents))
@@ -119,8 +119,8 @@ def feedback(random: Generator) -> Drawn:
         values[:, 1] = random.poisson(1.0 + 0.45 * values[:, 0])
     values[:, 2] = random.poisson(0.5 + 0.8 * values[:, 0])
     values[:, 3] = random.poisson(0.5 + 0.8 * values[:, 1])
-    known = (("x1", "x3"), ("x2", "x4"), ("x5", "x1"))
-    return Drawn(named(values), (*known, ("x1", "x2")), known)
+    knowable = (("x1", "x3"), ("x2", "x4"), ("x5", "x1"))
+    return Drawn(named(values), (*knowable, ("x1", "x2")), knowable)
 
 
 def quota(random: Generator) -> Drawn:

@@ -28,8 +28,8 @@ ROWS = 2000
 def gradient(random: Generator, rows: int, top: float) -> Drawn:
     """Species with unimodal responses along a hidden gradient. Right: no edge; or the common cause is said."""
     place, best, width = random.random((rows, 1)), random.uniform(-0.1, 1.1, 12), random.uniform(0.15, 0.35, 12)
-    most = random.uniform(top / 3, top, 12)
-    return Drawn(named(random.poisson(0.2 + most * np.exp(-(((place - best) / width) ** 2) / 2))))
+    peak = random.uniform(top / 3, top, 12)
+    return Drawn(named(random.poisson(0.2 + peak * np.exp(-(((place - best) / width) ** 2) / 2))))
 
 
 def kinds(random: Generator, number: int = 2, spread: float = 0.5) -> Drawn:
@@ -41,9 +41,9 @@ def kinds(random: Generator, number: int = 2, spread: float = 0.5) -> Drawn:
 
 def opposite_kinds(random: Generator) -> Drawn:
     """Two kinds of rows whose graphs are the reverse of each other. Right: no direction."""
-    graph = dag(random, 8, 8, most=2)
+    graph = dag(random, 8, 8, most_parents=2)
     back = Dag(graph.order[::-1], _children(graph.parents))
-    values = np.concatenate([values_of(one, 300, softplus(random, 0.8)) for one in (graph, back)])
+    values = np.concatenate([values_of(direction, 300, softplus(random, 0.8)) for direction in (graph, back)])
     return Drawn(named(random.permutation(values)), graph.edges, ())
 
 
@@ -144,7 +144,7 @@ def presence(random: Generator) -> Drawn:
 def latent_rates(random: Generator, slope: float, sd: float) -> Drawn:
     """Log rates form a linear graph, and the counts are their readings: beyond its skeleton no edge can be known, and
     no direction beyond its colliders."""
-    graph, rows = dag(random, 8, 9, most=2), 3000
+    graph, rows = dag(random, 8, 9, most_parents=2), 3000
     rates = values_of(graph, rows, lambda parents: slope * parents.sum(axis=1) + random.normal(0.0, sd, rows))
     return Drawn(named(random.poisson(np.exp(1.2 + np.clip(rates, -4, 2.5)))), graph.edges, compelled(graph.edges))
 

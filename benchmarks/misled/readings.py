@@ -81,8 +81,8 @@ def reversible(random: Generator, rows: int) -> Drawn:
     """x2 is the half of x1 and more: with Poisson counts, x1 given x2 is of the same kind. Right: no direction."""
     first = random.poisson(6.0, rows)
     second = random.binomial(first, 0.5) + random.poisson(3.0, rows)
-    beside = random.poisson(4.0, (rows, 4))
-    return Drawn(named(np.column_stack([first, second, beside])), (("x1", "x2"),), ())
+    noise = random.poisson(4.0, (rows, 4))
+    return Drawn(named(np.column_stack([first, second, noise])), (("x1", "x2"),), ())
 
 
 def nested(random: Generator) -> Drawn:
