@@ -23,11 +23,8 @@ from benchmarks.battery.outcomes import Outcome, Wrong, checked, is_sentence, nu
 from disco import DISCO, files
 from disco import graph as graphs
 from disco.errors import FitStopped, InputError, ScoreUnavailable
-from disco.figures import effects, ordering, refined
-from disco.figures import parents as parent_figures
-from disco.figures import selectors as selector_figures
 from disco.likelihood import kinds
-from disco.likelihood.check import STATISTICS, check
+from disco.likelihood.check import check
 from disco.likelihood.model import Model
 from disco.metrics import average_precision, evaluate, precision_recall
 from disco.parents import ocs, pcm, selectors
@@ -54,7 +51,7 @@ class Size:
         longer: choice of a second refinement, from the order and edges of the fit; None for no second one.
         trees: number of PCM's trees.
         simulations, folds: numbers of the model check.
-        drawn: most figures of edges, and of nodes.
+        curves: most curves of edges.
     """
 
     settings: dict[str, object] = field(default_factory=SHORT.copy)
@@ -63,7 +60,7 @@ class Size:
     trees: int = 50
     simulations: int = 9
     folds: int = 3
-    drawn: int = 60
+    curves: int = 60
 
 
 FAST = Size(
@@ -73,7 +70,7 @@ FAST = Size(
     trees=3,
     simulations=2,
     folds=2,
-    drawn=1,
+    curves=1,
 )
 
 
@@ -254,12 +251,6 @@ def _check(world: World) -> None:
     checked(result.scores, *(["mean"] if not result.note else []))
     checked(result.differences)
     number(result.unseen, "the share of unseen counts")
-    for statistic in STATISTICS:
-        effects.columns(result, statistic).to_json()
-    effects.pairs(result).to_json()
-    effects.margin(result, world.order[0]).to_json()
-    if not result.note:
-        effects.held_out(result).to_json()
 
 
 def _model(world: World) -> None:
@@ -269,20 +260,16 @@ def _model(world: World) -> None:
     number(model.bic, "the BIC")
     checked(model.held_out(world.table).to_frame("nats"), "nats")
     checked(model.sample(30))
-    for parent, child in world.edges[["parent", "child"]].to_numpy()[: world.size.drawn]:
-        curve = checked(model.curve(parent, child), "mean")
-        observed = checked(effects.binned(world.table[parent], world.table[child]))
-        effects.response(curve, observed, parent, child).to_json()
+    for parent, child in world.edges[["parent", "child"]].to_numpy()[: world.size.curves]:
+        checked(model.curve(parent, child), "mean")
         world.alive()
-    for number_of_node, node in enumerate(model.names):
+    for node in model.names:
         checked(model.base_measure(node), "probability")
         kind = kinds.describe(model, node)
         checked(kind.table().drop(columns="parameter"), "distance", "cost")
         number(kind.ratio, "the ratio of variance to mean")
         if re.search(r"\b(nan|inf)\b", kind.sentence()):
             raise Wrong(f"{node}: {kind.sentence()}")
-        if number_of_node < world.size.drawn:
-            effects.kind(kind).to_json()
         world.alive()
 
 
@@ -330,31 +317,6 @@ def _files(world: World) -> None:
             files.read_frame(path, ("node", "parent", "child", "start"))
 
 
-def _figures(world: World) -> None:
-    if world.model is not None:
-        model, thresholds = world.model, ocs.own_thresholds(world.model.ocs_, world.model.settings_)
-        drawn = [
-            ordering.scores(model.ccs_, 1, model.order_),
-            ordering.criteria(model.criteria_, 1, model.order_),
-            parent_figures.matrix(ocs.frequencies(model.ocs_, thresholds[0]), model.order_, thresholds[1]),
-            parent_figures.sensitivity(model.ocs_, *thresholds),
-            parent_figures.candidates(model.ocs_, model.order_[-1], *thresholds),
-        ]
-        drawn += [
-            selector_figures.cuts(candidates, name, selectors.CUTS[name], [0.0, selectors.CUTS[name], 1.0])
-            for name, candidates in world.candidates.items()
-            if name != "ocs"
-        ]
-        for figure in drawn:
-            figure.to_json()
-    if world.refined is not None:
-        refined.searches(world.refined.starts).to_json()
-        refined.ends(world.refined.starts, 5.0).to_json()
-        refined.positions(world.refined.order, world.refined.edges)
-        if world.refined.moves is not None:
-            refined.slope(world.refined.moves, 5.0).to_json()
-
-
 def _evaluate(world: World) -> None:
     graph = _graph(world)
     truth = graphs.edges(graph)[["parent", "child"]]
@@ -384,7 +346,6 @@ STEPS: dict[str, Callable[[World], None]] = {
     "longer refinement": _refine_longer,
     "check": _check,
     "model": _model,
-    "figures": _figures,
     "exports": _exports,
     "files": _files,
     "evaluate": _evaluate,

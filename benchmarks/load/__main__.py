@@ -1,7 +1,7 @@
 """Many users at one server: how long a click takes, and whether anything is lost.
 
     python -m benchmarks.load --only "^look$" --again  # 30 readers: four minutes
-    python -m benchmarks.load --again                  # every case, one after the other: about two hours
+    python -m benchmarks.load --again                  # both cases: a quarter of an hour
     python -m benchmarks.load --summary                # the last line of each case
 
 A reader is a session of Streamlit's own protocol (`benchmarks.load.session`), in a process beside the server: it
@@ -12,7 +12,6 @@ folder of its own, and one line.
 import asyncio
 import json
 import os
-import random
 import tempfile
 import threading
 import time
@@ -20,9 +19,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from benchmarks.load.readers import SESSIONS, Clicks, reader, readers
+from benchmarks.load.readers import readers
 from benchmarks.load.server import DESIGN, Guest, Server, example, served
-from benchmarks.load.session import Session
 from benchmarks.study import Line, Study, machine
 from disco import runs
 from disco.settings import Settings
@@ -33,18 +31,17 @@ from disco.work.forecast import calibrate
 
 LONG = {"folds": 20}
 SHORT = {"folds": 2, "width": 64, "joint_epochs": 4, "joint_steps": 100, "projection_epochs": 4}
-GRAPHS = 90.0  # seconds within which each first graph is to be there
-DAY, AT_ONCE, EACH = 5760, 10, 48  # clicks: one in five seconds for eight hours; readers at a time; clicks of each
-PACE = 5.5  # mean seconds between an answer and a reader's next click, so that the day takes an hour
 
 
 def look(seconds: float = 180.0) -> Line:
-    """Thirty readers."""
+    """Thirty readers, with the processor time and the memory of the server."""
     with tempfile.TemporaryDirectory() as folder, served() as server:
         run = example(Path(folder))
-        start = server.seconds()
+        start, megabytes = server.seconds(), server.megabytes()
         line = asyncio.run(readers(server, run, seconds)).line()
-        return {**line, "server_seconds_a_click": round((server.seconds() - start) / line["clicks"], 3)}
+        per_click = round((server.seconds() - start) / line["clicks"], 3)
+        memory = {"mb_before": round(megabytes), "mb_after": round(server.megabytes())}
+        return {**line, "server_seconds_a_click": per_click, **memory}
 
 
 def look_during_fits() -> Line:
@@ -90,84 +87,9 @@ def _long_fit(server: Server) -> float:
         del os.environ[roots.VARIABLE]
 
 
-def find() -> Line:
-    """Thirty guests press *Find the graph* on the sample in the same minute."""
-    with served() as server:
-        guests, waits = [server.guest() for _ in range(SESSIONS)], list[float]()
-
-        async def find_one(guest: Guest, delay: float) -> list[str]:
-            session = Session(server.address, guest.cookie)
-            await asyncio.sleep(delay)
-            await session.open("", "tour=0")
-            await session.use("button", "Load simulated counts")
-            pressed = time.monotonic()
-            await session.use("button", "Find the graph")
-            await session.until(_has_a_graph)
-            waits.append(time.monotonic() - pressed)
-            await session.close()
-            return session.faults
-
-        async def find_all() -> list[list[str]]:
-            rng = random.Random(0)  # noqa: S311
-            return await asyncio.gather(*(find_one(guest, rng.uniform(0, 60)) for guest in guests))
-
-        faults = asyncio.run(find_all())
-        waits.sort()
-        line = {"graphs": len(waits), "median": round(waits[len(waits) // 2], 1), "worst": round(waits[-1], 1)}
-        within = sum(wait <= GRAPHS for wait in waits)
-        line |= {f"within_{GRAPHS:.0f}_s": within, "overtaken": _overtaken(guests)}
-        return {**line, "faults": sorted({fault for session in faults for fault in session})}
-
-
-def _overtaken(guests: list[Guest]) -> int:
-    """How many searches, one of each guest, ended after one that was queued later."""
-    turns = []
-    for guest in guests:
-        (run,), _ = runs.find_runs(guest.folder)
-        while run.status(runs.REFINE).active:
-            time.sleep(0.5)
-        status = run.status(runs.REFINE)
-        turns.append((status.queued_at, status.finished_at or 0.0))
-    ends = [end for _, end in sorted(turns)]
-    return sum(min(ends[at:]) < end for at, end in enumerate(ends))
-
-
-def _has_a_graph(page: Session) -> bool:
-    """Whether a graph is drawn, with its edges counted."""
-    is_drawn = any(kind == "bidi_component" for kind, _, _ in page.elements.values())
-    return is_drawn and page.page == "graph" and any("among 20 nodes" in text for text in page.texts())
-
-
-def day() -> Line:
-    """Eight hours' worth of clicks in one: readers come, look, and leave."""
-    with tempfile.TemporaryDirectory() as folder, served() as server:
-        run, clicks, rng = example(Path(folder)), Clicks(), random.Random(0)  # noqa: S311
-        peaks = [0.0]
-
-        async def successive(readers_in_turn: int, think: float) -> None:
-            for _ in range(readers_in_turn):
-                guest = server.guest()
-                name = server.copy(run, guest)
-                await reader(server, guest, name, lambda count: count >= EACH, clicks, rng, think, 0.0)
-                peaks.append(server.megabytes())
-
-        async def look_around(all_clicks: int, think: float) -> None:
-            await asyncio.gather(*(successive(all_clicks // EACH // AT_ONCE, think) for _ in range(AT_ONCE)))
-
-        asyncio.run(look_around(AT_ONCE * EACH, 0.0))  # what a server needs for ten readers
-        time.sleep(5)
-        start = server.megabytes()
-        asyncio.run(look_around(DAY, PACE))
-        time.sleep(60)  # until Streamlit has dropped the closed sessions
-        megabytes = {"mb_before": start, "mb_after": server.megabytes(), "mb_most": max(peaks)}
-        return {**clicks.line(), **{name: round(value) for name, value in megabytes.items()}}
-
-
 CASES: dict[str, Callable[[], Line]] = {
     "look": look,
     "look beside fits": look_during_fits,
-    "find": find,
-    "day": day,
 }
 
 

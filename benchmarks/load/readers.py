@@ -44,23 +44,15 @@ class Clicks:
         }
 
 
-async def reader(
-    server: Server, guest: Guest, run: str, is_over: Callable[[int], bool], clicks: Clicks, random: Random,
-    think: float = THINK, arrive: float = ARRIVE,
-) -> None:  # fmt: skip # one line
-    """Look at a graph until it is over: pages, sliders, nodes.
-
-    Args:
-        is_over: number of clicks so far → whether to leave.
-    """
-    session, count = Session(server.address, guest.cookie), 0
-    await asyncio.sleep(random.uniform(0, arrive))
+async def reader(server: Server, guest: Guest, run: str, until: float, clicks: Clicks, random: Random) -> None:
+    """Look at a graph until a time of the monotonic clock: pages, sliders, nodes."""
+    session = Session(server.address, guest.cookie)
+    await asyncio.sleep(random.uniform(0, ARRIVE))
     clicks.add("open", await session.open("graph", f"run={run}&tour=0"))
-    while not is_over(count):
-        await asyncio.sleep(random.expovariate(1 / think) if think else 0.0)
+    while time.monotonic() < until:
+        await asyncio.sleep(random.expovariate(1 / THINK))
         kind, click = action(session, random)
         clicks.add(kind, await click)
-        count += 1
     clicks.faults += session.faults
     await session.close()
 
@@ -83,7 +75,7 @@ def action(session: Session, random: Random) -> tuple[str, Awaitable[float]]:
 
 def _option(session: Session, label: str, random: Random) -> str:
     """One of the options of a box."""
-    return random.choice(list(session.find("selectbox", label)[0].options)[1:])
+    return random.choice(list(session.find("selectbox", label).element.options)[1:])
 
 
 _ON_GRAPH: tuple[Callable[[Session, Random], tuple[str, Awaitable[float]]], ...] = (
@@ -99,13 +91,9 @@ async def readers(server: Server, run: Run, seconds: float, seed: int = 0) -> Cl
     guests = [server.guest() for _ in range(SESSIONS)]
     names = [server.copy(run, guest) for guest in guests]
     until = time.monotonic() + ARRIVE + seconds
-
-    def is_over(_: int) -> bool:
-        return time.monotonic() > until
-
     await asyncio.gather(
         *(
-            reader(server, guest, name, is_over, clicks, Random(f"{seed} {at}"))  # noqa: S311
+            reader(server, guest, name, until, clicks, Random(f"{seed} {at}"))  # noqa: S311
             for at, (guest, name) in enumerate(zip(guests, names, strict=True))
         )
     )

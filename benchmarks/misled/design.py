@@ -18,7 +18,7 @@ from disco.table.roles import Roles
 
 BROKEN, SHARED = "model class broken", "dependent rows or a common factor"
 IN_CLASS, POWER = "in the class", "power"
-GROUPS = (BROKEN, SHARED, IN_CLASS, POWER)
+GROUPS = {"broken": BROKEN, "shared": SHARED, "class": IN_CLASS, "power": POWER}
 
 Edge = tuple[str, str]  # parent, child
 Law = Callable[[np.ndarray], np.ndarray]  # the parents' values, (rows, parents), to the child's, (rows,)
@@ -42,7 +42,7 @@ class Drawn(NamedTuple):
 
 @dataclass(frozen=True)
 class Design:
-    """A design: its name, its group (one of `GROUPS`), and the function that draws a table.
+    """A design: its name, its group (a value of `GROUPS`), and the function that draws a table.
 
     Attributes:
         arguments: of the function, beside the random numbers.

@@ -112,7 +112,7 @@ def _kinds(line: Line) -> set[str]:
 def by_design(lines: Sequence[Line]) -> str:
     """Markdown: one row per design, and one per group."""
     grid = []
-    for group in GROUPS:
+    for group in GROUPS.values():
         of_group = [line for line in lines if DESIGNS[line["design"]].group == group]
         if of_group:
             grid.append((f"**{group}**", *_cells(Tally.of(of_group))))
@@ -131,7 +131,7 @@ def _cells(tally: Tally) -> tuple[object, ...]:
 
 def totals(lines: Sequence[Line]) -> str:
     """Markdown: the measures over all tables, with their goals."""
-    groups = {group: [line for line in lines if DESIGNS[line["design"]].group == group] for group in GROUPS}
+    groups = {group: [line for line in lines if DESIGNS[line["design"]].group == group] for group in GROUPS.values()}
     outside = Tally.of(groups[BROKEN] + groups[SHARED])
     empty = Tally.of(line for line in groups[SHARED] if not line["truth"])
     control = Tally.of(groups[IN_CLASS] + groups[POWER])

@@ -3,7 +3,7 @@
 import json
 import statistics
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -192,7 +192,7 @@ def _file(name: str, table: Table, lines: list[Line], machines: dict[str, str]) 
 
 
 def _grid(
-    name: str, table: Table, nodes: tuple[int, ...], lines: list[Line], machines: dict[str, str]
+    name: str, table: Table, nodes: Sequence[int], lines: list[Line], machines: dict[str, str]
 ) -> tuple[str, str]:
     """The rows that ran as a table of Markdown, empty where none did, and a line on what did not run."""
     metrics = [*table.metrics, *(["minutes"] if "minutes" not in table.metrics else [])]

@@ -1,12 +1,14 @@
 """A row of the paper's tables: what is fitted, by which method, and what is read from it."""
 
-from collections.abc import Callable, Mapping
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from benchmarks.paper.data import LITERAL, Cohort, Fit, Known, Source, data
+from benchmarks.paper.data import Cohort, Fit, Known, Source, data
 from disco.settings import Settings
 from disco.simulate import Design
 from disco.table.ranks import quantile_levels
@@ -14,12 +16,12 @@ from disco.table.ranks import quantile_levels
 
 @dataclass(frozen=True)
 class Method:
-    """The settings of a fit.
+    """The settings of a fit, as `methods.toml` declares them.
 
     Attributes:
+        about: a description for the report.
         preset: a preset of `disco.settings`.
         recipe: whether to use the settings that the paper changes for one table.
-        about: a description for the report.
         changes: other settings, such as those of a trial with few epochs.
         starts: number of orders that a refinement searches from; 0 for a method without a refinement.
         refit: whether the refinement starts from a fit and its CCS order.
@@ -27,9 +29,9 @@ class Method:
             "continuous" for a version of DISCO-Cont and DiffAN, whose options are in `changes`.
     """
 
-    preset: str
-    recipe: bool
     about: str
+    preset: str = "paper"
+    recipe: bool = False
     changes: Mapping[str, Any] = field(default_factory=dict)
     starts: int = 0
     refit: bool = False
@@ -53,99 +55,9 @@ class Method:
 
 HALVES = ("first half", "second half")
 
-# For a CPU: 12 % of the operations of the whole fit. The cosines of the learning rates keep their 800 updates, which
-# at 5,000 rows end in epochs 134 and 115; a table of fewer rows needs more epochs than these.
-BRIEF = {
-    "joint_epochs": 150,
-    "joint_decay": 800,
-    "projection_epochs": 150,
-    "projection_decay": 800,
-    "noise_levels": 1,
-    "evaluation_rows": 500,
-}
-
-_SEARCHED = {  # by the name of their method in `disco.methods`
-    "boss": "causal-learn's BOSS, a search over orders by the BIC of linear Gaussian models of log counts. It returns "
-    "a class of graphs, so it has no A_top, and an undirected edge counts as an edge in both directions",
-    "ods-oracle": "ODS given the family and the parameter of every node; parents by CAM",
-    "ods-poisson": "ODS with every node modelled as Poisson",
-    "ods-nb": "ODS with every node modelled as negative binomial of size 6",
-    "ods-binomial": "ODS with every node modelled as binomial, with its largest count as M",
-    "mrs": "MRS with every node modelled as Poisson, candidates by partial correlations",
-    "grasp": "causal-learn's GRaSP, otherwise as `boss`",
-    "pc": "causal-learn's PC on log counts, otherwise as `boss`",
-    "lingam": "causal-learn's DirectLiNGAM on log counts",
-    "notears": "gCastle's NOTEARS-MLP on log counts",
-    "search-poisson": "the search of `refined` with Poisson regressions",
-    "search-nb": "the search of `refined` with negative binomial regressions",
-    "search-zinb": "the search of `refined` with zero-inflated negative binomial regressions",
-    "search-binomial": "the search of `refined` with binomial regressions",
-}
-_CONTINUOUS = {
-    "narrow": Method(
-        "paper",
-        False,
-        "continuous tables with joint networks of width 256",
-        {"DISCO-Cont": {"width": 256}, "DiffAN": {"width": 256}},
-        rival="continuous",
-    ),
-    "brief": Method(
-        "paper",
-        False,
-        "continuous tables with a fifth to a half of the paper's epochs, trained in bfloat16, and DiffAN's variances "
-        "over 512 rows",
-        {
-            "DISCO-Cont": {"halved": True, "epochs": 300, "projection_epochs": 200},
-            "DiffAN": {"halved": True, "epochs": 600, "evaluated": 512},
-        },
-        rival="continuous",
-    ),
-    "full": Method(
-        "paper",
-        False,
-        "continuous tables with the paper's networks and epochs, trained in bfloat16",
-        {"DISCO-Cont": {"halved": True}, "DiffAN": {"halved": True, "evaluated": 1024}},
-        rival="continuous",
-    ),
-}
-_SEARCHES = {name: Method("paper", False, about, rival=name) for name, about in _SEARCHED.items()}
 METHODS: dict[str, Method] = {
-    "disco-paper": Method("paper", True, "preset `paper`, with 400 projection epochs where the paper's table has them"),
-    "disco-paper-800": Method(
-        "paper", False, "preset `paper` with its 800 projection epochs where the paper's table has 400"
-    ),
-    "disco-paper-brief": Method(
-        "paper",
-        True,
-        "preset `paper`, stopped after 150 epochs of each network, with one noise level and 500 evaluation rows per "
-        "fold; for 5,000 rows",
-        BRIEF,
-    ),
-    "disco-literal": Method(
-        "paper", True, "as `disco-paper`, with cosine learning rates that count epochs instead of updates", LITERAL
-    ),
-    "disco-literal-800": Method(
-        "paper", False, "as `disco-paper-800`, with cosine learning rates that count epochs instead of updates", LITERAL
-    ),
-    "disco-tuned": Method("tuned", False, "preset `tuned`"),
-    "refined": Method(
-        "paper",
-        False,
-        "`disco refine` without a fit: from four orders, sorted and random, with up to sixteen restarts",
-        starts=4,
-    ),
-    "tuned-refined": Method(
-        "tuned",
-        False,
-        "`disco refine RUN` of a fit with preset `tuned`: from its CCS order and from three sorted and random orders; "
-        "an edge against the CCS order costs up to 5 nats more",
-        starts=4,
-        refit=True,
-    ),
-    "boss": _SEARCHES["boss"],
-    "rival": Method("paper", False, "the paper's method named in the row, as implemented here", rival="named"),
-    **_CONTINUOUS,
-    **_SEARCHES,
+    name: Method(**values)
+    for name, values in tomllib.loads(Path(__file__).with_name("methods.toml").read_text(encoding="utf-8")).items()
 }
 
 
@@ -249,21 +161,21 @@ class Table:
     """One table of the paper.
 
     Attributes:
+        rows: number of nodes → its rows.
         title: its title in the report.
         columns: the headings of the label columns.
         metrics: keys of `report.METRICS`, in order.
-        rows: number of nodes → its rows.
+        about: what a reader must know.
         nodes: the paper's numbers of nodes.
         seeds: the paper's number of seeds.
         median: whether the paper gives medians instead of means.
-        about: what a reader must know.
     """
 
-    title: str
-    columns: tuple[str, ...]
-    metrics: tuple[str, ...]
     rows: Callable[[int], list[Row]]
-    nodes: tuple[int, ...] = (50,)
+    title: str
+    columns: Sequence[str]
+    metrics: Sequence[str]
+    about: str = ""
+    nodes: Sequence[int] = (50,)
     seeds: int = 10
     median: bool = False
-    about: str = ""

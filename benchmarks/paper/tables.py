@@ -3,6 +3,9 @@ Details* and *Algorithm Diagnostics*).
 """
 
 import itertools
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from benchmarks.paper.data import INCREASING, Cohort
@@ -194,150 +197,26 @@ def _coverage(d: int) -> list[Row]:
     return [Row((label,), design, bootstrap=50) for label, design in designs.items()]
 
 
-_GRAPH = ("a_top", "f1", "shd")
-_MECHANISMS = "Poi and NB are the softplus mechanisms, Bin the sigmoid one."
-_ER3 = f"ER3, n = 5,000. {_MECHANISMS}"
-
+_ROWS: dict[str, Callable[[int], list[Row]]] = {
+    "ccs": _ccs,
+    "thresholds": _thresholds,
+    "selectors": _selectors,
+    "projections": _projections,
+    "invariance": _invariance,
+    "samples": _samples,
+    "er1": _er1,
+    "sf": _sf,
+    "com-poisson": _com_poisson,
+    "scalability": _scalability,
+    "continuous": _continuous,
+    "lahman": _lahman,
+    "unsortable": _unsortable,
+    "small": _small,
+    "empty": _empty,
+    "beyond": _beyond,
+    "coverage": _coverage,
+}
 TABLES: dict[str, Table] = {
-    "ccs": Table(
-        "CCS against constant curvature",
-        ("family", "criterion"),
-        (*_GRAPH, "sinks"),
-        _ccs,
-        about=f"{_ER3} Both criteria use the same fitted networks. Sinks: correct choices in nested prefixes of the "
-        "true order (60 in the paper).",
-    ),
-    "thresholds": Table(
-        "Thresholds of parent selection",
-        ("family", "τ_Z", "π_min"),
-        ("f1", "precision", "recall", "a_top"),
-        _thresholds,
-        about=f"{_ER3} The paper also runs τ_Z = 1.5, 2.5 and 3, but reports no figures.",
-    ),
-    "selectors": Table(
-        "Parent selectors",
-        ("family", "order", "selector"),
-        ("f1", "shd", "a_top"),
-        _selectors,
-        about=f"{_ER3} The first 2,500 rows determine the order, the others the parents. Here the networks for the OCS "
-        "are fitted on the latter, which the paper leaves open.",
-    ),
-    "projections": Table(
-        "Projections",
-        ("family", "projection"),
-        (*_GRAPH, "projection"),
-        _projections,
-        about=f"{_ER3} The amortised projection is the fit of the first table. The stagewise ones share its networks "
-        "and train the projection further after each removal, for an eighth of the fit's projection epochs (in the "
-        "paper, 100 of 800); their seconds include the fit's. The OCS is as in the fit, along the new order.",
-    ),
-    "invariance": Table(
-        "Strictly increasing transformations",
-        ("method", "table"),
-        ("a_top", "f1"),
-        _invariance,
-        median=True,
-        about="ER3, Poi, n = 5,000. With the rank transform, the ranks of the transformed tables equal those of the "
-        "raw counts, entry by entry, so one fit serves them all; the sorting controls do change. Without it, "
-        "transformed values are rounded to whole numbers, which the grid requires and the paper does not mention.",
-    ),
-    "samples": Table(
-        "Sample sizes",
-        ("mechanisms", "n"),
-        ("f1", "a_top", "shd"),
-        _samples,
-        (100,),
-        median=True,
-        about="ER3. The paper shows curves without numbers; its Figure 1 shows NB r=1, NB affine and NB→Bin→Poi.",
-    ),
-    "er1": Table("Sparse graphs", ("mechanisms",), _GRAPH, _er1, (100,), median=True, about="ER1, n = 5,000."),
-    "sf": Table(
-        "Scale-free graphs",
-        ("graph", "family"),
-        _GRAPH,
-        _sf,
-        about=f"Barabási–Albert graphs, oriented by a random order, n = 5,000. {_MECHANISMS}",
-    ),
-    "com-poisson": Table(
-        "COM-Poisson",
-        ("shape",),
-        _GRAPH,
-        _com_poisson,
-        about="ER3, n = 5,000. ν = 1 is the Poisson fit of the thresholds, as in the paper.",
-    ),
-    "scalability": Table(
-        "Scalability",
-        ("d", "method"),
-        ("f1", "a_top", "shd", "minutes"),
-        _scalability,
-        (100, 200, 500, 1000),
-        median=True,
-        about="ER3, Poi, n = 5,000. Minutes are for the whole fit. The paper's DISCO used a GPU, the others one "
-        "thread, all with a limit of 240 minutes.",
-    ),
-    "continuous": Table(
-        "Continuous data",
-        ("graph", "family", "method"),
-        ("a_top",),
-        _continuous,
-        (30,),
-        about="Exactly k·d edges, Gaussian-process mechanisms, n = 5,000. On Gamma tables both methods share "
-        "one joint network.",
-    ),
-    "lahman": Table(
-        "Lahman batting counts",
-        ("table", "seasons", "method"),
-        ("r7", "r17", "edges", "agreement", "jaccard", "shd"),
-        _lahman,
-        (17,),
-        3,
-        about="Shares of the 7 and 17 reference relations that the order respects. The controls are for the 7, on the "
-        "levels or counts that the method sees; sorting by the same statistic in decreasing order respects the others. "
-        "ODS Bin uses the largest level as its number of trials, 3 in q4. With 50 trials and quartiles cut upwards, "
-        "all three families have R7 .429; the paper has .429, .333 and .429 (log: *ODS and MRS*).",
-    ),
-    "unsortable": Table(
-        "Unsortable data",
-        ("family",),
-        _GRAPH,
-        _unsortable,
-        about=f"Ours, not the paper's: {_ER3} Random signs of the effects, equal means and equal variances.",
-    ),
-    "small": Table(
-        "Small tables",
-        ("family", "parent rule"),
-        (*_GRAPH, "precision", "recall"),
-        _small,
-        (20,),
-        3,
-        about=f"Ours, not the paper's: ER3, n = 2,000. {_MECHANISMS} The same fits, with three rules of parent "
-        "selection. The seeds are the half of the cases not used to choose preset `tuned`.",
-    ),
-    "empty": Table(
-        "Tables without edges",
-        ("d", "parent rule"),
-        ("edges",),
-        _empty,
-        (20, 50),
-        about="Ours, not the paper's: independent Poisson counts, n = 2,000 at d = 20 and 5,000 at d = 50. Every edge "
-        "is false.",
-    ),
-    "beyond": Table(
-        "Outside the model class",
-        ("family", "violation"),
-        _GRAPH,
-        _beyond,
-        about=f"Ours, not the paper's: {_ER3} Latent: d / 10 hidden common causes of two nodes each, which no edge can "
-        "represent. Interactions: half of the index comes from pairs of parents.",
-    ),
-    "coverage": Table(
-        "Edges with a high bootstrap share",
-        ("design",),
-        ("sure", "sure_true", *_GRAPH),
-        _coverage,
-        (20,),
-        3,
-        about="Ours, not the paper's: n = 5,000. Edges found in the same direction by at least 45 of 50 bootstrap "
-        "refinements, and the share of them that are true.",
-    ),
+    name: Table(_ROWS[name], **values)
+    for name, values in tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")).items()
 }

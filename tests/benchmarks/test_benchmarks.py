@@ -33,7 +33,7 @@ SHORT = {
     "joint_epochs": 2, "projection_epochs": 2, "validation_start": 1, "validation_every": 1, "width": 8,
     "hidden_layers": 1, "batch_size": 64, "noise_levels": 1,
 }  # fmt: skip # a table
-TINY = Method("paper", True, "a trial", SHORT)
+TINY = Method("a trial", recipe=True, changes=SHORT)
 DESIGN = Design(graph="er", nodes=6, k=2, rows=160, family="poisson-softplus")
 # Two rows that share a fit.
 BOTH = [(6, Row((name,), DESIGN, "sinks", criterion=name)) for name in ("ccs", "constant")]
@@ -54,7 +54,9 @@ def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
     """A method and a table only for tests."""
     monkeypatch.setitem(METHODS, "tiny", TINY)
     monkeypatch.setitem(
-        TABLES, "toy", Table("Toy", ("criterion",), ("a_top", "sinks"), lambda d: [BOTH[0][1], BOTH[1][1]], (6,), 2)
+        TABLES,
+        "toy",
+        Table(lambda d: [BOTH[0][1], BOTH[1][1]], "Toy", ("criterion",), ("a_top", "sinks"), nodes=(6,), seeds=2),
     )
 
 

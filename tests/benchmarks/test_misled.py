@@ -33,7 +33,7 @@ def test_a_design_is_a_table_with_a_truth(name):
     drawn, again = design.draw(1), design.draw(1)
     table, truth = drawn.table, set(drawn.truth)
     pd.testing.assert_frame_equal(table, again.table)
-    assert drawn.truth == again.truth and design.group in GROUPS and design.sentence
+    assert drawn.truth == again.truth and design.group in GROUPS.values() and design.sentence
     assert (table.dtypes.map(lambda kind: kind.kind) == "i").all() and table.to_numpy().min() >= 0
     assert (table.nunique() > 1).all() and table.columns.is_unique and list(table.index) == list(range(len(table)))
     assert {end for edge in truth for end in edge} <= set(table) and len(truth) == len(drawn.truth)
