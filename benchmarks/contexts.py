@@ -2,7 +2,7 @@
 
 *refined* finds what each context acts on, and directions with that. *covariates* is the same with the contexts as
 covariates, which gives no direction. *gnies* has every combination of levels as an environment, on log(1 + x): it
-names the nodes on which any of them acts.
+names the nodes on which any of them acts; its lines are from commit 327893a2.
 """
 
 import statistics
@@ -12,15 +12,13 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 
-from benchmarks.study import Line, grouped, limited, markdown, total
-from disco.methods.general import standardised
+from benchmarks.study import Line, grouped, markdown, total
 from disco.metrics import f1
 from disco.refine import Choice, refine
 from disco.simulate import Design, Simulated, simulate
 from disco.table.adjustment import CATEGORICAL
 
-METHODS = ("refined", "covariates", "gnies")
-LIMIT = 300  # seconds for GnIES on one table
+METHODS = ("refined", "covariates")
 Pairs = list[tuple[str, str]]
 
 _THREE = {"contexts": 2, "idle_contexts": 1, "context_levels": 2, "rows": 5000, "nodes": 20}
@@ -48,10 +46,8 @@ def draw(case: str, seed: int) -> Simulated:
 
 
 def measure(case: str, method: str, seed: int) -> Line:
-    """Effects of contexts and directions that a method finds on one table; `failed` if it takes too long."""
+    """Effects of contexts and directions that a method finds on one table."""
     drawn = draw(case, seed)
-    if method == "gnies":
-        return _gnies(drawn)
     roles = drawn.design.roles()
     assert roles is not None
     if method == "covariates":
@@ -88,24 +84,6 @@ def _nodes(drawn: Simulated, nodes: set[str]) -> Line:
     return {"nodes": len(true), "nodes_found": len(nodes), "nodes_right": len(nodes & true)}
 
 
-def _gnies(drawn: Simulated) -> Line:
-    """GnIES with every combination of levels as an environment."""
-    import gnies
-
-    values = standardised(drawn.table, "GnIES")
-    environment = drawn.beside.groupby(list(drawn.beside)).ngroup().to_numpy()
-    environments = [values[environment == number] for number in range(environment.max() + 1)]
-    try:
-        with limited(LIMIT):
-            _, graph, targets = gnies.fit(environments, approach="rank", center=False)
-    except (TimeoutError, np.linalg.LinAlgError, ValueError, ZeroDivisionError) as error:
-        return {"failed": str(error)}
-    names, is_joined = drawn.table.columns, graph != 0
-    sure = [(names[i], names[j]) for i, j in np.argwhere(is_joined & ~is_joined.T)]
-    joined = pd.DataFrame([(names[i], names[j]) for i, j in np.argwhere(is_joined)], columns=["parent", "child"])
-    return _directions(drawn, sure, joined) | _nodes(drawn, {names[node] for node in targets})
-
-
 HEAD = ("case", "method", "tables", "effects", "found", "true", "behind one", "nodes", "found", "true")
 HEAD += ("edges", "decided", "true", "reversed", "thanks to contexts", "true", "F1", "seconds")
 
@@ -122,7 +100,7 @@ contexts. GnIES has every combination of levels as an environment.
 
 def table(measured: Iterable[Line]) -> str:
     """Markdown: one row per case and method."""
-    lines, order = list(measured), (*CASES, *METHODS)
+    lines, order = list(measured), (*CASES, *METHODS, "gnies")
     groups = grouped((line for line in lines if "failed" not in line), ("case", "method"), order)
     rows = [(*key, len(group), *_cells(group, groups.get((key[0], "covariates"), []))) for key, group in groups.items()]
     return "\n\n".join([ABOUT.strip(), markdown(HEAD, rows), *failures(lines, order)])

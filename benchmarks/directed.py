@@ -154,6 +154,8 @@ HALVES: dict[str, tuple[Directed, ...]] = {
     for half, tables in tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")).items()
 }
 
+_SOURCES = [table.source for tables in HALVES.values() for table in tables]
+
 
 def _refined(table: pd.DataFrame) -> Line:
     result = refine(table, Choice(bootstrap=0, folds=0))
@@ -184,11 +186,6 @@ METHODS: dict[str, Method] = {
     "falling variance − mean": _falling(order_by_excess),
     "ccs": _ccs,
 }
-
-
-def jobs() -> Iterator[tuple[str, str]]:
-    """Every table with every method."""
-    return product((table.source for tables in HALVES.values() for table in tables), METHODS)
 
 
 def measure(source: str, method: str) -> Line:
@@ -261,7 +258,7 @@ def _orders(answers: list[tuple[Directed, Line]]) -> list[object]:
     return [right, sum(len(table.pairs) for table, _ in orders)] if orders else ["", ""]
 
 
-STUDY = Study("directed", ("table", "method"), jobs, measure, summary)
+STUDY = Study("directed", ("table", "method"), lambda: product(_SOURCES, METHODS), measure, summary)
 
 if __name__ == "__main__":
     raise SystemExit(STUDY.main(__doc__))

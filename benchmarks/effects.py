@@ -6,14 +6,14 @@
 
 One line per table and method: counts of its effects. The exact ones are means of 100,000 rows drawn from the design
 with a node set (`disco.simulate.do`). *refined* averages over the graphs compatible with the refinement, *true graph*
-is the same with the true one given, *dowhy* is DoWhy's linear regression with the true graph given. Seconds are those
-of the processor.
+is the same with the true one given, *dowhy* is DoWhy's linear regression with the true graph given (its lines are from
+commit 327893a2). Seconds are those of the processor.
 """
 
 import math
 import statistics
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import lru_cache
 from itertools import product
 from typing import NamedTuple
@@ -33,7 +33,7 @@ from disco.simulate import Design, Simulated, do, simulate
 
 FAMILIES = {**COUNTS, "mixed": ",".join(COUNTS.values())}
 SIZES = (10, 20, 50)
-METHODS = ("refined", "true graph", "dowhy")
+METHODS = ("refined", "true graph")
 SEEDS = 10
 _ROWS, _EXACT = 2000, 100_000
 _PAIRS, _NULLS = 20, 5  # effects along a path, and pairs without one, per table
@@ -98,15 +98,10 @@ def questions(case: str, seed: int) -> list[Question]:
 def measure(case: str, method: str, seed: int) -> Line:
     """The counts of one method's answers on one table."""
     drawn, graph = draw(case, seed)
-    fitted, ready = None, 0.0
-    if method != "dowhy":
-        fitted, ready = timed(_fitted, drawn, graph, method, clock=time.process_time)
-    answer = _dowhy(drawn, graph) if fitted is None else _ours(fitted)
-    answers = [(question, answer(question)) for question in questions(case, seed)]
-    line = {"case": case, "method": method, "seed": seed, "ready": ready, **counted(answers)}
-    if fitted is not None:
-        line["every"] = timed(drivers, fitted, drawn.order[-1], clock=time.process_time)[1]
-    return line
+    fitted, ready = timed(_fitted, drawn, graph, method, clock=time.process_time)
+    answers = [(question, _answer(fitted, question)) for question in questions(case, seed)]
+    every = timed(drivers, fitted, drawn.order[-1], clock=time.process_time)[1]
+    return {"case": case, "method": method, "seed": seed, "ready": ready, **counted(answers), "every": every}
 
 
 def _fitted(drawn: Simulated, graph: nx.DiGraph, method: str) -> FittedGraphs:
@@ -115,40 +110,14 @@ def _fitted(drawn: Simulated, graph: nx.DiGraph, method: str) -> FittedGraphs:
     return FittedGraphs.of_dag(graph, drawn.table)
 
 
-def _ours(fitted: FittedGraphs) -> Callable[[Question], Answer]:
-    def answer(question: Question) -> Answer:
-        start = time.process_time()
-        try:
-            result = effect(fitted, question.outcome, {question.cause: question.high}, {question.cause: question.low})
-        except InputError:  # the outcome comes first in every graph: no effect
-            return Answer([(0.0, 0.0, 0.0)], time.process_time() - start)
-        cases = [case.answer if isinstance(case, Case) else case.total for case in [*result.cases] or [result]]
-        return Answer([tuple(case.difference) for case in cases], time.process_time() - start)
-
-    return answer
-
-
-def _dowhy(drawn: Simulated, graph: nx.DiGraph) -> Callable[[Question], Answer]:
-    def answer(question: Question) -> Answer:
-        from dowhy import CausalModel
-
-        start = time.process_time()
-        if question.outcome not in nx.descendants(graph, question.cause):
-            return Answer([(0.0, 0.0, 0.0)], 0.0)  # the graph says so
-        model = CausalModel(drawn.table, question.cause, question.outcome, graph=graph)
-        estimand = model.identify_effect(proceed_when_unidentifiable=True, method_name="maximal-adjustment")
-        estimate = model.estimate_effect(
-            estimand,
-            "backdoor.linear_regression",
-            control_value=question.low,
-            treatment_value=question.high,
-            test_significance=False,
-            effect_modifiers=[],
-        )
-        low, high = np.ravel(estimate.get_confidence_intervals(confidence_level=0.9)).astype(float)
-        return Answer([(float(estimate.value), low, high)], time.process_time() - start)
-
-    return answer
+def _answer(fitted: FittedGraphs, question: Question) -> Answer:
+    start = time.process_time()
+    try:
+        result = effect(fitted, question.outcome, {question.cause: question.high}, {question.cause: question.low})
+    except InputError:  # the outcome comes first in every graph: no effect
+        return Answer([(0.0, 0.0, 0.0)], time.process_time() - start)
+    cases = [case.answer if isinstance(case, Case) else case.total for case in [*result.cases] or [result]]
+    return Answer([tuple(case.difference) for case in cases], time.process_time() - start)
 
 
 def counted(answers: list[tuple[Question, Answer]]) -> Line:
@@ -192,7 +161,7 @@ the graph, *true graph* ours with it given; DoWhy (linear regression) has it giv
 
 def table(measured: list[Line]) -> str:
     """Markdown: one row per case and method."""
-    groups = grouped(measured, ("case", "method"), (*CASES, *METHODS))
+    groups = grouped(measured, ("case", "method"), (*CASES, *METHODS, "dowhy"))
     return markdown(HEAD, [(*key, len(group), *_cells(group)) for key, group in groups.items()])
 
 
@@ -208,12 +177,8 @@ def _cells(group: list[Line]) -> Iterator[object]:
     yield f"{max(every):.1f}" if every else ""
 
 
-def jobs() -> Iterator[tuple[str, str, int]]:
-    """Every line: case, method, seed; the methods of a table are consecutive."""
-    return ((case, method, seed) for seed, case, method in product(range(SEEDS), CASES, METHODS))
-
-
-STUDY = Study("effects", ("case", "method", "seed"), jobs, measure, table, SECTION)
+JOBS = [(case, method, seed) for seed, case, method in product(range(SEEDS), CASES, METHODS)]  # a table's in a row
+STUDY = Study("effects", ("case", "method", "seed"), lambda: JOBS, measure, table, SECTION)
 
 if __name__ == "__main__":
     raise SystemExit(STUDY.main(__doc__))

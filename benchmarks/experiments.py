@@ -4,13 +4,14 @@
     python -m benchmarks.experiments --only "tree.*refined, seed [01]$" --results /tmp/trial.jsonl
     python -m benchmarks.experiments --summary                # of the existing lines
 
-One line per table and method: the case, and counts of its edges (`Tally`). No bootstrap, no folds. *refined* is ours,
-*controls* the same without the arms. The cases of contexts are in `benchmarks.contexts`.
+One line per table and method: the case, and counts of its edges (`counted`). No bootstrap, no folds. *refined* is ours,
+*controls* the same without the arms; the lines of *gies*, *gnies* and *boss* are from commit 327893a2. The cases of
+contexts are in `benchmarks.contexts`.
 """
 
 import statistics
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -18,23 +19,20 @@ import pandas as pd
 
 from benchmarks import contexts
 from benchmarks.directed import HALVES
-from benchmarks.study import COUNTS, Line, Study, grouped, limited, markdown, share, timed, total
-from disco.errors import InputError
+from benchmarks.study import COUNTS, Line, Study, grouped, markdown, share, timed, total
 from disco.experiments import contrasts, learnt
-from disco.graph import CLASS
-from disco.methods import find
 from disco.metrics import f1
 from disco.refine import Choice, refine
 from disco.simulate import Design, simulate
 from disco.table.prepared import prepare
 from disco.table.roles import Roles
 
-OURS = ("refined", "controls")
-RIVALS = ("gies", "gnies", "boss")
+METHODS = ("refined", "controls")
+ORDER = (*METHODS, "gies", "gnies", "boss")
 KINDS = ("set", "shift")
-LIMIT = 300  # seconds for a rival
 SEEDS = 10
 _NO_EFFECT = "arms without effect"
+COUNTED = ("edges", "joined", "decided", "true", "wrong", "at", "settled")
 
 
 class Drawn(NamedTuple):
@@ -52,7 +50,7 @@ class Case:
 
     draw: Callable[[int], Drawn]
     seeds: int = SEEDS
-    methods: tuple[str, ...] = (*OURS, *RIVALS)
+    methods: tuple[str, ...] = METHODS
 
 
 def of_design(design: Design) -> Callable[[int], Drawn]:
@@ -139,34 +137,19 @@ def measure(case: str, method: str, seed: int) -> Line:
         counts, seconds = timed(contexts.measure, case, method, seed)
         return {**line, "seconds": seconds, **counts}
     drawn = CASES[case].draw(seed)
-    result, seconds = timed(_ours if method in OURS else _rival, drawn, method)
-    line["seconds"] = seconds
-    if "failed" in result:
-        return line | result
-    if case == _NO_EFFECT:
-        return line | _contrasted(drawn)
-    return line | {"f1": round(f1(drawn.truth, result["pairs"]), 4), **asdict(counted(drawn, result["edges"]))}
+    edges, seconds = timed(_edges, drawn, method)
+    counts = counted(drawn, edges[["parent", "child", "source"]].to_numpy().tolist())
+    counts = _contrasted(drawn) if case == _NO_EFFECT else {"f1": round(f1(drawn.truth, edges), 4), **counts}
+    return {**line, "seconds": seconds, **counts}
 
 
-def _ours(drawn: Drawn, method: str) -> Line:
-    """Our edges: parent, child, the source of the direction; and the pairs in their likelier direction."""
+def _edges(drawn: Drawn, method: str) -> pd.DataFrame:
+    """The refined edges in their likelier direction."""
     table, roles = drawn.table, drawn.roles
     if method == "controls":
         arm = table[roles.named("intervention")[0]]
         table, roles = table[arm.isin(["", "control"])].drop(columns=arm.name), None
-    edges = refine(table, Choice(bootstrap=0, folds=0), roles=roles).edges
-    return {"edges": edges[["parent", "child", "source"]].to_numpy().tolist(), "pairs": edges[["parent", "child"]]}
-
-
-def _rival(drawn: Drawn, method: str) -> Line:
-    """A rival's edges: parent, child, "class" if it gives a direction, "" if not; and all pairs, in both directions."""
-    try:
-        with limited(LIMIT):
-            result = find(method, drawn.table, roles=drawn.roles)
-    except (InputError, TimeoutError) as error:
-        return {"failed": str(error)}
-    edges = [[*pair, CLASS] for pair in result.directed] + [[*pair, ""] for pair in result.undirected]
-    return {"edges": edges, "pairs": pd.DataFrame(result.pairs, columns=["parent", "child"])}
+    return refine(table, Choice(bootstrap=0, folds=0), roles=roles).edges
 
 
 def _contrasted(drawn: Drawn) -> Line:
@@ -181,36 +164,25 @@ def _contrasted(drawn: Drawn) -> Line:
     }
 
 
-@dataclass(frozen=True)
-class Tally:
-    """Counts of the edges of a table, by the joined pairs of columns.
+def counted(drawn: Drawn, edges: Iterable[Sequence[str]]) -> dict[str, int]:
+    """The counts of a table's edges by the joined pairs of columns.
 
-    Attributes:
-        edges: true edges.
-        joined: true edges whose pair is joined.
-        decided, true: pairs with a direction, and those of them that are true edges in this direction.
-        wrong: pairs with a direction that are true edges in the other direction.
-        at, settled: joined true edges with an end that an arm sets, and those of them with a direction.
+    Args:
+        drawn: the table.
+        edges: parent, child, and what gives the direction, or nothing.
+
+    Returns:
+        edges: true edges. joined: those whose pair is joined. decided: pairs with a direction. true, wrong: those of
+        them that are true edges in this direction, or in the other. at, settled: joined true edges with an end that an
+        arm sets, and those of them with a direction.
     """
-
-    edges: int
-    joined: int
-    decided: int
-    true: int
-    wrong: int
-    at: int
-    settled: int
-
-
-def counted(drawn: Drawn, edges: Iterable[Sequence[str]]) -> Tally:
-    """The counts of a table's edges: parent, child, and what gives the direction, or nothing."""
     truth = set(drawn.truth[["parent", "child"]].itertuples(index=False, name=None))
     results = [((parent, child), source != "") for parent, child, source in edges]
     joined = [(pair, is_sure) for pair, is_sure in results if {pair, pair[::-1]} & truth]
     at = [is_sure for pair, is_sure in joined if {*pair} & {*drawn.targets}]
     sure = [pair for pair, is_sure in results if is_sure]
     true, wrong = sum(pair in truth for pair in sure), sum(pair[::-1] in truth for pair in sure)
-    return Tally(len(truth), len(joined), len(sure), true, wrong, len(at), sum(at))
+    return dict(zip(COUNTED, (len(truth), len(joined), len(sure), true, wrong, len(at), sum(at)), strict=True))
 
 
 HEAD = ("case", "method", "tables", "true edges", "joined", "decided", "true", "reversed", "true of decided")
@@ -221,17 +193,17 @@ def table(measured: list[Line]) -> str:
     """Markdown: what was decided, one row per case and method; then the arms without effect, then the contexts."""
     of_contexts = [line for line in measured if line["case"] in contexts.CASES]
     lines = [line for line in measured if line["case"] not in contexts.CASES]
-    groups = grouped((line for line in lines if "failed" not in line), ("case", "method"), (*CASES, *OURS, *RIVALS))
+    groups = grouped((line for line in lines if "failed" not in line), ("case", "method"), (*CASES, *ORDER))
     no_effect = [line for line in lines if line["case"] == _NO_EFFECT]
     rows = [(*key, len(group), *_cells(group)) for key, group in groups.items() if key[0] != _NO_EFFECT]
     sections = [markdown(HEAD, rows), *([_contrast_sentence(no_effect)] if no_effect else [])]
-    sections += contexts.failures(lines, (*CASES, *OURS, *RIVALS))
+    sections += contexts.failures(lines, (*CASES, *ORDER))
     return "\n\n".join(sections + ([contexts.table(of_contexts)] if of_contexts else []))
 
 
 def _cells(group: list[Line]) -> Iterator[object]:
     """The cells of a case and a method after their number of tables."""
-    sums = {item.name: total(group, item.name) for item in fields(Tally)}
+    sums = {name: total(group, name) for name in COUNTED}
     yield from (sums[name] for name in ("edges", "joined", "decided", "true", "wrong"))
     yield share(sums["true"], sums["decided"])
     yield from (sums["at"], sums["settled"], share(sums["settled"], sums["at"]))

@@ -7,7 +7,6 @@ One line per table: counts of its hidden causes of two nodes that no edge joins.
 between rows with the cause above its 90 % and below its 10 % quantile, is at least 1.5 in both nodes.
 """
 
-from collections.abc import Iterator
 from itertools import product
 from typing import Any
 
@@ -87,12 +86,8 @@ def table(measured: list[Line]) -> str:
     return markdown(HEAD, rows)
 
 
-def jobs() -> Iterator[tuple[str, str, int]]:
-    """Every line: case, method, seed."""
-    return ((case, "refined", seed) for seed, case in product(range(SEEDS), DESIGNS))
-
-
-STUDY = Study("hidden-causes", ("case", "method", "seed"), jobs, measure, table, SECTION)
+JOBS = list(product(DESIGNS, ["refined"], range(SEEDS)))
+STUDY = Study("hidden-causes", ("case", "method", "seed"), lambda: JOBS, measure, table, SECTION)
 
 if __name__ == "__main__":
     raise SystemExit(STUDY.main(__doc__))

@@ -9,9 +9,10 @@ Each number of columns has a process of its own, on one thread.
 
 import math
 import resource
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from itertools import product
 from multiprocessing import get_context
 from typing import Any
 
@@ -94,12 +95,7 @@ def table(lines: list[Line]) -> str:
     return "\n".join([markdown(names, rows), *growth])
 
 
-def jobs() -> Iterator[tuple[int, int]]:
-    """Every number of columns, with seed 0."""
-    return ((nodes, 0) for nodes in COLUMNS)
-
-
-STUDY = Study("many-columns", ("nodes", "seed"), jobs, measure, table)
+STUDY = Study("many-columns", ("nodes", "seed"), lambda: product(COLUMNS, [0]), measure, table)
 
 if __name__ == "__main__":
     raise SystemExit(STUDY.main(__doc__))

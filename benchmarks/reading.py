@@ -52,14 +52,8 @@ def _checked(path: Path) -> tuple[float, float]:
     return time.perf_counter() - start, usage.ru_maxrss
 
 
-def main() -> None:
-    """Measure a file of the requested size."""
+if __name__ == "__main__":
     parser = argument_parser(__doc__)
     parser.add_argument("--megabytes", type=int, default=300)
     parser.add_argument("--repeats", type=int, default=3)
-    options = parser.parse_args()
-    measure(options.megabytes, options.repeats)
-
-
-if __name__ == "__main__":
-    main()
+    measure(**vars(parser.parse_args()))

@@ -1,4 +1,4 @@
-"""Tables with batches, a depth, age and sex, or groups: what a refinement and BOSS find with and without their roles.
+"""Tables with batches, a depth, age and sex, or groups: what a refinement finds with and without their roles.
 
     python -m benchmarks.roles                                      # the lines that results/roles.jsonl lacks
     python -m benchmarks.roles --only "batches, (undisturbed|with its role), seed [0-2]$"
@@ -16,14 +16,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from benchmarks.paper.readings import measured
 from benchmarks.study import Line, Study, grouped, markdown, share, timed, total
 from disco.likelihood.model import Model
-from disco.methods import find
 from disco.metrics import a_top, controls, counts, f1, shd
 from disco.refine import Choice, Refined, refine
 from disco.simulate import Design, Simulated, simulate
-from disco.table.artefacts import ARTEFACTS
 from disco.table.prepared import prepare
 
 SEEDS = 10
@@ -40,6 +37,7 @@ DESIGNS = {
 STEADY = 0.9  # bootstrap share from which on an edge counts as steady
 EXPOSED = {"depth": "exposure"}  # of a depth whose counts cause counts: rates are the wrong reading
 UNDISTURBED = "undisturbed"
+BOSS = ("BOSS, undisturbed", "BOSS, without its role")  # lines from commit 327893a2
 
 
 def _search(design: Design) -> Choice:
@@ -73,19 +71,11 @@ def _without_roles(design: Design) -> Line:
     return judged(drawn, refine(drawn.table, _search(design)))
 
 
-def _boss(drawn: Simulated) -> Line:
-    result = find("boss", drawn.table, {"seed": drawn.design.seed}, dismissed=ARTEFACTS)
-    figures = measured(result, drawn.truth, drawn.table)
-    return {name: figures[name] for name in ("f1", "shd", "edges")}
-
-
 VARIANTS: dict[str, Callable[[Design], Line]] = {
     UNDISTURBED: _undisturbed,
     "with its role": _with_roles,
     "as an exposure": _as_exposure,
     "without its role": _without_roles,
-    "BOSS, undisturbed": lambda design: _boss(plain(design)),
-    "BOSS, without its role": lambda design: _boss(simulate(design)),
 }
 
 
@@ -155,7 +145,7 @@ HEAD += ("true of steady", "curves held", "seconds")
 
 def table(lines: Iterable[Line]) -> str:
     """Markdown: means over the seeds, one row per design and variant; F1 also against the same seeds undisturbed."""
-    groups = grouped(lines, ("design", "variant"), (*DESIGNS, *VARIANTS))
+    groups = grouped(lines, ("design", "variant"), (*DESIGNS, *VARIANTS, *BOSS))
     rows = []
     for (name, variant), group in groups.items():
         method, comma, _ = variant.rpartition(", ")

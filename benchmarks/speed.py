@@ -11,7 +11,7 @@ refinement with d = 1,000, and a fit with preset `tuned`.
 """
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import cache, partial
 from typing import Any
 
@@ -41,9 +41,8 @@ def _both(table: pd.DataFrame, choice: Choice = QUICK) -> tuple[Refined, float, 
 
 
 def of_table(table: pd.DataFrame, choice: Choice = QUICK) -> Line:
-    """The times on one table, and the scores of the best optima below the best."""
+    """The times on one table."""
     result, seconds, boss = _both(table, choice)
-    best = sorted(result.starts.groupby("start")["score"].last(), reverse=True)[:3]
     return {
         "seconds": seconds,
         "boss_seconds": boss,
@@ -51,7 +50,6 @@ def of_table(table: pd.DataFrame, choice: Choice = QUICK) -> Line:
         "columns": table.shape[1],
         "fits": result.fits,
         "edges": len(result.edges),
-        "best_ends": [round(score - best[0], 1) for score in best],
     }
 
 
@@ -80,12 +78,8 @@ def simulated(nodes: int, family: str, **options: Any) -> pd.DataFrame:
     return simulate(design).table
 
 
-def _refinement(nodes: int) -> Line:
-    return {"seconds": timed(partial(refine, simulated(nodes, "Poisson"), QUICK, dismissed=ARTEFACTS))[1]}
-
-
-def _tuned(nodes: int) -> Line:
-    return {"seconds": timed(partial(DISCO("tuned").fit, simulated(nodes, "Poisson"), dismissed=ARTEFACTS))[1]}
+def _timed(work: Callable[..., Any]) -> Line:
+    return {"seconds": timed(lambda: work(dismissed=ARTEFACTS))[1]}
 
 
 CASES: dict[str, Callable[[], Line]] = {
@@ -93,10 +87,10 @@ CASES: dict[str, Callable[[], Line]] = {
     "digits": digits,
     **{f"{family}, d = 50": lambda family=family: of_table(simulated(50, family)) for family in COUNTS},
     **{f"Poisson, d = {d}": lambda d=d: of_table(simulated(d, "Poisson")) for d in (100, 200, 500)},
-    "Poisson, d = 1000": partial(_refinement, 1000),
+    "Poisson, d = 1000": lambda: _timed(partial(refine, simulated(1000, "Poisson"), QUICK)),
     "Poisson, d = 50, bootstrap": lambda: of_table(simulated(50, "Poisson"), Choice()),
     "unsortable, d = 50, bootstrap": lambda: of_table(simulated(50, "Poisson", unsortable=True), Choice()),
-    "tuned fit, d = 50": partial(_tuned, 50),
+    "tuned fit, d = 50": lambda: _timed(partial(DISCO("tuned").fit, simulated(50, "Poisson"))),
 }
 
 
@@ -116,12 +110,7 @@ def table(lines: list[Line]) -> str:
     return markdown(("case", "refinement, s", "BOSS, s", "ratio", "fits"), rows)
 
 
-def jobs() -> Iterator[tuple[str]]:
-    """Every case."""
-    return ((case,) for case in CASES)
-
-
-STUDY = Study("speed", ("case",), jobs, measure, table)
+STUDY = Study("speed", ("case",), lambda: zip(CASES), measure, table)
 
 if __name__ == "__main__":
     raise SystemExit(STUDY.main(__doc__))

@@ -11,10 +11,9 @@ import math
 import os
 import platform
 import re
-import signal
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
 from multiprocessing import Pool
@@ -81,9 +80,13 @@ class Study:
         parser.add_argument("--results", type=Path, default=self.path)
         options = parser.parse_args(arguments)
         torch.set_num_threads(1)
-        jobs = [job for job in self.jobs() if options.only is None or options.only.search(self.label(job))]
+
+        def is_chosen(job: Job) -> bool:
+            return options.only is None or bool(options.only.search(self.label(job)))
+
         finished: Collection[Job] = () if options.again else self.lines(options.results)
-        missing = [] if options.summary else [job for job in jobs if job not in finished]
+        jobs = () if options.summary else self.jobs()
+        missing = [job for job in jobs if is_chosen(job) and job not in finished]
         failures = []
         with Pool(options.processes, torch.set_num_threads, (1,)) if options.processes > 1 else nullcontext() as pool:
             work = partial(_attempt, self.measure)
@@ -93,8 +96,7 @@ class Study:
                 else:
                     append(options.results, line)
                     print(self.label(job), *([f"{line['seconds']} s"] if "seconds" in line else []), flush=True)
-        stored = self.lines(options.results)
-        print(self.table([stored[job] for job in jobs if job in stored]))
+        print(self.table([line for job, line in self.lines(options.results).items() if is_chosen(job)]))
         if failures:
             print("Not measured:", *failures, sep="\n  ")
         return 1 if failures else 0
@@ -212,19 +214,3 @@ def timed(
     start = clock()
     result = work(*arguments)
     return result, round(clock() - start, 2)
-
-
-@contextmanager
-def limited(seconds: float) -> Iterator[None]:
-    """Stop what takes longer, by a TimeoutError."""
-
-    def stop(*_: object) -> None:
-        raise TimeoutError(f"did not end within {seconds:g} s")
-
-    previous = signal.signal(signal.SIGALRM, stop)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, previous)

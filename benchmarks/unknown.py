@@ -10,6 +10,7 @@ refined edges, so that other decision rules can be read from the same lines. No 
 
 import math
 import statistics
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -121,46 +122,27 @@ def edges_of(line: Line) -> list[dict[str, Any]]:
     return [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
 
 
-@dataclass
-class Tally:
-    """Counts of the edges of some tables.
+def verdicts(line: Line) -> Counter[str]:
+    """A line's edges by verdict.
 
-    Attributes:
-        true, wrong, unknown, none: decided edges in the true direction, against it, whose direction cannot be known,
-            and between nodes that are not adjacent.
-        undecided: edges that are not decided.
-        edges: true edges.
+    Returns:
+        Counts: *true*, *wrong*, *unknown* and *none* are decided edges in the true direction, against it, whose
+        direction cannot be known, and between nodes that are not adjacent; *undecided*; and *edges*, the true edges.
     """
-
-    true: int = 0
-    wrong: int = 0
-    unknown: int = 0
-    none: int = 0
-    undecided: int = 0
-    edges: int = 0
-
-    def add(self, line: Line) -> None:
-        """Count a line's edges."""
-        truth = {(parent, child): direction for parent, child, direction in line["truth"]}
-        self.edges += len(truth)
-        for edge in edges_of(line):
-            pair = edge["parent"], edge["child"]
-            direction = truth.get(pair, truth.get(pair[::-1]))
-            if not edge["decided"]:
-                self.undecided += 1
-            elif direction is None:
-                self.none += 1
-            elif direction == UNKNOWN:
-                self.unknown += 1
-            elif pair in truth:
-                self.true += 1
-            else:
-                self.wrong += 1
-
-    @property
-    def decided(self) -> int:
-        """The number of decided edges."""
-        return self.true + self.wrong + self.unknown + self.none
+    truth = {(parent, child): direction for parent, child, direction in line["truth"]}
+    counts = Counter(edges=len(truth))
+    for edge in edges_of(line):
+        pair = edge["parent"], edge["child"]
+        direction = truth.get(pair, truth.get(pair[::-1]))
+        if not edge["decided"]:
+            counts["undecided"] += 1
+        elif direction is None:
+            counts["none"] += 1
+        elif direction == UNKNOWN:
+            counts["unknown"] += 1
+        else:
+            counts["true" if pair in truth else "wrong"] += 1
+    return counts
 
 
 HEAD = ("design", "rows", "tables", "true edges", "decided, true", "wrong", "no such edge", "cannot be known")
@@ -171,12 +153,11 @@ def decisions(measured: Iterable[Line]) -> str:
     """Markdown: what was decided, one row per design and number of rows."""
     rows = []
     for (name, table_rows), group in grouped(measured, ("design", "rows"), DESIGNS).items():
-        tally = Tally()
-        for line in group:
-            tally.add(line)
-        counts = (len(group), tally.edges, tally.true, tally.wrong, tally.none, tally.unknown, tally.undecided)
+        sums = sum((verdicts(line) for line in group), Counter[str]())
+        decided = sums["true"] + sums["wrong"] + sums["none"] + sums["unknown"]
+        counts = (sums[verdict] for verdict in ("edges", "true", "wrong", "none", "unknown", "undecided"))
         means = (f"{statistics.fmean(line[field] for line in group):.2f}" for field in ("f1", "seconds"))
-        rows.append((name, table_rows, *counts, share(tally.true, tally.decided, ".0%"), *means))
+        rows.append((name, table_rows, len(group), *counts, share(sums["true"], decided, ".0%"), *means))
     return markdown(HEAD, rows)
 
 

@@ -11,8 +11,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from benchmarks.battery.outcomes import RESULT, SENTENCE, STOPPED, TRACEBACK, Outcome
-from benchmarks.battery.steps import STEPS, Size, through
+from benchmarks.battery.steps import RESULT, SENTENCE, STEPS, STOPPED, TRACEBACK, Outcome, Size, through
 from benchmarks.battery.synthetic import KINDS, synthetic
 from benchmarks.packages import REAL
 from benchmarks.study import Line, Study
@@ -133,9 +132,4 @@ def summary(lines: list[Line]) -> str:
     return "\n".join([*failed, totals])
 
 
-def jobs() -> Iterator[tuple[str]]:
-    """Every table."""
-    return ((name,) for name in all_tables())
-
-
-STUDY = Study("battery", ("table",), jobs, measure, summary)
+STUDY = Study("battery", ("table",), lambda: zip(all_tables()), measure, summary)

@@ -1,11 +1,14 @@
 """One table through the whole engine, step by step; each step ends with a result or with one sentence.
 
+The numbers of a result are finite, or NaN, which means "missing".
+
 The steps are independent: if no earlier step gave a graph, the later ones use the columns in their given order, each as
 the parent of the next.
 """
 
 import io
 import json
+import math
 import re
 import tempfile
 import time
@@ -18,8 +21,6 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 
-from benchmarks.battery import outcomes
-from benchmarks.battery.outcomes import Outcome, Wrong, checked, is_sentence, number
 from disco import DISCO, files
 from disco import graph as graphs
 from disco.errors import FitStopped, InputError, ScoreUnavailable
@@ -36,6 +37,55 @@ from disco.runs.counts import write_counts
 from disco.settings import Settings
 from disco.simulate.edge_files import read_edges
 from disco.table.counts import as_counts, describe
+
+RESULT, SENTENCE, TRACEBACK, STOPPED = "result", "sentence", "traceback", "stopped"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a step ended (with a result, a sentence, a traceback, or stopped by `alive`), and its words."""
+
+    step: str
+    outcome: str
+    words: str = ""
+    seconds: float = 0.0
+
+
+class Wrong(AssertionError):
+    """A result that is of no use to a reader."""
+
+
+def is_sentence(text: str) -> bool:
+    """Whether a text is fit for a reader: one line that ends like a sentence."""
+    return bool(text.strip()) and "\n" not in text and text.rstrip().endswith((".", "?")) and len(text) < 600
+
+
+def checked(frame: pd.DataFrame, *never_missing: str) -> pd.DataFrame:
+    """The frame, checked to hold only finite numbers or NaN, and no NaN in the columns `never_missing`.
+
+    Raises:
+        Wrong: a number is infinite, or is missing where it must not be.
+    """
+    for name in frame:
+        column = frame[name]
+        if pd.api.types.is_float_dtype(column) and np.isinf(column.to_numpy()).any():
+            raise Wrong(f"{name} holds an infinite number.")
+    for name in never_missing:
+        if frame[name].isna().any():
+            raise Wrong(f"{name} has a gap.")
+    return frame
+
+
+def number(value: float, what: str) -> float:
+    """The number, checked to be finite.
+
+    Raises:
+        Wrong: it is not.
+    """
+    if not math.isfinite(value):
+        raise Wrong(f"{what} is {value}.")
+    return value
+
 
 SHORT = {"joint_epochs": 3, "joint_steps": 0, "projection_epochs": 3, "projection_steps": 0, "width": 16}
 Alive = Callable[[], bool]
@@ -61,17 +111,6 @@ class Size:
     simulations: int = 9
     folds: int = 3
     curves: int = 60
-
-
-FAST = Size(
-    SHORT | {"joint_epochs": 1, "projection_epochs": 1, "width": 4, "hidden_layers": 1},
-    Choice(starts=1, restarts=0, bootstrap=2, folds=2),
-    None,
-    trees=3,
-    simulations=2,
-    folds=2,
-    curves=1,
-)
 
 
 @dataclass
@@ -104,7 +143,7 @@ class World:
 
 def through(
     table: pd.DataFrame,
-    size: Size = FAST,
+    size: Size,
     *,
     alive: Alive = lambda: True,
     skip: tuple[str, ...] = (),
@@ -125,17 +164,17 @@ def through(
             continue
         begins(name)
         start = time.perf_counter()
-        outcome, words = outcomes.RESULT, ""
+        outcome, words = RESULT, ""
         try:
             step(world)
         except (InputError, ScoreUnavailable) as error:
-            outcome, words = (outcomes.SENTENCE if is_sentence(str(error)) else outcomes.TRACEBACK), str(error)
+            outcome, words = (SENTENCE if is_sentence(str(error)) else TRACEBACK), str(error)
         except FitStopped as error:
-            outcome, words = outcomes.STOPPED, str(error)
+            outcome, words = STOPPED, str(error)
         except Exception:
-            outcome, words = outcomes.TRACEBACK, traceback.format_exc()
+            outcome, words = TRACEBACK, traceback.format_exc()
         yield Outcome(name, outcome, words, round(time.perf_counter() - start, 2))
-        if name == "counts" and outcome != outcomes.RESULT:
+        if name == "counts" and outcome != RESULT:
             return
 
 

@@ -1,4 +1,4 @@
-"""Synthetic tables that are hard for a method for counts, each drawn from a seed, and their `hypothesis` strategy.
+"""Synthetic tables that are hard for a method for counts, each drawn from a seed.
 
 `KINDS` names them: columns determined by others, separation, rare levels, tables with too little information.
 """
@@ -7,31 +7,14 @@ from collections.abc import Callable
 
 import numpy as np
 import pandas as pd
-from hypothesis import strategies as st
 from numpy.random import Generator
 
 Columns = dict[str, np.ndarray]
-ROWS = (12, 40, 150)
 
 
 def synthetic(kind: str, seed: int, rows: int) -> pd.DataFrame:
     """The table of a kind and a seed; kinds with a fixed size ignore `rows`."""
     return pd.DataFrame(KINDS[kind](np.random.default_rng([seed, rows]), rows)).astype(np.int64)
-
-
-def any_table() -> st.SearchStrategy[pd.DataFrame]:
-    """A strategy for any small table of counts, including constant columns and huge counts."""
-    count = st.one_of(st.integers(0, 3), st.integers(0, 10**9))
-
-    def of_shape(shape: tuple[int, int]) -> st.SearchStrategy[pd.DataFrame]:
-        row = st.lists(count, min_size=shape[1], max_size=shape[1])
-        return st.lists(row, min_size=shape[0], max_size=shape[0]).map(_named)
-
-    return st.tuples(st.integers(12, 20), st.integers(2, 5)).flatmap(of_shape)
-
-
-def _named(rows: list[list[int]]) -> pd.DataFrame:
-    return pd.DataFrame(rows, columns=[f"x{number + 1}" for number in range(len(rows[0]))])
 
 
 def _plain(rng: Generator, rows: int) -> Columns:
@@ -69,8 +52,8 @@ def _rare_levels(rng: Generator, columns: Columns) -> Columns:
 def _zeros(share: float) -> Callable[[Generator, int], Columns]:
     def kind(rng: Generator, rows: int) -> Columns:
         columns = {name: rng.poisson(3.0, rows) * (rng.random(rows) > share) for name in "abcd"}
-        for place, column in enumerate(columns.values()):  # none is constant
-            column[place], column[place + 4] = 0, 1
+        for at, column in enumerate(columns.values()):  # none is constant
+            column[at], column[at + 4] = 0, 1
         return columns
 
     return kind

@@ -1,114 +1,109 @@
-"""Many users at one server: how long a click takes, and whether anything is lost.
+"""Many users at one server: how long a click takes, beside the processor time and the memory of the server.
 
-    python -m benchmarks.load --only "^look$" --again  # 30 readers: four minutes
-    python -m benchmarks.load --again                  # both cases: a quarter of an hour
-    python -m benchmarks.load --summary                # the last line of each case
+    python -m benchmarks.load --again    # thirty readers: four minutes
+    python -m benchmarks.load --summary  # the last line
 
 A reader is a session of Streamlit's own protocol (`benchmarks.load.session`), in a process beside the server: it
-requests what a browser requests and waits until the page is complete, but draws nothing. Each case has a server and a
-folder of its own, and one line.
+requests what a browser requests and waits until the page is complete, but draws nothing. Readers look at the results of
+a run of 50 nodes, each with a copy of it, and click as people do.
 """
 
 import asyncio
 import json
-import os
+import statistics
 import tempfile
-import threading
 import time
-from collections.abc import Callable, Iterator
+from collections import defaultdict
+from collections.abc import Awaitable
 from pathlib import Path
-from typing import Any
+from random import Random
 
-from benchmarks.load.readers import readers
-from benchmarks.load.server import DESIGN, Guest, Server, example, served
+from benchmarks.load.server import example, served
+from benchmarks.load.session import Session
 from benchmarks.study import Line, Study, machine
-from disco import runs
-from disco.settings import Settings
-from disco.simulate import simulate
-from disco.users import roots
-from disco.work import jobs
-from disco.work.forecast import calibrate
 
-LONG = {"folds": 20}
-SHORT = {"folds": 2, "width": 64, "joint_epochs": 4, "joint_steps": 100, "projection_epochs": 4}
-
-
-def look(seconds: float = 180.0) -> Line:
-    """Thirty readers, with the processor time and the memory of the server."""
-    with tempfile.TemporaryDirectory() as folder, served() as server:
-        run = example(Path(folder))
-        start, megabytes = server.seconds(), server.megabytes()
-        line = asyncio.run(readers(server, run, seconds)).line()
-        per_click = round((server.seconds() - start) / line["clicks"], 3)
-        memory = {"mb_before": round(megabytes), "mb_after": round(server.megabytes())}
-        return {**line, "server_seconds_a_click": per_click, **memory}
-
-
-def look_during_fits() -> Line:
-    """Thirty readers beside long fits and short ones, one of each at a time; a long one without readers."""
-    with tempfile.TemporaryDirectory() as folder, served() as server:
-        run = example(Path(folder))
-        alone_seconds = _long_fit(server)
-        seconds, over = list[float](), threading.Event()
-
-        def fit() -> None:
-            while not over.is_set():
-                seconds.append(_long_fit(server))
-
-        fits = threading.Thread(target=fit)
-        fits.start()
-        clicks = asyncio.run(readers(server, run, 180.0))
-        complete = [round(second) for second in seconds]  # the present one ends without readers
-        over.set()
-        fits.join()
-        return {**clicks.line(), "fit_seconds": complete, "fit_seconds_alone": round(alone_seconds)}
-
-
-def _long_fit(server: Server) -> float:
-    """Seconds of a long fit of one guest, beside short fits of another, one after the other."""
-    os.environ["DISCO_RUNS"] = str(server.folder)
-    calibrate("cpu")  # as Train does; work of unknown length would wait behind the long one
-    table, (first, second) = simulate(DESIGN).table, (server.guest(), server.guest())
-
-    def start(guest: Guest, values: dict[str, Any]) -> runs.Run:
-        os.environ[roots.VARIABLE] = guest.folder.name
-        run = runs.create_run(table, Settings(**values), name="fit")
-        jobs.start(run, runs.FIT)
-        return run
-
-    try:
-        fit = start(first, LONG)
-        while fit.alive:
-            short_fit = start(second, SHORT)
-            while fit.alive and short_fit.alive:
-                time.sleep(0.2)
-        return fit.status().seconds or 0.0
-    finally:
-        del os.environ[roots.VARIABLE]
-
-
-CASES: dict[str, Callable[[], Line]] = {
-    "look": look,
-    "look beside fits": look_during_fits,
-}
+READERS = 30
+PAGES = ("graph", "ordering", "parents", "refine", "runs", "graph", "graph")
+SECONDS, ARRIVE, THINK = 180.0, 30.0, 10.0  # of looking; until all have come; mean between an answer and the next click
 
 
 def measure(case: str) -> Line:
-    """The line of a case."""
-    return {"case": case, **CASES[case](), "machine": machine()}
+    """The line of thirty readers."""
+    with tempfile.TemporaryDirectory() as folder, served() as server:
+        run = example(Path(folder))
+        guests = [server.guest() for _ in range(READERS)]
+        sessions = [(Session(server.address, guest.cookie), server.copy(run, guest)) for guest in guests]
+        seconds, megabytes = server.seconds(), server.megabytes()
+        clicks, faults = asyncio.run(_look(sessions))
+        times = [second for kind, values in clicks.items() if kind != "open" for second in values]
+        quantiles = statistics.quantiles(times, n=100)
+        return {
+            "case": case,
+            "clicks": len(times),
+            **{name: round(quantiles[at], 2) for name, at in (("median", 49), ("p95", 94), ("p99", 98))},
+            "worst": round(max(times), 2),
+            "open": round(statistics.median(clicks["open"]), 2),
+            "by_kind": {kind: round(statistics.median(values), 2) for kind, values in sorted(clicks.items())},
+            "faults": faults,
+            "server_seconds_a_click": round((server.seconds() - seconds) / len(times), 3),
+            "mb_before": round(megabytes),
+            "mb_after": round(server.megabytes()),
+            "machine": machine(),
+        }
 
 
-def summary(lines: list[Line]) -> str:
-    """The lines as they are."""
-    return "\n".join(map(json.dumps, lines))
+async def _look(sessions: list[tuple[Session, str]]) -> tuple[dict[str, list[float]], list[str]]:
+    """Seconds of clicks by kind, and the traces that pages have shown.
+
+    Args:
+        sessions: of the readers, each with the id of its run.
+    """
+    clicks: defaultdict[str, list[float]] = defaultdict(list)
+    until = time.monotonic() + ARRIVE + SECONDS
+    await asyncio.gather(
+        *(_read(session, run, until, clicks, Random(f"0 {at}")) for at, (session, run) in enumerate(sessions))  # noqa: S311
+    )
+    return clicks, sorted({fault for session, _ in sessions for fault in session.faults})
 
 
-def jobs_of_study() -> Iterator[tuple[str]]:
-    """Every case."""
-    return ((case,) for case in CASES)
+async def _read(session: Session, run: str, until: float, clicks: dict[str, list[float]], random: Random) -> None:
+    """Look at a graph until a time of the monotonic clock: pages, sliders, nodes."""
+    await asyncio.sleep(random.uniform(0, ARRIVE))
+    clicks["open"].append(await session.open("graph", f"run={run}&tour=0"))
+    while time.monotonic() < until:
+        await asyncio.sleep(random.expovariate(1 / THINK))
+        kind, click = _action(session, random)
+        clicks[kind].append(await click)
+    await session.close()
 
 
-STUDY = Study("load", ("case",), jobs_of_study, measure, summary)
+def _action(session: Session, random: Random) -> tuple[str, Awaitable[float]]:
+    """What a reader does next on the page that is open."""
+    if random.random() < 0.4:
+        page = random.choice([page for page in PAGES if page != session.page])
+        return page, session.go(page)
+    if session.page == "graph":
+        kind = random.choice(["strongest", "threshold", "node"])
+        if kind == "strongest":
+            return kind, session.use("slider", "Strongest", random.randint(20, 100))
+        if kind == "threshold":
+            return kind, session.use("slider", "Threshold on Z", round(random.uniform(1.5, 4.0), 2))
+        return kind, session.use("selectbox", "Node", _option(session, "Node", random))
+    if session.page == "ordering":
+        return "step", session.use("slider", "Step", random.randint(2, 48))
+    if session.page == "parents":
+        return "child", session.use("selectbox", "Child", _option(session, "Child", random))
+    if session.page == "refine":
+        return "stability", session.use("slider", "Local stability", random.uniform(0.1, 0.9))
+    return "graph", session.go("graph")
+
+
+def _option(session: Session, label: str, random: Random) -> str:
+    """One of the options of a box."""
+    return random.choice(list(session.find("selectbox", label).element.options)[1:])
+
+
+STUDY = Study("load", ("case",), lambda: [("look",)], measure, lambda lines: "\n".join(map(json.dumps, lines)))
 
 if __name__ == "__main__":
     raise SystemExit(STUDY.main(__doc__))

@@ -9,16 +9,12 @@ from benchmarks.misled import conditionals, controls, factors, readings, rows, t
 from benchmarks.misled.design import GROUPS, Design
 
 _MODULES = {
-    "conditionals": conditionals,
-    "readings": readings,
-    "factors": factors,
-    "rows": rows,
-    "totals": totals,
+    module.__name__.rpartition(".")[2]: module for module in (conditionals, controls, factors, readings, rows, totals)
 }
 
 
 def _declared() -> Iterator[Design]:
-    """The designs of `designs.toml`."""
+    """The designs of `designs.toml`, whose sections are modules."""
     text = Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")
     for module, designs in tomllib.loads(text).items():
         for name, (function, group, *options) in designs.items():
@@ -27,4 +23,4 @@ def _declared() -> Iterator[Design]:
             yield Design(name, GROUPS[group], getattr(_MODULES[module], function), arguments, **limits)
 
 
-DESIGNS = {design.name: design for design in (*_declared(), *controls.DESIGNS)}
+DESIGNS = {design.name: design for design in _declared()}

@@ -3,7 +3,6 @@
 import statistics
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 
 from benchmarks.misled.controls import NB, NEARLY_NB
 from benchmarks.misled.design import BROKEN, GROUPS, IN_CLASS, POWER, SHARED, Edge
@@ -25,63 +24,35 @@ _REQUIRED = 0.9  # of them right
 _LARGE = 50  # columns of the tables whose time is reported
 
 
-@dataclass
-class Tally:
+def tally(lines: Iterable[Line]) -> Counter[str]:
     """Counts over some tables.
 
-    Attributes:
+    Returns:
         tables, true, edges, false: tables, true edges, refined edges, and those between nodes that no true edge joins.
-        decided, wrong, silent: decided edges, the wrong ones, and those of them about which nothing is said.
+        decided, right, wrong, silent: decided edges, the right and wrong ones, and the wrong ones without a warning.
         unknowable: the decided edges whose direction cannot be known.
-        by_class, by_class_wrong: decided and wrong with every finding dismissed.
+        by class, wrong by class: decided and wrong with every finding dismissed.
         flagged: tables with a finding, or refused.
-        warnings: kinds of findings, poor fits and refusals, by tables.
     """
-
-    tables: int = 0
-    true: int = 0
-    edges: int = 0
-    false: int = 0
-    decided: int = 0
-    wrong: int = 0
-    silent: int = 0
-    unknowable: int = 0
-    by_class: int = 0
-    by_class_wrong: int = 0
-    flagged: int = 0
-    warnings: Counter[str] = field(default_factory=Counter)
-
-    @classmethod
-    def of(cls, group: Iterable[Line]) -> "Tally":
-        """The counts of some lines."""
-        tally = cls()
-        for line in group:
-            tally.add(line)
-        return tally
-
-    def add(self, line: Line) -> None:
-        """Count a line."""
+    counts = Counter[str]()
+    for line in lines:
         truth = {(parent, child): knowable for parent, child, knowable in line["truth"]}
         edges, decided = _edges(line), _decided(line)
         wrong = [edge for edge in decided if not truth.get(edge)]
         by_class = [(parent, child) for parent, child in line.get("alone", decided)]
-        self.tables += 1
-        self.true += len({frozenset(edge) for edge in truth})
-        self.edges += len(edges)
-        self.false += sum(edge not in truth and edge[::-1] not in truth for edge in edges)
-        self.decided += len(decided)
-        self.wrong += len(wrong)
-        self.silent += sum(not has_warning(line, edge) for edge in wrong)
-        self.unknowable += sum(truth.get(edge, truth.get(edge[::-1])) is False for edge in decided)
-        self.by_class += len(by_class)
-        self.by_class_wrong += sum(not truth.get(edge) for edge in by_class)
-        self.flagged += is_flagged(line)
-        self.warnings.update(_kinds(line))
-
-    @property
-    def right(self) -> int:
-        """The number of right decisions."""
-        return self.decided - self.wrong
+        counts["tables"] += 1
+        counts["true"] += len({frozenset(edge) for edge in truth})
+        counts["edges"] += len(edges)
+        counts["false"] += sum(edge not in truth and edge[::-1] not in truth for edge in edges)
+        counts["decided"] += len(decided)
+        counts["right"] += len(decided) - len(wrong)
+        counts["wrong"] += len(wrong)
+        counts["silent"] += sum(not has_warning(line, edge) for edge in wrong)
+        counts["unknowable"] += sum(truth.get(edge, truth.get(edge[::-1])) is False for edge in decided)
+        counts["by class"] += len(by_class)
+        counts["wrong by class"] += sum(not truth.get(edge) for edge in by_class)
+        counts["flagged"] += is_flagged(line)
+    return counts
 
 
 def _edges(line: Line) -> list[Edge]:
@@ -114,38 +85,36 @@ def by_design(lines: Sequence[Line]) -> str:
     grid = []
     for group in GROUPS.values():
         of_group = [line for line in lines if DESIGNS[line["design"]].group == group]
-        if of_group:
-            grid.append((f"**{group}**", *_cells(Tally.of(of_group))))
-        for name in DESIGNS:
-            if of_design := [line for line in of_group if line["design"] == name]:
-                grid.append((name, *_cells(Tally.of(of_design))))
+        designs = ((name, [line for line in of_group if line["design"] == name]) for name in DESIGNS)
+        grid += [(name, *_cells(some)) for name, some in ((f"**{group}**", of_group), *designs) if some]
     return markdown(HEAD, grid)
 
 
-def _cells(tally: Tally) -> tuple[object, ...]:
-    counts = (tally.tables, tally.true, tally.edges, tally.false, tally.decided, tally.wrong, tally.silent)
-    kinds = sorted(tally.warnings.items(), key=lambda item: (-item[1], item[0]))
-    warnings = ", ".join(f"{kind} {tables}" for kind, tables in kinds)
-    return (*counts, f"{tally.by_class} / {tally.by_class_wrong}", warnings)
+def _cells(lines: Sequence[Line]) -> tuple[object, ...]:
+    counts, kinds = tally(lines), Counter(kind for line in lines for kind in _kinds(line))
+    warnings = sorted(kinds.items(), key=lambda item: (-item[1], item[0]))
+    numbers = (counts[name] for name in ("tables", "true", "edges", "false", "decided", "wrong", "silent"))
+    by_class = f"{counts['by class']} / {counts['wrong by class']}"
+    return (*numbers, by_class, ", ".join(f"{kind} {tables}" for kind, tables in warnings))
 
 
 def totals(lines: Sequence[Line]) -> str:
     """Markdown: the measures over all tables, with their goals."""
     groups = {group: [line for line in lines if DESIGNS[line["design"]].group == group] for group in GROUPS.values()}
-    outside = Tally.of(groups[BROKEN] + groups[SHARED])
-    empty = Tally.of(line for line in groups[SHARED] if not line["truth"])
-    control = Tally.of(groups[IN_CLASS] + groups[POWER])
+    outside = tally(groups[BROKEN] + groups[SHARED])
+    empty = tally(line for line in groups[SHARED] if not line["truth"])
+    control = tally(groups[IN_CLASS] + groups[POWER])
     seconds = [line["seconds"] for line in lines if line["columns"] == _LARGE]
     rows = [
-        ("true of all decided, outside of the class", _of(outside.right, outside.decided), "97 %"),
+        ("true of all decided, outside of the class", _of(outside["right"], outside["decided"]), "97 %"),
         (f"designs with {FEW} decided, of which fewer than 90 % are right", _unreliable(lines), "none"),
-        ("wrong and nothing said", _of(outside.silent, outside.decided), "1 %"),
-        ("unknowable directions decided", outside.unknowable, "0"),
-        ("dependent rows or a common factor, no edge: said so", _of(empty.flagged, empty.tables), "95 %"),
-        ("tables of the class: said wrongly", _of(control.flagged, control.tables), "3 %"),
+        ("wrong and nothing said", _of(outside["silent"], outside["decided"]), "1 %"),
+        ("unknowable directions decided", outside["unknowable"], "0"),
+        ("dependent rows or a common factor, no edge: said so", _of(empty["flagged"], empty["tables"]), "95 %"),
+        ("tables of the class: said wrongly", _of(control["flagged"], control["tables"]), "3 %"),
         (
             "tables of the class: decided of true edges; wrong",
-            f"{_of(control.decided, control.true)}; {control.wrong}",
+            f"{_of(control['decided'], control['true'])}; {control['wrong']}",
             "",
         ),
         ("decided and right by rows, one NB graph", _by_rows(lines, NB), "never falling"),
@@ -163,33 +132,34 @@ def _of(count: int, of: int) -> str:
     return f"{count:,} of {of:,}" + (f" ({share(count, of)})" if of else "")
 
 
-def _tallies(lines: Sequence[Line], start: str = "") -> Iterator[tuple[str, Tally]]:
+def _tallies(lines: Sequence[Line], start: str = "") -> Iterator[tuple[str, Counter[str]]]:
     """The counts of every design that ran, by the end of its name."""
     for name in DESIGNS:
         if name.startswith(start) and (group := [line for line in lines if line["design"] == name]):
-            yield name.removeprefix(start), Tally.of(group)
+            yield name.removeprefix(start), tally(group)
 
 
 def _unreliable(lines: Sequence[Line]) -> str:
     poor = [
-        f"{name} ({tally.right} of {tally.decided})"
-        for name, tally in _tallies(lines)
-        if tally.decided >= FEW and tally.right < _REQUIRED * tally.decided
+        f"{name} ({counts['right']} of {counts['decided']})"
+        for name, counts in _tallies(lines)
+        if counts["decided"] >= FEW and counts["right"] < _REQUIRED * counts["decided"]
     ]
     return "; ".join(poor) or "none"
 
 
 def _by_rows(lines: Sequence[Line], start: str) -> str:
-    return ", ".join(f"{rows}: {tally.right} in {tally.tables}" for rows, tally in _tallies(lines, f"{start}, "))
+    counts = _tallies(lines, f"{start}, ")
+    return ", ".join(f"{rows}: {count['right']} in {count['tables']}" for rows, count in counts)
 
 
 def prices(lines: Sequence[Line]) -> str:
     """Markdown: what each kind of finding prevents and withholds, over the tables that have it."""
     rows = []
     for kind in sorted({kind for line in lines for kind, _ in line.get("findings", ())}):
-        tally = Tally.of(line for line in lines if kind in _kinds(line))
-        withheld = tally.by_class - tally.by_class_wrong - tally.right
-        rows.append((kind, tally.tables, tally.by_class_wrong - tally.wrong, withheld))
+        counts = tally(line for line in lines if kind in _kinds(line))
+        withheld = counts["by class"] - counts["wrong by class"] - counts["right"]
+        rows.append((kind, counts["tables"], counts["wrong by class"] - counts["wrong"], withheld))
     return markdown(("finding", "tables", "wrong prevented", "right withheld"), rows)
 
 

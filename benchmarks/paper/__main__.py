@@ -1,7 +1,6 @@
 """Run the paper's tables: fit what is missing, add one line per result, write the report.
 
     python -m benchmarks.paper ccs --seeds 0-9 --device cuda       # run a table
-    python -m benchmarks.paper ccs --list                          # what is done, and what it would fit
     python -m benchmarks.paper er1 --d 50 --rows-filter "^NB" --seeds 0,1
     python -m benchmarks.paper ccs --methods refined --again       # measure again, and say whether the figures differ
     python -m benchmarks.paper report                              # write benchmarks/paper/ and the headline
@@ -29,26 +28,25 @@ import argparse
 import functools
 import os
 import re
-import signal
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from types import FrameType
 
 import torch
 
-from benchmarks.paper import fits, headline, report
+from benchmarks.paper import fits, report
 from benchmarks.paper.data import described, distinct
 from benchmarks.paper.fits import Bench
 from benchmarks.paper.readings import READINGS, read_refined, read_rival
 from benchmarks.paper.rows import METHODS, Method, Row, Table
 from benchmarks.paper.tables import TABLES
 from benchmarks.study import RESULTS, Line, append, argument_parser, machine, numbers
+from disco.cli.foreground import signals
+from disco.cli.progress import Progress
 from disco.devices import choose_device
 from disco.errors import FitStopped, InputError, ScoreUnavailable
 from disco.files import plain
@@ -184,45 +182,6 @@ def _summary(line: Line) -> str:
     return ", ".join(f"{name} {value:.3g}" for name in names if (value := line["metrics"].get(name)) is not None)
 
 
-def print_state(tasks: list[Task], bench: Bench) -> None:
-    """Print every requested result, whether it is done, and how many fits are missing."""
-    missing: set[str] = set()
-    lines = report.read(bench.results, tasks[0][0]["table"]) if tasks else {}
-    for head, row, _ in tasks:
-        done_already = report.key(head) in lines
-        absent = {name for name in head["fits"] if not _is_finished(bench.fits / name)}
-        missing |= set() if done_already else absent
-        state = "done" if done_already else "to fit" if absent else "to read"
-        print(f"{state:8}{row.key}, d = {head['nodes']}, seed {head['seed']}, {head['method']}")
-    print(f"{len(missing)} fits are missing.")
-
-
-def _is_finished(path: Path) -> bool:
-    try:
-        return open_run(path).status().state == "done"
-    except InputError:
-        return False
-
-
-@contextmanager
-def stopping() -> Iterator[threading.Event]:
-    """The first Ctrl-C or SIGTERM stops after the current epoch, the second at once."""
-    stopped = threading.Event()
-
-    def stop(number: int, frame: FrameType | None) -> None:
-        if stopped.is_set():
-            raise KeyboardInterrupt
-        stopped.set()
-        os.write(2, b"\nstopping after this step; once more to stop at once\n")
-
-    previous = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield stopped
-    finally:
-        for number, handler in previous.items():
-            signal.signal(number, handler)
-
-
 def named_methods(text: str) -> dict[str, Method]:
     """Methods from a comma-separated list of names."""
     names = [name.strip() for name in text.split(",")]
@@ -248,21 +207,16 @@ def parser() -> argparse.ArgumentParser:
         usual = "brief" if name == "continuous" else "disco-paper"
         command.add_argument("--methods", type=named_methods, default=usual, help=", ".join(METHODS))
         command.add_argument("--device", choices=("auto", "cpu", "cuda"), default="auto")
-        mode = command.add_mutually_exclusive_group()
-        mode.add_argument("--list", action="store_true", help="only list what is done or missing")
-        mode.add_argument("--again", action="store_true", help="measure again, and say whether the figures differ")
+        command.add_argument("--again", action="store_true", help="measure again, and say whether the figures differ")
     commands.add_parser("report", parents=[folders], help="write benchmarks/paper/ and the headline from the results")
     return top
 
 
 def run_table(table: Table, options: argparse.Namespace, bench: Bench) -> int:
-    """Run one table, or list it; returns the exit status."""
+    """Run one table, and return the exit status."""
     pattern = options.rows_filter
     rows = [(d, row) for d in options.d for row in table.rows(d) if pattern is None or pattern.search(row.key)]
     tasks = list(tasks_of(options.command, rows, options.seeds, options.methods))
-    if options.list:
-        print_state(tasks, bench)
-        return 0
     failures = run_rows(tasks, bench, options.again)
     if failures:
         print("Not measured:", *failures, sep="\n  ", file=sys.stderr)
@@ -277,10 +231,10 @@ def main(arguments: list[str] | None = None) -> int:
     os.environ["DISCO_RUNS"] = str(options.fits.resolve())  # so that the fits do not fill the app's list of runs
     if options.command == "report":
         report.write(options.results)
-        headline.write(options.results)
         return 0
-    with stopping() as stopped:
-        bench = Bench(options.fits.resolve(), options.results, options.device, stopped.is_set)
+    stopping = threading.Event()
+    with Progress() as progress, signals(stopping, progress):
+        bench = Bench(options.fits.resolve(), options.results, options.device, stopping.is_set)
         try:
             return run_table(TABLES[options.command], options, bench)
         except (FitStopped, KeyboardInterrupt):

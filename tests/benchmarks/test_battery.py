@@ -9,12 +9,13 @@ from itertools import cycle
 import pandas as pd
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
 
 from benchmarks.battery import processes
-from benchmarks.battery.outcomes import RESULT, SENTENCE, Outcome, Wrong, checked, number
-from benchmarks.battery.steps import FAST, STEPS, through
-from benchmarks.battery.synthetic import KINDS, ROWS, any_table, synthetic
+from benchmarks.battery.steps import RESULT, SENTENCE, SHORT, STEPS, Outcome, Size, Wrong, checked, number, through
+from benchmarks.battery.synthetic import KINDS, synthetic
 from benchmarks.packages import REAL, whole_numbers
+from disco.refine import Choice
 
 few = settings(
     max_examples=2,
@@ -26,9 +27,34 @@ few = settings(
 )
 
 
+ROWS = (12, 40, 150)
+FAST = Size(
+    SHORT | {"joint_epochs": 1, "projection_epochs": 1, "width": 4, "hidden_layers": 1},
+    Choice(starts=1, restarts=0, bootstrap=2, folds=2),
+    None,
+    trees=3,
+    simulations=2,
+    folds=2,
+    curves=1,
+)
+
+
+def any_table() -> st.SearchStrategy[pd.DataFrame]:
+    """Any small table of counts, including constant columns and huge counts."""
+    count = st.one_of(st.integers(0, 3), st.integers(0, 10**9))
+    shapes = st.tuples(st.integers(12, 20), st.integers(2, 5))
+
+    def rows_of(shape: tuple[int, int]) -> st.SearchStrategy[list[list[int]]]:
+        row = st.lists(count, min_size=shape[1], max_size=shape[1])
+        return st.lists(row, min_size=shape[0], max_size=shape[0])
+
+    tables = shapes.flatmap(rows_of)
+    return tables.map(lambda rows: pd.DataFrame(rows).rename(columns="x{}".format))
+
+
 def check(table: pd.DataFrame) -> list[Outcome]:
     """All outcomes of a table, after checking that none is a failure."""
-    results = list(through(table))
+    results = list(through(table, FAST))
     failed = [f"{outcome.step}: {outcome.words}" for outcome in results if outcome.outcome not in (RESULT, SENTENCE)]
     assert not failed, "\n".join(failed)
     return results
@@ -83,7 +109,7 @@ def test_a_step_that_fails_is_a_failure_and_the_next_ones_go_on(monkeypatch):
         checked(pd.DataFrame({"score": [1.0, float("inf")]}))
 
     monkeypatch.setitem(STEPS, "cam", broken)
-    found = {outcome.step: outcome for outcome in through(synthetic("sum", 0, 40))}
+    found = {outcome.step: outcome for outcome in through(synthetic("sum", 0, 40), FAST)}
     assert found["cam"].outcome == "traceback" and "score holds an infinite number" in found["cam"].words
     assert found["pcm"].outcome == RESULT and found["evaluate"].outcome == RESULT
 

@@ -3,12 +3,10 @@
 import json
 
 import pandas as pd
-import pytest
 
 from benchmarks import contexts, experiments
-from benchmarks.experiments import CASES, Drawn, Tally, counted, measure, table
+from benchmarks.experiments import CASES, Drawn, counted, measure, table
 from disco.graph import BY_EXPERIMENT
-from disco.methods import METHODS
 from disco.table.roles import Roles
 
 
@@ -20,14 +18,13 @@ def test_the_trees_have_no_collider_and_the_hidden_cause_is_left_out():
     assert list(hidden.table) == ["x", "y", "z", "intervention"] and hidden.truth[
         ["parent", "child"]
     ].values.tolist() == [["y", "z"]]
-    assert {method for case in CASES.values() for method in case.methods} - {"controls"} <= set(METHODS)
 
 
 def test_edges_are_counted_by_pair():
     truth = pd.DataFrame({"parent": [*"abc"], "child": [*"bcd"]})
     edges = [["a", "b", "class"], ["c", "b", "experiment"], ["d", "c", ""], ["a", "d", "class"]]
     found = counted(Drawn(truth, truth, Roles(), ["c"]), edges)
-    assert found == Tally(edges=3, joined=3, decided=3, true=1, wrong=1, at=2, settled=1)
+    assert found == {"edges": 3, "joined": 3, "decided": 3, "true": 1, "wrong": 1, "at": 2, "settled": 1}
 
 
 def test_a_line_is_counted_and_shown():
@@ -36,19 +33,6 @@ def test_a_line_is_counted_and_shown():
     text = table(lines)
     assert "| ising, 1 set | refined | 1 | 10 |" in text and "| controls |" in text
     assert len(set(experiments.jobs())) == len(list(experiments.jobs()))
-
-
-def endless(*_: object, **__: object) -> None:
-    while True:
-        pass
-
-
-def test_what_takes_too_long_is_said(monkeypatch):
-    monkeypatch.setattr(experiments, "LIMIT", 0.05)
-    monkeypatch.setattr(experiments, "find", endless)
-    line = experiments.measure("ising, 1 set", "boss", 0)
-    assert line["failed"] == "did not end within 0.05 s"
-    assert "edges" not in line
 
 
 def test_effects_and_directions_of_contexts_are_counted():
@@ -75,12 +59,6 @@ def test_a_case_of_contexts_is_measured_and_shown():
     assert "| contexts, Poisson tree, log link | refined | 1 | 8 | 8 | 8 | 0 |" in text and "## Contexts" in text
 
 
-def test_gnies_has_a_time_limit(monkeypatch):
-    gnies = pytest.importorskip("gnies")
-
-    monkeypatch.setattr(contexts, "LIMIT", 0.05)
-    monkeypatch.setattr(gnies, "fit", endless)
-    found = contexts.measure("contexts, NB ER2", "gnies", 0)
-    assert found == {"failed": "did not end within 0.05 s"}
-    told = contexts.table([{"case": "contexts, NB ER2", "method": "gnies", "seed": 0, **found}])
-    assert "- contexts, NB ER2, gnies, seed 0: did not end within 0.05 s." in told
+def test_a_line_that_did_not_end_is_shown():
+    failed = {"case": "contexts, NB ER2", "method": "gnies", "seed": 0, "failed": "did not end within 0.05 s"}
+    assert "- contexts, NB ER2, gnies, seed 0: did not end within 0.05 s." in contexts.table([failed])

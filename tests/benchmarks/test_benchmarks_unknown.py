@@ -5,7 +5,7 @@ import pytest
 
 from benchmarks.paper import report
 from benchmarks.study import append
-from benchmarks.unknown import DESIGNS, PAIRS, STUDY, Tally, by_spread, decisions, draw, edges_of, jobs, measure
+from benchmarks.unknown import DESIGNS, PAIRS, STUDY, by_spread, decisions, draw, edges_of, jobs, measure, verdicts
 from disco.simulate import simulate
 from disco.simulate.known import KNOWN, UNKNOWN
 
@@ -21,14 +21,9 @@ def line(*edges: tuple, truth: list | None = None, **more: object) -> dict:
 
 
 def test_every_edge_is_counted_once_and_where_it_belongs():
-    tally = Tally()
-    tally.add(line(("a", "b", True, 9.0), ("c", "b", True, 9.0), ("d", "c", True, 9.0), ("a", "d", True, None)))
-    tally.add(line(("a", "b", False, 1.0), ("c", "d", False, 1.0)))
-    assert (tally.true, tally.wrong, tally.unknown, tally.none, tally.undecided) == (1, 1, 1, 1, 2)
-    assert tally.edges == 6 and tally.decided == 4
-    nothing = Tally()
-    nothing.add(line(("a", "b", False, 1.0)))
-    assert nothing.decided == 0
+    decided = line(("a", "b", True, 9.0), ("c", "b", True, 9.0), ("d", "c", True, 9.0), ("a", "d", True, None))
+    assert verdicts(decided) == {"edges": 3, "true": 1, "wrong": 1, "unknown": 1, "none": 1}
+    assert verdicts(line(("a", "b", False, 1.0), ("c", "d", False, 1.0))) == {"edges": 3, "undecided": 2}
 
 
 def test_the_table_has_a_row_a_design_and_number_of_rows():
