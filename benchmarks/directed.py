@@ -1,52 +1,165 @@
 """Directions on real tables: accuracy of decided edges and of orders, on pairs whose order in time is certain.
 
     pip install -r benchmarks/requirements.txt
-    python -m benchmarks.directed                                  # what results/directed.jsonl lacks, without CCS
-    python -m benchmarks.directed --methods ccs --half choose      # minutes per table
-    python -m benchmarks.directed --only "wooldridge card" --again
-    python -m benchmarks.directed --summary                        # of the existing lines
+    python -m benchmarks.directed                             # what results/directed.jsonl lacks; CCS takes minutes
+    python -m benchmarks.directed --only "wooldridge card, (refined|boss)" --again
+    python -m benchmarks.directed --summary                   # of the existing lines
+
+A pair (earlier, later) means that the earlier column was settled before the later one came about: a parent's schooling
+before one's own, sex before any grade, last season's home runs before this season's. So an edge from the later column
+to the earlier one is wrong, whatever connects the two. Pairs are left out if one column is computed from the other, or
+if their order is debatable, as for schooling and the number of children.
 
 One line per table and method: its order, sources first, and its edges with all their numbers, so that other rules can
-be tried on the lines. Rules are chosen on one half of the tables (`benchmarks.directed_choose`) and reported on the
-other (`benchmarks.directed_report`). Of an edge between the columns of a certain pair, only the direction is judged:
-right, wrong, or undecided if the method leaves it open. An order has each pair right or wrong; a random order has half
-of them right.
+be tried on the lines. Rules are chosen on one half of the tables of `directed.toml` and reported on the other. Of an
+edge between the columns of a certain pair, only the direction is judged: right, wrong, or undecided if the method
+leaves it open. An order has each pair right or wrong; a random order has half of them right.
 """
 
-import argparse
-import time
+import tomllib
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+import numpy as np
 import pandas as pd
-import torch
 
-from benchmarks.directed_choose import CHOOSE
-from benchmarks.directed_report import REPORT
-from benchmarks.directed_tables import Directed
-from benchmarks.machine import describe
-from benchmarks.paper_results import append_line, lines
+from benchmarks.packages import raw, sample
+from benchmarks.study import Line, Study, machine, markdown, share, timed
 from disco import DISCO
-from disco.errors import InputError, ScoreUnavailable
+from disco.errors import ScoreUnavailable
 from disco.files import plain
 from disco.methods import find
 from disco.metrics import order_by_excess, order_by_mean, order_by_variance
 from disco.refine import Choice, refine
 from disco.table.artefacts import ARTEFACTS
 
-RESULTS = Path(__file__).parent / "results" / "directed.jsonl"
-HALVES: dict[str, tuple[Directed, ...]] = {"choose": CHOOSE, "report": REPORT}
+ROWS = 5000  # longer tables are cut to a seeded sample of this size, that of the paper's tables
 RIGHT, WRONG, UNDECIDED = "right", "wrong", "undecided"
 
-Line = dict[str, Any]
 Method = Callable[[pd.DataFrame], Line]
+Prepare = Callable[[pd.DataFrame], pd.DataFrame]
+
+
+class Pair(NamedTuple):
+    """One ordered pair of columns, and why its order is certain."""
+
+    earlier: str
+    later: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Directed:
+    """A table with certain pairs, as `directed.toml` declares it.
+
+    Attributes:
+        source: package and dataset.
+        survey: the source of the data.
+        columns: the columns used, separated by spaces.
+        order: earlier columns; later columns; the reason.
+        scaled: the columns that are not whole numbers, by the factor that makes them so.
+        prepare: a key of `PREPARE`.
+    """
+
+    source: str
+    survey: str
+    columns: str
+    order: list[str]
+    scaled: dict[str, str]
+    prepare: str = ""
+
+    @property
+    def pairs(self) -> list[Pair]:
+        """All pairs."""
+        sides = (text.split("; ", 2) for text in self.order)
+        return [Pair(*ends, reason) for first, last, reason in sides for ends in product(first.split(), last.split())]
+
+    def table(self) -> pd.DataFrame:
+        """The complete rows of its columns, as whole numbers from 0 up.
+
+        Raises:
+            InputError: the package is not installed.
+        """
+        frame = raw(self.source)
+        frame = PREPARE[self.prepare](frame) if self.prepare else frame
+        numbers = frame[self.columns.split()].apply(pd.to_numeric, errors="coerce").dropna()
+        for factor, names in self.scaled.items():
+            for name in names.split():
+                numbers[name] = (numbers[name] * float(factor)).round()
+        return sample(numbers, ROWS).astype(np.int64)
+
+
+def wide(unit: str, time: str, times: tuple[int, int], constant: str = "") -> Prepare:
+    """A function that turns a panel into one row per unit: each column at both times, with the time's last two digits.
+
+    Args:
+        unit, time: the columns of the unit and of the time.
+        times: the earlier and the later time.
+        constant: columns that do not change and keep their names, separated by spaces.
+    """
+
+    def prepare(frame: pd.DataFrame) -> pd.DataFrame:
+        panels = [frame[frame[time] == at].set_index(unit) for at in times]
+        fixed = panels[0][constant.split()]
+        changing = (panel.drop(columns=fixed.columns) for panel in panels)
+        renamed = [panel.add_suffix(f"{at % 100:02d}") for panel, at in zip(changing, times, strict=True)]
+        return pd.concat([fixed, *renamed], axis=1, join="inner")
+
+    return prepare
+
+
+def seasons(first: int, last: int, least_at_bats: int) -> Prepare:
+    """A function that gives one row per player of two Lahman seasons with enough at-bats in both."""
+
+    def prepare(frame: pd.DataFrame) -> pd.DataFrame:
+        sums = frame.groupby(["playerID", "yearID"]).sum(numeric_only=True).reset_index()
+        return wide("playerID", "yearID", (first, last))(sums[sums["AB"] >= least_at_bats])
+
+    return prepare
+
+
+def _wages(frame: pd.DataFrame) -> pd.DataFrame:
+    """Hourly wages of 1980 and 1987, from their logarithms."""
+    return wide("nr", "year", (1980, 1987), "educ black hisp")(frame.assign(wage=np.exp(frame["lwage"])))
+
+
+def _health(frame: pd.DataFrame) -> pd.DataFrame:
+    """Add self-rated health in one column, from 0 (poor) to 4 (excellent)."""
+    code = 4 * frame["exhealth"] + 3 * frame["vghealth"] + 2 * frame["goodhealth"] + frame["fairhealth"]
+    return frame.assign(health=code)
+
+
+def _coinsurance(frame: pd.DataFrame) -> pd.DataFrame:
+    """Add the percentage that the family pays, and self-rated health in one column, 0 (poor) to 3 (excellent)."""
+    code = 3 - frame["hlthg"] - 2 * frame["hlthf"] - 3 * frame["hlthp"]
+    return frame.assign(coins=np.exp(frame["lncoins"]) - 1, health=code)
+
+
+PREPARE: dict[str, Prepare] = {
+    "coinsurance": _coinsurance,
+    "counties": wide("countyid", "year", (1990, 1991)),
+    "crimes": wide("county", "year", (81, 87), "west central urban pctmin80"),
+    "health": _health,
+    "seasons": seasons(2022, 2023, 50),
+    "spring_term": lambda frame: frame[frame["spring"] == 1],
+    "tested": lambda frame: frame[frame["hiv2004"] >= 0],
+    "wages": _wages,
+}
+HALVES: dict[str, tuple[Directed, ...]] = {
+    half: tuple(Directed(**{"scaled": {}, **table}) for table in tables)
+    for half, tables in tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")).items()
+}
+
+_SOURCES = [table.source for tables in HALVES.values() for table in tables]
 
 
 def _refined(table: pd.DataFrame) -> Line:
-    found = refine(table, Choice(bootstrap=0, folds=0))
-    return {"order": found.order, "edges": found.edges.to_dict("records"), "notes": found.notes}
+    result = refine(table, Choice(bootstrap=0, folds=0))
+    return {"order": result.order, "edges": result.edges.to_dict("records"), "notes": result.notes}
 
 
 def _ccs(table: pd.DataFrame) -> Line:
@@ -56,8 +169,8 @@ def _ccs(table: pd.DataFrame) -> Line:
 
 def _boss(table: pd.DataFrame) -> Line:
     """BOSS gives a class of graphs without an order; the direction of an undirected edge is undecided."""
-    found = find("boss", table, dismissed=ARTEFACTS)
-    sides = ((found.directed, True), (found.undirected, False))
+    result = find("boss", table, dismissed=ARTEFACTS)
+    sides = ((result.directed, True), (result.undirected, False))
     return {"edges": [{"parent": u, "child": v, "decided": decided} for pairs, decided in sides for u, v in pairs]}
 
 
@@ -73,134 +186,79 @@ METHODS: dict[str, Method] = {
     "falling variance − mean": _falling(order_by_excess),
     "ccs": _ccs,
 }
-_SLOW = "ccs"  # only run if named
 
 
-def measured(one: Directed, half: str, method: str) -> Line:
+def measure(source: str, method: str) -> Line:
     """A table's line by a method; `error` if the method has no answer.
 
     Raises:
         InputError: a package is not installed.
     """
-    table = one.table()
-    line = {"table": one.name, "half": half, "method": method, "rows": len(table), "columns": table.shape[1]}
-    began = time.perf_counter()
+    half, directed = next((half, table) for half in HALVES for table in HALVES[half] if table.source == source)
+    table = directed.table()
+    line = {"table": source, "half": half, "method": method, "rows": len(table), "columns": table.shape[1]}
     try:
-        line |= METHODS[method](table)
+        result, seconds = timed(METHODS[method], table)
     except ScoreUnavailable as error:  # a result too
-        line["error"] = str(error)
-    return plain({**line, "seconds": round(time.perf_counter() - began, 2), "machine": describe()})
+        result, seconds = {"error": str(error)}, 0.0
+    return plain({**line, **result, "seconds": seconds, "machine": machine()})
 
 
-def verdicts(one: Directed, line: Line) -> Iterator[tuple[dict[str, Any], str]]:
+def verdicts(table: Directed, line: Line) -> Iterator[tuple[dict[str, Any], str]]:
     """The edges between the columns of a certain pair, each with its verdict: right, wrong or undecided.
 
     Args:
-        one: the table.
+        table: the table.
         line: a method's line; an edge without `decided` is decided.
     """
-    pairs = {(pair.earlier, pair.later) for pair in one.pairs}
+    pairs = {(pair.earlier, pair.later) for pair in table.pairs}
     for edge in line.get("edges") or []:
         forward = (edge["parent"], edge["child"]) in pairs
         if forward or (edge["child"], edge["parent"]) in pairs:
             yield edge, (RIGHT if forward else WRONG) if edge.get("decided", True) else UNDECIDED
 
 
-def ordered(one: Directed, order: list[str]) -> int:
+def ordered(table: Directed, order: list[str]) -> int:
     """How many of the certain pairs an order has right."""
-    place = {name: position for position, name in enumerate(order)}
-    return sum(place[pair.earlier] < place[pair.later] for pair in one.pairs)
+    ranks = {name: rank for rank, name in enumerate(order)}
+    return sum(ranks[pair.earlier] < ranks[pair.later] for pair in table.pairs)
 
 
-def summary(found: Iterable[Line], half: str) -> str:
-    """Markdown: results of the methods on a half, each over the tables for which it has a line."""
-    tables = {one.name: one for one in HALVES[half]}
-    rows = [f"Half `{half}`: {len(tables)} tables, {sum(len(one.pairs) for one in tables.values())} pairs", ""]
-    rows.append("| method | tables | edges | decided right | decided wrong | right, % | undecided | order right | of |")
-    rows.append("| --- " * 9 + "|")
-    for method in METHODS:
-        own = [(tables[line["table"]], line) for line in found if line["method"] == method and line["table"] in tables]
-        good = [(one, line) for one, line in own if "error" not in line]
-        if good:
-            rows.append(f"| {method} | {len(good)} | {' | '.join([*_directions(good), *_orders(good)])} |")
-    return "\n".join(rows)
+HEAD = ("method", "tables", "edges", "decided right", "decided wrong", "right, %", "undecided", "order right", "of")
 
 
-def _directions(found: list[tuple[Directed, Line]]) -> list[str]:
+def summary(measured: list[Line]) -> str:
+    """Markdown: results of the methods on each half, each over the tables for which it has a line."""
+    sections = []
+    for half, declared in HALVES.items():
+        tables, rows = {table.source: table for table in declared}, []
+        for method in METHODS:
+            lines = [line for line in measured if (line["half"], line["method"]) == (half, method)]
+            answers = [(tables[line["table"]], line) for line in lines if "error" not in line]
+            if answers:
+                rows.append((method, len(answers), *_directions(answers), *_orders(answers)))
+        title = f"Half `{half}`: {len(tables)} tables, {sum(len(table.pairs) for table in declared)} pairs"
+        sections += [title, markdown(HEAD, rows)] if rows else []
+    return "\n\n".join(sections)
+
+
+def _directions(answers: list[tuple[Directed, Line]]) -> list[object]:
     """Edges, decided right and wrong, share, undecided; empty for a method that gives only an order."""
-    if not any("edges" in line for _, line in found):
+    if not any("edges" in line for _, line in answers):
         return [""] * 5
-    counted = Counter(verdict for one, line in found for _, verdict in verdicts(one, line))
-    decided = counted[RIGHT] + counted[WRONG]
-    share = f"{100 * counted[RIGHT] / decided:.0f}" if decided else ""
-    return [str(counted.total()), str(counted[RIGHT]), str(counted[WRONG]), share, str(counted[UNDECIDED])]
+    counts = Counter(verdict for table, line in answers for _, verdict in verdicts(table, line))
+    right = share(counts[RIGHT], counts[RIGHT] + counts[WRONG], ".0%").rstrip("%")
+    return [counts.total(), counts[RIGHT], counts[WRONG], right, counts[UNDECIDED]]
 
 
-def _orders(found: list[tuple[Directed, Line]]) -> list[str]:
+def _orders(answers: list[tuple[Directed, Line]]) -> list[object]:
     """Pairs that the orders have right, and all pairs; empty for a method without an order."""
-    with_order = [(one, line["order"]) for one, line in found if line.get("order")]
-    if not with_order:
-        return ["", ""]
-    right = sum(ordered(one, order) for one, order in with_order)
-    return [str(right), str(sum(len(one.pairs) for one, _ in with_order))]
+    orders = [(table, line["order"]) for table, line in answers if line.get("order")]
+    right = sum(ordered(table, order) for table, order in orders)
+    return [right, sum(len(table.pairs) for table, _ in orders)] if orders else ["", ""]
 
 
-def printed(one: Directed, line: Line) -> str:
-    """A line as readable text."""
-    head = f"{line['table']}, {line['rows']} × {line['columns']}, {line['method']}: "
-    if "error" in line:
-        return head + line["error"]
-    counted = Counter(verdict for _, verdict in verdicts(one, line))
-    said = [f"{counted[verdict]} {verdict}" for verdict in (RIGHT, WRONG, UNDECIDED)] if "edges" in line else []
-    if line.get("order"):
-        said.append(f"order {ordered(one, line['order'])} of {len(one.pairs)}")
-    return f"{head}{', '.join(said)}; {line['seconds']:.1f} s"
-
-
-def kept(path: Path) -> dict[tuple[str, str], Line]:
-    """The last line of each table and method in a file."""
-    return {(line["table"], line["method"]): line for line in lines(path.read_bytes())} if path.exists() else {}
-
-
-def parser() -> argparse.ArgumentParser:
-    """The command line."""
-    top = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    top.add_argument("--half", choices=(*HALVES, "both"), default="both")
-    top.add_argument("--only", nargs="+", default=[], help="only tables whose names start with one of these")
-    usual = [name for name in METHODS if name != _SLOW]
-    top.add_argument(
-        "--methods", nargs="+", choices=list(METHODS), default=usual, metavar="METHOD", help="; ".join(METHODS)
-    )
-    top.add_argument("--again", action="store_true", help="also what has a line")
-    top.add_argument("--summary", action="store_true", help="run nothing")
-    top.add_argument("--threads", type=int, default=1)
-    top.add_argument("--results", type=Path, default=RESULTS)
-    return top
-
-
-def main(arguments: list[str] | None = None) -> int:
-    """Run what is missing, print one line per result and one table per half, and return the exit status."""
-    options = parser().parse_args(arguments)
-    torch.set_num_threads(options.threads)
-    halves = list(HALVES) if options.half == "both" else [options.half]
-    done, missed = kept(options.results), []
-    wanted = [(half, one, method) for half in halves for one in HALVES[half] for method in options.methods]
-    for half, one, method in [] if options.summary else wanted:
-        named = not options.only or one.name.startswith(tuple(options.only))
-        if named and (options.again or (one.name, method) not in done):
-            try:
-                line = measured(one, half, method)
-            except InputError as error:
-                missed.append(f"{one.name}, {method}: {error}")
-                continue
-            append_line(options.results, line)
-            print(printed(one, line), flush=True)
-    found = list(kept(options.results).values())
-    print(*(summary(found, half) for half in halves), sep="\n\n")
-    if missed:
-        print("Not measured:", *missed, sep="\n  ")
-    return 1 if missed else 0
-
+STUDY = Study("directed", ("table", "method"), lambda: product(_SOURCES, METHODS), measure, summary)
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    raise SystemExit(STUDY.main(__doc__))

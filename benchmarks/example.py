@@ -28,8 +28,8 @@ def main() -> None:
         os.environ["DISCO_RUNS"] = folder
         table, truth = simulate.poisson_er(nodes=20, rows=2000, k=3, seed=0)
         run = create_run(table, Settings(), name="Example: Poisson 20", source=SOURCE, truth=truth, device="cpu")
-        for work, asked in ((FIT, ()), (REFINE, (Choice(),))):
-            work_here(run, work, "", *asked, label=work.noun)
+        for work, choice in ((FIT, ()), (REFINE, (Choice(),))):
+            work_here(run, work, "", *choice, label=work.noun)
             run.update(work, host="")  # of no meaning elsewhere
         PLACE.write_bytes(pack(run, networks=False))
     print(f"{PLACE.name}: {PLACE.stat().st_size / 1000:.0f} kB")

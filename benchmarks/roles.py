@@ -1,37 +1,29 @@
-"""Tables with batches, a depth, age and sex, or groups: what the engine finds without them, and with or without roles.
+"""Tables with batches, a depth, age and sex, or groups: what a refinement finds with and without their roles.
 
-    python -m benchmarks.roles                                  # the lines that results/roles.jsonl lacks
-    python -m benchmarks.roles --designs batches --seeds 0-2 --variants undisturbed "with its role"
-    python -m benchmarks.roles --summary                        # of the existing lines
+    python -m benchmarks.roles                                      # the lines that results/roles.jsonl lacks
+    python -m benchmarks.roles --only "batches, (undisturbed|with its role), seed [0-2]$"
+    python -m benchmarks.roles --summary                            # of the existing lines
 
 One line per design, seed and variant. *Undisturbed* is the same design without the columns: the graph and its
 coefficients are the same, the counts are not. A disturbed table is read with the roles that are right for it, and
-without them, as a method reads it that cannot be told.
+without them, as a method reads it that has no roles.
 """
 
-import argparse
 import statistics
-import time
 from collections.abc import Callable, Iterable, Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from benchmarks.paper import numbers
-from benchmarks.paper_results import append_line, lines
-from benchmarks.paper_rivals import measured
-from disco.estimator import DISCO
+from benchmarks.study import Line, Study, grouped, markdown, share, timed, total
 from disco.likelihood.model import Model
-from disco.methods import find
-from disco.metrics import Edges, a_top, controls, counts, f1, shd
+from disco.metrics import a_top, controls, counts, f1, shd
 from disco.refine import Choice, Refined, refine
 from disco.simulate import Design, Simulated, simulate
-from disco.table.artefacts import ARTEFACTS
 from disco.table.prepared import prepare
 
-RESULTS = Path(__file__).parent / "results" / "roles.jsonl"
+SEEDS = 10
 _POISSON = Design(nodes=50, rows=5000, k=3)
 _BOUNDED = _POISSON.replace(family="poisson-exp")  # means that a depth does not let explode from parent to child
 DESIGNS = {
@@ -41,17 +33,15 @@ DESIGNS = {
     "depth, counts": _BOUNDED.replace(depth=0.5, depth_causes="counts"),
     "age and sex": _POISSON.replace(age_and_sex=True),
     "groups": _POISSON.replace(groups=500),
-    "three covariates": _POISSON.replace(batches=3, age_and_sex=True),
 }
 STEADY = 0.9  # bootstrap share from which on an edge counts as steady
 EXPOSED = {"depth": "exposure"}  # of a depth whose counts cause counts: rates are the wrong reading
-
-Line = dict[str, Any]
-Key = tuple[str, str, int]
+UNDISTURBED = "undisturbed"
+BOSS = ("BOSS, undisturbed", "BOSS, without its role")  # lines from commit 327893a2
 
 
 def _search(design: Design) -> Choice:
-    """Groups are about the bootstrap; the other designs need none."""
+    """Groups are about the bootstrap; the rest needs none."""
     return Choice(bootstrap=50 if design.groups else 0, folds=0)
 
 
@@ -65,102 +55,54 @@ def _undisturbed(design: Design) -> Line:
     return judged(drawn, refine(drawn.table, _search(design)))
 
 
-def _told(design: Design) -> Line:
+def _with_roles(design: Design) -> Line:
     drawn = simulate(design)
-    found = refine(drawn.whole, _search(design), roles=design.roles())
-    return judged(drawn, found) | ({"curves": coverage(drawn, found)} if design.age_and_sex else {})
+    result = refine(drawn.whole, _search(design), roles=design.roles())
+    return judged(drawn, result) | ({"curves": coverage(drawn, result)} if design.age_and_sex else {})
 
 
-def _told_an_exposure(design: Design) -> Line:
+def _as_exposure(design: Design) -> Line:
     drawn = simulate(design)
     return judged(drawn, refine(drawn.whole, _search(design), roles=EXPOSED))
 
 
-def _untold(design: Design) -> Line:
+def _without_roles(design: Design) -> Line:
     drawn = simulate(design)
     return judged(drawn, refine(drawn.table, _search(design)))
 
 
-def _time(design: Design) -> Line:
-    """Processor seconds of the same undisturbed counts without and with the covariates, which then explain nothing."""
-    refine(simulate(Design(rows=300)).table, Choice(bootstrap=0, folds=0))  # what is compiled is compiled
-    counted, beside = plain(design).table, simulate(design).beside
-    seconds = []
-    for table, roles in ((counted, None), (pd.concat([counted, beside], axis=1), design.roles())):
-        began = time.process_time()
-        refine(table, _search(design), roles=roles)
-        seconds.append(time.process_time() - began)
-    return {"without": round(seconds[0], 2), "ratio": round(seconds[1] / seconds[0], 3)}
-
-
-def _tuned(design: Design, told: bool) -> Line:
-    drawn = simulate(design) if told else plain(design)
-    found = DISCO("tuned", seed=design.seed).fit(drawn.whole, roles=design.roles() if told else None)
-    return _of(drawn, found.edges_, found.order_)
-
-
-def _boss(drawn: Simulated) -> Line:
-    read = measured(
-        find("boss", drawn.table, {"seed": drawn.design.seed}, dismissed=ARTEFACTS), drawn.truth, drawn.table
-    )
-    return {name: read[name] for name in ("f1", "shd", "edges")}
-
-
-UNDISTURBED = "undisturbed"
 VARIANTS: dict[str, Callable[[Design], Line]] = {
     UNDISTURBED: _undisturbed,
-    "with its role": _told,
-    "as an exposure": _told_an_exposure,
-    "without its role": _untold,
-    "BOSS, undisturbed": lambda design: _boss(plain(design)),
-    "BOSS, without its role": lambda design: _boss(simulate(design)),
-    "tuned, undisturbed": lambda design: _tuned(design, told=False),
-    "tuned, with its role": lambda design: _tuned(design, told=True),
-    "time": _time,
+    "with its role": _with_roles,
+    "as an exposure": _as_exposure,
+    "without its role": _without_roles,
 }
 
 
-def wanted(name: str, variant: str) -> bool:
-    """Whether a variant is measured on a design."""
-    if name == "three covariates":
-        return variant == "time"
-    if variant.startswith("tuned"):
-        return name == "batches"
-    return variant != "time" and (variant != "as an exposure" or name == "depth, counts")
-
-
-def judged(drawn: Simulated, found: Refined) -> Line:
-    """What a refinement found, and how much of what it is sure of is true."""
-    edges = found.edges
-    sure = {"decided": edges["decided"], "steady": edges["bootstrap"] >= STEADY}
-    read = {}
-    for word, chosen in sure.items():
-        read |= {word: int(chosen.sum()), f"{word}_true": counts(drawn.truth, edges[chosen]).true_positives}
-    return _of(drawn, edges, found.order) | read
-
-
-def _of(drawn: Simulated, edges: Edges, order: list[str]) -> Line:
-    return {
+def judged(drawn: Simulated, result: Refined) -> Line:
+    """The accuracy of a refinement, and how much of what it is sure of is true."""
+    edges = result.edges
+    line = {
         "f1": round(f1(drawn.truth, edges), 4),
         "shd": shd(drawn.truth, edges),
-        "a_top": round(a_top(order, drawn.truth), 4),
+        "a_top": round(a_top(result.order, drawn.truth), 4),
         "sorting": round(max(controls(drawn.table, drawn.truth).values()), 4),
         "edges": len(edges),
         "true_edges": len(drawn.truth),
     }
+    for word, chosen in {"decided": edges["decided"], "steady": edges["bootstrap"] >= STEADY}.items():
+        line |= {word: int(chosen.sum()), f"{word}_true": counts(drawn.truth, edges[chosen]).true_positives}
+    return line
 
 
-# Curves of covariates
-
-
-def coverage(drawn: Simulated, found: Refined) -> dict[str, list[int]]:
+def coverage(drawn: Simulated, result: Refined) -> dict[str, list[int]]:
     """Of every covariate: points of its curves that lie in their 95 % bands, and all points, over all nodes."""
-    given = prepare(drawn.whole, drawn.design.roles())
-    parents = {child: list(group) for child, group in found.edges.groupby("child")["parent"]}
-    model = Model.of(given, parents)
+    prepared = prepare(drawn.whole, drawn.design.roles())
+    parents = {child: list(group) for child, group in result.edges.groupby("child")["parent"]}
+    model = Model.of(prepared, parents)
     held = {}
-    for covariate in given.adjustment.covariates:
-        curves = ((child, model.covariate_curve(covariate.name, child)) for child in given.counts)
+    for covariate in prepared.adjustment.covariates:
+        curves = ((child, model.covariate_curve(covariate.name, child)) for child in prepared.counts)
         inside = [within(curve, true_curve(drawn, covariate.name, child, curve["value"])) for child, curve in curves]
         held[covariate.name] = [int(np.sum([points.sum() for points in inside])), sum(map(len, inside))]
     return held
@@ -174,73 +116,56 @@ def within(curve: pd.DataFrame, truth: np.ndarray) -> np.ndarray:
 def true_curve(drawn: Simulated, covariate: str, child: str, values: Iterable[Any]) -> np.ndarray:
     """The true effect at some values, less its mean over the rows, (values,)."""
     around = drawn.surroundings
-    place = [column.name for column in around.columns].index(covariate)
-    effects = around.columns[place].effects[:, drawn.table.columns.get_loc(child)]
-    effects = effects - effects[around.codes[place]].mean()
-    levels = around.columns[place].levels
+    at = [column.name for column in around.columns].index(covariate)
+    effects = around.columns[at].effects[:, drawn.table.columns.get_loc(child)]
+    effects = effects - effects[around.codes[at]].mean()
+    levels = around.columns[at].levels
     if np.issubdtype(levels.dtype, np.number):
         return np.interp(np.asarray(values, dtype=float), levels, effects)
     return pd.Series(effects, index=levels).loc[list(values)].to_numpy()
 
 
-# Lines and tables
-
-
-def key(line: Line) -> Key:
-    """The key of a line; of lines with the same key, the last one counts."""
-    return line["design"], line["variant"], line["seed"]
-
-
-def kept(path: Path) -> dict[Key, Line]:
-    """The lines of a file by key."""
-    return {key(line): line for line in lines(path.read_bytes())} if path.exists() else {}
-
-
-def jobs(names: Iterable[str], variants: Iterable[str], seeds: Iterable[int]) -> Iterator[Key]:
+def jobs() -> Iterator[tuple[str, str, int]]:
     """Everything to measure, all of one seed before the next."""
-    names, variants = list(names), list(variants)
-    for seed in seeds:
-        yield from ((name, variant, seed) for name in names for variant in variants if wanted(name, variant))
+    for seed in range(SEEDS):
+        for name in DESIGNS:
+            variants = [v for v in VARIANTS if v != "as an exposure" or name == "depth, counts"]
+            yield from ((name, variant, seed) for variant in variants)
 
 
 def measure(name: str, variant: str, seed: int) -> Line:
     """One line."""
-    began = time.perf_counter()
-    read = VARIANTS[variant](DESIGNS[name].replace(seed=seed))
-    return {"design": name, "variant": variant, "seed": seed, "seconds": round(time.perf_counter() - began, 1)} | read
+    figures, seconds = timed(VARIANTS[variant], DESIGNS[name].replace(seed=seed))
+    return {"design": name, "variant": variant, "seed": seed, "seconds": seconds, **figures}
 
 
 HEAD = ("design", "variant", "seeds", "F1", "of undisturbed", "SHD", "A_top", "sorting", "decided", "true of decided")
 HEAD += ("true of steady", "curves held", "seconds")
 
 
-def summary(found: Iterable[Line]) -> str:
+def table(lines: Iterable[Line]) -> str:
     """Markdown: means over the seeds, one row per design and variant; F1 also against the same seeds undisturbed."""
-    groups: dict[tuple[str, str], dict[int, Line]] = {}
-    for line in found:
-        groups.setdefault((line["design"], line["variant"]), {})[line["seed"]] = line
-    order = {pair: place for place, pair in enumerate((name, variant) for name in DESIGNS for variant in VARIANTS)}
-    grid = [HEAD, ("---",) * len(HEAD)]
-    for (name, variant), by_seed in sorted(groups.items(), key=lambda item: order.get(item[0], len(order))):
-        before, comma, _ = variant.rpartition(", ")
-        reference = groups.get((name, f"{before}{comma}{UNDISTURBED}"), {})
-        grid.append((name, variant, str(len(by_seed)), *_cells(list(by_seed.values()), reference)))
-    return "\n".join("| " + " | ".join(cells) + " |" for cells in grid)
+    groups = grouped(lines, ("design", "variant"), (*DESIGNS, *VARIANTS, *BOSS))
+    rows = []
+    for (name, variant), group in groups.items():
+        method, comma, _ = variant.rpartition(", ")
+        reference = {line["seed"]: line["f1"] for line in groups.get((name, f"{method}{comma}{UNDISTURBED}"), [])}
+        rows.append((name, variant, len(group), *_cells(group, reference)))
+    return markdown(HEAD, rows)
 
 
-def _cells(group: list[Line], reference: dict[int, Line]) -> Iterator[str]:
+def _cells(group: list[Line], reference: dict[int, float]) -> Iterator[str]:
     """The figures of a row."""
     yield _mean(group, "f1", ".3f")
-    paired = [line for line in group if line["seed"] in reference and "f1" in line]
-    total = sum(reference[line["seed"]]["f1"] for line in paired)
-    yield f"{sum(line['f1'] for line in paired) / total:.3f}" if total else ""
+    paired = [(line["f1"], reference[line["seed"]]) for line in group if line["seed"] in reference]
+    yield f"{sum(f1 for f1, _ in paired) / sum(f1 for _, f1 in paired):.3f}" if paired else ""
     yield from (_mean(group, name, form) for name, form in (("shd", ".1f"), ("a_top", ".3f"), ("sorting", ".3f")))
-    yield from (_share(group, *ends) for ends in (("decided", "edges"), ("decided_true", "decided")))
-    yield _share(group, "steady_true", "steady")
-    held = [tuple(points) for line in group for points in line.get("curves", {}).values()]
-    yield f"{sum(inside for inside, _ in held) / sum(points for _, points in held):.0%}" if held else ""
-    ratios = [f"{line['ratio']:.2f} ×" for line in group if "ratio" in line]
-    yield ", ".join(ratios) or _mean(group, "seconds", ".0f")
+    for name, of in (("decided", "edges"), ("decided_true", "decided"), ("steady_true", "steady")):
+        both = [line for line in group if name in line]
+        yield share(total(both, name), total(both, of), ".0%")
+    held = [points for line in group for points in line.get("curves", {}).values()]
+    yield share(sum(inside for inside, _ in held), sum(points for _, points in held), ".0%")
+    yield _mean(group, "seconds", ".0f")
 
 
 def _mean(group: list[Line], name: str, form: str) -> str:
@@ -249,31 +174,7 @@ def _mean(group: list[Line], name: str, form: str) -> str:
     return format(statistics.fmean(values), form) if values else ""
 
 
-def _share(group: list[Line], part: str, whole: str) -> str:
-    """The share of all edges of the lines that have both counts."""
-    both = [(line[part], line[whole]) for line in group if part in line]
-    total = sum(count for _, count in both)
-    return f"{sum(count for count, _ in both) / total:.0%}" if total else ""
-
-
-def main() -> None:
-    """Measure what is missing, and print the table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--designs", nargs="+", choices=DESIGNS, default=list(DESIGNS), metavar="NAME")
-    parser.add_argument("--variants", nargs="+", choices=VARIANTS, default=list(VARIANTS), metavar="NAME")
-    parser.add_argument("--seeds", type=numbers, default=list(range(10)), help="0-9 (default), or 0,3,4")
-    parser.add_argument("--again", action="store_true", help="also what has a line")
-    parser.add_argument("--summary", action="store_true", help="run nothing")
-    parser.add_argument("--results", type=Path, default=RESULTS)
-    options = parser.parse_args()
-    done = kept(options.results)
-    for job in () if options.summary else jobs(options.designs, options.variants, options.seeds):
-        if options.again or job not in done:
-            line = measure(*job)
-            append_line(options.results, line)
-            print(f"{', '.join(job[:2])}, seed {job[2]}: {line['seconds']} s", flush=True)
-    print(summary(line for line in kept(options.results).values() if line["design"] in options.designs))
-
+STUDY = Study("roles", ("design", "variant", "seed"), jobs, measure, table)
 
 if __name__ == "__main__":
-    main()
+    raise SystemExit(STUDY.main(__doc__))

@@ -73,21 +73,21 @@ def served(environment: dict[str, str]) -> Iterator[str]:
 
 def browser_path() -> str:
     """An installed Chromium or Chrome."""
-    found = next(filter(None, map(shutil.which, (os.environ.get("CHROME", ""), *BROWSERS))), None)
-    return found or sys.exit("No Chromium or Chrome was found; install one or name it in CHROME.")
+    path = next(filter(None, map(shutil.which, (os.environ.get("CHROME", ""), *BROWSERS))), None)
+    return path or sys.exit("No Chromium or Chrome was found; install one or name it in CHROME.")
 
 
 def take(page: Page, number: int) -> None:
     """Pick a node of the graph, by its place in the order, and save the part of the page with graph and table."""
-    canvas, part = page.locator(".canvas").first, page.locator(".st-key-beside_refined")
+    canvas, section = page.locator(".canvas").first, page.locator(".st-key-beside_refined")
     canvas.wait_for()
     page.wait_for_timeout(SETTLES)
     canvas.locator(f"[data-node='{number}'] rect").click()
     page.locator("h5").filter(has_text=PICKED).wait_for()
     page.mouse.move(0, 0)
     page.wait_for_timeout(SETTLES)
-    whole, graph = part.bounding_box(), page.locator(".frame").first.bounding_box()
-    shot = page.screenshot(clip={**whole, "height": graph["y"] + graph["height"] + 1 - whole["y"]})
+    box, graph = section.bounding_box(), page.locator(".frame").first.bounding_box()
+    shot = page.screenshot(clip={**box, "height": graph["y"] + graph["height"] + 1 - box["y"]})
     Image.open(BytesIO(shot)).quantize(COLOURS, dither=Image.Dither.NONE).save(PICTURE, optimize=True)
 
 

@@ -1,98 +1,116 @@
-"""Speed of a Lahman fit as a ratio to its own floor, seconds of preset `tuned`, and the time of a threshold move.
+"""Times of refinements beside BOSS in the same run: real tables first, then simulated ones.
 
-    python -m benchmarks.speed            # tuned and threshold moves, about a minute
-    python -m benchmarks.speed --paper    # the paper preset too, some minutes
-    python -m benchmarks.speed --real     # instead: refinements beside BOSS (`benchmarks.speed_real`)
+    pip install -r benchmarks/requirements.txt
+    python -m benchmarks.speed                             # about half an hour on two cores
+    python -m benchmarks.speed --only "directed|digits" --again
+    python -m benchmarks.speed --summary
 
-The floor is the number of floating-point operations of the epochs that ran, divided by the machine's
-matrix-multiply peak measured before and after in the same run. One JSON line per measurement.
+One line per case: seconds of the refinement with evidence on every edge, seconds of BOSS with BIC on the counts, and
+their ratio; and the number of fits. Both run on all cores, after one refinement that compiles. Without BOSS: a
+refinement with d = 1,000, and a fit with preset `tuned`.
 """
 
-import argparse
-import json
-import resource
-import time
+import os
+from collections.abc import Callable
+from functools import cache, partial
+from typing import Any
 
-import numpy as np
 import pandas as pd
 import torch
+from sklearn.datasets import load_digits
 
-from benchmarks import speed_real
-from benchmarks.machine import describe, matmul_peak
+from benchmarks.directed import HALVES
+from benchmarks.study import COUNTS, Line, Study, machine, markdown, timed
 from disco import DISCO
-from disco import graph as graphs
-from disco.fit.cost import stage_flops
-from disco.parents import ocs as parent_scores
-from disco.score.plan import Plan
-from disco.studies import lahman
+from disco.methods import find
+from disco.refine import QUICK, Choice, Refined, refine
+from disco.simulate import Design, simulate
+from disco.table.artefacts import ARTEFACTS
 
 
-def fit_against_floor(preset: str) -> dict:
-    """Fit Lahman 2012–2018 q4 and compare its seconds with the floor."""
-    table = lahman.cohort(2012, 2018)
-    settings = lahman.settings("4", "clipped", 0, preset)
-    starts: dict[str, float] = {}
-    before = matmul_peak()
-    start = time.perf_counter()
-    changes = {name: value for name, value in settings.to_dict().items() if name != "preset"}
-    fit = DISCO(preset, device="cpu", **changes).fit(
-        table, callback=lambda event: starts.setdefault(event.stage, time.perf_counter() - start) and None
-    )
-    seconds = time.perf_counter() - start
-    peak = max(before, matmul_peak())
-    plan = Plan.of(len(table), settings)
-    flops = stage_flops(plan, table.shape[1])
-    flops["joint"] *= fit.training_["joint"]["epochs"] / plan.joint.epochs
-    floor = sum(flops.values()) / peak
+@cache
+def _compile() -> None:
+    torch.set_num_threads(os.cpu_count() or 1)
+    refine(pd.DataFrame({"a": range(40), "b": range(40)}) % [5, 7], QUICK)
+
+
+def _both(table: pd.DataFrame, choice: Choice = QUICK) -> tuple[Refined, float, float]:
+    """A refinement, its seconds and those of BOSS."""
+    result, seconds = timed(partial(refine, table, choice, dismissed=ARTEFACTS))
+    return result, seconds, timed(partial(find, "boss", table, dismissed=ARTEFACTS))[1]
+
+
+def of_table(table: pd.DataFrame, choice: Choice = QUICK) -> Line:
+    """The times on one table."""
+    result, seconds, boss = _both(table, choice)
     return {
-        "measure": f"Lahman 2012-2018 q4, preset {preset}",
-        "seconds": round(seconds, 1),
-        "floor_seconds": round(floor, 1),
-        "ratio": round(seconds / floor, 2),
-        "tera_operations": round(sum(flops.values()) / 1e12, 2),
-        "peak_gflops": round(peak / 1e9, 1),
-        "stage_starts": {stage: round(at, 1) for stage, at in starts.items()},
-        "joint_epochs": fit.training_["joint"]["epochs"],
-        "peak_memory_gb": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e9, 2),
-        "machine": describe(),
+        "seconds": seconds,
+        "boss_seconds": boss,
+        "rows": len(table),
+        "columns": table.shape[1],
+        "fits": result.fits,
+        "edges": len(result.edges),
     }
 
 
-def threshold_move(nodes: int, folds: int = 3, repeats: int = 20) -> dict:
-    """Median milliseconds from a new τ_Z to a new graph, on synthetic scores."""
-    random = np.random.default_rng(0)
-    order = [f"n{place}" for place in range(nodes)]
-    found = {child: random.gamma(2.0, 0.1, (folds, place)) for place, child in enumerate(order) if place}
-    ocs: pd.DataFrame = parent_scores.tidy(found, found, order)
-    times = []
-    for tau in np.linspace(0.5, 3, repeats):
-        start = time.perf_counter()
-        graphs.build(order, parent_scores.select(ocs, float(tau), 1.0))
-        times.append(time.perf_counter() - start)
+def directed() -> Line:
+    """The tables of `benchmarks.directed`, one after the other."""
+    times = {table.source: _both(table.table()) for half in HALVES.values() for table in half}
+    slowest = max(times, key=lambda name: times[name][1])
     return {
-        "measure": f"new graph after a threshold move, {nodes} nodes",
-        "median_ms": round(1e3 * np.median(times), 1),
+        "seconds": round(sum(seconds for _, seconds, _ in times.values()), 2),
+        "boss_seconds": round(sum(boss for *_, boss in times.values()), 2),
+        "fits": sum(result.fits for result, *_ in times.values()),
+        "slowest": slowest,
+        "slowest_seconds": times[slowest][1],
     }
 
 
-def main() -> None:
-    """Run the requested measurements."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--paper", action="store_true")
-    parser.add_argument("--real", action="store_true")
-    parser.add_argument("--only", nargs="+", choices=list(speed_real.CASES), default=[], help="cases of --real")
-    parser.add_argument("--threads", type=int, default=torch.get_num_threads())
-    options = parser.parse_args()
-    torch.set_num_threads(options.threads)
-    if options.real:
-        for line in speed_real.measured(options.only):
-            print(json.dumps(line), flush=True)
-        return
-    for nodes in (17, 100, 200):
-        print(json.dumps(threshold_move(nodes)), flush=True)
-    for preset in ("tuned", "paper") if options.paper else ("tuned",):
-        print(json.dumps(fit_against_floor(preset)), flush=True)
+def digits() -> Line:
+    """scikit-learn's digits: the pixels with at least three values."""
+    table = load_digits(as_frame=True).data.astype(int)
+    return of_table(table.loc[:, table.nunique() > 2])
 
+
+def simulated(nodes: int, family: str, **options: Any) -> pd.DataFrame:
+    """A table of 5,000 rows with three edges per node."""
+    design = Design(graph="er-exact", k=3, nodes=nodes, rows=5000, family=COUNTS[family], seed=0, **options)
+    return simulate(design).table
+
+
+def _timed(work: Callable[..., Any]) -> Line:
+    return {"seconds": timed(lambda: work(dismissed=ARTEFACTS))[1]}
+
+
+CASES: dict[str, Callable[[], Line]] = {
+    "47 tables of benchmarks.directed": directed,
+    "digits": digits,
+    **{f"{family}, d = 50": lambda family=family: of_table(simulated(50, family)) for family in COUNTS},
+    **{f"Poisson, d = {d}": lambda d=d: of_table(simulated(d, "Poisson")) for d in (100, 200, 500)},
+    "Poisson, d = 1000": lambda: _timed(partial(refine, simulated(1000, "Poisson"), QUICK)),
+    "Poisson, d = 50, bootstrap": lambda: of_table(simulated(50, "Poisson"), Choice()),
+    "unsortable, d = 50, bootstrap": lambda: of_table(simulated(50, "Poisson", unsortable=True), Choice()),
+    "tuned fit, d = 50": lambda: _timed(partial(DISCO("tuned").fit, simulated(50, "Poisson"))),
+}
+
+
+def measure(case: str) -> Line:
+    """The line of a case."""
+    _compile()
+    return {"case": case, **CASES[case](), "machine": machine()}
+
+
+def table(lines: list[Line]) -> str:
+    """Markdown: seconds of both and their ratio, one row per case."""
+    rows = []
+    for line in lines:
+        boss = line.get("boss_seconds")
+        ratio = f"{line['seconds'] / boss:.3g}" if boss else ""
+        rows.append((line["case"], line["seconds"], boss or "", ratio, line.get("fits", "")))
+    return markdown(("case", "refinement, s", "BOSS, s", "ratio", "fits"), rows)
+
+
+STUDY = Study("speed", ("case",), lambda: zip(CASES), measure, table)
 
 if __name__ == "__main__":
-    main()
+    raise SystemExit(STUDY.main(__doc__))

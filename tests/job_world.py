@@ -27,10 +27,7 @@ PATIENCE = 300.0  # seconds; a busy machine may be slow, but a test that passes 
 
 @pytest.fixture(autouse=True)
 def few_threads(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Workers have one thread and do not outlive a test; each has all the time it needs to answer a cancel.
-
-    `python -m benchmarks.prompt` measures how quick a cancel is.
-    """
+    """Workers have one thread and do not outlive a test; each has all the time it needs to answer a cancel."""
     monkeypatch.setenv("OMP_NUM_THREADS", "1")
     for limit in ("_GRACE_SECONDS", "_KILL_SECONDS", "_SPAWN_SECONDS"):
         monkeypatch.setattr(jobs, limit, PATIENCE)

@@ -18,7 +18,7 @@ from disco.table.roles import Roles
 
 BROKEN, SHARED = "model class broken", "dependent rows or a common factor"
 IN_CLASS, POWER = "in the class", "power"
-GROUPS = (BROKEN, SHARED, IN_CLASS, POWER)
+GROUPS = {"broken": BROKEN, "shared": SHARED, "class": IN_CLASS, "power": POWER}
 
 Edge = tuple[str, str]  # parent, child
 Law = Callable[[np.ndarray], np.ndarray]  # the parents' values, (rows, parents), to the child's, (rows,)
@@ -42,7 +42,7 @@ class Drawn(NamedTuple):
 
 @dataclass(frozen=True)
 class Design:
-    """A design: its name, its group (one of `GROUPS`), and the function that draws a table.
+    """A design: its name, its group (a value of `GROUPS`), and the function that draws a table.
 
     Attributes:
         arguments: of the function, beside the random numbers.
@@ -91,13 +91,13 @@ class Dag(NamedTuple):
         return tuple((name(parent), name(child)) for child in self.order for parent in self.parents[child])
 
 
-def dag(random: Generator, nodes: int = 10, edges: int = 14, most: int = 3) -> Dag:
+def dag(random: Generator, nodes: int = 10, edges: int = 14, most_parents: int = 3) -> Dag:
     """A random graph with a number of edges, and at most some parents per node."""
     order = random.permutation(nodes).tolist()
     parents: list[list[int]] = [[] for _ in order]
     pairs = [(order[a], order[b]) for b in range(nodes) for a in range(b)]
     for parent, child in random.permutation(pairs).tolist():
-        if len(parents[child]) < most and sum(map(len, parents)) < edges:
+        if len(parents[child]) < most_parents and sum(map(len, parents)) < edges:
             parents[child].append(parent)
     return Dag(order, parents)
 
@@ -127,18 +127,18 @@ def compelled(edges: Iterable[Edge]) -> frozenset[Edge]:
 
 def simulated(random: Generator, **design: Any) -> Drawn:
     """A table of the model class (`disco.simulate`), from the options of its design."""
-    made = simulate(Simulation(seed=int(random.integers(2**31)), **design))
-    rows = list(made.truth.itertuples(index=False, name=None))
+    drawn = simulate(Simulation(seed=int(random.integers(2**31)), **design))
+    rows = list(drawn.truth.itertuples(index=False, name=None))
     return Drawn(
-        made.table,
+        drawn.table,
         tuple((parent, child) for parent, child, _ in rows),
         frozenset((parent, child) for parent, child, direction in rows if direction != UNKNOWN),
     )
 
 
-def small(random: Generator, rows: int = 3000, **more: Any) -> Drawn:
+def small(random: Generator, rows: int = 3000, **options: Any) -> Drawn:
     """A small table of the model class that a design then spoils."""
-    return simulated(random, **{"nodes": 10, "k": 2, "rows": rows} | more)
+    return simulated(random, **{"nodes": 10, "k": 2, "rows": rows} | options)
 
 
 def independent(random: Generator, rows: int, columns: int, low: float = 2.0, high: float = 8.0) -> np.ndarray:

@@ -1,6 +1,26 @@
 """All designs of the gauntlet by name."""
 
-from benchmarks.misled import conditionals, controls, factors, readings, rows, totals
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
-_PARTS = (conditionals, readings, factors, rows, totals, controls)
-DESIGNS = {design.name: design for part in _PARTS for design in part.DESIGNS}
+from benchmarks.misled import conditionals, controls, factors, readings, rows, totals
+from benchmarks.misled.design import GROUPS, Design
+
+_MODULES = {
+    module.__name__.rpartition(".")[2]: module for module in (conditionals, controls, factors, readings, rows, totals)
+}
+
+
+def _declared() -> Iterator[Design]:
+    """The designs of `designs.toml`, whose sections are modules."""
+    text = Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")
+    for module, designs in tomllib.loads(text).items():
+        for name, (function, group, *options) in designs.items():
+            arguments: dict[str, Any] = dict(*options)
+            limits = {key: arguments.pop(key) for key in ("seeds", "stream") if key in arguments}
+            yield Design(name, GROUPS[group], getattr(_MODULES[module], function), arguments, **limits)
+
+
+DESIGNS = {design.name: design for design in _declared()}

@@ -6,10 +6,7 @@ from numpy.random import Generator
 from scipy.special import expit, ndtri
 
 from benchmarks.misled.design import (
-    BROKEN,
-    SHARED,
     Dag,
-    Design,
     Drawn,
     compelled,
     dag,
@@ -28,8 +25,8 @@ ROWS = 2000
 def gradient(random: Generator, rows: int, top: float) -> Drawn:
     """Species with unimodal responses along a hidden gradient. Right: no edge; or the common cause is said."""
     place, best, width = random.random((rows, 1)), random.uniform(-0.1, 1.1, 12), random.uniform(0.15, 0.35, 12)
-    most = random.uniform(top / 3, top, 12)
-    return Drawn(named(random.poisson(0.2 + most * np.exp(-(((place - best) / width) ** 2) / 2))))
+    peak = random.uniform(top / 3, top, 12)
+    return Drawn(named(random.poisson(0.2 + peak * np.exp(-(((place - best) / width) ** 2) / 2))))
 
 
 def kinds(random: Generator, number: int = 2, spread: float = 0.5) -> Drawn:
@@ -41,9 +38,9 @@ def kinds(random: Generator, number: int = 2, spread: float = 0.5) -> Drawn:
 
 def opposite_kinds(random: Generator) -> Drawn:
     """Two kinds of rows whose graphs are the reverse of each other. Right: no direction."""
-    graph = dag(random, 8, 8, most=2)
+    graph = dag(random, 8, 8, most_parents=2)
     back = Dag(graph.order[::-1], _children(graph.parents))
-    values = np.concatenate([values_of(one, 300, softplus(random, 0.8)) for one in (graph, back)])
+    values = np.concatenate([values_of(direction, 300, softplus(random, 0.8)) for direction in (graph, back)])
     return Drawn(named(random.permutation(values)), graph.edges, ())
 
 
@@ -144,35 +141,6 @@ def presence(random: Generator) -> Drawn:
 def latent_rates(random: Generator, slope: float, sd: float) -> Drawn:
     """Log rates form a linear graph, and the counts are their readings: beyond its skeleton no edge can be known, and
     no direction beyond its colliders."""
-    graph, rows = dag(random, 8, 9, most=2), 3000
+    graph, rows = dag(random, 8, 9, most_parents=2), 3000
     rates = values_of(graph, rows, lambda parents: slope * parents.sum(axis=1) + random.normal(0.0, sd, rows))
     return Drawn(named(random.poisson(np.exp(1.2 + np.clip(rates, -4, 2.5)))), graph.edges, compelled(graph.edges))
-
-
-DESIGNS = (
-    Design("hidden gradient", SHARED, gradient, {"rows": 600, "top": 15.0}),
-    Design("hidden gradient, rare species", SHARED, gradient, {"rows": 2000, "top": 6.0}),
-    Design("two hidden kinds of rows", SHARED, kinds),
-    Design("three batches", SHARED, kinds, {"number": 3, "spread": 0.35}),
-    Design("two kinds with opposite graphs", BROKEN, opposite_kinds),
-    Design("depth of all columns", SHARED, depth),
-    Design("depth of half of the columns", SHARED, depth, {"share": 0.5, "sd": 0.4, "columns": 12}),
-    Design("depth in two groups of columns", SHARED, two_depths),
-    Design("depth, negative binomial rows", SHARED, negative_binomial_rows),
-    Design("depth on a graph", SHARED, depth_on_graph),
-    Design("shallow cells of varying depth", SHARED, shallow),
-    Design("additive shared shock", SHARED, shock),
-    Design("binary items of one trait", SHARED, trait, {"levels": 2}),
-    Design("five-level items of one trait", SHARED, trait, {"levels": 5}),
-    Design("two hidden causes that are counts", BROKEN, hidden_counts, {"number": 2}),
-    Design("four hidden causes that are counts", BROKEN, hidden_counts, {"number": 4}),
-    Design("failed rows", SHARED, failed_rows),
-    Design("failed halves of rows", SHARED, failed_rows, {"columns": 5}),
-    Design("failed rows on a graph", SHARED, failed_rows, {"graph": True}),
-    Design("observers with calibrations", SHARED, observers),
-    Design("detection that varies by row", SHARED, detection),
-    Design("merged duplicates", SHARED, merged),
-    Design("hidden state that opens zeros", SHARED, presence),
-    Design("latent rates with readings", BROKEN, latent_rates, {"slope": 0.7, "sd": 0.5}),
-    Design("latent rates with readings, low noise", BROKEN, latent_rates, {"slope": 0.8, "sd": 0.3}),
-)

@@ -1,32 +1,19 @@
-"""One line per table: the truth of a design's table, what the refinement makes of it, and what it says."""
+"""One line per table: the truth of a design's table, what the refinement makes of it, and its warnings."""
 
-import math
-import time
-from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from benchmarks.misled.design import Drawn
 from benchmarks.misled.designs import DESIGNS
-from benchmarks.paper_results import lines
+from benchmarks.study import Line, compact, timed
 from disco.errors import InputError
 from disco.refine import Choice, Refined, refine
 from disco.refine.reasons import missed
 from disco.table.artefacts import ARTEFACTS
 
-RESULTS = Path(__file__).parents[1] / "results" / "misled.jsonl"
 _CHOICE = Choice(bootstrap=0, folds=0)
-_KEPT = ("parent", "child", "gain_nats", "direction_nats", "robust_nats", "linear_nats", "decided", "class_decides")
-
-Line = dict[str, Any]
-
-
-def known_lines(path: Path) -> dict[tuple[str, int], Line]:
-    """The lines of a file by design and seed; of those with the same key, the last one counts."""
-    every = lines(path.read_bytes()) if path.exists() else ()
-    return {(line["design"], line["seed"]): line for line in every}
+_FIELDS = ("parent", "child", "gain_nats", "direction_nats", "robust_nats", "linear_nats", "decided", "class_decides")
 
 
 def measure(name: str, seed: int) -> Line:
@@ -46,42 +33,36 @@ def measure(name: str, seed: int) -> Line:
         "columns": drawn.table.shape[1],
         "truth": [[*edge, edge in knowable] for edge in drawn.truth],
     }
-    start = time.perf_counter()
+    result, seconds = timed(_refined, drawn)
+    figures = {"refused": result} if isinstance(result, str) else _of_result(drawn, result)
+    return line | {"seconds": seconds} | figures
+
+
+def _refined(drawn: Drawn) -> Refined | str:
+    """The refinement, or the sentence of an error."""
     try:
-        result = refine(drawn.table, _CHOICE, roles=drawn.roles)
+        return refine(drawn.table, _CHOICE, roles=drawn.roles)
     except InputError as error:
-        return line | {"seconds": _seconds(start), "refused": str(error)}
-    return line | {"seconds": _seconds(start)} | _of_result(drawn, result)
-
-
-def _seconds(start: float) -> float:
-    return round(time.perf_counter() - start, 2)
+        return str(error)
 
 
 def _of_result(drawn: Drawn, result: Refined) -> Line:
     """The part of a line that the refinement gives."""
-    nodes, said = result.nodes, result.found.artefacts
+    nodes, findings = result.nodes, result.found.artefacts
     assert nodes is not None
     line: Line = {
-        "edges": _columns(result.edges[[*_KEPT]]),
-        "misfit": {one.node: _plain(one.misfit_nats) for one in nodes.itertuples() if one.misfit_nats > 0},
+        "edges": _columns(result.edges[[*_FIELDS]]),
+        "misfit": {row.node: compact(row.misfit_nats) for row in nodes.itertuples() if row.misfit_nats > 0},
         "poor": len(missed(nodes)),
-        "findings": [[note.kind, note] for note in said],
-        "notes": [note for note in result.notes if note not in said],
+        "findings": [[note.kind, note] for note in findings],
+        "notes": [note for note in result.notes if note not in findings],
     }
-    if said:
-        alone = refine(drawn.table, _CHOICE, roles=drawn.roles, dismissed=ARTEFACTS).edges
-        line["alone"] = alone.loc[alone["decided"], ["parent", "child"]].to_numpy().tolist()
+    if findings:
+        edges = refine(drawn.table, _CHOICE, roles=drawn.roles, dismissed=ARTEFACTS).edges
+        line["alone"] = edges.loc[edges["decided"], ["parent", "child"]].to_numpy().tolist()
     return line
 
 
 def _columns(frame: pd.DataFrame) -> dict[str, list[Any]]:
     """The columns of a frame that hold anything, with plain values."""
-    return {column: [_plain(value) for value in frame[column]] for column in frame if frame[column].notna().any()}
-
-
-def _plain(value: Any) -> Any:
-    """A value for JSON, numbers with four digits; None if not available."""
-    if isinstance(value, float):
-        return None if math.isnan(value) else float(f"{value:.4g}")
-    return value.item() if isinstance(value, np.generic) else value
+    return {column: [compact(value) for value in frame[column]] for column in frame if frame[column].notna().any()}

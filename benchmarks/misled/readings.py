@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.random import Generator
 
-from benchmarks.misled.design import BROKEN, Design, Drawn, dag, grown, name, named, small, softplus
+from benchmarks.misled.design import Drawn, dag, grown, name, named, small, softplus
 
 ROWS = 3000
 
@@ -81,8 +81,8 @@ def reversible(random: Generator, rows: int) -> Drawn:
     """x2 is the half of x1 and more: with Poisson counts, x1 given x2 is of the same kind. Right: no direction."""
     first = random.poisson(6.0, rows)
     second = random.binomial(first, 0.5) + random.poisson(3.0, rows)
-    beside = random.poisson(4.0, (rows, 4))
-    return Drawn(named(np.column_stack([first, second, beside])), (("x1", "x2"),), ())
+    noise = random.poisson(4.0, (rows, 4))
+    return Drawn(named(np.column_stack([first, second, noise])), (("x1", "x2"),), ())
 
 
 def nested(random: Generator) -> Drawn:
@@ -109,23 +109,3 @@ def swapped(random: Generator) -> Drawn:
     which = random.random(len(values)) < 0.05
     values[np.ix_(which, [0, 1])] = values[np.ix_(which, [1, 0])]
     return _read(drawn, values)
-
-
-DESIGNS = (
-    Design("heaping by cell", BROKEN, heaped),
-    Design("heaping by row", BROKEN, heaped, {"by_row": True}),
-    Design("ceilings that act", BROKEN, ceiling, {"acts": True}),
-    Design("ceilings of the reading", BROKEN, ceiling, {"acts": False}),
-    Design("thinning", BROKEN, thinned),
-    Design("background noise", BROKEN, background),
-    Design("sums of twelve rows", BROKEN, sums),
-    Design("limit of detection", BROKEN, limit),
-    Design("dropout of cells", BROKEN, dropout),
-    Design("missing code 99", BROKEN, missing_code),
-    Design("mediator counted late", BROKEN, late_mediator),
-    Design("readings of a chain of counts", BROKEN, readings_of_chain),
-    Design("swapped entries", BROKEN, swapped),
-    Design("reversible pair, 2,000 rows", BROKEN, reversible, {"rows": 2000}),
-    Design("reversible pair, 50,000 rows", BROKEN, reversible, {"rows": 50_000}, seeds=5),
-    Design("nested counts", BROKEN, nested),
-)

@@ -2,14 +2,13 @@
 
 import statistics
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
+from collections.abc import Iterable, Iterator, Sequence
 
 from benchmarks.misled.controls import NB, NEARLY_NB
 from benchmarks.misled.design import BROKEN, GROUPS, IN_CLASS, POWER, SHARED, Edge
 from benchmarks.misled.designs import DESIGNS
-from benchmarks.misled.measure import RESULTS, Line, known_lines
+from benchmarks.misled.measure import measure
+from benchmarks.study import Line, Study, markdown, share
 
 SECTION = """
 # Tables that mislead
@@ -25,63 +24,35 @@ _REQUIRED = 0.9  # of them right
 _LARGE = 50  # columns of the tables whose time is reported
 
 
-@dataclass
-class Tally:
+def tally(lines: Iterable[Line]) -> Counter[str]:
     """Counts over some tables.
 
-    Attributes:
+    Returns:
         tables, true, edges, false: tables, true edges, refined edges, and those between nodes that no true edge joins.
-        decided, wrong, silent: decided edges, the wrong ones, and those of them about which nothing is said.
+        decided, right, wrong, silent: decided edges, the right and wrong ones, and the wrong ones without a warning.
         unknowable: the decided edges whose direction cannot be known.
-        alone, alone_wrong: decided and wrong with every finding dismissed.
+        by class, wrong by class: decided and wrong with every finding dismissed.
         flagged: tables with a finding, or refused.
-        said: kinds of findings, poor fits and refusals, by tables.
     """
-
-    tables: int = 0
-    true: int = 0
-    edges: int = 0
-    false: int = 0
-    decided: int = 0
-    wrong: int = 0
-    silent: int = 0
-    unknowable: int = 0
-    alone: int = 0
-    alone_wrong: int = 0
-    flagged: int = 0
-    said: Counter[str] = field(default_factory=Counter)
-
-    @classmethod
-    def of(cls, group: Iterable[Line]) -> "Tally":
-        """The counts of some lines."""
-        tally = cls()
-        for line in group:
-            tally.add(line)
-        return tally
-
-    def add(self, line: Line) -> None:
-        """Count a line."""
-        known = {(parent, child): knowable for parent, child, knowable in line["truth"]}
-        every, decided = _edges(line), _decided(line)
-        wrong = [edge for edge in decided if not known.get(edge)]
-        alone = [(parent, child) for parent, child in line.get("alone", decided)]
-        self.tables += 1
-        self.true += len({frozenset(edge) for edge in known})
-        self.edges += len(every)
-        self.false += sum(edge not in known and edge[::-1] not in known for edge in every)
-        self.decided += len(decided)
-        self.wrong += len(wrong)
-        self.silent += sum(not is_said(line, edge) for edge in wrong)
-        self.unknowable += sum(known.get(edge, known.get(edge[::-1])) is False for edge in decided)
-        self.alone += len(alone)
-        self.alone_wrong += sum(not known.get(edge) for edge in alone)
-        self.flagged += is_flagged(line)
-        self.said.update(_kinds(line))
-
-    @property
-    def right(self) -> int:
-        """The number of right decisions."""
-        return self.decided - self.wrong
+    counts = Counter[str]()
+    for line in lines:
+        truth = {(parent, child): knowable for parent, child, knowable in line["truth"]}
+        edges, decided = _edges(line), _decided(line)
+        wrong = [edge for edge in decided if not truth.get(edge)]
+        by_class = [(parent, child) for parent, child in line.get("alone", decided)]
+        counts["tables"] += 1
+        counts["true"] += len({frozenset(edge) for edge in truth})
+        counts["edges"] += len(edges)
+        counts["false"] += sum(edge not in truth and edge[::-1] not in truth for edge in edges)
+        counts["decided"] += len(decided)
+        counts["right"] += len(decided) - len(wrong)
+        counts["wrong"] += len(wrong)
+        counts["silent"] += sum(not has_warning(line, edge) for edge in wrong)
+        counts["unknowable"] += sum(truth.get(edge, truth.get(edge[::-1])) is False for edge in decided)
+        counts["by class"] += len(by_class)
+        counts["wrong by class"] += sum(not truth.get(edge) for edge in by_class)
+        counts["flagged"] += is_flagged(line)
+    return counts
 
 
 def _edges(line: Line) -> list[Edge]:
@@ -95,11 +66,11 @@ def _decided(line: Line) -> list[Edge]:
 
 
 def is_flagged(line: Line) -> bool:
-    """Whether something is said about the table as a whole."""
+    """Whether there is a warning about the table."""
     return bool(line.get("findings")) or "refused" in line
 
 
-def is_said(line: Line, edge: Edge) -> bool:
+def has_warning(line: Line, edge: Edge) -> bool:
     """Whether a finding about the table, or a note that names an end of the edge, warns of it."""
     return is_flagged(line) or any(f'"{end}"' in note for note in line["notes"] for end in edge)
 
@@ -112,111 +83,84 @@ def _kinds(line: Line) -> set[str]:
 def by_design(lines: Sequence[Line]) -> str:
     """Markdown: one row per design, and one per group."""
     grid = []
-    for group in GROUPS:
+    for group in GROUPS.values():
         of_group = [line for line in lines if DESIGNS[line["design"]].group == group]
-        if of_group:
-            grid.append((f"**{group}**", *_cells(Tally.of(of_group))))
-        for name in DESIGNS:
-            if own := [line for line in of_group if line["design"] == name]:
-                grid.append((name, *_cells(Tally.of(own))))
-    return _markdown(HEAD, grid)
+        designs = ((name, [line for line in of_group if line["design"] == name]) for name in DESIGNS)
+        grid += [(name, *_cells(some)) for name, some in ((f"**{group}**", of_group), *designs) if some]
+    return markdown(HEAD, grid)
 
 
-def _cells(tally: Tally) -> tuple[str, ...]:
-    counts = (tally.tables, tally.true, tally.edges, tally.false, tally.decided, tally.wrong, tally.silent)
-    said = ", ".join(
-        f"{kind} {tables}" for kind, tables in sorted(tally.said.items(), key=lambda one: (-one[1], one[0]))
-    )
-    return (*map(str, counts), f"{tally.alone} / {tally.alone_wrong}", said)
+def _cells(lines: Sequence[Line]) -> tuple[object, ...]:
+    counts, kinds = tally(lines), Counter(kind for line in lines for kind in _kinds(line))
+    warnings = sorted(kinds.items(), key=lambda item: (-item[1], item[0]))
+    numbers = (counts[name] for name in ("tables", "true", "edges", "false", "decided", "wrong", "silent"))
+    by_class = f"{counts['by class']} / {counts['wrong by class']}"
+    return (*numbers, by_class, ", ".join(f"{kind} {tables}" for kind, tables in warnings))
 
 
 def totals(lines: Sequence[Line]) -> str:
     """Markdown: the measures over all tables, with their goals."""
-    groups = {group: [line for line in lines if DESIGNS[line["design"]].group == group] for group in GROUPS}
-    whole = Tally.of(groups[BROKEN] + groups[SHARED])
-    empty, control = (
-        Tally.of(line for line in groups[SHARED] if not line["truth"]),
-        Tally.of(groups[IN_CLASS] + groups[POWER]),
-    )
+    groups = {group: [line for line in lines if DESIGNS[line["design"]].group == group] for group in GROUPS.values()}
+    outside = tally(groups[BROKEN] + groups[SHARED])
+    empty = tally(line for line in groups[SHARED] if not line["truth"])
+    control = tally(groups[IN_CLASS] + groups[POWER])
+    seconds = [line["seconds"] for line in lines if line["columns"] == _LARGE]
     rows = [
-        ("true of all decided, outside of the class", _of(whole.right, whole.decided), "97 %"),
+        ("true of all decided, outside of the class", _of(outside["right"], outside["decided"]), "97 %"),
         (f"designs with {FEW} decided, of which fewer than 90 % are right", _unreliable(lines), "none"),
-        ("wrong and nothing said", _of(whole.silent, whole.decided), "1 %"),
-        ("unknowable directions decided", str(whole.unknowable), "0"),
-        ("dependent rows or a common factor, no edge: said so", _of(empty.flagged, empty.tables), "95 %"),
-        ("tables of the class: said wrongly", _of(control.flagged, control.tables), "3 %"),
+        ("wrong and nothing said", _of(outside["silent"], outside["decided"]), "1 %"),
+        ("unknowable directions decided", outside["unknowable"], "0"),
+        ("dependent rows or a common factor, no edge: said so", _of(empty["flagged"], empty["tables"]), "95 %"),
+        ("tables of the class: said wrongly", _of(control["flagged"], control["tables"]), "3 %"),
         (
             "tables of the class: decided of true edges; wrong",
-            f"{_of(control.decided, control.true)}; {control.wrong}",
+            f"{_of(control['decided'], control['true'])}; {control['wrong']}",
             "",
         ),
         ("decided and right by rows, one NB graph", _by_rows(lines, NB), "never falling"),
         ("the same, nearly of the class", _by_rows(lines, NEARLY_NB), "never falling"),
-        ("seconds of a refinement at d = 50, median", _seconds(lines), "1.3 × as long"),
+        (
+            "seconds of a refinement at d = 50, median",
+            f"{statistics.median(seconds):.1f}" if seconds else "",
+            "1.3 × as long",
+        ),
     ]
-    return _markdown(("measure", "value", "goal"), rows)
+    return markdown(("measure", "value", "goal"), rows)
 
 
-def _of(part: int, whole: int) -> str:
-    return f"{part:,} of {whole:,}" + (f" ({part / whole:.1%})" if whole else "")
+def _of(count: int, of: int) -> str:
+    return f"{count:,} of {of:,}" + (f" ({share(count, of)})" if of else "")
+
+
+def _tallies(lines: Sequence[Line], start: str = "") -> Iterator[tuple[str, Counter[str]]]:
+    """The counts of every design that ran, by the end of its name."""
+    for name in DESIGNS:
+        if name.startswith(start) and (group := [line for line in lines if line["design"] == name]):
+            yield name.removeprefix(start), tally(group)
 
 
 def _unreliable(lines: Sequence[Line]) -> str:
-    tallies = {name: _of_designs([name], lines) for name in DESIGNS}
     poor = [
-        f"{name} ({tally.right} of {tally.decided})"
-        for name, tally in tallies.items()
-        if tally.decided >= FEW and tally.right < _REQUIRED * tally.decided
+        f"{name} ({counts['right']} of {counts['decided']})"
+        for name, counts in _tallies(lines)
+        if counts["decided"] >= FEW and counts["right"] < _REQUIRED * counts["decided"]
     ]
     return "; ".join(poor) or "none"
 
 
-def _seconds(lines: Sequence[Line]) -> str:
-    seconds = [line["seconds"] for line in lines if line["columns"] == _LARGE]
-    return f"{statistics.median(seconds):.1f}" if seconds else ""
-
-
 def _by_rows(lines: Sequence[Line], start: str) -> str:
-    names = [name for name in DESIGNS if name.startswith(f"{start}, ")]
-    tallies = {name: _of_designs([name], lines) for name in names}
-    return ", ".join(
-        f"{name.removeprefix(f'{start}, ')}: {tally.right} in {tally.tables}"
-        for name, tally in tallies.items()
-        if tally.tables
-    )
+    counts = _tallies(lines, f"{start}, ")
+    return ", ".join(f"{rows}: {count['right']} in {count['tables']}" for rows, count in counts)
 
 
 def prices(lines: Sequence[Line]) -> str:
-    """Markdown: what each kind of finding prevents and withholds, over the tables where it is said."""
+    """Markdown: what each kind of finding prevents and withholds, over the tables that have it."""
     rows = []
     for kind in sorted({kind for line in lines for kind, _ in line.get("findings", ())}):
-        tally = Tally.of(line for line in lines if kind in _kinds(line))
-        withheld = tally.alone - tally.alone_wrong - tally.right
-        rows.append((kind, str(tally.tables), str(tally.alone_wrong - tally.wrong), str(withheld)))
-    return _markdown(("finding", "tables", "wrong prevented", "right withheld"), rows)
-
-
-def changes(before: Sequence[Line], lines: Sequence[Line]) -> str:
-    """Markdown: right and wrong decisions of the tables in both, before and now, by group and by design."""
-    both, rows = _in_both(before, lines), []
-    for group in GROUPS:
-        names = [name for name, design in DESIGNS.items() if design.group == group]
-        for title, part in ((f"**{group}**", names), *((name, [name]) for name in names)):
-            old, new = (_of_designs(part, some) for some in both)
-            cells = ((old.right, new.right), (old.wrong, new.wrong), (old.flagged, new.flagged))
-            if any(first != second for first, second in cells):
-                rows.append((title, str(new.tables), *(f"{first} → {second}" for first, second in cells)))
-    return _markdown(("design", "tables", "right", "wrong", "flagged"), rows)
-
-
-def _in_both(*several: Sequence[Line]) -> list[list[Line]]:
-    """The lines of each that are of the same tables."""
-    tables = set.intersection(*({(line["design"], line["seed"]) for line in lines} for lines in several))
-    return [[line for line in lines if (line["design"], line["seed"]) in tables] for lines in several]
-
-
-def _of_designs(names: Sequence[str], lines: Iterable[Line]) -> Tally:
-    return Tally.of(line for line in lines if line["design"] in names)
+        counts = tally(line for line in lines if kind in _kinds(line))
+        withheld = counts["by class"] - counts["wrong by class"] - counts["right"]
+        rows.append((kind, counts["tables"], counts["wrong by class"] - counts["wrong"], withheld))
+    return markdown(("finding", "tables", "wrong prevented", "right withheld"), rows)
 
 
 def sentences() -> str:
@@ -224,20 +168,19 @@ def sentences() -> str:
     names: dict[str, list[str]] = {}
     for name, design in DESIGNS.items():
         names.setdefault(design.sentence, []).append(name)
-    return _markdown(("designs", "what misleads"), (("; ".join(of), sentence) for sentence, of in names.items()))
-
-
-def _markdown(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    grid = [head, ("---",) * len(head), *rows]
-    return "\n".join("| " + " | ".join(cells) + " |" for cells in grid)
+    return markdown(("designs", "what misleads"), (("; ".join(group), sentence) for sentence, group in names.items()))
 
 
 def report(lines: Sequence[Line]) -> str:
-    """The tables of some lines."""
-    return "\n\n".join([by_design(lines), totals(lines), prices(lines)])
+    """All tables of some lines, and the sentences on their designs."""
+    lines = [line for line in lines if line["design"] in DESIGNS]
+    return "\n\n".join([by_design(lines), totals(lines), prices(lines), sentences()])
 
 
-def section(path: Path = RESULTS) -> str:
-    """A file of benchmarks/paper/, from the lines of a file."""
-    lines = [line for line in known_lines(path).values() if line["design"] in DESIGNS]
-    return "\n\n".join([SECTION.strip(), report(lines) if lines else "Not run yet.", sentences()])
+def jobs() -> Iterator[tuple[str, int]]:
+    """Every table: design and seed; a design's seeds are consecutive."""
+    for name, design in DESIGNS.items():
+        yield from ((name, seed) for seed in range(design.seeds))
+
+
+STUDY = Study("misled", ("design", "seed"), jobs, measure, report, SECTION)

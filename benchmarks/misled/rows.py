@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 from numpy.random import Generator
 
-from benchmarks.misled.design import IN_CLASS, SHARED, Design, Drawn, independent, named, small
+from benchmarks.misled.design import Drawn, independent, named, small
 
 ROWS = 1000
 _COLUMNS = 8
@@ -122,32 +122,3 @@ def outlying(random: Generator) -> Drawn:
     drawn = small(random)
     factor = np.where(random.random(len(drawn.table)) < 0.01, 20, 1)
     return drawn._replace(table=pd.DataFrame(drawn.table.to_numpy() * factor[:, None], columns=drawn.table.columns))
-
-
-DESIGNS = (
-    Design("season with phases, two years", SHARED, season, {"rows": 730}),
-    Design("season with phases, six years", SHARED, season, {"rows": 2190}),
-    Design("weekdays", SHARED, weekdays),
-    Design("weekly levels", SHARED, weeks),
-    Design("slow trend per column", SHARED, trends),
-    Design("independent slow series", SHARED, slow_rates, {"memory": 0.98}),
-    Design("log-AR rates", SHARED, slow_rates, {"memory": 0.85}),
-    Design("log-AR rates, 300 rows", SHARED, slow_rates, {"memory": 0.85, "rows": 300}),
-    Design("INAR series", SHARED, integer_autoregression, {"rows": 1000}),
-    Design("INAR series, 300 rows", SHARED, integer_autoregression, {"rows": 300}),
-    Design("VAR series", SHARED, vector_autoregression),
-    Design("lagged cause", SHARED, lag),
-    Design("repeated rows x2", SHARED, repeated, {"times": 2, "rows": 1000}),
-    Design("repeated rows x8", SHARED, repeated, {"times": 8}),
-    Design("repeated rows x10", SHARED, repeated, {"times": 10, "rows": 200}),
-    Design("repeated rows x2 of a graph", SHARED, repeated, {"times": 2, "rows": 1000, "graph": True}),
-    Design("repeated rows x8 of a graph", SHARED, repeated, {"times": 8, "graph": True}),
-    Design("repeated rows x10 of a graph", SHARED, repeated, {"times": 10, "rows": 200, "graph": True}),
-    Design("groups of rows in blocks", SHARED, grouped),
-    Design("groups of rows in random order", SHARED, grouped, {"shuffled": True}),
-    Design("groups of rows of a graph", SHARED, grouped_graph),
-    Design("two halves of a graph", SHARED, two_halves),
-    Design("outlying rows of a graph", SHARED, outlying),
-    Design("rows sorted by a column", IN_CLASS, ordered, {"columns": 1}),
-    Design("rows sorted by two columns", IN_CLASS, ordered, {"columns": 2}),
-)

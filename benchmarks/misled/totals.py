@@ -3,12 +3,14 @@
 import numpy as np
 from numpy.random import Generator
 
-from benchmarks.misled.design import BROKEN, SHARED, Design, Drawn, named, small
+from benchmarks.misled.design import Drawn, named, small
 from disco.table.roles import TOTAL, Roles
 
 ROWS = 2000
-_DIRICHLET = "Dirichlet-multinomial rows"
-_BY_TOTAL = Roles(exposure=TOTAL)
+
+
+def _roles(exposure: str) -> Roles | None:
+    return Roles(exposure=exposure) if exposure else None
 
 
 def _shares(random: Generator, parts: int, spread: float = 0.7) -> np.ndarray:
@@ -30,12 +32,12 @@ def partly_closed(random: Generator, out: int) -> Drawn:
     return Drawn(named(np.column_stack([parts, random.poisson(4.0, (ROWS, 4))])))
 
 
-def dirichlet(random: Generator, parts: int, rows: int, roles: Roles | None = None) -> Drawn:
+def dirichlet(random: Generator, parts: int, rows: int, exposure: str = "") -> Drawn:
     """Dirichlet-multinomial rows: shares that vary between rows, of a total that varies a little. Right: no edge; or it
     is said."""
     gammas = random.gamma(10.0 * _shares(random, parts), 1.0, (rows, parts))
     totals = random.poisson(60.0, rows) + 1
-    return Drawn(named(random.multinomial(totals, gammas / gammas.sum(axis=1, keepdims=True))), roles=roles)
+    return Drawn(named(random.multinomial(totals, gammas / gammas.sum(axis=1, keepdims=True))), roles=_roles(exposure))
 
 
 def rarefied(random: Generator, taxa: int, shown: int, rows: int = 300) -> Drawn:
@@ -46,10 +48,10 @@ def rarefied(random: Generator, taxa: int, shown: int, rows: int = 300) -> Drawn
     return Drawn(named(values[:, np.argsort(-values.sum(axis=0))[:shown]]))
 
 
-def filtered(random: Generator, least: int = 3, roles: Roles | None = None) -> Drawn:
+def filtered(random: Generator, least: int = 3, exposure: str = "") -> Drawn:
     """Independent rare counts; rows with a small total were dropped. Right: no edge; or the filter is said."""
     values = random.poisson(random.uniform(0.3, 0.9, 8), (2 * ROWS, 8))
-    return Drawn(named(values[values.sum(axis=1) >= least][:ROWS]), roles=roles)
+    return Drawn(named(values[values.sum(axis=1) >= least][:ROWS]), roles=_roles(exposure))
 
 
 def selected(random: Generator, columns: int = 8) -> Drawn:
@@ -60,11 +62,11 @@ def selected(random: Generator, columns: int = 8) -> Drawn:
     return drawn._replace(table=drawn.table[sums >= sums.quantile(0.4)].reset_index(drop=True))
 
 
-def genes_in_rows(random: Generator, roles: Roles | None = None) -> Drawn:
+def genes_in_rows(random: Generator, exposure: str = "") -> Drawn:
     """Genes in rows, samples in columns: genes differ in all samples alike. Right: no edge; or it is said."""
     rates = random.lognormal(1.0, 1.3, (1000, 1)) * random.lognormal(0.0, 0.3, 10)
     counts = random.poisson(rates * random.gamma(5.0, 0.2, (1000, 10)))
-    return Drawn(named(counts[counts.sum(axis=1) > 0]), roles=roles)
+    return Drawn(named(counts[counts.sum(axis=1) > 0]), roles=_roles(exposure))
 
 
 def dominated(random: Generator) -> Drawn:
@@ -74,34 +76,4 @@ def dominated(random: Generator) -> Drawn:
     means[0] = means[1:].sum() / 2
     factors = np.ones((ROWS, 9))
     factors[:, 0] = random.gamma(4.0, 0.25, ROWS)
-    return Drawn(named(random.poisson(means * factors) + (np.arange(9) == 0)), roles=_BY_TOTAL)
-
-
-DESIGNS = (
-    Design("multinomial of a constant total", SHARED, multinomial, {"parts": 8, "total": 60}),
-    Design("constant total without its last part", SHARED, multinomial, {"parts": 12, "total": 30, "out": 1}),
-    Design("constant total without two parts", SHARED, multinomial, {"parts": 12, "total": 12, "out": 2}),
-    Design("nearly constant total", SHARED, multinomial, {"parts": 10, "total": 60, "varying": 4}),
-    Design("partial closure", SHARED, partly_closed, {"out": 0}),
-    Design("partial closure without its last part", SHARED, partly_closed, {"out": 1}),
-    Design(_DIRICHLET, SHARED, dirichlet, {"parts": 12, "rows": 500}),
-    Design("Dirichlet-multinomial, 2,000 rows", SHARED, dirichlet, {"parts": 12, "rows": 2000}),
-    Design("rarefied taxa, 20 of 200", SHARED, rarefied, {"taxa": 200, "shown": 20}),
-    Design("rarefied taxa, 60", SHARED, rarefied, {"taxa": 60, "shown": 60}),
-    Design("rows kept by a total", SHARED, filtered),
-    Design(
-        "rows kept by a total, cured by total", SHARED, filtered, {"roles": _BY_TOTAL}, stream="rows kept by a total"
-    ),
-    Design(
-        "Dirichlet-multinomial, cured by total",
-        SHARED,
-        dirichlet,
-        {"parts": 12, "rows": 500, "roles": _BY_TOTAL},
-        stream=_DIRICHLET,
-    ),
-    Design("genes in rows", SHARED, genes_in_rows),
-    Design("genes in rows, cured by total", SHARED, genes_in_rows, {"roles": _BY_TOTAL}, stream="genes in rows"),
-    Design("a third in one column, cured by total", SHARED, dominated),
-    Design("selection on a graph by the total", BROKEN, selected),
-    Design("selection on a graph by two columns", BROKEN, selected, {"columns": 2}),
-)
+    return Drawn(named(random.poisson(means * factors) + (np.arange(9) == 0)), roles=Roles(exposure=TOTAL))

@@ -12,8 +12,8 @@ prior and the evidence. With c candidate pairs that pass the screen, k = 2c / d 
 takes about u = 1.3 · √(k / 6) · p · c · f.
 
 Of 49 real tables that took over two seconds, 37 took half to twice s, and all but one a quarter to four times;
-simulated tables, whose graph is found sooner, took a sixth of s to three fifths (`benchmarks.foretold`). Hence a range
-of a factor of two to either side.
+simulated tables, whose graph is found sooner, took a sixth of s to three fifths
+(benchmarks/log/2026-11-28-foretold-times.md). Hence a range of a factor of two to either side.
 """
 
 import math

@@ -10,12 +10,15 @@ import pandas as pd
 import pytest
 from test_benchmarks_report import cells
 
-from benchmarks import paper, paper_fits, paper_read, paper_report, paper_results
-from benchmarks.paper_data import CHANGES, LITERAL, Wanted, data
-from benchmarks.paper_figures import FIGURES
-from benchmarks.paper_fits import Bench
-from benchmarks.paper_rows import METHODS, Method, Row, Table
-from benchmarks.paper_tables import TABLES, every_wanted
+from benchmarks.paper import __main__ as paper
+from benchmarks.paper import fits, readings, report
+from benchmarks.paper.data import CHANGES, LITERAL, Fit, data
+from benchmarks.paper.fits import Bench
+from benchmarks.paper.readings import INCREASING, READINGS
+from benchmarks.paper.report import FIGURES
+from benchmarks.paper.rows import METHODS, Method, Row, Table
+from benchmarks.paper.tables import TABLES
+from benchmarks.study import numbers
 from disco.errors import FitStopped, InputError, ScoreUnavailable
 from disco.fit.fitted import Fitted
 from disco.parents import cam, evidence, pcm
@@ -30,10 +33,10 @@ SHORT = {
     "joint_epochs": 2, "projection_epochs": 2, "validation_start": 1, "validation_every": 1, "width": 8,
     "hidden_layers": 1, "batch_size": 64, "noise_levels": 1,
 }  # fmt: skip # a table
-TINY = Method("paper", True, "a trial", SHORT)
+TINY = Method("a trial", recipe=True, changes=SHORT)
 DESIGN = Design(graph="er", nodes=6, k=2, rows=160, family="poisson-softplus")
 # Two rows that share a fit.
-BOTH = [(6, Row((name,), DESIGN, paper_read.read_sinks, criterion=name)) for name in ("ccs", "constant")]
+BOTH = [(6, Row((name,), DESIGN, "sinks", criterion=name)) for name in ("ccs", "constant")]
 PASSING = {"seconds", "written", "machines"}  # fields that may differ between two runs of the same
 
 
@@ -51,13 +54,19 @@ def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
     """A method and a table only for tests."""
     monkeypatch.setitem(METHODS, "tiny", TINY)
     monkeypatch.setitem(
-        TABLES, "toy", Table("Toy", ("criterion",), ("a_top", "sinks"), lambda d: [BOTH[0][1], BOTH[1][1]], (6,), 2)
+        TABLES,
+        "toy",
+        Table(lambda d: [BOTH[0][1], BOTH[1][1]], "Toy", ("criterion",), ("a_top", "sinks"), nodes=(6,), seeds=2),
     )
 
 
+def run_rows(rows: list[tuple[int, Row]], methods: dict[str, Method], bench: Bench, seeds: tuple[int, ...] = (0,)):
+    return paper.run_rows(list(paper.tasks_of("toy", rows, list(seeds), methods)), bench)
+
+
 def measured(bench: Bench, rows: list[tuple[int, Row]] = BOTH, seeds: tuple[int, ...] = (0,)) -> list[dict]:
-    assert paper.run_rows("toy", rows, list(seeds), {"tiny": TINY}, bench) == []
-    return list(paper_results.read(bench.results, "toy").values())
+    assert run_rows(rows, {"tiny": TINY}, bench, seeds) == []
+    return list(report.read(bench.results, "toy").values())
 
 
 def lasting(lines: list[dict]) -> list[dict]:
@@ -72,8 +81,8 @@ def test_an_interrupted_run_goes_on_to_the_same_lines(bench, tmp_path, events):
     asked = iter(range(100))
     stopped = replace(bench, stopped=lambda: next(asked) >= events)
     with pytest.raises(FitStopped):
-        paper.run_rows("toy", BOTH, [0], {"tiny": TINY}, stopped)
-    assert paper_results.read(bench.results, "toy") == {}
+        run_rows(BOTH, {"tiny": TINY}, stopped)
+    assert report.read(bench.results, "toy") == {}
     assert len(list(bench.fits.glob("*/checkpoint.safetensors"))) == 1
 
     other = Bench(tmp_path / "other", tmp_path / "elsewhere", "cpu")
@@ -85,8 +94,8 @@ def test_an_interruption_between_two_rows_keeps_the_first(bench):
     measured(bench, BOTH[:1])
     shutil.rmtree(bench.fits / "variants", ignore_errors=True)
     with pytest.raises(FitStopped):
-        paper.run_rows("toy", BOTH, [0], {"tiny": TINY}, replace(bench, stopped=lambda: True))
-    assert [line["row"] for line in paper_results.read(bench.results, "toy").values()] == ["ccs"]
+        run_rows(BOTH, {"tiny": TINY}, replace(bench, stopped=lambda: True))
+    assert [line["row"] for line in report.read(bench.results, "toy").values()] == ["ccs"]
     assert [line["row"] for line in measured(bench)] == ["ccs", "constant"]
 
 
@@ -94,26 +103,26 @@ def test_what_is_done_is_skipped(bench):
     lines = measured(bench)
     assert [line["row"] for line in lines] == ["ccs", "constant"]
     assert lines[0]["fits"] == lines[1]["fits"] and len(list(bench.fits.iterdir())) == 1
-    written = paper_results.path_of(bench.results, "toy").read_bytes()
+    written = report.path_of(bench.results, "toy").read_bytes()
     shutil.rmtree(next(bench.fits.iterdir()))
     measured(bench)
-    assert paper_results.path_of(bench.results, "toy").read_bytes() == written and list(bench.fits.iterdir()) == []
+    assert report.path_of(bench.results, "toy").read_bytes() == written and list(bench.fits.iterdir()) == []
 
 
 def test_other_settings_are_another_result(bench):
     measured(bench, BOTH[:1])
     wider = replace(TINY, changes={**TINY.changes, "width": 9})
-    paper.run_rows("toy", BOTH[:1], [0], {"tiny": wider}, bench)
-    lines = list(paper_results.read(bench.results, "toy").values())
+    run_rows(BOTH[:1], {"tiny": wider}, bench)
+    lines = list(report.read(bench.results, "toy").values())
     assert [line["settings"]["width"] for line in lines] == [8, 9]
 
 
 def test_a_torn_last_line_is_measured_again(bench):
     whole = measured(bench)
-    path = paper_results.path_of(bench.results, "toy")
+    path = report.path_of(bench.results, "toy")
     text = path.read_bytes()
     path.write_bytes(text[:-20])
-    assert [line["row"] for line in paper_results.read(bench.results, "toy").values()] == ["ccs"]
+    assert [line["row"] for line in report.read(bench.results, "toy").values()] == ["ccs"]
     assert lasting(measured(bench)) == lasting(whole)
     assert len([json.loads(line) for line in path.read_text().splitlines()]) == 2
 
@@ -132,31 +141,33 @@ def test_a_line_says_what_it_was_measured_on(bench):
 def test_a_fit_under_way_elsewhere_is_left_alone(bench):
     measured(bench, BOTH[:1])
     fit = next(bench.fits.iterdir())
-    paper_results.path_of(bench.results, "toy").unlink()
+    report.path_of(bench.results, "toy").unlink()
     (fit / "status.json").unlink()
-    lock = paper_fits.open_run(fit).take()
-    missed = paper.run_rows("toy", BOTH[:1], [0], {"tiny": TINY}, bench)
+    lock = fits.open_run(fit).take()
+    missed = run_rows(BOTH[:1], {"tiny": TINY}, bench)
     lock.release()
     assert len(missed) == 1 and missed[0].endswith("another process is fitting it.")
 
 
-def test_no_answer_of_the_method_is_a_result(bench):
+def test_no_answer_of_the_method_is_a_result(bench, monkeypatch):
     def fails(*_: object) -> dict:
         raise ScoreUnavailable("no repeated level")
 
-    measured(bench, [(6, replace(BOTH[0][1], read=fails))])
-    line = next(iter(paper_results.read(bench.results, "toy").values()))
+    monkeypatch.setitem(READINGS, "fails", fails)
+    measured(bench, [(6, replace(BOTH[0][1], reading="fails"))])
+    line = next(iter(report.read(bench.results, "toy").values()))
     assert line["error"] == "no repeated level" and "metrics" not in line
 
 
-def test_a_row_that_cannot_be_had_stops_no_other(bench):
+def test_a_row_that_cannot_be_had_stops_no_other(bench, monkeypatch):
     def absent(*_: object) -> dict:
         raise InputError("season 2025 is missing")
 
-    rows = [(6, replace(BOTH[0][1], read=absent, labels=("late",))), BOTH[1]]
-    missed = paper.run_rows("toy", rows, [0], {"tiny": TINY}, bench)
+    monkeypatch.setitem(READINGS, "absent", absent)
+    rows = [(6, replace(BOTH[0][1], reading="absent", labels=("late",))), BOTH[1]]
+    missed = run_rows(rows, {"tiny": TINY}, bench)
     assert missed == ["toy: late, d = 6, seed 0, tiny: season 2025 is missing"]
-    assert [line["row"] for line in paper_results.read(bench.results, "toy").values()] == ["constant"]
+    assert [line["row"] for line in report.read(bench.results, "toy").values()] == ["constant"]
 
 
 def finished(folder: Path, seed: int = 0, rows: int = 160) -> Path:
@@ -167,22 +178,12 @@ def finished(folder: Path, seed: int = 0, rows: int = 160) -> Path:
     return folder
 
 
-def test_a_fit_made_elsewhere_is_adopted(bench, tmp_path):
-    wanted = BOTH[0][1].wanted(TINY, 0)
-    name = paper_fits.adopt(bench, finished(tmp_path / "mine"), wanted, threads=3)
-    assert name == wanted[0].name
-    line = measured(bench, BOTH[:1])[0]
-    assert line["machines"][0]["threads"] == 3 and set(line["seconds"]) == {"total"}
-
-
 def test_a_fit_of_another_table_is_refused(bench, tmp_path):
-    wanted = BOTH[0][1].wanted(TINY, 0)
+    wanted = BOTH[0][1].fits(TINY, 0)
     short = finished(tmp_path / "short", rows=120)
-    with pytest.raises(InputError, match="no table of the paper needs"):
-        paper_fits.adopt(bench, short, wanted, threads=1)
     shutil.copytree(short, bench.fits / wanted[0].name)
     with pytest.raises(InputError, match="holds a fit of another table"):
-        paper_fits.fit(bench, wanted[0], "")
+        fits.fit(bench, wanted[0], "")
 
 
 # Readings -------------------------------------------------------------------------------------------------------
@@ -200,7 +201,7 @@ def test_sinks_are_chosen_on_nested_sets_by_a_hand_made_score():
         constant = np.array([[0.2 if name == "a" else 0.3 for name in remaining]] * 2)
         return {("ccs", "clipped"): ccs, ("constant", "clipped"): constant}
 
-    choices = paper_read.sink_choices(truth, order, evaluate)
+    choices = readings.sink_choices(truth, order, evaluate)
     # {a, e} has no edge inside and is left out; e is a sink of the other three, a of none.
     assert asked == [["a", "c", "e"], ["a", "b", "c", "e"], ["a", "b", "c", "d", "e"]]
     assert choices == {"ccs-clipped": [True] * 3, "constant-clipped": [False] * 3}
@@ -209,14 +210,14 @@ def test_sinks_are_chosen_on_nested_sets_by_a_hand_made_score():
 def test_the_sinks_of_nested_sets_are_those_of_the_subgraph():
     order = [f"x{k}" for k in range(1, 13)]
     truth = list(zip(order, order[1:], strict=False))  # a chain
-    sets = list(paper_read.nested_sets(truth, order))
+    sets = list(readings.nested_sets(truth, order))
     assert [len(remaining) for remaining, _ in sets] == list(range(2, 10))
     assert [sinks for _, sinks in sets] == [{order[size - 1]} for size in range(2, 10)]
 
 
 def test_the_scores_of_a_nested_set_are_those_of_the_fit(bench):
-    run = paper_fits.fit(bench, BOTH[0][1].wanted(TINY, 0)[0], "")
-    evaluate = paper_read._evaluated(paper_fits.networks(run, "cpu"), bench)
+    run = fits.fit(bench, BOTH[0][1].fits(TINY, 0)[0], "")
+    evaluate = readings._evaluated(fits.networks(run, "cpu"), bench)
     names = sorted(run.table().columns)
     scores, first = evaluate(names), run.criteria().query("step == 1")
     for criterion in ("ccs", "constant"):
@@ -225,21 +226,21 @@ def test_the_scores_of_a_nested_set_are_those_of_the_fit(bench):
 
 
 def test_parents_along_the_fit_s_own_order_are_its_own(bench):
-    wanted = BOTH[0][1].wanted(TINY, 0)[0]
-    run = paper_fits.fit(bench, wanted, "")
-    fitted = paper_fits.networks(run, "cpu")
+    wanted = BOTH[0][1].fits(TINY, 0)[0]
+    run = fits.fit(bench, wanted, "")
+    fitted = fits.networks(run, "cpu")
     loose = Fitted(fitted.table, fitted.folds, fitted.networks, fitted.settings.replace(tau_z=0.0, pi_min=0.5))
-    found = paper_read.edges_along(loose, run.order(), bench)
+    found = readings.edges_along(loose, run.order(), bench)
     expected = run.edges(0.0, 0.5)
     assert len(expected) > 3
     pd.testing.assert_frame_equal(found[expected.columns], expected, rtol=1e-5)
 
 
 def test_the_selectors_take_order_and_parents_from_different_rows(bench):
-    row = Row(("OCS",), DESIGN, paper_read.read_parents, parts=("first half", "second half"), order="true")
+    row = Row(("OCS",), DESIGN, "parents", tables=("first half", "second half"), order="true")
     line = measured(bench, [(6, row)])[0]
     assert len(line["fits"]) == 2 and line["metrics"]["a_top"] == 1.0
-    halves = [paper_fits.open_run(bench.fits / name).table() for name in line["fits"]]
+    halves = [fits.open_run(bench.fits / name).table() for name in line["fits"]]
     whole = data(DESIGN.replace(seed=0)).table
     pd.testing.assert_frame_equal(pd.concat(halves, ignore_index=True), whole)
 
@@ -247,10 +248,10 @@ def test_the_selectors_take_order_and_parents_from_different_rows(bench):
 def test_a_refinement_needs_no_fit_and_only_plain_rows(bench):
     method = replace(METHODS["refined"], starts=2)
     plain = Row(("plain",), DESIGN)
-    odd = [replace(plain, **change) for change in ({"criterion": "constant"}, {"rule": (2.0, 1.0)}, {"parts": ("x",)})]
+    odd = [replace(plain, **change) for change in ({"criterion": "constant"}, {"rule": (2.0, 1.0)}, {"tables": ("x",)})]
     assert plain.takes(method) and not any(row.takes(method) for row in odd)
-    assert paper.run_rows("toy", [(6, plain)], [0], {"refined": method}, bench) == []
-    (line,) = paper_results.read(bench.results, "toy").values()
+    assert run_rows([(6, plain)], {"refined": method}, bench) == []
+    (line,) = report.read(bench.results, "toy").values()
     assert line["fits"] == [] and list(bench.fits.iterdir()) == []
     assert 0 <= line["metrics"]["a_top"] <= 1 and set(line["controls"]) == {"mean", "variance", "excess"}
     assert line["seconds"]["total"] > 0 and line["machines"][0]["cores"] >= 1
@@ -259,25 +260,22 @@ def test_a_refinement_needs_no_fit_and_only_plain_rows(bench):
 def test_a_refinement_of_a_fit_begins_at_its_order(bench, monkeypatch):
     seen = []
     noted = lambda table, choice, **more: seen.append(more) or refine(table, choice, **more)  # noqa: E731
-    monkeypatch.setattr(paper_read, "refine", noted)
+    monkeypatch.setattr(readings, "refine", noted)
     method = replace(TINY, starts=2, refit=True)
-    assert paper.run_rows("toy", [(6, Row(("plain",), DESIGN))], [0], {"tiny-refined": method}, bench) == []
-    (line,) = paper_results.read(bench.results, "toy").values()
+    assert run_rows([(6, Row(("plain",), DESIGN))], {"tiny-refined": method}, bench) == []
+    (line,) = report.read(bench.results, "toy").values()
     (name,) = line["fits"]
-    run = paper_fits.open_run(bench.fits / name)
+    run = fits.open_run(bench.fits / name)
     assert seen[0]["order"] == run.order() and seen[0]["edges"].equals(run.edges())
     assert line["settings"]["starts"] == 2 and line["metrics"]["fits"] > 0
 
 
-@pytest.mark.parametrize(
-    ("reading", "select"),
-    [(paper_read.read_cam, cam.edges), (paper_read.read_pcm, pcm.edges), (paper_read.read_evidence, evidence.edges)],
-)
+@pytest.mark.parametrize(("reading", "select"), [("cam", cam.edges), ("pcm", pcm.edges), ("evidence", evidence.edges)])
 def test_a_selector_along_the_true_order_sees_the_second_half_alone(bench, reading, select):
-    row = Row(("by",), DESIGN.replace(rows=1200), reading, parts=(), order="true")
-    assert paper.run_rows("toy", [(6, row)], [0], {"tiny": TINY}, bench) == []
-    (line,) = paper_results.read(bench.results, "toy").values()
-    known = row.known(TINY, 0)
+    row = Row(("by",), DESIGN.replace(rows=1200), reading, tables=(), order="true")
+    assert run_rows([(6, row)], {"tiny": TINY}, bench) == []
+    (line,) = report.read(bench.results, "toy").values()
+    known = row.data(TINY, 0)
     assert len(known.table) == 1200
     found = select(known.table.iloc[600:], known.order)
     assert line["metrics"]["edges"] == found["selected"].sum() > 0 and line["metrics"]["a_top"] == 1.0
@@ -286,28 +284,28 @@ def test_a_selector_along_the_true_order_sees_the_second_half_alone(bench, readi
 def test_the_share_of_sure_edges_that_are_true(bench):
     row = Row(("sure",), DESIGN.replace(rows=4000), bootstrap=6)
     assert not row.takes(TINY) and row.takes(METHODS["refined"])
-    assert paper.run_rows("toy", [(6, row)], [0], {"refined": replace(METHODS["refined"], starts=1)}, bench) == []
-    (line,) = paper_results.read(bench.results, "toy").values()
+    assert run_rows([(6, row)], {"refined": replace(METHODS["refined"], starts=1)}, bench) == []
+    (line,) = report.read(bench.results, "toy").values()
     found = line["metrics"]
     assert 0 < found["sure"] <= found["edges"] and found["precision"] <= found["sure_true"] <= 1
 
 
 def test_one_fit_serves_all_increasing_transformations(bench, monkeypatch):
     rows = [(6, Row(("raw",), DESIGN))]
-    rows += [(6, Row((name,), DESIGN, paper_read.read_transformed, seen=name)) for name in paper_read.INCREASING]
+    rows += [(6, Row((name,), DESIGN, "transformed", seen=name)) for name in INCREASING]
     lines = measured(bench, rows)
     assert len(lines) == 4 and len({line["fits"][0] for line in lines}) == 1
     assert all(line["metrics"] == lines[0]["metrics"] for line in lines)
 
-    monkeypatch.setitem(paper_read.INCREASING, "halved", lambda table: table // 2)  # not strictly increasing
-    halved = (6, Row(("halved",), DESIGN, paper_read.read_transformed, seen="halved"))
+    monkeypatch.setitem(INCREASING, "halved", lambda table: table // 2)  # not strictly increasing
+    halved = (6, Row(("halved",), DESIGN, "transformed", seen="halved"))
     with pytest.raises(AssertionError, match="the ranks of the changed table"):
         measured(bench, [halved])
 
 
 def test_without_ranks_a_changed_table_is_fitted_anew_in_whole_numbers():
-    wanted = TABLES["invariance"].rows(8)[5].wanted(TINY, 0)[0]
-    table = wanted.known().table
+    wanted = TABLES["invariance"].rows(8)[5].fits(TINY, 0)[0]
+    table = wanted.data().table
     assert wanted.settings.transform == "none" and wanted.change == "log(1+x) rounded"
     raw = data(wanted.source).table.iloc[:, 0]
     assert list(table.iloc[:, 0]) == [round(float(np.log1p(count))) for count in raw]
@@ -320,7 +318,7 @@ def test_without_ranks_a_changed_table_is_fitted_anew_in_whole_numbers():
 def fit_names(table: str, key: str, method: str = "disco-paper") -> list[str]:
     table = TABLES[table]
     row = next(row for d in table.nodes for row in table.rows(d) if row.key == key)
-    return [wanted.name for wanted in row.wanted(METHODS[method], 0)]
+    return [wanted.name for wanted in row.fits(METHODS[method], 0)]
 
 
 def test_tables_share_their_fits():
@@ -335,12 +333,13 @@ def test_tables_share_their_fits():
 
 def test_every_fit_has_a_name_of_its_own_that_new_options_keep():
     names = {}
-    for wanted in every_wanted(50, 0):
-        assert names.setdefault(wanted.name, wanted) == wanted
+    for row in (row for table in TABLES.values() for d in {*table.nodes, 50} for row in table.rows(d)):
+        for fit in (fit for method in METHODS.values() if row.takes(method) for fit in row.fits(method, 0)):
+            assert names.setdefault(fit.name, fit) == fit
     assert len(names) > 100
     literal = Settings.of("paper", **LITERAL)
-    whole = Wanted(Design(k=3, nodes=9), "", literal)
-    assert whole.name == Wanted(Design(k=3.0, nodes=9), "", literal).name
+    whole = Fit(Design(k=3, nodes=9), "", literal)
+    assert whole.name == Fit(Design(k=3.0, nodes=9), "", literal).name
     assert whole.identity == {"data": {"nodes": 9}, "change": "", "settings": {}}
 
 
@@ -355,31 +354,37 @@ def test_every_figure_of_the_paper_has_its_row():
 
 def test_a_real_line_reaches_the_report(bench, tiny):
     measured(bench, seeds=(0, 1))
-    report = paper_report.report(bench.results)
-    assert "[`toy`](toy.md): Toy. 2 of 2 rows run." in report["README.md"]
-    assert cells(report["toy.md"], "ccs")[0][1] == "tiny"
+    files = report.report(bench.results)
+    assert "[`toy`](toy.md): Toy. 2 of 2 rows run." in files["README.md"]
+    assert cells(files["toy.md"], "ccs")[0][1] == "tiny"
 
 
 # Command line ---------------------------------------------------------------------------------------------------
 
 
-def test_the_command_runs_filters_and_lists(bench, tiny, capsys):
-    places = ["--fits", str(bench.fits), "--results", str(bench.results)]
-    shared = [*places, "--seeds", "0-1", "--methods", "tiny", "--device", "cpu"]
-    assert paper.main(["toy", *shared, "--list"]) == 0
-    assert capsys.readouterr().out.splitlines()[-1] == "2 fits are missing."
-    assert paper.main(["toy", *shared, "--rows-filter", "^ccs"]) == 0
-    assert [line["seed"] for line in paper_results.read(bench.results, "toy").values()] == [0, 1]
-    capsys.readouterr()
-    assert paper.main(["toy", *shared, "--list"]) == 0
-    said = capsys.readouterr().out.splitlines()
-    assert said[0] == "done    ccs, d = 6, seed 0, tiny" and said[1] == "to read constant, d = 6, seed 0, tiny"
-    assert said[-1] == "0 fits are missing."
+def test_the_command_runs_what_it_filters(bench, tiny):
+    folders = ["--fits", str(bench.fits), "--results", str(bench.results)]
+    options = [*folders, "--seeds", "0-1", "--methods", "tiny", "--device", "cpu"]
+    assert paper.main(["toy", *options, "--rows-filter", "^ccs"]) == 0
+    assert [line["seed"] for line in report.read(bench.results, "toy").values()] == [0, 1]
+
+
+def test_a_result_is_measured_again_and_compared(bench, tiny, capsys):
+    measured(bench, BOTH[:1])
+    (line,) = report.read(bench.results, "toy").values()
+    options = ["toy", "--fits", str(bench.fits), "--results", str(bench.results), "--methods", "tiny", "--seeds", "0"]
+    assert paper.main([*options, "--again"]) == 0 and "; as before" in capsys.readouterr().out
+    path = report.path_of(bench.results, "toy")
+    changed = {**line, "metrics": {**line["metrics"], "a_top": 0.01}}
+    path.write_text(json.dumps(changed) + "\n")
+    assert paper.main([*options, "--again"]) == 0 and "; DIFFERS from before" in capsys.readouterr().out
+    assert lasting(report.read(bench.results, "toy").values()) == lasting([line])
+    assert len(path.read_text().splitlines()) == 2, "the row without a line is not measured"
 
 
 @pytest.mark.parametrize(("text", "found"), [("0-2,5", [0, 1, 2, 5]), ("3", [3]), ("100,200", [100, 200])])
 def test_lists_of_numbers(text, found):
-    assert paper.numbers(text) == found
+    assert numbers(text) == found
 
 
 @pytest.mark.parametrize("wrong", [["toy"], ["ccs", "--seeds", "a-b"], ["ccs", "--methods", "cam"]])

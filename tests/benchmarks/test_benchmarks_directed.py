@@ -8,12 +8,12 @@ import pandas as pd
 import pytest
 
 from benchmarks import directed
-from benchmarks.directed import HALVES
-from benchmarks.directed_tables import ROWS, Directed, raw, seasons, wide
+from benchmarks.directed import HALVES, ROWS, Directed, seasons, wide
+from benchmarks.packages import raw
 from disco.errors import InputError
 
 ALL = [one for half in HALVES.values() for one in half]
-MADE = Directed("made", "up", "nobody", "a b c d", (("a", "b c", "It is so."), ("b", "d", "So it is.")))
+MADE = Directed("made up", "nobody", "a b c d", ["a; b c; It is so.", "b; d; So it is."], {})
 
 
 def test_there_are_enough_tables_and_pairs_in_both_halves():
@@ -23,15 +23,16 @@ def test_there_are_enough_tables_and_pairs_in_both_halves():
 
 
 def test_no_table_and_no_survey_stands_in_both_halves():
-    assert len({one.name for one in ALL}) == len(ALL)
+    assert len({one.source for one in ALL}) == len(ALL)
     choose, report = ({one.survey for one in half} for half in HALVES.values())
     assert not choose & report
 
 
-@pytest.mark.parametrize("one", ALL, ids=lambda one: one.name)
+@pytest.mark.parametrize("one", ALL, ids=lambda one: one.source)
 def test_a_pair_names_two_columns_and_its_reason(one):
     columns = one.columns.split()
-    assert len(set(columns)) == len(columns) and set(one.scaled) <= set(columns)
+    scaled = " ".join(one.scaled.values()).split()
+    assert len(set(columns)) == len(columns) and set(scaled) <= set(columns) and len(set(scaled)) == len(scaled)
     joined = [frozenset((pair.earlier, pair.later)) for pair in one.pairs]
     assert len(set(joined)) == len(joined) and all(len(pair) == 2 for pair in joined)  # no pair twice
     for pair in one.pairs:
@@ -39,19 +40,20 @@ def test_a_pair_names_two_columns_and_its_reason(one):
         assert pair.reason.endswith(".") and len(pair.reason.split()) >= 3, pair
 
 
-@pytest.mark.parametrize("one", ALL, ids=lambda one: one.name)
+@pytest.mark.parametrize("one", ALL, ids=lambda one: one.source)
 def test_a_table_is_whole_numbers_from_0_up_that_vary(one):
-    if importlib.util.find_spec(one.package) is None:
-        pytest.skip(f"{one.package} is not installed: pip install -r benchmarks/requirements.txt")
+    package = one.source.split()[0]
+    if importlib.util.find_spec(package) is None:
+        pytest.skip(f"{package} is not installed: pip install -r benchmarks/requirements.txt")
     table = one.table()
     assert list(table.columns) == one.columns.split() and 50 < len(table) <= ROWS
     assert (table.dtypes == np.int64).all() and (table >= 0).all().all() and (table.nunique() > 1).all()
 
 
 def test_a_missing_package_is_one_sentence(monkeypatch):
-    monkeypatch.setattr("benchmarks.directed_tables.import_module", _missing)
+    monkeypatch.setattr("benchmarks.packages.import_module", _missing)
     with pytest.raises(InputError, match=re.escape("card is in the package causaldata, which is not installed")):
-        raw("causaldata", "card")
+        raw("causaldata card")
 
 
 def _missing(name: str) -> None:
@@ -75,7 +77,7 @@ def test_a_player_of_two_clubs_has_one_row_and_needs_both_seasons():
 
 
 def line(method: str = "refined", **more: object) -> dict:
-    return {"table": MADE.name, "half": "choose", "method": method, "rows": 9, "columns": 4, "seconds": 1.0, **more}
+    return {"table": MADE.source, "half": "choose", "method": method, "rows": 9, "columns": 4, "seconds": 1.0, **more}
 
 
 EDGES = [
@@ -98,17 +100,16 @@ def test_an_order_has_pairs_the_right_way_round():
 
 
 def test_the_summary_counts_over_tables_and_leaves_failures_out(monkeypatch):
-    other = Directed("made", "too", "nobody", "a b", (("a", "b", "It is so."),))
+    other = Directed("made too", "nobody", "a b", ["a; b; It is so."], {})
     monkeypatch.setitem(HALVES, "choose", (MADE, other))
     found = [
         line(edges=EDGES, order=["a", "b", "c", "d"]),
-        line(edges=[{"parent": "a", "child": "b", "decided": True}], order=["b", "a"]) | {"table": other.name},
+        line(edges=[{"parent": "a", "child": "b", "decided": True}], order=["b", "a"]) | {"table": other.source},
         line("falling mean", order=["d", "c", "b", "a"]),
         line("boss", edges=EDGES[2:3]),
         line("ccs", error="no level"),
-        line("ccs", order=["a", "b"]) | {"table": "of another half"},
     ]
-    rows = directed.summary(found, "choose").splitlines()
+    rows = directed.summary(found).splitlines()
     assert rows[0] == "Half `choose`: 2 tables, 4 pairs"
     assert rows[4:] == [
         "| refined | 2 | 4 | 2 | 1 | 67 | 1 | 3 | 4 |",
@@ -117,22 +118,12 @@ def test_the_summary_counts_over_tables_and_leaves_failures_out(monkeypatch):
     ]
 
 
-def test_what_has_a_line_is_skipped_and_a_missing_package_stops_no_other(tmp_path, monkeypatch, capsys):
-    class Toy(Directed):
-        def table(self) -> pd.DataFrame:
-            if self.dataset == "none":
-                raise InputError("It is not installed.")
-            return pd.DataFrame({"a": [0, 1, 2, 5], "b": [9, 1, 4, 3], "c": [1, 1, 0, 0], "d": [2, 2, 3, 7]})
-
-    made, none = (Toy("made", name, "nobody", MADE.columns, MADE.order) for name in ("up", "none"))
-    monkeypatch.setitem(HALVES, "choose", (none, made))
-    options = ["--half", "choose", "--methods", "falling mean", "--results", str(tmp_path / "directed.jsonl")]
-    assert directed.main(options) == 1 and directed.main(options) == 1
-    said = capsys.readouterr().out
-    assert said.count("made up, 4 × 4, falling mean: order 2 of 3") == 1  # b, d, a, c
-    assert said.count("made none, falling mean: It is not installed.") == 2
-    (found,) = directed.kept(tmp_path / "directed.jsonl").values()
-    assert found["order"] == ["b", "d", "a", "c"] and found["half"] == "choose"
+def test_a_line_has_the_order_of_a_method(monkeypatch):
+    table = pd.DataFrame({"a": [0, 1, 2, 5], "b": [9, 1, 4, 3], "c": [1, 1, 0, 0], "d": [2, 2, 3, 7]})
+    monkeypatch.setitem(HALVES, "report", (MADE,))
+    monkeypatch.setattr(Directed, "table", lambda self: table)
+    found = directed.measure(MADE.source, "falling mean")
+    assert found["order"] == ["b", "d", "a", "c"] and found["half"] == "report" and found["columns"] == 4
 
 
 def test_the_refinement_s_line_keeps_all_numbers_of_an_edge():
@@ -146,6 +137,6 @@ def test_the_refinement_s_line_keeps_all_numbers_of_an_edge():
 
 
 def test_the_committed_lines_are_of_tables_that_there_are():
-    halves = {one.name: half for half, tables in HALVES.items() for one in tables}
-    for (name, method), found in directed.kept(directed.RESULTS).items():
+    halves = {one.source: half for half, tables in HALVES.items() for one in tables}
+    for (name, method), found in directed.STUDY.lines().items():
         assert found["half"] == halves[name] and method in directed.METHODS

@@ -1,7 +1,5 @@
 """The benchmark of columns beside the counts: what it measures, counts, saves and prints."""
 
-import sys
-import time
 from types import SimpleNamespace
 from typing import Any
 
@@ -10,19 +8,7 @@ import pandas as pd
 import pytest
 
 from benchmarks import roles
-from benchmarks.roles import (
-    DESIGNS,
-    VARIANTS,
-    coverage,
-    jobs,
-    judged,
-    kept,
-    main,
-    summary,
-    true_curve,
-    wanted,
-    within,
-)
+from benchmarks.roles import DESIGNS, VARIANTS, coverage, jobs, judged, table, true_curve, within
 from disco.simulate import Design, simulate
 
 
@@ -40,29 +26,25 @@ def test_a_row_compares_the_seeds_that_both_have():
     found = [line("undisturbed", seed, f1=f1) for seed, f1 in ((0, 1.0), (1, 0.8), (2, 0.1))]
     found += [line("with its role", 0, f1=0.9, edges=20, decided=2, decided_true=2), line("with its role", 1, f1=0.81)]
     found += [line("without its role", 7, f1=0.5), line("BOSS, without its role", f1=0.3)]
-    told, untold = rows_of(summary(found))[1:3]
+    told, untold = rows_of(table(found))[1:3]
     assert (told["seeds"], told["F1"], told["of undisturbed"]) == ("2", "0.855", "0.950")
     assert (told["decided"], told["true of decided"], told["sorting"]) == ("33%", "80%", "0.700")
     assert untold["of undisturbed"] == "", "no seed in common"
     boss = [line("BOSS, undisturbed", f1=0.6), line("BOSS, without its role", f1=0.3)]
-    assert rows_of(summary([*found[:1], *boss]))[-1]["of undisturbed"] == "0.500", "of BOSS, not of the refinement"
+    assert rows_of(table([*found[:1], *boss]))[-1]["of undisturbed"] == "0.500", "of BOSS, not of the refinement"
 
 
-def test_curves_steady_edges_and_time_have_their_columns():
+def test_curves_and_steady_edges_have_their_columns():
     curves = {"age": [90, 100], "sex": [95, 100]}
     found = [line("with its role", curves=curves, steady=4, steady_true=3), line("with its role", 1, curves=curves)]
-    timed = {"design": "three covariates", "variant": "time", "seed": 0, "seconds": 9.0, "ratio": 1.234, "without": 4.0}
-    told, time = rows_of(summary([*found, timed]))
+    (told,) = rows_of(table(found))
     assert (told["curves held"], told["true of steady"], told["seconds"]) == ("92%", "75%", "4")
-    assert (time["F1"], time["of undisturbed"], time["seconds"]) == ("", "", "1.23 ×")
 
 
 def test_every_design_is_disturbed_in_its_way_and_measured_in_every_variant_that_fits():
-    assert [name for name in DESIGNS if wanted(name, "time")] == ["three covariates"]
-    assert [name for name in DESIGNS if wanted(name, "as an exposure")] == ["depth, counts"]
+    listed = list(jobs())
+    assert {name for name, variant, _ in listed if variant == "as an exposure"} == {"depth, counts"}
     assert all(design.beside() and design.roles() for design in DESIGNS.values())
-    assert len(DESIGNS["three covariates"].roles().named("covariate")) == 3
-    listed = list(jobs(["batches", "three covariates"], VARIANTS, [0, 1]))
     assert [seed for *_, seed in listed] == sorted(seed for *_, seed in listed) and len(set(listed)) == len(listed)
 
 
@@ -116,52 +98,11 @@ def test_a_line_counts_the_decided_and_the_steady_edges():
     assert (read["edges"], read["true_edges"], read["a_top"]) == (4, 6, 1) and read["f1"] == pytest.approx(0.6)
 
 
-def test_the_time_is_that_of_undisturbed_counts_without_and_with_covariates(monkeypatch):
-    """A search stands in that works three times as long with roles."""
-    design, seen = Design(nodes=4, rows=50, batches=3, age_and_sex=True), []
-
-    def refine(table, choice, roles=None):
-        seen.append(table)
-        until = time.process_time() + (0.12 if roles else 0.04)
-        while time.process_time() < until:
-            pass
-
-    monkeypatch.setattr(roles, "refine", refine)
-    read = VARIANTS["time"](design)
-    assert read["without"] == pytest.approx(0.04, abs=0.011) and read["ratio"] == pytest.approx(3, rel=0.2)
-    counts, beside = seen[-2:]
-    assert list(beside) == [*counts, *design.beside()]
-    for table in (counts, beside[list(counts)]):
-        pd.testing.assert_frame_equal(table, simulate(Design(nodes=4, rows=50)).table)
-
-
-@pytest.fixture
-def small(monkeypatch, tmp_path):
-    """A small table with batches, and a file for its lines."""
-    monkeypatch.setattr(roles, "DESIGNS", {"batches": Design(nodes=4, rows=400, k=1.5, batches=3, batch_effect=1.5)})
-    options = ["--designs", "batches", "--seeds", "0-1", "--results", str(tmp_path / "roles.jsonl")]
-    monkeypatch.setattr(sys, "argv", ["roles", *options, "--variants", "undisturbed", "without its role"])
-    return tmp_path / "roles.jsonl"
-
-
-def test_it_goes_on_where_it_was_interrupted(small, capsys, monkeypatch):
-    main()
-    found = kept(small)
-    assert set(found) == {("batches", name, seed) for name in ("undisturbed", "without its role") for seed in (0, 1)}
-    for (_, _, seed), read in found.items():
-        drawn = simulate(roles.DESIGNS["batches"].replace(seed=seed))
-        assert read["true_edges"] == len(drawn.truth) and 0 <= read["decided_true"] <= read["decided"] <= read["edges"]
-        assert read["steady"] == 0, "no bootstrap was asked for"
-    assert summary(found.values()) in capsys.readouterr().out
-    before = small.read_bytes()
-    small.write_bytes(before[:-20])  # torn
-    monkeypatch.setattr(roles, "measure", lambda *job: found[job] | {"again": True})
-    main()
-    assert [read.get("again", False) for read in kept(small).values()] == [False, False, False, True]
-
-
-def test_the_undisturbed_table_is_that_of_the_plain_design(small):
-    design = roles.DESIGNS["batches"]
+def test_the_undisturbed_table_is_that_of_the_plain_design():
+    design = Design(nodes=4, rows=400, k=1.5, batches=3, batch_effect=1.5)
     plain = simulate(Design(nodes=4, rows=400, k=1.5))
     pd.testing.assert_frame_equal(roles.plain(design).table, plain.table)
     pd.testing.assert_frame_equal(roles.plain(design).truth, simulate(design).truth)
+    line = VARIANTS["undisturbed"](design)
+    assert line["true_edges"] == len(plain.truth) and 0 <= line["decided_true"] <= line["decided"] <= line["edges"]
+    assert line["steady"] == 0, "no bootstrap was asked for"

@@ -1,14 +1,11 @@
 """The benchmark of directions that can and cannot be known: what it counts, saves and prints."""
 
-import sys
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
-from benchmarks import paper_report, unknown
-from benchmarks.paper_results import append_line
-from benchmarks.unknown import DESIGNS, PAIRS, Tally, by_spread, decisions, drawn, edges_of, jobs, kept, main, section
+from benchmarks.paper import report
+from benchmarks.study import append
+from benchmarks.unknown import DESIGNS, PAIRS, STUDY, by_spread, decisions, draw, edges_of, jobs, measure, verdicts
 from disco.simulate import simulate
 from disco.simulate.known import KNOWN, UNKNOWN
 
@@ -24,14 +21,9 @@ def line(*edges: tuple, truth: list | None = None, **more: object) -> dict:
 
 
 def test_every_edge_is_counted_once_and_where_it_belongs():
-    tally = Tally()
-    tally.add(line(("a", "b", True, 9.0), ("c", "b", True, 9.0), ("d", "c", True, 9.0), ("a", "d", True, None)))
-    tally.add(line(("a", "b", False, 1.0), ("c", "d", False, 1.0)))
-    assert (tally.true, tally.wrong, tally.unknown, tally.none, tally.undecided) == (1, 1, 1, 1, 2)
-    assert tally.edges == 6 and tally.share == 0.25
-    nothing = Tally()
-    nothing.add(line(("a", "b", False, 1.0)))
-    assert nothing.share is None
+    decided = line(("a", "b", True, 9.0), ("c", "b", True, 9.0), ("d", "c", True, 9.0), ("a", "d", True, None))
+    assert verdicts(decided) == {"edges": 3, "true": 1, "wrong": 1, "unknown": 1, "none": 1}
+    assert verdicts(line(("a", "b", False, 1.0), ("c", "d", False, 1.0))) == {"edges": 3, "undecided": 2}
 
 
 def test_the_table_has_a_row_a_design_and_number_of_rows():
@@ -55,7 +47,7 @@ def test_nats_towards_the_truth_have_its_sign():
 
 def test_pairs_beside_a_graph_have_their_own_columns_and_spread():
     name = "affine pairs beside ER3 NB, spread 3"
-    table, truth = drawn(name, DESIGNS[name].design.replace(rows=4000, seed=2))
+    table, truth = draw(name, DESIGNS[name].design.replace(rows=4000, seed=2))
     pairs = truth[truth["direction"] == UNKNOWN]
     assert table.shape == (4000, 20 + 2 * PAIRS) and table.columns.is_unique and len(pairs) == PAIRS
     ratios = table[pairs["child"]].std().to_numpy() / table[pairs["parent"]].std().to_numpy()
@@ -69,42 +61,21 @@ def test_every_design_is_what_its_name_promises():
         truth = simulate(case.design.replace(rows=50)).truth
         expected = UNKNOWN if "affine" in name.replace("affine pairs beside", "") or "complete" in name else KNOWN
         assert set(truth["direction"]) == {expected} and case.seeds >= 3, name
-    counted = [name for name, _ in jobs()]
+    counted = [name for name, *_ in jobs()]
     assert counted.count("bimodal pair, affine") == counted.count("trimodal pair, softplus") == 60
     assert all(counted.count(f"complete binary, d = {nodes}") == 20 for nodes in (3, 4, 5))
 
 
-@pytest.fixture
-def small(monkeypatch, tmp_path):
-    """Two tables of one design, and a folder for their lines."""
-    monkeypatch.setattr(unknown, "DESIGNS", {"plain pair, softplus": replace(DESIGNS["plain pair, softplus"], seeds=2)})
-    monkeypatch.setattr(unknown, "ROWS", (150, 300))
-    path = tmp_path / "unknown.jsonl"
-    monkeypatch.setattr(sys, "argv", ["unknown", "--results", str(path), "--rows", "300"])
-    return path
-
-
-def test_it_goes_on_where_it_was_interrupted(small, capsys, monkeypatch):
-    main()
-    lines = kept(small)
-    assert set(lines) == {("plain pair, softplus", 300, 0), ("plain pair, softplus", 300, 1)}
-    for found in lines.values():
-        for edge in edges_of(found):
-            assert {edge["parent"], edge["child"]} == {"x1", "x2"} and isinstance(edge["decided"], bool)
-            assert edge["folds"] is None and edge["gain_nats"] == float(f"{edge['gain_nats']:.4g}")
-    assert "| plain pair, softplus | 300 | 2 | 2 |" in capsys.readouterr().out
-    before = small.read_bytes()
-    small.write_bytes(before[: len(before) // 2 + 200])  # torn
-    torn = kept(small)
-    again = {at: {**found, "again": True} for at, found in lines.items()}
-    monkeypatch.setattr(unknown, "measure", lambda name, design: again[name, design.rows, design.seed])
-    main()
-    made = {at for at, found in kept(small).items() if "again" in found}
-    assert made == set(lines) - set(torn) and len(made) >= 1
+def test_a_line_has_all_edges_with_four_digits():
+    line = measure("plain pair, softplus", 300, 1)
+    for edge in edges_of(line):
+        assert {edge["parent"], edge["child"]} == {"x1", "x2"} and isinstance(edge["decided"], bool)
+        assert edge["folds"] is None and edge["gain_nats"] == float(f"{edge['gain_nats']:.4g}")
+    assert "| plain pair, softplus | 300 | 1 | 1 |" in decisions([line])
 
 
 def test_the_report_has_a_file_for_it(tmp_path):
-    assert section(tmp_path / "none.jsonl").endswith("Not run yet.")
-    append_line(tmp_path / "unknown.jsonl", line(("a", "b", True, np.pi)))
-    report = paper_report.report(tmp_path)["unknown.md"]
-    assert report.startswith("# Directions that can and cannot be known") and "| ER3 NB | 1000 | 1 | 3 | 1 |" in report
+    assert STUDY.section(tmp_path).endswith("Not run yet.")
+    append(tmp_path / "unknown.jsonl", line(("a", "b", True, np.pi)))
+    text = report.report(tmp_path)["unknown.md"]
+    assert text.startswith("# Directions that can and cannot be known") and "| ER3 NB | 1000 | 1 | 3 | 1 |" in text

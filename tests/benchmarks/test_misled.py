@@ -7,15 +7,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from benchmarks import paper_report
-from benchmarks.misled import __main__ as gauntlet
 from benchmarks.misled import measure as measuring
 from benchmarks.misled.controls import NB, NEARLY_NB
 from benchmarks.misled.design import BROKEN, GROUPS, IN_CLASS, Design, Drawn, compelled, dag, named
 from benchmarks.misled.designs import DESIGNS
-from benchmarks.misled.measure import known_lines, measure
-from benchmarks.misled.report import Tally, by_design, changes, prices, section, totals
-from benchmarks.paper_results import append_line
+from benchmarks.misled.measure import measure
+from benchmarks.misled.report import STUDY, by_design, prices, tally, totals
+from benchmarks.paper import report
+from benchmarks.study import append
 from disco.table.roles import Roles
 
 TRUTH = [["a", "b", True], ["b", "c", True], ["c", "d", False]]
@@ -34,7 +33,7 @@ def test_a_design_is_a_table_with_a_truth(name):
     drawn, again = design.draw(1), design.draw(1)
     table, truth = drawn.table, set(drawn.truth)
     pd.testing.assert_frame_equal(table, again.table)
-    assert drawn.truth == again.truth and design.group in GROUPS and design.sentence
+    assert drawn.truth == again.truth and design.group in GROUPS.values() and design.sentence
     assert (table.dtypes.map(lambda kind: kind.kind) == "i").all() and table.to_numpy().min() >= 0
     assert (table.nunique() > 1).all() and table.columns.is_unique and list(table.index) == list(range(len(table)))
     assert {end for edge in truth for end in edge} <= set(table) and len(truth) == len(drawn.truth)
@@ -76,29 +75,33 @@ def test_tables_mislead_as_their_sentences_say():
 
 
 def test_a_random_graph_has_its_edges_and_only_colliders_show_directions():
-    graph = dag(np.random.default_rng(0), 9, 10, most=2)
+    graph = dag(np.random.default_rng(0), 9, 10, most_parents=2)
     assert len(graph.edges) == 10 and max(map(len, graph.parents)) == 2
     assert compelled([("a", "c"), ("b", "c"), ("c", "d")]) == {("a", "c"), ("b", "c"), ("c", "d")}
     assert compelled([("a", "b"), ("b", "c")]) == frozenset()
 
 
 def test_a_decision_is_wrong_if_reversed_without_an_edge_or_unknowable():
-    tally = Tally.of([line(("a", "b", True), ("c", "b", True), ("a", "d", True), ("c", "d", True), ("b", "d", False))])
-    assert (tally.tables, tally.true, tally.edges, tally.false) == (1, 3, 5, 2)
-    assert (tally.decided, tally.wrong, tally.right, tally.silent, tally.unknowable) == (4, 3, 1, 3, 1)
-    assert (tally.alone, tally.alone_wrong, tally.flagged) == (4, 3, 0)
-    reversed_unknowable = Tally.of([line(("d", "c", True))])
-    assert (reversed_unknowable.wrong, reversed_unknowable.unknowable) == (1, 1)
+    edges = [("a", "b", True), ("c", "b", True), ("a", "d", True), ("c", "d", True), ("b", "d", False)]
+    assert tally([line(*edges)]) == {
+        "tables": 1, "true": 3, "edges": 5, "false": 2, "decided": 4, "right": 1, "wrong": 3, "silent": 3,
+        "unknowable": 1, "by class": 4, "wrong by class": 3, "flagged": 0,
+    }  # fmt: skip # a table
+    reversed_edge = tally([line(("d", "c", True))])
+    assert (reversed_edge["wrong"], reversed_edge["unknowable"]) == (1, 1)
 
 
 def test_a_note_breaks_the_silence_of_its_columns_and_a_finding_that_of_the_table():
     wrong = ("c", "b", True), ("a", "d", True)
-    assert Tally.of([line(*wrong, notes=['1 of 4 columns is poorly fitted ("c"): a sentence.'], poor=1)]).silent == 1
-    assert Tally.of([line(*wrong, notes=["A note on nothing of theirs."])]).silent == 2
-    said = Tally.of([line(*wrong, findings=[["depth", "A sentence."]], alone=[["a", "b"], ["c", "b"]])])
-    assert (said.silent, said.flagged, said.alone, said.alone_wrong) == (0, 1, 2, 1) and said.said == {"depth": 1}
+    note = '1 of 4 columns is poorly fitted ("c"): a sentence.'
+    assert tally([line(*wrong, notes=[note], poor=1)])["silent"] == 1
+    assert tally([line(*wrong, notes=["A note on nothing of theirs."])])["silent"] == 2
+    flagged = line(*wrong, findings=[["depth", "A sentence."]], alone=[["a", "b"], ["c", "b"]])
+    counts = tally([flagged])
+    assert [counts[name] for name in ("silent", "flagged", "by class", "wrong by class")] == [0, 1, 2, 1]
     refused = {key: value for key, value in line().items() if key not in ("edges", "poor", "findings", "notes")}
-    assert Tally.of([refused | {"refused": "Too few rows."}]).said == {"refused": 1}
+    rows = by_design([flagged, refused | {"seed": 1, "refused": "Too few rows."}]).splitlines()
+    assert rows[-1].endswith("| 2 / 1 | depth 1, refused 1 |")
 
 
 def test_the_tables_have_a_row_per_design_and_per_group():
@@ -134,43 +137,17 @@ def test_totals_are_of_the_right_groups():
     assert prices(lines).splitlines()[2] == "| serial | 3 | 4 | 2 |"
 
 
-def test_changes_are_of_the_tables_in_both():
-    before = [line(("b", "a", True)), line(("a", "b", True), seed=1), line(("a", "b", True), seed=2)]
-    now = [line(("b", "a", False)), line(("a", "b", True), ("b", "c", True), seed=1), line(design="weekdays")]
-    rows = changes(before, now).splitlines()[2:]
-    assert rows == [f"| {name} | 2 | 1 → 2 | 1 → 0 | 0 → 0 |" for name in (f"**{BROKEN}**", "hurdle pair")]
-
-
-@pytest.fixture
-def small(monkeypatch):
-    """Two designs: a pair in which nothing depends on anything, and a table that cannot be refined."""
-
-    def pair(random: np.random.Generator, rows: int) -> Drawn:
+def test_a_table_that_cannot_be_refined_is_a_line(monkeypatch):
+    def pair(random: np.random.Generator) -> Drawn:
         """Nothing."""
-        return Drawn(named(random.poisson(3.0, (rows, 2))), (("x1", "x2"),))
+        return Drawn(named(random.poisson(3.0, (2, 2))), (("x1", "x2"),))
 
-    designs = {
-        "pair": Design("pair", BROKEN, pair, {"rows": 200}, seeds=3),
-        "hurdle two rows": Design("hurdle two rows", IN_CLASS, pair, {"rows": 2}, seeds=1),
-    }
-    for module in (gauntlet, measuring):
-        monkeypatch.setattr(module, "DESIGNS", designs)
-    monkeypatch.setattr(gauntlet, "report", lambda lines: f"{len(lines)} lines")
-
-
-def test_it_measures_what_is_missing_of_a_split(small, tmp_path, capsys, monkeypatch):
-    path = tmp_path / "misled.jsonl"
-    gauntlet.main(["--results", str(path), "--split", "tune"])
-    assert set(known_lines(path)) == {("pair", 0), ("pair", 2), ("hurdle two rows", 0)}
-    assert "3 lines" in capsys.readouterr().out
-    refused = known_lines(path)["hurdle two rows", 0]
+    monkeypatch.setitem(measuring.DESIGNS, "two rows", Design("two rows", IN_CLASS, pair))
+    refused = measure("two rows", 0)
     assert "refused" in refused and "edges" not in refused
-    monkeypatch.setattr(gauntlet, "measure", lambda name, seed: {"design": name, "seed": seed, "seconds": 0})
-    gauntlet.main(["--results", str(path), "--only", "pair", "--seeds", "2"])
-    assert {at for at, one in known_lines(path).items() if len(one) == 3} == {("pair", 1)}
 
 
-def test_a_line_has_the_evidence_and_what_the_class_alone_decides(small, monkeypatch):
+def test_a_line_has_the_evidence_and_what_the_class_alone_decides(monkeypatch):
     def copies(random: np.random.Generator) -> Drawn:
         """x3 copies x1."""
         values = random.poisson(3.0, (300, 3))
@@ -187,8 +164,8 @@ def test_a_line_has_the_evidence_and_what_the_class_alone_decides(small, monkeyp
 
 
 def test_the_report_has_a_file_for_it(tmp_path):
-    assert "Not run yet." in section(tmp_path / "none.jsonl")
-    append_line(tmp_path / "misled.jsonl", line(("a", "b", True)))
-    append_line(tmp_path / "misled.jsonl", line(("a", "b", True), design="a design of old"))
-    report = paper_report.report(tmp_path)["misled.md"]
-    assert report.startswith("# Tables that mislead") and "| hurdle pair | 1 | 3 | 1 | 0 | 1 | 0 |" in report
+    assert "Not run yet." in STUDY.section(tmp_path)
+    append(tmp_path / "misled.jsonl", line(("a", "b", True)))
+    append(tmp_path / "misled.jsonl", line(("a", "b", True), design="a design of old"))
+    text = report.report(tmp_path)["misled.md"]
+    assert text.startswith("# Tables that mislead") and "| hurdle pair | 1 | 3 | 1 | 0 | 1 | 0 |" in text

@@ -1,0 +1,1 @@
+"""The battery: real and synthetic tables through the whole engine."""

@@ -1,0 +1,1 @@
+"""Many users at one server: how long a click takes, and whether anything is lost."""
