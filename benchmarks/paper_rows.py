@@ -121,10 +121,6 @@ _RIVALS = {
     "pc": "causal-learn's PC on log counts, otherwise as `boss`",
     "lingam": "causal-learn's DirectLiNGAM on log counts",
     "notears": "gCastle's NOTEARS-MLP on log counts",
-    "search-poisson": "the search of `refined` with Poisson regressions",
-    "search-nb": "the search of `refined` with negative binomial regressions",
-    "search-zinb": "the search of `refined` with zero-inflated negative binomial regressions",
-    "search-binomial": "the search of `refined` with binomial regressions",
 }
 _CONTINUOUS = {
     "narrow": "continuous tables with joint networks of width 256",

@@ -36,7 +36,6 @@ from disco.methods import (
     ods,
     options_of,
     ours,
-    parametric,
     sorting,
 )
 from disco.methods import cont as disco_cont
@@ -105,7 +104,6 @@ GRAPHS: Entries = {
     "disco.methods.sorting.find": lambda table: sorting.find(table, sorting.Options()),
     "disco.methods.ods.find": lambda table: ods.find(table, ods.Options(), callback=stop),
     "disco.methods.mrs.find": lambda table: mrs.find(table, mrs.Options(), callback=stop),
-    "disco.methods.parametric.find": lambda table: parametric.find(table, parametric.Options(), callback=stop),
     "disco.methods.general.find": lambda table: general.find(table, General("boss"), callback=stop),
     "disco.methods.interventional.find": lambda table: interventional.find(
         table, interventional.Options(), callback=stop
