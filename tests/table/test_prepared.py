@@ -45,7 +45,7 @@ from disco.metrics import evaluate
 from disco.parents import cam, evidence, pcm, selectors
 from disco.progress import Reporter
 from disco.refine import refine
-from disco.refine.again import adjusted, costs, stress
+from disco.refine.again import adjusted, costs
 from disco.settings import Settings
 from disco.table import artefacts, counts, guesses, identifiers, quality, relations, rows, screening, thinning
 from disco.table.adjustment import Adjustment
@@ -96,7 +96,6 @@ GRAPHS: Entries = {
     "disco.fit.fitting.fit": lambda table: fitting.fit(table, Settings.of(**SMALL), CPU, callback=stop),
     "disco.fit.fitted.Fitted.restore": lambda table: Fitted.restore(table, Settings(), {}, CPU),
     "disco.refine.refinement.refine": lambda table: refine(table, callback=stop),
-    "disco.refine.again.stress": lambda table: stress(table, callback=stop),
     "disco.refine.again.adjusted": lambda table: adjusted(table, around(table), callback=stop),
     "disco.refine.again.costs": lambda table: costs(table, Knowledge(), callback=stop),
     "disco.effects.fitted.FittedGraphs.of_dag": lambda table: FittedGraphs.of_dag(nx.DiGraph(), table),
@@ -442,9 +441,7 @@ def test_a_prepared_table_passes_without_another_check(monkeypatch):
         said(ANY[entry], given)
 
 
-@pytest.mark.parametrize(
-    "entry", ["disco.estimator.DISCO.fit", "disco.refine.refinement.refine", "disco.refine.again.stress", *list(WHOLE)]
-)
+@pytest.mark.parametrize("entry", ["disco.estimator.DISCO.fit", "disco.refine.refinement.refine", *list(WHOLE)])
 def test_a_table_is_checked_once_in_one_call(entry, monkeypatch):
     from disco.table import prepared
 
