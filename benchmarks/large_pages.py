@@ -104,7 +104,7 @@ class Watched:
 def measure(watched: Watched, address: str, run: Run) -> None:
     """Write the lines of one run."""
     page = watched.page
-    page.goto(f"{address}/data?run={run.id}&tour=0")
+    page.goto(f"{address}/data?run={run.id}")
     page.get_by_role("link", name="Graph", exact=True).first.wait_for()
     page.wait_for_timeout(5000)
     for visit in ("first", "second", "third"):

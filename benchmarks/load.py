@@ -102,7 +102,7 @@ def find() -> dict[str, Any]:
         async def find_one(guest: Guest, delay: float) -> list[str]:
             session = Session(server.address, guest.cookie)
             await asyncio.sleep(delay)
-            await session.open("", "tour=0")
+            await session.open()
             await session.use("button", "Load simulated counts")
             pressed = time.monotonic()
             await session.use("button", "Find the graph")

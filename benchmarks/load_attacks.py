@@ -58,7 +58,7 @@ def reach() -> dict[str, Any]:
 
 async def _tried(server: Server, run: Run, owner: Guest, eve: Guest) -> dict[str, Any]:
     mine, session = Session(server.address, owner.cookie), Session(server.address, eve.cookie)
-    await mine.open("graph", f"run={run.id}&tour=0")
+    await mine.open("graph", f"run={run.id}")
     assert any(SECRET in text for text in mine.texts()), "The owner does not see it, so nothing would be tried."
     ids = [run.id, f"../{owner.folder.name}/{run.id}", f"{owner.folder.name}/{run.id}", str(owner.folder / run.id)]
     ids += [f"shared~{run.id}", f"shared~{owner.folder.name}~{run.id}", f"example~{run.id}", run.id.upper()]
@@ -66,7 +66,7 @@ async def _tried(server: Server, run: Run, owner: Guest, eve: Guest) -> dict[str
     tries = reached = 0
     for page in PAGES:
         for wanted in ids:
-            await session.open(page, f"run={wanted}&tour=0")
+            await session.open(page, f"run={wanted}")
             reached, tries = reached + _shows(session, run), tries + 1
     files = [file.name for file in run.path.iterdir()]
     media = [text for text in _media(mine)]
@@ -129,7 +129,7 @@ async def _begun(server: Server, guests: list[Guest], luck: random.Random) -> No
     """Let a guest begin a search, unless the server goes away meanwhile."""
     session = Session(server.address, luck.choice(guests).cookie)
     with suppress(Lost, OSError, KeyError):
-        await session.open("", "tour=0")
+        await session.open()
         await session.use("button", "Load simulated counts")
         await session.use("button", "Find the graph")
     with suppress(Lost, OSError):
@@ -204,7 +204,7 @@ async def _uploads(server: Server) -> int:
     """Upload hostile files, one after the other; how many were refused with a sentence."""
     luck, refused = random.Random(0), 0  # noqa: S311
     session = Session(server.address, server.guest().cookie)
-    await session.open("", "tour=0")
+    await session.open()
     for number in range(HOSTILE):
         name, data = _bad(luck, number)
         await session.upload("File", name, data)

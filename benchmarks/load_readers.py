@@ -55,7 +55,7 @@ async def reader(
     """
     session, many = Session(server.address, guest.cookie), 0
     await asyncio.sleep(luck.uniform(0, arrive))
-    clicks.add("open", await session.open("graph", f"run={run}&tour=0"))
+    clicks.add("open", await session.open("graph", f"run={run}"))
     while not is_over(many):
         await asyncio.sleep(luck.expovariate(1 / think) if think else 0.0)
         kind, click = action(session, luck)
