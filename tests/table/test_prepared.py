@@ -146,7 +146,6 @@ NUMBERS: Entries = {
 NUMBERS_OF_GRAPHS: Entries = {
     "disco.methods.diffan.find": lambda table: diffan.find(table, diffan.Options(epochs=1, width=8), callback=stop),
     "disco.methods.cont.find": lambda table: disco_cont.find(table, disco_cont.Options(epochs=1), callback=stop),
-    "disco.methods.cont.found": lambda table: disco_cont.found(table, disco_cont.Options(epochs=1), stop),
     "find diffan": by("diffan"),
     "find disco-cont": by("disco-cont"),
     "disco.table.continuous.as_numbers": as_numbers,
@@ -192,7 +191,6 @@ INSIDE = {
     "disco.table.cells": {"names_of", "numeric"},
     "disco.table.computed": {"computed"},
     "disco.table.edits": {"applied"},
-    "disco.table.continuous": {"is_skewed"},
     "disco.table.counts": {"as_they_are"},
     "disco.table.layout": {"suggestion", "tidied"},
     "disco.table.samples": {"columns_of", "joined"},
