@@ -31,7 +31,6 @@ from disco.settings import Settings
 from disco.simulate import simulate
 from disco.users import roots
 from disco.work import jobs
-from disco.work.forecast import calibrate
 
 RESULTS = Path(__file__).parent / "results" / "load.jsonl"
 LONG = {"folds": 20}
@@ -74,7 +73,6 @@ def beside_fits() -> dict[str, Any]:
 def _long_fit(server: Server) -> float:
     """Seconds of a long fit of one guest, beside short fits of another, one after the other."""
     os.environ["DISCO_RUNS"] = str(server.folder)
-    calibrate("cpu")  # as Train does; work of unknown length would wait behind the long one
     table, (first, second) = simulate(SHOWN).table, (server.guest(), server.guest())
 
     def begun(guest: Guest, values: dict[str, Any]) -> runs.Run:
