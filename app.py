@@ -13,7 +13,7 @@ if str(HOME) not in sys.path:
 from disco.errors import InputError  # noqa: E402
 from disco.server.start import refuse_other_origins  # noqa: E402 - after the path is set
 from pages.shared import session  # noqa: E402
-from pages.shared.frame import gate, sidebar, steps, tour  # noqa: E402
+from pages.shared.frame import gate, sidebar, steps  # noqa: E402
 from pages.shared.frame.names import plain  # noqa: E402
 from pages.shared.work import machine  # noqa: E402
 
@@ -59,7 +59,6 @@ def main() -> None:
         name = "data" if page.url_path in ("", "start") else page.url_path
         steps.bar(name)
         gate.shown_run()
-        tour.draw(name)
         page.run()
     except InputError as error:  # for example a damaged file of the open run; the other pages still work
         st.error(plain(error), icon=":material/error:")

@@ -1,6 +1,5 @@
 """The shared test world: fixed seeds, one thread, a throw-away folder of runs, small tables."""
 
-import dataclasses
 import gc
 import os
 import random
@@ -18,7 +17,6 @@ import pandas as pd
 import pytest
 import repetition
 import torch
-from job_world import made_up_speed
 from streamlit.components.v2 import manifest_scanner
 from streamlit.runtime.scriptrunner.script_cache import ScriptCache
 from streamlit.testing.v1 import local_script_runner
@@ -27,12 +25,9 @@ from xdist.remote import Producer
 from xdist.scheduler import LoadFileScheduling
 
 from disco.apart import collect_rarely
-from disco.files import write_json
 from disco.runs import list_runs
 from disco.runs.locks import note
 from disco.users import limits, roots
-from disco.work import forecast
-from disco.work.forecast import Speed
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, Page
@@ -232,7 +227,6 @@ def address(server: tuple[str, Path], monkeypatch: pytest.MonkeyPatch) -> Iterat
     """The address of the app, whose runs are those of this test and gone after it."""
     found, folder = server
     monkeypatch.setenv("DISCO_RUNS", str(folder))
-    keep_a_calibration()
     yield found
     for run in list_runs():
         if run.alive:
@@ -292,18 +286,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture
-def calibrated(monkeypatch: pytest.MonkeyPatch) -> None:
-    """One thread, and a known speed instead of a calibration, also in processes that a test starts."""
-    speed = keep_a_calibration()
-    monkeypatch.setattr("disco.work.forecast.calibrate", lambda device: speed)
+def single_threaded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Processes that a test starts compute with one thread, which sleeps while it waits."""
     monkeypatch.setenv("OMP_NUM_THREADS", "1")
     monkeypatch.setenv("OMP_WAIT_POLICY", "PASSIVE")
-
-
-def keep_a_calibration() -> Speed:
-    """Write a speed into the folder of runs, where every process finds it instead of measuring for seconds."""
-    speed = made_up_speed()
-    place = forecast._path("cpu")
-    place.parent.mkdir(parents=True, exist_ok=True)
-    write_json(place, dataclasses.asdict(speed))
-    return speed

@@ -9,12 +9,10 @@ from contextlib import contextmanager
 import pandas as pd
 import pytest
 
-from disco.fit.cost import STAGES
 from disco.runs import FIT, Run, Work, create_run, list_runs
 from disco.runs.locks import note
 from disco.settings import Settings
 from disco.work import jobs, turns
-from disco.work.forecast import Speed
 
 TINY = {"width": 8, "hidden_layers": 2, "noise_levels": 2, "projection_epochs": 2}
 ENDLESS = Settings.of("paper", **TINY, joint_epochs=100_000, validation_start=100_000)
@@ -65,12 +63,6 @@ def place(run: Run, work: Work) -> int | None:
     """The place of a run in its queue, 1 = next; None if it is not waiting."""
     wait = jobs.wait_of(run, work)
     return None if wait is None else wait.place
-
-
-def made_up_speed() -> Speed:
-    """The speed of this machine, as it were."""
-    pace = dict.fromkeys(STAGES, 1e10)
-    return Speed("cpu", pace, dict.fromkeys(pace, 0.001), 1e-8, time.time())
 
 
 def kill(run: Run) -> None:

@@ -21,7 +21,7 @@ from disco.likelihood.check import check
 from disco.methods import find
 from disco.parents import cam, selectors
 from disco.refine import Choice, refine
-from disco.refine.again import adjusted, costs, stress
+from disco.refine.again import adjusted, costs
 from disco.settings import Settings
 from disco.simulate.sampling import simulate
 from disco.studies import lahman
@@ -49,7 +49,6 @@ def asked(on: object = "b", where: object = None) -> object:
 
 REFUSED = {
     "choice": (lambda: refined(choice={}), "The argument choice must be of type Choice or None; got a dict."),
-    "choice of stress": (lambda: stress(TABLE, 3), "argument choice must be of type Choice or None; got an int"),
     "settings": (lambda: refined(settings={}), "argument settings must be of type Settings or None; got a dict"),
     "settings of a fit": (lambda: fit(TABLE, {}, CPU), "argument settings must be of type Settings; got"),
     "settings of a transform": (lambda: transform_table(TABLE, "rank"), "argument settings .* got a str"),

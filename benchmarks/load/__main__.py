@@ -69,7 +69,7 @@ async def _look(sessions: list[tuple[Session, str]]) -> tuple[dict[str, list[flo
 async def _read(session: Session, run: str, until: float, clicks: dict[str, list[float]], random: Random) -> None:
     """Look at a graph until a time of the monotonic clock: pages, sliders, nodes."""
     await asyncio.sleep(random.uniform(0, ARRIVE))
-    clicks["open"].append(await session.open("graph", f"run={run}&tour=0"))
+    clicks["open"].append(await session.open("graph", f"run={run}"))
     while time.monotonic() < until:
         await asyncio.sleep(random.expovariate(1 / THINK))
         kind, click = _action(session, random)

@@ -62,9 +62,6 @@ def _command(name: str) -> Callable[[argparse.Namespace], None]:
 def _check(command: argparse.ArgumentParser) -> None:
     command.add_argument("counts", type=Path, metavar="COUNTS", help=_COUNTS)
     command.add_argument("--json", action="store_true", help="print all results as one JSON object")
-    command.add_argument(
-        "--stress", action="store_true", help="how many edges of a quick search are found again after halving the depth"
-    )
     options.table(command)
     options.roles(command)
 

@@ -1,7 +1,6 @@
 """disco check COUNTS: what must be fixed before a table can be fitted, and what stands out in it."""
 
 import argparse
-import threading
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -11,13 +10,11 @@ import pandas as pd
 from disco.cli.artefacts import say_finding, say_options
 from disco.cli.choices import read_part
 from disco.cli.cures import options
-from disco.cli.foreground import signals
 from disco.cli.progress import Progress
 from disco.cli.saying import say, say_json, sentence
 from disco.errors import InputError
 from disco.files import plain
 from disco.hidden.artefacts import AT_ONCE, artefacts
-from disco.progress import Event
 from disco.table.artefacts import ARTEFACTS
 from disco.table.cells import names_of
 from disco.table.counts import problems
@@ -39,7 +36,6 @@ def run(arguments: argparse.Namespace) -> None:
 
     Raises:
         InputError: the file cannot be read; or, after printing, the table cannot be fitted as it is.
-        FitStopped: the stress test was interrupted.
     """
     chosen = read_part(arguments.counts, arguments)
     whole, left_out, roles = chosen.table, chosen.rows_left_out, chosen.roles
@@ -57,14 +53,11 @@ def run(arguments: argparse.Namespace) -> None:
     is_usable = bool(not bad and part.size)
     if looked_at is not None and is_usable:
         looked_at = _with_artefacts(whole, roles, looked_at)
-    lines = _stress(whole, roles).to_dict("records") if arguments.stress and is_usable else []
     if arguments.json:
-        told = {**_everything(table, found, looked_at), **({"stress": lines} if lines else {})}
-        say_json(plain(told))
+        say_json(plain(_everything(table, found, looked_at)))
     else:
         say(f"{arguments.counts.name}: {how_many(len(table), 'row')}, {how_many(table.shape[1], 'column')}.")
         _print(found, looked_at, options(whole, roles) if bad else "")
-        _print_stress(lines)
     if not is_usable:
         raise InputError("fix the problems above before fitting this table.")
 
@@ -102,20 +95,6 @@ def _of_roles(table: pd.DataFrame, roles: Roles | None, is_counts: bool) -> list
     return []
 
 
-def _stress(table: pd.DataFrame, roles: Roles | None) -> pd.DataFrame:
-    """Run the stress test and print its lines, with progress on stderr."""
-    from disco.refine.again import stress  # imports torch
-
-    stopping = threading.Event()
-    with Progress() as progress, signals(stopping, progress):
-
-        def watch(event: Event) -> bool:
-            progress(event)
-            return not stopping.is_set()
-
-        return stress(table, roles=roles, callback=watch)
-
-
 def _print(found: list[Problem], looked_at: Quality | None, cure: str) -> None:
     for word, is_blocking in (("Problem", True), ("Note", False)):
         lines = in_lines(problem for problem in found if problem.blocking == is_blocking)
@@ -125,13 +104,6 @@ def _print(found: list[Problem], looked_at: Quality | None, cure: str) -> None:
         say_finding(str(finding), finding)
     if not found and looked_at and not looked_at.findings:
         say("Nothing stands out.")
-
-
-def _print_stress(lines: list[dict[str, Any]]) -> None:
-    if lines:
-        from disco.refine.again import stress_in_words
-
-        say(*map(stress_in_words, lines))
 
 
 def _everything(table: pd.DataFrame, found: list[Problem], looked_at: Quality | None) -> dict[str, Any]:

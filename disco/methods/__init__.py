@@ -9,6 +9,6 @@
 """
 
 from disco.methods.finding import find, method, options_of
-from disco.methods.registry import GROUPS, INSTALL, METHODS, Method
+from disco.methods.registry import FORMER, GROUPS, INSTALL, METHODS, Method
 
-__all__ = ["GROUPS", "INSTALL", "METHODS", "Method", "find", "method", "options_of"]
+__all__ = ["FORMER", "GROUPS", "INSTALL", "METHODS", "Method", "find", "method", "options_of"]

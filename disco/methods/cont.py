@@ -93,14 +93,6 @@ class Ordered:
     order: list[str]
     steps: pd.DataFrame
 
-    @property
-    def decisions(self) -> pd.DataFrame:
-        """One row per removal: step, node, score, runner_up and runner_up_score; no runner-up at the last removal."""
-        others = self.steps[~self.steps["chosen"]].sort_values("score").drop_duplicates("step")
-        next_best = others[["step", "node", "score"]].set_axis(["step", "runner_up", "runner_up_score"], axis=1)
-        removed = self.steps.loc[self.steps["chosen"], ["step", "node", "score"]]
-        return removed.merge(next_best, on="step", how="left")
-
 
 def find(table: pd.DataFrame | np.ndarray, options: Options, *, callback: Callback | None = None) -> Found:
     """The order, and parents by CAM along it.
@@ -109,13 +101,6 @@ def find(table: pd.DataFrame | np.ndarray, options: Options, *, callback: Callba
         InputError: the table cannot be used (`as_numbers`), a logarithm is undefined, the networks did not converge, or
             there are too few rows for CAM.
     """
-    return found(table, options, callback)[0]
-
-
-def found(
-    table: pd.DataFrame | np.ndarray, options: Options, callback: Callback | None = None
-) -> tuple[Found, Ordered]:
-    """The result of `find`, with the scores behind its order."""
     weights = {"joint": 10.0, "projection": 3.0, "ordering": 2.0, "selector": 0.2}
     reporter = Reporter(callback, weights, STOPPED)
     numbers = logged(as_numbers(table)) if options.logged else as_numbers(table)
@@ -127,9 +112,9 @@ def found(
     projection = project(joint, values, options, generator, reporter)
     compared = numbers if options.units == "own" else in_deviations(values, numbers.columns)
     ordered = order(partial(predicted, projection), compared, values, options.seed, reporter)
-    result = along(given, ordered.order, options.cutoff, callback=reporter.part("selector", "node"))
+    found = along(given, ordered.order, options.cutoff, callback=reporter.part("selector", "node"))
     notes = ("The table was transformed by log(1 + x).",) if options.logged else ()
-    return dataclasses.replace(result, notes=notes), ordered
+    return dataclasses.replace(found, notes=notes)
 
 
 def joint_network(values: Tensor, options: Options, generator: torch.Generator, reporter: Reporter) -> JointNetwork:

@@ -2,11 +2,9 @@
 
     poisson     X ~ Poisson(μ),        μ = exp(η)
     nb          X ~ NB(μ, r),          variance μ + μ²/r, μ = exp(η)
-    zinb        X = 0 with probability π, else NB(μ, r), μ = exp(η)
     binomial    X ~ Binomial(M, p),    μ = M p, p = 1 / (1 + exp(−η))
 
-η is linear in the features. A node's other parameters ξ may be fitted with it (`disco.methods.glm`): ρ = log r of a
-negative binomial of unknown size, ρ and α = logit π of a zero-inflated one. All but zinb have the variance
+η is linear in the features, and r and M are known. The variance is
 
     Var(X) = μ + β μ²,    β = 0 for Poisson, 1 / r for a negative binomial, −1 / M for a binomial
 
@@ -20,16 +18,13 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.special import digamma, expit, gammaln, log1p, logit, polygamma
+from scipy.special import expit, gammaln, log1p, logit
 
 from disco.checks import is_number, is_whole
 from disco.errors import InputError
 from disco.table.prepared import Table, prepare
 
-POISSON, NEGATIVE_BINOMIAL, BINOMIAL, ZERO_INFLATED = "poisson", "nb", "binomial", "zinb"
-FAMILIES = (POISSON, NEGATIVE_BINOMIAL, BINOMIAL)  # with a variance determined by the mean
-
-NONE = np.empty(0)  # ξ of a node without such parameters
+FAMILIES = POISSON, NEGATIVE_BINOMIAL, BINOMIAL = "poisson", "nb", "binomial"
 
 
 @dataclass(frozen=True)
@@ -40,17 +35,11 @@ class Slopes:
         value: summed over the rows.
         first: its first derivative in η, (n,).
         weight: minus the second derivative in η, (n,).
-        own: its first derivatives in ξ, (a,).
-        curvature: minus the second derivatives in ξ, (a, a).
-        cross: minus the mixed derivatives in ξ and η, (a, n).
     """
 
     value: float
     first: np.ndarray
     weight: np.ndarray
-    own: np.ndarray
-    curvature: np.ndarray
-    cross: np.ndarray
 
 
 class Counts:
@@ -63,8 +52,7 @@ class Counts:
     def __init__(self, values: np.ndarray) -> None:
         self.values = values.astype(float)
         self.distinct, self.times = (part.astype(float) for part in np.unique(values, return_counts=True))
-        self.zero = values == 0
-        self.mean, self.variance = self.values.mean(), self.values.var()
+        self.mean = self.values.mean()
 
     def total(self, of: np.ndarray) -> float:
         """The sum over the rows of a function of the count, given at the distinct values."""
@@ -76,8 +64,8 @@ class GLMFamily:
     """One family with its parameter.
 
     Attributes:
-        name: poisson, nb, zinb or binomial.
-        parameter: r of a negative binomial, NaN if fitted; M of a binomial; otherwise unused.
+        name: poisson, nb or binomial.
+        parameter: r of a negative binomial, M of a binomial; otherwise unused.
     """
 
     name: str = POISSON
@@ -87,11 +75,6 @@ class GLMFamily:
     def beta(self) -> float:
         """β, the coefficient of μ² in the variance."""
         return {POISSON: 0.0, NEGATIVE_BINOMIAL: 1 / self.parameter, BINOMIAL: -1 / self.parameter}[self.name]
-
-    @property
-    def own(self) -> int:
-        """Number of parameters ξ fitted with the coefficients."""
-        return 2 if self.name == ZERO_INFLATED else int(math.isnan(self.parameter))
 
     def link(self, mean: np.ndarray | float) -> np.ndarray:
         """η of a mean."""
@@ -107,7 +90,7 @@ class GLMFamily:
         return np.clip(mean, least, most)
 
     def loss(self, eta: np.ndarray, count: np.ndarray) -> np.ndarray:
-        """−log-likelihood of each count up to a constant in η, shaped as `eta`; ξ is given."""
+        """−log-likelihood of each count up to a constant in η, shaped as `eta`."""
         if self.name == BINOMIAL:
             shifted = eta + math.log(self.parameter)  # tends to the Poisson's with many trials
             return self.parameter * np.logaddexp(0.0, eta) - count * shifted
@@ -115,31 +98,23 @@ class GLMFamily:
             return (count + self.parameter) * np.log1p(np.exp(eta) / self.parameter) - count * eta
         return np.exp(eta) - count * eta
 
-    def slopes(self, counts: Counts, eta: np.ndarray, own: np.ndarray = NONE) -> Slopes:
-        """The log-likelihood of a node's counts at η, (n,), and ξ, (own,)."""
+    def slopes(self, counts: Counts, eta: np.ndarray) -> Slopes:
+        """The log-likelihood of a node's counts at η, (n,)."""
         if self.name == POISSON:
             return _poisson(counts, eta)
         if self.name == BINOMIAL:
             return _binomial(counts, eta, self.parameter)
-        if self.name == ZERO_INFLATED:
-            return _zero_inflated(counts, eta, own)
-        return _negative_binomial(counts, eta, float(np.exp(own[0])) if self.own else self.parameter, self.own)
+        return _negative_binomial(counts, eta, self.parameter)
 
-    def begin(self, counts: Counts) -> tuple[float, np.ndarray]:
-        """η and ξ without features, from moments; finite even if all counts are 0 or M. Without ξ, the maximum."""
-        mean = self.within(counts.mean, 0.5 / len(counts.values))
-        if not self.own:
-            return float(self.link(mean)), NONE
-        size = counts.mean**2 / max(counts.variance - counts.mean, counts.mean**2 / 100)
-        share = np.clip(counts.zero.mean() - np.exp(-counts.mean), 0.02, 0.9)
-        own = np.array([np.log(np.clip(size, 0.05, 100)), logit(share)])[: self.own]
-        return float(np.log(mean / (1 - share if self.own == 2 else 1))), own
+    def begin(self, counts: Counts) -> float:
+        """η of highest likelihood without features; finite even if all counts are 0 or M."""
+        return float(self.link(self.within(counts.mean, 0.5 / len(counts.values))))
 
 
 def _poisson(counts: Counts, eta: np.ndarray) -> Slopes:
     mean = np.exp(eta)
     value = counts.values @ eta - mean.sum() - counts.total(gammaln(counts.distinct + 1))
-    return _alone(value, counts.values - mean, mean)
+    return Slopes(float(value), counts.values - mean, mean)
 
 
 def _binomial(counts: Counts, eta: np.ndarray, trials: float) -> Slopes:
@@ -147,64 +122,16 @@ def _binomial(counts: Counts, eta: np.ndarray, trials: float) -> Slopes:
     p = expit(eta)
     ways = counts.total(gammaln(trials + 1) - gammaln(u + 1) - gammaln(trials - u + 1))
     value = counts.values @ eta - trials * np.logaddexp(0, eta).sum() + ways
-    return _alone(value, counts.values - trials * p, trials * p * (1 - p))
+    return Slopes(float(value), counts.values - trials * p, trials * p * (1 - p))
 
 
-def _alone(value: float, first: np.ndarray, weight: np.ndarray) -> Slopes:
-    return Slopes(float(value), first, weight, NONE, np.empty((0, 0)), np.empty((0, len(first))))
-
-
-def _negative_binomial(counts: Counts, eta: np.ndarray, r: float, own: int = 1) -> Slopes:
-    """Derivatives for ξ = (ρ), or for none if r is given."""
+def _negative_binomial(counts: Counts, eta: np.ndarray, r: float) -> Slopes:
     y, u = counts.values, counts.distinct
     mean = np.exp(eta)
     both = r + mean
     value = y @ (eta - np.log(both)) - r * log1p(mean / r).sum()
     value += counts.total(gammaln(u + r) - gammaln(r) - gammaln(u + 1))
-    first, weight = r * (y - mean) / both, r * mean * (r + y) / both**2
-    if not own:
-        return _alone(value, first, weight)
-    by_rho, by_rho_twice, cross = _by_size(y, mean, r)
-    gamma, again = r * (digamma(u + r) - digamma(r)), r**2 * (polygamma(1, u + r) - polygamma(1, r))
-    slope = by_rho.sum() + counts.total(gamma)
-    bend = by_rho_twice.sum() + counts.total(gamma + again)
-    return Slopes(float(value), first, weight, np.array([slope]), np.array([[-bend]]), -cross[None])
-
-
-def _by_size(y: np.ndarray, mean: np.ndarray, r: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Derivatives of a row's log NB in ρ, ρ twice, and ρ and η, without those of the gamma functions."""
-    both = r + mean
-    first = r * ((mean - y) / both - log1p(mean / r))
-    return first, first + r * mean / both - r**2 * (mean - y) / both**2, r * mean * (y - mean) / both**2
-
-
-def _zero_inflated(counts: Counts, eta: np.ndarray, own: np.ndarray) -> Slopes:
-    """ξ = (ρ, α).
-
-    A zero comes from the NB with probability w = (1 − π) p₀ / (π + (1 − π) p₀), p₀ = NB(0); any other count always
-    does. With q = log p₀, the derivatives of log(π + (1 − π) exp q) in q are w and w (1 − w).
-    """
-    zero, r, share = counts.zero, float(np.exp(own[0])), float(expit(own[1]))
-    plain = _negative_binomial(counts, eta, r)
-    mean = np.exp(eta[zero])
-    q = -r * log1p(mean / r)
-    mixed = np.logaddexp(np.log(share), np.log1p(-share) + q)
-    w = np.exp(np.log1p(-share) + q - mixed)
-    value = plain.value - q.sum() + mixed.sum() + (len(eta) - zero.sum()) * np.log1p(-share)
-    by_rho, by_rho_twice, by_both = _by_size(np.zeros(len(q)), mean, r)
-    by_eta, doubt = plain.first[zero], w * (1 - w)
-    first, weight, cross = plain.first.copy(), plain.weight.copy(), np.zeros((2, len(eta)))
-    first[zero] *= w
-    weight[zero] = w * plain.weight[zero] - doubt * by_eta**2
-    cross[0] = plain.cross[0]
-    cross[0, zero] = -w * by_both - doubt * by_eta * by_rho
-    cross[1, zero] = doubt * by_eta
-    slope = np.array([plain.own[0] - ((1 - w) @ by_rho), (1 - w).sum() - len(eta) * share])
-    curvature = np.empty((2, 2))
-    curvature[0, 0] = plain.curvature[0, 0] + (1 - w) @ by_rho_twice - doubt @ by_rho**2
-    curvature[0, 1] = curvature[1, 0] = doubt @ by_rho
-    curvature[1, 1] = len(eta) * share * (1 - share) - doubt.sum()
-    return Slopes(float(value), first, weight, slope, curvature, cross)
+    return Slopes(float(value), r * (y - mean) / both, r * mean * (r + y) / both**2)
 
 
 def assigned(
@@ -215,7 +142,7 @@ def assigned(
     Args:
         counts: (rows, nodes).
         family: family of the columns that `given` does not name.
-        size: r of a negative binomial; NaN if fitted.
+        size: r of a negative binomial.
         trials: M of a binomial; None is each column's largest count.
         given: column → "poisson", ("nb", r) or ("binomial", M), as lists or tuples.
 

@@ -1,46 +1,24 @@
 """Regressions of a count, fitted by maximum likelihood, with or without an L1 penalty on the coefficients.
 
-    maximise over θ and ξ   log-likelihood(Xθ, ξ) − Λ Σ_k |θ_k|,   k from 1: the intercept is not penalised
+    maximise over θ   log-likelihood(Xθ) − Λ Σ_k |θ_k|,   k from 1: the intercept is not penalised
 
-by Newton's method, with shorter steps where the objective would fall; for likelihoods and ξ see
-`disco.methods.families`. With Λ > 0, allowed only without ξ, each step maximises the quadratic approximation less the
-penalty. A parameter of ξ at its bound stays there while the likelihood increases towards it: then the negative binomial
-is a Poisson distribution, or has no excess of zeros.
+by Newton's method, with shorter steps where the objective would fall; for the likelihoods see `disco.methods.families`.
+With Λ > 0, each step maximises the quadratic approximation less the penalty.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
-from scipy.special import logit
 
-from disco.methods.families import NONE, Counts, GLMFamily, Slopes
+from disco.methods.families import Counts, GLMFamily, Slopes
 
 TOLERANCE = 1e-4  # largest predicted gain of the last step, in nats; the step is still taken
 _STEPS, _HALVINGS, _CYCLES = 100, 30, 1000
-_SIZES = (1e-3, 1e5)  # of r
 _LEAST_ROOT = 1e-8  # smallest eigenvalue of a scaled information matrix
 _RIDGE = 1e-10  # of the largest information, so that duplicate columns stay invertible in a penalised step
-_LEAST_SHARE = 1e-6  # smallest π and 1 − π
-_BOUNDS = np.array([np.log(_SIZES), [logit(_LEAST_SHARE), -logit(_LEAST_SHARE)]])  # of (ρ, α)
 _SHARE = 1e-2  # of the tolerance: smallest gain for another cycle within a step
 _SOLVE = 5  # cycles between two linear systems
-
-
-@dataclass(frozen=True)
-class Maximum:
-    """A fit.
-
-    Attributes:
-        theta: coefficients, (P,).
-        own: ξ, (a,).
-        slopes: the log-likelihood and its derivatives there.
-    """
-
-    theta: np.ndarray
-    own: np.ndarray
-    slopes: Slopes
 
 
 def maximised(
@@ -48,55 +26,48 @@ def maximised(
     counts: Counts,
     design: np.ndarray,
     theta: np.ndarray,
-    own: np.ndarray = NONE,
     *,
     tolerance: float = TOLERANCE,
     penalty: float = 0.0,
     check: Callable[[], None] = lambda: None,
-) -> Maximum:
-    """The parameters of highest penalised likelihood, from a start.
+) -> np.ndarray:
+    """The coefficients of highest penalised likelihood, (P,), from a start.
 
     Args:
         family: the node's family.
         counts: the node's counts.
         design: X, ones first, (n, P).
         theta: start of θ, (P,).
-        own: start of ξ, (a,).
         tolerance: largest predicted gain of the last step, in nats.
         penalty: Λ.
         check: called before every step; may stop.
     """
-    size = len(theta)
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        slopes = family.slopes(counts, design @ theta, own)
+        slopes = family.slopes(counts, design @ theta)
         for _ in range(_STEPS):
             check()
-            gradient = np.concatenate([design.T @ slopes.first, slopes.own])
+            gradient, information = design.T @ slopes.first, _information(design, slopes)
             if penalty:
-                step, promised = _penalised(gradient, information(design, slopes), theta, penalty, tolerance)
+                step, promised = _penalised(gradient, information, theta, penalty, tolerance)
             else:
-                step, promised = _step(gradient, information(design, slopes), own, size)
+                step = cho_solve(cho_factor(information, check_finite=False), gradient)
+                promised = float(gradient @ step) / 2
             for halving in range(1 if promised < tolerance else _HALVINGS):
-                part = step / 2**halving
-                moved, new_own = theta + part[:size], np.clip(own + part[size:], *_BOUNDS[: len(own)].T)
-                ahead = family.slopes(counts, design @ moved, new_own)
+                moved = theta + step / 2**halving
+                ahead = family.slopes(counts, design @ moved)
                 if ahead.value - penalty * _size(moved) > slopes.value - penalty * _size(theta):
-                    theta, own, slopes = moved, new_own, ahead
+                    theta, slopes = moved, ahead
                     break
             else:
                 break
             if promised < tolerance:
                 break
-    return Maximum(theta, own, slopes)
+    return theta
 
 
-def information(design: np.ndarray, slopes: Slopes) -> np.ndarray:
-    """Minus the second derivatives in (θ, ξ), made positive definite if needed, (P + a, P + a)."""
-    size, cross = design.shape[1], slopes.cross @ design
-    found = np.empty((size + len(cross),) * 2)
-    found[:size, :size] = design.T @ (design * slopes.weight[:, None])
-    found[size:, :size], found[:size, size:], found[size:, size:] = cross, cross.T, slopes.curvature
-    return _positive(found)
+def _information(design: np.ndarray, slopes: Slopes) -> np.ndarray:
+    """Minus the second derivatives in θ, made positive definite if needed, (P, P)."""
+    return _positive(design.T @ (design * slopes.weight[:, None]))
 
 
 def _size(theta: np.ndarray) -> float:
@@ -113,16 +84,6 @@ def _positive(matrix: np.ndarray) -> np.ndarray:
         values, vectors = np.linalg.eigh(matrix / np.outer(scale, scale))
         return (vectors * np.maximum(np.abs(values), _LEAST_ROOT)) @ vectors.T * np.outer(scale, scale)
     return matrix
-
-
-def _step(gradient: np.ndarray, information: np.ndarray, own: np.ndarray, size: int) -> tuple[np.ndarray, float]:
-    """Newton's step in the free parameters, and its predicted gain in nats."""
-    bounds, free = _BOUNDS[: len(own)], np.ones(len(gradient), dtype=bool)
-    out = ((own <= bounds[:, 0]) & (gradient[size:] < 0)) | ((own >= bounds[:, 1]) & (gradient[size:] > 0))
-    free[size:] = ~out
-    step = np.zeros_like(gradient)
-    step[free] = cho_solve(cho_factor(information[np.ix_(free, free)], check_finite=False), gradient[free])
-    return step, float(gradient @ step) / 2
 
 
 def _penalised(

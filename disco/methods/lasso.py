@@ -147,7 +147,7 @@ def path(
                 tolerance=_LEAST_GAIN * rows,
                 penalty=penalty * rows,
                 check=check,
-            ).theta
+            )
             slope = _slope(design, counts, family, theta)
             broken = ~strong & (slope > penalty * (1 + 1e-6))
             if not broken.any():
@@ -166,7 +166,7 @@ def _lambdas(design: np.ndarray, counts: Counts, family: GLMFamily) -> np.ndarra
 
 def _start(design: np.ndarray, counts: Counts, family: GLMFamily) -> np.ndarray:
     """The fit with the intercept alone."""
-    return np.r_[family.begin(counts)[0], np.zeros(design.shape[1] - 1)]
+    return np.r_[family.begin(counts), np.zeros(design.shape[1] - 1)]
 
 
 def _slope(design: np.ndarray, counts: Counts, family: GLMFamily, theta: np.ndarray) -> np.ndarray:

@@ -112,9 +112,9 @@ def likeliest(
 ) -> tuple[np.ndarray, np.ndarray]:
     """The maximum-likelihood coefficients, and the means."""
     counts = Counts(count)
-    theta = np.r_[family.begin(counts)[0], np.zeros(design.shape[1] - 1)] if start is None else start
-    found = maximised(family, counts, design, theta, tolerance=_TOLERANCE)
-    return found.theta, family.mean(design @ found.theta)
+    theta = np.r_[family.begin(counts), np.zeros(design.shape[1] - 1)] if start is None else start
+    theta = maximised(family, counts, design, theta, tolerance=_TOLERANCE)
+    return theta, family.mean(design @ theta)
 
 
 def order(means: Means, score: Score, candidates: np.ndarray, reporter: Reporter) -> tuple[list[int], list[float]]:

@@ -64,10 +64,12 @@ class Method:
         return _GROUP_OF.get(self.module, "general")
 
 
+# Methods of older versions, whose results in a run are left out.
+FORMER = ("search-poisson", "search-nb", "search-zinb", "search-binomial")
 GROUPS = ("ours", "count models", "general", "continuous", "controls")
 _GROUP_OF = {
     "ours": "ours",
-    **dict.fromkeys(("ods", "mrs", "parametric"), "count models"),
+    **dict.fromkeys(("ods", "mrs"), "count models"),
     **dict.fromkeys(("diffan", "cont"), "continuous"),
     "sorting": "controls",
 }
@@ -103,23 +105,13 @@ def _stagewise(rows: int, nodes: int) -> float:
     return _OURS["seconds"](rows, nodes) + 0.001 * rows * nodes
 
 
-def _searches(rows: int, nodes: int) -> float:
-    """Approximate seconds of the searches of a refinement, at the pace of a usual core.
+def _refined(rows: int, nodes: int) -> float:
+    """Approximate seconds of a refinement at the pace of a usual core; three seconds load the likelihood.
 
     A column has about an eighth of the others as parents, and 6 at most; fewer in wide tables, which are often sparse.
     """
     parents = min((nodes - 1) / 2, 0.5 + nodes / 8, 6, 6 * (60 / nodes) ** 0.5)
-    return 2.5 * cost.of_searches(nodes * parents, nodes, rows)
-
-
-def _refined(rows: int, nodes: int) -> float:
-    """Approximate seconds of a refinement; three seconds load the likelihood."""
-    return 3 + _searches(rows, nodes)
-
-
-def _family(rows: int, nodes: int) -> float:
-    """Approximate seconds of the same searches with negative binomial nodes."""
-    return 3 + 0.25 * nodes * (0.7 + 0.0002 * rows) + 0.4 * _searches(rows, nodes)
+    return 3 + 2.5 * cost.of_searches(nodes * parents, nodes, rows)
 
 
 def _weights(nodes: int) -> float:
@@ -316,38 +308,6 @@ METHODS: dict[str, Method] = {
         seconds=lambda rows, nodes: 3 + 1.4e-4 * rows * nodes**2,
         package="gcastle",
         imports="castle",
-    ),
-    "search-poisson": Method(
-        "search, Poisson",
-        "Our search over orders by the BIC of Poisson regressions on log counts. A control for the family-free search.",
-        "parametric",
-        {"family": "poisson"},
-        seconds=lambda rows, nodes: 0.7 * _family(rows, nodes),
-        knowledge=True,
-    ),
-    "search-nb": Method(
-        "search, negative binomial",
-        "Our search over orders by the BIC of negative binomial regressions on log counts, each with its own size.",
-        "parametric",
-        {"family": "nb"},
-        seconds=_family,
-        knowledge=True,
-    ),
-    "search-zinb": Method(
-        "search, zero-inflated NB",
-        "Our search over orders by the BIC of zero-inflated negative binomial regressions on log counts.",
-        "parametric",
-        {"family": "zinb"},
-        seconds=lambda rows, nodes: 1.7 * _family(rows, nodes),
-        knowledge=True,
-    ),
-    "search-binomial": Method(
-        "search, binomial",
-        "Our search over orders by the BIC of binomial regressions on log counts, out of each column's largest count.",
-        "parametric",
-        {"family": "binomial"},
-        seconds=lambda rows, nodes: 0.8 * _family(rows, nodes),
-        knowledge=True,
     ),
     "diffan": Method(
         "DiffAN",

@@ -1,10 +1,7 @@
-"""Repeated searches of one table: without an adjustment, with fewer events, or without a rule.
+"""Repeated searches of one table: without an adjustment, or without a rule.
 
 - An edge that appears only without a covariate joins two nodes that the covariate drives. An edge that appears in every
   search rests on the counts alone.
-- The *depth stress test* keeps every event of the table with a probability of 50 %, then 25 %
-  (`disco/table/thinning.py`). Edges that are lost depend on the depth of the counts. A thinned parent is also noisier,
-  so some edges disappear, and some appear, in any table.
 - The *cost of a rule* is the gain of the best graph without it, in nats. A rule without a cost agrees with the table,
   or the table has no information on it. A rule that costs many nats contradicts the rows: the rule may be wrong, or the
   model.
@@ -12,7 +9,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 import pandas as pd
 
@@ -32,36 +28,13 @@ from disco.refine.task import Task
 from disco.settings import Settings
 from disco.table.adjustment import Adjustment
 from disco.table.artefacts import ARTEFACTS
-from disco.table.prepared import Prepared, Table, prepare
-from disco.table.roles import Given
-from disco.table.thinning import thinned
+from disco.table.prepared import Table, prepare
 from disco.words import how_many
 
 EXPOSURE = "the exposure"
 WITH, WITHOUT = "with all", "without any"
-SHARES = (0.5, 0.25)  # of the events that are kept in a thinned table
 MOST_RULES = 40
 _WEIGHTS = {"search": 1.0, "rules": 1.0}
-
-
-def _searched(
-    wanted: Mapping[str, tuple[Prepared, Mapping[str, Any]]], choice: Choice, callback: Callback | None, stopped: str
-) -> dict[str, Found]:
-    """The results of successive searches, by name; each is one stage of the events.
-
-    A table with fewer than two columns has no edges.
-
-    Args:
-        wanted: by name, the table and the other arguments of `refine`.
-    """
-    reporter, found = Reporter(callback, dict.fromkeys(wanted, 1.0), stopped), {}
-    for name, (given, others) in wanted.items():
-        reporter.step(name, 0, 1)
-        if given.counts.shape[1] > 1:
-            found[name] = refine(
-                given, choice, **others, callback=reporter.part(name, "part"), dismissed=ARTEFACTS
-            ).found
-    return found
 
 
 def names_of(adjustment: Adjustment) -> list[str]:
@@ -103,9 +76,16 @@ def adjusted(
         Each search's graph, by its name in `searches`.
     """
     require_types(adjustment=(adjustment, Adjustment))
-    given, others = prepare(table, adjustment), {"settings": settings, "knowledge": knowledge}
-    wanted = {name: (given, {**others, "roles": part}) for name, part in searches(adjustment)}
-    return _searched(wanted, choice, callback, "stopped in the search {stage}.")
+    given, parts, found = prepare(table, adjustment), dict(searches(adjustment)), {}
+    reporter = Reporter(callback, dict.fromkeys(parts, 1.0), "stopped in the search {stage}.")
+    for name, part in parts.items():
+        reporter.step(name, 0, 1)
+        inner = reporter.part(name, "part")
+        refined = refine(
+            given, choice, settings=settings, roles=part, knowledge=knowledge, callback=inner, dismissed=ARTEFACTS
+        )
+        found[name] = refined.found
+    return found
 
 
 def adjusted_in_words(found: Mapping[str, Found], name: str) -> str:
@@ -127,66 +107,6 @@ def _without(adjustment: Adjustment, indices: Sequence[int]) -> Adjustment:
     kept = tuple(one for index, one in enumerate(adjustment.covariates) if index not in indices)
     exposure = None if len(adjustment.covariates) in indices else adjustment.exposure
     return replace(adjustment, covariates=kept, exposure=exposure)
-
-
-def stress(
-    table: Table,
-    choice: Choice = QUICK,
-    shares: Sequence[float] = SHARES,
-    seed: int = 0,
-    roles: Given | None = None,
-    callback: Callback | None = None,
-) -> pd.DataFrame:
-    """Search a table and thinned copies of it.
-
-    Columns of the result, one row per share: `share` (of the events kept), `edges` (of the whole table), `again` (also
-    in the thinned table, in either direction), `reversed` (of these, in the opposite direction), `new` (only in the
-    thinned table), `constant` (columns made constant by thinning, which lose their edges).
-
-    Args:
-        table: counts, one column per node, and the columns with a role.
-        choice: the extent of the search.
-        shares: each above 0, at most 1.
-        seed: seed of the thinning.
-        roles: roles of the columns that are not counts. A thinned table keeps its exposure: all rows lose the same
-            share.
-        callback: receives the events; False stops.
-
-    Raises:
-        InputError: the table or the roles cannot be used.
-    """
-    given, constant = prepare(table, roles), {}
-    wanted: dict[str, tuple[Prepared, Mapping[str, Any]]] = {stage_of(1): (given, {})}
-    for share in shares:
-        part = thinned(given, share, seed)
-        varied = part.loc[:, part.nunique() > 1]
-        wanted[stage_of(share)] = replace(given, counts=varied), {}
-        constant[share] = part.shape[1] - varied.shape[1]
-    found = _searched(wanted, choice, callback, "stopped in the {stage} of the depth.")
-    whole, lines = found[stage_of(1)].pairs, []
-    for share in shares:
-        again = found.get(stage_of(share))
-        change = changes(whole, again.pairs if again else [])["change"].value_counts()
-        dropped, new, back = (int(change.get(word, 0)) for word in ("dropped", "new", "reversed"))
-        edges = int(change.sum()) - new
-        lines.append((share, edges, edges - dropped, back, new, constant[share]))
-    return pd.DataFrame(lines, columns=["share", "edges", "again", "reversed", "new", "constant"])
-
-
-def stage_of(share: float) -> str:
-    """The event stage of the search at a share."""
-    return f"search at {share:.0%}"
-
-
-def stress_in_words(line: Mapping[str, float]) -> str:
-    """A line of the stress test as one sentence."""
-    edges, again = int(line["edges"]), int(line["again"])
-    constant = int(line["constant"])
-    lost = f"; {how_many(constant, 'column')} became constant" if constant else ""
-    return (
-        f"At {line['share']:.0%} of the depth, {again:,} of {edges:,} edges are found again, {int(line['reversed']):,} "
-        f"of them reversed, and {int(line['new']):,} new ones{lost}."
-    )
 
 
 def costs(

@@ -23,7 +23,7 @@ from typing import Any, BinaryIO
 
 from disco.errors import InputError, printable
 from disco.files import linked, read_record, write_json
-from disco.methods import METHODS
+from disco.methods import FORMER, METHODS
 from disco.runs import artefacts, compared, digests, origin
 from disco.runs.folder import Run
 from disco.runs.head import Head, read_head
@@ -61,6 +61,7 @@ _FOLDERS = frozenset(
         *(f"{compared.FOLDER}/", *(f"{compared.FOLDER}/{method}/" for method in METHODS)),
     )
 )
+_FORMER = tuple(f"{compared.FOLDER}/{method}/" for method in FORMER)
 _TOP = re.compile(r"[^/\\\0.][^/\\\0]{0,119}/")  # the one allowed top folder
 
 _UNREADABLE = (zipfile.BadZipFile, zlib.error, EOFError, ValueError, KeyError, RuntimeError, NotImplementedError)
@@ -240,7 +241,7 @@ def _inside(archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
     top = _top(archive.namelist())
     for entry in entries:
         name = entry.filename.removeprefix(top)
-        if not name or name in _FOLDERS:
+        if not name or name in _FOLDERS or name.startswith(_FORMER):
             continue
         if name not in _FILES or entry.is_dir():
             raise _refused(f"it has {printable(entry.filename, 80)!r}, which is not a file of a run")

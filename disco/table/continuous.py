@@ -10,8 +10,6 @@ from disco.words import how_many
 
 LEAST_ROWS = 20  # the fewest with which networks and splines are fitted to such a table
 
-_SKEWED = 0.4  # half the skewness of a Gamma distribution of shape 6
-
 
 def as_numbers(table: pd.DataFrame | np.ndarray, rows: int | None = LEAST_ROWS) -> pd.DataFrame:
     """The table as float64, with text as names and rows numbered from 0; an array's columns become x1 to xd.
@@ -41,12 +39,6 @@ def is_continuous(table: pd.DataFrame | np.ndarray) -> bool:
     if len(columns) < 2 or not all(np.isfinite(column).all() for column in columns):
         return False
     return 2 * sum(not _are_counts(column) for column in columns) >= len(columns)
-
-
-def is_skewed(table: pd.DataFrame) -> bool:
-    """Whether most columns are above 0 in every row and have a longer tail to the right, as Gamma values have."""
-    tails = (table.min() > 0) & (table.skew() > _SKEWED)
-    return bool(tails.mean() > 0.5)
 
 
 def no_counts(table: pd.DataFrame | np.ndarray) -> str | None:

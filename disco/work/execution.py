@@ -23,9 +23,6 @@ from disco.work.recording import Recorder
 if TYPE_CHECKING:
     from disco.estimator import DISCO
     from disco.progress import Callback, Event
-    from disco.work.forecast import Estimate
-
-_LONG_SECONDS = 5.0  # shorter fits do not measure the machine's speed
 
 
 def queued(run: Run) -> Status:
@@ -40,18 +37,11 @@ def queued(run: Run) -> Status:
     return status
 
 
-def expected(run: Run) -> float | None:
-    """The seconds that the fit will take on an idle machine; None if its speed is not known."""
-    found = _foretold(run)
-    return None if found is None else found.seconds
+def expected(run: Run) -> float:
+    """The seconds that the fit will take on an idle machine."""
+    from disco.work.forecast import estimate
 
-
-def _foretold(run: Run) -> "Estimate | None":
-    from disco.devices import choose_device
-    from disco.work.forecast import foretell, known
-
-    speed = known(choose_device(run.device).type)
-    return None if speed is None else foretell(*run.shape, run.settings, speed)
+    return estimate(*run.shape, run.settings, run.device).seconds
 
 
 def execute(run: Run, *, callback: "Callback | None" = None, lock: Lock | None = None) -> None:
@@ -86,11 +76,13 @@ def execute(run: Run, *, callback: "Callback | None" = None, lock: Lock | None =
 def _fit(run: Run, recorder: Recorder, losses: "_Losses") -> "DISCO":
     from disco.devices import choose_device
     from disco.estimator import DISCO
+    from disco.work.forecast import estimate
 
     results.check_size(run.shape[1], run.settings.folds)
-    table, device, foretold = run.table(), choose_device(run.device).type, _foretold(run)
-    run.update(device=device, estimate=None if foretold is None else foretold.to_dict())
-    losses.pace = Pace(None if foretold is None else foretold.by_stage)
+    table, device = run.table(), choose_device(run.device).type
+    foretold = estimate(*run.shape, run.settings, device)
+    run.update(device=device, estimate=foretold.to_dict())
+    losses.pace = Pace(foretold.by_stage)
     recorder.begun = time.monotonic()  # importing torch is not part of the fit
     model = DISCO(device=device, **run.settings.to_dict())
     return model.fit(
@@ -105,13 +97,9 @@ def _fit(run: Run, recorder: Recorder, losses: "_Losses") -> "DISCO":
 
 def _measured(run: Run, model: "DISCO", seconds: float, peak: int) -> dict[str, Any]:
     """Time and memory of a finished fit, and the estimate's error."""
-    from disco.work.forecast import review
-
     status = run.written_status()
     foretold = None if status.cluster else status.estimate  # of this machine
     seconds_off = seconds / foretold["seconds"] if foretold else None
-    if seconds_off is not None and seconds > _LONG_SECONDS:
-        review(model.device_.type, seconds_off)
     if model.device_.type == "cuda":
         import torch
 

@@ -17,7 +17,7 @@ from pages.shared.frame.names import code, plain
 from pages.shared.table.drafts import Draft
 from pages.shared.work import fit_start, search_time
 
-_USUAL = ("refined", "boss", "ods-poisson", "search-nb", "sort-mean", "sort-excess")
+_USUAL = ("refined", "boss", "ods-poisson", "sort-mean", "sort-excess")
 _ODS = ("ods-poisson", "ods-nb", "ods-binomial")
 _ABOUT = {
     "ours": "DISCO, its variants and its refinement, run like the others.",

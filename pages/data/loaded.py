@@ -6,7 +6,6 @@ from disco.words import how_many
 from pages.data import (
     arms,
     columns,
-    continuous,
     mending,
     quality,
     reshaping,
@@ -30,7 +29,6 @@ def draw(draft: Draft) -> None:
     _heading(draft)
     mending.first(draft)
     _onward(draft)
-    continuous.panel(draft)
     mending.panel(draft)
     columns.choose(draft)
     arms.panel(draft)

@@ -59,7 +59,7 @@ def why_not(draft: Draft) -> str:
     if reshaping.stops(draft):
         return "First answer the question above."
     if computed.chosen_numbers(draft) is not None:
-        return "These columns hold numbers that are not counts: see below."
+        return 'These columns hold numbers that are not counts. In Python, `find("disco-cont", table)` takes them.'
     open_questions = {problem.column for problem in blocking} & _asked(draft)
     rest = [problem for problem in blocking if problem.column not in open_questions]
     what = list(dict.fromkeys(problem.fault for problem in rest if problem.row is not None and problem.fault))

@@ -15,7 +15,7 @@ from disco.table.counts import least_rows
 from disco.table.finding import Finding
 from disco.table.quality import Quality, quality
 from disco.words import how_many
-from pages.data import columns, faults, stress
+from pages.data import columns, faults
 from pages.shared import session
 from pages.shared.frame import answers, figure
 from pages.shared.frame.names import plain
@@ -69,7 +69,6 @@ def _show(draft: Draft, table: pd.DataFrame, found: Quality) -> None:
         st.markdown(bullets(lines))
     opened = answers.segments("Show", _FIGURES, "quality_figure")
     figure.show(getattr(figures, opened)(found), f"quality_{opened}")
-    stress.panel(draft, table)
 
 
 def _has_button(finding: Finding) -> bool:

@@ -27,7 +27,6 @@ from disco.runs import create_run
 from disco.settings import Settings
 from disco.simulate import Design
 from disco.work.execution import execute
-from disco.work.forecast import Speed
 
 SHORT = {
     "joint_epochs": 2, "projection_epochs": 2, "validation_start": 1, "validation_every": 1, "width": 8,
@@ -41,10 +40,7 @@ PASSING = {"seconds", "written", "machines"}  # fields that may differ between t
 
 
 @pytest.fixture
-def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bench:
-    speed = Speed("cpu", dict.fromkeys(("joint", "projection", "ordering", "parents"), 1e10), {}, 1e-8, 0.0)
-    speed.cost.update(dict.fromkeys(speed.pace, 0.001))
-    monkeypatch.setattr("disco.work.forecast.calibrate", lambda device: speed)
+def bench(tmp_path: Path) -> Bench:
     (tmp_path / "fits").mkdir()
     return Bench(tmp_path / "fits", tmp_path / "results", "cpu")
 

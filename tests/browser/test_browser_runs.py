@@ -24,7 +24,7 @@ def tick(page: Page, row: int) -> None:
 def test_two_runs_are_compared_and_one_comes_back_from_its_zip(page, address, tmp_path):
     first, second = finished_run(6, HOSTILE), finished_run(5, "five")
     order, edges = first.order(), first.edges()
-    page.goto(f"{address}/runs?run={first.id}&tour=0")
+    page.goto(f"{address}/runs?run={first.id}")
     expect(page.get_by_text("2 runs,")).to_be_visible()
     row = [one.id for one in runs.list_runs()].index(first.id)
     tick(page, row)

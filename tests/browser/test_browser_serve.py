@@ -100,7 +100,7 @@ def test_guests_share_a_run_by_a_link_and_reach_nothing_else(come, log, tmp_path
         (ada, owner), (bob, reader) = come(), come()
         assert owner.id != reader.id
         run = made(owner, monkeypatch)
-        ada.goto(f"{address}/graph?run={run.id}&tour=0")
+        ada.goto(f"{address}/graph?run={run.id}")
         press(ada, f"Guest {owner.id[:4]}")
         ada.get_by_label("Your name").fill("Ada")
         ada.keyboard.press("Enter")
@@ -115,7 +115,7 @@ def test_guests_share_a_run_by_a_link_and_reach_nothing_else(come, log, tmp_path
         bob.goto(link)
         expect(bob.get_by_text(f"unheard-of is shown to you by Ada ({owner.id[:4]})")).to_be_visible()
         expect(bob.locator(".canvas .node").first).to_be_visible()
-        ada.goto(f"{address}/ordering?run={run.id}&tour=0")
+        ada.goto(f"{address}/ordering?run={run.id}")
         with ada.expect_response(re.compile("/media/")) as made_file:
             ada.get_by_role("button", name="Order, CSV").click()
         file = made_file.value

@@ -30,7 +30,7 @@ from disco.server import start
 from disco.studies.lahman import STUDY
 from disco.work import jobs
 
-pytestmark = pytest.mark.usefixtures("calibrated")
+pytestmark = pytest.mark.usefixtures("single_threaded")
 
 ROOT = Path(disco.__file__).parents[1]
 

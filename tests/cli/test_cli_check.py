@@ -64,18 +64,6 @@ def test_rows_left_out_keep_their_numbers(path, capsys):
     assert status == 0 and "Row 8 lies far from the others: its total is 180" in out and "Left out 1 row" in err
 
 
-def test_the_stress_test_is_told_in_sentences_and_in_json(path, capsys, monkeypatch):
-    lines = pd.DataFrame([{"share": 0.5, "edges": 9, "again": 7, "reversed": 1, "new": 2, "constant": 0}])
-    monkeypatch.setattr("disco.refine.again.stress", lambda table, roles, callback: lines)
-    poisson(rows=300).to_csv(path, index=False)
-    status, out, _ = told(path, capsys, "--stress")
-    said = "At 50% of the depth, 7 of 9 edges are found again, 1 of them reversed, and 2 new ones.\n"
-    assert status == 0 and out.endswith(said)
-    assert json.loads(told(path, capsys, "--stress", "--json")[1])["stress"] == lines.to_dict("records")
-    poisson(rows=300).assign(a=1).to_csv(path, index=False)
-    assert "At 50%" not in told(path, capsys, "--stress")[1]
-
-
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [("", "is empty"), ("a,b\n", ""), ("a,b\nx,y\nx,w\n", "fix the problems"), ("a,b\n1,1\n1,1\n", "fix the problems")],

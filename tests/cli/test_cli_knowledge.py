@@ -16,7 +16,7 @@ from disco.runs.parents import read_candidates
 from disco.runs.refined import read_refined
 from disco.work import serving
 
-pytestmark = pytest.mark.usefixtures("calibrated")
+pytestmark = pytest.mark.usefixtures("single_threaded")
 
 REFINE = ["--starts", "1", "--restarts", "0", "--bootstrap", "2"]
 

@@ -17,7 +17,7 @@ from disco.runs import create_run, open_run
 from disco.settings import Settings
 from disco.simulate import FAMILIES, Design, read_edges, simulate
 
-pytestmark = pytest.mark.usefixtures("calibrated")
+pytestmark = pytest.mark.usefixtures("single_threaded")
 
 KEYS = ["a_top", "precision", "recall", "f1", "skeleton_f1", "shd", "shd_reversals_once", "class_shd"]
 KEYS += ["sid", "ancestor_aid", "edges", "true_edges", "controls", "either_way"]

@@ -16,7 +16,7 @@ from disco.parents import cam, evidence
 from disco.runs import open_run
 from disco.runs.parents import read_candidates
 
-pytestmark = pytest.mark.usefixtures("calibrated")
+pytestmark = pytest.mark.usefixtures("single_threaded")
 
 
 def pairs(frame: pd.DataFrame) -> set[tuple[str, str]]:

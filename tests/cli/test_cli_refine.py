@@ -18,7 +18,7 @@ from disco.settings import Settings
 from disco.simulate import Design, simulate
 from disco.work.refining import refine_run
 
-pytestmark = pytest.mark.usefixtures("calibrated")
+pytestmark = pytest.mark.usefixtures("single_threaded")
 
 FAST = ["--starts", "1", "--restarts", "0", "--bootstrap", "2"]
 

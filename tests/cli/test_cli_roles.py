@@ -16,7 +16,7 @@ from disco.table.edits import applied
 from disco.table.read import read_table
 from disco.table.roles import Roles
 
-pytestmark = pytest.mark.usefixtures("calibrated")
+pytestmark = pytest.mark.usefixtures("single_threaded")
 
 
 @pytest.fixture

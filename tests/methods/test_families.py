@@ -36,12 +36,23 @@ def by_statsmodels(design: np.ndarray, count: np.ndarray, kind: GLMFamily) -> sm
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
 def test_a_regression_is_that_of_statsmodels(kind):
     design, count = drawn(kind)
-    expected = by_statsmodels(design, count, kind).fit(tol=1e-12).params
+    fitted = by_statsmodels(design, count, kind).fit(tol=1e-12)
+    expected = fitted.params
     theta, mean = likeliest(design, count, kind)
     np.testing.assert_allclose(theta, expected, atol=1e-6)
+    assert kind.slopes(Counts(count), design @ theta).value == pytest.approx(fitted.llf, abs=1e-6)
     np.testing.assert_allclose(mean, kind.mean(design @ expected), rtol=1e-5)
     warm, _ = likeliest(design, count, kind, start=theta + 0.3)
     np.testing.assert_allclose(warm, expected, atol=1e-6)
+
+
+def test_separated_rows_end_at_the_limit_of_the_likelihood():
+    feature = np.random.default_rng(5).normal(size=800)
+    design, count = np.column_stack([np.ones(800), feature]), (feature > 0) * 1.0
+    kind = GLMFamily("binomial", 1.0)
+    theta, _ = likeliest(design, count, kind)
+    assert np.isfinite(theta).all()
+    assert kind.slopes(Counts(count), design @ theta).value == pytest.approx(0, abs=1e-4)
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)

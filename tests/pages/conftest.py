@@ -1,10 +1,9 @@
 """What tests of pages share."""
 
 import pytest
-from job_world import made_up_speed
 
 from disco.runs import Run, Work
-from disco.work import forecast, jobs
+from disco.work import jobs
 from pages.shared.work import machine, search_time
 
 
@@ -23,7 +22,6 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[tuple]:
 
 @pytest.fixture(autouse=True)
 def untimed(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No page measures this machine in another thread, or times a search there unless a test is marked `timed`."""
-    monkeypatch.setitem(forecast._measured, ("cpu", 1), made_up_speed())
+    """No page times a search in another thread unless a test is marked `timed`."""
     if request.node.get_closest_marker("timed") is None:
         monkeypatch.setattr(search_time, "_line", lambda *given: None)

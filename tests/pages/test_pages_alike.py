@@ -37,7 +37,7 @@ def test_a_page_without_a_table_leads_to_data(page):
     assert press(at, "Go to Data").title[0].value == "What drives what?"
 
 
-@pytest.mark.usefixtures("calibrated")
+@pytest.mark.usefixtures("single_threaded")
 @pytest.mark.parametrize(
     ("page", "label"),
     [

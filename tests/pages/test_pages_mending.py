@@ -357,3 +357,10 @@ def test_a_table_that_holds_more_than_counts_is_changed_by_one_click_or_read_as_
     press(at, "Back to the table as loaded")
     press(at, "No, read it as it is")
     assert draft_of(at).table.shape == (30, 16) and "look like genes" not in texts(at)
+
+
+def test_a_table_of_other_numbers_cannot_be_fitted_and_names_the_method_that_takes_it():
+    numbers = pd.DataFrame(np.random.default_rng(0).normal(size=(60, 3)), columns=list("abc"))
+    at = upload(booted(), "t.csv", csv(numbers))
+    assert button(at, "Find the graph").disabled
+    assert any('find("disco-cont", table)' in one.value for one in at.caption)

@@ -1,7 +1,6 @@
 """Data: the quality of the counts is computed when its section is opened, and its buttons act and can be undone."""
 
 import numpy as np
-import pandas as pd
 import pytest
 from app_world import HOSTILE, booted, csv, draft_of, forget_results, poisson, press, texts, upload
 from made_up import refine_by_hand
@@ -9,7 +8,6 @@ from made_up import refine_by_hand
 from disco.progress import Event
 from disco.table.quality import quality
 from pages.data import quality as section
-from pages.data import stress
 from pages.shared.work import background, fit_start
 
 
@@ -107,28 +105,3 @@ def test_hostile_names_are_shown_as_written():
 def test_there_is_nothing_to_open_while_the_columns_are_no_counts():
     at = upload(booted(), "t.csv", csv(poisson().assign(a=-1)))
     assert "Quality of the counts" not in [box.label for box in at.expander]
-
-
-def test_the_stress_test_runs_in_the_background_and_tells_what_it_found(monkeypatch):
-    asked = []
-
-    def tested(table, roles, callback):
-        asked.append(table)
-        assert callback(Event("search at 50%", 0, 1, 0.4))
-        return pd.DataFrame([{"share": 0.5, "edges": 9, "again": 7, "reversed": 1, "new": 2, "constant": 0}])
-
-    def begin(key, work, failure, at_once=False):
-        if key[0] != "stress":
-            return begun(key, work, failure, at_once)
-        jobs.append((background.keep(key, background.Computation()), work))
-        return jobs[-1][0]
-
-    jobs, begun = [], background.begin
-    monkeypatch.setattr(stress, "stress", tested)
-    monkeypatch.setattr(background, "begin", begin)
-    at = press(opened(poisson(rows=300)), "Stress test")
-    assert not asked and at.button(key="stress_cancel")
-    jobs[0][0].do(jobs[0][1], "It failed")
-    at.run()
-    assert "7 of 9 edges are found again" in texts(at) and list(asked[0]) == ["a", "b", "c"]
-    assert "Stress test the depth" not in [found.label for found in at.button]

@@ -19,7 +19,7 @@ from disco.work import jobs, order_so_far, where
 from pages.shared.frame.names import plain
 from pages.shared.work import setting_words
 
-pytestmark = pytest.mark.usefixtures("calibrated")
+pytestmark = pytest.mark.usefixtures("single_threaded")
 
 
 def on_train(table=None):

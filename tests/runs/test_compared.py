@@ -168,12 +168,13 @@ def test_damaged_files_are_refused_with_a_sentence_and_the_others_are_read(name,
 
 def test_a_folder_with_another_name_is_no_method(tmp_path):
     run = kept(finished_run(4))
-    for name in ("../x", "..", "magic", "/etc"):
+    for name in ("../x", "..", "magic", "/etc", "search-nb"):
         with pytest.raises(InputError, match="no method"):
             read_one(run, name)
-    (run.path / "compare/magic").mkdir()
-    (run.path / "compare/magic/result.json").write_text("{}")
-    assert compared.names(run) == ["sort-mean"]
+    for name in ("magic", "search-nb"):  # the latter is a method of older versions
+        (run.path / "compare" / name).mkdir()
+        (run.path / "compare" / name / "result.json").write_text("{}")
+    assert compared.names(run) == ["sort-mean"] and [one.method for one in read_all(run)] == ["sort-mean"]
 
 
 def test_what_is_asked_is_checked_and_read_back():

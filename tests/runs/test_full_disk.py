@@ -8,15 +8,13 @@ import pytest
 from disco.__main__ import main
 from disco.errors import InputError
 from disco.files import append_bytes
-from disco.fit.cost import STAGES
 from disco.runs import FIT, REFINE, create_run, find_runs, list_runs, runs_root
 from disco.runs import events as losses
 from disco.settings import Settings
-from disco.work import forecast, jobs
+from disco.work import jobs
 from disco.work.execution import execute
-from disco.work.forecast import calibrate  # the real one, before a fixture replaces it
 
-pytestmark = pytest.mark.usefixtures("calibrated")
+pytestmark = pytest.mark.usefixtures("single_threaded")
 
 TINY = {"width": 8, "hidden_layers": 2, "joint_epochs": 3, "projection_epochs": 2, "noise_levels": 2}
 SETTINGS = Settings.of("paper", **TINY)
@@ -121,28 +119,3 @@ def test_files_that_nothing_depends_on_may_fail(small_table, monkeypatch):
     losses.rewind(run.path / "events.jsonl", "joint", 1)
     with open(os.devnull, "ab") as nowhere, jobs._log(run) as log:
         assert os.fstat(log.fileno()).st_rdev == os.fstat(nowhere.fileno()).st_rdev
-
-
-def test_a_calibration_that_cannot_be_kept_is_used(monkeypatch):
-    speed = forecast.Speed("cpu", dict.fromkeys(STAGES, 1e10), dict.fromkeys(STAGES, 0.0), 1e-8, 0.0)
-    forecast._path("cpu").unlink()
-    monkeypatch.setattr(forecast, "_measured", {})
-    monkeypatch.setattr(forecast, "_measure", lambda *_: speed)
-    Full(monkeypatch, 0, errno.EROFS)
-    assert calibrate("cpu") == speed and forecast.known("cpu") is None
-
-
-@pytest.mark.parametrize(
-    "kept",
-    [
-        *(b"", b"[" * 200_000, b"[1]", b"{}", b'{"device": "cpu", "pace": 5}'),
-        b'{"device": "cpu", "pace": {"joint": "x"}, "cost": {}, "forest": 1, "measured_at": 1}',
-        b'{"device": "cpu", "pace": {}, "cost": {}, "forest": 1, "measured_at": 1e999}',
-    ],
-)
-def test_a_damaged_calibration_is_measured_anew(kept):
-    forecast._path("cpu").write_bytes(kept)
-    assert forecast.known("cpu") is None
-    forecast._path("cpu").unlink()
-    os.mkfifo(forecast._path("cpu"))
-    assert forecast.known("cpu") is None

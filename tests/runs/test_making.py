@@ -118,7 +118,7 @@ def one_works(first: subprocess.Popen, second: subprocess.Popen, run: Run, works
     assert "stopped;" in working.communicate(timeout=PATIENCE)[1] and working.returncode == 130
 
 
-@pytest.mark.usefixtures("calibrated")
+@pytest.mark.usefixtures("single_threaded")
 def test_of_two_resumed_fits_one_works_and_the_other_gets_a_sentence(small_table, tmp_path):
     small_table.to_csv(tmp_path / "counts.csv", index=False)
     run = create_run(small_table, ENDLESS, name="twice", folder=tmp_path / "out", device="cpu")

@@ -425,6 +425,15 @@ def test_compared_methods_come_back_without_their_logs():
     assert (back.path / "compare.csv").read_bytes() == kept["compare.csv"] and back.status(COMPARE).state == "done"
 
 
+def test_the_result_of_a_former_method_is_left_out():
+    run = compared_run()
+    files = files_of(pack(run))
+    run.delete()
+    former = {f"compare/search-nb/{name}": files[f"compare/sort-mean/{name}"] for name in compared.FILES}
+    back = unpack(zipped({**files, **former}))
+    assert compared.names(back) == ["sort-mean", "sort-excess"] and not (back.path / "compare/search-nb").exists()
+
+
 def test_a_strange_comparison_is_refused():
     run = of_an_older_version(compared_run())
     files = files_of(pack(run))

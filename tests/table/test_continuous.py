@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from disco.errors import InputError
-from disco.table.continuous import as_numbers, is_continuous, is_skewed, no_counts
+from disco.table.continuous import as_numbers, is_continuous, no_counts
 
 RNG = np.random.default_rng(0)
 COUNTS = pd.DataFrame(RNG.poisson(3.0, (40, 3)), columns=list("abc"))
@@ -49,8 +49,3 @@ def test_a_table_is_continuous_if_half_of_its_columns_are_no_counts_and_all_are_
 def test_the_first_column_that_holds_no_counts_is_named():
     assert no_counts(COUNTS) is None and no_counts(COUNTS.assign(y=0.5, z=-1)) == "y"
     assert no_counts(COUNTS.assign(y="word", z=-1)) == "z"  # what is no number has a sentence of its own
-
-
-def test_skewed_columns_are_above_zero_with_a_long_tail():
-    gamma = pd.DataFrame(np.random.default_rng(0).gamma(6.0, size=(2000, 3)))
-    assert is_skewed(gamma) and not is_skewed(gamma - 20) and not is_skewed(NUMBERS + 10)

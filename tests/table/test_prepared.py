@@ -36,7 +36,6 @@ from disco.methods import (
     ods,
     options_of,
     ours,
-    parametric,
     sorting,
 )
 from disco.methods import cont as disco_cont
@@ -46,7 +45,7 @@ from disco.metrics import evaluate
 from disco.parents import cam, evidence, pcm, selectors
 from disco.progress import Reporter
 from disco.refine import refine
-from disco.refine.again import adjusted, costs, stress
+from disco.refine.again import adjusted, costs
 from disco.settings import Settings
 from disco.table import artefacts, counts, guesses, identifiers, quality, relations, rows, screening, thinning
 from disco.table.adjustment import Adjustment
@@ -97,7 +96,6 @@ GRAPHS: Entries = {
     "disco.fit.fitting.fit": lambda table: fitting.fit(table, Settings.of(**SMALL), CPU, callback=stop),
     "disco.fit.fitted.Fitted.restore": lambda table: Fitted.restore(table, Settings(), {}, CPU),
     "disco.refine.refinement.refine": lambda table: refine(table, callback=stop),
-    "disco.refine.again.stress": lambda table: stress(table, callback=stop),
     "disco.refine.again.adjusted": lambda table: adjusted(table, around(table), callback=stop),
     "disco.refine.again.costs": lambda table: costs(table, Knowledge(), callback=stop),
     "disco.effects.fitted.FittedGraphs.of_dag": lambda table: FittedGraphs.of_dag(nx.DiGraph(), table),
@@ -105,7 +103,6 @@ GRAPHS: Entries = {
     "disco.methods.sorting.find": lambda table: sorting.find(table, sorting.Options()),
     "disco.methods.ods.find": lambda table: ods.find(table, ods.Options(), callback=stop),
     "disco.methods.mrs.find": lambda table: mrs.find(table, mrs.Options(), callback=stop),
-    "disco.methods.parametric.find": lambda table: parametric.find(table, parametric.Options(), callback=stop),
     "disco.methods.general.find": lambda table: general.find(table, General("boss"), callback=stop),
     "disco.methods.interventional.find": lambda table: interventional.find(
         table, interventional.Options(), callback=stop
@@ -149,7 +146,6 @@ NUMBERS: Entries = {
 NUMBERS_OF_GRAPHS: Entries = {
     "disco.methods.diffan.find": lambda table: diffan.find(table, diffan.Options(epochs=1, width=8), callback=stop),
     "disco.methods.cont.find": lambda table: disco_cont.find(table, disco_cont.Options(epochs=1), callback=stop),
-    "disco.methods.cont.found": lambda table: disco_cont.found(table, disco_cont.Options(epochs=1), stop),
     "find diffan": by("diffan"),
     "find disco-cont": by("disco-cont"),
     "disco.table.continuous.as_numbers": as_numbers,
@@ -195,7 +191,6 @@ INSIDE = {
     "disco.table.cells": {"names_of", "numeric"},
     "disco.table.computed": {"computed"},
     "disco.table.edits": {"applied"},
-    "disco.table.continuous": {"is_skewed"},
     "disco.table.counts": {"as_they_are"},
     "disco.table.layout": {"suggestion", "tidied"},
     "disco.table.samples": {"columns_of", "joined"},
@@ -444,9 +439,7 @@ def test_a_prepared_table_passes_without_another_check(monkeypatch):
         said(ANY[entry], given)
 
 
-@pytest.mark.parametrize(
-    "entry", ["disco.estimator.DISCO.fit", "disco.refine.refinement.refine", "disco.refine.again.stress", *list(WHOLE)]
-)
+@pytest.mark.parametrize("entry", ["disco.estimator.DISCO.fit", "disco.refine.refinement.refine", *list(WHOLE)])
 def test_a_table_is_checked_once_in_one_call(entry, monkeypatch):
     from disco.table import prepared
 

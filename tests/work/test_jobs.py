@@ -111,6 +111,7 @@ def test_fits_queue_one_at_a_time_first_come_first_served(small_table):
 def test_only_a_fit_queues_for_the_device_of_its_run(small_table, monkeypatch):
     """A refinement or comparison would wait behind fits on a GPU that it does not use."""
     monkeypatch.setattr("torch.cuda.is_available", lambda: True)
+    monkeypatch.setattr("torch.cuda.mem_get_info", lambda: (1 << 30, 1 << 30))
     run = create_run(small_table, ENDLESS, name="with a GPU", device="auto")
     for work, asked in ((FIT, ()), (REFINE, (QUICK,)), (COMPARE, (Asked({"sort-mean": {}}),))):
         lock = jobs.enqueue(run, work, *asked)

@@ -156,9 +156,9 @@ def test_no_process_can_be_started(monkeypatch):
     ("rows", "nodes", "name", "seconds"),
     [
         # By the clock beside other programs, over the load: Portal's study, Lahman, all species near Portal.
-        (2192, 8, "search-nb", 7.3), (2192, 8, "refined", 6.2), (2192, 8, "boss", 1.4), (2192, 8, "ods-poisson", 1.3),
-        (1400, 17, "search-nb", 12.1), (1400, 17, "refined", 17.7), (1400, 17, "boss", 1.1),
-        (5975, 22, "search-nb", 16.3), (5975, 22, "refined", 18.4), (5975, 22, "ods-poisson", 1.3),
+        (2192, 8, "refined", 6.2), (2192, 8, "boss", 1.4), (2192, 8, "ods-poisson", 1.3),
+        (1400, 17, "refined", 17.7), (1400, 17, "boss", 1.1),
+        (5975, 22, "refined", 18.4), (5975, 22, "ods-poisson", 1.3),
     ],
 )  # fmt: skip # a table
 def test_methods_take_about_as_long_as_foretold(rows, nodes, name, seconds):

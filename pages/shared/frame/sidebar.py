@@ -1,11 +1,11 @@
-"""The sidebar below the menu: the open run, the tour, the device and the networks cached on it."""
+"""The sidebar below the menu: the open run, the device and the networks cached on it."""
 
 import streamlit as st
 
 from disco.users import roots
 from disco.words import size
 from disco.work import serving
-from pages.shared.frame import cluster, gate, run_list, tour
+from pages.shared.frame import cluster, gate, run_list
 from pages.shared.frame.names import code
 from pages.shared.work import machine
 
@@ -13,10 +13,9 @@ _MOST_LOOKS = 600  # short waits; half a minute in total
 
 
 def draw() -> None:
-    """The run picker, the tour and the state of the device."""
+    """The run picker and the state of the device."""
     with st.sidebar:
         run_list.picker()
-        tour.link()
         # In a thread of its own, so the page is drawn while the engine loads. Never by a timer: a timed
         # fragment that coincides with st.switch_page leaves the new page blank (streamlit 1.67).
         st.fragment(_device, parallel=True)()

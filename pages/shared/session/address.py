@@ -1,4 +1,4 @@
-"""The address of the page, `?run=ID&draft=TOKEN`: the open run, and the draft; and `&tour=0` once the tour is over.
+"""The address of the page, `?run=ID&draft=TOKEN`: the open run, and the draft.
 
 The session holds the same, and every page synchronises the two, so a refresh, a deep link or another tab shows the same
 run and draft. Graph adds what it shows (`pages.shared.session.shown`).
@@ -6,7 +6,7 @@ run and draft. Graph adds what it shows (`pages.shared.session.shown`).
 
 import streamlit as st
 
-_KEYS = {"run": "shared_run", "draft": "shared_token", "tour": "shared_tour"}
+_KEYS = {"run": "shared_run", "draft": "shared_token"}
 
 
 def asked(name: str) -> str | None:
@@ -20,7 +20,7 @@ def every(name: str) -> list[str]:
 
 
 def kept(name: str) -> str | None:
-    """The session's value; name is `run`, `draft` or `tour`."""
+    """The session's value; name is `run` or `draft`."""
     return st.session_state.get(_KEYS[name])
 
 

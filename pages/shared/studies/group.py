@@ -74,8 +74,7 @@ def section(
     if not begun and is_fit:
         st.caption("No fit of this table yet.")
     if missing and is_fit:
-        ready, words = partial(machine.calibrated, "auto"), "Measuring the speed of this machine"
-        machine.once(ready, words, partial(_foretold, missing))
+        machine.once(machine.engine_ready, "Loading the networks' engine", partial(_foretold, missing))
     label = f"{offer}: {plain(', '.join(absent))}"
     if missing and st.button(label, type="primary", icon=":material/play_arrow:", key=f"{key}_start", help=help):
         with errors.said():

@@ -22,14 +22,14 @@ from pages.shared.table import computed
 from pages.shared.table.drafts import Draft, next_number, run_name
 from pages.shared.work import artefacts, choices, machine, search_time
 
-_MEASURING = "Measuring this machine's speed (a few seconds, once a week)"
+_LOADING = "Loading the networks' engine"
 
 
 def start_box(draft: Draft) -> None:
     """Device, estimate, name and the start button."""
     with st.container(border=True):
         device = _device()
-        machine.once(partial(_is_calibrated, device), _MEASURING, partial(_estimate, draft, device))
+        machine.once(machine.engine_ready, _LOADING, partial(_estimate, draft, device))
         name = st.text_input(
             "Name of the run",
             key=lasting(f"run_name_{draft.key}", ""),
@@ -110,16 +110,8 @@ def _device() -> str:
     )
 
 
-def _is_calibrated(device: str) -> bool:
-    try:
-        return machine.calibrated(device)
-    except InputError:
-        return True  # reported in place of the estimate
-
-
 def _estimate(draft: Draft, device: str) -> None:
     try:
-        machine.calibrated(device)  # raises if there is no such device
         rows, nodes = len(draft.table), len(draft.columns)
         same = {name: getattr(draft.settings, name) for name in ("selector", "disjoint_rows")}
         others = {name: Settings.of(name, **same) for name in PRESETS if name != draft.settings.preset}
@@ -132,7 +124,7 @@ def _estimate(draft: Draft, device: str) -> None:
 def time_of(draft: Draft) -> None:
     """One line with the range of times of the draft's fit; nothing while the table cannot be used."""
     if computed.chosen_counts(draft) is not None:
-        machine.once(partial(_is_calibrated, "auto"), _MEASURING, partial(_time, draft))
+        machine.once(machine.engine_ready, _LOADING, partial(_time, draft))
 
 
 def _time(draft: Draft) -> None:
@@ -147,8 +139,8 @@ def _show(found: Estimate, others: Sequence[tuple[str, Estimate]]) -> None:
     left.metric(
         "Time, about",
         middle(found.low, found.high),
-        help=f"From {span(found.low, found.high)}. Based on a short calibration and on how busy this machine is "
-        f"now. With no other load and no early stopping: {stages}. During the fit, the time left follows its pace.",
+        help=f"From {span(found.low, found.high)}. Based on a usual device of its kind and on how busy this machine "
+        f"is now. With no other load and no early stopping: {stages}. During the fit, the time left follows its pace.",
     )
     right.metric("Memory, about", size(found.bytes), help=f"{size(found.free_bytes)} are free now.")
     for name, other in others:

@@ -1,7 +1,7 @@
 """The capabilities of this machine, determined in the background so no page has to wait.
 
-The engine takes seconds to import and the calibration a few seconds to run. Both happen in one server thread, and pages
-check whether it is done. The likelihood is compiled in a separate process: in the server, that would block every page.
+The engine takes seconds to import, in one server thread, and pages check whether it is done. The likelihood is compiled
+in a separate process: in the server, that would block every page.
 """
 
 import threading
@@ -37,18 +37,6 @@ def _engine() -> Future:
 @st.cache_resource(show_spinner=False)
 def _rest() -> Future:
     return _thread().submit(lambda: [import_module(name) for name in ENGINE[1:]])
-
-
-@st.cache_resource(show_spinner=False)
-def _calibration(device: str) -> Future:
-    return _thread().submit(_calibrate, device)
-
-
-def _calibrate(device: str) -> None:
-    from disco.devices import choose_device
-    from disco.work.forecast import calibrate
-
-    calibrate(choose_device(device).type)
 
 
 @st.cache_resource(show_spinner=False)
@@ -127,21 +115,6 @@ def _wait(is_ready: Callable[[], bool], words: str | Callable[[], str]) -> None:
     if is_ready():
         redraw.page()
     st.caption(f":material/hourglass_top: {words if isinstance(words, str) else words()} …")
-
-
-def calibrated(device: str) -> bool:
-    """Whether the speed of a device (auto, cpu or cuda) is known; the first call starts measuring it.
-
-    Raises:
-        InputError: there is no such device.
-    """
-    future = _calibration(device)
-    if not _is_over(future):
-        return False
-    if future.exception() is not None:
-        _calibration.clear(device)  # the next call tries again
-    future.result()
-    return True
 
 
 def _is_over(future: Future) -> bool:
