@@ -205,9 +205,10 @@ else:
             os.close(handle)
 
 
-def core_count() -> int:
-    """The number of cores that this process may use."""
-    return len(_ALL_CORES) or os.cpu_count() or 1
+def threads() -> int:
+    """The number of threads that this process may use: OMP_NUM_THREADS, as for other libraries, or one per core."""
+    limit = os.environ.get("OMP_NUM_THREADS", "")
+    return int(limit) if limit.isdecimal() and int(limit) else len(_ALL_CORES) or os.cpu_count() or 1
 
 
 def kill(pid: int) -> None:

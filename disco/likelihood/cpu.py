@@ -1,6 +1,5 @@
 """Compilation for the CPU, its cache on disk, and the use of threads."""
 
-import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -11,7 +10,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from disco.likelihood.kept import KEPT_IN
-from disco.system import core_count
+from disco.system import threads
 
 _OPTIONS = {
     "nogil": True,
@@ -71,12 +70,6 @@ def threads_at_the_rows() -> Iterator[None]:
     """
     with threadpool_limits(1):
         yield
-
-
-def threads() -> int:
-    """The number of threads that this process may use: OMP_NUM_THREADS, as for other libraries, or one per core."""
-    limit = os.environ.get("OMP_NUM_THREADS", "")
-    return int(limit) if limit.isdecimal() and int(limit) else core_count()
 
 
 def side_by_side(problems: int, work: Callable[[slice], None]) -> None:

@@ -10,13 +10,11 @@ may stop early, and for unknown causes a fit may be twice as fast or take one ha
 current load.
 """
 
-import contextlib
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from disco import cluster
+from disco import cluster, system
 from disco.fit.cost import forest_looks, peak_bytes, stage_flops
 from disco.score.plan import Plan
 from disco.settings import Settings
@@ -69,7 +67,7 @@ def estimate(rows: int, nodes: int, settings: Settings, device: str = "auto") ->
     from disco.devices import choose_device
 
     kind = choose_device(device).type
-    plan, speed, threads = Plan.of(rows, settings), SPEEDS[kind], torch_threads()
+    plan, speed, threads = Plan.of(rows, settings), SPEEDS[kind], system.threads()
     steps, flops = stage_steps(plan, nodes), stage_flops(plan, nodes)
     faster = math.sqrt(threads) if kind == "cpu" else 1.0  # they share much of the memory
     by_stage = {
@@ -104,7 +102,7 @@ def crowding(device: str, threads: int | None = None) -> float:
     import psutil
 
     cores = psutil.cpu_count() or 1
-    return max(1.0, (psutil.getloadavg()[0] + min(threads or torch_threads(), cores)) / cores)
+    return max(1.0, (psutil.getloadavg()[0] + min(threads or system.threads(), cores)) / cores)
 
 
 def span(low: float, high: float) -> str:
@@ -142,23 +140,3 @@ def stage_steps(plan: Plan, nodes: int) -> dict[str, float]:
         "ordering": scored - 1 if "projection" in plan.settings.networks else scored / 25,
         "parents": float(nodes),
     }
-
-
-def torch_threads() -> int:
-    """The number of threads of a fit in this process."""
-    import torch
-
-    return torch.get_num_threads()
-
-
-@contextlib.contextmanager
-def one_thread() -> Iterator[None]:
-    """Limit torch to one thread within the `with` block."""
-    import torch
-
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)

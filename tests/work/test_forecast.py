@@ -24,7 +24,7 @@ TINY = Settings.of("paper", width=8, hidden_layers=2, joint_epochs=2, projection
 def foretell(monkeypatch):
     """The estimate of a fit on one thread of a processor of a known speed."""
     monkeypatch.setitem(SPEEDS, "cpu", SPEED)
-    monkeypatch.setattr("disco.work.forecast.torch_threads", lambda: 1)
+    monkeypatch.setattr("disco.system.threads", lambda: 1)
     return lambda rows, nodes, settings: estimate(rows, nodes, settings, "cpu")
 
 
@@ -115,7 +115,7 @@ def test_the_time_left_follows_the_pace():
     ],
 )  # fmt: skip # a table
 def test_fits_take_about_as_long_as_estimated(device, preset, nodes, rows, seconds, monkeypatch):
-    monkeypatch.setattr("disco.work.forecast.torch_threads", lambda: 1)
+    monkeypatch.setattr("disco.system.threads", lambda: 1)
     monkeypatch.setattr("disco.devices.choose_device", torch.device)
     monkeypatch.setattr("disco.cluster.free_bytes", lambda kind: 1 << 40)
     assert seconds / 2 <= estimate(rows, nodes, Settings.of(preset), device).seconds <= 2 * seconds
@@ -124,7 +124,7 @@ def test_fits_take_about_as_long_as_estimated(device, preset, nodes, rows, secon
 def test_threads_share_the_work_and_the_forests(foretell, monkeypatch):
     settings = Settings.of("paper", selector="pcm")
     alone = foretell(5000, 50, settings)
-    monkeypatch.setattr("disco.work.forecast.torch_threads", lambda: 4)
+    monkeypatch.setattr("disco.system.threads", lambda: 4)
     together = foretell(5000, 50, settings)
     assert {stage: seconds / together.by_stage[stage] for stage, seconds in alone.by_stage.items()} == pytest.approx(
         {**dict.fromkeys(STAGES, 2.0), "selector": 4.0}
