@@ -35,7 +35,7 @@ _NO_EFFECT = "arms without effect"
 COUNTED = ("edges", "joined", "decided", "true", "wrong", "at", "settled")
 
 
-class Drawn(NamedTuple):
+class ArmTable(NamedTuple):
     """A table with its truth: columns parent, child and direction; the roles; the nodes that an arm sets."""
 
     table: pd.DataFrame
@@ -48,33 +48,33 @@ class Drawn(NamedTuple):
 class Case:
     """Tables of one kind, by seed, and how many."""
 
-    draw: Callable[[int], Drawn]
+    draw: Callable[[int], ArmTable]
     seeds: int = SEEDS
     methods: tuple[str, ...] = METHODS
 
 
-def of_design(design: Design) -> Callable[[int], Drawn]:
+def of_design(design: Design) -> Callable[[int], ArmTable]:
     """The tables of a design."""
 
-    def draw(seed: int) -> Drawn:
+    def draw(seed: int) -> ArmTable:
         drawn = simulate(design.replace(seed=seed))
         targets = [design.names[node] for node in drawn.arms.nodes]
-        return Drawn(drawn.whole, drawn.truth, drawn.design.roles() or Roles(), targets)
+        return ArmTable(drawn.whole, drawn.truth, drawn.design.roles() or Roles(), targets)
 
     return draw
 
 
-def of_tree(design: Design) -> Callable[[int], Drawn]:
+def of_tree(design: Design) -> Callable[[int], ArmTable]:
     """The tables of a design on random trees."""
     return lambda seed: of_design(contexts.on_tree(design, seed))(seed)
 
 
-def hidden(is_cause: bool) -> Callable[[int], Drawn]:
+def hidden(is_cause: bool) -> Callable[[int], ArmTable]:
     """h → x, h → y, y → z, and perhaps x → y; h is left out, and an arm sets x."""
     edges = (("h", "x"), ("h", "y"), ("y", "z"), *([("x", "y")] if is_cause else []))
     design = Design(graph="own", edges=edges, names=("h", "x", "y", "z"), family="poisson-softplus", rows=3000)
 
-    def draw(seed: int) -> Drawn:
+    def draw(seed: int) -> ArmTable:
         drawn = of_design(design.replace(interventions=["x"]))(seed)
         truth = drawn.truth[(drawn.truth[["parent", "child"]] != "h").all(axis=1)]
         return drawn._replace(table=drawn.table.drop(columns="h"), truth=truth)
@@ -82,7 +82,7 @@ def hidden(is_cause: bool) -> Callable[[int], Drawn]:
     return draw
 
 
-def without_effect(seed: int) -> Drawn:
+def without_effect(seed: int) -> ArmTable:
     """A real table with three random tenths of its rows as arms of three columns."""
     tables = [table for half in HALVES.values() for table in half]
     counts = tables[seed % len(tables)].table()
@@ -92,7 +92,7 @@ def without_effect(seed: int) -> Drawn:
     labels = np.repeat(["", *chosen], [len(counts) - tenth * len(chosen), *[tenth] * len(chosen)])
     table = counts.assign(arm=rng.permutation(labels))
     nothing = pd.DataFrame(columns=["parent", "child", "direction"])
-    return Drawn(table, nothing, Roles({"arm": "intervention"}), chosen)
+    return ArmTable(table, nothing, Roles({"arm": "intervention"}), chosen)
 
 
 def _cases() -> dict[str, Case]:
@@ -143,7 +143,7 @@ def measure(case: str, method: str, seed: int) -> Line:
     return {**line, "seconds": seconds, **counts}
 
 
-def _edges(drawn: Drawn, method: str) -> pd.DataFrame:
+def _edges(drawn: ArmTable, method: str) -> pd.DataFrame:
     """The refined edges in their likelier direction."""
     table, roles = drawn.table, drawn.roles
     if method == "controls":
@@ -152,7 +152,7 @@ def _edges(drawn: Drawn, method: str) -> pd.DataFrame:
     return refine(table, Choice(bootstrap=0, folds=0), roles=roles).edges
 
 
-def _contrasted(drawn: Drawn) -> Line:
+def _contrasted(drawn: ArmTable) -> Line:
     """The contrasts of arms without effect: how many, how many false, and the rules that follow."""
     prepared = prepare(drawn.table, drawn.roles)
     frame = contrasts(prepared)
@@ -164,7 +164,7 @@ def _contrasted(drawn: Drawn) -> Line:
     }
 
 
-def counted(drawn: Drawn, edges: Iterable[Sequence[str]]) -> dict[str, int]:
+def counted(drawn: ArmTable, edges: Iterable[Sequence[str]]) -> dict[str, int]:
     """The counts of a table's edges by the joined pairs of columns.
 
     Args:

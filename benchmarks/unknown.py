@@ -29,7 +29,7 @@ PAIRS = 6
 
 
 @dataclass(frozen=True)
-class Case:
+class DesignCase:
     """A design without rows and seed, the number of seeds, and the pair that is added to it `PAIRS` times.
 
     What is fitted to the whole table, such as the prior, can reveal the direction of a pair that does not itself.
@@ -44,28 +44,30 @@ def _pair(family: str, **options: Any) -> Design:
     return Design(graph="chain", nodes=2, family=family, **options)
 
 
-def _designs() -> dict[str, Case]:
+def _designs() -> dict[str, DesignCase]:
     """Every case by its name."""
     affine = {spread: _pair("discrete-normal", spread=spread) for spread in SPREADS}
-    cases = {f"affine pair, spread {spread}": Case(pair, 10) for spread, pair in affine.items()}
+    cases = {f"affine pair, spread {spread}": DesignCase(pair, 10) for spread, pair in affine.items()}
     for shape, seeds in (("family", 10), ("bimodal", 30), ("trimodal", 30), ("heaped", 10), ("zero-inflated", 10)):
         name = "plain" if shape == "family" else shape
-        cases[f"{name} pair, affine"] = Case(_pair("poisson-log", sources=shape), seeds)
-        cases[f"{name} pair, softplus"] = Case(_pair("poisson-softplus", sources=shape), seeds)
+        cases[f"{name} pair, affine"] = DesignCase(_pair("poisson-log", sources=shape), seeds)
+        cases[f"{name} pair, softplus"] = DesignCase(_pair("poisson-softplus", sources=shape), seeds)
     for nodes in (3, 4, 5):
-        cases[f"complete binary, d = {nodes}"] = Case(Design(graph="complete", nodes=nodes, family="ising"), 10)
-    cases["binomial chain, affine"] = Case(Design(graph="chain", nodes=5, family="binomial-logit"), 10)
+        cases[f"complete binary, d = {nodes}"] = DesignCase(Design(graph="complete", nodes=nodes, family="ising"), 10)
+    cases["binomial chain, affine"] = DesignCase(Design(graph="chain", nodes=5, family="binomial-logit"), 10)
     for name, family in COUNTS.items():
-        cases[f"ER3 {name}"] = Case(Design(k=3, family=family), 3)
-        cases[f"ER1 {name}"] = Case(Design(k=1, family=family), 3)
-        cases[f"SF2 {name}"] = Case(Design(graph="sf", k=2, family=family), 3)
-        cases[f"ER3 {name}, spread 5"] = Case(Design(k=3, family=family, spread=5), 3)
+        cases[f"ER3 {name}"] = DesignCase(Design(k=3, family=family), 3)
+        cases[f"ER1 {name}"] = DesignCase(Design(k=1, family=family), 3)
+        cases[f"SF2 {name}"] = DesignCase(Design(graph="sf", k=2, family=family), 3)
+        cases[f"ER3 {name}, spread 5"] = DesignCase(Design(k=3, family=family, spread=5), 3)
     for name in ("Poisson", "NB"):
         for spread, pair in affine.items():
-            cases[f"affine pairs beside ER3 {name}, spread {spread}"] = Case(Design(k=3, family=COUNTS[name]), 3, pair)
-    cases["ER3 Poisson, unsortable"] = Case(Design(k=3, unsortable=True), 3)
+            cases[f"affine pairs beside ER3 {name}, spread {spread}"] = DesignCase(
+                Design(k=3, family=COUNTS[name]), 3, pair
+            )
+    cases["ER3 Poisson, unsortable"] = DesignCase(Design(k=3, unsortable=True), 3)
     for shape in ("bimodal", "heaped", "zero-inflated"):
-        cases[f"ER2 Poisson, {shape} sources"] = Case(Design(k=2, sources=shape), 3)
+        cases[f"ER2 Poisson, {shape} sources"] = DesignCase(Design(k=2, sources=shape), 3)
     return cases
 
 

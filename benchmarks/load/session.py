@@ -20,7 +20,7 @@ class Lost(Exception):
     """The connection ended, or nothing came for too long."""
 
 
-class Drawn(NamedTuple):
+class PageElement(NamedTuple):
     """An element on the page, its fragment, and the run that drew it."""
 
     kind: str
@@ -45,7 +45,7 @@ class Session:
     cookie: str
     page: str = ""
     query: str = ""
-    elements: dict[tuple[int, ...], Drawn] = field(default_factory=dict)
+    elements: dict[tuple[int, ...], PageElement] = field(default_factory=dict)
     faults: list[str] = field(default_factory=list)
     _socket: ClientConnection | None = None
     _reader: asyncio.Task | None = None
@@ -97,7 +97,7 @@ class Session:
         await self._run(drawn, value)
         return time.perf_counter() - start
 
-    def find(self, kind: str, label: str) -> Drawn:
+    def find(self, kind: str, label: str) -> PageElement:
         """An element by the beginning of its label, icons left out."""
         for drawn in self.elements.values():
             words = getattr(drawn.element, "label", "").split()
@@ -105,7 +105,7 @@ class Session:
                 return drawn
         raise KeyError(f"There is no {kind} {label!r} on {self.page}")
 
-    async def _run(self, used: Drawn | None = None, value: Any = None) -> None:
+    async def _run(self, used: PageElement | None = None, value: Any = None) -> None:
         """Let the page run, with an element used, and wait for its end."""
         self._is_complete.clear()
         await self._send(used, value, used.fragment if used else "")
@@ -116,7 +116,7 @@ class Session:
         if self._reader is None or self._reader.done():
             raise Lost(f"The connection of {self.page} ended.") from self._reader and self._reader.exception()
 
-    async def _send(self, used: Drawn | None, value: Any, fragment: str, is_auto: bool = False) -> None:
+    async def _send(self, used: PageElement | None, value: Any, fragment: str, is_auto: bool = False) -> None:
         message = BackMsg()
         state = message.rerun_script
         state.query_string, state.page_script_hash = self.query, self._hashes.get(self.page, "")
@@ -176,7 +176,9 @@ class Session:
         delta = message.delta
         kind = delta.new_element.WhichOneof("type")
         element = getattr(delta.new_element, kind)
-        self.elements[tuple(message.metadata.delta_path)] = Drawn(kind, element, delta.fragment_id, self._run_number)
+        self.elements[tuple(message.metadata.delta_path)] = PageElement(
+            kind, element, delta.fragment_id, self._run_number
+        )
         if kind == "exception":
             self.faults.append(f"{self.page}: {element.message}")
 

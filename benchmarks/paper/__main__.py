@@ -207,7 +207,7 @@ def parser() -> argparse.ArgumentParser:
         usual = "brief" if name == "continuous" else "disco-paper"
         command.add_argument("--methods", type=named_methods, default=usual, help=", ".join(METHODS))
         command.add_argument("--device", choices=("auto", "cpu", "cuda"), default="auto")
-        command.add_argument("--again", action="store_true", help="measure again, and say whether the figures differ")
+        command.add_argument("--again", action="store_true", help="measure again from the stored fits, and compare")
     commands.add_parser("report", parents=[folders], help="write benchmarks/paper/ and the headline from the results")
     return top
 

@@ -214,13 +214,17 @@ def read_rival(row: Row, method: Method, data: Known, seed: int) -> Figures:
     """A row by another method: its metrics, or the comparison of two if the row is of two.
 
     Raises:
-        InputError: a package is not installed, or the table cannot be used.
+        InputError: a package is not installed, the method was dropped, or the table cannot be used.
         ScoreUnavailable: a method would take longer than `LIMIT`.
     """
     if method.rival == "continuous":
         return continuous.read(row, method, seed)
     table = row.seen_table(data)
     names = row.rivals if method.is_named else (method.rival,)
+    if absent := set(names) - set(METHODS):
+        raise InputError(
+            f"{', '.join(absent)}: no longer a method; benchmarks/README.md names the last commit with it."
+        )
     if (seconds := max(METHODS[name].seconds(*table.shape) for name in names)) > LIMIT:
         raise ScoreUnavailable(f"about {duration(seconds)} on one core by its estimate, above the limit of 4 h")
     results = [find(name, table, options_for(name, row, seed), dismissed=ARTEFACTS) for name in names]

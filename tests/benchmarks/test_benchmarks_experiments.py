@@ -5,7 +5,7 @@ import json
 import pandas as pd
 
 from benchmarks import contexts, experiments
-from benchmarks.experiments import CASES, Drawn, counted, measure, table
+from benchmarks.experiments import CASES, ArmTable, counted, measure, table
 from disco.graph import BY_EXPERIMENT
 from disco.table.roles import Roles
 
@@ -23,7 +23,7 @@ def test_the_trees_have_no_collider_and_the_hidden_cause_is_left_out():
 def test_edges_are_counted_by_pair():
     truth = pd.DataFrame({"parent": [*"abc"], "child": [*"bcd"]})
     edges = [["a", "b", "class"], ["c", "b", "experiment"], ["d", "c", ""], ["a", "d", "class"]]
-    found = counted(Drawn(truth, truth, Roles(), ["c"]), edges)
+    found = counted(ArmTable(truth, truth, Roles(), ["c"]), edges)
     assert found == {"edges": 3, "joined": 3, "decided": 3, "true": 1, "wrong": 1, "at": 2, "settled": 1}
 
 
