@@ -13,8 +13,7 @@ from disco.cli.saying import say, say_json
 from disco.errors import InputError
 from disco.metrics import a_top
 from disco.runs import FIT, Run, create_run
-from disco.studies.lahman import STUDY, cohort, group, parse_years, representation
-from disco.studies.study import Wanted
+from disco.studies.lahman import REFERENCES, cohort, group, parse_years, representation
 
 _FIXED = {"seed", "transform", "levels", "boundary"}  # these have flags of their own
 
@@ -29,23 +28,23 @@ def run(arguments: argparse.Namespace) -> None:
     seeds = parse_seeds(arguments.seeds)
     for name in _FIXED & set(changes):
         raise InputError(f"{name} is no --set of this command; see disco lahman --help.")
-    wanted = group(cohort(*years), years, arguments.levels, arguments.preset, seeds, arguments.boundary)
+    fits = group(cohort(*years), years, arguments.levels, arguments.preset, seeds, arguments.boundary)
     label = f"{years[0]}-{years[1]}-{representation(arguments.levels)}-{arguments.boundary}-{arguments.preset}-seed"
     device = arguments.device or "auto"
-    runs = [_run(arguments.out / f"{label}{one.settings.seed}", one, changes, device) for one in wanted]
-    for one, fitted in zip(wanted, runs, strict=True):
+    runs = [_run(arguments.out / f"{label}{one['settings'].seed}", one, changes, device) for one in fits.values()]
+    for name, fitted in zip(fits, runs, strict=True):
         if fitted.status().state != "done":
             go_on = "the same command continues from here."
-            work_here(fitted, FIT, go_on, label=one.label, now=arguments.now)
+            work_here(fitted, FIT, go_on, label=name, now=arguments.now)
         if words := advice(fitted, len(fitted.edges()), fitted.settings.selector, fitted.settings.parent_rule):
-            say(f"{one.label.capitalize()}: {words}", to=sys.stderr)
+            say(f"{name.capitalize()}: {words}", to=sys.stderr)
     say_json(summary(arguments, seeds, runs))
 
 
 def summary(arguments: argparse.Namespace, seeds: list[int], runs: list[Run]) -> dict[str, object]:
     """The JSON line: the share of references that each seed's order respects, and the seconds of its fit."""
     orders = [run.order() for run in runs]
-    scores = {name.lower(): [a_top(order, pairs) for order in orders] for name, pairs in STUDY.references.items()}
+    scores = {name.lower(): [a_top(order, pairs) for order in orders] for name, pairs in REFERENCES.items()}
     return {
         **{name: getattr(arguments, name) for name in ("years", "levels", "boundary")},
         "seeds": seeds,
@@ -70,12 +69,15 @@ def parse_seeds(text: str) -> list[int]:
     return seeds
 
 
-def _run(folder: Path, wanted: Wanted, changes: dict[str, object], device: str) -> Run:
-    """The run in a folder, found or new."""
-    settings = wanted.settings.replace(**changes)
-    if (found := resumed(folder, wanted.table, settings.to_dict(), None)) is not None:
-        return found
-    tell_estimate(wanted.table, settings, device)
-    name = f"Lahman {folder.name}"
-    own: dict[str, Any] = {"source": wanted.source, "origin": wanted.origin}
-    return create_run(wanted.table, settings, name=name, folder=folder, device=device, **own)
+def _run(folder: Path, fit: dict[str, Any], changes: dict[str, object], device: str) -> Run:
+    """The run in a folder, existing or new.
+
+    Args:
+        fit: the arguments of `create_run`, before the changes of settings.
+    """
+    table, settings = fit["table"], fit["settings"].replace(**changes)
+    if (existing := resumed(folder, table, settings.to_dict(), None)) is not None:
+        return existing
+    tell_estimate(table, settings, device)
+    own = {"settings": settings, "name": f"Lahman {folder.name}", "folder": folder, "device": device}
+    return create_run(**{**fit, **own})

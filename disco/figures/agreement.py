@@ -1,4 +1,4 @@
-"""How far orders agree with a study's reference directions, which are no ground truth (`disco.studies.agreement`)."""
+"""How far orders agree with Lahman's reference directions, which are not ground truth (`disco.studies.agreement`)."""
 
 from collections.abc import Mapping, Sequence
 from itertools import cycle
@@ -9,19 +9,21 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from disco.figures import placing, roles, theme
+from disco.figures import roles, theme
 from disco.figures.axes import named_rows
 from disco.found import Found
-from disco.studies.agreement import Shares, support
-from disco.studies.study import Pairs, Positions, Study
+from disco.studies.agreement import support
+from disco.studies.lahman import POSITIONS
 from disco.words import share
 
-_WIDE, _HIGH = 7.0, 3.0  # of computed places
+_NUMBERS = {("AB", "BB"): 0.82, ("G", "RBI"): 0.5}  # where along an arrow its number stands, to cover no other
 _KEY = {"most orders agree": roles.PICKED, "most orders reverse it": roles.ACCENT, "half agree": roles.MUTED}
 _LOOKS = (("circle", roles.PICKED), ("diamond-open", roles.ACCENT), ("square-open", roles.MUTED))
 
 
-def agreement(ours: pd.DataFrame, published: Shares, controls: Shares) -> go.Figure:
+def agreement(
+    ours: pd.DataFrame, published: Mapping[str, Sequence[float]], controls: Mapping[str, Sequence[float]]
+) -> go.Figure:
     """Agreement with each reference: each of our runs, their mean, the mean of a paper, and the sorting controls.
 
     Args:
@@ -51,23 +53,23 @@ def agreement(ours: pd.DataFrame, published: Shares, controls: Shares) -> go.Fig
     return roles.titled(fig, title, height=height).update_layout(legend={"y": 1.06 + 12 / height})
 
 
-def reference(found: Sequence[Found], pairs: Pairs, study: Study) -> go.Figure:
+def reference(results: Sequence[Found], pairs: Sequence[tuple[str, str]]) -> go.Figure:
     """A reference as arrows: blue if most orders agree, vermillion if most reverse it, grey if half agree.
 
     A solid arrow is also an edge, in either direction, in most graphs; a dashed one is not. The number on an arrow is
     the number of orders that agree.
 
     Args:
-        found: one result per run.
-        study: knows where columns and numbers stand.
+        results: one per run.
     """
-    rows, positions = support([one.nodes for one in found], pairs), _positions(found[0].nodes, pairs, study)
-    edges = [{frozenset(pair) for pair in one.pairs} for one in found]
+    rows, nodes = support([one.nodes for one in results], pairs), {node for pair in pairs for node in pair}
+    positions = {node: position for node, position in POSITIONS.items() if node in nodes}
+    edges = [{frozenset(pair) for pair in one.pairs} for one in results]
     fig = go.Figure()
     for u, v, agree, runs in rows.itertuples(index=False, name=None):
         colour = roles.PICKED if agree * 2 > runs else roles.ACCENT if agree * 2 < runs else roles.MUTED
-        is_edge = 2 * sum({u, v} in joined for joined in edges) > len(found)
-        (x0, y0), (x1, y1), at = positions[u], positions[v], study.numbers.get((u, v), 0.6)
+        is_edge = 2 * sum({u, v} in joined for joined in edges) > len(results)
+        (x0, y0), (x1, y1), at = positions[u], positions[v], _NUMBERS.get((u, v), 0.6)
         head = {"symbol": "arrow", "angleref": "previous", "size": [0, 15], "standoff": 21, "opacity": 1}
         line = {"color": colour, "width": 2.5, "dash": "solid" if is_edge else "dash"}
         _drawn(fig, [x0, x1], [y0, y1], "lines+markers", {**head, "color": colour, "line": {"width": 0}}, line=line)
@@ -87,17 +89,6 @@ def reference(found: Sequence[Found], pairs: Pairs, study: Study) -> go.Figure:
         fig.add_scatter(x=[None], y=[None], mode="lines", name=name, line={"color": colour, "dash": dash, "width": 2.5})
     title = f"{rows['agree'].sum()} of {rows['orders'].sum()} directions agree, over all runs"
     return roles.titled(fig, title, height=520)
-
-
-def _positions(order: Sequence[str], pairs: Pairs, study: Study) -> Positions:
-    """Where the columns of a reference stand: as the study says or, if it does not, in rows along an order."""
-    nodes = {node for pair in pairs for node in pair}
-    if nodes <= {*study.positions}:
-        return {node: index for node, index in study.positions.items() if node in nodes}
-    ties = pd.DataFrame(pairs, columns=["parent", "child"]).assign(z=2.0)
-    found = placing.positions([node for node in order if node in nodes], ties)
-    wide, high = (max(1, *(abs(index[axis]) for index in found.values())) for axis in (0, 1))
-    return {node: (_WIDE * x / wide, _HIGH * y / high) for node, (x, y) in found.items()}
 
 
 def ends(table: pd.DataFrame, near: float) -> go.Figure:

@@ -1,1 +1,1 @@
-"""Case studies: data, a reference that results are held against, and a group of ordinary runs."""
+"""Case studies: the data of Lahman and Portal, and the runs of their pages."""

@@ -1,4 +1,4 @@
-"""How far orders agree with the reference directions of a study.
+"""How far orders agree with the reference directions of Lahman.
 
 References are partial and not ground truth: agreement with them does not measure causal accuracy. Sorting the columns
 fits nothing: compare every method with it.
@@ -10,49 +10,42 @@ import pandas as pd
 
 from disco.found import Found
 from disco.metrics import a_top, order_by_excess, order_by_mean
-from disco.studies.study import Pairs
-
-References = Mapping[str, Pairs]
-Shares = Mapping[str, tuple[float, ...]]  # agreement with each reference, by label
+from disco.studies.lahman import REFERENCES
 
 
-def agreement(order: Sequence[str], references: References) -> tuple[float, ...]:
+def agreement(order: Sequence[str]) -> tuple[float, ...]:
     """The share of each reference's directions that an order respects."""
-    return tuple(a_top(order, pairs) for pairs in references.values())
+    return tuple(a_top(order, pairs) for pairs in REFERENCES.values())
 
 
-def scores(results: Mapping[str, Mapping[str, Found]], references: References) -> pd.DataFrame:
+def scores(results: Mapping[str, Mapping[str, Found]]) -> pd.DataFrame:
     """The agreement of every result.
 
     Args:
-        results: by how they were found, then by run.
+        results: by how they were obtained, then by run.
 
     Returns:
         Columns label, run, and one for each reference.
     """
-    rows = [
-        (label, run, *agreement(one.nodes, references))
-        for label, group in results.items()
-        for run, one in group.items()
-    ]
-    return pd.DataFrame(rows, columns=["label", "run", *references])
+    rows = [(label, run, *agreement(one.nodes)) for label, group in results.items() for run, one in group.items()]
+    return pd.DataFrame(rows, columns=["label", "run", *REFERENCES])
 
 
 def with_means(scores: pd.DataFrame) -> pd.DataFrame:
     """Scores with a row for the mean of each label after its own."""
-    names, parts = list(scores.columns[2:]), []
+    parts = []
     for label, rows in scores.groupby("label", sort=False):
-        parts += [rows, pd.DataFrame([{"label": label, "run": "mean", **rows[names].mean()}])]
+        parts += [rows, pd.DataFrame([{"label": label, "run": "mean", **rows[list(REFERENCES)].mean()}])]
     return pd.concat(parts, ignore_index=True)
 
 
-def controls(table: pd.DataFrame, references: References) -> dict[str, tuple[float, ...]]:
+def controls(table: pd.DataFrame) -> dict[str, tuple[float, ...]]:
     """The agreement of sorting the columns, rising and falling."""
-    found = {}
+    shares = {}
     for name, order in (("mean", order_by_mean(table)), ("var. − mean", order_by_excess(table))):
-        found[f"by rising {name}"] = agreement(order, references)
-        found[f"by falling {name}"] = agreement(order[::-1], references)
-    return found
+        shares[f"by rising {name}"] = agreement(order)
+        shares[f"by falling {name}"] = agreement(order[::-1])
+    return shares
 
 
 def support(orders: Iterable[Sequence[str]], pairs: Iterable[tuple[str, str]]) -> pd.DataFrame:
@@ -66,7 +59,7 @@ def support(orders: Iterable[Sequence[str]], pairs: Iterable[tuple[str, str]]) -
     return pd.DataFrame(rows, columns=["parent", "child", "agree", "orders"])
 
 
-def ends(starts: pd.DataFrame, orders: pd.DataFrame, references: References) -> pd.DataFrame:
+def ends(starts: pd.DataFrame, orders: pd.DataFrame) -> pd.DataFrame:
     """The end of every search of a refinement, best first.
 
     Args:
@@ -77,15 +70,15 @@ def ends(starts: pd.DataFrame, orders: pd.DataFrame, references: References) -> 
         Columns start, below (nats below the best end), and the agreement with each reference.
     """
     last = starts.sort_values("sweep", kind="stable").groupby("start", sort=False)["score"].last()
-    found = []
-    for start, rows in orders.groupby("start", sort=False):
-        order = rows.sort_values("position")["node"].tolist()
-        found.append((start, float(last.max() - last[start]), *agreement(order, references)))
-    table = pd.DataFrame(found, columns=["start", "below", *references])
+    rows = [
+        (start, float(last.max() - last[start]), *agreement(part.sort_values("position")["node"].tolist()))
+        for start, part in orders.groupby("start", sort=False)
+    ]
+    table = pd.DataFrame(rows, columns=["start", "below", *REFERENCES])
     return table.sort_values("below", kind="stable", ignore_index=True)
 
 
-def undecided(edges: pd.DataFrame, pairs: Pairs) -> tuple[int, int]:
+def undecided(edges: pd.DataFrame, pairs: Iterable[tuple[str, str]]) -> tuple[int, int]:
     """How many pairs of a reference a refined graph joins, in either direction, and how many of these are undecided.
 
     Args:

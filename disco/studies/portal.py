@@ -13,10 +13,8 @@ import pandas as pd
 
 from disco.errors import InputError
 from disco.files import HOMES
-from disco.refine import QUICK
 from disco.runs.origin import FromPortal, Origin
 from disco.settings import Settings
-from disco.studies.study import Study, Wanted
 from disco.table.adjustment import CATEGORICAL, CONTINUOUS
 from disco.table.roles import Roles
 from disco.words import how_many
@@ -131,20 +129,27 @@ def adjusted(plot: str | None = CATEGORICAL, year: str | None = CATEGORICAL, mon
     return Roles({name: "ignore" if kind is None else ("covariate", kind) for name, kind in kinds})
 
 
-def group(table: pd.DataFrame, plots: Sequence[str], roles: Roles) -> list[Wanted]:
-    """Two searches: on the counts alone and, if the roles leave a covariate, adjusted."""
-    wanted = {ALONE: UNADJUSTED, **({} if roles.needed() is None else {ADJUSTED: roles})}
-    name = f"Portal, {', '.join(plots)}, "
+def group(table: pd.DataFrame, plots: Sequence[str], roles: Roles) -> dict[str, dict[str, Any]]:
+    """The runs of two searches, on the counts alone and, if the roles leave a covariate, adjusted.
+
+    Returns:
+        Label → arguments of `create_run`.
+    """
+    used = {ALONE: UNADJUSTED, **({} if roles.needed() is None else {ADJUSTED: roles})}
     species = tuple(one for one in table if one not in PLACE_AND_TIME)
-    own: dict[str, Any] = {"source": CREDIT, "origin": Origin(FromPortal(tuple(plots), species)), "choice": QUICK}
-    return [Wanted(label, f"{name}{one}", table, Settings(), one, **own) for label, one in wanted.items()]
+    origin = Origin(FromPortal(tuple(plots), species))
+    return {label: _run(table, f"Portal, {', '.join(plots)}, {one}", one, origin) for label, one in used.items()}
 
 
-def example(comparison: str = ALL, species: Sequence[str] = USUAL) -> Wanted:
-    """The search on a trial, for the page Experiments."""
+def example(comparison: str = ALL, species: Sequence[str] = USUAL) -> dict[str, Any]:
+    """The run of a trial, for the page Experiments: the arguments of `create_run`."""
     table, roles = trial(comparison, species)
-    origin, name = Origin(FromPortal((), tuple(species), comparison)), f"Portal, {comparison}"
-    return Wanted("trial", name, table, Settings(), roles, CREDIT, origin, QUICK)
+    return _run(table, f"Portal, {comparison}", roles, Origin(FromPortal((), tuple(species), comparison)))
+
+
+def _run(table: pd.DataFrame, name: str, roles: Roles, origin: Origin) -> dict[str, Any]:
+    own = {"settings": Settings(), "source": CREDIT, "origin": origin}
+    return {"table": table, "name": name, "roles": roles, **own}
 
 
 def compared(table: pd.DataFrame) -> str:
@@ -163,16 +168,6 @@ def compared(table: pd.DataFrame) -> str:
 def called(name: str) -> str:
     """A species by its full name with its code; a group as it is."""
     return f"{SPECIES[name]} ({name})" if name in SPECIES else name
-
-
-STUDY = Study(
-    "portal",
-    "Portal",
-    "Near Portal, Arizona, gates keep kangaroo rats out of some plots and let smaller rodents pass. This page "
-    "shows what that changed, and what the control plots alone would have told.",
-    CREDIT,
-    names=NAMES,
-)
 
 
 def caught(rows: pd.DataFrame, name: str) -> pd.Series:

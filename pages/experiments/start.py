@@ -5,12 +5,13 @@ import contextlib
 import streamlit as st
 
 from disco.errors import InputError
+from disco.refine import QUICK
 from disco.runs import Run
 from disco.studies import portal
 from pages.shared import session
 from pages.shared.frame import empty
 from pages.shared.frame.names import code
-from pages.shared.studies import group
+from pages.shared.work import group
 
 _BRING = """
 **What to bring.** A table with one more column, which says what was done to each row:
@@ -63,4 +64,4 @@ def _can_be_shown(run: Run) -> bool:
 
 def _example(kind: str) -> None:
     if st.button("See an example", type=kind, icon=":material/cruelty_free:", key="experiments_portal", help=_EXAMPLE):
-        group.open_one(portal.example(), "experiments")
+        group.open_one(portal.example(), QUICK, "experiments")

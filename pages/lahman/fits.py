@@ -1,7 +1,6 @@
 """The fits of the Lahman page: both boundaries of each, and its refinement by the likelihood."""
 
 import contextlib
-from dataclasses import replace
 
 import streamlit as st
 
@@ -13,13 +12,13 @@ from disco.runs import Run
 from disco.runs.origin import FromLahman
 from disco.settings import CHOICES
 from disco.studies import lahman
-from disco.studies.study import Wanted
+from disco.studies.matching import Group
 from disco.words import how_many
+from pages.lahman import agreement
 from pages.shared.frame.glossary import define
 from pages.shared.refined import refinement
 from pages.shared.refined.evidence_words import ASSUMED, SAME_ROWS
-from pages.shared.studies import agreement, group
-from pages.shared.work import variants
+from pages.shared.work import group, variants
 
 CHOICE = Choice(starts=6, bootstrap=20)
 NEAR = 12.0  # nats; a trial found orders of R7 agreement .43 and .86 within so many of each other
@@ -74,7 +73,7 @@ def sparse(done: dict[str, Run]) -> None:
         )
 
 
-def refine(wanted: list[Wanted], done: dict[str, Run], refined: dict[str, Refined]) -> None:
+def refine(cohort: Group, done: dict[str, Run], refined: dict[str, Refined]) -> None:
     """The refinement of every finished fit, and where its searches ended.
 
     On these counts searches of nearly equal score end at quite different orders, so all of them are shown.
@@ -84,8 +83,8 @@ def refine(wanted: list[Wanted], done: dict[str, Run], refined: dict[str, Refine
         "and random ones. DISCO's result stays as it is. "
         f"{FromLahman.caution} {SAME_ROWS}"
     )
-    refining = [replace(one, choice=CHOICE) for one in wanted if one.label in done]
-    group.section("lahman_refine", refining, "Refine", _REFINE, done)
+    fitted = {label: one for label, one in cohort.items() if label in done}
+    group.section("lahman_refine", fitted, "Refine", _REFINE, CHOICE, done)
     if refined:
-        agreement.ends(lahman.STUDY, refined, NEAR)
+        agreement.ends(refined, NEAR)
         st.caption(ASSUMED)

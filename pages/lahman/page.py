@@ -3,29 +3,36 @@
 import streamlit as st
 
 from disco.studies import lahman
-from pages.lahman import choice, fits
-from pages.shared.frame import answers
+from pages.lahman import agreement, choice, fits
+from pages.shared.frame import answers, intro
 from pages.shared.frame.names import plain
-from pages.shared.studies import agreement, group
+from pages.shared.work import group
 
-group.head(lahman.STUDY)
+_INTRO = (
+    "The paper's case study: batting counts of baseball players, one row per player and season. Choose a cohort, fit a "
+    "few seeds, and see how far the causal orders agree with two sets of expected directions, beside the paper's own "
+    "figures."
+)
+
+group.follow()
+intro.page_intro("Lahman", _INTRO)
 years, levels, preset, seeds = choice.choose()
 table = choice.table(years)
 st.caption(f"{len(table):,} rows × {table.shape[1]} columns")
 choice.columns()
 st.subheader("Fits", anchor=False)
-wanted = lahman.group(table, years, levels, preset, seeds)
-done = group.section("lahman", wanted, "Start the missing fits", fits.PACE)
+cohort = lahman.group(table, years, levels, preset, seeds)
+done = group.section("lahman", cohort, "Start the missing fits", fits.PACE)
 refined = fits.refinements(done)
 if done:
     fits.sparse(done)
     results = fits.results(years, levels, done, refined)
     opened = answers.segments("Show", fits.SECTIONS, "lahman_section")
     if opened == "agreement":
-        agreement.section(lahman.STUDY, results, table)
+        agreement.section(results, table)
         fits.boundaries(done)
     elif opened == "arrows":
-        agreement.arrows(lahman.STUDY, results)
+        agreement.arrows(results)
     else:
-        fits.refine(wanted, done, refined)
-st.caption(plain(lahman.STUDY.credit))
+        fits.refine(cohort, done, refined)
+st.caption(plain(lahman.CREDIT))

@@ -1,6 +1,7 @@
 """What the experiment near Portal changed, and what that says of the graphs. Owns the key `portal_comparison`."""
 
 from collections.abc import Mapping
+from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -9,14 +10,14 @@ from disco import experiments
 from disco.experiments.arrows import VERDICTS
 from disco.experiments.contrasts import MARGIN
 from disco.figures import contrasts as figures
+from disco.refine import QUICK
 from disco.runs import Run
 from disco.studies import portal
-from disco.studies.study import Wanted
 from disco.table.prepared import prepare
 from disco.words import how_many, listed, series
 from pages.shared.frame import errors, figure, table
 from pages.shared.refined import refinement
-from pages.shared.studies import group
+from pages.shared.work import group
 from pages.shared.work.facts import fact
 
 _OPEN = "All numbers, the graph of these plots with what the experiment says of its arrows, and the next experiment."
@@ -51,13 +52,13 @@ def section(species: tuple[str, ...]) -> None:
         names = {name: portal.called(name) for name in found["node"]}
         title = _title(found, "while the plots were open" if chosen == portal.OPEN else "without kangaroo rats")
         figure.show(figures.forest(found, MARGIN, several=False, names=names, title=title), "portal_forest")
-        wanted = _example(chosen, species)
+        example = _example(chosen, species)
         st.caption(
-            f"{portal.compared(wanted.table)} Intervals: 95 %, with plots as units. Grey band: "
+            f"{portal.compared(example['table'])} Intervals: 95 %, with plots as units. Grey band: "
             f"within {100 * MARGIN:g} % of the controls, which counts as the same."
         )
         if row.button("Open on Experiments", icon=":material/science:", key="portal_open", help=_OPEN):
-            group.open_one(wanted, "experiments")
+            group.open_one(example, QUICK, "experiments")
 
 
 def verdicts(runs: Mapping[str, Run], species: tuple[str, ...]) -> None:
@@ -128,12 +129,11 @@ def _title(found: pd.DataFrame, where: str) -> str:
 
 
 @fact(lambda comparison, species: (comparison, species))
-def _example(comparison: str, species: tuple[str, ...]) -> Wanted:
+def _example(comparison: str, species: tuple[str, ...]) -> dict[str, Any]:
     return portal.example(comparison, species)
 
 
 @fact(lambda comparison, species: (comparison, species))
 def _found(comparison: str, species: tuple[str, ...]) -> pd.DataFrame:
-    one = _example(comparison, species)
-    found = experiments.contrasts(prepare(one.table, one.roles))
+    found = experiments.contrasts(prepare(*portal.trial(comparison, species)))
     return found.sort_values(["q_value", "p_value"], ignore_index=True)

@@ -2,22 +2,25 @@
 
 import streamlit as st
 
+from disco.refine import QUICK
 from disco.studies import portal
 from disco.words import how_many
-from pages.portal import choice, experiment
+from pages.portal import choice, experiment, graphs
+from pages.shared.frame import intro
 from pages.shared.frame.names import plain
-from pages.shared.studies import graphs, group
+from pages.shared.work import group
 
 _SEARCHES = (
     "By the likelihood, without a fit. It takes some seconds. Each search is a run of its own. Open it to fit DISCO's "
     "networks to the same table."
 )
-_CHANGES = {
-    "dropped": "Only in the graph of the counts alone: what joined the two was plot, year or month.",
-    "new": "Only in the adjusted graph: plot, year or month hid it.",
-}
+_INTRO = (
+    "Near Portal, Arizona, gates keep kangaroo rats out of some plots and let smaller rodents pass. This page "
+    "shows what that changed, and what the control plots alone would have told."
+)
 
-group.head(portal.STUDY)
+group.follow()
+intro.page_intro("Portal", _INTRO)
 experiment.lesson()
 top = st.container()
 st.subheader("What observation finds", anchor=False)
@@ -27,17 +30,17 @@ table = choice.table(plots, species)
 with top:
     experiment.section(portal.USUAL if table is None else species)
 if table is not None:
-    wanted = portal.group(table, plots, roles)
+    searched = portal.group(table, plots, roles)
     how = str(roles).replace("plot_id", "plot")
     with searches:
         where = "the control plots" if plots == (portal.CONTROL,) else "the chosen plots"
-        both = f"from the counts alone, and {plain(how)}" if len(wanted) > 1 else "with nothing adjusted for"
+        both = f"from the counts alone, and {plain(how)}" if len(searched) > 1 else "with nothing adjusted for"
         st.markdown(
-            f"{how_many(len(wanted), 'graph')} of {len(species)} species on {where}: {both}. There are {len(table):,} "
-            "rows, one per plot and month with captures."
+            f"{how_many(len(searched), 'graph')} of {len(species)} species on {where}: {both}. There are "
+            f"{len(table):,} rows, one per plot and month with captures."
         )
-        runs = group.section("portal", wanted, "Find the graphs", _SEARCHES)
-    if len(runs) == len(wanted):
-        graphs.section(portal.STUDY, runs, ("of the counts alone", how), _CHANGES)
+        runs = group.section("portal", searched, "Find the graphs", _SEARCHES, QUICK)
+    if len(runs) == len(searched):
+        graphs.section(runs, ("of the counts alone", how))
         experiment.verdicts(runs, species)
 st.caption(plain(portal.CREDIT))

@@ -9,7 +9,6 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import networkx as nx
@@ -27,7 +26,6 @@ from disco.progress import Event
 from disco.runs import FIT, create_run, list_runs, open_run
 from disco.runs.about import about
 from disco.server import start
-from disco.studies.lahman import STUDY
 from disco.work import jobs
 
 pytestmark = pytest.mark.usefixtures("single_threaded")
@@ -160,7 +158,7 @@ def test_lahman_ends_with_one_json_line_and_refits_nothing(tmp_path, capsys, sma
     table = small_table.set_axis(names, axis=1)
     monkeypatch.setattr("disco.cli.lahman.cohort", lambda first, last: table)
     references = {"R7": (("AB", "H"), ("AB", "SO")), "R17": (("AB", "H"), ("AB", "SO"), ("H", "2B"))}
-    monkeypatch.setattr("disco.cli.lahman.STUDY", replace(STUDY, references=references))
+    monkeypatch.setattr("disco.cli.lahman.REFERENCES", references)
     arguments = ["lahman", "--years", "2012-2018", "--out", out(tmp_path), *SHORT]
     assert main([*arguments, "--seeds", "0,1"]) == 0
     found = json.loads(capsys.readouterr().out)

@@ -6,7 +6,6 @@ from disco.figures import agreement as figures
 from disco.figures import roles
 from disco.found import Found
 from disco.studies import lahman
-from disco.studies.study import Study
 
 FIRST = list(lahman.COLUMNS)
 
@@ -18,20 +17,12 @@ def edges(*ends: str) -> pd.DataFrame:
 def test_arrows_are_coloured_by_agreement_and_dashed_without_an_edge():
     down, up = ["AB", "H", *[c for c in FIRST if c not in ("AB", "H")]], FIRST[::-1]
     found = [Found(order, edges(*ends)) for order, ends in ((down, ["AB", "H"]), (down, ["H", "AB"]), (up, []))]
-    fig = figures.reference(found, (("AB", "H"), ("BB", "IBB")), lahman.STUDY)
+    fig = figures.reference(found, (("AB", "H"), ("BB", "IBB")))
     arrows = [trace for trace in fig.data if trace.mode == "lines+markers"]
     assert [arrow.line.color for arrow in arrows] == [roles.PICKED, roles.PICKED]
     assert [arrow.line.dash for arrow in arrows] == ["solid", "dash"]
-    reversed_ = figures.reference(found[2:], (("AB", "H"),), lahman.STUDY)
+    reversed_ = figures.reference(found[2:], (("AB", "H"),))
     assert reversed_.data[0].line.color == roles.ACCENT and "0 of 1" in roles.title_of(reversed_)
-
-
-def test_places_are_computed_if_the_study_has_none():
-    found = Found(["a", "b", "c"], edges("a", "b"))
-    fig = figures.reference([found], (("a", "b"), ("b", "c")), Study("s", "S", "", ""))
-    nodes = fig.data[4]
-    assert nodes.text == ("a", "b", "c") and len(set(zip(nodes.x, nodes.y, strict=True))) == 3
-    assert nodes.y[0] < nodes.y[2] and "all 2 directions" not in roles.title_of(fig)
 
 
 def test_agreement_shows_runs_means_paper_and_controls():

@@ -26,7 +26,7 @@ from disco.runs.origin import FromDesign, FromFile, FromLahman, Origin
 from disco.runs.script import TABLE, Facts, python, shell
 from disco.settings import Settings
 from disco.simulate import Design, simulate
-from disco.studies import group, portal
+from disco.studies import portal
 from disco.table.edits import Columns, LeaveOut, Pivot, RowNames, Transpose, applied
 from disco.table.read import read_table
 from disco.table.roles import Roles
@@ -190,18 +190,16 @@ def test_cells_by_genes_with_what_is_known_of_the_cells(tmp_path, monkeypatch):
 def test_a_study_with_what_it_ignores(tmp_path, monkeypatch):
     rows = portal.captures()
     monkeypatch.setattr(portal, "captures", lambda: rows[rows["plot_type"] == portal.CONTROL][-400:])
-    monkeypatch.setattr(group.jobs, "start", lambda *_: None)
     table = portal.table(species=("kangaroo rats", "PB", "OT"))
-    _, wanted = portal.group(table, [portal.CONTROL], portal.adjusted(year=None))
-    in_python, in_shell = check(refined(group.start(wanted)), tmp_path, monkeypatch)
+    run = create_run(**portal.group(table, [portal.CONTROL], portal.adjusted(year=None))[portal.ADJUSTED])
+    in_python, in_shell = check(refined(run), tmp_path, monkeypatch)
     assert "portal.table(['Control'], ['kangaroo rats', 'PB', 'OT'])" in in_python
     assert "'year': 'ignore'" in in_python and '"year": "ignore"' in in_shell
 
 
 def test_a_trial_of_a_study(tmp_path, monkeypatch):
-    monkeypatch.setattr(group.jobs, "start", lambda *_: None)
-    one = portal.example("long-term exclosures", ("kangaroo rats", "PB", "OT"))
-    in_python, _ = check(refined(group.start(one)), tmp_path, monkeypatch)
+    run = create_run(**portal.example("long-term exclosures", ("kangaroo rats", "PB", "OT")))
+    in_python, _ = check(refined(run), tmp_path, monkeypatch)
     assert "portal.trial('long-term exclosures', ['kangaroo rats', 'PB', 'OT'])[0]" in in_python
 
 

@@ -9,16 +9,17 @@ from disco.studies import agreement, lahman
 
 ORDER = list(lahman.COLUMNS)
 TURNED = ORDER[::-1]
-REFERENCES = lahman.STUDY.references
 
 
 def test_each_label_ends_with_its_mean():
-    found = {"first": {"a": Found.of("xyz", [], order=list("xyz")), "b": Found.of("xyz", [], order=list("zyx"))}}
-    scores = agreement.scores({**found, "second": {"a": found["first"]["a"]}}, {"R": (("x", "y"), ("z", "y"))})
-    assert agreement.with_means(scores).to_numpy().tolist() == [
-        ["first", "a", 0.5], ["first", "b", 0.5], ["first", "mean", 0.5], ["second", "a", 0.5], ["second", "mean", 0.5],
+    down, up = (Found.of(ORDER, [], order=order) for order in (ORDER, TURNED))
+    scores = agreement.with_means(agreement.scores({"first": {"a": down, "b": up}, "second": {"a": down}}))
+    r7, r17, *reversed_ = (a_top(order, pairs) for order in (ORDER, TURNED) for pairs in (lahman.R7, lahman.R17))
+    assert scores.to_numpy().tolist() == [
+        ["first", "a", r7, r17], ["first", "b", *reversed_], ["first", "mean", 0.5, 0.5],
+        ["second", "a", r7, r17], ["second", "mean", r7, r17],
     ]  # fmt: skip # a table
-    assert agreement.scores({}, REFERENCES).columns.tolist() == ["label", "run", "R7", "R17"]
+    assert agreement.scores({}).columns.tolist() == ["label", "run", "R7", "R17"]
 
 
 def test_support_counts_the_orders_that_agree():
@@ -27,7 +28,7 @@ def test_support_counts_the_orders_that_agree():
 
 
 def test_controls_score_both_ways_round():
-    found = agreement.controls(lahman.cohort(2018, 2018), REFERENCES)
+    found = agreement.controls(lahman.cohort(2018, 2018))
     for name in ("mean", "var. − mean"):
         rising, falling = found[f"by rising {name}"], found[f"by falling {name}"]
         assert rising[0] + falling[0] == pytest.approx(1) and rising[1] + falling[1] == pytest.approx(1)
@@ -38,9 +39,9 @@ def test_ends_are_scored_at_their_last_sweep():
     orders = [("by mean", k, node) for k, node in enumerate(TURNED)]
     orders += [("CCS order", k, node) for k, node in enumerate(ORDER)]
     ends = pd.DataFrame(orders, columns=["start", "position", "node"]).sample(frac=1, random_state=0)
-    found = agreement.ends(pd.DataFrame(rows, columns=["start", "sweep", "score"]), ends, REFERENCES)
+    found = agreement.ends(pd.DataFrame(rows, columns=["start", "sweep", "score"]), ends)
     assert found["start"].tolist() == ["CCS order", "by mean"] and found["below"].tolist() == [0.0, 3.0]
-    for name, pairs in REFERENCES.items():
+    for name, pairs in lahman.REFERENCES.items():
         assert found[name].tolist() == [a_top(ORDER, pairs), a_top(TURNED, pairs)]
 
 

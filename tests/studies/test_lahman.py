@@ -59,7 +59,7 @@ def test_published_figures_are_shares_of_three_orders():
 
 
 def test_every_column_of_the_references_has_a_place():
-    assert {node for pair in lahman.R17 for node in pair} == set(lahman.STUDY.positions)
+    assert {node for pair in lahman.R17 for node in pair} == set(lahman.POSITIONS)
 
 
 @pytest.mark.parametrize(
@@ -94,6 +94,7 @@ def test_the_credit_names_source_and_licence():
 
 def test_the_group_has_a_fit_per_seed():
     table = lahman.cohort(2018, 2018)
-    first, second = lahman.group(table, (2018, 2018), "6", "paper", (3, 1), "admissible")
-    assert (first.label, first.name, second.label) == ("seed 3", "Lahman 2018-2018 q6 paper seed 3", "seed 1")
-    assert first.settings == lahman.settings("6", "admissible", 3, "paper") and first.table is table
+    fits = lahman.group(table, (2018, 2018), "6", "paper", (3, 1), "admissible")
+    assert list(fits) == ["seed 3", "seed 1"] and fits["seed 3"]["name"] == "Lahman 2018-2018 q6 paper seed 3"
+    assert fits["seed 3"]["settings"] == lahman.settings("6", "admissible", 3, "paper")
+    assert fits["seed 3"]["table"] is table

@@ -6,7 +6,7 @@ import pytest
 from disco import experiments
 from disco.errors import InputError
 from disco.experiments.arrows import CONTRADICTED
-from disco.refine import refine
+from disco.refine import QUICK, refine
 from disco.studies import portal
 from disco.table.prepared import prepare
 from disco.table.roles import Roles
@@ -122,9 +122,9 @@ def test_species_that_are_removed_together_are_one_arm():
 def test_adjusted_no_decided_direction_is_against_the_experiment():
     table, said = portal.table(), {}
     found = experiments.contrasts(prepare(*portal.trial()))
-    for one in portal.group(table, [portal.CONTROL], portal.adjusted()):
-        edges = refine(one.table, one.choice, settings=one.settings, roles=one.roles).edges
-        said[one.label] = edges, experiments.arrows(edges, found)
+    for label, one in portal.group(table, [portal.CONTROL], portal.adjusted()).items():
+        edges = refine(one["table"], QUICK, settings=one["settings"], roles=one["roles"]).edges
+        said[label] = edges, experiments.arrows(edges, found)
     (before, alone), (after, adjusted) = said["alone"], said["adjusted"]
     assert len(after) < len(before) / 2  # most were effects of place and time
     assert len(alone) and len(adjusted) and not {*alone["verdict"], *adjusted["verdict"]} & {CONTRADICTED}
@@ -132,5 +132,6 @@ def test_adjusted_no_decided_direction_is_against_the_experiment():
 
 def test_with_the_exclosures_the_suppression_is_found():
     one = portal.example()
-    edges = refine(one.table, one.choice, settings=one.settings, roles=one.roles).edges.set_index(["parent", "child"])
+    edges = refine(one["table"], QUICK, settings=one["settings"], roles=one["roles"]).edges
+    edges = edges.set_index(["parent", "child"])
     assert edges.loc[("kangaroo rats", "pocket mice"), ["decided", "source"]].tolist() == [True, "experiment"]

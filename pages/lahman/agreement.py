@@ -1,4 +1,4 @@
-"""Agreement of a group's orders with a study's reference directions. Owns `study_reference` and `study_of`."""
+"""Agreement of the orders with the reference directions. Owns `study_reference` and `study_of`."""
 
 from collections.abc import Mapping
 
@@ -10,79 +10,84 @@ from disco.found import Found
 from disco.refine import Refined
 from disco.refine.limits import BOUND
 from disco.studies import agreement
-from disco.studies.study import Study
+from disco.studies.lahman import PUBLISHED, REFERENCES
 from pages.shared.frame import answers, figure, table
 from pages.shared.frame.glossary import define, entries
 from pages.shared.frame.names import plain
 from pages.shared.refined.evidence_words import decided_means
 
+_CAUTION = (
+    "**R7 and R17 are not ground truth.** They are directions that batting definitions (R7) and an earlier "
+    "analysis (the ten more of R17) suggest. Several follow from accounting, such as hits being at most at-bats, "
+    "which the method's model rules out. Agreement describes an order; it does not show that it is "
+    "causally right."
+)
 _OPEN = "Of the reference's pairs that the refined graph joins, those whose direction is undecided. "
 Results = Mapping[str, Mapping[str, Found]]  # by how they were found, then by run
 
 
-def section(study: Study, results: Results, counts: pd.DataFrame) -> None:
+def section(results: Results, counts: pd.DataFrame) -> None:
     """Scores of every result beside published ones and the sorting controls; nothing before there is a result.
 
     Args:
         counts: whose columns are sorted.
     """
-    scores = agreement.scores(results, study.references)
+    scores = agreement.scores(results)
     if scores.empty:
         return
-    if study.caution:
-        st.info(study.caution, icon=":material/gavel:")
-    controls = agreement.controls(counts, study.references)
-    figure.show(figures.agreement(scores, study.published, controls), f"{study.name}_agreement")
+    st.info(_CAUTION, icon=":material/gavel:")
+    controls = agreement.controls(counts)
+    figure.show(figures.agreement(scores, PUBLISHED, controls), "lahman_agreement")
     st.caption("Controls sort the columns of the chosen table and fit nothing: compare every method with them.")
-    _table(study, results, agreement.with_means(scores))
+    _table(results, agreement.with_means(scores))
 
 
-def _references(study: Study) -> None:
+def _references() -> None:
     """The directions of each reference; those of an earlier one are not listed again."""
     told, listed = [], set()
-    for name, pairs in study.references.items():
+    for name, pairs in REFERENCES.items():
         new = ", ".join(f"{plain(first)} → {plain(second)}" for first, second in pairs if (first, second) not in listed)
         told.append(f"**{plain(name)}**{', besides those above' if listed else ''}: {new}.")
         listed.update(pairs)
     st.caption("  \n".join(told))
 
 
-def _table(study: Study, results: Results, scores: pd.DataFrame) -> None:
+def _table(results: Results, scores: pd.DataFrame) -> None:
     """One row per result, and the mean of each label."""
-    columns = {"label": "Order", "run": "Run", **numbers(study)}
+    columns = {"label": "Order", "run": "Run", **_numbers()}
     found = [results[label].get(run) for label, run in zip(scores["label"], scores["run"], strict=True)]
     judged = [one if one is not None and "decided" in one.edges else None for one in found]
-    for name, pairs in study.references.items() if any(judged) else ():
+    for name, pairs in REFERENCES.items() if any(judged) else ():
         open_ = [None if one is None else agreement.undecided(one.edges, pairs) for one in judged]
         scores[f"{name} open"] = ["–" if one is None else f"{one[1]} of {one[0]}" for one in open_]
         columns[f"{name} open"] = st.column_config.TextColumn(help=_OPEN + decided_means(BOUND))
     table.show(scores, "Agreement with the references, per order and run", columns)
 
 
-def numbers(study: Study) -> dict[str, object]:
+def _numbers() -> dict[str, object]:
     """How a table shows the agreement with each reference."""
     number = st.column_config.NumberColumn
-    return {name: number(name, format="%.3f", help=entries().get(name)) for name in study.references}
+    return {name: number(name, format="%.3f", help=entries().get(name)) for name in REFERENCES}
 
 
-def arrows(study: Study, results: Results) -> None:
+def arrows(results: Results) -> None:
     """A reference as arrows with the number of orders that agree, and the positions of the columns."""
     with st.container(horizontal=True, gap="large"):
-        name = answers.segments("Reference", list(study.references), "study_reference", [*study.references][-1])
+        name = answers.segments("Reference", list(REFERENCES), "study_reference", [*REFERENCES][-1])
         group = results[answers.segments("Orders", list(results), "study_of")]
     left, right = st.columns([3, 2], gap="large")
     with left:
-        arrows = figures.reference(list(group.values()), study.references[name], study)
-        figure.show(arrows, f"{study.name}_reference_arrows")
+        arrows = figures.reference(list(group.values()), REFERENCES[name])
+        figure.show(arrows, "lahman_reference_arrows")
         st.caption(
             "The number on an arrow: the number of runs whose order agrees with it. Solid: also an edge in most graphs."
         )
-        _references(study)
+        _references()
     with right:
-        figure.show(figures.positions({run: one.nodes for run, one in group.items()}), f"{study.name}_places")
+        figure.show(figures.positions({run: one.nodes for run, one in group.items()}), "lahman_places")
 
 
-def ends(study: Study, refined: Mapping[str, Refined], near: float) -> None:
+def ends(refined: Mapping[str, Refined], near: float) -> None:
     """Where the searches of one run's refinement ended, and how far their orders agree with the references.
 
     Args:
@@ -92,11 +97,11 @@ def ends(study: Study, refined: Mapping[str, Refined], near: float) -> None:
     if not runs:
         st.caption("These refinements come from an older version, which did not keep where each search ended.")
         return
-    one = refined[answers.segments("Searches of", runs, f"{study.name}_ends_of")]
-    found = agreement.ends(one.starts, one.orders, study.references)
+    one = refined[answers.segments("Searches of", runs, "lahman_ends_of")]
+    found = agreement.ends(one.starts, one.orders)
     st.markdown(f"Ends within {near:g} nats of each other cannot be told apart: read them together, not only the best.")
-    figure.show(figures.ends(found, near), f"{study.name}_ends")
+    figure.show(figures.ends(found, near), "lahman_ends")
     below = st.column_config.NumberColumn("Nats below", format="%.1f", help=define("nats"))
     with st.expander("As a table"):
-        columns = {"start": "Search from", "below": below, **numbers(study)}
+        columns = {"start": "Search from", "below": below, **_numbers()}
         table.show(found, "Where each search ended", columns, most=380)

@@ -1,22 +1,25 @@
-"""The runs of a study's group: one line for each with its state, and the button that starts what is missing.
+"""Runs of one table: one line for each with its state, and the button that starts what is missing.
 
 Owns the key `study_opens`.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import partial
+from typing import Any
 
 import streamlit as st
 
 from disco.errors import InputError
-from disco.runs import FIT, Run
-from disco.studies import group as groups
-from disco.studies.study import Study, Wanted
+from disco.refine import Choice
+from disco.runs import FIT, REFINE, Run, create_run
+from disco.settings import Settings
+from disco.studies import matching
+from disco.studies.matching import Group
 from disco.words import duration, size
 from disco.work import jobs
 from disco.work.forecast import about, estimate
 from pages.shared import session
-from pages.shared.frame import errors, intro, redraw
+from pages.shared.frame import errors, redraw
 from pages.shared.frame.names import plain
 from pages.shared.frame.words import standing, why
 from pages.shared.result import script
@@ -26,69 +29,68 @@ from pages.shared.work.monitor import Monitored, bar
 _OPENS = "study_opens"  # the page that shows the run just opened
 
 
-def head(study: Study) -> None:
-    """The title of a study and its introduction."""
-    # Only a run of the whole page may switch to another page, not a part of it.
+def follow() -> None:
+    """Switch to the page of the run just opened: only a run of the whole page may, not a part of it."""
     if page := st.session_state.pop(_OPENS, None):
         session.address.go(page)
-    intro.page_intro(study.title, study.intro)
 
 
-def open_one(wanted: Wanted, page: str) -> None:
-    """Open a run of a study on a page; its work is started if nobody has."""
+def open_one(one: Mapping[str, Any], choice: Choice, page: str) -> None:
+    """Open a run on a page; its search is started if nobody has.
+
+    Args:
+        one: the arguments of `create_run`.
+    """
     with errors.said():
-        run = groups.find([wanted]).get(wanted.label)
-        if run is None or groups.missing([wanted], {wanted.label: run}):
-            run = groups.start(wanted, run)
+        run = matching.find({"": one}, REFINE).get("")
+        if run is None or not matching.progress(run, REFINE):
+            run = run or create_run(**one)
+            jobs.start(run, REFINE, choice)
         session.run.select(run)
         session.address.go(page)
 
 
-def names(study: Study, columns: Sequence[str]) -> str:
-    """The full names of columns, for beside a figure that shows their codes."""
-    told = [f"**{plain(name)}**: {plain(study.names[name])}" for name in columns if name in study.names]
-    return " · ".join(told)
-
-
 def section(
-    key: str, group: Sequence[Wanted], offer: str, help: str, runs: Mapping[str, Run] | None = None
+    key: str, group: Group, offer: str, help: str, choice: Choice | None = None, runs: Mapping[str, Run] | None = None
 ) -> dict[str, Run]:
     """The lines and the button; the finished runs by label.
 
     Args:
         key: of the elements.
-        group: the runs that are wanted, all to be fitted or all to be refined.
         offer: what the button does, in words that the labels follow.
         help: on the button.
+        choice: of the searches; None if the runs are to be fitted.
         runs: by label, where they are known; they are looked for otherwise.
     """
     if not group:
         return {}
-    is_fit = groups.work(group[0]) == FIT
-    kind, runs = (fit_monitor if is_fit else refine_monitor).KIND, groups.find(group) if runs is None else runs
-    missing = groups.missing(group, runs)
-    absent = [one.label for one in missing]
-    begun = {label: run for label, run in runs.items() if label not in absent}
+    kind = (fit_monitor if choice is None else refine_monitor).KIND
+    runs = matching.find(group, kind.work) if runs is None else runs
+    begun = {label: runs[label] for label in group if label in runs and matching.progress(runs[label], kind.work)}
+    missing = [label for label in group if label not in begun]
     busy = _busy(begun, kind)
     st.fragment(_lines, run_every=1.0 if busy else None)(key, begun, kind, busy)
-    if not begun and is_fit:
+    if choice is None and not begun:
         st.caption("No fit of this table yet.")
-    if missing and is_fit:
-        machine.once(machine.engine_ready, "Loading the networks' engine", partial(_foretold, missing))
-    label = f"{offer}: {plain(', '.join(absent))}"
+    if choice is None and missing:
+        one = group[missing[0]]
+        foretold = partial(_foretold, len(missing), *one["table"].shape, one["settings"])
+        machine.once(machine.engine_ready, "Loading the networks' engine", foretold)
+    label = f"{offer}: {plain(', '.join(missing))}"
     if missing and st.button(label, type="primary", icon=":material/play_arrow:", key=f"{key}_start", help=help):
         with errors.said():
             for one in missing:
-                groups.start(one, runs.get(one.label))
+                run = runs[one] if one in runs else create_run(**group[one])
+                jobs.start(run, kind.work, *([] if choice is None else [choice]))
             st.rerun()
     done = {label: run for label, run in begun.items() if run.status(kind.work).state == "done"}
     script.button(done, key)
     return done
 
 
-def _foretold(missing: list[Wanted]) -> None:
+def _foretold(fits: int, rows: int, nodes: int, settings: Settings) -> None:
     """Time and memory of the fits to come."""
-    fits, found = len(missing), estimate(*missing[0].table.shape, missing[0].settings, "auto")
+    found = estimate(rows, nodes, settings)
     each = "" if fits == 1 else f", {about(fits * found.low, fits * found.high)} for all {fits}"
     st.caption(f"A fit takes about {about(found.low, found.high)} here{each}, and {size(found.bytes)} of memory.")
 
