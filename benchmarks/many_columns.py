@@ -26,7 +26,7 @@ from plotly.subplots import make_subplots
 
 from benchmarks.machine import describe
 from benchmarks.screenshot import browser_path
-from disco.checks import whole
+from disco.fields import whole
 from disco.figures.theme import BLUE, layout
 from disco.metrics import f1
 from disco.refine import Choice, refine

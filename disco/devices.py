@@ -2,8 +2,8 @@
 
 import torch
 
-from disco.checks import shown
 from disco.errors import InputError
+from disco.fields import shown
 
 
 def choose_device(name: str = "auto") -> torch.device:

@@ -6,10 +6,33 @@ The comments name sections of the paper's appendix *DISCO Implementation* and of
 import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
-from disco.checks import among, check, choices, flag, number, one_of, require, share, whole
 from disco.errors import InputError
+from disco.fields import About, among, boolean, changed, check, number, one_of, options, require, share, whole
+
+_JOINT, _PROJECTION, _PARENTS = "Joint network", "Projection network", "Parents and monitoring"  # groups
+_UNITS = ("updates", "epochs")
+_STEPS: About = {"label": "Steps at least", "help": "A small table is trained for more epochs to reach them."}
+_SCHEDULE: About = {
+    "older": "epochs",
+    "label": "Learning rate falls with",
+    "help": "Epochs: the rate falls until the last epoch. Updates: it falls over as many optimiser updates as there "
+    "are epochs, then holds its last value. The paper does not say; preset Paper uses updates, our reading.",
+}
+_DECAY: About = {
+    "older": None,
+    "label": "Learning rate falls for",
+    "help": "Epochs or updates until the learning rate reaches its last value; empty: the number of epochs.",
+}
+_FIRST: About = {"label": "Learning rate, first", "help": "Falls along a cosine to the last."}
+_LAST: About = {"label": "Learning rate, last", "help": "At the end of the cosine."}
+_NORM: About = {"label": "Gradient norm at most", "help": "Longer gradients are scaled down to this."}
+
+
+def _in(group: str, about: About) -> About:
+    return {"group": group, **about}
 
 
 @dataclass(frozen=True)
@@ -20,75 +43,225 @@ class Settings:
         InputError: a value has the wrong type or is out of range.
     """
 
-    seed: int = whole(0, at_least=0)
+    seed: int = whole(
+        0, at_least=0, label="Seed", help="The same seed on the same device gives the same result.", flag="--seed"
+    )
 
-    # Rank Transform, Lahman
-    transform: str = one_of("rank", ("rank", "quantile", "none"))  # none: DISCO-NoRank
-    levels: int = whole(4, at_least=2)  # quantile levels per column, with transform="quantile"
-    max_rows: int | None = whole(None, at_least=8, optional=True)  # a seeded sample of the rows; None uses all
+    # Rank Transform, Lahman. none: DISCO-NoRank
+    transform: str = one_of(
+        "rank",
+        {"rank": "Ranks", "quantile": "Quantile levels", "none": "None"},
+        help="How counts become the levels that the networks use. It is fitted on the training folds only.",
+        flag="--transform",
+    )
+    levels: int = whole(
+        4,
+        at_least=2,
+        label="Levels per column",
+        help="Of each column, with the transform quantile. Four are the paper's q4.",
+        flag="--levels",
+    )
+    max_rows: int | None = whole(
+        None,
+        at_least=8,
+        optional=True,
+        group="Rows",
+        label="Rows used at most",
+        help="A random sample with the seed; empty uses all rows.",
+    )
 
-    # Cross-fitting
-    folds: int = whole(3, at_least=2)  # B
-    folds_by: str = one_of("rows", ("rows", "counts"))  # counts: two folds of the same rows, not in the paper
+    # Cross-fitting. folds: B; folds_by counts is not in the paper
+    folds: int = whole(3, at_least=2, help="Cross-fitting folds. Each has its own networks.", flag="--folds")
+    folds_by: str = one_of(
+        "rows",
+        ("rows", "counts"),
+        older="rows",
+        label="Folds by",
+        help="With counts, every count is split in two, one half to train on and one to score on, which needs 2 "
+        "folds. Rows that belong together cannot leak. Right if counts are Poisson given their causes. Otherwise use "
+        "rows: counts of half the size carry less information.",
+        flag="--folds-by",
+    )
 
-    # Joint Concrete-Score Training: schedule and corruption
-    sigma_min: float = number(1e-3, above=0)
-    sigma_max: float = number(0.5, above=0)
-    time_min: float = share(1e-3)  # epsilon_t
+    # Joint Concrete-Score Training: schedule and corruption. time_min: epsilon_t
+    sigma_min: float = number(
+        1e-3, above=0, group="Noise", label="Least training noise", help="Of the birth–death corruption."
+    )
+    sigma_max: float = number(0.5, above=0, group="Noise", label="Largest training noise", help="At most 3.")
+    time_min: float = share(1e-3, group="Noise", label="Earliest time", help="Of the noise schedule.")
 
     # Network architecture, the same for both networks
-    width: int = whole(256, at_least=1)
-    hidden_layers: int = whole(2, at_least=1)
-    skip_connection: bool = flag(True)  # adds a linear map of the inputs to the joint network's hidden layers
+    width: int = whole(256, at_least=1, group="Networks", help="Units per hidden layer, in every network.")
+    hidden_layers: int = whole(2, at_least=1, group="Networks", help="In every network.")
+    skip_connection: bool = boolean(
+        True, group="Networks", help="A linear map beside the joint network's hidden layers."
+    )
 
     # Training settings
-    batch_size: int = whole(512, at_least=1)
-    joint_epochs: int = whole(30, at_least=1)
-    joint_steps: int = whole(500, at_least=0)  # minimum; a small table gets more epochs to reach it
-    joint_schedule: str = one_of("epochs", ("updates", "epochs"))  # the unit of the cosine learning-rate schedule
-    joint_decay: int | None = whole(None, at_least=1, optional=True)  # its length in that unit; None: as many as epochs
-    joint_learning_rate: float = number(1e-3, above=0)
-    joint_learning_rate_end: float = number(1e-5, above=0)
-    joint_gradient_norm: float = number(1.0, above=0)
-    validation_share: float = share(0.1)  # internal holdout of the score-training split
-    validation_rows: int = whole(4096, at_least=1)  # at most
-    validation_start: int = whole(20, at_least=1)
-    validation_every: int = whole(5, at_least=1)
-    patience: int = whole(5, at_least=1)
-    min_improvement: float = number(1e-4, at_least=0)
-    projection_epochs: int = whole(40, at_least=1)
-    projection_steps: int = whole(1000, at_least=0)  # as joint_steps
-    projection_schedule: str = one_of("epochs", ("updates", "epochs"))  # as joint_schedule
-    projection_decay: int | None = whole(None, at_least=1, optional=True)  # as joint_decay
-    projection_learning_rate: float = number(1.5e-3, above=0)
-    projection_learning_rate_end: float = number(3e-5, above=0)
-    projection_gradient_norm: float = number(5.0, above=0)
+    batch_size: int = whole(512, at_least=1, group="Networks", help="Rows per training step.")
+    joint_epochs: int = whole(
+        30,
+        at_least=1,
+        group=_JOINT,
+        label="Epochs at most",
+        help="Training stops earlier if the validation loss no longer falls.",
+    )
+    joint_steps: int = whole(500, at_least=0, **_in(_JOINT, _STEPS))
+    joint_schedule: str = one_of("epochs", _UNITS, **_in(_JOINT, _SCHEDULE))
+    joint_decay: int | None = whole(None, at_least=1, optional=True, **_in(_JOINT, _DECAY))
+    joint_learning_rate: float = number(1e-3, above=0, **_in(_JOINT, _FIRST))
+    joint_learning_rate_end: float = number(1e-5, above=0, **_in(_JOINT, _LAST))
+    joint_gradient_norm: float = number(1.0, above=0, **_in(_JOINT, _NORM))
+    validation_share: float = share(
+        0.1,
+        group=_JOINT,
+        label="Share held out for validation",
+        help="Of the training folds' rows; decides when to stop.",
+    )
+    validation_rows: int = whole(
+        4096,
+        at_least=1,
+        group=_JOINT,
+        label="Validation rows at most",
+        help="A limit on the rows held out for validation.",
+    )
+    validation_start: int = whole(
+        20, at_least=1, group=_JOINT, label="First validation epoch", help="No stopping before it."
+    )
+    validation_every: int = whole(
+        5, at_least=1, group=_JOINT, label="Epochs between validations", help="From the first validation on."
+    )
+    patience: int = whole(5, at_least=1, group=_JOINT, help="Validations without a gain before training stops.")
+    min_improvement: float = number(
+        1e-4, at_least=0, group=_JOINT, label="Least gain", help="A smaller fall of the loss does not count."
+    )
+    projection: str = one_of(  # schur is not in the paper
+        "schur",
+        {"schur": "None", "network": "Trained"},
+        older="network",
+        group=_PROJECTION,
+        label="Training",
+        help="None: the curvature without a removed column follows from the joint network alone, by half of a Schur "
+        "complement, in a third of the time. Trained: a second network learns it, as in the paper.",
+    )
+    projection_epochs: int = whole(
+        40, at_least=1, group=_PROJECTION, label="Epochs", help="There is no early stopping."
+    )
+    projection_steps: int = whole(1000, at_least=0, **_in(_PROJECTION, _STEPS))
+    projection_schedule: str = one_of("epochs", _UNITS, **_in(_PROJECTION, _SCHEDULE))
+    projection_decay: int | None = whole(None, at_least=1, optional=True, **_in(_PROJECTION, _DECAY))
+    projection_learning_rate: float = number(1.5e-3, above=0, **_in(_PROJECTION, _FIRST))
+    projection_learning_rate_end: float = number(3e-5, above=0, **_in(_PROJECTION, _LAST))
+    projection_gradient_norm: float = number(5.0, above=0, **_in(_PROJECTION, _NORM))
 
     # Mask Distribution, Score-Entropy Training
-    projection: str = one_of("schur", ("schur", "network"))  # schur: from the joint network alone, not in the paper
-    full_set_probability: float = share(0.2)
-    full_set_weight: float = number(1.0, at_least=0)
-    log_clip: float = number(8.0, above=0)  # bound on the log correction and its target
+    full_set_probability: float = share(
+        0.2, group=_PROJECTION, label="Share of full masks", help="Probability that a mask keeps every column."
+    )
+    full_set_weight: float = number(
+        1.0, at_least=0, group=_PROJECTION, label="Weight of the full set", help="Of the loss term on all columns."
+    )
+    log_clip: float = number(
+        8.0, above=0, group=_PROJECTION, label="Bound on the log correction", help="Larger corrections are cut."
+    )
 
-    # Curvature Estimation
-    boundary: str = one_of("clipped", ("clipped", "admissible"))
-    criterion: str = one_of("ccs", ("ccs", "constant"))
-    noise_levels: int = whole(1, at_least=1)
-    noise_min: float = number(2e-3, above=0)
-    noise_max: float = number(2e-3, above=0)
-    min_level_rows: int = whole(2, at_least=2)  # n_min
-    evaluation_rows: int | None = whole(1000, at_least=4, optional=True)  # at most, per fold; None: all held-out
+    # Curvature Estimation. min_level_rows: n_min
+    boundary: str = one_of(
+        "clipped",
+        ("clipped", "admissible"),
+        help="Clipped: {clipped boundary} Admissible: {admissible boundary} You can compare them after the fit.",
+        flag="--boundary",
+    )
+    criterion: str = one_of(
+        "ccs",
+        {"ccs": "CCS", "constant": "Constant"},
+        label="Sink criterion",
+        help="CCS: {CCS} Constant: {constant criterion} You can compare them after the fit.",
+        flag="--criterion",
+    )
+    noise_levels: int = whole(
+        1, at_least=1, group="Noise", label="Noise levels scored", help="Curvature is averaged over them."
+    )
+    noise_min: float = number(
+        2e-3, above=0, group="Noise", label="Least noise scored", help="Near zero, where scores are those of the data."
+    )
+    noise_max: float = number(
+        2e-3,
+        above=0,
+        group="Noise",
+        label="Largest noise scored",
+        help="The levels are evenly spaced in logarithm between the two.",
+    )
+    min_level_rows: int = whole(2, at_least=2, label="Fewest rows that a level needs", help="{n_min} The paper uses 2.")
+    evaluation_rows: int | None = whole(
+        1000,
+        at_least=4,
+        optional=True,
+        group="Rows",
+        label="Held-out rows scored per fold",
+        help="At most; empty scores every held-out row.",
+    )
 
-    # Parent Selection
-    selector: str = one_of("ocs", ("ocs", "cam", "pcm", "evidence"))  # evidence: not in the paper
-    disjoint_rows: bool = flag(False)  # one half of the rows for networks and order, the other for the parents
-    parent_rule: str = one_of("jackknife", ("iqr", "jackknife"))  # iqr: the paper's
-    tau_z: float = number(2.0)  # threshold of the rule iqr
-    pi_min: float = share(1.0, above=0)
-    fdr: float = share(0.3, above=0)  # nominal local false discovery rate of the rule jackknife
+    # Parent Selection. evidence and jackknife are not in the paper, iqr is
+    selector: str = one_of(
+        "ocs",
+        {"ocs": "OCS", "cam": "CAM", "pcm": "PCM", "evidence": "Evidence"},
+        resumes=True,
+        group=_PARENTS,
+        label="Selector of parents",
+        help="The selector whose edges are the run's. You can compute the others after the fit, on Parents. PCM adds "
+        "minutes to the estimated time if there are many nodes.",
+        flag="--parents",
+    )
+    disjoint_rows: bool = boolean(
+        False,
+        older=False,
+        group=_PARENTS,
+        help="A random half of the rows for networks and order, the other half for parents. Otherwise all for both.",
+        flag="--disjoint-rows",
+    )
+    parent_rule: str = one_of(
+        "jackknife",
+        {"iqr": "Median and IQR", "jackknife": "Folds"},
+        group=_PARENTS,
+        label="Rule of parent selection",
+        help="The paper's median and IQR, or the agreement of the folds. You can change it after the fit, on Parents.",
+    )
+    tau_z: float = number(
+        2.0,
+        group=_PARENTS,
+        label="Threshold τ_Z",
+        help="By the paper's rule, iqr, an edge of the OCS needs Z above this; the rule jackknife computes its own. "
+        "It can be changed later, without refitting.",
+        flag="--tau-z",
+        metavar="Z",
+    )
+    pi_min: float = share(
+        1.0,
+        above=0,
+        group=_PARENTS,
+        label="Share of folds π_min",
+        help="An edge of the OCS needs a large Z in at least this share of folds. It can be changed later, without "
+        "refitting.",
+        flag="--pi-min",
+        metavar="SHARE",
+    )
+    fdr: float = share(
+        0.3,
+        above=0,
+        group=_PARENTS,
+        label="False discovery rate",
+        help="Nominal, local; sets the threshold for the agreement of the folds, the rule jackknife.",
+    )
 
     # Monitoring only: no rule of the method uses these losses
-    monitor_every: int = whole(5, at_least=1)
+    monitor_every: int = whole(
+        5,
+        at_least=1,
+        group=_PARENTS,
+        label="Epochs between measured losses",
+        help="Only for the curves; does not change results.",
+    )
 
     def __post_init__(self) -> None:
         check(self)
@@ -156,12 +329,17 @@ class Settings:
 
     def _unlike(self, preset: str) -> dict[str, Any]:
         """The settings that differ from those of a preset, except the seed."""
-        numbers = {**_DEFAULTS, **PRESETS[preset], "seed": self.seed}
-        return {name: value for name, value in vars(self).items() if value != numbers[name]}
+        return {name: value for name, value in changed(self, _of_preset(preset)).items() if name != "seed"}
 
 
-CHOICES = choices(Settings)  # setting → its allowed words
-_DEFAULTS = {field.name: field.default for field in dataclasses.fields(Settings)}
+WITHOUT_FIT = ("transform", "levels")  # the settings on which a refinement without a fit depends
+CHOICES = {name: tuple(option.words) for name, option in options(Settings).items() if option.words}
+
+
+@cache
+def _of_preset(name: str) -> Settings:
+    return Settings.of(name)
+
 
 # tuned: networks and schedule were chosen by the held-out joint loss; the largest noise and the parent rule by the
 # edges of tables that have no other use. Curvature is evaluated at almost no noise, a region with little weight in

@@ -10,6 +10,7 @@ from typing import NoReturn
 from disco import __version__
 from disco.cli import options
 from disco.cli.saying import say, sentence
+from disco.settings import WITHOUT_FIT, Settings
 
 _COUNTS = (
     "CSV, TSV, XLSX, ODS, Parquet or Stata, one column per node; h5ad, 10x .h5, BIOM, or the folder, ZIP or "
@@ -72,29 +73,14 @@ def _check(command: argparse.ArgumentParser) -> None:
 def _fit(command: argparse.ArgumentParser) -> None:
     command.add_argument("counts", type=Path, metavar="COUNTS", help=_COUNTS)
     command.add_argument("--out", type=Path, required=True, metavar="RUN", help="folder of the run, new or empty")
-    command.add_argument("--preset", metavar="NAME", help="tuned (default) or paper")
-    command.add_argument("--seed", type=int)
-    command.add_argument("--folds", type=int, help="cross-fitting folds (3)")
-    command.add_argument(
-        "--folds-by", metavar="NAME", help="rows (default), or counts: every count is split in two; needs --folds 2"
-    )
-    command.add_argument("--transform", metavar="NAME", help="rank (default), quantile or none")
-    command.add_argument("--levels", type=int, help="levels per column, with --transform quantile (4)")
-    command.add_argument("--boundary", metavar="NAME", help="clipped (default) or admissible")
-    command.add_argument("--criterion", metavar="NAME", help="ccs (default) or constant")
-    command.add_argument(
-        "--parents", dest="selector", metavar="NAME", help="selector of parents: ocs (default), cam, pcm or evidence"
-    )
-    command.add_argument(
-        "--disjoint-rows", action="store_true", default=None, help="half of the rows for the order, half for parents"
-    )
-    options.thresholds(command, "2; the rule jackknife computes its own", "1")
+    options.preset(command)
+    options.add(command, Settings)
     options.table(command)
     options.roles(command)
     options.knowledge(command)
     options.where(command)
     command.add_argument("--resume", action="store_true", help="resume the unfinished run in RUN")
-    options.settings(command)
+    options.add_set(command, Settings)
 
 
 def _graph(command: argparse.ArgumentParser) -> None:
@@ -107,26 +93,16 @@ def _graph(command: argparse.ArgumentParser) -> None:
 
 
 def _refine(command: argparse.ArgumentParser) -> None:
+    from disco.refine.choice import Choice
+
     command.add_argument("run", nargs="?", metavar="RUN", help="folder or id of a run")
     command.add_argument("--counts", type=Path, metavar="COUNTS", help=f"instead of RUN: {_COUNTS}")
     command.add_argument("--out", type=Path, metavar="RUN", help="with --counts: folder of the run, new or empty")
     options.table(command, "with --counts: ")
     options.roles(command, "with --counts: ")
-    command.add_argument("--transform", metavar="NAME", help="with --counts: rank (default), quantile or none")
-    command.add_argument("--levels", type=int, help="with --counts: levels per column, with --transform quantile (4)")
-    command.add_argument("--starts", type=int, help="number of orders to search from (4)")
-    command.add_argument("--restarts", type=int, help="most searches restarted near the best order so far (16)")
-    command.add_argument(
-        "--time", dest="seconds", type=float, metavar="SECONDS", help="end the search then, with the best graph so far"
-    )
-    command.add_argument("--bootstrap", type=int, help="number of bootstrap tables (50); 0 for none")
-    command.add_argument("--folds", type=int, help="number of parts of the rows, left out in turn (3); 0 for none")
-    command.add_argument("--bound", type=float, metavar="NATS", help="least evidence of a decided direction (10)")
-    command.add_argument(
-        "--margin", type=float, metavar="SHARE", help="with experiments: a change of a rate that counts as none (.1)"
-    )
-    command.add_argument("--redone", action="store_true", help="repeat the whole search on each bootstrap table (slow)")
-    command.add_argument("--seed", type=int, help="seed of the random orders and of the bootstrap (0)")
+    options.add(command, Settings, *WITHOUT_FIT, when="with --counts: ")
+    options.add(command, Choice)
+    options.add_set(command, Choice)
     options.knowledge(command)
     options.now(command)
     options.cluster(command)
@@ -266,10 +242,10 @@ def _lahman(command: argparse.ArgumentParser) -> None:
     command.add_argument("--levels", default="4", choices=LEVELS, help="quantile levels (4)")
     command.add_argument("--boundary", default="clipped", metavar="NAME", help="clipped (default) or admissible")
     command.add_argument("--seeds", default="0,1,2", metavar="0,1,2")
-    command.add_argument("--preset", default="tuned", metavar="NAME", help="tuned (default) or paper")
+    options.preset(command)
     command.add_argument("--out", type=Path, required=True, metavar="DIR", help="folder of the runs")
     options.where(command)
-    options.settings(command)
+    options.add_set(command, Settings)
 
 
 def _script(command: argparse.ArgumentParser) -> None:

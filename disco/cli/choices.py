@@ -5,6 +5,7 @@ import contextlib
 import dataclasses
 import hashlib
 import sys
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,7 +25,6 @@ from disco.hidden.artefacts import AT_ONCE
 from disco.refine.result import METHOD
 from disco.runs import Run, stamps
 from disco.runs.origin import FromFile, Origin
-from disco.settings import Settings
 from disco.table.cells import names_of
 from disco.table.codes import coded_rows
 from disco.table.counts import problems, refuse
@@ -42,60 +42,28 @@ from disco.words import how_many
 _MOST_NOTES = 10
 _MOST_ROWS = 1000  # that are left out and looked at for what is lost
 _LARGE_BYTES = 100_000_000  # of a file; reading it takes seconds, with progress
-FLAGS = (
-    *("preset", "seed", "folds", "folds_by", "transform", "levels", "boundary", "criterion"),
-    *("selector", "disjoint_rows", "tau_z", "pi_min"),
-)
-_TYPED = {"selector": "parents"}  # settings with another name as a flag
 
 
-def given_settings(arguments: argparse.Namespace) -> dict[str, Any]:
-    """The settings given by flag or by --set.
+def assigned(option: str, texts: list[str], names: Collection[str] = ()) -> dict[str, str]:
+    """The values by name of an option given as name=value, any number of times.
 
-    Raises:
-        InputError: a setting is unknown or given twice.
-    """
-    flags = {name: value for name in FLAGS if (value := getattr(arguments, name, None)) is not None}
-    named = parse_assignments(arguments.set)
-    for name in flags:
-        if name in named:
-            typed = _TYPED.get(name, name).replace("_", "-")
-            raise InputError(f"{name} is given twice, as --{typed} and by --set.")
-    return {**flags, **named}
-
-
-def parse_assignments(texts: list[str]) -> dict[str, Any]:
-    """Settings from texts such as "width=64", each converted to the type of its field.
-
-    Raises:
-        InputError: as for `given_settings`.
-    """
-    fields = {field.name: field for field in dataclasses.fields(Settings)}
-    found: dict[str, Any] = {}
-    for name, value in assigned("--set", texts).items():
-        if name == "preset":
-            raise InputError("set the preset by --preset, not by --set.")
-        if name not in fields:
-            raise InputError(f"unknown setting {name!r}; the settings are {', '.join(fields)}.")
-        found[name] = _typed(fields[name], value)
-    return found
-
-
-def assigned(option: str, texts: list[str]) -> dict[str, str]:
-    """The values by name of an option given as name=value, any number of times; a name may have an = in it.
+    Args:
+        names: those that can be meant. A text is split behind the longest of them that it begins with, else at its last
+            =, so that a name may have this sign in it.
 
     Raises:
         InputError: a text is not of this form, or a name occurs twice.
     """
-    found: dict[str, str] = {}
+    values: dict[str, str] = {}
     for text in texts:
-        name, equals, value = text.rpartition("=")
-        if not equals:
+        ends = [at for at, sign in enumerate(text) if sign == "="]
+        if not ends:
             raise InputError(f"{option} needs name=value; got {text!r:.80}.")
-        if name in found:
+        end = max((at for at in ends if text[:at] in names), default=ends[-1])
+        if (name := text[:end]) in values:
             raise InputError(f"{name} is given twice by {option}.")
-        found[name] = value
-    return found
+        values[name] = text[end + 1 :]
+    return values
 
 
 def as_numbers(option: str, texts: list[str]) -> dict[str, float]:
@@ -111,21 +79,6 @@ def as_numbers(option: str, texts: list[str]) -> dict[str, float]:
         except ValueError:
             raise InputError(f"{name} must be a number; got {value!r:.80}.") from None
     return found
-
-
-def _typed(field: dataclasses.Field, value: str) -> Any:
-    """A text as a value of a field's type; any other text is left for the settings to refuse.
-
-    "none" is None if the field allows it.
-    """
-    kind = field.type if isinstance(field.type, type) else None
-    if kind is None and value.lower() == "none":
-        return None
-    kind = kind or int
-    try:
-        return {"true": True, "false": False}[value.lower()] if kind is bool else kind(value)
-    except (ValueError, KeyError):
-        return value
 
 
 def chosen_graph(run: Run, arguments: argparse.Namespace) -> nx.DiGraph:

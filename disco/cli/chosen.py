@@ -2,6 +2,7 @@
 
 import argparse
 
+from disco.cli import options
 from disco.cli.artefacts import dismiss
 from disco.cli.artefacts import reasons as reasons_of
 from disco.cli.choices import read_counts
@@ -10,7 +11,7 @@ from disco.cli.roles import check_roles, given_roles
 from disco.errors import InputError
 from disco.knowledge.files import read
 from disco.runs import Run, open_run
-from disco.settings import Settings
+from disco.settings import WITHOUT_FIT, Settings
 
 
 def chosen_run(arguments: argparse.Namespace, run: str, counts: str) -> Run:
@@ -45,6 +46,6 @@ def chosen_run(arguments: argparse.Namespace, run: str, counts: str) -> Run:
     if (before := resumed(arguments.out, part.table, {}, None, known, part.roles)) is not None:
         dismiss(before, arguments)
         return before
-    given = {name: value for name in ("transform", "levels") if (value := getattr(arguments, name, None)) is not None}
+    given = options.given(arguments, Settings, *WITHOUT_FIT)
     reasons = reasons_of(arguments)
     return new_run(part, Settings.of(**given), arguments.out, "auto", knowledge=known, dismissed=reasons, fits=False)

@@ -8,9 +8,9 @@ from typing import Any
 
 import pandas as pd
 
-from disco.cli import artefacts
+from disco.cli import artefacts, options
 from disco.cli.advice import advice
-from disco.cli.choices import Part, given_settings, read_counts
+from disco.cli.choices import Part, read_counts
 from disco.cli.foreground import work_here
 from disco.cli.roles import check_roles
 from disco.cli.saying import say, sentence, short
@@ -33,7 +33,7 @@ def run(arguments: argparse.Namespace) -> None:
     Raises:
         InputError, ScoreUnavailable, FitStopped: as `work_here`.
     """
-    given = given_settings(arguments)
+    given = options.given(arguments, Settings) | ({"preset": arguments.preset} if arguments.preset else {})
     part = read_counts(arguments.counts, arguments)
     known = None if arguments.knowledge is None else read(arguments.knowledge)
     fitted = None
@@ -135,12 +135,11 @@ def resumed(
     if not folder.exists() or (folder.is_dir() and not any(folder.iterdir())):
         return None
     found = open_run(folder)
-    kept = {**found.settings.to_dict(), "device": found.device}
+    given = vars(Settings.of(**given)) if "preset" in given else given  # the values count, whatever a preset is called
+    stored = {**vars(found.settings), "device": found.device}
     for name, value in {**given, **({"device": device} if device else {})}.items():
-        if name not in kept:
-            raise InputError(f"unknown setting {name!r}.")
-        if kept[name] != value:
-            raise InputError(f"The run in {folder} has {name} {kept[name]}, not {value}; choose another folder.")
+        if stored[name] != value:
+            raise InputError(f"The run in {folder} has {name} {stored[name]}, not {value}; choose another folder.")
     check_knowledge(found, knowledge)
     check_roles(found, roles)
     prepared = prepare(table, roles or found.roles, found.settings.folds)

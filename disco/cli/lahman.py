@@ -5,14 +5,15 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from disco.cli import options
 from disco.cli.advice import advice
-from disco.cli.choices import parse_assignments
 from disco.cli.fit import resumed, tell_estimate
 from disco.cli.foreground import work_here
 from disco.cli.saying import say, say_json
 from disco.errors import InputError
 from disco.metrics import a_top
 from disco.runs import FIT, Run, create_run
+from disco.settings import PRESETS, Settings
 from disco.studies.lahman import STUDY, cohort, group, parse_years, representation
 from disco.studies.study import Wanted
 
@@ -25,12 +26,13 @@ def run(arguments: argparse.Namespace) -> None:
     Raises:
         InputError, ScoreUnavailable, FitStopped: as `work_here`.
     """
-    years, changes = parse_years(arguments.years), parse_assignments(arguments.set)
+    years, changes = parse_years(arguments.years), options.parsed(Settings, arguments.set)
     seeds = parse_seeds(arguments.seeds)
     for name in _FIXED & set(changes):
         raise InputError(f"{name} is no --set of this command; see disco lahman --help.")
-    wanted = group(cohort(*years), years, arguments.levels, arguments.preset, seeds, arguments.boundary)
-    label = f"{years[0]}-{years[1]}-{representation(arguments.levels)}-{arguments.boundary}-{arguments.preset}-seed"
+    preset = arguments.preset or next(iter(PRESETS))
+    wanted = group(cohort(*years), years, arguments.levels, preset, seeds, arguments.boundary)
+    label = f"{years[0]}-{years[1]}-{representation(arguments.levels)}-{arguments.boundary}-{preset}-seed"
     device = arguments.device or "auto"
     runs = [_run(arguments.out / f"{label}{one.settings.seed}", one, changes, device) for one in wanted]
     for one, fitted in zip(wanted, runs, strict=True):

@@ -26,13 +26,13 @@ import pandas as pd
 import torch
 from torch import Tensor
 
-from disco.checks import check, flag, number, one_of, whole
 from disco.continuous.ccs import Conditional, fold_of_rows
 from disco.continuous.curvature import diagonal, lowest
 from disco.continuous.networks import JointNetwork, ProjectionNetwork
 from disco.continuous.noise import LAST, deviation, mixture, uniform
 from disco.continuous.training import Schedule, train_joint, train_projection
 from disco.devices import choose_device
+from disco.fields import boolean, check, number, one_of, whole
 from disco.found import Found
 from disco.methods.diffan import STOPPED, logged, standardised
 from disco.methods.sorting import along, check_rows
@@ -71,8 +71,8 @@ class Options:
     rate: float = number(1e-3, above=0)
     width: int | None = whole(None, at_least=1, optional=True)
     projection_width: int = whole(256, at_least=1)
-    halved: bool = flag(False)
-    logged: bool = flag(False)
+    halved: bool = boolean(False)
+    logged: bool = boolean(False)
     cutoff: float = number(0.001, at_least=0, at_most=1)
     seed: int = whole(0, at_least=0, at_most=2**32 - 1)
     device: str = one_of("auto", ("auto", "cpu", "cuda"))

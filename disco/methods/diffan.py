@@ -25,13 +25,13 @@ import pandas as pd
 import torch
 from torch import Tensor
 
-from disco.checks import check, flag, number, one_of, share, whole
 from disco.continuous.curvature import Noise, diagonal, lowest, without
 from disco.continuous.networks import JointNetwork
 from disco.continuous.noise import LAST, uniform
 from disco.continuous.training import Schedule, train_joint
 from disco.devices import choose_device
 from disco.errors import InputError
+from disco.fields import boolean, check, number, one_of, share, whole
 from disco.found import Found
 from disco.methods.sorting import along, check_rows
 from disco.progress import Callback, Reporter
@@ -67,8 +67,8 @@ class Options:
     patience: int = whole(300, at_least=1)
     width: int | None = whole(None, at_least=1, optional=True)
     evaluated: int | None = whole(None, at_least=2, optional=True)
-    halved: bool = flag(False)
-    logged: bool = flag(False)
+    halved: bool = boolean(False)
+    logged: bool = boolean(False)
     cutoff: float = number(0.001, at_least=0, at_most=1)
     seed: int = whole(0, at_least=0, at_most=2**32 - 1)
     device: str = one_of("auto", ("auto", "cpu", "cuda"))

@@ -22,8 +22,8 @@ import numpy as np
 import pandas as pd
 from scipy.special import digamma, expit, gammaln, log1p, logit, polygamma
 
-from disco.checks import is_number, is_whole
 from disco.errors import InputError
+from disco.fields import is_number, is_whole
 from disco.table.prepared import Table, prepare
 
 POISSON, NEGATIVE_BINOMIAL, BINOMIAL, ZERO_INFLATED = "poisson", "nb", "binomial", "zinb"

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from disco.checks import check, one_of
 from disco.errors import InputError
+from disco.fields import check, one_of
 from disco.found import Found
 from disco.methods.general import standardised
 from disco.methods.registry import INSTALL

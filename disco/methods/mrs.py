@@ -21,8 +21,8 @@ import pandas as pd
 from scipy.interpolate import PchipInterpolator
 from scipy.special import hyp1f1
 
-from disco.checks import check, number, one_of, whole
 from disco.errors import InputError
+from disco.fields import check, number, one_of, whole
 from disco.found import Found
 from disco.methods.families import (
     BINOMIAL,

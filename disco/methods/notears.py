@@ -19,8 +19,8 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 
-from disco.checks import check, number, whole
 from disco.errors import FitStopped, InputError
+from disco.fields import check, number, whole
 from disco.found import Found
 from disco.methods.general import standardised
 from disco.methods.registry import INSTALL

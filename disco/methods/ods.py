@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from disco.checks import check, number, one_of, whole
 from disco.errors import InputError
+from disco.fields import check, number, one_of, whole
 from disco.found import Found
 from disco.methods import lasso
 from disco.methods.families import FAMILIES, GLMFamily, assigned, features, usable

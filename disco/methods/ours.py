@@ -6,9 +6,9 @@ from typing import Any
 
 import pandas as pd
 
-from disco.checks import check, one_of, whole
 from disco.errors import InputError
 from disco.estimator import DISCO
+from disco.fields import check, one_of, whole
 from disco.fit.stagewise import KINDS, stagewise
 from disco.found import Found
 from disco.knowledge import Knowledge

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 from scipy.linalg import cho_factor, cho_solve
 
-from disco.checks import check, number, one_of, whole
+from disco.fields import check, number, one_of, whole
 from disco.found import Found
 from disco.knowledge import Knowledge, Resolved
 from disco.likelihood.design import Design

@@ -5,8 +5,8 @@ Simulated counts often increase along the causal order, so sorting alone may fin
 
 from dataclasses import dataclass
 
-from disco.checks import check, number, one_of
 from disco.errors import InputError
+from disco.fields import check, number, one_of
 from disco.found import Found
 from disco.metrics import order_by_excess, order_by_mean, order_by_variance
 from disco.parents import cam, smooths

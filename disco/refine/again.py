@@ -16,7 +16,7 @@ from typing import Any
 
 import pandas as pd
 
-from disco.checks import require_types
+from disco.fields import require_types
 from disco.found import Found
 from disco.knowledge import Knowledge
 from disco.metrics import changes

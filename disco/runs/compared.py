@@ -20,8 +20,8 @@ from typing import Any
 
 import pandas as pd
 
-from disco.checks import between, require
 from disco.errors import InputError, printable
+from disco.fields import between, require
 from disco.files import inside, plain, read_record, unwritten, write_frame, write_json
 from disco.found import MOST_SCORES, Found, write
 from disco.found import read as read_found

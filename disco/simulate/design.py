@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from disco.checks import a_thing, between, check, flag, is_whole, number, one_of, require, whole
 from disco.errors import InputError
+from disco.fields import a_thing, between, boolean, check, is_whole, number, one_of, require, whole
 from disco.simulate.families import FAMILIES
 from disco.simulate.graphs import GRAPHS, LARGEST_GRAPH, own_graph
 from disco.simulate.sources import SOURCES
@@ -44,10 +44,12 @@ class Design:
     family: str | Mapping[str, str] = "poisson-softplus"  # a key; "a,b": parts of the causal order; or node -> key
     parameters: Mapping[str, float] = field(default_factory=dict)  # name -> value, for all families with that parameter
 
-    unsortable: bool = flag(False)  # sets the three below
-    random_signs: bool = flag(False)  # each coefficient is negative with probability 1/2
-    equal_means: bool = flag(False)  # intercepts that give all nodes the same marginal mean
-    equal_variances: bool = flag(False)  # also scales that give all nodes the same marginal variance; needs equal_means
+    unsortable: bool = boolean(False)  # sets the three below
+    random_signs: bool = boolean(False)  # each coefficient is negative with probability 1/2
+    equal_means: bool = boolean(False)  # intercepts that give all nodes the same marginal mean
+    equal_variances: bool = boolean(
+        False
+    )  # also scales that give all nodes the same marginal variance; needs equal_means
     # sd of a row's log exposure; the exposure multiplies all means of the row
     exposure: float = number(0.0, at_least=0, at_most=3)
     interactions: float = number(0.0, at_least=0, at_most=1)  # share of the index by pairs of parents
@@ -60,7 +62,7 @@ class Design:
     batch_effect: float = number(0.7, at_least=0, at_most=3)  # size of a shift of the canonical parameter
     depth: float = number(0.0, at_least=0, at_most=3)  # sd of a row's log depth, which multiplies all means of the row
     depth_causes: str = one_of(RATES, (RATES, COUNTS), quote='"')  # whether parents enter as count / depth
-    age_and_sex: bool = flag(False)  # a smooth effect and a factor, each on half of the nodes
+    age_and_sex: bool = boolean(False)  # a smooth effect and a factor, each on half of the nodes
     groups: int = whole(0, at_least=0, at_most=LARGEST_TABLE)  # of equal size, with normal effects on every node
     group_effect: float = number(0.5, at_least=0, at_most=3)  # sd of these
     # Arms of an experiment, after the controls (`disco.simulate.arms`).

@@ -213,5 +213,5 @@ def _changed(name: str, value: Any) -> None:
         change(**{name: value})
 
 
-_bound = Bound("sim_", lambda name: getattr(form(), name), _changed)
+_bound = Bound("sim_", Design, lambda name: getattr(form(), name), _changed)
 number, switch, choice, segments = _bound.number, _bound.switch, _bound.choice, _bound.segments

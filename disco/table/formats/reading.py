@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from disco.checks import a_thing, is_whole, shown
+from disco.fields import a_thing, is_whole, shown
 from disco.table.formats.limits import MOST_COLUMNS, NotATable
 
 ENCODINGS = {
