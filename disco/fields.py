@@ -2,8 +2,8 @@
 
     @dataclass(frozen=True)
     class Settings:
-        folds: int = whole(3, at_least=2, label="Folds", help="Each has its own networks.", flag="--folds")
-        transform: str = one_of("rank", {"rank": "Ranks", "none": "None"}, label="Transform")
+        folds: int = whole(3, "Folds", "Each has its own networks.", at_least=2, flag="--folds")
+        transform: str = one_of("rank", {"rank": "Ranks", "none": "None"}, "Transform")
 
         def __post_init__(self) -> None:
             check(self)
@@ -29,10 +29,8 @@ _LONGEST = 200  # characters of a refused value in a message
 
 
 class About(TypedDict, total=False):
-    """What a field can declare besides its values; the attributes of `Option` with the same names."""
+    """What a field can declare besides values, label and help; the attributes of `Option` with the same names."""
 
-    label: str
-    help: str
     flag: str
     metavar: str
     group: str
@@ -46,15 +44,15 @@ class Option:
     """The declaration of a field.
 
     Attributes:
+        label, help: its name, and what it does in one or more sentences. {A term} of docs/glossary.md stands for its
+            definition.
         demands: on its value, in the order of checking.
         kind: int, float, bool, str, or object for any other value.
         optional: whether it may also be None.
         words: the allowed words, each with its label; empty for other fields.
         quote: put around a refused word in the error.
         low, high: the least and the largest number, if any.
-        label, help: its name, and what it does in one or more sentences. {A term} of docs/glossary.md stands for its
-            definition.
-        flag: its own flag on the command line; --set where there is none.
+        flag: on the command line; by default its name, but none in a class with `BY_SET = True`, which --set changes.
         metavar: the value in the help of that flag.
         group: the box of a page that shows it; empty if a page has placed it by hand.
         step: of the buttons of a number.
@@ -63,6 +61,8 @@ class Option:
         name, default: of the field.
     """
 
+    label: str
+    help: str
     demands: tuple[Demand, ...] = ()
     kind: type = object
     optional: bool = False
@@ -70,8 +70,6 @@ class Option:
     quote: str = "'"
     low: float | None = None
     high: float | None = None
-    label: str = ""
-    help: str = ""
     flag: str = ""
     metavar: str = ""
     group: str = ""
@@ -104,15 +102,15 @@ class Option:
 @cache
 def options(declared: type) -> dict[str, Option]:
     """The options of a dataclass by the names of its fields, in their order."""
-    declarations = {
-        item.name: (item.metadata["option"], item) for item in dataclasses.fields(declared) if item.metadata
-    }
-    return {
-        name: dataclasses.replace(
-            option, name=name, default=_default(item), label=option.label or name.replace("_", " ").capitalize()
-        )
-        for name, (option, item) in declarations.items()
-    }
+    has_flags = not getattr(declared, "BY_SET", False)
+    declarations = dict[str, Option]()
+    for item in dataclasses.fields(declared):
+        if (option := item.metadata.get("option")) is not None:
+            flag = option.flag or (f"--{item.name.replace('_', '-')}" if has_flags else "")
+            label = option.label or item.name.replace("_", " ").capitalize()
+            usual = item.default if item.default_factory is dataclasses.MISSING else item.default_factory()
+            declarations[item.name] = dataclasses.replace(option, name=item.name, default=usual, flag=flag, label=label)
+    return declarations
 
 
 def changed(settings: Any, usual: Any = None) -> dict[str, Any]:
@@ -135,16 +133,25 @@ def fingerprint(settings: Any) -> dict[str, Any]:
 
 
 def whole(
-    default: int | None, *, at_least: int, at_most: int | None = None, optional: bool = False, **about: Unpack[About]
+    default: int | None,
+    label: str = "",
+    help: str = "",
+    *,
+    at_least: int,
+    at_most: int | None = None,
+    optional: bool = False,
+    **about: Unpack[About],
 ) -> Any:
     """A field for a whole number in a range; with `optional`, None too."""
     kind: Demand = (is_whole, f"be a whole number{' or none' if optional else ''}")
     demands = (kind, _at_least(at_least)) if at_most is None else (between(at_least, at_most, whole=True),)
-    return _field(default, Option(demands, int, optional, low=at_least, high=at_most, **about))
+    return _field(default, Option(label, help, demands, int, optional, low=at_least, high=at_most, **about))
 
 
 def number(
     default: float,
+    label: str = "",
+    help: str = "",
     *,
     at_least: float | None = None,
     above: float | None = None,
@@ -155,29 +162,34 @@ def number(
     demands = (*_NUMBER, *(() if at_least is None else (_at_least(at_least),)), *_above(above))
     if at_least is not None and at_most is not None:
         demands = (between(at_least, at_most),)
-    return _field(default, Option(demands, float, low=above if at_least is None else at_least, high=at_most, **about))
+    low = above if at_least is None else at_least
+    return _field(default, Option(label, help, demands, float, low=low, high=at_most, **about))
 
 
-def share(default: float, *, above: float | None = None, **about: Unpack[About]) -> Any:
+def share(
+    default: float, label: str = "", help: str = "", *, above: float | None = None, **about: Unpack[About]
+) -> Any:
     """A field for a number between 0 and 1."""
     demands = (*_NUMBER, *_above(above), (lambda value: 0 <= value <= 1, "lie between 0 and 1"))
-    return _field(default, Option(demands, float, low=0, high=1, **about))
+    return _field(default, Option(label, help, demands, float, low=0, high=1, **about))
 
 
-def boolean(default: bool, **about: Unpack[About]) -> Any:
+def boolean(default: bool, label: str = "", help: str = "", **about: Unpack[About]) -> Any:
     """A field for true or false."""
-    return _field(default, Option(((lambda value: isinstance(value, bool), "be true or false"),), bool, **about))
+    return _field(default, Option(label, help, (_BOOL,), bool, **about))
 
 
-def one_of(default: str, values: Iterable[str], quote: str = "'", **about: Unpack[About]) -> Any:
+def one_of(
+    default: str, values: Iterable[str], label: str = "", help: str = "", *, quote: str = "'", **about: Unpack[About]
+) -> Any:
     """A field for one of some words, with their labels if `values` is a mapping."""
     words = {value: value.capitalize() for value in values} | (dict(values) if isinstance(values, Mapping) else {})
-    return _field(default, Option((among(words),), str, words=words, quote=quote, **about))
+    return _field(default, Option(label, help, (among(words),), str, words=words, quote=quote, **about))
 
 
-def anything(default: Any, **about: Unpack[About]) -> Any:
+def anything(default: Any, label: str = "", help: str = "", **about: Unpack[About]) -> Any:
     """A field that its class checks itself; a mutable default is a function that makes it."""
-    return _field(default, Option(**about))
+    return _field(default, Option(label, help, **about))
 
 
 def among(words: Iterable[str]) -> Demand:
@@ -260,6 +272,7 @@ def check(settings: Any, *names: str) -> None:
             object.__setattr__(settings, name, int(value) if is_whole(value) else float(value))
 
 
+_BOOL: Demand = (lambda value: isinstance(value, bool), "be true or false")
 _NUMBER: tuple[Demand, ...] = (
     (is_number, "be a number"),
     (lambda value: isinstance(value, int) or math.isfinite(value), "be a finite number"),
@@ -279,7 +292,3 @@ def _field(default: Any, option: Option) -> Any:
     if callable(default):
         return dataclasses.field(default_factory=default, metadata=metadata)
     return dataclasses.field(default=default, metadata=metadata)
-
-
-def _default(item: "dataclasses.Field[Any]") -> Any:
-    return item.default if item.default_factory is dataclasses.MISSING else item.default_factory()

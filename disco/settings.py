@@ -7,32 +7,26 @@ import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, ClassVar
 
 from disco.errors import InputError
-from disco.fields import About, among, boolean, changed, check, number, one_of, options, require, share, whole
+from disco.fields import among, boolean, changed, check, number, one_of, options, require, share, whole
 
 _JOINT, _PROJECTION, _PARENTS = "Joint network", "Projection network", "Parents and monitoring"  # groups
 _UNITS = ("updates", "epochs")
-_STEPS: About = {"label": "Steps at least", "help": "A small table is trained for more epochs to reach them."}
-_SCHEDULE: About = {
-    "older": "epochs",
-    "label": "Learning rate falls with",
-    "help": "Epochs: the rate falls until the last epoch. Updates: it falls over as many optimiser updates as there "
-    "are epochs, then holds its last value. The paper does not say; preset Paper uses updates, our reading.",
-}
-_DECAY: About = {
-    "older": None,
-    "label": "Learning rate falls for",
-    "help": "Epochs or updates until the learning rate reaches its last value; empty: the number of epochs.",
-}
-_FIRST: About = {"label": "Learning rate, first", "help": "Falls along a cosine to the last."}
-_LAST: About = {"label": "Learning rate, last", "help": "At the end of the cosine."}
-_NORM: About = {"label": "Gradient norm at most", "help": "Longer gradients are scaled down to this."}
-
-
-def _in(group: str, about: About) -> About:
-    return {"group": group, **about}
+_STEPS = "Steps at least", "A small table is trained for more epochs to reach them."
+_SCHEDULE = (
+    "Learning rate falls with",
+    "Epochs: the rate falls until the last epoch. Updates: it falls over as many optimiser updates as there are "
+    "epochs, then holds its last value. The paper does not say; preset Paper uses updates, our reading.",
+)
+_DECAY = (
+    "Learning rate falls for",
+    "Epochs or updates until the learning rate reaches its last value; empty: the number of epochs.",
+)
+_FIRST = "Learning rate, first", "Falls along a cosine to the last."
+_LAST = "Learning rate, last", "At the end of the cosine."
+_NORM = "Gradient norm at most", "Longer gradients are scaled down to this."
 
 
 @dataclass(frozen=True)
@@ -43,224 +37,204 @@ class Settings:
         InputError: a value has the wrong type or is out of range.
     """
 
-    seed: int = whole(
-        0, at_least=0, label="Seed", help="The same seed on the same device gives the same result.", flag="--seed"
-    )
+    BY_SET: ClassVar = True  # without a flag
+
+    seed: int = whole(0, "Seed", "The same seed on the same device gives the same result.", at_least=0, flag="--seed")
 
     # Rank Transform, Lahman. none: DISCO-NoRank
     transform: str = one_of(
         "rank",
         {"rank": "Ranks", "quantile": "Quantile levels", "none": "None"},
-        help="How counts become the levels that the networks use. It is fitted on the training folds only.",
+        "Transform",
+        "How counts become the levels that the networks use. It is fitted on the training folds only.",
         flag="--transform",
     )
     levels: int = whole(
         4,
+        "Levels per column",
+        "Of each column, with the transform quantile. Four are the paper's q4.",
         at_least=2,
-        label="Levels per column",
-        help="Of each column, with the transform quantile. Four are the paper's q4.",
         flag="--levels",
     )
     max_rows: int | None = whole(
         None,
+        "Rows used at most",
+        "A random sample with the seed; empty uses all rows.",
         at_least=8,
         optional=True,
         group="Rows",
-        label="Rows used at most",
-        help="A random sample with the seed; empty uses all rows.",
     )
 
     # Cross-fitting. folds: B; folds_by counts is not in the paper
-    folds: int = whole(3, at_least=2, help="Cross-fitting folds. Each has its own networks.", flag="--folds")
+    folds: int = whole(3, "Folds", "Cross-fitting folds. Each has its own networks.", at_least=2, flag="--folds")
     folds_by: str = one_of(
         "rows",
         ("rows", "counts"),
-        older="rows",
-        label="Folds by",
-        help="With counts, every count is split in two, one half to train on and one to score on, which needs 2 "
+        "Folds by",
+        "With counts, every count is split in two, one half to train on and one to score on, which needs 2 "
         "folds. Rows that belong together cannot leak. Right if counts are Poisson given their causes. Otherwise use "
         "rows: counts of half the size carry less information.",
+        older="rows",
         flag="--folds-by",
     )
 
     # Joint Concrete-Score Training: schedule and corruption. time_min: epsilon_t
-    sigma_min: float = number(
-        1e-3, above=0, group="Noise", label="Least training noise", help="Of the birth–death corruption."
-    )
-    sigma_max: float = number(0.5, above=0, group="Noise", label="Largest training noise", help="At most 3.")
-    time_min: float = share(1e-3, group="Noise", label="Earliest time", help="Of the noise schedule.")
+    sigma_min: float = number(1e-3, "Least training noise", "Of the birth–death corruption.", above=0, group="Noise")
+    sigma_max: float = number(0.5, "Largest training noise", "At most 3.", above=0, group="Noise")
+    time_min: float = share(1e-3, "Earliest time", "Of the noise schedule.", group="Noise")
 
     # Network architecture, the same for both networks
-    width: int = whole(256, at_least=1, group="Networks", help="Units per hidden layer, in every network.")
-    hidden_layers: int = whole(2, at_least=1, group="Networks", help="In every network.")
+    width: int = whole(256, "Width", "Units per hidden layer, in every network.", at_least=1, group="Networks")
+    hidden_layers: int = whole(2, "Hidden layers", "In every network.", at_least=1, group="Networks")
     skip_connection: bool = boolean(
-        True, group="Networks", help="A linear map beside the joint network's hidden layers."
+        True, "Skip connection", "A linear map beside the joint network's hidden layers.", group="Networks"
     )
 
     # Training settings
-    batch_size: int = whole(512, at_least=1, group="Networks", help="Rows per training step.")
+    batch_size: int = whole(512, "Batch size", "Rows per training step.", at_least=1, group="Networks")
     joint_epochs: int = whole(
-        30,
-        at_least=1,
-        group=_JOINT,
-        label="Epochs at most",
-        help="Training stops earlier if the validation loss no longer falls.",
+        30, "Epochs at most", "Training stops earlier if the validation loss no longer falls.", at_least=1, group=_JOINT
     )
-    joint_steps: int = whole(500, at_least=0, **_in(_JOINT, _STEPS))
-    joint_schedule: str = one_of("epochs", _UNITS, **_in(_JOINT, _SCHEDULE))
-    joint_decay: int | None = whole(None, at_least=1, optional=True, **_in(_JOINT, _DECAY))
-    joint_learning_rate: float = number(1e-3, above=0, **_in(_JOINT, _FIRST))
-    joint_learning_rate_end: float = number(1e-5, above=0, **_in(_JOINT, _LAST))
-    joint_gradient_norm: float = number(1.0, above=0, **_in(_JOINT, _NORM))
+    joint_steps: int = whole(500, *_STEPS, at_least=0, group=_JOINT)
+    joint_schedule: str = one_of("epochs", _UNITS, *_SCHEDULE, group=_JOINT, older="epochs")
+    joint_decay: int | None = whole(None, *_DECAY, at_least=1, optional=True, group=_JOINT, older=None)
+    joint_learning_rate: float = number(1e-3, *_FIRST, above=0, group=_JOINT)
+    joint_learning_rate_end: float = number(1e-5, *_LAST, above=0, group=_JOINT)
+    joint_gradient_norm: float = number(1.0, *_NORM, above=0, group=_JOINT)
     validation_share: float = share(
-        0.1,
-        group=_JOINT,
-        label="Share held out for validation",
-        help="Of the training folds' rows; decides when to stop.",
+        0.1, "Share held out for validation", "Of the training folds' rows; decides when to stop.", group=_JOINT
     )
     validation_rows: int = whole(
-        4096,
-        at_least=1,
-        group=_JOINT,
-        label="Validation rows at most",
-        help="A limit on the rows held out for validation.",
+        4096, "Validation rows at most", "A limit on the rows held out for validation.", at_least=1, group=_JOINT
     )
-    validation_start: int = whole(
-        20, at_least=1, group=_JOINT, label="First validation epoch", help="No stopping before it."
-    )
+    validation_start: int = whole(20, "First validation epoch", "No stopping before it.", at_least=1, group=_JOINT)
     validation_every: int = whole(
-        5, at_least=1, group=_JOINT, label="Epochs between validations", help="From the first validation on."
+        5, "Epochs between validations", "From the first validation on.", at_least=1, group=_JOINT
     )
-    patience: int = whole(5, at_least=1, group=_JOINT, help="Validations without a gain before training stops.")
+    patience: int = whole(5, "Patience", "Validations without a gain before training stops.", at_least=1, group=_JOINT)
     min_improvement: float = number(
-        1e-4, at_least=0, group=_JOINT, label="Least gain", help="A smaller fall of the loss does not count."
+        1e-4, "Least gain", "A smaller fall of the loss does not count.", at_least=0, group=_JOINT
     )
-    projection: str = one_of(  # schur is not in the paper
+    projection: str = one_of(
         "schur",
         {"schur": "None", "network": "Trained"},
+        "Training",
+        "None: the curvature without a removed column follows from the joint network alone, by half of a Schur "
+        "complement, in a third of the time. Trained: a second network learns it, as in the paper.",
         older="network",
         group=_PROJECTION,
-        label="Training",
-        help="None: the curvature without a removed column follows from the joint network alone, by half of a Schur "
-        "complement, in a third of the time. Trained: a second network learns it, as in the paper.",
     )
-    projection_epochs: int = whole(
-        40, at_least=1, group=_PROJECTION, label="Epochs", help="There is no early stopping."
-    )
-    projection_steps: int = whole(1000, at_least=0, **_in(_PROJECTION, _STEPS))
-    projection_schedule: str = one_of("epochs", _UNITS, **_in(_PROJECTION, _SCHEDULE))
-    projection_decay: int | None = whole(None, at_least=1, optional=True, **_in(_PROJECTION, _DECAY))
-    projection_learning_rate: float = number(1.5e-3, above=0, **_in(_PROJECTION, _FIRST))
-    projection_learning_rate_end: float = number(3e-5, above=0, **_in(_PROJECTION, _LAST))
-    projection_gradient_norm: float = number(5.0, above=0, **_in(_PROJECTION, _NORM))
+    projection_epochs: int = whole(40, "Epochs", "There is no early stopping.", at_least=1, group=_PROJECTION)
+    projection_steps: int = whole(1000, *_STEPS, at_least=0, group=_PROJECTION)
+    projection_schedule: str = one_of("epochs", _UNITS, *_SCHEDULE, group=_PROJECTION, older="epochs")
+    projection_decay: int | None = whole(None, *_DECAY, at_least=1, optional=True, group=_PROJECTION, older=None)
+    projection_learning_rate: float = number(1.5e-3, *_FIRST, above=0, group=_PROJECTION)
+    projection_learning_rate_end: float = number(3e-5, *_LAST, above=0, group=_PROJECTION)
+    projection_gradient_norm: float = number(5.0, *_NORM, above=0, group=_PROJECTION)
 
     # Mask Distribution, Score-Entropy Training
     full_set_probability: float = share(
-        0.2, group=_PROJECTION, label="Share of full masks", help="Probability that a mask keeps every column."
+        0.2, "Share of full masks", "Probability that a mask keeps every column.", group=_PROJECTION
     )
     full_set_weight: float = number(
-        1.0, at_least=0, group=_PROJECTION, label="Weight of the full set", help="Of the loss term on all columns."
+        1.0, "Weight of the full set", "Of the loss term on all columns.", at_least=0, group=_PROJECTION
     )
     log_clip: float = number(
-        8.0, above=0, group=_PROJECTION, label="Bound on the log correction", help="Larger corrections are cut."
+        8.0, "Bound on the log correction", "Larger corrections are cut.", above=0, group=_PROJECTION
     )
 
     # Curvature Estimation. min_level_rows: n_min
     boundary: str = one_of(
         "clipped",
         ("clipped", "admissible"),
-        help="Clipped: {clipped boundary} Admissible: {admissible boundary} You can compare them after the fit.",
+        "Boundary",
+        "Clipped: {clipped boundary} Admissible: {admissible boundary} You can compare them after the fit.",
         flag="--boundary",
     )
     criterion: str = one_of(
         "ccs",
         {"ccs": "CCS", "constant": "Constant"},
-        label="Sink criterion",
-        help="CCS: {CCS} Constant: {constant criterion} You can compare them after the fit.",
+        "Sink criterion",
+        "CCS: {CCS} Constant: {constant criterion} You can compare them after the fit.",
         flag="--criterion",
     )
-    noise_levels: int = whole(
-        1, at_least=1, group="Noise", label="Noise levels scored", help="Curvature is averaged over them."
-    )
+    noise_levels: int = whole(1, "Noise levels scored", "Curvature is averaged over them.", at_least=1, group="Noise")
     noise_min: float = number(
-        2e-3, above=0, group="Noise", label="Least noise scored", help="Near zero, where scores are those of the data."
+        2e-3, "Least noise scored", "Near zero, where scores are those of the data.", above=0, group="Noise"
     )
     noise_max: float = number(
         2e-3,
+        "Largest noise scored",
+        "The levels are evenly spaced in logarithm between the two.",
         above=0,
         group="Noise",
-        label="Largest noise scored",
-        help="The levels are evenly spaced in logarithm between the two.",
     )
-    min_level_rows: int = whole(2, at_least=2, label="Fewest rows that a level needs", help="{n_min} The paper uses 2.")
+    min_level_rows: int = whole(2, "Fewest rows that a level needs", "{n_min} The paper uses 2.", at_least=2)
     evaluation_rows: int | None = whole(
         1000,
+        "Held-out rows scored per fold",
+        "At most; empty scores every held-out row.",
         at_least=4,
         optional=True,
         group="Rows",
-        label="Held-out rows scored per fold",
-        help="At most; empty scores every held-out row.",
     )
 
     # Parent Selection. evidence and jackknife are not in the paper, iqr is
     selector: str = one_of(
         "ocs",
         {"ocs": "OCS", "cam": "CAM", "pcm": "PCM", "evidence": "Evidence"},
+        "Selector of parents",
+        "The selector whose edges are the run's. You can compute the others after the fit, on Parents. PCM adds "
+        "minutes to the estimated time if there are many nodes.",
         resumes=True,
         group=_PARENTS,
-        label="Selector of parents",
-        help="The selector whose edges are the run's. You can compute the others after the fit, on Parents. PCM adds "
-        "minutes to the estimated time if there are many nodes.",
         flag="--parents",
     )
     disjoint_rows: bool = boolean(
         False,
+        "Disjoint rows",
+        "A random half of the rows for networks and order, the other half for parents. Otherwise all for both.",
         older=False,
         group=_PARENTS,
-        help="A random half of the rows for networks and order, the other half for parents. Otherwise all for both.",
         flag="--disjoint-rows",
     )
     parent_rule: str = one_of(
         "jackknife",
         {"iqr": "Median and IQR", "jackknife": "Folds"},
+        "Rule of parent selection",
+        "The paper's median and IQR, or the agreement of the folds. You can change it after the fit, on Parents.",
         group=_PARENTS,
-        label="Rule of parent selection",
-        help="The paper's median and IQR, or the agreement of the folds. You can change it after the fit, on Parents.",
     )
     tau_z: float = number(
         2.0,
-        group=_PARENTS,
-        label="Threshold τ_Z",
-        help="By the paper's rule, iqr, an edge of the OCS needs Z above this; the rule jackknife computes its own. "
+        "Threshold τ_Z",
+        "By the paper's rule, iqr, an edge of the OCS needs Z above this; the rule jackknife computes its own. "
         "It can be changed later, without refitting.",
+        group=_PARENTS,
         flag="--tau-z",
         metavar="Z",
     )
     pi_min: float = share(
         1.0,
+        "Share of folds π_min",
+        "An edge of the OCS needs a large Z in at least this share of folds. It can be changed later, without "
+        "refitting.",
         above=0,
         group=_PARENTS,
-        label="Share of folds π_min",
-        help="An edge of the OCS needs a large Z in at least this share of folds. It can be changed later, without "
-        "refitting.",
         flag="--pi-min",
         metavar="SHARE",
     )
     fdr: float = share(
         0.3,
+        "False discovery rate",
+        "Nominal, local; sets the threshold for the agreement of the folds, the rule jackknife.",
         above=0,
         group=_PARENTS,
-        label="False discovery rate",
-        help="Nominal, local; sets the threshold for the agreement of the folds, the rule jackknife.",
     )
 
     # Monitoring only: no rule of the method uses these losses
     monitor_every: int = whole(
-        5,
-        at_least=1,
-        group=_PARENTS,
-        label="Epochs between measured losses",
-        help="Only for the curves; does not change results.",
+        5, "Epochs between measured losses", "Only for the curves; does not change results.", at_least=1, group=_PARENTS
     )
 
     def __post_init__(self) -> None:

@@ -145,80 +145,16 @@ def _compare(command: argparse.ArgumentParser) -> None:
 
 
 def _simulate(command: argparse.ArgumentParser) -> None:
-    from disco.simulate import FAMILIES
+    from disco.simulate import FAMILIES, Design
 
     command.add_argument("--out", type=Path, required=True, metavar="DIR", help="folder of the files, new or empty")
-    command.add_argument(
-        "--graph", metavar="NAME", help="er (default), er-exact, sf, chain, fork, collider, complete or own"
-    )
+    options.add(command, Design)
     command.add_argument("--edges", type=Path, metavar="FILE", help="own graph: CSV with parent,child, or GraphML")
-    command.add_argument("--k", type=float, help="er, er-exact: expected parents per node; sf: edges per new node (3)")
-    command.add_argument("--d", type=int, metavar="NODES", help="nodes (20)")
-    command.add_argument("--n", type=int, metavar="ROWS", help="rows (2000)")
-    command.add_argument(
-        "--family", metavar="A,B", help="poisson-softplus (default); several: consecutive parts of the order"
-    )
     command.add_argument(
         "--param", action="append", default=[], metavar="NAME=VALUE", help="parameter of a family, such as size=3"
     )
-    command.add_argument("--seed", type=int, help="seed (0); the same seed repeats the same table")
-    for name, about in (
-        ("--unsortable", "the three options below, so that sorting the columns reveals almost nothing"),
-        ("--random-signs", "half of the effects are negative"),
-        ("--equal-means", "all nodes have the same marginal mean"),
-        ("--equal-variances", "all nodes have the same marginal variance; needs --equal-means"),
-    ):
-        command.add_argument(name, action="store_true", default=None, help=about)
-    command.add_argument(
-        "--sources",
-        metavar="SHAPE",
-        help="distribution of nodes without parents: bimodal, trimodal, heaped or zero-inflated (family)",
-    )
-    command.add_argument(
-        "--spread", type=float, metavar="RATIO", help="about the largest standard deviation / the smallest (1)"
-    )
-    command.add_argument("--exposure", type=float, metavar="SD", help="sd of each row's log exposure (0)")
-    command.add_argument("--interactions", type=float, metavar="SHARE", help="share of effects by pairs of parents (0)")
-    command.add_argument("--latent", type=int, metavar="COUNT", help="hidden common causes, each of two nodes (0)")
-    _beside(command)
     command.add_argument("--design", type=Path, metavar="FILE", help="a design.json; other options override it")
     command.epilog = f"Families: {', '.join(FAMILIES)}."
-
-
-def _beside(command: argparse.ArgumentParser) -> None:
-    """The options of a simulated table for further columns beside the counts, and so a roles.json."""
-    command.add_argument("--batches", type=int, metavar="COUNT", help="batches; each shifts a third of the nodes (0)")
-    command.add_argument("--batch-effect", type=float, metavar="SIZE", help="shift of log mean or logit (0.7)")
-    command.add_argument("--depth", type=float, metavar="SD", help="sd of each row's log depth, a column (0)")
-    command.add_argument(
-        "--depth-causes", metavar="WHAT", help="rates (default): parents act by count / depth; counts: by their counts"
-    )
-    command.add_argument(
-        "--age-and-sex", action="store_true", default=None, help="age affects half of the nodes in waves, sex half"
-    )
-    command.add_argument("--groups", type=int, metavar="COUNT", help="groups of rows with effects on every node (0)")
-    command.add_argument("--group-effect", type=float, metavar="SD", help="sd of these effects (0.5)")
-    command.add_argument(
-        "--interventions",
-        metavar="COUNT|A,B",
-        help="random nodes, or these, each set in an arm of its own after the rows of --n (0)",
-    )
-    command.add_argument("--intervention-rows", type=int, metavar="COUNT", help="rows of an arm (250)")
-    command.add_argument(
-        "--intervention-kind", metavar="KIND", help="set (default): one value; shift: another mean, the same parents"
-    )
-    command.add_argument("--intervention-effect", type=float, metavar="SIZE", help="shift of log mean or logit (1)")
-    command.add_argument(
-        "--contexts",
-        metavar="COUNT|A,B;C",
-        help="columns assigned by chance, each acting on random nodes, or on these, one list per context (0)",
-    )
-    command.add_argument("--idle-contexts", type=int, metavar="COUNT", help="further ones that act on nothing (0)")
-    command.add_argument("--context-kind", metavar="KIND", help="categorical (default) or dose, from 0 to 2")
-    command.add_argument("--context-levels", type=int, metavar="COUNT", help="levels, one of them the control (3)")
-    command.add_argument(
-        "--context-effect", type=float, metavar="SIZE", help="shift of log mean or logit, or per unit of dose (0.7)"
-    )
 
 
 def _evaluate(command: argparse.ArgumentParser) -> None:

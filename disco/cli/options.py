@@ -39,7 +39,7 @@ def add(command: argparse.ArgumentParser, of: type, *names: str, when: str = "",
             if option.kind is bool:
                 command.add_argument(option.flag, action="store_true", default=None, **about)
             else:
-                metavar = option.metavar or ("NAME" if option.words else None)
+                metavar = option.metavar or {int: "N", float: "X"}.get(option.kind, "NAME")
                 kind = option.kind if option.kind in (int, float) else str
                 command.add_argument(option.flag, type=kind, metavar=metavar, **about)
 

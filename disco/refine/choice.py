@@ -21,79 +21,71 @@ class Choice:
     # The CCS order if there is one, then sorted ones and that of linear models, then random ones.
     starts: int = whole(
         4,
+        "Starts",
+        "Orders to search from: the run's own, the columns sorted, then random ones.",
         at_least=1,
         at_most=_MOST,
         resumes=True,
-        help="Orders to search from: the run's own, the columns sorted, then random ones.",
-        flag="--starts",
     )
     # From the best order so far with a stretch reversed, with some nodes moved anywhere, or with every node moved by a
     # few positions. They end after eight in succession without a gain. There are none if three quarters of the starts,
     # and at least three, lead to the same end.
     restarts: int = whole(
         16,
+        "Restarts",
+        "Most searches from near the best order. They stop after eight in succession without a gain.",
         at_least=0,
         resumes=True,
-        help="Most searches from near the best order. They stop after eight in succession without a gain.",
-        flag="--restarts",
     )
     bootstrap: int = whole(
         50,
+        "Bootstrap tables",
+        "Tables drawn from the rows with replacement, to show how stable every edge is. 0 for none.",
         at_least=0,
         at_most=_MOST,
         resumes=True,
-        label="Bootstrap tables",
-        help="Tables drawn from the rows with replacement, to show how stable every edge is. 0 for none.",
-        flag="--bootstrap",
     )
     folds: int = whole(
         3,
+        "Parts left out in turn",
+        "Parts of the rows, to show how often an edge is found on the others. 0 for none.",
         at_least=0,
-        label="Parts left out in turn",
-        help="Parts of the rows, to show how often an edge is found on the others. 0 for none.",
-        flag="--folds",
     )
     bound: float = number(
         BOUND,
+        "Bound, nats",
+        "A direction with less evidence is undecided. Misfit raises this. {nats}",
         at_least=0,
         step=1.0,
-        label="Bound, nats",
-        help="A direction with less evidence is undecided. Misfit raises this. {nats}",
-        flag="--bound",
         metavar="NATS",
     )
-    seed: int = whole(
-        0, at_least=0, help="For the random orders, the bootstrap tables and the parts left out.", flag="--seed"
-    )
+    seed: int = whole(0, "Seed", "For the random orders, the bootstrap tables and the parts left out.", at_least=0)
     # Without it, a few sweeps from the graph found, under its screen and prior, measure the edges' local stability.
     redone: bool = boolean(
         False,
-        resumes=True,
-        label="Search every bootstrap table from scratch",
-        help="Each gets its own screen, prior and starts, like the whole table, which takes seven to eight times as "
+        "Search every bootstrap table from scratch",
+        "Each gets its own screen, prior and starts, like the whole table, which takes seven to eight times as "
         "long. Otherwise a short search from the graph found measures the edges' local stability, which is higher than "
         "the share of full searches.",
-        flag="--redone",
+        resumes=True,
     )
     seconds: float = number(
         0,
+        "Time limit, seconds",
+        "The search ends then with the best graph so far, without bootstrap tables. The evidence on its edges "
+        "takes further time. 0 for no limit.",
         at_least=0,
         step=1.0,
         resumes=True,
-        label="Time limit, seconds",
-        help="The search ends then with the best graph so far, without bootstrap tables. The evidence on its edges "
-        "takes further time. 0 for no limit.",
         flag="--time",
         metavar="SECONDS",
     )
     margin: float = share(
         MARGIN,
+        "Counts as unchanged, ± share",
+        "With experiments: where the rate of a column changes by less than this, it counts as left alone.",
         above=0,
         step=0.05,
-        label="Counts as unchanged, ± share",
-        help="With experiments: where the rate of a column changes by less than this, it counts as left alone.",
-        flag="--margin",
-        metavar="SHARE",
     )
 
     def __post_init__(self) -> None:

@@ -10,6 +10,7 @@ from disco.fields import Option, options
 from pages.shared.frame import answers
 from pages.shared.frame.glossary import define
 
+_LARGEST = (1 << 53) - 1  # that a browser can hold
 _TERM = re.compile(r"\{([^}]*)\}")
 
 
@@ -18,7 +19,8 @@ def widget(option: Option, slot: Any = st, **more: Any) -> Any:
 
     Args:
         slot: where it is drawn.
-        more: arguments of Streamlit's widget, such as its key, in place of those that the option implies.
+        more: arguments of Streamlit's widget, such as its key, in place of those that the option implies; `is_list` for
+            words in a box.
 
     Returns:
         the value.
@@ -27,11 +29,13 @@ def widget(option: Option, slot: Any = st, **more: Any) -> Any:
     given = {"label": option.label, "help": text or None, **more}
     if option.kind is bool:
         return slot.toggle(**given)
+    if option.words and given.pop("is_list", False):
+        return slot.selectbox(given.pop("label"), list(option.words), format_func=option.words.__getitem__, **given)
     if option.words:
         return answers.segments(given.pop("label"), {**option.words, **given.pop("words", {})}, **given)
     bounds = {
         "min_value": option.low,
-        "max_value": option.high,
+        "max_value": option.high if option.high is None or option.high <= _LARGEST else None,
         "step": option.step or (1 if option.kind is int else None),
     }
     numbers = {name: None if bound is None else option.kind(bound) for name, bound in bounds.items()}
@@ -61,10 +65,6 @@ class Bound:
             st.session_state[given["key"]] = float(self._now(name))
         empty = {"value": None} if self._now(name) is None else {}
         widget(option, **{**given, **empty, **more})
-
-    def number(self, name: str, label: str, text: str, **bounds: Any) -> None:
-        """A box for a number; empty stands for None where None is allowed."""
-        st.number_input(label, help=text, **self._given(name), **bounds)
 
     def switch(self, name: str, label: str, text: str, disabled: bool = False) -> None:
         """Yes or no."""
