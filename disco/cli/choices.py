@@ -6,7 +6,7 @@ import dataclasses
 import hashlib
 import sys
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +30,7 @@ from disco.table.codes import coded_rows
 from disco.table.counts import problems, refuse
 from disco.table.edits import LeaveOut, applied, choice, positions
 from disco.table.formats.reading import Reading
-from disco.table.prepared import prepare
+from disco.table.prepared import Prepared, prepare
 from disco.table.problem import Problem, in_lines
 from disco.table.read import MATRIX, read_table
 from disco.table.role_checks import unusable_rows
@@ -154,17 +154,25 @@ class Part:
         roles: of the columns that are not counts.
         source: the path of the file.
         origin: how it came to be.
+        problems: of the counts, once they are checked for a number of folds.
     """
 
     table: pd.DataFrame
     rows_left_out: Stretches
     roles: Roles | None
     source: str
-    origin: Origin
+    origin: Origin | None
+    problems: list[Problem] | None = None
+
+    def prepared(self, folds: int, roles: Roles | None = None) -> Prepared:
+        """The table for these folds, in its roles, or in others if it has none; errors as `prepare`."""
+        if self.roles is None and roles is not None:
+            return prepare(self.table, roles, folds)
+        return prepare(self.table, self.roles, folds, self.problems)
 
 
-def read_counts(path: Path, arguments: argparse.Namespace) -> Part:
-    """The chosen part of a table's file; notes on usable counts go to stderr.
+def read_counts(path: Path, arguments: argparse.Namespace, folds: int) -> Part:
+    """The chosen part of a table's file, with the problems of its counts; notes on usable ones go to stderr.
 
     Args:
         arguments: those of `table` and `roles` in disco/cli/options.py.
@@ -180,7 +188,7 @@ def read_counts(path: Path, arguments: argparse.Namespace) -> Part:
                 "file of --roles."
             )
     counts = part.table if part.roles is None else part.roles.counts(part.table)
-    found = problems(counts, left_out=part.rows_left_out)
+    found = problems(counts, folds, part.rows_left_out)
     _refuse(part, found)
     if not any(problem.blocking for problem in found):
         notes = in_lines(found)
@@ -188,7 +196,7 @@ def read_counts(path: Path, arguments: argparse.Namespace) -> Part:
             say(sentence(f"Note: {note}"), to=sys.stderr)
         if len(notes) > _MOST_NOTES:
             say(f"Note: {len(notes) - _MOST_NOTES} more such notes; the app lists them.", to=sys.stderr)
-    return part
+    return replace(part, problems=found)
 
 
 def _refuse(part: Part, found: list[Problem]) -> None:

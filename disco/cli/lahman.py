@@ -7,6 +7,7 @@ from typing import Any
 
 from disco.cli import options
 from disco.cli.advice import advice
+from disco.cli.choices import Part
 from disco.cli.fit import resumed, tell_estimate
 from disco.cli.foreground import work_here
 from disco.cli.saying import say, say_json
@@ -75,7 +76,8 @@ def parse_seeds(text: str) -> list[int]:
 def _run(folder: Path, wanted: Wanted, changes: dict[str, object], device: str) -> Run:
     """The run in a folder, found or new."""
     settings = wanted.settings.replace(**changes)
-    if (found := resumed(folder, wanted.table, settings.to_dict(), None)) is not None:
+    part = Part(wanted.table, (), None, wanted.source, wanted.origin)
+    if (found := resumed(folder, part, settings.to_dict(), None)) is not None:
         return found
     tell_estimate(wanted.table, settings, device)
     name = f"Lahman {folder.name}"

@@ -88,14 +88,13 @@ def _fit(run: Run, recorder: Recorder, losses: "_Losses") -> "DISCO":
     from disco.estimator import DISCO
 
     results.check_size(run.shape[1], run.settings.folds)
-    table, device, foretold = run.table(), choose_device(run.device).type, _foretold(run)
+    table, device, foretold = run.prepared(run.settings.folds), choose_device(run.device).type, _foretold(run)
     run.update(device=device, estimate=None if foretold is None else foretold.to_dict())
     losses.pace = Pace(None if foretold is None else foretold.by_stage)
     recorder.begun = time.monotonic()  # importing torch is not part of the fit
     model = DISCO(device=device, **run.settings.to_dict())
     return model.fit(
         table,
-        roles=run.adjustment,
         knowledge=run.knowledge(),
         callback=recorder,
         checkpoint=run.checkpoint_path,

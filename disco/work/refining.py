@@ -127,12 +127,11 @@ def refine_run(run: Run, choice: "Choice", *, callback: "Callback | None" = None
     with recorder.watch():
         fitted = (run.path / "edges.csv").exists()
         result = refine(
-            run.table(),
+            run.prepared(),
             choice,
             settings=run.settings,
             order=run.order() if fitted else None,
             edges=run.edges() if fitted else None,
-            roles=run.adjustment,
             knowledge=run.knowledge(),
             callback=heard,
             memory=memory,

@@ -20,7 +20,8 @@ from made_up import finished_run
 
 import disco
 from disco.__main__ import main
-from disco.cli.choices import chosen_columns
+from disco.cli import choices
+from disco.cli.choices import Part, chosen_columns
 from disco.cli.fit import resumed
 from disco.cli.options import parsed
 from disco.cli.progress import Progress
@@ -29,9 +30,12 @@ from disco.fields import options
 from disco.progress import Event
 from disco.runs import FIT, create_run, list_runs, open_run
 from disco.runs.about import about
+from disco.runs.origin import FromFile, Origin
 from disco.server import start
 from disco.settings import PRESETS, Settings
 from disco.studies.lahman import STUDY
+from disco.table import prepared
+from disco.table.counts import problems
 from disco.work import jobs
 
 pytestmark = pytest.mark.usefixtures("calibrated")
@@ -247,11 +251,24 @@ def test_a_run_is_resumed_by_its_values_whatever_preset_they_are_nearest_to(smal
     given = {"preset": "tuned", **dict([*PRESETS["paper"].items()][:11])}
     assert Settings.of(**given).preset == "paper"
     run = create_run(small_table, Settings.of(**given), name="between")
-    assert resumed(run.path, small_table, given, None) == run
+    part = Part(small_table, (), None, "", Origin(FromFile("t.csv")))
+    assert resumed(run.path, part, given, None) == run
     with pytest.raises(InputError, match="has skip_connection False, not True"):
-        resumed(run.path, small_table, given | {"skip_connection": True}, None)
+        resumed(run.path, part, given | {"skip_connection": True}, None)
     with pytest.raises(InputError, match="has projection_epochs 40, not 800"):
-        resumed(run.path, small_table, given | {"preset": "paper"}, None)
+        resumed(run.path, part, given | {"preset": "paper"}, None)
+
+
+@pytest.mark.parametrize("command", ["fit", "refine"])
+def test_a_table_is_validated_once(command, counts, tmp_path, monkeypatch):
+    """A pass over the cells of a large table takes seconds."""
+    passes = []
+    for module in (prepared, choices):
+        look = lambda *asked, of=module: passes.append(of) or problems(*asked)  # noqa: E731
+        monkeypatch.setattr(module, "problems", look)
+    arguments = {"fit": ["fit", counts, *SHORT], "refine": ["refine", "--counts", counts, "--bootstrap", "0"]}[command]
+    assert main([*arguments, "--out", out(tmp_path)]) == 0
+    assert passes == [choices]
 
 
 def test_every_option_of_set_is_listed(capsys):
