@@ -2,12 +2,14 @@
 
 import json
 from dataclasses import asdict, dataclass, fields
+from importlib import import_module
 
 import numpy as np
 import pytest
 
 from disco.errors import InputError
 from disco.fields import boolean, changed, check, fingerprint, number, one_of, options, share, whole
+from disco.methods import METHODS
 from disco.refine.choice import Choice
 from disco.settings import Settings
 
@@ -85,3 +87,10 @@ def test_what_differs_and_what_unfinished_work_needs():
 def test_every_setting_is_declared(kind):
     assert [item.name for item in fields(kind)] == list(options(kind))
     assert all(option.demands and option.label and option.help for option in options(kind).values())
+
+
+@pytest.mark.parametrize("module", sorted({method.module for method in METHODS.values()}))
+def test_every_option_of_a_method_says_what_it_does(module):
+    declared = import_module(f"disco.methods.{module}").Options
+    assert [item.name for item in fields(declared)] == list(options(declared))
+    assert all(option.help for option in options(declared).values())

@@ -127,12 +127,15 @@ def _effect(command: argparse.ArgumentParser) -> None:
 
 
 def _compare(command: argparse.ArgumentParser) -> None:
+    from disco.runs.compared import Asked
+
     command.add_argument("counts", type=Path, nargs="?", metavar="COUNTS", help=_COUNTS)
     command.add_argument("--run", metavar="RUN", help="instead of COUNTS: folder or id of a run")
     command.add_argument("--out", type=Path, metavar="RUN", help="with COUNTS: folder of the run, new or empty")
     command.add_argument("--methods", metavar="A,B", help="methods to run; see --list")
     command.add_argument("--list", action="store_true", help="list all methods with their assumptions and times")
-    command.add_argument("--timeout", type=float, default=600.0, metavar="SECONDS", help="time limit per method (600)")
+    command.add_argument("--options", metavar="METHOD", help="list the options of a method")
+    options.add(command, Asked)
     command.add_argument("--truth", type=Path, metavar="FILE", help="CSV with parent, child and, optionally, direction")
     command.add_argument(
         "--set", action="append", default=[], metavar="METHOD.OPTION=VALUE", help="an option of a method; repeatable"
@@ -174,10 +177,10 @@ def _evaluate(command: argparse.ArgumentParser) -> None:
 def _lahman(command: argparse.ArgumentParser) -> None:
     from disco.studies.lahman import LEVELS
 
-    command.add_argument("--years", default="2012-2018", metavar="FIRST-LAST", help="seasons (2012-2018)")
-    command.add_argument("--levels", default="4", choices=LEVELS, help="quantile levels (4)")
-    command.add_argument("--boundary", default="clipped", metavar="NAME", help="clipped (default) or admissible")
-    command.add_argument("--seeds", default="0,1,2", metavar="0,1,2")
+    command.add_argument("--years", default="2012-2018", metavar="FIRST-LAST", help="seasons (%(default)s)")
+    command.add_argument("--levels", default="4", choices=LEVELS, help="quantile levels (%(default)s)")
+    command.add_argument("--boundary", default="clipped", metavar="NAME", help="%(default)s (default) or admissible")
+    command.add_argument("--seeds", default="0,1,2", metavar="0,1,2", help="one run per seed (%(default)s)")
     options.preset(command)
     command.add_argument("--out", type=Path, required=True, metavar="DIR", help="folder of the runs")
     options.where(command)
@@ -206,7 +209,9 @@ def _app(command: argparse.ArgumentParser) -> None:
 
 
 def _serve(command: argparse.ArgumentParser) -> None:
-    command.add_argument("--host", default="127.0.0.1", metavar="ADDRESS", help="where to listen (127.0.0.1)")
+    from disco.users.limits import Limits
+
+    command.add_argument("--host", default="127.0.0.1", metavar="ADDRESS", help="where to listen (%(default)s)")
     command.add_argument("--port", type=int, help="default: 8501, or the next free one")
     command.add_argument(
         "--name",
@@ -219,7 +224,7 @@ def _serve(command: argparse.ArgumentParser) -> None:
     ways = command.add_argument_group("how users are told apart")
     ways.add_argument("--invite", action="store_true", help="by a link: whoever opens it gets a private space")
     ways.add_argument("--new-links", action="store_true", help="with --invite: the former links let in nobody else")
-    ways.add_argument("--users", type=int, default=200, metavar="N", help="with --invite: most spaces (200)")
+    ways.add_argument("--users", type=int, default=200, metavar="N", help="with --invite: most spaces (%(default)s)")
     ways.add_argument("--user-header", metavar="NAME", help="by a header of a proxy, as X-Forwarded-User")
     ways.add_argument(
         "--trusted-proxy", action="append", default=[], metavar="ADDRESS", help="the proxy, as 127.0.0.1; repeat it"
@@ -227,10 +232,4 @@ def _serve(command: argparse.ArgumentParser) -> None:
     ways.add_argument("--openid", action="store_true", help="by OpenID Connect, set up in .streamlit/secrets.toml")
     ways.add_argument("--allow", action="append", default=[], metavar="WHO", help="a name, or @lab.org; repeat it")
     ways.add_argument("--admin", action="append", default=[], metavar="NAME", help="an admin; repeat it")
-    most = command.add_argument_group("what one user may use")
-    most.add_argument("--most-runs", type=int, default=100, metavar="N", help="runs (100)")
-    most.add_argument("--disk", type=float, default=2.0, metavar="GB", help="disk of all their runs (2)")
-    most.add_argument("--most-cells", type=int, default=20_000_000, metavar="N", help="cells of a table (20000000)")
-    most.add_argument("--most-jobs", type=int, default=3, metavar="N", help="jobs queued or running (3)")
-    most.add_argument("--minutes", type=float, default=60.0, metavar="N", help="of one job (60)")
-    most.add_argument("--memory", type=float, default=4.0, metavar="GB", help="of one job (4)")
+    options.add(command.add_argument_group("what one user may use"), Limits)

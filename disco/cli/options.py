@@ -21,12 +21,19 @@ class _Listing(argparse.Action):
     """Print every option that --set takes, like --help."""
 
     def __call__(self, *_: object) -> None:
-        for option in declared(self.const).values():
-            say(f"{option.name}={_number(option.default)}  {option.range}. {_brief(option)}")
+        say(*listing(self.const))
         sys.exit(0)
 
 
-def add(command: argparse.ArgumentParser, of: type, *names: str, when: str = "", default: str = "") -> None:
+def listing(of: type) -> list[str]:
+    """Every option of a dataclass in a line: its name, default, range and meaning."""
+    return [
+        f"{option.name}={_number(option.default)}  {option.range or 'see the documentation'}. {_brief(option)}"
+        for option in declared(of).values()
+    ]
+
+
+def add(command: argparse._ActionsContainer, of: type, *names: str, when: str = "", default: str = "") -> None:
     """A flag for every option of a dataclass that has one; with `names`, for these.
 
     Args:
@@ -90,7 +97,8 @@ def parsed(of: type, texts: Sequence[str]) -> dict[str, Any]:
 
 def _brief(option: Option) -> str:
     """What an option does, without terms of the glossary."""
-    return f"{option.label}. {_TERMS.sub('', option.help)}".strip()
+    is_named = option.label == option.name.replace("_", " ").capitalize()
+    return f"{'' if is_named else option.label + '. '}{_TERMS.sub('', option.help)}".strip()
 
 
 def _number(value: Any) -> str:

@@ -29,7 +29,7 @@ _LABELS = {"gies": "GIES", "gnies": "GnIES"}
 class Options:
     """The algorithm: gies or gnies."""
 
-    algorithm: str = one_of("gies", _LABELS)
+    algorithm: str = one_of("gies", _LABELS, help="The algorithm: gies or gnies.")
 
     def __post_init__(self) -> None:
         check(self)

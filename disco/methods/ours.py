@@ -1,14 +1,14 @@
 """This project's own methods in the common form: the paper's fit with its variants, and the refinement."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
 
 from disco.errors import InputError
 from disco.estimator import DISCO
-from disco.fields import check, one_of, whole
+from disco.fields import anything, check, one_of, whole
 from disco.fit.stagewise import KINDS, stagewise
 from disco.found import Found
 from disco.knowledge import Knowledge
@@ -26,31 +26,29 @@ _FURTHER = 3.0  # about the time of the further stages relative to the fit, at 5
 
 @dataclass(frozen=True)
 class Options:
-    """The options of a fit or a refinement.
+    """The options of a fit or a refinement."""
 
-    Attributes:
-        by: networks, the paper's fit, or likelihood, the refinement without networks.
-        preset: preset of the fit.
-        transform: transform of the fit; none is the paper's DISCO-NoRank.
-        criterion: criterion of the fit's order.
-        projection: amortised, as the settings say; or direct or recursive, a projection network trained further after
-            every removal of a node (`disco.fit.stagewise`).
-        settings: other settings of the fit that differ from the preset.
-        device: of the fit: auto, cpu or cuda.
-        starts, restarts: starts and restarts of the refinement.
-        seed: seed of either.
-    """
-
-    by: str = one_of("networks", ("networks", "likelihood"))
-    preset: str = one_of("tuned", PRESETS)
-    transform: str = one_of("rank", CHOICES["transform"])
-    criterion: str = one_of("ccs", CHOICES["criterion"])
-    projection: str = one_of("amortised", ("amortised", *KINDS))
-    settings: Mapping[str, Any] = field(default_factory=dict)
-    device: str = one_of("auto", _DEVICES)
-    starts: int = whole(4, at_least=1)
-    restarts: int = whole(16, at_least=0)
-    seed: int = whole(0, at_least=0)
+    by: str = one_of(
+        "networks",
+        ("networks", "likelihood"),
+        help="networks, the paper's fit, or likelihood, the refinement without networks.",
+    )
+    preset: str = one_of("tuned", PRESETS, help="Preset of the fit.")
+    transform: str = one_of(
+        "rank", CHOICES["transform"], help="Transform of the fit; none is the paper's DISCO-NoRank."
+    )
+    criterion: str = one_of("ccs", CHOICES["criterion"], help="Criterion of the fit's order.")
+    projection: str = one_of(
+        "amortised",
+        ("amortised", *KINDS),
+        help="amortised, as the settings say; or direct or recursive, a projection network trained further after "
+        "every removal of a node (`disco.fit.stagewise`).",
+    )
+    settings: Mapping[str, Any] = anything(dict, help="Other settings of the fit that differ from the preset.")
+    device: str = one_of("auto", _DEVICES, help="Of the fit: auto, cpu or cuda.")
+    starts: int = whole(4, at_least=1, help="Orders from which the refinement searches.")
+    restarts: int = whole(16, at_least=0, help="Most restarts of the refinement.")
+    seed: int = whole(0, at_least=0, help="Seed of either.")
 
     def __post_init__(self) -> None:
         check(self)

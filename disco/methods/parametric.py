@@ -43,23 +43,16 @@ _WIDER = 3  # largest number of times that the screen is widened
 
 @dataclass(frozen=True)
 class Options:
-    """The family of all nodes, and the extent of the search.
+    """The family of all nodes, and the extent of the search."""
 
-    Attributes:
-        family: poisson, nb, zinb or binomial.
-        trials: M of the binomial; each column's largest count if None.
-        penalty: λ: a coefficient costs λ log n; ½ is the BIC.
-        starts: number of initial orders: sorted ones, then random ones.
-        restarts: number of searches from near the best order so far.
-        seed: seed of the random orders.
-    """
-
-    family: str = one_of("poisson", _WORDS)
-    trials: int | None = whole(None, at_least=1, optional=True)
-    penalty: float = number(0.5, at_least=0)
-    starts: int = whole(4, at_least=1)
-    restarts: int = whole(4, at_least=0)
-    seed: int = whole(0, at_least=0)
+    family: str = one_of("poisson", _WORDS, help="Poisson, nb, zinb or binomial.")
+    trials: int | None = whole(
+        None, at_least=1, optional=True, help="M of the binomial; each column's largest count if None."
+    )
+    penalty: float = number(0.5, at_least=0, help="λ: a coefficient costs λ log n; ½ is the BIC.")
+    starts: int = whole(4, at_least=1, help="Number of initial orders: sorted ones, then random ones.")
+    restarts: int = whole(4, at_least=0, help="Number of searches from near the best order so far.")
+    seed: int = whole(0, at_least=0, help="Seed of the random orders.")
 
     def __post_init__(self) -> None:
         check(self)
