@@ -1,13 +1,15 @@
 """What README and docs tell a reader to type works: every command line is understood, every block of Python runs."""
 
+import argparse
 import re
 import shlex
 
 import pandas as pd
 import pytest
 from made_up import finished_run, refine_by_hand
-from test_repository import DOCUMENTS
+from test_repository import DOCUMENTS, ROOT
 
+from disco.cli import arguments
 from disco.cli.arguments import parse
 from disco.refine import refine
 from disco.studies import portal
@@ -57,3 +59,16 @@ def test_python_runs(name, tmp_path, monkeypatch, rng):
     for long, short in SMALLER.items():
         text = text.replace(long, short)
     exec(compile(text, name, "exec"), world)
+
+
+@pytest.mark.parametrize(
+    "name", sorted(path.stem for path in (ROOT / "disco/cli").glob("*.py") if hasattr(arguments, f"_{path.stem}"))
+)
+def test_every_flag_is_explained(name):
+    command = argparse.ArgumentParser(add_help=False)
+    getattr(arguments, f"_{name}")(command)
+    flags = [flag for action in command._actions for flag in action.option_strings]
+    text = (ROOT / "docs" / "cli.md").read_text(encoding="utf-8")
+    assert [flag for flag in flags if not re.search(rf"{flag}\b", text)] == []
+    assert all(action.help for action in command._actions)
+    assert f"disco {name}" in text and command.format_help()

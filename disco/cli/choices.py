@@ -2,7 +2,6 @@
 
 import argparse
 import contextlib
-import dataclasses
 import hashlib
 import sys
 from collections.abc import Collection
@@ -15,6 +14,7 @@ import numpy as np
 import pandas as pd
 
 from disco.cli.cures import options
+from disco.cli.options import READ
 from disco.cli.progress import Progress
 from disco.cli.roles import listed, split
 from disco.cli.saying import say, sentence
@@ -29,7 +29,6 @@ from disco.table.cells import names_of
 from disco.table.codes import coded_rows
 from disco.table.counts import problems, refuse
 from disco.table.edits import LeaveOut, applied, choice, positions
-from disco.table.formats.reading import Reading
 from disco.table.prepared import Prepared, prepare
 from disco.table.problem import Problem, in_lines
 from disco.table.read import MATRIX, read_table
@@ -278,13 +277,12 @@ def _reading(arguments: argparse.Namespace) -> dict[str, Any]:
     Raises:
         InputError: a field is unknown, or its value has another type.
     """
-    fields = [field.name for field in dataclasses.fields(Reading) if field.name not in ("genes", "obs")]
     found: dict[str, Any] = {} if arguments.genes is None else {"genes": arguments.genes}
     found |= {"obs": listed(arguments.obs)} if arguments.obs else {}
     for text in arguments.read:
         name, equals, value = text.partition("=")
-        if not equals or name not in fields:
-            raise InputError(f"--read needs NAME=VALUE with one of {', '.join(fields)}; got {text!r}.")
+        if not equals or name not in READ:
+            raise InputError(f"--read needs NAME=VALUE with one of {', '.join(READ)}; got {text!r}.")
         is_lines = name in ("above", "names", "below")
         if is_lines and not value.isdecimal():
             raise InputError(f"--read {name} needs a number of lines; got {value!r}.")

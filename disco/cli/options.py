@@ -12,8 +12,10 @@ from disco.errors import InputError
 from disco.fields import Option
 from disco.fields import options as declared
 from disco.settings import CHOICES, PRESETS, Settings
+from disco.table.formats.reading import USUAL_GENES, Reading
 from disco.table.kinds import KINDS
 
+READ = tuple(name for name in declared(Reading) if name not in ("genes", "obs"))  # by --read
 _TERMS = re.compile(r"(\w+: )?\{[^}]*\} ?")  # of the glossary, with which the app explains an option
 
 
@@ -144,13 +146,12 @@ def table(command: argparse.ArgumentParser, when: str = "") -> None:
         action="append",
         default=[],
         metavar="NAME=VALUE",
-        help=f"{when}override how the file is read: encoding, separator, decimal, thousands, sheet, hidden, strand, "
-        "above, names, below, layer, by",
+        help=f"{when}override how the file is read: {', '.join(READ)}",
     )
     command.add_argument(
         "--genes",
         metavar="200|A,B*",
-        help=f"{when}h5ad, 10x and matrix.mtx: number of genes to use as columns (50), or names and patterns",
+        help=f"{when}h5ad, 10x and matrix.mtx: number of genes to use ({USUAL_GENES}), or names and patterns",
     )
     _listed(command, "--obs", f"{when}h5ad: columns of obs to include, each with a role")
     command.add_argument("--transpose", action="store_true", help=f"{when}rows are variables, columns are observations")

@@ -20,7 +20,7 @@ from disco.table.artefacts import ARTEFACTS
 from disco.table.prepared import Prepared, Table, prepare
 
 _DEVICES = ("auto", "cpu", "cuda")
-_OWN = ("preset", "device", "seed", "transform", "criterion")  # settings that are fields of the options
+_OF_FIT = ("seed", "transform", "criterion")  # fields that are settings of the fit
 _FURTHER = 3.0  # about the time of the further stages relative to the fit, at 50 nodes
 
 
@@ -55,7 +55,7 @@ class Options:
         if not isinstance(self.settings, Mapping):
             raise InputError(f"settings must map settings to values; got {self.settings!r}.")
         for name in self.settings:
-            if not isinstance(name, str) or name in _OWN:
+            if not isinstance(name, str) or name in ("preset", "device", *_OF_FIT):
                 raise InputError(f"settings must not contain {name!r}: it is unknown, or has its own option here.")
 
 
@@ -82,7 +82,7 @@ def _fitted(
     knowledge: Knowledge | None,
     callback: Callback | None,
 ) -> Found:
-    chosen = {name: getattr(options, name) for name in ("seed", "transform", "criterion")}
+    chosen = {name: getattr(options, name) for name in _OF_FIT}
     if options.projection != "amortised":
         chosen["projection"] = "network"
     model = DISCO(options.preset, options.device, **{**chosen, **options.settings})

@@ -4,8 +4,9 @@ from typing import Any
 
 import streamlit as st
 
+from disco.fields import options
 from disco.table.edits import ReadAgain
-from disco.table.formats.reading import DECIMALS, ENCODINGS, HIDDEN, MOST_LINES, SEPARATORS, STRANDS, THOUSANDS
+from disco.table.formats.reading import DECIMALS, ENCODINGS, HIDDEN, MOST_LINES, SEPARATORS, STRANDS, THOUSANDS, Reading
 from disco.table.read import OTHER, READING, guessed
 from pages.data import columns
 from pages.shared import session
@@ -15,12 +16,8 @@ from pages.shared.table.drafts import Draft
 
 PROBLEM = "reading_problem"
 _TEXT = {"encoding": ENCODINGS, "separator": SEPARATORS, "decimal": DECIMALS, "thousands": THOUSANDS}
-_LABELS = {"encoding": "Encoding", "separator": "Separator", "decimal": "Decimal mark", "thousands": "Thousands mark"}
-_LINES = {
-    "above": ("Lines above the names", "Left out, such as a title. Blank lines are not counted."),
-    "names": ("Lines of names", "Several lines are joined into one name per column. With 0: x1, x2, …"),
-    "below": ("Lines below the names", "Left out, such as units."),
-}
+_LINES = ("above", "names", "below")
+_DECLARED = options(Reading)
 
 
 def in_words(how: dict[str, Any]) -> str:
@@ -47,20 +44,23 @@ def form(how: dict[str, Any], sheets: list[str], key: str) -> dict[str, Any] | N
     chosen: dict[str, Any] = {}
     with st.form(key, border=False):
         if how.get("strand") is not None:
-            chosen["strand"] = _select("Strand", STRANDS, how["strand"], f"{key}_strand")
+            chosen["strand"] = _select(_DECLARED["strand"].label, STRANDS, how["strand"], f"{key}_strand")
         elif sheets:
-            chosen["sheet"] = _select("Sheet", {name: shown(name, 60) for name in sheets}, how["sheet"], f"{key}_sheet")
+            chosen["sheet"] = _select(
+                _DECLARED["sheet"].label, {name: shown(name, 60) for name in sheets}, how["sheet"], f"{key}_sheet"
+            )
             if how.get("hidden") is not None:
-                chosen["hidden"] = _select("Hidden rows and columns", HIDDEN, how["hidden"], f"{key}_hidden")
+                chosen["hidden"] = _select(_DECLARED["hidden"].label, HIDDEN, how["hidden"], f"{key}_hidden")
         else:
             slots = st.columns(4, vertical_alignment="bottom")  # labels may wrap
-            for slot, (name, options) in zip(slots, _TEXT.items(), strict=True):
+            for slot, (name, words) in zip(slots, _TEXT.items(), strict=True):
                 with slot:
-                    chosen[name] = _select(_LABELS[name], options, how[name], f"{key}_{name}")
-        lines = {} if how.get("strand") is not None else _LINES
-        for slot, (name, (label, help)) in zip(st.columns(3, vertical_alignment="bottom"), lines.items(), strict=False):
+                    chosen[name] = _select(_DECLARED[name].label, words, how[name], f"{key}_{name}")
+        lines = () if how.get("strand") is not None else _LINES
+        for slot, name in zip(st.columns(3, vertical_alignment="bottom"), lines, strict=False):
             with slot:
-                chosen[name] = st.number_input(label, 0, MOST_LINES, how[name], key=f"{key}_{name}", help=help)
+                option, own = _DECLARED[name], f"{key}_{name}"
+                chosen[name] = st.number_input(option.label, 0, MOST_LINES, how[name], key=own, help=option.help)
         pressed = st.form_submit_button("Read again", icon=":material/refresh:")
     return chosen if pressed else None
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from disco.fields import a_thing, is_whole, shown
+from disco.fields import a_thing, anything, is_whole, shown
 from disco.table.formats.limits import MOST_COLUMNS, NotATable
 
 ENCODINGS = {
@@ -36,37 +36,32 @@ USUAL_GENES = "50"
 class Reading:
     """The choices of reading a file; those that are None are detected.
 
-    Attributes:
-        encoding, separator, decimal, thousands: of text; keys of the tables above.
-        above: lines above the names that are left out, such as a title; blank lines are not counted.
-        names: lines that hold the names, joined for each column; 0 if the file has none.
-        below: lines below the names that are left out, such as units.
-        sheet: the name of a workbook's sheet.
-        hidden: whether rows and columns that a workbook hides are read or left out, a key of `HIDDEN`.
-        strand: which of STAR's counts are read, a key of `STRANDS`.
-        layer: the matrix of a file of cells and genes, such as "X", or its genome.
-        genes: which of its genes become columns: how many, also as a number, or names and patterns such as "CD*,MS4A1".
-        by: how to rank genes if `genes` is a number, a key of `SPREADS`.
-        obs: the columns of obs of an h5ad file to read as well.
-
     Raises:
         NotATable: a value is none of these, or the decimal mark also separates thousands.
     """
 
-    encoding: str | None = None
-    separator: str | None = None
-    decimal: str | None = None
-    thousands: str | None = None
-    above: int | None = None
-    names: int | None = None
-    below: int | None = None
-    sheet: str | None = None
-    hidden: str | None = None
-    strand: str | None = None
-    layer: str | None = None
-    genes: str | None = None
-    by: str | None = None
-    obs: Sequence[str] = ()
+    encoding: str | None = anything(None, "Encoding", "Of text.")
+    separator: str | None = anything(None, "Separator", "Of text.")
+    decimal: str | None = anything(None, "Decimal mark", "Of text.")
+    thousands: str | None = anything(None, "Thousands mark", "Of text.")
+    above: int | None = anything(
+        None, "Lines above the names", "Left out, such as a title. Blank lines are not counted."
+    )
+    names: int | None = anything(
+        None, "Lines of names", "Several lines are joined into one name per column. With 0: x1, x2, …"
+    )
+    below: int | None = anything(None, "Lines below the names", "Left out, such as units.")
+    sheet: str | None = anything(None, "Sheet", "The name of a workbook's sheet.")
+    hidden: str | None = anything(None, "Hidden rows and columns", "Of a workbook: read, or skip to leave them out.")
+    strand: str | None = anything(None, "Strand", "Which of STAR's counts are read.")
+    layer: str | None = anything(None, "Layer", 'The matrix of a file of cells and genes, such as "X", or its genome.')
+    genes: str | None = anything(
+        None,
+        "Genes",
+        'Of a file of cells and genes: how many become columns, or names and patterns such as "CD*,MS4A1".',
+    )
+    by: str | None = anything(None, "Ranked by", "How genes are ranked to choose a number of them.")
+    obs: Sequence[str] = anything((), "Columns of obs", "Of an h5ad file, to read as well; each needs a role.")
 
     def __post_init__(self) -> None:
         for name, table in (
