@@ -3,7 +3,6 @@
     @dataclass(frozen=True)
     class Settings:
         folds: int = whole(3, "Folds", "Each has its own networks.", at_least=2, flag="--folds")
-        transform: str = one_of("rank", {"rank": "Ranks", "none": "None"}, "Transform")
 
         def __post_init__(self) -> None:
             check(self)
@@ -180,11 +179,18 @@ def boolean(default: bool, label: str = "", help: str = "", **about: Unpack[Abou
 
 
 def one_of(
-    default: str, values: Iterable[str], label: str = "", help: str = "", *, quote: str = "'", **about: Unpack[About]
+    default: str | None,
+    values: Iterable[str],
+    label: str = "",
+    help: str = "",
+    *,
+    optional: bool = False,
+    quote: str = "'",
+    **about: Unpack[About],
 ) -> Any:
-    """A field for one of some words, with their labels if `values` is a mapping."""
-    words = {value: value.capitalize() for value in values} | (dict(values) if isinstance(values, Mapping) else {})
-    return _field(default, Option(label, help, (among(words),), str, words=words, quote=quote, **about))
+    """A field for one of some words, with their labels if `values` is a mapping; with `optional`, None too."""
+    words = dict(values) if isinstance(values, Mapping) else {value: value.capitalize() for value in values}
+    return _field(default, Option(label, help, (among(words),), str, optional, words, quote=quote, **about))
 
 
 def anything(default: Any, label: str = "", help: str = "", **about: Unpack[About]) -> Any:

@@ -11,8 +11,10 @@ from test_repository import DOCUMENTS, ROOT
 
 from disco.cli import arguments
 from disco.cli.arguments import parse
+from disco.fields import options
 from disco.refine import refine
 from disco.studies import portal
+from disco.users.limits import Limits
 
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 SMALL = "width=8, hidden_layers=2, joint_epochs=3, projection_epochs=2, preset='paper', "
@@ -72,3 +74,9 @@ def test_every_flag_is_explained(name):
     assert [flag for flag in flags if not re.search(rf"{flag}\b", text)] == []
     assert all(action.help for action in command._actions)
     assert f"disco {name}" in text and command.format_help()
+
+
+def test_the_limits_of_a_server_have_their_defaults():
+    text = (ROOT / "docs" / "hosting.md").read_text(encoding="utf-8")
+    rows = [f"| `{option.flag}` | {option.default:,.9g} |" for option in options(Limits).values()]
+    assert [row for row in rows if row not in text] == []

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from disco.fields import a_thing, anything, is_whole, shown
+from disco.fields import a_thing, anything, is_whole, one_of, options, shown, whole
 from disco.table.formats.limits import MOST_COLUMNS, NotATable
 
 ENCODINGS = {
@@ -40,50 +40,53 @@ class Reading:
         NotATable: a value is none of these, or the decimal mark also separates thousands.
     """
 
-    encoding: str | None = anything(None, "Encoding", "Of text.")
-    separator: str | None = anything(None, "Separator", "Of text.")
-    decimal: str | None = anything(None, "Decimal mark", "Of text.")
-    thousands: str | None = anything(None, "Thousands mark", "Of text.")
-    above: int | None = anything(
-        None, "Lines above the names", "Left out, such as a title. Blank lines are not counted."
+    encoding: str | None = one_of(None, ENCODINGS, "Encoding", "Of text.", optional=True)
+    separator: str | None = one_of(None, SEPARATORS, "Separator", "Of text.", optional=True)
+    decimal: str | None = one_of(None, DECIMALS, "Decimal mark", "Of text.", optional=True)
+    thousands: str | None = one_of(None, THOUSANDS, "Thousands mark", "Of text.", optional=True)
+    above: int | None = whole(
+        None,
+        "Lines above the names",
+        "Left out, such as a title. Blank lines are not counted.",
+        at_least=0,
+        at_most=MOST_LINES,
+        optional=True,
     )
-    names: int | None = anything(
-        None, "Lines of names", "Several lines are joined into one name per column. With 0: x1, x2, …"
+    names: int | None = whole(
+        None,
+        "Lines of names",
+        "Several lines are joined into one name per column. With 0: x1, x2, …",
+        at_least=0,
+        at_most=MOST_LINES,
+        optional=True,
     )
-    below: int | None = anything(None, "Lines below the names", "Left out, such as units.")
+    below: int | None = whole(
+        None, "Lines below the names", "Left out, such as units.", at_least=0, at_most=MOST_LINES, optional=True
+    )
     sheet: str | None = anything(None, "Sheet", "The name of a workbook's sheet.")
-    hidden: str | None = anything(None, "Hidden rows and columns", "Of a workbook: read, or skip to leave them out.")
-    strand: str | None = anything(None, "Strand", "Which of STAR's counts are read.")
+    hidden: str | None = one_of(None, HIDDEN, "Hidden rows and columns", "Of a workbook.", optional=True)
+    strand: str | None = one_of(None, STRANDS, "Strand", "Which of STAR's counts are read.", optional=True)
     layer: str | None = anything(None, "Layer", 'The matrix of a file of cells and genes, such as "X", or its genome.')
     genes: str | None = anything(
         None,
         "Genes",
         'Of a file of cells and genes: how many become columns, or names and patterns such as "CD*,MS4A1".',
     )
-    by: str | None = anything(None, "Ranked by", "How genes are ranked to choose a number of them.")
+    by: str | None = one_of(
+        None, SPREADS, "Ranked by", "How genes are ranked to choose a number of them.", optional=True
+    )
     obs: Sequence[str] = anything((), "Columns of obs", "Of an h5ad file, to read as well; each needs a role.")
 
     def __post_init__(self) -> None:
-        for name, table in (
-            *(("encoding", ENCODINGS), ("separator", SEPARATORS)),
-            *(
-                ("decimal", DECIMALS),
-                ("thousands", THOUSANDS),
-                ("by", SPREADS),
-                ("strand", STRANDS),
-                ("hidden", HIDDEN),
-            ),
-        ):
+        for name, option in options(Reading).items():
             value = getattr(self, name)
-            if value is not None and not (isinstance(value, str) and value in table):
-                raise NotATable(
-                    f" cannot be read with the {name} {shown(value)}: give one of {', '.join(map(repr, table))}."
-                )
-        for name in ("above", "names", "below"):
-            lines = getattr(self, name)
-            if lines is not None and not (is_whole(lines) and 0 <= lines <= MOST_LINES):
-                raise NotATable(f" cannot be read with {shown(lines)} lines ({name}): give 0 to {MOST_LINES}.")
-            object.__setattr__(self, name, None if lines is None else int(lines))
+            if option.words and value is not None and not (isinstance(value, str) and value in option.words):
+                words = ", ".join(map(repr, option.words))
+                raise NotATable(f" cannot be read with the {name} {shown(value)}: give one of {words}.")
+            if option.kind is int and value is not None:
+                if not (is_whole(value) and 0 <= value <= MOST_LINES):
+                    raise NotATable(f" cannot be read with {shown(value)} lines ({name}): give 0 to {MOST_LINES}.")
+                object.__setattr__(self, name, int(value))
         if is_whole(genes := self.genes):
             object.__setattr__(self, "genes", f"{genes}")
         for name in ("sheet", "layer", "genes"):
