@@ -43,7 +43,7 @@ _ROWS, _FROM, _TO = 2000, 200, 2000  # growth is told between these numbers of c
 class Many(Design):
     """A design of more nodes than a laboratory needs."""
 
-    nodes: int = whole(1000, at_least=2, at_most=100_000)
+    nodes: int = whole(1000, within=(2, 100_000))
 
 
 def main() -> None:

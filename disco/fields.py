@@ -136,15 +136,16 @@ def whole(
     label: str = "",
     help: str = "",
     *,
-    at_least: int,
-    at_most: int | None = None,
+    at_least: int = 0,
+    within: tuple[int, int] | None = None,
     optional: bool = False,
     **about: Unpack[About],
 ) -> Any:
-    """A field for a whole number in a range; with `optional`, None too."""
+    """A field for a whole number from `at_least` up, or `within` two; with `optional`, None too."""
+    low, high = within or (at_least, None)
     kind: Demand = (is_whole, f"be a whole number{' or none' if optional else ''}")
-    demands = (kind, _at_least(at_least)) if at_most is None else (between(at_least, at_most, whole=True),)
-    return _field(default, Option(label, help, demands, int, optional, low=at_least, high=at_most, **about))
+    demands = (kind, _at_least(low)) if high is None else (between(low, high, whole=True),)
+    return _field(default, Option(label, help, demands, int, optional, low=low, high=high, **about))
 
 
 def number(
@@ -154,15 +155,14 @@ def number(
     *,
     at_least: float | None = None,
     above: float | None = None,
-    at_most: float | None = None,
+    within: tuple[float, float] | None = None,
     **about: Unpack[About],
 ) -> Any:
-    """A field for a finite number in a range; `at_most` goes with `at_least`."""
-    demands = (*_NUMBER, *(() if at_least is None else (_at_least(at_least),)), *_above(above))
-    if at_least is not None and at_most is not None:
-        demands = (between(at_least, at_most),)
-    low = above if at_least is None else at_least
-    return _field(default, Option(label, help, demands, float, low=low, high=at_most, **about))
+    """A field for a finite number of at least another, above it, or `within` two."""
+    low, high = within or (above if at_least is None else at_least, None)
+    bounds = (() if at_least is None else (_at_least(at_least),)) + _above(above)
+    demands = (*_NUMBER, *bounds) if within is None else (between(*within),)
+    return _field(default, Option(label, help, demands, float, low=low, high=high, **about))
 
 
 def share(

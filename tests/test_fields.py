@@ -16,11 +16,11 @@ from disco.settings import Settings
 
 @dataclass(frozen=True)
 class Made:
-    nodes: int = whole(5, at_least=2, at_most=5000)
+    nodes: int = whole(5, within=(2, 5000))
     rows: int | None = whole(None, at_least=8, optional=True)
     rate: float = number(0.5, above=0)
     weight: float = number(1.0, at_least=0)
-    spread: float = number(1.0, at_least=0.05, at_most=20)
+    spread: float = number(1.0, within=(0.05, 20))
     part: float = share(1.0, above=0)
     fast: bool = boolean(False)
     shape: str = one_of("flat", ("flat", "steep"))

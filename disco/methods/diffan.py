@@ -69,8 +69,8 @@ class Options:
         "curvature is computed in 32 bits anyway.",
     )
     logged: bool = boolean(False, help="Whether the table is transformed by log(1 + x).")
-    cutoff: float = number(0.001, at_least=0, at_most=1, help="The p-value below which CAM keeps an edge.")
-    seed: int = whole(0, at_least=0, at_most=2**32 - 1, help="Of the network and the noise.")
+    cutoff: float = number(0.001, within=(0, 1), help="The p-value below which CAM keeps an edge.")
+    seed: int = whole(0, within=(0, 2**32 - 1), help="Of the network and the noise.")
     device: str = one_of("auto", ("auto", "cpu", "cuda"), help="auto, cpu or cuda.")
 
     def __post_init__(self) -> None:

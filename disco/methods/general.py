@@ -40,7 +40,7 @@ class Options:
     least: float = number(
         0.1, at_least=0, help="Smallest coefficient, in standard deviations, of an edge of DirectLiNGAM."
     )
-    seed: int = whole(0, at_least=0, at_most=2**32 - 1, help="Seed of the orders in which BOSS and GRaSP visit nodes.")
+    seed: int = whole(0, within=(0, 2**32 - 1), help="Seed of the orders in which BOSS and GRaSP visit nodes.")
 
     def __post_init__(self) -> None:
         check(self)

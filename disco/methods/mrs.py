@@ -55,8 +55,7 @@ class Options:
     )
     b: float = number(
         2.0,
-        at_least=0.01,
-        at_most=100,
+        within=(0.01, 100),
         help="b of the hyper-Poisson. Above 1 the variance exceeds the mean, below 1 the mean exceeds the variance.",
     )
     skeleton: str = one_of(
@@ -75,7 +74,7 @@ class Options:
         ("cam", "skeleton"),
         help="cam, the candidates that are significant along the order; or skeleton, all of them, as in the paper.",
     )
-    cutoff: float = number(0.001, at_least=0, at_most=1, help="The p-value below which cam keeps an edge.")
+    cutoff: float = number(0.001, within=(0, 1), help="The p-value below which cam keeps an edge.")
 
     def __post_init__(self) -> None:
         check(self)

@@ -40,7 +40,7 @@ class Options:
     threshold: float = number(0.3, at_least=0, help="Weight that an edge must exceed.")
     hidden: int = whole(10, at_least=1, help="Number of hidden units.")
     limit: float = number(14_400.0, above=0, help="Time limit in seconds.")
-    seed: int = whole(0, at_least=0, at_most=2**32 - 1, help="Seed of the initial weights.")
+    seed: int = whole(0, within=(0, 2**32 - 1), help="Seed of the initial weights.")
 
     def __post_init__(self) -> None:
         check(self)

@@ -56,13 +56,13 @@ class Options:
         ("cam", "lasso"),
         help="cam, by significance along the order; or lasso, by cross-validated L1 regressions with the link.",
     )
-    cutoff: float = number(0.001, at_least=0, at_most=1, help="The p-value below which cam keeps an edge.")
+    cutoff: float = number(0.001, within=(0, 1), help="The p-value below which cam keeps an edge.")
     rule: str = one_of(
         "1se",
         lasso.RULES,
         help="Choice of the lasso's penalty: min, the smallest held-out loss, or 1se, within a standard error of it.",
     )
-    folds: int = whole(5, at_least=2, at_most=20, help="Number of folds of the lasso's cross-validation.")
+    folds: int = whole(5, within=(2, 20), help="Number of folds of the lasso's cross-validation.")
     seed: int = whole(0, at_least=0, help="Seed of the division into folds.")
 
     def __post_init__(self) -> None:

@@ -21,7 +21,7 @@ class Options:
     """How the columns are sorted, and which parents are kept."""
 
     by: str = one_of("mean", _SORTS, help="The statistic that sorts the columns, smallest first.")
-    cutoff: float = number(0.001, at_least=0, at_most=1, help="The p-value below which CAM keeps an edge.")
+    cutoff: float = number(0.001, within=(0, 1), help="The p-value below which CAM keeps an edge.")
 
     def __post_init__(self) -> None:
         check(self)

@@ -23,8 +23,7 @@ class Choice:
         4,
         "Starts",
         "Orders to search from: the run's own, the columns sorted, then random ones.",
-        at_least=1,
-        at_most=_MOST,
+        within=(1, _MOST),
         resumes=True,
     )
     # From the best order so far with a stretch reversed, with some nodes moved anywhere, or with every node moved by a
@@ -41,8 +40,7 @@ class Choice:
         50,
         "Bootstrap tables",
         "Tables drawn from the rows with replacement, to show how stable every edge is. 0 for none.",
-        at_least=0,
-        at_most=_MOST,
+        within=(0, _MOST),
         resumes=True,
     )
     folds: int = whole(

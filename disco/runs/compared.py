@@ -64,8 +64,7 @@ class Asked:
         600.0,
         "Time limit per method, seconds",
         "A method that takes longer is stopped, and the next one starts.",
-        at_least=1,
-        at_most=1e6,
+        within=(1, 1e6),
         flag="--timeout",
         metavar="SECONDS",
     )

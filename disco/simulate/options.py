@@ -34,16 +34,13 @@ class Options:
         quote='"',
     )
     # d; for an own graph, the number of its names
-    nodes: int = whole(
-        20, "Nodes", "Columns of the table.", at_least=2, at_most=LARGEST_GRAPH, flag="--d", metavar="NODES"
-    )
+    nodes: int = whole(20, "Nodes", "Columns of the table.", within=(2, LARGEST_GRAPH), flag="--d", metavar="NODES")
     # er: k (d - 1) edges on average; er-exact: k d edges; otherwise unused
     k: float = number(
         3,
         "Edges per node",
         "er, er-exact: parents of a node, on average or exactly; sf: edges of each new node.",
-        at_least=0,
-        at_most=LARGEST_GRAPH,
+        within=(0, LARGEST_GRAPH),
         step=1.0,
     )
     edges: tuple[tuple[str, str], ...] | None = None  # own graph: pairs parent, child
@@ -52,8 +49,7 @@ class Options:
         2000,
         "Rows",
         "Rows of the table; a smaller table is the start of a larger one.",
-        at_least=1,
-        at_most=LARGEST_TABLE,
+        within=(1, LARGEST_TABLE),
         step=500,
         flag="--n",
         metavar="ROWS",
@@ -79,24 +75,17 @@ class Options:
         "Exposure",
         "Standard deviation of a row's log exposure, such as sequencing depth: a factor on every mean of the "
         "row. 0: none.",
-        at_least=0,
-        at_most=3,
+        within=(0, 3),
         step=0.1,
     )
     interactions: float = number(
-        0.0,
-        "Interactions",
-        "Share of each effect, 0 to 1, that comes from pairs of parents.",
-        at_least=0,
-        at_most=1,
-        step=0.1,
+        0.0, "Interactions", "Share of each effect, 0 to 1, that comes from pairs of parents.", within=(0, 1), step=0.1
     )
     latent: int = whole(
         0,
         "Hidden common causes",
         "Hidden common causes. Each affects two columns and is not a column itself.",
-        at_least=0,
-        at_most=1000,
+        within=(0, 1000),
     )
     sources: str = one_of(
         "family", _SHAPES, "Nodes without parents", "Distribution of the nodes without parents.", quote='"'
@@ -106,21 +95,17 @@ class Options:
         1.0,
         "Unequal spreads",
         "The largest standard deviation is about this many times the smallest. 1: as in the families.",
-        at_least=0.05,
-        at_most=20,
+        within=(0.05, 20),
         step=1.0,
     )
     # Columns beside the counts, each with a role of its own (`disco.simulate.surroundings`).
-    batches: int = whole(
-        0, "Batches", "Batches. Together they shift a third of the nodes.", at_least=0, at_most=MOST_LEVELS
-    )
-    batch_effect: float = number(0.7, _SIZE, _SHIFT, at_least=0, at_most=3, step=0.1)
+    batches: int = whole(0, "Batches", "Batches. Together they shift a third of the nodes.", within=(0, MOST_LEVELS))
+    batch_effect: float = number(0.7, _SIZE, _SHIFT, within=(0, 3), step=0.1)
     depth: float = number(
         0.0,
         "Depth",
         "Standard deviation of a row's log depth, a factor on every mean of the row. 0: none.",
-        at_least=0,
-        at_most=3,
+        within=(0, 3),
         step=0.1,
     )
     depth_causes: str = one_of(
@@ -135,12 +120,11 @@ class Options:
         0,
         "Groups",
         "Groups. Rows of a group share a random effect on every node. 0: none.",
-        at_least=0,
-        at_most=LARGEST_TABLE,
+        within=(0, LARGEST_TABLE),
         step=10,
     )
     group_effect: float = number(
-        0.5, "Spread of the groups", "Standard deviation of the effects of groups.", at_least=0, at_most=3, step=0.1
+        0.5, "Spread of the groups", "Standard deviation of the effects of groups.", within=(0, 3), step=0.1
     )
     # Arms of an experiment, after the controls (`disco.simulate.arms`).
     interventions: int | tuple[str, ...] = anything(
@@ -150,12 +134,7 @@ class Options:
         metavar="COUNT|A,B",
     )
     intervention_rows: int = whole(
-        250,
-        "Rows of an arm",
-        "Rows of an arm, in addition to the others.",
-        at_least=FEWEST,
-        at_most=LARGEST_TABLE,
-        step=50,
+        250, "Rows of an arm", "Rows of an arm, in addition to the others.", within=(FEWEST, LARGEST_TABLE), step=50
     )
     intervention_kind: str = one_of(
         SET,
@@ -164,7 +143,7 @@ class Options:
         "Set: the node has one value. Shift: another mean, and the same parents.",
         quote='"',
     )
-    intervention_effect: float = number(1.0, _SIZE, _SHIFT, at_least=0, at_most=3, step=0.1)
+    intervention_effect: float = number(1.0, _SIZE, _SHIFT, within=(0, 3), step=0.1)
     # Contexts with levels assigned by chance (`disco.simulate.surroundings`): this number, each acting on random nodes,
     # or the nodes on which each acts; then some that act on none.
     contexts: int | tuple[tuple[str, ...], ...] = anything(
@@ -173,18 +152,12 @@ class Options:
         "Columns assigned by chance, each acting on a fifth of the nodes at random, or on these, one list each.",
         metavar="COUNT|A,B;C",
     )
-    idle_contexts: int = whole(
-        0, "Without effects", "Further ones, each acting on no node.", at_least=0, at_most=MOST_CONTEXTS
-    )
+    idle_contexts: int = whole(0, "Without effects", "Further ones, each acting on no node.", within=(0, MOST_CONTEXTS))
     context_kind: str = one_of(
         CATEGORICAL, {CATEGORICAL: "Levels", DOSE: "A dose"}, "Values", "A dose is a number from 0 to 2.", quote='"'
     )
-    context_levels: int = whole(
-        3, "Levels", "Levels of a context, one of them the control.", at_least=2, at_most=MOST_LEVELS
-    )
-    context_effect: float = number(
-        0.7, "Size of an effect", f"{_SHIFT} Per unit of a dose.", at_least=0, at_most=3, step=0.1
-    )
+    context_levels: int = whole(3, "Levels", "Levels of a context, one of them the control.", within=(2, MOST_LEVELS))
+    context_effect: float = number(0.7, "Size of an effect", f"{_SHIFT} Per unit of a dose.", within=(0, 3), step=0.1)
     seed: int = whole(
-        0, "Seed", "The same design and seed give the same table on every machine.", at_least=0, at_most=2**63 - 1
+        0, "Seed", "The same design and seed give the same table on every machine.", within=(0, 2**63 - 1)
     )

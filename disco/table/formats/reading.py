@@ -48,20 +48,18 @@ class Reading:
         None,
         "Lines above the names",
         "Left out, such as a title. Blank lines are not counted.",
-        at_least=0,
-        at_most=MOST_LINES,
+        within=(0, MOST_LINES),
         optional=True,
     )
     names: int | None = whole(
         None,
         "Lines of names",
         "Several lines are joined into one name per column. With 0: x1, x2, …",
-        at_least=0,
-        at_most=MOST_LINES,
+        within=(0, MOST_LINES),
         optional=True,
     )
     below: int | None = whole(
-        None, "Lines below the names", "Left out, such as units.", at_least=0, at_most=MOST_LINES, optional=True
+        None, "Lines below the names", "Left out, such as units.", within=(0, MOST_LINES), optional=True
     )
     sheet: str | None = anything(None, "Sheet", "The name of a workbook's sheet.")
     hidden: str | None = one_of(None, HIDDEN, "Hidden rows and columns", "Of a workbook.", optional=True)
