@@ -20,7 +20,7 @@ import pandas as pd
 import torch
 
 from benchmarks.study import Line, Study, machine, markdown, timed
-from disco.checks import whole
+from disco.fields import whole
 from disco.metrics import f1
 from disco.refine import Choice, refine
 from disco.simulate import Design, simulate
@@ -34,7 +34,7 @@ _FROM, _TO = 200, 2000  # the exponents of growth are those between these number
 class LargeDesign(Design):
     """A design of more nodes than a laboratory needs."""
 
-    nodes: int = whole(1000, at_least=2, at_most=100_000)
+    nodes: int = whole(1000, within=(2, 100_000))
 
 
 def measure(nodes: int, seed: int) -> Line:

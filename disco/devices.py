@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING
 
 import psutil
 
-from disco.checks import shown
 from disco.errors import InputError
+from disco.fields import shown
 
 if TYPE_CHECKING:
     import torch

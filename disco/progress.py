@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, TypeVar
 
-from disco.checks import a_thing
 from disco.errors import FitStopped, InputError
+from disco.fields import a_thing
 
 T = TypeVar("T")
 ENOUGH = "enough"

@@ -6,10 +6,27 @@ The comments name sections of the paper's appendix *DISCO Implementation* and of
 import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from functools import cache
+from typing import Any, ClassVar
 
-from disco.checks import among, check, choices, flag, number, one_of, require, share, whole
 from disco.errors import InputError
+from disco.fields import among, boolean, changed, check, number, one_of, options, require, share, whole
+
+_JOINT, _PROJECTION, _PARENTS = "Joint network", "Projection network", "Parents and monitoring"  # groups
+_UNITS = ("updates", "epochs")
+_STEPS = "Steps at least", "A small table is trained for more epochs to reach them."
+_SCHEDULE = (
+    "Learning rate falls with",
+    "Epochs: the rate falls until the last epoch. Updates: it falls over as many optimiser updates as there are "
+    "epochs, then holds its last value. The paper does not say; preset Paper uses updates, our reading.",
+)
+_DECAY = (
+    "Learning rate falls for",
+    "Epochs or updates until the learning rate reaches its last value; empty: the number of epochs.",
+)
+_FIRST = "Learning rate, first", "Falls along a cosine to the last."
+_LAST = "Learning rate, last", "At the end of the cosine."
+_NORM = "Gradient norm at most", "Longer gradients are scaled down to this."
 
 
 @dataclass(frozen=True)
@@ -20,75 +37,205 @@ class Settings:
         InputError: a value has the wrong type or is out of range.
     """
 
-    seed: int = whole(0, at_least=0)
+    BY_SET: ClassVar = True  # without a flag
 
-    # Rank Transform, Lahman
-    transform: str = one_of("rank", ("rank", "quantile", "none"))  # none: DISCO-NoRank
-    levels: int = whole(4, at_least=2)  # quantile levels per column, with transform="quantile"
-    max_rows: int | None = whole(None, at_least=8, optional=True)  # a seeded sample of the rows; None uses all
+    seed: int = whole(0, "Seed", "The same seed on the same device gives the same result.", at_least=0, flag="--seed")
 
-    # Cross-fitting
-    folds: int = whole(3, at_least=2)  # B
-    folds_by: str = one_of("rows", ("rows", "counts"))  # counts: two folds of the same rows, not in the paper
+    # Rank Transform, Lahman. none: DISCO-NoRank
+    transform: str = one_of(
+        "rank",
+        {"rank": "Ranks", "quantile": "Quantile levels", "none": "None"},
+        "Transform",
+        "How counts become the levels that the networks use. It is fitted on the training folds only.",
+        flag="--transform",
+    )
+    levels: int = whole(
+        4,
+        "Levels per column",
+        "Of each column, with the transform quantile. Four are the paper's q4.",
+        at_least=2,
+        flag="--levels",
+    )
+    max_rows: int | None = whole(
+        None,
+        "Rows used at most",
+        "A random sample with the seed; empty uses all rows.",
+        at_least=8,
+        optional=True,
+        group="Rows",
+    )
 
-    # Joint Concrete-Score Training: schedule and corruption
-    sigma_min: float = number(1e-3, above=0)
-    sigma_max: float = number(0.5, above=0)
-    time_min: float = share(1e-3)  # epsilon_t
+    # Cross-fitting. folds: B; folds_by counts is not in the paper
+    folds: int = whole(3, "Folds", "Cross-fitting folds. Each has its own networks.", at_least=2, flag="--folds")
+    folds_by: str = one_of(
+        "rows",
+        ("rows", "counts"),
+        "Folds by",
+        "With counts, every count is split in two, one half to train on and one to score on, which needs 2 "
+        "folds. Rows that belong together cannot leak. Right if counts are Poisson given their causes. Otherwise use "
+        "rows: counts of half the size carry less information.",
+        older="rows",
+        flag="--folds-by",
+    )
+
+    # Joint Concrete-Score Training: schedule and corruption. time_min: epsilon_t
+    sigma_min: float = number(1e-3, "Least training noise", "Of the birth–death corruption.", above=0, group="Noise")
+    sigma_max: float = number(0.5, "Largest training noise", "At most 3.", above=0, group="Noise")
+    time_min: float = share(1e-3, "Earliest time", "Of the noise schedule.", group="Noise")
 
     # Network architecture, the same for both networks
-    width: int = whole(256, at_least=1)
-    hidden_layers: int = whole(2, at_least=1)
-    skip_connection: bool = flag(True)  # adds a linear map of the inputs to the joint network's hidden layers
+    width: int = whole(256, "Width", "Units per hidden layer, in every network.", at_least=1, group="Networks")
+    hidden_layers: int = whole(2, "Hidden layers", "In every network.", at_least=1, group="Networks")
+    skip_connection: bool = boolean(
+        True, "Skip connection", "A linear map beside the joint network's hidden layers.", group="Networks"
+    )
 
     # Training settings
-    batch_size: int = whole(512, at_least=1)
-    joint_epochs: int = whole(30, at_least=1)
-    joint_steps: int = whole(500, at_least=0)  # minimum; a small table gets more epochs to reach it
-    joint_schedule: str = one_of("epochs", ("updates", "epochs"))  # the unit of the cosine learning-rate schedule
-    joint_decay: int | None = whole(None, at_least=1, optional=True)  # its length in that unit; None: as many as epochs
-    joint_learning_rate: float = number(1e-3, above=0)
-    joint_learning_rate_end: float = number(1e-5, above=0)
-    joint_gradient_norm: float = number(1.0, above=0)
-    validation_share: float = share(0.1)  # internal holdout of the score-training split
-    validation_rows: int = whole(4096, at_least=1)  # at most
-    validation_start: int = whole(20, at_least=1)
-    validation_every: int = whole(5, at_least=1)
-    patience: int = whole(5, at_least=1)
-    min_improvement: float = number(1e-4, at_least=0)
-    projection_epochs: int = whole(40, at_least=1)
-    projection_steps: int = whole(1000, at_least=0)  # as joint_steps
-    projection_schedule: str = one_of("epochs", ("updates", "epochs"))  # as joint_schedule
-    projection_decay: int | None = whole(None, at_least=1, optional=True)  # as joint_decay
-    projection_learning_rate: float = number(1.5e-3, above=0)
-    projection_learning_rate_end: float = number(3e-5, above=0)
-    projection_gradient_norm: float = number(5.0, above=0)
+    batch_size: int = whole(512, "Batch size", "Rows per training step.", at_least=1, group="Networks")
+    joint_epochs: int = whole(
+        30, "Epochs at most", "Training stops earlier if the validation loss no longer falls.", at_least=1, group=_JOINT
+    )
+    joint_steps: int = whole(500, *_STEPS, at_least=0, group=_JOINT)
+    joint_schedule: str = one_of("epochs", _UNITS, *_SCHEDULE, group=_JOINT, older="epochs")
+    joint_decay: int | None = whole(None, *_DECAY, at_least=1, optional=True, group=_JOINT, older=None)
+    joint_learning_rate: float = number(1e-3, *_FIRST, above=0, group=_JOINT)
+    joint_learning_rate_end: float = number(1e-5, *_LAST, above=0, group=_JOINT)
+    joint_gradient_norm: float = number(1.0, *_NORM, above=0, group=_JOINT)
+    validation_share: float = share(
+        0.1, "Share held out for validation", "Of the training folds' rows; decides when to stop.", group=_JOINT
+    )
+    validation_rows: int = whole(
+        4096, "Validation rows at most", "A limit on the rows held out for validation.", at_least=1, group=_JOINT
+    )
+    validation_start: int = whole(20, "First validation epoch", "No stopping before it.", at_least=1, group=_JOINT)
+    validation_every: int = whole(
+        5, "Epochs between validations", "From the first validation on.", at_least=1, group=_JOINT
+    )
+    patience: int = whole(5, "Patience", "Validations without a gain before training stops.", at_least=1, group=_JOINT)
+    min_improvement: float = number(
+        1e-4, "Least gain", "A smaller fall of the loss does not count.", at_least=0, group=_JOINT
+    )
+    projection: str = one_of(
+        "schur",
+        {"schur": "None", "network": "Trained"},
+        "Training",
+        "None: the curvature without a removed column follows from the joint network alone, by half of a Schur "
+        "complement, in a third of the time. Trained: a second network learns it, as in the paper.",
+        older="network",
+        group=_PROJECTION,
+    )
+    projection_epochs: int = whole(40, "Epochs", "There is no early stopping.", at_least=1, group=_PROJECTION)
+    projection_steps: int = whole(1000, *_STEPS, at_least=0, group=_PROJECTION)
+    projection_schedule: str = one_of("epochs", _UNITS, *_SCHEDULE, group=_PROJECTION, older="epochs")
+    projection_decay: int | None = whole(None, *_DECAY, at_least=1, optional=True, group=_PROJECTION, older=None)
+    projection_learning_rate: float = number(1.5e-3, *_FIRST, above=0, group=_PROJECTION)
+    projection_learning_rate_end: float = number(3e-5, *_LAST, above=0, group=_PROJECTION)
+    projection_gradient_norm: float = number(5.0, *_NORM, above=0, group=_PROJECTION)
 
     # Mask Distribution, Score-Entropy Training
-    projection: str = one_of("schur", ("schur", "network"))  # schur: from the joint network alone, not in the paper
-    full_set_probability: float = share(0.2)
-    full_set_weight: float = number(1.0, at_least=0)
-    log_clip: float = number(8.0, above=0)  # bound on the log correction and its target
+    full_set_probability: float = share(
+        0.2, "Share of full masks", "Probability that a mask keeps every column.", group=_PROJECTION
+    )
+    full_set_weight: float = number(
+        1.0, "Weight of the full set", "Of the loss term on all columns.", at_least=0, group=_PROJECTION
+    )
+    log_clip: float = number(
+        8.0, "Bound on the log correction", "Larger corrections are cut.", above=0, group=_PROJECTION
+    )
 
-    # Curvature Estimation
-    boundary: str = one_of("clipped", ("clipped", "admissible"))
-    criterion: str = one_of("ccs", ("ccs", "constant"))
-    noise_levels: int = whole(1, at_least=1)
-    noise_min: float = number(2e-3, above=0)
-    noise_max: float = number(2e-3, above=0)
-    min_level_rows: int = whole(2, at_least=2)  # n_min
-    evaluation_rows: int | None = whole(1000, at_least=4, optional=True)  # at most, per fold; None: all held-out
+    # Curvature Estimation. min_level_rows: n_min
+    boundary: str = one_of(
+        "clipped",
+        ("clipped", "admissible"),
+        "Boundary",
+        "Clipped: {clipped boundary} Admissible: {admissible boundary} You can compare them after the fit.",
+        flag="--boundary",
+    )
+    criterion: str = one_of(
+        "ccs",
+        {"ccs": "CCS", "constant": "Constant"},
+        "Sink criterion",
+        "CCS: {CCS} Constant: {constant criterion} You can compare them after the fit.",
+        flag="--criterion",
+    )
+    noise_levels: int = whole(1, "Noise levels scored", "Curvature is averaged over them.", at_least=1, group="Noise")
+    noise_min: float = number(
+        2e-3, "Least noise scored", "Near zero, where scores are those of the data.", above=0, group="Noise"
+    )
+    noise_max: float = number(
+        2e-3,
+        "Largest noise scored",
+        "The levels are evenly spaced in logarithm between the two.",
+        above=0,
+        group="Noise",
+    )
+    min_level_rows: int = whole(2, "Fewest rows that a level needs", "{n_min} The paper uses 2.", at_least=2)
+    evaluation_rows: int | None = whole(
+        1000,
+        "Held-out rows scored per fold",
+        "At most; empty scores every held-out row.",
+        at_least=4,
+        optional=True,
+        group="Rows",
+    )
 
-    # Parent Selection
-    selector: str = one_of("ocs", ("ocs", "cam", "pcm", "evidence"))  # evidence: not in the paper
-    disjoint_rows: bool = flag(False)  # one half of the rows for networks and order, the other for the parents
-    parent_rule: str = one_of("jackknife", ("iqr", "jackknife"))  # iqr: the paper's
-    tau_z: float = number(2.0)  # threshold of the rule iqr
-    pi_min: float = share(1.0, above=0)
-    fdr: float = share(0.3, above=0)  # nominal local false discovery rate of the rule jackknife
+    # Parent Selection. evidence and jackknife are not in the paper, iqr is
+    selector: str = one_of(
+        "ocs",
+        {"ocs": "OCS", "cam": "CAM", "pcm": "PCM", "evidence": "Evidence"},
+        "Selector of parents",
+        "The selector whose edges are the run's. You can compute the others after the fit, on Parents. PCM adds "
+        "minutes to the estimated time if there are many nodes.",
+        resumes=True,
+        group=_PARENTS,
+        flag="--parents",
+    )
+    disjoint_rows: bool = boolean(
+        False,
+        "Disjoint rows",
+        "A random half of the rows for networks and order, the other half for parents. Otherwise all for both.",
+        older=False,
+        group=_PARENTS,
+        flag="--disjoint-rows",
+    )
+    parent_rule: str = one_of(
+        "jackknife",
+        {"iqr": "Median and IQR", "jackknife": "Folds"},
+        "Rule of parent selection",
+        "The paper's median and IQR, or the agreement of the folds. You can change it after the fit, on Parents.",
+        group=_PARENTS,
+    )
+    tau_z: float = number(
+        2.0,
+        "Threshold τ_Z",
+        "By the paper's rule, iqr, an edge of the OCS needs Z above this; the rule jackknife computes its own. "
+        "It can be changed later, without refitting.",
+        group=_PARENTS,
+        flag="--tau-z",
+        metavar="Z",
+    )
+    pi_min: float = share(
+        1.0,
+        "Share of folds π_min",
+        "An edge of the OCS needs a large Z in at least this share of folds. It can be changed later, without "
+        "refitting.",
+        above=0,
+        group=_PARENTS,
+        flag="--pi-min",
+        metavar="SHARE",
+    )
+    fdr: float = share(
+        0.3,
+        "False discovery rate",
+        "Nominal, local; sets the threshold for the agreement of the folds, the rule jackknife.",
+        above=0,
+        group=_PARENTS,
+    )
 
     # Monitoring only: no rule of the method uses these losses
-    monitor_every: int = whole(5, at_least=1)
+    monitor_every: int = whole(
+        5, "Epochs between measured losses", "Only for the curves; does not change results.", at_least=1, group=_PARENTS
+    )
 
     def __post_init__(self) -> None:
         check(self)
@@ -156,12 +303,17 @@ class Settings:
 
     def _unlike(self, preset: str) -> dict[str, Any]:
         """The settings that differ from those of a preset, except the seed."""
-        numbers = {**_DEFAULTS, **PRESETS[preset], "seed": self.seed}
-        return {name: value for name, value in vars(self).items() if value != numbers[name]}
+        return {name: value for name, value in changed(self, _of_preset(preset)).items() if name != "seed"}
 
 
-CHOICES = choices(Settings)  # setting → its allowed words
-_DEFAULTS = {field.name: field.default for field in dataclasses.fields(Settings)}
+WITHOUT_FIT = ("transform", "levels")  # the settings on which a refinement without a fit depends
+CHOICES = {name: tuple(option.words) for name, option in options(Settings).items() if option.words}
+
+
+@cache
+def _of_preset(name: str) -> Settings:
+    return Settings.of(name)
+
 
 # tuned: networks and schedule were chosen by the held-out joint loss; the largest noise and the parent rule by the
 # edges of tables that have no other use. Curvature is evaluated at almost no noise, a region with little weight in

@@ -10,8 +10,8 @@ from types import ModuleType
 
 import pandas as pd
 
-from disco.checks import number, one_of
 from disco.errors import InputError
+from disco.fields import number, one_of
 from disco.found import Found
 from disco.methods import METHODS, Method, alone
 from disco.progress import Callback, Reporter

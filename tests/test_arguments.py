@@ -9,12 +9,12 @@ import pytest
 import torch
 
 from disco import DISCO, metrics
-from disco.checks import a_thing, require_types
 from disco.devices import choose_device
 from disco.effects.asking import among
 from disco.effects.effect import effect
 from disco.effects.fitted import FittedGraphs
 from disco.errors import FitStopped, InputError
+from disco.fields import a_thing, require_types
 from disco.fit.fitting import fit
 from disco.knowledge import Knowledge
 from disco.likelihood.check import check

@@ -1,16 +1,22 @@
 """What README and docs tell a reader to type works: every command line is understood, every block of Python runs."""
 
+import argparse
 import re
 import shlex
 
 import pandas as pd
 import pytest
 from made_up import finished_run, refine_by_hand
-from test_repository import DOCUMENTS
+from test_repository import DOCUMENTS, ROOT
 
+from disco.cli import arguments
 from disco.cli.arguments import parse
-from disco.refine import refine
+from disco.fields import options
+from disco.refine import Choice, refine
+from disco.settings import Settings
+from disco.simulate import Design
 from disco.studies import portal
+from disco.users.limits import Limits
 
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 SMALL = "width=8, hidden_layers=2, joint_epochs=3, projection_epochs=2, preset='paper', "
@@ -57,3 +63,24 @@ def test_python_runs(name, tmp_path, monkeypatch, rng):
     for long, short in SMALLER.items():
         text = text.replace(long, short)
     exec(compile(text, name, "exec"), world)
+
+
+@pytest.mark.parametrize(
+    "name", sorted(path.stem for path in (ROOT / "disco/cli").glob("*.py") if hasattr(arguments, f"_{path.stem}"))
+)
+def test_every_flag_is_explained(name):
+    command = argparse.ArgumentParser(add_help=False)
+    getattr(arguments, f"_{name}")(command)
+    declared = {option.flag for of in (Settings, Choice, Design, Limits) for option in options(of).values()}
+    by_hand = [action for action in command._actions if not declared & {*action.option_strings}]
+    flags = [flag for action in by_hand for flag in action.option_strings]  # the others are listed by the help
+    text = (ROOT / "docs" / "cli.md").read_text(encoding="utf-8")
+    assert [flag for flag in flags if not re.search(rf"{flag}\b", text)] == []
+    assert all(action.help for action in command._actions)
+    assert f"disco {name}" in text and command.format_help()
+
+
+def test_the_limits_of_a_server_have_their_defaults():
+    text = (ROOT / "docs" / "hosting.md").read_text(encoding="utf-8")
+    rows = [f"| `{option.flag}` | {option.default:,.9g} |" for option in options(Limits).values()]
+    assert [row for row in rows if row not in text] == []

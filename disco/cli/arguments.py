@@ -10,6 +10,7 @@ from typing import NoReturn
 from disco import __version__
 from disco.cli import options
 from disco.cli.saying import say, sentence
+from disco.settings import WITHOUT_FIT, Settings
 
 _COUNTS = (
     "CSV, TSV, XLSX, ODS, Parquet or Stata, one column per node; h5ad, 10x .h5, BIOM, or the folder, ZIP or "
@@ -69,29 +70,14 @@ def _check(command: argparse.ArgumentParser) -> None:
 def _fit(command: argparse.ArgumentParser) -> None:
     command.add_argument("counts", type=Path, metavar="COUNTS", help=_COUNTS)
     command.add_argument("--out", type=Path, required=True, metavar="RUN", help="folder of the run, new or empty")
-    command.add_argument("--preset", metavar="NAME", help="tuned (default) or paper")
-    command.add_argument("--seed", type=int)
-    command.add_argument("--folds", type=int, help="cross-fitting folds (3)")
-    command.add_argument(
-        "--folds-by", metavar="NAME", help="rows (default), or counts: every count is split in two; needs --folds 2"
-    )
-    command.add_argument("--transform", metavar="NAME", help="rank (default), quantile or none")
-    command.add_argument("--levels", type=int, help="levels per column, with --transform quantile (4)")
-    command.add_argument("--boundary", metavar="NAME", help="clipped (default) or admissible")
-    command.add_argument("--criterion", metavar="NAME", help="ccs (default) or constant")
-    command.add_argument(
-        "--parents", dest="selector", metavar="NAME", help="selector of parents: ocs (default), cam, pcm or evidence"
-    )
-    command.add_argument(
-        "--disjoint-rows", action="store_true", default=None, help="half of the rows for the order, half for parents"
-    )
-    options.thresholds(command, "2; the rule jackknife computes its own", "1")
+    options.preset(command)
+    options.add(command, Settings)
     options.table(command)
     options.roles(command)
     options.knowledge(command)
     options.where(command)
     command.add_argument("--resume", action="store_true", help="resume the unfinished run in RUN")
-    options.settings(command)
+    options.add_set(command, Settings)
 
 
 def _graph(command: argparse.ArgumentParser) -> None:
@@ -104,26 +90,16 @@ def _graph(command: argparse.ArgumentParser) -> None:
 
 
 def _refine(command: argparse.ArgumentParser) -> None:
+    from disco.refine.choice import Choice
+
     command.add_argument("run", nargs="?", metavar="RUN", help="folder or id of a run")
     command.add_argument("--counts", type=Path, metavar="COUNTS", help=f"instead of RUN: {_COUNTS}")
     command.add_argument("--out", type=Path, metavar="RUN", help="with --counts: folder of the run, new or empty")
     options.table(command, "with --counts: ")
     options.roles(command, "with --counts: ")
-    command.add_argument("--transform", metavar="NAME", help="with --counts: rank (default), quantile or none")
-    command.add_argument("--levels", type=int, help="with --counts: levels per column, with --transform quantile (4)")
-    command.add_argument("--starts", type=int, help="number of orders to search from (4)")
-    command.add_argument("--restarts", type=int, help="most searches restarted near the best order so far (16)")
-    command.add_argument(
-        "--time", dest="seconds", type=float, metavar="SECONDS", help="end the search then, with the best graph so far"
-    )
-    command.add_argument("--bootstrap", type=int, help="number of bootstrap tables (50); 0 for none")
-    command.add_argument("--folds", type=int, help="number of parts of the rows, left out in turn (3); 0 for none")
-    command.add_argument("--bound", type=float, metavar="NATS", help="least evidence of a decided direction (10)")
-    command.add_argument(
-        "--margin", type=float, metavar="SHARE", help="with experiments: a change of a rate that counts as none (.1)"
-    )
-    command.add_argument("--redone", action="store_true", help="repeat the whole search on each bootstrap table (slow)")
-    command.add_argument("--seed", type=int, help="seed of the random orders and of the bootstrap (0)")
+    options.add(command, Settings, *WITHOUT_FIT, when="with --counts: ")
+    options.add(command, Choice)
+    options.add_set(command, Choice)
     options.knowledge(command)
     options.now(command)
     options.cluster(command)
@@ -148,12 +124,15 @@ def _effect(command: argparse.ArgumentParser) -> None:
 
 
 def _compare(command: argparse.ArgumentParser) -> None:
+    from disco.runs.compared import Asked
+
     command.add_argument("counts", type=Path, nargs="?", metavar="COUNTS", help=_COUNTS)
     command.add_argument("--run", metavar="RUN", help="instead of COUNTS: folder or id of a run")
     command.add_argument("--out", type=Path, metavar="RUN", help="with COUNTS: folder of the run, new or empty")
     command.add_argument("--methods", metavar="A,B", help="methods to run; see --list")
     command.add_argument("--list", action="store_true", help="list all methods with their assumptions and times")
-    command.add_argument("--timeout", type=float, default=600.0, metavar="SECONDS", help="time limit per method (600)")
+    command.add_argument("--options", metavar="METHOD", help="list the options of a method")
+    options.add(command, Asked)
     command.add_argument("--truth", type=Path, metavar="FILE", help="CSV with parent, child and, optionally, direction")
     command.add_argument(
         "--set", action="append", default=[], metavar="METHOD.OPTION=VALUE", help="an option of a method; repeatable"
@@ -166,80 +145,16 @@ def _compare(command: argparse.ArgumentParser) -> None:
 
 
 def _simulate(command: argparse.ArgumentParser) -> None:
-    from disco.simulate import FAMILIES
+    from disco.simulate import FAMILIES, Design
 
     command.add_argument("--out", type=Path, required=True, metavar="DIR", help="folder of the files, new or empty")
-    command.add_argument(
-        "--graph", metavar="NAME", help="er (default), er-exact, sf, chain, fork, collider, complete or own"
-    )
+    options.add(command, Design)
     command.add_argument("--edges", type=Path, metavar="FILE", help="own graph: CSV with parent,child, or GraphML")
-    command.add_argument("--k", type=float, help="er, er-exact: expected parents per node; sf: edges per new node (3)")
-    command.add_argument("--d", type=int, metavar="NODES", help="nodes (20)")
-    command.add_argument("--n", type=int, metavar="ROWS", help="rows (2000)")
-    command.add_argument(
-        "--family", metavar="A,B", help="poisson-softplus (default); several: consecutive parts of the order"
-    )
     command.add_argument(
         "--param", action="append", default=[], metavar="NAME=VALUE", help="parameter of a family, such as size=3"
     )
-    command.add_argument("--seed", type=int, help="seed (0); the same seed repeats the same table")
-    for name, about in (
-        ("--unsortable", "the three options below, so that sorting the columns reveals almost nothing"),
-        ("--random-signs", "half of the effects are negative"),
-        ("--equal-means", "all nodes have the same marginal mean"),
-        ("--equal-variances", "all nodes have the same marginal variance; needs --equal-means"),
-    ):
-        command.add_argument(name, action="store_true", default=None, help=about)
-    command.add_argument(
-        "--sources",
-        metavar="SHAPE",
-        help="distribution of nodes without parents: bimodal, trimodal, heaped or zero-inflated (family)",
-    )
-    command.add_argument(
-        "--spread", type=float, metavar="RATIO", help="about the largest standard deviation / the smallest (1)"
-    )
-    command.add_argument("--exposure", type=float, metavar="SD", help="sd of each row's log exposure (0)")
-    command.add_argument("--interactions", type=float, metavar="SHARE", help="share of effects by pairs of parents (0)")
-    command.add_argument("--latent", type=int, metavar="COUNT", help="hidden common causes, each of two nodes (0)")
-    _beside(command)
     command.add_argument("--design", type=Path, metavar="FILE", help="a design.json; other options override it")
     command.epilog = f"Families: {', '.join(FAMILIES)}."
-
-
-def _beside(command: argparse.ArgumentParser) -> None:
-    """The options of a simulated table for further columns beside the counts, and so a roles.json."""
-    command.add_argument("--batches", type=int, metavar="COUNT", help="batches; each shifts a third of the nodes (0)")
-    command.add_argument("--batch-effect", type=float, metavar="SIZE", help="shift of log mean or logit (0.7)")
-    command.add_argument("--depth", type=float, metavar="SD", help="sd of each row's log depth, a column (0)")
-    command.add_argument(
-        "--depth-causes", metavar="WHAT", help="rates (default): parents act by count / depth; counts: by their counts"
-    )
-    command.add_argument(
-        "--age-and-sex", action="store_true", default=None, help="age affects half of the nodes in waves, sex half"
-    )
-    command.add_argument("--groups", type=int, metavar="COUNT", help="groups of rows with effects on every node (0)")
-    command.add_argument("--group-effect", type=float, metavar="SD", help="sd of these effects (0.5)")
-    command.add_argument(
-        "--interventions",
-        metavar="COUNT|A,B",
-        help="random nodes, or these, each set in an arm of its own after the rows of --n (0)",
-    )
-    command.add_argument("--intervention-rows", type=int, metavar="COUNT", help="rows of an arm (250)")
-    command.add_argument(
-        "--intervention-kind", metavar="KIND", help="set (default): one value; shift: another mean, the same parents"
-    )
-    command.add_argument("--intervention-effect", type=float, metavar="SIZE", help="shift of log mean or logit (1)")
-    command.add_argument(
-        "--contexts",
-        metavar="COUNT|A,B;C",
-        help="columns assigned by chance, each acting on random nodes, or on these, one list per context (0)",
-    )
-    command.add_argument("--idle-contexts", type=int, metavar="COUNT", help="further ones that act on nothing (0)")
-    command.add_argument("--context-kind", metavar="KIND", help="categorical (default) or dose, from 0 to 2")
-    command.add_argument("--context-levels", type=int, metavar="COUNT", help="levels, one of them the control (3)")
-    command.add_argument(
-        "--context-effect", type=float, metavar="SIZE", help="shift of log mean or logit, or per unit of dose (0.7)"
-    )
 
 
 def _evaluate(command: argparse.ArgumentParser) -> None:
@@ -259,14 +174,14 @@ def _evaluate(command: argparse.ArgumentParser) -> None:
 def _lahman(command: argparse.ArgumentParser) -> None:
     from disco.studies.lahman import LEVELS
 
-    command.add_argument("--years", default="2012-2018", metavar="FIRST-LAST", help="seasons (2012-2018)")
-    command.add_argument("--levels", default="4", choices=LEVELS, help="quantile levels (4)")
-    command.add_argument("--boundary", default="clipped", metavar="NAME", help="clipped (default) or admissible")
-    command.add_argument("--seeds", default="0,1,2", metavar="0,1,2")
-    command.add_argument("--preset", default="tuned", metavar="NAME", help="tuned (default) or paper")
+    command.add_argument("--years", default="2012-2018", metavar="FIRST-LAST", help="seasons (%(default)s)")
+    command.add_argument("--levels", default="4", choices=LEVELS, help="quantile levels (%(default)s)")
+    command.add_argument("--boundary", default="clipped", metavar="NAME", help="%(default)s (default) or admissible")
+    command.add_argument("--seeds", default="0,1,2", metavar="0,1,2", help="one run per seed (%(default)s)")
+    options.preset(command)
     command.add_argument("--out", type=Path, required=True, metavar="DIR", help="folder of the runs")
     options.where(command)
-    options.settings(command)
+    options.add_set(command, Settings)
 
 
 def _script(command: argparse.ArgumentParser) -> None:
@@ -291,7 +206,9 @@ def _app(command: argparse.ArgumentParser) -> None:
 
 
 def _serve(command: argparse.ArgumentParser) -> None:
-    command.add_argument("--host", default="127.0.0.1", metavar="ADDRESS", help="where to listen (127.0.0.1)")
+    from disco.users.limits import Limits
+
+    command.add_argument("--host", default="127.0.0.1", metavar="ADDRESS", help="where to listen (%(default)s)")
     command.add_argument("--port", type=int, help="default: 8501, or the next free one")
     command.add_argument(
         "--name",
@@ -304,7 +221,7 @@ def _serve(command: argparse.ArgumentParser) -> None:
     ways = command.add_argument_group("how users are told apart")
     ways.add_argument("--invite", action="store_true", help="by a link: whoever opens it gets a private space")
     ways.add_argument("--new-links", action="store_true", help="with --invite: the former links let in nobody else")
-    ways.add_argument("--users", type=int, default=200, metavar="N", help="with --invite: most spaces (200)")
+    ways.add_argument("--users", type=int, default=200, metavar="N", help="with --invite: most spaces (%(default)s)")
     ways.add_argument("--user-header", metavar="NAME", help="by a header of a proxy, as X-Forwarded-User")
     ways.add_argument(
         "--trusted-proxy", action="append", default=[], metavar="ADDRESS", help="the proxy, as 127.0.0.1; repeat it"
@@ -312,10 +229,4 @@ def _serve(command: argparse.ArgumentParser) -> None:
     ways.add_argument("--openid", action="store_true", help="by OpenID Connect, set up in .streamlit/secrets.toml")
     ways.add_argument("--allow", action="append", default=[], metavar="WHO", help="a name, or @lab.org; repeat it")
     ways.add_argument("--admin", action="append", default=[], metavar="NAME", help="an admin; repeat it")
-    most = command.add_argument_group("what one user may use")
-    most.add_argument("--most-runs", type=int, default=100, metavar="N", help="runs (100)")
-    most.add_argument("--disk", type=float, default=2.0, metavar="GB", help="disk of all their runs (2)")
-    most.add_argument("--most-cells", type=int, default=20_000_000, metavar="N", help="cells of a table (20000000)")
-    most.add_argument("--most-jobs", type=int, default=3, metavar="N", help="jobs queued or running (3)")
-    most.add_argument("--minutes", type=float, default=60.0, metavar="N", help="of one job (60)")
-    most.add_argument("--memory", type=float, default=4.0, metavar="GB", help="of one job (4)")
+    options.add(command.add_argument_group("what one user may use"), Limits)

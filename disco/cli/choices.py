@@ -2,10 +2,10 @@
 
 import argparse
 import contextlib
-import dataclasses
 import hashlib
 import sys
-from dataclasses import dataclass
+from collections.abc import Collection
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 
 from disco.cli.cures import options
+from disco.cli.options import READ
 from disco.cli.progress import Progress
 from disco.cli.roles import listed, split
 from disco.cli.saying import say, sentence
@@ -24,13 +25,11 @@ from disco.hidden.artefacts import AT_ONCE
 from disco.refine.result import METHOD
 from disco.runs import Run, stamps
 from disco.runs.origin import FromFile, Origin
-from disco.settings import Settings
 from disco.table.cells import names_of
 from disco.table.codes import coded_rows
 from disco.table.counts import problems, refuse
 from disco.table.edits import LeaveOut, applied, choice, positions
-from disco.table.formats.reading import Reading
-from disco.table.prepared import prepare
+from disco.table.prepared import Prepared, prepare
 from disco.table.problem import Problem, in_lines
 from disco.table.read import MATRIX, read_table
 from disco.table.role_checks import unusable_rows
@@ -42,60 +41,28 @@ from disco.words import how_many
 _MOST_NOTES = 10
 _MOST_ROWS = 1000  # that are left out and looked at for what is lost
 _LARGE_BYTES = 100_000_000  # of a file; reading it takes seconds, with progress
-FLAGS = (
-    *("preset", "seed", "folds", "folds_by", "transform", "levels", "boundary", "criterion"),
-    *("selector", "disjoint_rows", "tau_z", "pi_min"),
-)
-_TYPED = {"selector": "parents"}  # settings with another name as a flag
 
 
-def given_settings(arguments: argparse.Namespace) -> dict[str, Any]:
-    """The settings given by flag or by --set.
+def assigned(option: str, texts: list[str], names: Collection[str] = ()) -> dict[str, str]:
+    """The values by name of an option given as name=value, any number of times.
 
-    Raises:
-        InputError: a setting is unknown or given twice.
-    """
-    flags = {name: value for name in FLAGS if (value := getattr(arguments, name, None)) is not None}
-    named = parse_assignments(arguments.set)
-    for name in flags:
-        if name in named:
-            typed = _TYPED.get(name, name).replace("_", "-")
-            raise InputError(f"{name} is given twice, as --{typed} and by --set.")
-    return {**flags, **named}
-
-
-def parse_assignments(texts: list[str]) -> dict[str, Any]:
-    """Settings from texts such as "width=64", each converted to the type of its field.
-
-    Raises:
-        InputError: as for `given_settings`.
-    """
-    fields = {field.name: field for field in dataclasses.fields(Settings)}
-    found: dict[str, Any] = {}
-    for name, value in assigned("--set", texts).items():
-        if name == "preset":
-            raise InputError("set the preset by --preset, not by --set.")
-        if name not in fields:
-            raise InputError(f"unknown setting {name!r}; the settings are {', '.join(fields)}.")
-        found[name] = _typed(fields[name], value)
-    return found
-
-
-def assigned(option: str, texts: list[str]) -> dict[str, str]:
-    """The values by name of an option given as name=value, any number of times; a name may have an = in it.
+    Args:
+        names: those that can be meant. A text is split behind the longest of them that it begins with, else at its last
+            =, so that a name may have this sign in it.
 
     Raises:
         InputError: a text is not of this form, or a name occurs twice.
     """
-    found: dict[str, str] = {}
+    values: dict[str, str] = {}
     for text in texts:
-        name, equals, value = text.rpartition("=")
-        if not equals:
+        ends = [at for at, sign in enumerate(text) if sign == "="]
+        if not ends:
             raise InputError(f"{option} needs name=value; got {text!r:.80}.")
-        if name in found:
+        end = max((at for at in ends if text[:at] in names), default=ends[-1])
+        if (name := text[:end]) in values:
             raise InputError(f"{name} is given twice by {option}.")
-        found[name] = value
-    return found
+        values[name] = text[end + 1 :]
+    return values
 
 
 def as_numbers(option: str, texts: list[str]) -> dict[str, float]:
@@ -111,21 +78,6 @@ def as_numbers(option: str, texts: list[str]) -> dict[str, float]:
         except ValueError:
             raise InputError(f"{name} must be a number; got {value!r:.80}.") from None
     return found
-
-
-def _typed(field: dataclasses.Field, value: str) -> Any:
-    """A text as a value of a field's type; any other text is left for the settings to refuse.
-
-    "none" is None if the field allows it.
-    """
-    kind = field.type if isinstance(field.type, type) else None
-    if kind is None and value.lower() == "none":
-        return None
-    kind = kind or int
-    try:
-        return {"true": True, "false": False}[value.lower()] if kind is bool else kind(value)
-    except (ValueError, KeyError):
-        return value
 
 
 def chosen_graph(run: Run, arguments: argparse.Namespace) -> nx.DiGraph:
@@ -201,17 +153,25 @@ class Part:
         roles: of the columns that are not counts.
         source: the path of the file.
         origin: how it came to be.
+        problems: of the counts, once they are checked for a number of folds.
     """
 
     table: pd.DataFrame
     rows_left_out: Stretches
     roles: Roles | None
     source: str
-    origin: Origin
+    origin: Origin | None
+    problems: list[Problem] | None = None
+
+    def prepared(self, folds: int, roles: Roles | None = None) -> Prepared:
+        """The table for these folds, in its roles, or in others if it has none; errors as `prepare`."""
+        if self.roles is None and roles is not None:
+            return prepare(self.table, roles, folds)
+        return prepare(self.table, self.roles, folds, self.problems)
 
 
-def read_counts(path: Path, arguments: argparse.Namespace) -> Part:
-    """The chosen part of a table's file; notes on usable counts go to stderr.
+def read_counts(path: Path, arguments: argparse.Namespace, folds: int) -> Part:
+    """The chosen part of a table's file, with the problems of its counts; notes on usable ones go to stderr.
 
     Args:
         arguments: those of `table` and `roles` in disco/cli/options.py.
@@ -227,7 +187,7 @@ def read_counts(path: Path, arguments: argparse.Namespace) -> Part:
                 "file of --roles."
             )
     counts = part.table if part.roles is None else part.roles.counts(part.table)
-    found = problems(counts, left_out=part.rows_left_out)
+    found = problems(counts, folds, part.rows_left_out)
     _refuse(part, found)
     if not any(problem.blocking for problem in found):
         notes = in_lines(found)
@@ -235,7 +195,7 @@ def read_counts(path: Path, arguments: argparse.Namespace) -> Part:
             say(sentence(f"Note: {note}"), to=sys.stderr)
         if len(notes) > _MOST_NOTES:
             say(f"Note: {len(notes) - _MOST_NOTES} more such notes; the app lists them.", to=sys.stderr)
-    return part
+    return replace(part, problems=found)
 
 
 def _refuse(part: Part, found: list[Problem]) -> None:
@@ -317,13 +277,12 @@ def _reading(arguments: argparse.Namespace) -> dict[str, Any]:
     Raises:
         InputError: a field is unknown, or its value has another type.
     """
-    fields = [field.name for field in dataclasses.fields(Reading) if field.name not in ("genes", "obs")]
     found: dict[str, Any] = {} if arguments.genes is None else {"genes": arguments.genes}
     found |= {"obs": listed(arguments.obs)} if arguments.obs else {}
     for text in arguments.read:
         name, equals, value = text.partition("=")
-        if not equals or name not in fields:
-            raise InputError(f"--read needs NAME=VALUE with one of {', '.join(fields)}; got {text!r}.")
+        if not equals or name not in READ:
+            raise InputError(f"--read needs NAME=VALUE with one of {', '.join(READ)}; got {text!r}.")
         is_lines = name in ("above", "names", "below")
         if is_lines and not value.isdecimal():
             raise InputError(f"--read {name} needs a number of lines; got {value!r}.")

@@ -2,15 +2,16 @@
 
 import argparse
 
+from disco.cli import options
 from disco.cli.artefacts import dismiss
 from disco.cli.artefacts import reasons as reasons_of
 from disco.cli.choices import read_counts
-from disco.cli.fit import check_knowledge, new_run, resumed
+from disco.cli.fit import check_knowledge, folds_of, new_run, resumed
 from disco.cli.roles import check_roles, given_roles
 from disco.errors import InputError
 from disco.knowledge.files import read
 from disco.runs import Run, open_run
-from disco.settings import Settings
+from disco.settings import WITHOUT_FIT, Settings
 
 
 def chosen_run(arguments: argparse.Namespace, run: str, counts: str) -> Run:
@@ -41,10 +42,10 @@ def chosen_run(arguments: argparse.Namespace, run: str, counts: str) -> Run:
         return found
     if arguments.out is None:
         raise InputError(f"{counts} needs --out, the folder of the new run.")
-    part = read_counts(arguments.counts, arguments)
-    if (before := resumed(arguments.out, part.table, {}, None, known, part.roles)) is not None:
+    part = read_counts(arguments.counts, arguments, folds_of(arguments.out, {}))
+    if (before := resumed(arguments.out, part, {}, None, known)) is not None:
         dismiss(before, arguments)
         return before
-    given = {name: value for name in ("transform", "levels") if (value := getattr(arguments, name, None)) is not None}
+    given = options.given(arguments, Settings, *WITHOUT_FIT)
     reasons = reasons_of(arguments)
     return new_run(part, Settings.of(**given), arguments.out, "auto", knowledge=known, dismissed=reasons, fits=False)

@@ -5,14 +5,14 @@ import sys
 
 import pandas as pd
 
-from disco.cli import artefacts
+from disco.cli import artefacts, options
 from disco.cli.chosen import chosen_run
 from disco.cli.evaluate import read_truth
 from disco.cli.foreground import work_here
 from disco.cli.roles import listed
 from disco.cli.saying import say, sentence
 from disco.errors import InputError
-from disco.methods import GROUPS, INSTALL, METHODS
+from disco.methods import GROUPS, INSTALL, METHODS, options_of
 from disco.methods.written import asked_for
 from disco.runs import COMPARE, Run, compared
 from disco.runs.compared import Asked
@@ -33,9 +33,13 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.list:
         _list()
         return
+    if arguments.options is not None:
+        say(*options.listing(type(options_of(arguments.options))))
+        return
     if arguments.methods is None:
         raise InputError("--methods is missing: name some, as in --methods sort-mean,sort-excess; see --list.")
-    asked = Asked(asked_for(filter(None, listed(arguments.methods)), arguments.set), arguments.timeout)
+    methods = asked_for(filter(None, listed(arguments.methods)), arguments.set)
+    asked = Asked(methods, **options.given(arguments, Asked, "limit"))
     truth = None if arguments.truth is None else read_truth(arguments.truth)
     if truth is not None and (why := compared.looped(truth)):
         raise InputError(why)

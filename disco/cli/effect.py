@@ -45,7 +45,9 @@ def run(arguments: argparse.Namespace) -> None:
         raise InputError("--hidden-causes looks at all rows and nodes: leave --do, --where and --curve out.")
     if (arguments.on is None) != arguments.hidden_causes:
         raise InputError("Give --on with the node asked about, or --hidden-causes.")
-    fitted = among(effects.fitted(open_run(arguments.run)), assigned("--where", arguments.where))
+    chosen = open_run(arguments.run)
+    where = assigned("--where", arguments.where, () if chosen.roles is None else chosen.roles.columns)
+    fitted = among(effects.fitted(chosen), where)
     if arguments.hidden_causes:
         _print_signs(signs(fitted), arguments.format)
     elif arguments.curve is not None:

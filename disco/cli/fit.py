@@ -1,6 +1,7 @@
 """disco fit COUNTS --out RUN: fit a table of counts as a new run."""
 
 import argparse
+import contextlib
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -8,9 +9,9 @@ from typing import Any
 
 import pandas as pd
 
-from disco.cli import artefacts
+from disco.cli import artefacts, options
 from disco.cli.advice import advice
-from disco.cli.choices import Part, given_settings, read_counts
+from disco.cli.choices import Part, read_counts
 from disco.cli.foreground import work_here
 from disco.cli.roles import check_roles
 from disco.cli.saying import say, sentence, short
@@ -22,8 +23,7 @@ from disco.knowledge.resolved import REQUIRED
 from disco.runs import FIT, Run, create_run, open_run
 from disco.runs.artefacts import check_there
 from disco.settings import Settings
-from disco.table.prepared import prepare
-from disco.table.roles import Roles
+from disco.table.artefacts import ignored
 from disco.words import how_many
 
 
@@ -33,12 +33,12 @@ def run(arguments: argparse.Namespace) -> None:
     Raises:
         InputError, ScoreUnavailable, FitStopped: as `work_here`.
     """
-    given = given_settings(arguments)
-    part = read_counts(arguments.counts, arguments)
+    given = options.given(arguments, Settings) | ({"preset": arguments.preset} if arguments.preset else {})
+    part = read_counts(arguments.counts, arguments, folds_of(arguments.out, given))
     known = None if arguments.knowledge is None else read(arguments.knowledge)
     fitted = None
     if arguments.resume:
-        fitted = resumed(arguments.out, part.table, given, arguments.device, known, part.roles)
+        fitted = resumed(arguments.out, part, given, arguments.device, known)
     if fitted is None:
         settings = Settings.of(**given)
         if "tau_z" in given and settings.parent_rule == "jackknife":
@@ -81,12 +81,14 @@ def new_run(
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         way = "; add --resume to resume the run in it, or" if (folder / "settings.json").exists() else ":"
         raise InputError(f"{folder} is not empty{way} choose another folder.")
-    counts = prepare(part.table, part.roles, settings.folds).counts
+    prepared = part.prepared(settings.folds)
+    counts = prepared.counts
     if knowledge is not None:
         knowledge.resolve(list(counts.columns), part.roles)
     if fits:
         tell_estimate(counts, settings, device)
-    told = looked_for(part.table, part.roles or Roles(), reasons=dismissed, left_out=part.rows_left_out)
+    aside = ignored(part.table, part.roles)
+    told = looked_for(prepared.with_rows(part.table.index), aside=aside, reasons=dismissed, left_out=part.rows_left_out)
     check_there(dismissed or (), told)
     return create_run(
         part.table,
@@ -100,7 +102,16 @@ def new_run(
         roles=part.roles,
         spoilt=told,
         origin=part.origin,
+        prepared=prepared,
     )
+
+
+def folds_of(folder: Path, given: Mapping[str, Any]) -> int:
+    """The number of folds of the run in a folder, or of a new one with these settings."""
+    if (folder / "settings.json").exists():
+        with contextlib.suppress(InputError):  # reported where the run is opened
+            return open_run(folder).settings.folds
+    return Settings.of(**given).folds
 
 
 def tell_estimate(counts: pd.DataFrame, settings: Settings, device: str) -> None:
@@ -121,11 +132,10 @@ def tell_estimate(counts: pd.DataFrame, settings: Settings, device: str) -> None
 
 def resumed(
     folder: Path,
-    table: pd.DataFrame,
+    part: Part,
     given: dict[str, Any],
     device: str | None,
     knowledge: Knowledge | None = None,
-    roles: Roles | None = None,
 ) -> Run | None:
     """The run in a folder, which must have this table, these settings, knowledge and roles; None without a run.
 
@@ -135,19 +145,19 @@ def resumed(
     if not folder.exists() or (folder.is_dir() and not any(folder.iterdir())):
         return None
     found = open_run(folder)
-    kept = {**found.settings.to_dict(), "device": found.device}
+    given = vars(Settings.of(**given)) if "preset" in given else given  # the values count, whatever a preset is called
+    stored = {**vars(found.settings), "device": found.device}
     for name, value in {**given, **({"device": device} if device else {})}.items():
-        if name not in kept:
-            raise InputError(f"unknown setting {name!r}.")
-        if kept[name] != value:
-            raise InputError(f"The run in {folder} has {name} {kept[name]}, not {value}; choose another folder.")
+        if stored[name] != value:
+            raise InputError(f"The run in {folder} has {name} {stored[name]}, not {value}; choose another folder.")
     check_knowledge(found, knowledge)
-    check_roles(found, roles)
-    prepared = prepare(table, roles or found.roles, found.settings.folds)
+    check_roles(found, part.roles)
+    prepared = part.prepared(found.settings.folds, found.roles)
     adjustment = prepared.adjustment
     is_same = found.adjustment is None if adjustment is None else adjustment.equals(found.adjustment)
     if not found.table().equals(prepared.counts) or not is_same:
         raise InputError(f"The run in {folder} has another table; choose another folder.")
+    found.checked = prepared
     return found
 
 

@@ -5,14 +5,16 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from disco.cli import options
 from disco.cli.advice import advice
-from disco.cli.choices import parse_assignments
+from disco.cli.choices import Part
 from disco.cli.fit import resumed, tell_estimate
 from disco.cli.foreground import work_here
 from disco.cli.saying import say, say_json
 from disco.errors import InputError
 from disco.metrics import a_top
 from disco.runs import FIT, Run, create_run
+from disco.settings import PRESETS, Settings
 from disco.studies.lahman import REFERENCES, cohort, group, parse_years, representation
 
 _FIXED = {"seed", "transform", "levels", "boundary"}  # these have flags of their own
@@ -24,12 +26,13 @@ def run(arguments: argparse.Namespace) -> None:
     Raises:
         InputError, ScoreUnavailable, FitStopped: as `work_here`.
     """
-    years, changes = parse_years(arguments.years), parse_assignments(arguments.set)
+    years, changes = parse_years(arguments.years), options.parsed(Settings, arguments.set)
     seeds = parse_seeds(arguments.seeds)
     for name in _FIXED & set(changes):
         raise InputError(f"{name} is no --set of this command; see disco lahman --help.")
-    fits = group(cohort(*years), years, arguments.levels, arguments.preset, seeds, arguments.boundary)
-    label = f"{years[0]}-{years[1]}-{representation(arguments.levels)}-{arguments.boundary}-{arguments.preset}-seed"
+    preset = arguments.preset or next(iter(PRESETS))
+    fits = group(cohort(*years), years, arguments.levels, preset, seeds, arguments.boundary)
+    label = f"{years[0]}-{years[1]}-{representation(arguments.levels)}-{arguments.boundary}-{preset}-seed"
     device = arguments.device or "auto"
     runs = [_run(arguments.out / f"{label}{one['settings'].seed}", one, changes, device) for one in fits.values()]
     for name, fitted in zip(fits, runs, strict=True):
@@ -76,7 +79,8 @@ def _run(folder: Path, fit: dict[str, Any], changes: dict[str, object], device: 
         fit: the arguments of `create_run`, before the changes of settings.
     """
     table, settings = fit["table"], fit["settings"].replace(**changes)
-    if (existing := resumed(folder, table, settings.to_dict(), None)) is not None:
+    part = Part(table, (), None, fit["source"], fit["origin"])
+    if (existing := resumed(folder, part, settings.to_dict(), None)) is not None:
         return existing
     tell_estimate(table, settings, device)
     own = {"settings": settings, "name": f"Lahman {folder.name}", "folder": folder, "device": device}

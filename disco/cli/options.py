@@ -1,11 +1,122 @@
-"""Options that several commands have."""
+"""Options of the commands: those declared by dataclasses (`disco.fields`), and those that several commands have."""
 
 import argparse
+import re
+import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
-from disco.settings import CHOICES
+from disco.cli.saying import say
+from disco.errors import InputError
+from disco.fields import Option
+from disco.fields import options as declared
+from disco.settings import CHOICES, PRESETS, Settings
+from disco.table.formats.reading import USUAL_GENES, Reading
 from disco.table.kinds import KINDS
+
+READ = tuple(name for name in declared(Reading) if name not in ("genes", "obs"))  # by --read
+_TERMS = re.compile(r"(\w+: )?\{[^}]*\} ?")  # of the glossary, with which the app explains an option
+
+
+class _Listing(argparse.Action):
+    """Print every option that --set takes, like --help."""
+
+    def __call__(self, *_: object) -> None:
+        say(*listing(self.const))
+        sys.exit(0)
+
+
+def listing(of: type) -> list[str]:
+    """Every option of a dataclass in a line: its name, default, range and meaning."""
+    return [
+        f"{option.name}={_number(option.default)}  {option.range or 'see the documentation'}. {_brief(option)}"
+        for option in declared(of).values()
+    ]
+
+
+def add(command: argparse._ActionsContainer, of: type, *names: str, when: str = "", default: str = "") -> None:
+    """A flag for every option of a dataclass that has one; with `names`, for these.
+
+    Args:
+        when: a condition, before the help.
+        default: in words, in place of the option's own.
+    """
+    for option in declared(of).values():
+        if option.flag and option.name in (names or [option.name]):
+            about: dict[str, Any] = {"dest": option.name, "help": f"{when}{_help(option, default)}".replace("%", "%%")}
+            if option.kind is bool:
+                command.add_argument(option.flag, action="store_true", default=None, **about)
+            else:
+                metavar = option.metavar or {int: "N", float: "X"}.get(option.kind, "NAME")
+                kind = option.kind if option.kind in (int, float) else str
+                command.add_argument(option.flag, type=kind, metavar=metavar, **about)
+
+
+def add_set(command: argparse.ArgumentParser, of: type) -> None:
+    """--set for the options of a dataclass without a flag, and a list of all."""
+    command.add_argument(
+        "--set", action="append", default=[], metavar="NAME=VALUE", help="any other option of --options; repeatable"
+    )
+    command.add_argument("--options", action=_Listing, nargs=0, const=of, help="list all options of --set, and exit")
+
+
+def given(arguments: argparse.Namespace, of: type, *names: str) -> dict[str, Any]:
+    """The options of a dataclass that were given by flag or by --set; with `names`, these of those with a flag.
+
+    Raises:
+        InputError: an option is unknown or given twice.
+    """
+    options = declared(of)
+    flags = {name: getattr(arguments, name, None) for name in names or options}
+    flags = {name: value for name, value in flags.items() if value is not None}
+    by_set = {} if names else parsed(of, getattr(arguments, "set", []))
+    for name in flags.keys() & by_set.keys():
+        raise InputError(f"{name} is given twice, as {options[name].flag} and by --set.")
+    return flags | by_set
+
+
+def parsed(of: type, texts: Sequence[str]) -> dict[str, Any]:
+    """Values of a dataclass's options from texts such as "width=64".
+
+    Raises:
+        InputError: an option is unknown or given twice.
+    """
+    options, values = declared(of), dict[str, Any]()
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals:
+            raise InputError(f"--set needs name=value; got {text!r:.80}.")
+        if name == "preset":
+            raise InputError("set the preset by --preset, not by --set.")
+        if name not in options:
+            raise InputError(f"unknown setting {name!r}; the settings are {', '.join(options)}.")
+        if name in values:
+            raise InputError(f"{name} is given twice by --set.")
+        values[name] = options[name].parse(value)
+    return values
+
+
+def _brief(option: Option) -> str:
+    """What an option does, without terms of the glossary."""
+    is_named = option.label == option.name.replace("_", " ").capitalize()
+    return f"{'' if is_named else option.label + '. '}{_TERMS.sub('', option.help)}".strip()
+
+
+def _number(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float) else "none" if value is None else str(value)
+
+
+def _help(option: Option, default: str) -> str:
+    """What an option does, as part of a sentence, with its words and its default."""
+    text = _TERMS.sub("", option.help).strip().rstrip(".")
+    text = text if text[1:2].isupper() else f"{text[:1].lower()}{text[1:]}"
+    if option.kind is bool:
+        return text
+    if not option.words:
+        return f"{text} ({default or _number(option.default)})"
+    said = [f"{word} (default)" if word == option.default and not default else word for word in option.words]
+    return f"{', '.join(said[:-1])} or {said[-1]}{f' ({default})' if default else ''}: {text}"
 
 
 class _Joined(argparse.Action):
@@ -35,13 +146,12 @@ def table(command: argparse.ArgumentParser, when: str = "") -> None:
         action="append",
         default=[],
         metavar="NAME=VALUE",
-        help=f"{when}override how the file is read: encoding, separator, decimal, thousands, sheet, hidden, strand, "
-        "above, names, below, layer, by",
+        help=f"{when}override how the file is read: {', '.join(READ)}",
     )
     command.add_argument(
         "--genes",
         metavar="200|A,B*",
-        help=f"{when}h5ad, 10x and matrix.mtx: number of genes to use as columns (50), or names and patterns",
+        help=f"{when}h5ad, 10x and matrix.mtx: number of genes to use ({USUAL_GENES}), or names and patterns",
     )
     _listed(command, "--obs", f"{when}h5ad: columns of obs to include, each with a role")
     command.add_argument("--transpose", action="store_true", help=f"{when}rows are variables, columns are observations")
@@ -137,34 +247,22 @@ def now(command: argparse.ArgumentParser) -> None:
     command.add_argument("--now", action="store_true", help="begin beside work that is running, without waiting for it")
 
 
-def thresholds(command: argparse.ArgumentParser, tau_z: str, pi_min: str) -> None:
-    """The options of the two thresholds.
-
-    Args:
-        tau_z, pi_min: their defaults in words.
-    """
-    command.add_argument("--tau-z", type=float, metavar="Z", help=f"ocs: an edge needs Z above this ({tau_z})")
-    command.add_argument(
-        "--pi-min", type=float, metavar="SHARE", help=f"ocs: in at least this share of folds ({pi_min})"
-    )
-
-
 def which(command: argparse.ArgumentParser) -> None:
-    thresholds(command, "the run's own", "the run's own")
+    own = "the run's own"
+    add(command, Settings, "tau_z", "pi_min", default=own)
     rules, selectors = CHOICES["parent_rule"], CHOICES["selector"]
-    command.add_argument("--rule", choices=rules, help="rule of the ocs: the paper's iqr, or jackknife (the run's own)")
+    command.add_argument("--rule", choices=rules, help=f"rule of the ocs: the paper's iqr, or jackknife ({own})")
     command.add_argument("--graph", choices=("disco", "refined"), help="which graph of the run (disco)")
     command.add_argument(
-        "--parents", choices=selectors, help="the edges of this selector (the run's own); computed if missing"
+        "--parents", choices=selectors, help=f"the edges of this selector ({own}); computed if missing"
     )
 
 
-def settings(command: argparse.ArgumentParser) -> None:
-    command.add_argument(
-        "--set", action="append", default=[], metavar="NAME=VALUE", help="any other setting; repeatable"
-    )
+def preset(command: argparse.ArgumentParser) -> None:
+    usual, *others = PRESETS
+    command.add_argument("--preset", metavar="NAME", help=f"{usual} (default) or {', '.join(others)}")
 
 
 def formats(command: argparse.ArgumentParser) -> None:
     formats = ("text", "json", "csv")
-    command.add_argument("--format", choices=formats, default="text", help="text (default), json or csv")
+    command.add_argument("--format", choices=formats, default="text", help="%(default)s (default), json or csv")

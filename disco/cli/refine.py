@@ -4,7 +4,7 @@ import argparse
 import math
 import sys
 
-from disco.cli import artefacts
+from disco.cli import artefacts, options
 from disco.cli.chosen import chosen_run
 from disco.cli.foreground import work_here
 from disco.cli.saying import say, sentence, short
@@ -28,9 +28,7 @@ def run(arguments: argparse.Namespace) -> None:
         InputError: there is no such run, the table cannot be used, or a number is out of range.
         FitStopped: it was interrupted; the same command continues.
     """
-    names = ("starts", "restarts", "bootstrap", "folds", "bound", "seed", "seconds", "margin")
-    given = {name: getattr(arguments, name) for name in names}
-    choice = Choice(**{name: value for name, value in given.items() if value is not None}, redone=arguments.redone)
+    choice = Choice(**options.given(arguments, Choice))
     target = chosen_run(arguments, "RUN", "--counts")
     go_on = "the same command continues after the finished searches."
     result = work_here(target, REFINE, go_on, choice, now=arguments.now)

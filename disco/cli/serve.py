@@ -4,17 +4,16 @@ import argparse
 import os
 import socket
 import threading
-from dataclasses import replace
 from importlib import import_module
 from ipaddress import ip_address
 from typing import TYPE_CHECKING
 
+from disco.cli import options
 from disco.cli.saying import say
 from disco.errors import InputError
 
 if TYPE_CHECKING:
     from disco.server.door import Way
-    from disco.users.limits import Limits
 
 _WAYS = "--invite, --user-header or --openid"
 
@@ -36,7 +35,7 @@ def run(arguments: argparse.Namespace) -> None:
 
     _check_host(arguments.host)
     way = _way(arguments)
-    limits.announce(_limits(arguments))
+    limits.announce(limits.Limits(**options.given(arguments, limits.Limits)))
     script, port = find_app(), free_port(arguments.port, arguments.host)
     # uvicorn would take the address of a proxy's client for the address that asks; the door needs the latter.
     os.environ["FORWARDED_ALLOW_IPS"] = ""
@@ -64,12 +63,12 @@ def run(arguments: argparse.Namespace) -> None:
         threading.Thread(target=_compile, name="disco-compiler", daemon=True).start()
         log.event("started", host=arguments.host, port=port, way=type(way).__name__)
 
-    options = {
+    configuration = {
         "server_headless": True,
         "server_trustedUserHeaders": sessions.HEADERS,
         "server_allowedHosts": _names(arguments),
     }
-    serve(script, arguments.host, port, said, health.add, behind_the_door, **options)
+    serve(script, arguments.host, port, said, health.add, behind_the_door, **configuration)
 
 
 def _check_host(host: str) -> None:
@@ -89,21 +88,6 @@ def _compile() -> None:
         log.event("compiles the likelihood, once on this computer")
         ahead.ensure()
         log.event("compiled")
-
-
-def _limits(arguments: argparse.Namespace) -> "Limits":
-    """What one user may use; InputError if it is nothing."""
-    from disco.users.limits import Limits
-
-    usual = Limits()
-    given = {"disk": arguments.disk * 1e9, "memory": arguments.memory * 1e9, "minutes": arguments.minutes}
-    given |= {name: getattr(arguments, f"most_{name}") for name in ("runs", "cells", "jobs")}
-    for name, value in given.items():
-        if not value > 0:
-            raise InputError(
-                f"--{name if hasattr(arguments, name) else f'most-{name}'} must be above 0; got {value:g}."
-            )
-    return replace(usual, **{name: type(getattr(usual, name))(value) for name, value in given.items()})
 
 
 def _way(arguments: argparse.Namespace) -> "Way":

@@ -6,6 +6,7 @@ from typing import Any
 
 import pandas as pd
 
+from disco.cli import options
 from disco.cli.choices import as_numbers
 from disco.cli.roles import listed
 from disco.cli.saying import say
@@ -15,15 +16,6 @@ from disco.simulate import Design, Simulated, known, read_edges, simulate
 from disco.simulate.design import LARGEST_DESIGN
 from disco.table.spreadsheets import harmless_frame
 from disco.words import how_many
-
-_FLAGS = {"d": "nodes", "n": "rows"}
-_SAME = (
-    *("graph", "k", "family", "seed", "unsortable", "random_signs", "equal_means", "equal_variances"),
-    *("exposure", "interactions", "latent", "sources", "spread", "batches", "batch_effect"),
-    *("depth", "depth_causes", "age_and_sex", "groups", "group_effect"),
-    *("interventions", "intervention_rows", "intervention_kind", "intervention_effect"),
-    *("contexts", "idle_contexts", "context_kind", "context_levels", "context_effect"),
-)
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -57,16 +49,14 @@ def given_design(arguments: argparse.Namespace) -> dict[str, Any]:
         InputError: a file cannot be read, or two options conflict.
     """
     values = {} if arguments.design is None else _design_file(arguments.design)
-    given = {name: getattr(arguments, name) for name in _SAME}
-    given |= {name: getattr(arguments, flag) for flag, name in _FLAGS.items()}
-    values |= {name: value for name, value in given.items() if value is not None}
+    values |= options.given(arguments, Design)
     if arguments.interventions is not None:
         text = arguments.interventions.strip()
         values["interventions"] = int(text) if text.isdecimal() else listed(text)
     if arguments.contexts is not None:
         text = arguments.contexts.strip()
         values["contexts"] = int(text) if text.isdecimal() else [listed(part) for part in text.split(";")]
-    if arguments.d is not None:
+    if arguments.nodes is not None:
         values.pop("names", None)  # a design file has as many names as nodes
     if arguments.param:
         kept = values.get("parameters", {})
@@ -74,7 +64,7 @@ def given_design(arguments: argparse.Namespace) -> dict[str, Any]:
             raise InputError(f"parameters must map names to numbers; got {str(kept)[:40]}.")
         values["parameters"] = kept | as_numbers("--param", arguments.param)
     if arguments.edges is not None:
-        if arguments.d is not None:
+        if arguments.nodes is not None:
             raise InputError("--d conflicts with --edges: the file sets the graph's nodes.")
         edges, names = read_edges(arguments.edges)
         values |= {"graph": arguments.graph or "own", "edges": edges, "names": names, "nodes": len(names)}

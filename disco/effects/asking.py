@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from disco.bitsets import bits
-from disco.checks import require_types
 from disco.effects.fitted import FittedGraphs
 from disco.errors import InputError
+from disco.fields import require_types
 from disco.table.adjustment import COUNT, Covariate
 from disco.words import how_many, listed
 

@@ -7,11 +7,11 @@ import numpy as np
 import pandas as pd
 
 from disco.bitsets import members
-from disco.checks import require_types
 from disco.effects import asking
 from disco.effects.answers import Answer
 from disco.effects.effect import answer
 from disco.effects.fitted import FittedGraphs
+from disco.fields import require_types
 from disco.progress import Callback, Reporter
 
 COLUMNS = (

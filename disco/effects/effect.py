@@ -5,12 +5,12 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from disco.bitsets import bits
-from disco.checks import require, require_types, whole_from
 from disco.effects import asking, sentences
 from disco.effects.answers import Answer, Case, Effect, Interval, Shares
 from disco.effects.cases import Part, parts
 from disco.effects.fitted import DRAWS, FittedGraphs, Sampled
 from disco.effects.graphs import Dag, Path
+from disco.fields import require, require_types, whole_from
 from disco.progress import SILENT, Reporter
 
 LEVEL = 0.9  # of every interval

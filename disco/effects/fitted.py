@@ -7,10 +7,10 @@ from typing import NamedTuple
 import networkx as nx
 import numpy as np
 
-from disco.checks import require, require_types, whole_from
 from disco.effects.graphs import Graphs, Path
 from disco.effects.means import Means, Over, Settings
 from disco.effects.nodes import Nodes
+from disco.fields import require, require_types, whole_from
 from disco.graph import require_dag
 from disco.progress import SILENT, Reporter
 from disco.table.prepared import Prepared, Table, prepare

@@ -19,9 +19,10 @@ import pandas as pd
 import torch
 from torch import nn
 
-from disco.checks import require_types
+from disco import fields
 from disco.cluster import each
 from disco.errors import InputError
+from disco.fields import require_types
 from disco.fit.cost import check_memory, forest_looks, stage_flops
 from disco.fit.fitted import STOPPED, Fitted, Variant, by_name, rules_of
 from disco.fit.order_so_far import is_due, order_so_far
@@ -143,14 +144,7 @@ def fingerprint(table: pd.DataFrame, rows: np.ndarray, settings: Settings, adjus
         settings: of the fit.
         adjustment: the adjustment of all rows.
     """
-    chosen = settings.to_dict()
-    del chosen["selector"]  # it does not affect the networks
-    before: dict[str, Any] = {"disjoint_rows": False, "folds_by": "rows", "projection": "network"}
-    for stage in ("joint", "projection"):
-        before |= {f"{stage}_schedule": "epochs", f"{stage}_decay": None}
-    for name, value in before.items():
-        if chosen[name] == value:
-            del chosen[name]  # so that fits of versions without this choice can be resumed
+    chosen = {"preset": settings.preset, **fields.fingerprint(settings)}
     names_and_settings = json.dumps([sorted(table.columns), chosen], sort_keys=True)
     digest = hashlib.sha256(names_and_settings.encode() + by_name(table)[rows].astype("<i8").tobytes())
     if adjustment is not None:

@@ -24,8 +24,8 @@ import pandas as pd
 import torch
 from torch import Tensor
 
-from disco.checks import require, whole_from
 from disco.errors import InputError
+from disco.fields import require, whole_from
 from disco.fit.fitted import Fitted
 from disco.progress import Callback, Reporter
 from disco.score.curvature import HeldOut, NetworkScores, diagonal, sink_scores

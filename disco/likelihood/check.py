@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from disco.checks import require, whole_from
+from disco.fields import require, whole_from
 from disco.likelihood.design import Prior
 from disco.likelihood.model import WEAK, Model
 from disco.progress import Callback, Reporter

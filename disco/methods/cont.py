@@ -26,13 +26,13 @@ import pandas as pd
 import torch
 from torch import Tensor
 
-from disco.checks import check, flag, number, one_of, whole
 from disco.continuous.ccs import Conditional, fold_of_rows
 from disco.continuous.curvature import diagonal, lowest
 from disco.continuous.networks import JointNetwork, ProjectionNetwork
 from disco.continuous.noise import LAST, deviation, mixture, uniform
 from disco.continuous.training import Schedule, train_joint, train_projection
 from disco.devices import choose_device
+from disco.fields import boolean, check, number, one_of, whole
 from disco.found import Found
 from disco.methods.diffan import STOPPED, logged, standardised
 from disco.methods.sorting import along, check_rows
@@ -45,37 +45,33 @@ EVALUATED = 0.05  # t at which the curvature is evaluated
 
 @dataclass(frozen=True)
 class Options:
-    """Training and ordering of DISCO-Cont.
+    """Training and ordering of DISCO-Cont."""
 
-    Attributes:
-        noise: the distribution of t in training.
-        units: those in which the CCS of columns are compared: their own, as in the paper, where a column in grams has a
-            trillionth of the CCS that it has in kilograms; or their standard deviations, so that no unit matters.
-        epochs: epochs of the joint network.
-        projection_epochs: epochs of the projection network.
-        batch, rate: as in `disco.continuous.training.Schedule`, for both.
-        width: width of the joint network's two widest layers; None is max(1024, 5 d).
-        projection_width: width of the projection network's hidden layers.
-        halved: whether training multiplies in bfloat16, three times as fast on processors that support it; the
-            curvature is computed in 32 bits anyway.
-        logged: whether the table is transformed by log(1 + x).
-        cutoff: the p-value below which CAM keeps an edge.
-        device: as in `disco.devices`.
-    """
-
-    noise: str = one_of("uniform", ("uniform", "mixture"))
-    units: str = one_of("own", ("own", "standardised"))
-    epochs: int = whole(1000, at_least=1)
-    projection_epochs: int = whole(400, at_least=1)
-    batch: int = whole(1000, at_least=1)
-    rate: float = number(1e-3, above=0)
-    width: int | None = whole(None, at_least=1, optional=True)
-    projection_width: int = whole(256, at_least=1)
-    halved: bool = flag(False)
-    logged: bool = flag(False)
-    cutoff: float = number(0.001, at_least=0, at_most=1)
-    seed: int = whole(0, at_least=0, at_most=2**32 - 1)
-    device: str = one_of("auto", ("auto", "cpu", "cuda"))
+    noise: str = one_of("uniform", ("uniform", "mixture"), help="The distribution of t in training.")
+    units: str = one_of(
+        "own",
+        ("own", "standardised"),
+        help="Those in which the CCS of columns are compared: their own, as in the paper, where a column in grams "
+        "has a trillionth of the CCS that it has in kilograms; or their standard deviations, so that no unit "
+        "matters.",
+    )
+    epochs: int = whole(1000, at_least=1, help="Epochs of the joint network.")
+    projection_epochs: int = whole(400, at_least=1, help="Epochs of the projection network.")
+    batch: int = whole(1000, at_least=1, help="Rows of a batch, of both networks.")
+    rate: float = number(1e-3, above=0, help="Learning rate of both networks.")
+    width: int | None = whole(
+        None, at_least=1, optional=True, help="Width of the joint network's two widest layers; None is max(1024, 5 d)."
+    )
+    projection_width: int = whole(256, at_least=1, help="Width of the projection network's hidden layers.")
+    halved: bool = boolean(
+        False,
+        help="Whether training multiplies in bfloat16, three times as fast on processors that support it; the "
+        "curvature is computed in 32 bits anyway.",
+    )
+    logged: bool = boolean(False, help="Whether the table is transformed by log(1 + x).")
+    cutoff: float = number(0.001, within=(0, 1), help="The p-value below which CAM keeps an edge.")
+    seed: int = whole(0, within=(0, 2**32 - 1), help="Of the networks and the noise.")
+    device: str = one_of("auto", ("auto", "cpu", "cuda"), help="auto, cpu or cuda.")
 
     def __post_init__(self) -> None:
         check(self)

@@ -25,13 +25,13 @@ import pandas as pd
 import torch
 from torch import Tensor
 
-from disco.checks import check, flag, number, one_of, share, whole
 from disco.continuous.curvature import Noise, diagonal, lowest, without
 from disco.continuous.networks import JointNetwork
 from disco.continuous.noise import LAST, uniform
 from disco.continuous.training import Schedule, train_joint
 from disco.devices import choose_device
 from disco.errors import InputError
+from disco.fields import boolean, check, number, one_of, share, whole
 from disco.found import Found
 from disco.methods.sorting import along, check_rows
 from disco.progress import Callback, Reporter
@@ -44,34 +44,34 @@ STOPPED = "Stopped in the stage {stage}."
 
 @dataclass(frozen=True)
 class Options:
-    """Training and ordering of DiffAN.
+    """Training and ordering of DiffAN."""
 
-    Attributes:
-        removal: how a removed node is removed from the others' scores.
-        epochs, batch, rate, holdout, least, patience: as in `disco.continuous.training.Schedule`.
-        width: width of the two widest layers; None is max(1024, 5 d).
-        evaluated: number of random rows for the variances; None is all.
-        halved: whether training multiplies in bfloat16, three times as fast on processors that support it; the
-            curvature is computed in 32 bits anyway.
-        logged: whether the table is transformed by log(1 + x).
-        cutoff: the p-value below which CAM keeps an edge.
-        device: as in `disco.devices`.
-    """
-
-    removal: str = one_of("masking", ("masking", "residue", "both", "greedy"))
-    epochs: int = whole(3000, at_least=1)
-    batch: int = whole(1024, at_least=1)
-    rate: float = number(1e-3, above=0)
-    holdout: float = share(0.2)
-    least: int = whole(300, at_least=1)
-    patience: int = whole(300, at_least=1)
-    width: int | None = whole(None, at_least=1, optional=True)
-    evaluated: int | None = whole(None, at_least=2, optional=True)
-    halved: bool = flag(False)
-    logged: bool = flag(False)
-    cutoff: float = number(0.001, at_least=0, at_most=1)
-    seed: int = whole(0, at_least=0, at_most=2**32 - 1)
-    device: str = one_of("auto", ("auto", "cpu", "cuda"))
+    removal: str = one_of(
+        "masking",
+        ("masking", "residue", "both", "greedy"),
+        help="How a removed node is removed from the others' scores.",
+    )
+    epochs: int = whole(3000, at_least=1, help="Most epochs of training.")
+    batch: int = whole(1024, at_least=1, help="Rows of a batch.")
+    rate: float = number(1e-3, above=0, help="Learning rate.")
+    holdout: float = share(0.2, help="Share of the rows that are held out for validation.")
+    least: int = whole(300, at_least=1, help="Fewest epochs.")
+    patience: int = whole(300, at_least=1, help="Epochs without a gain before training stops.")
+    width: int | None = whole(
+        None, at_least=1, optional=True, help="Width of the two widest layers; None is max(1024, 5 d)."
+    )
+    evaluated: int | None = whole(
+        None, at_least=2, optional=True, help="Number of random rows for the variances; None is all."
+    )
+    halved: bool = boolean(
+        False,
+        help="Whether training multiplies in bfloat16, three times as fast on processors that support it; the "
+        "curvature is computed in 32 bits anyway.",
+    )
+    logged: bool = boolean(False, help="Whether the table is transformed by log(1 + x).")
+    cutoff: float = number(0.001, within=(0, 1), help="The p-value below which CAM keeps an edge.")
+    seed: int = whole(0, within=(0, 2**32 - 1), help="Of the network and the noise.")
+    device: str = one_of("auto", ("auto", "cpu", "cuda"), help="auto, cpu or cuda.")
 
     def __post_init__(self) -> None:
         check(self)

@@ -20,8 +20,8 @@ import numpy as np
 import pandas as pd
 from scipy.special import expit, gammaln, log1p, logit
 
-from disco.checks import is_number, is_whole
 from disco.errors import InputError
+from disco.fields import is_number, is_whole
 from disco.table.prepared import Table, prepare
 
 FAMILIES = POISSON, NEGATIVE_BINOMIAL, BINOMIAL = "poisson", "nb", "binomial"

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from disco.checks import require_types
 from disco.errors import InputError
+from disco.fields import require_types
 from disco.found import Found, Note
 from disco.hidden.artefacts import artefacts
 from disco.knowledge import Knowledge

@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from disco.checks import check, number, one_of, whole
 from disco.errors import InputError
+from disco.fields import check, number, one_of, whole
 from disco.found import Found
 from disco.methods.registry import INSTALL
 from disco.progress import Callback, Reporter
@@ -32,21 +32,15 @@ _SINGULAR = 1e-10  # the smallest eigenvalue of an invertible correlation matrix
 
 @dataclass(frozen=True)
 class Options:
-    """The algorithm and its parameters.
+    """The algorithm and its parameters."""
 
-    Attributes:
-        algorithm: boss, grasp, pc, ges or lingam.
-        penalty: λ of BOSS, GRaSP and GES.
-        alpha: significance level of PC's tests.
-        least: smallest coefficient, in standard deviations, of an edge of DirectLiNGAM.
-        seed: seed of the orders in which BOSS and GRaSP visit nodes.
-    """
-
-    algorithm: str = one_of("boss", _LABELS)
-    penalty: float = number(2, above=0)
-    alpha: float = number(0.05, above=0)
-    least: float = number(0.1, at_least=0)
-    seed: int = whole(0, at_least=0, at_most=2**32 - 1)
+    algorithm: str = one_of("boss", _LABELS, help="Boss, grasp, pc, ges or lingam.")
+    penalty: float = number(2, above=0, help="λ of BOSS, GRaSP and GES.")
+    alpha: float = number(0.05, above=0, help="Significance level of PC's tests.")
+    least: float = number(
+        0.1, at_least=0, help="Smallest coefficient, in standard deviations, of an edge of DirectLiNGAM."
+    )
+    seed: int = whole(0, within=(0, 2**32 - 1), help="Seed of the orders in which BOSS and GRaSP visit nodes.")
 
     def __post_init__(self) -> None:
         check(self)

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from disco.checks import check, one_of
 from disco.errors import InputError
+from disco.fields import check, one_of
 from disco.found import Found
 from disco.methods.general import standardised
 from disco.methods.registry import INSTALL
@@ -29,7 +29,7 @@ _LABELS = {"gies": "GIES", "gnies": "GnIES"}
 class Options:
     """The algorithm: gies or gnies."""
 
-    algorithm: str = one_of("gies", _LABELS)
+    algorithm: str = one_of("gies", _LABELS, help="The algorithm: gies or gnies.")
 
     def __post_init__(self) -> None:
         check(self)

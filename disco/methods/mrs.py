@@ -21,8 +21,8 @@ import pandas as pd
 from scipy.interpolate import PchipInterpolator
 from scipy.special import hyp1f1
 
-from disco.checks import check, number, one_of, whole
 from disco.errors import InputError
+from disco.fields import check, number, one_of, whole
 from disco.found import Found
 from disco.methods.families import (
     BINOMIAL,
@@ -46,29 +46,35 @@ HYPER_POISSON = "hyper-poisson"
 
 @dataclass(frozen=True)
 class Options:
-    """Assumptions and estimators of MRS.
+    """Assumptions and estimators of MRS."""
 
-    Attributes:
-        family: family of every node.
-        size: r of a negative binomial.
-        trials: M of a binomial; None is each column's largest count.
-        b: b of the hyper-Poisson. Above 1 the variance exceeds the mean, below 1 the mean exceeds the variance.
-        skeleton: the candidate edges: partial, partial correlations of log counts; boss or ges; none, all pairs.
-        means: linear, by least squares; or glm, by regressions with the family's link.
-        features: features of regressions with a link: log1p, logarithms of 1 + counts, or raw.
-        parents: cam, the candidates that are significant along the order; or skeleton, all of them, as in the paper.
-        cutoff: the p-value below which cam keeps an edge.
-    """
-
-    family: str = one_of(POISSON, (*FAMILIES, HYPER_POISSON))
-    size: float = number(6.0, above=0)
-    trials: int | None = whole(None, at_least=1, optional=True)
-    b: float = number(2.0, at_least=0.01, at_most=100)
-    skeleton: str = one_of("partial", SKELETONS)
-    means: str = one_of("linear", ("linear", "glm"))
-    features: str = one_of("log1p", ("log1p", "raw"))
-    parents: str = one_of("cam", ("cam", "skeleton"))
-    cutoff: float = number(0.001, at_least=0, at_most=1)
+    family: str = one_of(POISSON, (*FAMILIES, HYPER_POISSON), help="Family of every node.")
+    size: float = number(6.0, above=0, help="r of a negative binomial.")
+    trials: int | None = whole(
+        None, at_least=1, optional=True, help="M of a binomial; None is each column's largest count."
+    )
+    b: float = number(
+        2.0,
+        within=(0.01, 100),
+        help="b of the hyper-Poisson. Above 1 the variance exceeds the mean, below 1 the mean exceeds the variance.",
+    )
+    skeleton: str = one_of(
+        "partial",
+        SKELETONS,
+        help="The candidate edges: partial, partial correlations of log counts; boss or ges; none, all pairs.",
+    )
+    means: str = one_of(
+        "linear", ("linear", "glm"), help="linear, by least squares; or glm, by regressions with the family's link."
+    )
+    features: str = one_of(
+        "log1p", ("log1p", "raw"), help="Features of regressions with a link: log1p, logarithms of 1 + counts, or raw."
+    )
+    parents: str = one_of(
+        "cam",
+        ("cam", "skeleton"),
+        help="cam, the candidates that are significant along the order; or skeleton, all of them, as in the paper.",
+    )
+    cutoff: float = number(0.001, within=(0, 1), help="The p-value below which cam keeps an edge.")
 
     def __post_init__(self) -> None:
         check(self)

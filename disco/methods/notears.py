@@ -19,8 +19,8 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 
-from disco.checks import check, number, whole
 from disco.errors import FitStopped, InputError
+from disco.fields import check, number, whole
 from disco.found import Found
 from disco.methods.general import standardised
 from disco.methods.registry import INSTALL
@@ -32,24 +32,15 @@ _NAMED = 5  # largest number of removed edges that a note names
 
 @dataclass(frozen=True)
 class Options:
-    """gCastle's parameters, with its defaults, and a time limit.
+    """gCastle's parameters, with its defaults, and a time limit."""
 
-    Attributes:
-        lambda1, lambda2: weights of the L1 and the L2 penalty.
-        max_iter: steps in which the penalty on cycles grows.
-        threshold: weight that an edge must exceed.
-        hidden: number of hidden units.
-        limit: time limit in seconds.
-        seed: seed of the initial weights.
-    """
-
-    lambda1: float = number(0.01, at_least=0)
-    lambda2: float = number(0.01, at_least=0)
-    max_iter: int = whole(100, at_least=1)
-    threshold: float = number(0.3, at_least=0)
-    hidden: int = whole(10, at_least=1)
-    limit: float = number(14_400.0, above=0)
-    seed: int = whole(0, at_least=0, at_most=2**32 - 1)
+    lambda1: float = number(0.01, at_least=0, help="Weight of the L1 penalty.")
+    lambda2: float = number(0.01, at_least=0, help="Weight of the L2 penalty.")
+    max_iter: int = whole(100, at_least=1, help="Steps in which the penalty on cycles grows.")
+    threshold: float = number(0.3, at_least=0, help="Weight that an edge must exceed.")
+    hidden: int = whole(10, at_least=1, help="Number of hidden units.")
+    limit: float = number(14_400.0, above=0, help="Time limit in seconds.")
+    seed: int = whole(0, within=(0, 2**32 - 1), help="Seed of the initial weights.")
 
     def __post_init__(self) -> None:
         check(self)

@@ -11,14 +11,14 @@ known β; with a wrong β the order may be reversed.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from disco.checks import check, number, one_of, whole
 from disco.errors import InputError
+from disco.fields import anything, check, number, one_of, whole
 from disco.found import Found
 from disco.methods import lasso
 from disco.methods.families import FAMILIES, GLMFamily, assigned, features, usable
@@ -33,36 +33,37 @@ _TIMES = {"linear": 1.0, "glm": 5.0, "lasso": 500.0}  # time of the order, relat
 
 @dataclass(frozen=True)
 class Options:
-    """Assumptions and estimators of ODS.
+    """Assumptions and estimators of ODS."""
 
-    Attributes:
-        family: family of every node that `families` does not name.
-        size: r of a negative binomial.
-        trials: M of a binomial; None is each column's largest count.
-        families: column → "poisson", ["nb", r] or ["binomial", M].
-        means: linear, by least squares on all previous nodes; glm, by regressions with the family's link; or lasso, by
-            cross-validated L1 regressions with the link, which is slow.
-        features: features of regressions with a link: log1p, logarithms of 1 + counts, or raw.
-        criterion: difference or ratio.
-        parents: cam, by significance along the order; or lasso, by cross-validated L1 regressions with the link.
-        cutoff: the p-value below which cam keeps an edge.
-        rule: choice of the lasso's penalty: min, the smallest held-out loss, or 1se, within a standard error of it.
-        folds: number of folds of the lasso's cross-validation.
-        seed: seed of the division into folds.
-    """
-
-    family: str = one_of("poisson", FAMILIES)
-    size: float = number(6.0, above=0)
-    trials: int | None = whole(None, at_least=1, optional=True)
-    families: Mapping[str, Any] | None = field(default=None)
-    means: str = one_of("linear", ("linear", "glm", "lasso"))
-    features: str = one_of("log1p", ("log1p", "raw"))
-    criterion: str = one_of("difference", ("difference", "ratio"))
-    parents: str = one_of("cam", ("cam", "lasso"))
-    cutoff: float = number(0.001, at_least=0, at_most=1)
-    rule: str = one_of("1se", lasso.RULES)
-    folds: int = whole(5, at_least=2, at_most=20)
-    seed: int = whole(0, at_least=0)
+    family: str = one_of("poisson", FAMILIES, help="Family of every node that `families` does not name.")
+    size: float = number(6.0, above=0, help="r of a negative binomial.")
+    trials: int | None = whole(
+        None, at_least=1, optional=True, help="M of a binomial; None is each column's largest count."
+    )
+    families: Mapping[str, Any] | None = anything(None, help='Column → "poisson", ["nb", r] or ["binomial", M].')
+    means: str = one_of(
+        "linear",
+        ("linear", "glm", "lasso"),
+        help="linear, by least squares on all previous nodes; glm, by regressions with the family's link; or "
+        "lasso, by cross-validated L1 regressions with the link, which is slow.",
+    )
+    features: str = one_of(
+        "log1p", ("log1p", "raw"), help="Features of regressions with a link: log1p, logarithms of 1 + counts, or raw."
+    )
+    criterion: str = one_of("difference", ("difference", "ratio"), help="Difference or ratio.")
+    parents: str = one_of(
+        "cam",
+        ("cam", "lasso"),
+        help="cam, by significance along the order; or lasso, by cross-validated L1 regressions with the link.",
+    )
+    cutoff: float = number(0.001, within=(0, 1), help="The p-value below which cam keeps an edge.")
+    rule: str = one_of(
+        "1se",
+        lasso.RULES,
+        help="Choice of the lasso's penalty: min, the smallest held-out loss, or 1se, within a standard error of it.",
+    )
+    folds: int = whole(5, within=(2, 20), help="Number of folds of the lasso's cross-validation.")
+    seed: int = whole(0, at_least=0, help="Seed of the division into folds.")
 
     def __post_init__(self) -> None:
         check(self)

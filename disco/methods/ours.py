@@ -1,14 +1,14 @@
 """This project's own methods in the common form: the paper's fit with its variants, and the refinement."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
 
-from disco.checks import check, one_of, whole
 from disco.errors import InputError
 from disco.estimator import DISCO
+from disco.fields import anything, check, one_of, whole
 from disco.fit.stagewise import KINDS, stagewise
 from disco.found import Found
 from disco.knowledge import Knowledge
@@ -20,44 +20,42 @@ from disco.table.artefacts import ARTEFACTS
 from disco.table.prepared import Prepared, Table, prepare
 
 _DEVICES = ("auto", "cpu", "cuda")
-_OWN = ("preset", "device", "seed", "transform", "criterion")  # settings that are fields of the options
+_OF_FIT = ("seed", "transform", "criterion")  # fields that are settings of the fit
 _FURTHER = 3.0  # about the time of the further stages relative to the fit, at 50 nodes
 
 
 @dataclass(frozen=True)
 class Options:
-    """The options of a fit or a refinement.
+    """The options of a fit or a refinement."""
 
-    Attributes:
-        by: networks, the paper's fit, or likelihood, the refinement without networks.
-        preset: preset of the fit.
-        transform: transform of the fit; none is the paper's DISCO-NoRank.
-        criterion: criterion of the fit's order.
-        projection: amortised, as the settings say; or direct or recursive, a projection network trained further after
-            every removal of a node (`disco.fit.stagewise`).
-        settings: other settings of the fit that differ from the preset.
-        device: of the fit: auto, cpu or cuda.
-        starts, restarts: starts and restarts of the refinement.
-        seed: seed of either.
-    """
-
-    by: str = one_of("networks", ("networks", "likelihood"))
-    preset: str = one_of("tuned", PRESETS)
-    transform: str = one_of("rank", CHOICES["transform"])
-    criterion: str = one_of("ccs", CHOICES["criterion"])
-    projection: str = one_of("amortised", ("amortised", *KINDS))
-    settings: Mapping[str, Any] = field(default_factory=dict)
-    device: str = one_of("auto", _DEVICES)
-    starts: int = whole(4, at_least=1)
-    restarts: int = whole(16, at_least=0)
-    seed: int = whole(0, at_least=0)
+    by: str = one_of(
+        "networks",
+        ("networks", "likelihood"),
+        help="networks, the paper's fit, or likelihood, the refinement without networks.",
+    )
+    preset: str = one_of("tuned", PRESETS, help="Preset of the fit.")
+    transform: str = one_of(
+        "rank", CHOICES["transform"], help="Transform of the fit; none is the paper's DISCO-NoRank."
+    )
+    criterion: str = one_of("ccs", CHOICES["criterion"], help="Criterion of the fit's order.")
+    projection: str = one_of(
+        "amortised",
+        ("amortised", *KINDS),
+        help="amortised, as the settings say; or direct or recursive, a projection network trained further after "
+        "every removal of a node (`disco.fit.stagewise`).",
+    )
+    settings: Mapping[str, Any] = anything(dict, help="Other settings of the fit that differ from the preset.")
+    device: str = one_of("auto", _DEVICES, help="Of the fit: auto, cpu or cuda.")
+    starts: int = whole(4, at_least=1, help="Orders from which the refinement searches.")
+    restarts: int = whole(16, at_least=0, help="Most restarts of the refinement.")
+    seed: int = whole(0, at_least=0, help="Seed of either.")
 
     def __post_init__(self) -> None:
         check(self)
         if not isinstance(self.settings, Mapping):
             raise InputError(f"settings must map settings to values; got {self.settings!r}.")
         for name in self.settings:
-            if not isinstance(name, str) or name in _OWN:
+            if not isinstance(name, str) or name in ("preset", "device", *_OF_FIT):
                 raise InputError(f"settings must not contain {name!r}: it is unknown, or has its own option here.")
 
 
@@ -84,7 +82,7 @@ def _fitted(
     knowledge: Knowledge | None,
     callback: Callback | None,
 ) -> Found:
-    chosen = {name: getattr(options, name) for name in ("seed", "transform", "criterion")}
+    chosen = {name: getattr(options, name) for name in _OF_FIT}
     if options.projection != "amortised":
         chosen["projection"] = "network"
     model = DISCO(options.preset, options.device, **{**chosen, **options.settings})

@@ -1,6 +1,6 @@
 """The methods by name: the only list, read by the command line, the benchmarks and the page Compare.
 
-A method's module has a frozen dataclass `Options`, checked as `disco.checks` describes, and
+A method's module has a frozen dataclass `Options`, checked as `disco.fields` describes, and
 
     find(table, options, *, callback=None) -> Found
 

@@ -5,8 +5,8 @@ Simulated counts often increase along the causal order, so sorting alone may fin
 
 from dataclasses import dataclass
 
-from disco.checks import check, number, one_of
 from disco.errors import InputError
+from disco.fields import check, number, one_of
 from disco.found import Found
 from disco.metrics import order_by_excess, order_by_mean, order_by_variance
 from disco.parents import cam, smooths
@@ -18,10 +18,10 @@ _SORTS = {"mean": order_by_mean, "variance": order_by_variance, "excess": order_
 
 @dataclass(frozen=True)
 class Options:
-    """The statistic that sorts the columns, smallest first, and the p-value below which CAM keeps an edge."""
+    """How the columns are sorted, and which parents are kept."""
 
-    by: str = one_of("mean", _SORTS)
-    cutoff: float = number(0.001, at_least=0, at_most=1)
+    by: str = one_of("mean", _SORTS, help="The statistic that sorts the columns, smallest first.")
+    cutoff: float = number(0.001, within=(0, 1), help="The p-value below which CAM keeps an edge.")
 
     def __post_init__(self) -> None:
         check(self)

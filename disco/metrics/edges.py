@@ -14,8 +14,8 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 
-from disco.checks import a_thing
 from disco.errors import InputError
+from disco.fields import a_thing
 from disco.graph import CONTEXT, DIRECTIONS, UNKNOWN, between_nodes
 
 Edges: TypeAlias = pd.DataFrame | nx.DiGraph | Iterable[tuple[str, str]]

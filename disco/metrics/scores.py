@@ -6,8 +6,8 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from disco.checks import require, whole_from
 from disco.errors import InputError
+from disco.fields import require, whole_from
 from disco.metrics.edges import Counts, Edges, Pairs, again, met, oriented, read, share, undirected
 from disco.metrics.orders import order_errors
 

@@ -25,7 +25,7 @@ import pandas as pd
 from scipy.linalg.lapack import dtrtri
 from scipy.special import fdtrc
 
-from disco.checks import between, require, whole_from
+from disco.fields import between, require, whole_from
 from disco.parents import STOPPED
 from disco.parents.smooths import (
     SPANNED,

@@ -33,7 +33,7 @@ from scipy.optimize import brentq
 from scipy.special import ndtr
 from sklearn.ensemble import RandomForestRegressor
 
-from disco.checks import between, require, whole_from
+from disco.fields import between, require, whole_from
 from disco.parents import STOPPED
 from disco.parents.smooths import (
     SPANNED,

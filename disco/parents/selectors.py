@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from disco.checks import require, require_types
 from disco.errors import InputError
 from disco.experiments import learnt_of
+from disco.fields import require, require_types
 from disco.knowledge import Knowledge
 from disco.parents.ocs import MARKS, allowed, frequencies, passes
 from disco.parents.smooths import beside_nodes, check_rows, spanning

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 import pandas as pd
 
-from disco.checks import require_types
+from disco.fields import require_types
 from disco.found import Found
 from disco.knowledge import Knowledge
 from disco.metrics import changes

@@ -1,8 +1,8 @@
 """The graphs that a refinement leaves, fitted to its table, to ask for effects (`disco.effects`)."""
 
-from disco.checks import require, require_types, whole_from
 from disco.effects.fitted import FittedGraphs
 from disco.effects.graphs import Graphs
+from disco.fields import require, require_types, whole_from
 from disco.knowledge import Knowledge
 from disco.progress import Callback, Reporter
 from disco.refine.left import Left

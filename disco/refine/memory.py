@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from disco.fields import fingerprint
 from disco.knowledge import Knowledge
 from disco.likelihood.design import Prior
 from disco.refine.choice import Choice
@@ -197,8 +198,7 @@ def key_of(
     knowledge: Knowledge | None = None,
 ) -> str:
     """The key of finished searches: a digest of table, adjustment, choices, knowledge and the file's format."""
-    asked = {**asdict(choice), "bootstrap": 0, "starts": 0, "restarts": 0, "redone": False, "seconds": 0}
-    text = json.dumps([_FORMAT, asked, list(order or ()), [list(nodes) for nodes in candidates]])
+    text = json.dumps([_FORMAT, fingerprint(choice), list(order or ()), [list(nodes) for nodes in candidates]])
     digest = hashlib.sha256(np.ascontiguousarray(ranks).tobytes() + text.encode())
     if adjustment is not None:
         digest.update(adjustment.digest().encode())

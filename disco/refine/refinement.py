@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from disco.checks import require_types
 from disco.cluster import check_memory, each
 from disco.experiments import contrasts, remarks
+from disco.fields import require_types
 from disco.files import check_place
 from disco.found import Note
 from disco.hidden.artefacts import artefacts

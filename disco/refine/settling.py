@@ -22,8 +22,8 @@ import numpy as np
 import pandas as pd
 
 from disco.bitsets import descendants, members, turned
-from disco.checks import require, require_types, whole_from
 from disco.errors import InputError
+from disco.fields import require, require_types, whole_from
 from disco.knowledge import Knowledge
 from disco.progress import Callback, Reporter
 from disco.refine.left import Left

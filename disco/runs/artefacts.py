@@ -20,8 +20,8 @@ from typing import Any
 
 import pandas as pd
 
-from disco.checks import shown
 from disco.errors import InputError, printable
+from disco.fields import shown
 from disco.files import read_record, unwritten, write_json
 from disco.hidden.artefacts import SEARCHES, Artefacts, looked_for, search
 from disco.runs import digests, stamps

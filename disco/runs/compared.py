@@ -20,8 +20,9 @@ from typing import Any
 
 import pandas as pd
 
-from disco.checks import between, require
+from disco import fields
 from disco.errors import InputError, printable
+from disco.fields import number, require
 from disco.files import inside, plain, read_record, unwritten, write_frame, write_json
 from disco.found import MOST_SCORES, Found, write
 from disco.found import read as read_found
@@ -40,7 +41,6 @@ STATES = ("done", "failed", "timeout")
 METRICS = ("a_top", "precision", "recall", "f1", "skeleton_f1", "shd", "class_shd")
 WHOLE = ("edges", "undirected", "shd", "class_shd")  # columns of the table with whole numbers
 _REMEDY = "run the method again"
-_LIMIT = between(1, 1e6)
 _MOST_NOTES, _LONGEST_TEXT = 100, 2000
 _BY_CLASS = (
     "Its directions are those of the model class; the run decides none, since something in its table creates edges."
@@ -53,17 +53,24 @@ class Asked:
 
     Attributes:
         methods: name → options that differ from the method's defaults.
-        limit: time limit per method, in seconds.
+        limit: time limit per method.
 
     Raises:
         InputError: a method or option is unknown, a value is not allowed, or there is no method.
     """
 
     methods: Mapping[str, Mapping[str, Any]]
-    limit: float = 600.0
+    limit: float = number(
+        600.0,
+        "Time limit per method, seconds",
+        "A method that takes longer is stopped, and the next one starts.",
+        within=(1, 1e6),
+        flag="--timeout",
+        metavar="SECONDS",
+    )
 
     def __post_init__(self) -> None:
-        require("The time limit in seconds", self.limit, _LIMIT)
+        require("The time limit in seconds", self.limit, *fields.options(Asked)["limit"].demands)
         if not self.methods:
             raise InputError("Choose at least one method to compare.")
         for name, options in self.methods.items():

@@ -23,6 +23,7 @@ from disco.runs.locks import Lock, held, note
 from disco.runs.status import FIT, Status, Work, read_status, write_status
 from disco.schema import damaged
 from disco.table.adjustment import Adjustment
+from disco.table.prepared import Prepared, prepare
 from disco.table.roles import Roles
 from disco.users.roots import runs_root, user
 
@@ -48,6 +49,7 @@ class Run:
         rows_left_out: rows of the loaded table that are not in its table, as stretches (`disco.table.rows`).
         settings: settings of its fit; a setting newer than the run has its former value.
         digests: of the files made with it (`disco.runs.digests`).
+        checked: its table in its roles, in the process that checked it.
 
     Raises:
         InputError: the folder does not contain a run, its format is newer, or its settings.json is damaged.
@@ -63,6 +65,7 @@ class Run:
         self.device, self.teaching, self.created = head.device, head.teaching, head.moment
         self._shape, self.digests = (head.rows, head.nodes), head.digests
         self.rows_left_out = tuple((first, last) for first, last in head.rows_left_out)
+        self.checked: Prepared | None = None
 
     @property
     def is_read_only(self) -> bool:
@@ -112,6 +115,14 @@ class Run:
     def table(self) -> pd.DataFrame:
         """The counts as given, (rows, nodes); InputError if they cannot be read."""
         return read_counts(self._own(digests.TABLE), self._shape)
+
+    def prepared(self, folds: int = 2) -> Prepared:
+        """The table in its roles, checked unless this process has done so; errors as `prepare`, `table`, `adjustment`.
+
+        Args:
+            folds: as for `disco.table.prepared.prepare`.
+        """
+        return self.checked or prepare(self.table(), self.adjustment, folds)
 
     @cached_property
     def nodes(self) -> list[str]:

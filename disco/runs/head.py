@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from disco.errors import InputError, printable
+from disco.fields import older
 from disco.files import read_bytes, read_record, unwritten, write_bytes
 from disco.schema import record
 from disco.settings import Settings
@@ -21,7 +22,7 @@ _LONGEST_NAME, _LONGEST_SOURCE = 200, 2000
 _NAME_BYTES = 1 << 12
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 # Behaviour of fits before these settings existed.
-_BEFORE = Settings.of("paper", joint_schedule="epochs", projection_schedule="epochs").to_dict()
+_BEFORE = {**vars(Settings.of("paper")), **older(Settings)}
 _FIRST, _LAST = datetime(1970, 1, 1, tzinfo=UTC), datetime(2200, 1, 1, tzinfo=UTC)
 
 

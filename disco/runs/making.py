@@ -35,6 +35,7 @@ from disco.schema import TRUTH, check_kept
 from disco.settings import Settings
 from disco.table.artefacts import ignored
 from disco.table.cells import names_of
+from disco.table.prepared import Prepared, Table, prepare
 from disco.table.roles import Roles
 from disco.table.rows import Stretches
 from disco.users import limits
@@ -65,6 +66,7 @@ def create_run(
     dismissed: Mapping[str, str] | None = None,
     spoilt: Artefacts | None = None,
     origin: Origin | None = None,
+    prepared: Prepared | None = None,
 ) -> Run:
     """A new run, not yet started, in the folder of runs, or in `folder` with a link in the folder of runs.
 
@@ -77,6 +79,7 @@ def create_run(
         dismissed: why kinds of artefacts (`disco.table.artefacts`) are none in this table.
         spoilt: its artefacts with the reasons, if they were looked for already.
         origin: how the table came to be, if known; what is left aside is added to it.
+        prepared: the table in its roles, if it was checked for these folds already.
 
     Raises:
         InputError: a column does not contain counts or does not suit its role, the rows are too few, the knowledge does
@@ -84,10 +87,14 @@ def create_run(
     """
     check_kept(settings.to_dict())
     limits.check_cells(*table.shape)
-    counts = _checked(table, settings, knowledge, roles)
+    prepared = _checked(table if prepared is None else prepared, settings, knowledge, roles)
+    counts = prepared.counts
     own = {"source": source, "device": device, "teaching": teaching, "settings": settings.to_dict()}
     head = {**_head(name, counts, rows_left_out), **own}
-    told = spoilt or looked_for(table, roles or Roles(), aside, dismissed, left_out=rows_left_out)
+    others = ignored(table, roles) if aside is None else aside
+    told = spoilt or looked_for(
+        prepared.with_rows(table.index), aside=others, reasons=dismissed, left_out=rows_left_out
+    )
 
     def fill(apart: Path) -> dict[str, Any]:
         write_counts(apart / "table.parquet", counts)
@@ -96,14 +103,15 @@ def create_run(
             beside.write(apart, table, roles)
         artefacts.write(apart, told, list(counts.columns))
         if origin is not None:
-            beside_it = ignored(table, roles) if aside is None else aside
-            origins.write(apart, replace(origin, ignored=tuple(names_of(beside_it))))
+            origins.write(apart, replace(origin, ignored=tuple(names_of(others))))
         write_status(apart, FIT, unasked(FIT))
         head["digests"] = digests.of_files(apart, _BOUND)
         write_json(apart / "settings.json", head)
         return head
 
-    return make(fill, folder)
+    run = make(fill, folder)
+    run.checked = prepared
+    return run
 
 
 def _head(name: str, counts: pd.DataFrame, rows_left_out: Stretches) -> dict[str, Any]:
@@ -127,18 +135,15 @@ def _write_known(apart: Path, truth: pd.DataFrame | None, knowledge: "Knowledge 
         write_json(apart / "knowledge.json", knowledge.to_dict())
 
 
-def _checked(
-    table: pd.DataFrame, settings: Settings, knowledge: "Knowledge | None", roles: Roles | None
-) -> pd.DataFrame:
-    """The counts of a table; InputError if a fit with these settings, knowledge and roles would refuse it."""
+def _checked(table: Table, settings: Settings, knowledge: "Knowledge | None", roles: Roles | None) -> Prepared:
+    """The checked table; InputError if a fit with these settings, knowledge and roles would refuse it."""
     from disco.table.counts import least_rows
-    from disco.table.prepared import prepare
     from disco.table.ranks import check_split
 
     least = least_rows(settings.folds)
     if settings.max_rows is not None and settings.max_rows < least:
         raise InputError(f"max_rows is {settings.max_rows}, but {settings.folds} folds need at least {least} rows.")
-    given = prepare(table, roles, settings.folds)
+    given = prepare(table, None if isinstance(table, Prepared) else roles, settings.folds)
     counts = given.counts
     if knowledge is not None:
         knowledge.resolve(list(counts.columns), roles)
@@ -147,7 +152,7 @@ def _checked(
         from disco.parents import selectors
 
         selectors.check(settings.selector, counts, settings, given.adjustment)
-    return counts
+    return given
 
 
 def make(fill: Callable[[Path], dict[str, Any]], folder: Path | None = None) -> Run:

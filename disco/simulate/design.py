@@ -3,79 +3,32 @@
 import dataclasses
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from disco.checks import a_thing, between, check, flag, is_whole, number, one_of, require, whole
 from disco.errors import InputError
+from disco.fields import a_thing, between, check, is_whole, require
 from disco.simulate.families import FAMILIES
-from disco.simulate.graphs import GRAPHS, LARGEST_GRAPH, own_graph
-from disco.simulate.sources import SOURCES
+from disco.simulate.graphs import own_graph
+from disco.simulate.options import DOSE, LARGEST_TABLE, MOST_CONTEXTS, RATES, Options
 from disco.table.adjustment import CATEGORICAL, CONTINUOUS, MOST_LEVELS, RANDOMISED
-from disco.table.interventions import CONTROLS, FEWEST, INTERVENTION_KINDS, SET
+from disco.table.interventions import CONTROLS
 from disco.table.roles import Roles
 
 LARGEST_DESIGN = 10_000_000  # bytes of a design.json: an own graph of half a million edges
 LARGEST_ISING = 12  # nodes: 4,096 states
-LARGEST_TABLE = 100_000_000  # cells: 0.8 GB
-RATES, COUNTS = "rates", "counts"  # what a depth's children depend on
 INTERVENTION = "intervention"  # the column that names the arms
-DOSE = "dose"  # a continuous context
-MOST_CONTEXTS = 100
 
 
 @dataclass(frozen=True)
-class Design:
+class Design(Options):
     """A complete description of one simulated table; checked when it is made, never changed.
 
     Raises:
         InputError: a value has the wrong type, is out of its range, or does not fit another value.
     """
-
-    graph: str = one_of("er", GRAPHS, quote='"')
-    nodes: int = whole(20, at_least=2, at_most=LARGEST_GRAPH)  # d; for an own graph, the number of its names
-    # er: k (d - 1) edges on average; er-exact: k d edges; sf: edges per new node; otherwise unused
-    k: float = number(3, at_least=0, at_most=LARGEST_GRAPH)
-    edges: tuple[tuple[str, str], ...] | None = None  # own graph: pairs parent, child
-    names: tuple[str, ...] = ()  # x1 to xd if empty; for an own graph, its nodes in the order of first mention
-    rows: int = whole(2000, at_least=1, at_most=LARGEST_TABLE)  # n
-    family: str | Mapping[str, str] = "poisson-softplus"  # a key; "a,b": parts of the causal order; or node -> key
-    parameters: Mapping[str, float] = field(default_factory=dict)  # name -> value, for all families with that parameter
-
-    unsortable: bool = flag(False)  # sets the three below
-    random_signs: bool = flag(False)  # each coefficient is negative with probability 1/2
-    equal_means: bool = flag(False)  # intercepts that give all nodes the same marginal mean
-    equal_variances: bool = flag(False)  # also scales that give all nodes the same marginal variance; needs equal_means
-    # sd of a row's log exposure; the exposure multiplies all means of the row
-    exposure: float = number(0.0, at_least=0, at_most=3)
-    interactions: float = number(0.0, at_least=0, at_most=1)  # share of the index by pairs of parents
-    latent: int = whole(0, at_least=0, at_most=1000)  # hidden common causes of two nodes each
-    sources: str = one_of("family", SOURCES, quote='"')  # shape of the nodes without parents
-    # nodes' standard deviations are multiplied by 1 up to about this, in random order
-    spread: float = number(1.0, at_least=0.05, at_most=20)
-    # Columns beside the counts, each with a role of its own (`disco.simulate.surroundings`).
-    batches: int = whole(0, at_least=0, at_most=MOST_LEVELS)  # each shifts a third of the nodes
-    batch_effect: float = number(0.7, at_least=0, at_most=3)  # size of a shift of the canonical parameter
-    depth: float = number(0.0, at_least=0, at_most=3)  # sd of a row's log depth, which multiplies all means of the row
-    depth_causes: str = one_of(RATES, (RATES, COUNTS), quote='"')  # whether parents enter as count / depth
-    age_and_sex: bool = flag(False)  # a smooth effect and a factor, each on half of the nodes
-    groups: int = whole(0, at_least=0, at_most=LARGEST_TABLE)  # of equal size, with normal effects on every node
-    group_effect: float = number(0.5, at_least=0, at_most=3)  # sd of these
-    # Arms of an experiment, after the controls (`disco.simulate.arms`).
-    interventions: int | tuple[str, ...] = 0  # random nodes, or the names of nodes, each with an arm of its own
-    intervention_rows: int = whole(250, at_least=FEWEST, at_most=LARGEST_TABLE)  # of an arm
-    intervention_kind: str = one_of(SET, INTERVENTION_KINDS, quote='"')
-    intervention_effect: float = number(1.0, at_least=0, at_most=3)  # size of a shift of the canonical parameter
-    # Contexts with levels assigned by chance (`disco.simulate.surroundings`): this number, each acting on random nodes,
-    # or the nodes on which each acts; then some that act on none.
-    contexts: int | tuple[tuple[str, ...], ...] = 0
-    idle_contexts: int = whole(0, at_least=0, at_most=MOST_CONTEXTS)
-    context_kind: str = one_of(CATEGORICAL, (CATEGORICAL, DOSE), quote='"')
-    context_levels: int = whole(3, at_least=2, at_most=MOST_LEVELS)  # of a categorical one
-    context_effect: float = number(0.7, at_least=0, at_most=3)  # shift of the canonical parameter, or per unit of dose
-    seed: int = whole(0, at_least=0, at_most=2**63 - 1)
 
     def __post_init__(self) -> None:
         check(self, "graph")
@@ -362,30 +315,3 @@ class Design:
                 raise InputError(f'"{name}" is not a parameter of {", ".join(self.keys())}: choose from {known}.')
         for family in families:
             family.values(self.parameters)
-
-
-def _pair(family: str, **more: Any) -> Design:
-    return Design(graph="chain", nodes=2, family=family, **more)
-
-
-EXAMPLES = {
-    "Affine pair: cannot be known": _pair("discrete-normal"),
-    "Affine pair, one spread 5 times the other: cannot be known": _pair("discrete-normal", spread=5),
-    "Bimodal source, log link: cannot be known": _pair("poisson-log", sources="bimodal"),
-    "Trimodal source, softplus: can be known": _pair("poisson-softplus", sources="trimodal"),
-    "Binomial chain, logit link: cannot be known": Design(graph="chain", nodes=5, family="binomial-logit"),
-    "Complete binary model: cannot be known": Design(graph="complete", nodes=5, family="ising"),
-    "Tree, partly known": Design(
-        graph="own",
-        edges=(("a", "b"), ("b", "c"), ("c", "d"), ("a", "e")),
-        family={"a": "poisson-softplus", "b": "poisson-log", "c": "poisson-softplus"}
-        | dict.fromkeys("de", "poisson-log"),
-        sources="bimodal",
-    ),
-    "Heaped sources, 20 nodes: can be known": Design(k=2, sources="heaped"),
-    "Zero-inflated sources, 20 nodes: can be known": Design(k=2, sources="zero-inflated"),
-    "Unequal spreads, 20 nodes: can be known": Design(spread=5),
-    "Unsortable, 20 nodes: can be known": Design(unsortable=True),
-    "Three batches, 20 nodes: can be known": Design(batches=3),
-    "Depth, 20 nodes: can be known": Design(depth=0.5),
-}

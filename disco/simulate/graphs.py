@@ -18,14 +18,14 @@ LARGEST_GRAPH = 5000  # nodes: coefficients are drawn for every pair, 200 MB
 Drawn = tuple[np.ndarray, np.ndarray]
 
 GRAPHS = {
-    "er": "Erdős–Rényi, each pair an edge with probability 2k/d, at most 1",
-    "er-exact": "Erdős–Rényi, exactly k·d edges",
-    "sf": "Scale-free (Barabási–Albert), each new node has k edges",
-    "chain": "Chain: x1 → x2 → x3 → …",
-    "fork": "Fork: x1 is the parent of all others",
-    "collider": "Collider: the last node is the child of all others",
-    "complete": "Complete: every pair of nodes is joined, x1 first",
-    "own": "Own graph",
+    "er": "Random (Erdős–Rényi)",
+    "er-exact": "Random, exact number of edges",
+    "sf": "Scale-free",
+    "chain": "Chain",
+    "fork": "Fork",
+    "collider": "Collider",
+    "complete": "Complete",
+    "own": "Draw your own",
 }
 
 

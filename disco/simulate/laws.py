@@ -17,7 +17,7 @@ import numpy as np
 from scipy.special import expit, gammaln, logit, xlogy
 from scipy.stats import binom, nbinom, poisson
 
-from disco.checks import between, require
+from disco.fields import between, require
 
 
 @dataclass(frozen=True)

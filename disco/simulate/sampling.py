@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
-from disco.checks import require, require_types, whole_from
 from disco.errors import InputError
+from disco.fields import require, require_types, whole_from
 from disco.graph import CONTEXT
 from disco.simulate import calibration, ising, sources, surroundings
 from disco.simulate.arms import Arms, Everywhere

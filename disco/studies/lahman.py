@@ -13,8 +13,8 @@ from typing import Any
 
 import pandas as pd
 
-from disco.checks import require, whole_from
 from disco.errors import InputError
+from disco.fields import require, whole_from
 from disco.runs.origin import FromLahman, Origin
 from disco.settings import Settings
 

@@ -24,8 +24,8 @@ import numpy as np
 import pandas as pd
 from scipy.special import chdtrc
 
-from disco.checks import require_types, shown
 from disco.errors import InputError
+from disco.fields import require_types, shown
 from disco.progress import SILENT, Callback, Reporter
 from disco.table import row_findings
 from disco.table.adjusted import freed

@@ -10,8 +10,8 @@ from itertools import chain, count
 import numpy as np
 import pandas as pd
 
-from disco.checks import a_thing
 from disco.errors import InputError
+from disco.fields import a_thing
 from disco.table.formats.header import MISSING_WORDS
 from disco.words import how_many
 

@@ -6,6 +6,7 @@ Every public function with a table calls `prepare` first. It returns a `Prepared
 another check. So a function that calls other public functions checks its table once.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
@@ -17,6 +18,7 @@ from disco.table.adjustment import CATEGORICAL, Adjustment, Covariate
 from disco.table.cells import as_frame
 from disco.table.continuous import as_numbers
 from disco.table.counts import as_they_are, problems, refuse
+from disco.table.problem import Problem
 from disco.table.role_checks import check_roles
 from disco.table.roles import Given, Roles
 
@@ -40,13 +42,22 @@ class Prepared:
         adjustment = None if self.adjustment is None else self.adjustment.take(rows)
         return replace(self, counts=self.counts.iloc[rows], adjustment=adjustment)
 
+    def with_rows(self, names: pd.Index) -> "Prepared":
+        """The same table with names of its rows, which problems of rows are reported with."""
+        return replace(self, counts=self.counts.set_axis(names))
+
 
 FEWEST_CONTROLS = 500  # rows without an intervention that are enough by themselves
 
 Table: TypeAlias = pd.DataFrame | np.ndarray | Prepared
 
 
-def prepare(table: Table, roles: Given | None = None, folds: int | None = 2) -> Prepared:
+def prepare(
+    table: Table,
+    roles: Given | None = None,
+    folds: int | None = 2,
+    known: Sequence[Problem] | None = None,
+) -> Prepared:
     """The counts of a table, and the adjustment from its other columns.
 
     Args:
@@ -55,6 +66,7 @@ def prepare(table: Table, roles: Given | None = None, folds: int | None = 2) -> 
         roles: roles, a mapping of columns to roles, or the adjustment itself.
         folds: the number of folds of the rows. None without a graph search: then any numbers of rows and columns are
             allowed, constant columns too, and rows keep their index.
+        known: the problems of the counts for these folds, if their cells were checked already.
 
     Raises:
         InputError: it is not a table, its columns cannot be used as counts or in their roles, roles are given for an
@@ -65,7 +77,7 @@ def prepare(table: Table, roles: Given | None = None, folds: int | None = 2) -> 
     frame = as_frame(table)
     if roles is None or isinstance(roles, Adjustment):
         adjustment = None if roles is None else _of_rows(roles, frame)
-        return replace(_of_counts(frame, folds), adjustment=adjustment)
+        return replace(_of_counts(frame, folds, known), adjustment=adjustment)
     if not isinstance(table, pd.DataFrame):
         raise InputError("Roles are given by the names of columns, and an array has none: give a DataFrame.")
     roles = roles if isinstance(roles, Roles) else Roles(roles)
@@ -73,7 +85,7 @@ def prepare(table: Table, roles: Given | None = None, folds: int | None = 2) -> 
     if nodes.shape[1] < 2:
         left = f'Only "{nodes.columns[0]}" is left as a count' if nodes.shape[1] else "No column is left as a count"
         raise InputError(f"{left}, and at least 2 are needed: give fewer columns another role.")
-    prepared = _of_counts(nodes, folds)
+    prepared = _of_counts(nodes, folds, known)
     if adjustment is not None:
         check_roles(prepared.counts, adjustment, roles, folds or 0)
     return replace(prepared, adjustment=adjustment)
@@ -113,8 +125,8 @@ def finite(table: Table) -> pd.DataFrame:
     return table.counts if isinstance(table, Prepared) else as_numbers(table, None)
 
 
-def _of_counts(frame: pd.DataFrame, folds: int | None) -> Prepared:
-    found = problems(frame, folds)
+def _of_counts(frame: pd.DataFrame, folds: int | None, known: Sequence[Problem] | None) -> Prepared:
+    found = problems(frame, folds) if known is None else known
     refuse(found)
     counts = as_they_are(frame, np.int64)
     if folds is None:

@@ -18,8 +18,8 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from disco.checks import require_types
 from disco.errors import InputError
+from disco.fields import require_types
 from disco.settings import Settings
 from disco.table.adjustment import Adjustment
 from disco.table.counts import least_rows

@@ -21,8 +21,8 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from disco.checks import require_types
 from disco.errors import InputError, printable
+from disco.fields import require_types
 from disco.files import check_size, open_regular, read_regular, remedy, temporary_file
 from disco.progress import Callback, Reporter
 from disco.table import spreadsheets

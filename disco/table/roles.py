@@ -22,8 +22,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from disco.checks import a_thing, is_whole, shown
 from disco.errors import InputError
+from disco.fields import a_thing, is_whole, shown
 from disco.files import parsed, read_regular
 from disco.table import role_columns
 from disco.table.adjustment import CONTEXT_KINDS, KINDS, Adjustment

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from disco.checks import is_number
 from disco.errors import InputError
+from disco.fields import is_number
 from disco.table.prepared import Table, prepare
 
 

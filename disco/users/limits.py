@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 from disco.errors import InputError
+from disco.fields import check, number, whole
 from disco.files import folder_bytes
 from disco.system import first_to_go
 from disco.users.roots import is_served, runs_root, user
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     import psutil
 
 VARIABLE = "DISCO_LIMITS"
+_GB = 1e9
 _LOOK_SECONDS, _GRACE_SECONDS = 0.25, 5.0
 
 
@@ -27,21 +29,19 @@ _LOOK_SECONDS, _GRACE_SECONDS = 0.25, 5.0
 class Limits:
     """The most that one user may use.
 
-    Attributes:
-        runs: number of runs.
-        disk: bytes of all their runs.
-        cells: rows × columns of a table.
-        jobs: queued and running at once.
-        minutes: of one job, from its turn on.
-        memory: bytes of one job.
+    Raises:
+        InputError: a value is not allowed.
     """
 
-    runs: int = 100
-    disk: int = 2 << 30
-    cells: int = 20_000_000
-    jobs: int = 3
-    minutes: float = 60.0
-    memory: int = 4 << 30
+    runs: int = whole(100, at_least=1, help="Runs.", flag="--most-runs")
+    disk: float = number(2.0, above=0, help="Gigabytes of all their runs.", metavar="GB")
+    cells: int = whole(20_000_000, at_least=1, help="Cells, rows × columns of a table.", flag="--most-cells")
+    jobs: int = whole(3, at_least=1, help="Jobs, queued and running at once.", flag="--most-jobs")
+    minutes: float = number(60.0, above=0, help="Minutes of one job, from its turn on.")
+    memory: float = number(4.0, above=0, help="Gigabytes of memory of one job.", metavar="GB")
+
+    def __post_init__(self) -> None:
+        check(self)
 
 
 def own() -> Limits | None:
@@ -84,10 +84,9 @@ def check_disk() -> None:
         InputError: so it is.
     """
     limits = own()
-    if limits is not None and (used := used_bytes()) >= limits.disk:
-        raise InputError(
-            f"Your runs take {size(used)}, and this server gives each user {size(limits.disk)}: delete some on Runs."
-        )
+    if limits is not None and (used := used_bytes()) >= limits.disk * _GB:
+        most = size(limits.disk * _GB)
+        raise InputError(f"Your runs take {size(used)}, and this server gives each user {most}: delete some on Runs.")
 
 
 def check_cells(rows: int, columns: int) -> None:
@@ -153,7 +152,7 @@ def watch(patience: Patience, over: Callable[[str], object]) -> None:
     first_to_go(800)
     import psutil
 
-    def look(most: int) -> None:
+    def look(most: float) -> None:
         while _taken(psutil.Process()) <= most:
             time.sleep(_LOOK_SECONDS)
         patience.words = (
@@ -162,7 +161,7 @@ def watch(patience: Patience, over: Callable[[str], object]) -> None:
         time.sleep(_GRACE_SECONDS)
         over(patience.words)
 
-    threading.Thread(target=look, args=(limits.memory,), name="disco-memory", daemon=True).start()
+    threading.Thread(target=look, args=(limits.memory * _GB,), name="disco-memory", daemon=True).start()
 
 
 def _taken(process: "psutil.Process") -> int:

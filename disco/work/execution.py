@@ -79,7 +79,7 @@ def _fit(run: Run, recorder: Recorder, losses: "_Losses") -> "DISCO":
     from disco.work.forecast import estimate
 
     results.check_size(run.shape[1], run.settings.folds)
-    table, device = run.table(), choose_device(run.device).type
+    table, device = run.prepared(run.settings.folds), choose_device(run.device).type
     foretold = estimate(*run.shape, run.settings, device)
     run.update(device=device, estimate=foretold.to_dict())
     losses.pace = Pace(foretold.by_stage)
@@ -87,7 +87,6 @@ def _fit(run: Run, recorder: Recorder, losses: "_Losses") -> "DISCO":
     model = DISCO(device=device, **run.settings.to_dict())
     return model.fit(
         table,
-        roles=run.adjustment,
         knowledge=run.knowledge(),
         callback=recorder,
         checkpoint=run.checkpoint_path,

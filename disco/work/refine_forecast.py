@@ -138,7 +138,7 @@ def of_run(run: Run, callback: Callback | None = None) -> Trial:
     Raises:
         InputError: as `trial`, or the run cannot be read.
     """
-    return trial(run.table(), run.settings, run.adjustment, run.knowledge(), callback)
+    return trial(run.prepared(), run.settings, knowledge=run.knowledge(), callback=callback)
 
 
 def _pace() -> float:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from disco.errors import InputError
+from disco.fields import fingerprint
 from disco.files import append_bytes, read_bytes, read_json, remove_leftovers, unwritten, write_bytes, write_json
 from disco.found import Found
 from disco.progress import ENOUGH
@@ -38,7 +39,6 @@ if TYPE_CHECKING:
 HISTORY = ["start", "sweep", "score"]
 _HISTORY_BYTES, _GRAPH_BYTES = 1 << 24, 1 << 26
 _GRAPH, _ENOUGH = "refining_graph.json", "refining.enough"
-_MORE = ("starts", "restarts", "bootstrap", "redone", "seconds")  # these change only the number of searches
 
 
 def queued(run: Run, choice: "Choice", trial: "Trial | None" = None) -> Status:
@@ -52,7 +52,7 @@ def queued(run: Run, choice: "Choice", trial: "Trial | None" = None) -> Status:
     """
     before, asked = run.written_status(REFINE), dataclasses.asdict(choice)
     check_kept(asked)
-    if not _resumes(before, asked):
+    if not _resumes(before, choice):
         before = unasked(REFINE)
         _remove_searches(run)
     if trial is not None:
@@ -97,7 +97,7 @@ def recorder_of(run: Run, choice: "Choice", callback: "Callback | None") -> Reco
         InputError: its status cannot be written.
     """
     before, asked = run.written_status(REFINE), dataclasses.asdict(choice)
-    is_resumed = _resumes(before, asked)
+    is_resumed = _resumes(before, choice)
     remove_leftovers(run.path)
     searches = _Searches(run, _finished(run) if is_resumed else set())
     fresh = {"stage": "", "done": 0, "total": 0, "progress": 0.0, "start": "", "sweep": 0, "score": None, "best": None}
@@ -127,12 +127,11 @@ def refine_run(run: Run, choice: "Choice", *, callback: "Callback | None" = None
     with recorder.watch():
         fitted = (run.path / "edges.csv").exists()
         result = refine(
-            run.table(),
+            run.prepared(),
             choice,
             settings=run.settings,
             order=run.order() if fitted else None,
             edges=run.edges() if fitted else None,
-            roles=run.adjustment,
             knowledge=run.knowledge(),
             callback=heard,
             memory=memory,
@@ -229,9 +228,9 @@ def _remove(path: Path) -> None:
             path.unlink(missing_ok=True)
 
 
-def _resumes(before: Status, asked: dict[str, Any]) -> bool:
+def _resumes(before: Status, choice: "Choice") -> bool:
     """Whether a choice resumes an unfinished refinement: the same searches, or another number of them."""
-    same = all(before.choice.get(name) == value for name, value in asked.items() if name not in _MORE)
+    same = all(before.choice.get(name) == value for name, value in fingerprint(choice).items())
     return before.state not in ("none", "done") and same
 
 

@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from disco.fields import options as declared
 from disco.methods import GROUPS, INSTALL, METHODS, Method
 from disco.runs import COMPARE, Run
 from disco.runs.compared import Asked, asked
@@ -13,6 +14,7 @@ from pages.compare.comparison import Compared
 from pages.shared import session
 from pages.shared.frame import errors
 from pages.shared.frame.answers import forget, lasting
+from pages.shared.frame.bound import widget
 from pages.shared.frame.names import code, plain
 from pages.shared.table.drafts import Draft
 from pages.shared.work import fit_start, search_time
@@ -42,14 +44,9 @@ def _choose(run: Run, found: Compared) -> None:
     last = asked(run)
     changed = options.section(run, chosen, last)
     row = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
-    limit = row.number_input(
-        "Time limit per method, seconds",
-        1,
-        1_000_000,
-        key=lasting(f"compare_limit_{run.id}", 600 if last is None else int(last.limit)),
-        width=200,
-        help="A method that takes longer is stopped, and the next one starts.",
-    )
+    usual = declared(Asked)["limit"]
+    key = lasting(f"compare_limit_{run.id}", usual.default if last is None else last.limit)
+    limit = widget(usual, row, key=key, step=1.0, width=200)
     start = row.container(horizontal=True, vertical_alignment="center", width="content")  # the time stays beside it
     if start.button(
         "Run methods",

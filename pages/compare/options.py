@@ -6,6 +6,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from disco import fields
 from disco.errors import InputError
 from disco.methods import METHODS, options_of
 from disco.methods.written import EXAMPLE, asked_for, in_words
@@ -56,12 +57,15 @@ def _lines(asked: Asked) -> str:
 
 
 def _table(chosen: list[str], changed: Options) -> pd.DataFrame:
-    """Every option of the chosen methods, except those that define a method."""
+    """Every option of the chosen methods with its meaning, except those that define a method."""
     rows = []
     for name in chosen:
         own = METHODS[name].changes
         given = changed.get(name, {})
-        for option, value in dataclasses.asdict(options_of(name, given)).items():
+        found = options_of(name, given)
+        for option, value in dataclasses.asdict(found).items():
             if option not in own:
-                rows.append((f"{name}.{option}", in_words(value), "changed" if option in given else ""))
-    return pd.DataFrame(rows, columns=["Option", "Value", ""])
+                told = fields.options(type(found)).get(option)
+                meaning = "" if told is None else told.help
+                rows.append((f"{name}.{option}", in_words(value), "changed" if option in given else "", meaning))
+    return pd.DataFrame(rows, columns=["Option", "Value", "", "Meaning"])

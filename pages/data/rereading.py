@@ -1,26 +1,23 @@
 """How a file is read: the choices, and reading it again with them."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import streamlit as st
 
+from disco.fields import options
 from disco.table.edits import ReadAgain
-from disco.table.formats.reading import DECIMALS, ENCODINGS, HIDDEN, MOST_LINES, SEPARATORS, STRANDS, THOUSANDS
+from disco.table.formats.reading import DECIMALS, ENCODINGS, HIDDEN, SEPARATORS, STRANDS, THOUSANDS, Reading
 from disco.table.read import OTHER, READING, guessed
 from pages.data import columns
 from pages.shared import session
 from pages.shared.frame import errors
+from pages.shared.frame.bound import widget
 from pages.shared.frame.names import shown
 from pages.shared.table.drafts import Draft
 
 PROBLEM = "reading_problem"
-_TEXT = {"encoding": ENCODINGS, "separator": SEPARATORS, "decimal": DECIMALS, "thousands": THOUSANDS}
-_LABELS = {"encoding": "Encoding", "separator": "Separator", "decimal": "Decimal mark", "thousands": "Thousands mark"}
-_LINES = {
-    "above": ("Lines above the names", "Left out, such as a title. Blank lines are not counted."),
-    "names": ("Lines of names", "Several lines are joined into one name per column. With 0: x1, x2, …"),
-    "below": ("Lines below the names", "Left out, such as units."),
-}
+_TEXT, _LINES = ("encoding", "separator", "decimal", "thousands"), ("above", "names", "below")
 
 
 def in_words(how: dict[str, Any]) -> str:
@@ -47,26 +44,28 @@ def form(how: dict[str, Any], sheets: list[str], key: str) -> dict[str, Any] | N
     chosen: dict[str, Any] = {}
     with st.form(key, border=False):
         if how.get("strand") is not None:
-            chosen["strand"] = _select("Strand", STRANDS, how["strand"], f"{key}_strand")
+            chosen["strand"] = _select("strand", how, key)
         elif sheets:
-            chosen["sheet"] = _select("Sheet", {name: shown(name, 60) for name in sheets}, how["sheet"], f"{key}_sheet")
+            chosen["sheet"] = _select("sheet", how, key, {name: shown(name, 60) for name in sheets})
             if how.get("hidden") is not None:
-                chosen["hidden"] = _select("Hidden rows and columns", HIDDEN, how["hidden"], f"{key}_hidden")
+                chosen["hidden"] = _select("hidden", how, key)
         else:
             slots = st.columns(4, vertical_alignment="bottom")  # labels may wrap
-            for slot, (name, options) in zip(slots, _TEXT.items(), strict=True):
+            for slot, name in zip(slots, _TEXT, strict=True):
                 with slot:
-                    chosen[name] = _select(_LABELS[name], options, how[name], f"{key}_{name}")
-        lines = {} if how.get("strand") is not None else _LINES
-        for slot, (name, (label, help)) in zip(st.columns(3, vertical_alignment="bottom"), lines.items(), strict=False):
+                    chosen[name] = _select(name, how, key)
+        lines = () if how.get("strand") is not None else _LINES
+        for slot, name in zip(st.columns(3, vertical_alignment="bottom"), lines, strict=False):
             with slot:
-                chosen[name] = st.number_input(label, 0, MOST_LINES, how[name], key=f"{key}_{name}", help=help)
+                chosen[name] = widget(options(Reading)[name], key=f"{key}_{name}", value=how[name])
         pressed = st.form_submit_button("Read again", icon=":material/refresh:")
     return chosen if pressed else None
 
 
-def _select(label: str, options: dict[str, str], now: str, key: str) -> str:
-    return st.selectbox(label, list(options), list(options).index(now), options.__getitem__, key=key)
+def _select(name: str, how: dict[str, Any], key: str, words: Mapping[str, str] | None = None) -> str:
+    option = options(Reading)[name]
+    words = words or option.words
+    return st.selectbox(option.label, list(words), list(words).index(how[name]), words.__getitem__, key=f"{key}_{name}")
 
 
 def after_failure(name: str, data: bytes) -> dict[str, Any] | None:

@@ -7,7 +7,6 @@ from disco.figures import counts as figures
 from disco.figures.theme import plotly_config
 from disco.words import plural
 from pages.shared.frame import table
-from pages.shared.frame.glossary import define
 from pages.shared.frame.names import code, plain
 from pages.shared.frame.words import bullets
 from pages.shared.table import computed, preview
@@ -15,7 +14,6 @@ from pages.shared.table.drafts import Draft
 from pages.shared.work import choices
 
 _MOST_LOST = 5
-_WORDS = {"rank": "Ranks", "quantile": "Quantile levels", "none": "None"}
 _MEANING = {  # in sight, and in a box
     "rank": (
         "Each distinct value becomes its rank. A column keeps its order and its ties, and loses its units.",
@@ -41,17 +39,9 @@ _MEANING = {  # in sight, and in a box
 def choose(draft: Draft) -> None:
     """The transform, what it does, and what it means in a box."""
     with st.container(horizontal=True, gap="medium"):
-        choices.segments(
-            "transform",
-            "Transform",
-            list(_WORDS),
-            _WORDS.__getitem__,
-            "How counts become the levels that the networks use. It is fitted on the training folds only.",
-        )
+        choices.option("transform")
         if draft.settings.transform == "quantile":
-            choices.number(
-                "levels", "Levels per column", "Four are the paper's q4.", min_value=2, max_value=64, width=200
-            )
+            choices.option("levels", max_value=64, width=200)
     does, means = _MEANING[draft.settings.transform]
     st.markdown(does)
     with st.expander("What this means for the graph", icon=":material/info:"):
@@ -94,13 +84,7 @@ def all_columns(draft: Draft) -> None:
 def _rows_per_level(support: pd.DataFrame, least: int) -> None:
     """How many rows the levels have, and the fewest that one needs."""
     st.subheader("Rows per level", anchor=False)
-    choices.number(
-        "min_level_rows",
-        "Fewest rows that a level needs",
-        f"{define('n_min')} The paper uses 2.",
-        min_value=2,
-        max_value=1000,
-    )
+    choices.option("min_level_rows", max_value=1000)
     figure = figures.rows_per_level(support, least)
     st.plotly_chart(figure, key="rows_per_level", config=plotly_config("rows-per-level"))
     kept = "" if (support["before"] != support["after"]).any() else "Every count keeps a level of its own. "

@@ -99,6 +99,7 @@ def _settings(both: TwoRuns) -> None:
     st.markdown(f"**{how_many(len(both.settings), 'setting')}** {plural(len(both.settings), 'differs', 'differ')}:")
     text = st.column_config.TextColumn
     config = {"setting": text("Setting", width=380), "first": text("First"), "second": text("Second")}
-    values = {side: both.settings[side].map(setting_words.value) for side in (FIRST, SECOND)}
-    rows = both.settings.assign(setting=both.settings["setting"].map(setting_words.label), **values)
+    names = both.settings["setting"]
+    values = {side: [*map(setting_words.value, names, both.settings[side])] for side in (FIRST, SECOND)}
+    rows = both.settings.assign(setting=names.map(setting_words.label), **values)
     table.show(rows, "Settings that differ", config)

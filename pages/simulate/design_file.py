@@ -4,7 +4,8 @@ import streamlit as st
 
 from disco.files import check_size
 from disco.simulate import Design
-from disco.simulate.design import EXAMPLES, LARGEST_DESIGN
+from disco.simulate.design import LARGEST_DESIGN
+from disco.simulate.examples import EXAMPLES
 from pages.shared.frame import answers, errors
 from pages.shared.frame.names import plain
 from pages.simulate import form

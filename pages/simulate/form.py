@@ -11,6 +11,7 @@ from typing import Any
 import streamlit as st
 
 from disco.errors import InputError
+from disco.fields import options
 from disco.simulate import FAMILIES, Design, Simulated, simulate
 from pages.shared.frame.bound import Bound
 from pages.simulate import sketch
@@ -20,11 +21,8 @@ _TRIED = 5000  # rows drawn to detect what is impossible
 DRAWN_WITH_K = ("er", "er-exact", "sf")
 SECTIONS = ("graph", "families", "table")
 """The parts of the form; each shows a sentence on what is impossible in it."""
-_OF_TABLE = ("rows", "exposure", "interactions", "latent", "sources", "spread", "batches", "batch_effect", "depth")
-_OF_TABLE += ("depth_causes", "age_and_sex", "groups", "group_effect")
-_OF_TABLE += ("intervention_rows", "intervention_kind", "intervention_effect")
-_OF_TABLE += ("idle_contexts", "context_kind", "context_levels", "context_effect")
-_UNSORTABLE = ("random_signs", "equal_means", "equal_variances")
+_OF_GRAPH = ("graph", "nodes", "k", "seed")
+_OPTIONS = {name: option.default for name, option in options(Design).items() if name not in ("family", "unsortable")}
 
 
 @dataclass(frozen=True)
@@ -32,6 +30,7 @@ class Form:
     """The values of the page's controls; `Design` rejects impossible ones.
 
     Attributes:
+        values: by name, those of `Design` that the other attributes do not express.
         intervened: nodes that are set or shifted, in place of random ones; those of another graph are left out.
         acting: from a design file, the nodes on which each context acts, in place of random ones; kept for its graph.
         mixing: "one" family for all nodes, "groups" along the causal order, or a family for each of the "nodes".
@@ -40,44 +39,27 @@ class Form:
         names: of nodes from a design file whose graph is not drawn by hand.
     """
 
-    graph: str = "er"
-    nodes: int = 20
-    k: float = 3.0
+    values: dict[str, Any] = field(default_factory=_OPTIONS.copy)
     names: tuple[str, ...] | None = None
     mixing: str = "one"
-    family: str = "poisson-softplus"
+    family: str = options(Design)["family"].default
     family_groups: tuple[str, ...] = ("poisson-softplus", "nb-softplus", "binomial-sigmoid")
     by_node: dict[str, str] = field(default_factory=dict)
     parameters: dict[str, float] = field(default_factory=dict)
-    rows: int = 2000
-    seed: int = 0
-    random_signs: bool = False
-    equal_means: bool = False
-    equal_variances: bool = False
-    exposure: float = 0.0
-    interactions: float = 0.0
-    latent: int = 0
-    sources: str = "family"
-    spread: float = 1.0
-    batches: int = 0
-    batch_effect: float = 0.7
-    depth: float = 0.0
-    depth_causes: str = "rates"
-    age_and_sex: bool = False
-    groups: int = 0
-    group_effect: float = 0.5
-    interventions: int = 0
     intervened: tuple[str, ...] = ()
-    intervention_rows: int = 250
-    intervention_kind: str = "set"
-    intervention_effect: float = 1.0
-    contexts: int = 0
     acting: tuple[tuple[str, ...], ...] = ()
-    idle_contexts: int = 0
-    context_kind: str = "categorical"
-    context_levels: int = 3
-    context_effect: float = 0.7
     teaching: bool = False
+
+    def __getattr__(self, name: str) -> Any:
+        """The value of an option of the design."""
+        if name not in _OPTIONS:
+            raise AttributeError(name)
+        return self.values[name]
+
+    def changed(self, **changes: Any) -> "Form":
+        """The same with some values changed."""
+        own = {name: changes.pop(name) for name in [*changes] if name not in _OPTIONS}
+        return replace(self, values=self.values | changes, **own)
 
 
 def form() -> Form:
@@ -87,7 +69,7 @@ def form() -> Form:
 
 def change(**values: Any) -> None:
     """Change values of the form."""
-    st.session_state[_FORM] = replace(form(), **values)
+    st.session_state[_FORM] = form().changed(**values)
 
 
 def node_names() -> tuple[str, ...]:
@@ -140,7 +122,7 @@ def design(parts: Sequence[str] = SECTIONS) -> Design:
         values |= {"family": {"one": now.family, "groups": ",".join(now.family_groups), "nodes": by_node}[now.mixing]}
         values |= {"parameters": {name: value for name, value in now.parameters.items() if name in known}}
     if "table" in parts:
-        values |= {name: getattr(now, name) for name in (*_OF_TABLE, "random_signs", "equal_means")}
+        values |= {name: value for name, value in now.values.items() if name not in _OF_GRAPH}
         values |= {"equal_variances": now.equal_means and now.equal_variances}
         values |= {"interventions": intervened() or now.interventions, "contexts": acting() or now.contexts}
     return Design(**values)
@@ -149,7 +131,7 @@ def design(parts: Sequence[str] = SECTIONS) -> Design:
 def take(given: Design) -> None:
     """Fill the form with a design."""
     plain, families = given.to_dict(), given.family
-    kept = {name: plain[name] for name in ("nodes", "k", "seed", *_OF_TABLE, *_UNSORTABLE)}
+    kept = {name: plain[name] for name in _OPTIONS}
     if given.graph == "own":
         sketch.keep(sketch.of_edges(given.names, given.edges))
     if not isinstance(families, str):
@@ -158,12 +140,11 @@ def take(given: Design) -> None:
         kept |= {"mixing": "groups", "family_groups": tuple(key.strip() for key in families.split(","))}
     else:
         kept |= {"mixing": "one", "family": families}
-    wanted = given.interventions
-    kept |= {"intervened": wanted} if isinstance(wanted, tuple) else {"interventions": wanted}
-    told = given.contexts
-    kept |= {"acting": told} if isinstance(told, tuple) else {"contexts": told}
-    kept |= {"teaching": form().teaching}
-    st.session_state[_FORM] = Form(graph=given.graph, names=given.names, parameters=dict(given.parameters), **kept)
+    for name, to in (("interventions", "intervened"), ("contexts", "acting")):
+        if isinstance(nodes := getattr(given, name), tuple):
+            kept |= {name: _OPTIONS[name], to: nodes}
+    kept |= {"names": given.names, "parameters": dict(given.parameters), "teaching": form().teaching}
+    st.session_state[_FORM] = Form().changed(**kept)
 
 
 # The last table is kept, so visiting another page or changing the layout does not draw it again.
@@ -213,5 +194,5 @@ def _changed(name: str, value: Any) -> None:
         change(**{name: value})
 
 
-_bound = Bound("sim_", lambda name: getattr(form(), name), _changed)
-number, switch, choice, segments = _bound.number, _bound.switch, _bound.choice, _bound.segments
+_bound = Bound("sim_", Design, lambda name: getattr(form(), name), _changed)
+option, switch, choice, segments = _bound.option, _bound.switch, _bound.choice, _bound.segments

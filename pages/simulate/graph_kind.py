@@ -5,38 +5,24 @@ import streamlit as st
 
 from disco.errors import InputError
 from disco.files import check_size
-from disco.simulate import GRAPHS, read_edges
+from disco.simulate import read_edges
 from disco.simulate.edge_files import LARGEST_TEXT
 from disco.simulate.graphs import own_graph
 from pages.shared.frame import answers, errors
 from pages.shared.frame.names import plain
 from pages.simulate import form, sketch
 
-WORDS = {
-    "er": "Random (Erdős–Rényi)",
-    "er-exact": "Random, exact number of edges",
-    "sf": "Scale-free",
-    "chain": "Chain",
-    "fork": "Fork",
-    "collider": "Collider",
-    "complete": "Complete",
-    "own": "Draw your own",
-}
 _K = {
     "er": ("Parents per node", "On average. Every pair of nodes is an edge with the same probability."),
     "er-exact": ("Edges per node", "The graph has exactly this many times as many edges as nodes."),
     "sf": ("Edges per new node", "Edges added with each new node; a whole number."),
 }
-_KINDS = (
-    "Scale-free: few nodes have many edges (Barabási–Albert). Chain: x1 → x2 → x3 → … Fork: x1 is the parent of all "
-    "others. Collider: the last node is the child of all others. Complete: every pair of nodes is joined, x1 first."
-)
 _PROBLEM, _PASTED, _BASE = "simulate_edges_problem", "simulate_pasted", "simulate_edges_base"
 
 
 def choose() -> None:
     """The kind of graph and its numbers."""
-    form.choice("graph", "Graph", list(GRAPHS), WORDS.__getitem__, _KINDS)
+    form.option("graph", is_list=True)
     graph = form.form().graph
     if graph == "own":
         if not form.form().teaching:
@@ -45,10 +31,11 @@ def choose() -> None:
         return
     left, right = st.columns(2)
     with left:
-        form.number("nodes", "Nodes", "Columns of the table.", min_value=0, step=1)
+        form.option("nodes")
     if graph in form.DRAWN_WITH_K:
         with right:
-            form.number("k", *_K[graph], min_value=0.0, step=1.0, format="%g")
+            label, text = _K[graph]
+            form.option("k", label=label, help=text)
 
 
 def _table() -> None:

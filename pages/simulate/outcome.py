@@ -10,7 +10,7 @@ from disco import metrics
 from disco.errors import InputError
 from disco.figures import simulated as figures
 from disco.runs.origin import FromDesign
-from disco.simulate import FAMILIES, Design, Simulated, known
+from disco.simulate import FAMILIES, GRAPHS, Design, Simulated, known
 from disco.table.spreadsheets import NOTE, to_csv
 from disco.words import how_many, listed
 from pages.shared import session
@@ -18,7 +18,6 @@ from pages.shared.frame import figure, table
 from pages.shared.frame.names import code, distinct, shown
 from pages.shared.graph import canvas
 from pages.simulate import board, form, sketch
-from pages.simulate.graph_kind import WORDS
 
 AT_ONCE = 2_000_000  # cells that are drawn at once, without asking
 _ROWS, _COLUMNS, _CAUSES, _EDGES = 50, 60, 5, 10
@@ -70,7 +69,7 @@ def _use(result: Simulated, teaching: bool) -> None:
     families = ", ".join(FAMILIES[key].label for key in design.keys())
     told = {"own": "own graph"}.get(design.graph, design.graph)
     name = f"Simulated {'' if teaching else told + ' '}{design.nodes}, seed {design.seed}"
-    source = "Simulated." if teaching else f"Simulated: {WORDS[design.graph]}, {families}, seed {design.seed}."
+    source = "Simulated." if teaching else f"Simulated: {GRAPHS[design.graph]}, {families}, seed {design.seed}."
     settings = session.draft.settings().replace(transform="rank")
     roles = design.roles() if design.beside() else None
     origin = FromDesign(design.to_dict())

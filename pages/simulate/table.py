@@ -4,28 +4,22 @@ import secrets
 
 import streamlit as st
 
-from disco.simulate.design import COUNTS, DOSE, RATES
-from disco.simulate.sources import SOURCES
+from disco.simulate.design import RATES
 from disco.table.adjustment import CATEGORICAL
-from disco.table.interventions import SET, SHIFT
+from disco.table.interventions import SHIFT
 from disco.words import how_many
 from pages.simulate import form
 
 UNSORTABLE = ("random_signs", "equal_means", "equal_variances")
-_DONE = {SET: "The node is set", SHIFT: "Its mean is shifted"}
-_VALUES = {CATEGORICAL: "Levels", DOSE: "A dose"}
-_CAUSES = {RATES: "Rates cause rates", COUNTS: "Counts cause counts"}
 
 
 def choose() -> None:
     """Rows, seed, options that make the table harder, and the columns beside the counts."""
     left, right = st.columns(2)
     with left:
-        form.number("rows", "Rows", "A smaller table is the start of a larger one.", min_value=0, step=500)
+        form.option("rows")
     with right:
-        form.number(
-            "seed", "Seed", "The same design and seed give the same table on every machine.", min_value=0, step=1
-        )
+        form.option("seed")
     now = form.form()
     st.session_state["sim_unsortable"] = all(getattr(now, name) for name in UNSORTABLE)
     row = st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute")
@@ -59,26 +53,13 @@ def _harder(now: form.Form) -> None:
             "If effects only add up, mean and variance grow along the causal order, so sorting the columns orders "
             "them. These three options prevent that:"
         )
-        form.switch("random_signs", "Random signs", "Each effect is negative with probability 1/2.")
-        form.switch("equal_means", "Equal means", "Intercepts are chosen so that all columns have the same mean.")
-        form.switch(
-            "equal_variances",
-            "Equal variances",
-            "Effects are scaled so that all columns have the same variance. Needs equal means.",
-            disabled=not now.equal_means,
-        )
+        form.option("random_signs")
+        form.option("equal_means")
+        form.option("equal_variances", disabled=not now.equal_means)
         _breaking()
         st.caption("These change how the columns look, not what can be known:")
-        form.choice("sources", "Nodes without parents", list(SOURCES), _shape)
-        form.number(
-            "spread",
-            "Unequal spreads",
-            "The largest standard deviation is about this many times the smallest. 1: as in the families.",
-            min_value=0.05,
-            max_value=20.0,
-            step=1.0,
-            format="%g",
-        )
+        form.option("sources", is_list=True)
+        form.option("spread")
     if used := _used(now):
         st.caption(f"On: {', '.join(used)}.".replace("latent", "hidden causes"))
 
@@ -86,30 +67,9 @@ def _harder(now: form.Form) -> None:
 def _breaking() -> None:
     """Exposure, interactions and hidden causes, which the method assumes to be absent."""
     st.caption("These violate the assumptions of the method:")
-    form.number(
-        "exposure",
-        "Exposure",
-        "Standard deviation of a row's log exposure, such as sequencing depth: a factor on "
-        "every mean of the row. 0: none.",
-        min_value=0.0,
-        step=0.1,
-        format="%g",
-    )
-    form.number(
-        "interactions",
-        "Interactions",
-        "Share of each effect, 0 to 1, that comes from pairs of parents.",
-        min_value=0.0,
-        step=0.1,
-        format="%g",
-    )
-    form.number(
-        "latent",
-        "Hidden common causes",
-        "Each affects two columns and is not a column itself.",
-        min_value=0,
-        step=1,
-    )
+    form.option("exposure")
+    form.option("interactions")
+    form.option("latent")
 
 
 def _beside(now: form.Form) -> None:
@@ -119,32 +79,21 @@ def _beside(now: form.Form) -> None:
             "They affect the nodes and are part of the table. A method that knows their roles can adjust for them; "
             "one that does not finds false edges."
         )
-        form.number("batches", "Batches", "Together they shift a third of the nodes.", min_value=0, step=1)
+        form.option("batches")
         if now.batches:
-            _size(
-                "batch_effect", "Size of a shift", "Up or down, of the logarithm of the mean (a binomial: the logit)."
-            )
-        form.number(
-            "depth",
-            "Depth",
-            "Standard deviation of a row's log depth, a factor on every mean of the row. 0: none.",
-            min_value=0.0,
-            step=0.1,
-            format="%g",
-        )
+            form.option("batch_effect")
+        form.option("depth")
         if now.depth:
-            form.segments("depth_causes", "What a node depends on", list(_CAUSES), _CAUSES.__getitem__)
+            form.option("depth_causes")
             st.caption(
                 "Its parents' counts per depth: the depth says how much was sampled, and is an exposure."
                 if now.depth_causes == RATES
                 else "Its parents' counts as they are: the depth is a cause like any other, and a covariate."
             )
-        form.switch("age_and_sex", "Age and sex", "Age affects half of the nodes in a wave, sex affects half.")
-        form.number(
-            "groups", "Groups", "Rows of a group share a random effect on every node. 0: none.", min_value=0, step=10
-        )
+        form.option("age_and_sex")
+        form.option("groups")
         if now.groups:
-            _size("group_effect", "Spread of the groups", "Standard deviation of these effects.")
+            form.option("group_effect")
     if used := _beside_used(now):
         st.caption(f"Beside the counts: {', '.join(used)}.")
 
@@ -167,13 +116,13 @@ def _experiment(now: form.Form) -> None:
             help="Each gets an arm of its own. Empty: as many random nodes as below.",
         )
         if not chosen:
-            form.number("interventions", "Random nodes", "Each gets an arm of its own. 0: none.", min_value=0, step=1)
+            form.option("interventions", min_value=0, step=1)
         if not (chosen or now.interventions):
             return
-        form.number("intervention_rows", "Rows of an arm", "In addition to the rows above.", min_value=0, step=50)
-        form.segments("intervention_kind", "What is done", list(_DONE), _DONE.__getitem__)
+        form.option("intervention_rows")
+        form.option("intervention_kind")
         if now.intervention_kind == SHIFT:
-            _size("intervention_effect", "Size of a shift", "Up or down, of the logarithm of the mean, or the logit.")
+            form.option("intervention_effect")
         else:
             st.caption("The node has one value there: what 5 % or 95 % of the other rows are below, at random.")
     if arms := len(chosen) or now.interventions:
@@ -195,25 +144,18 @@ def _contexts(now: form.Form) -> None:
                 on_click=lambda: form.change(acting=(), contexts=len(now.acting)),
             )
         else:
-            form.number(
-                "contexts", "With effects", "Each acts on a fifth of the nodes, at random.", min_value=0, step=1
-            )
-        form.number("idle_contexts", "Without effects", "Each acts on no node.", min_value=0, step=1)
+            form.option("contexts", min_value=0, step=1)
+        form.option("idle_contexts")
         many = (len(form.acting()) or now.contexts) + now.idle_contexts
         if not many:
             return
-        form.segments("context_kind", "Values", list(_VALUES), _VALUES.__getitem__)
+        form.option("context_kind")
         if now.context_kind == CATEGORICAL:
-            form.number("context_levels", "Levels", "One of them is the control.", min_value=0, step=1)
-            _size("context_effect", "Size of an effect", "Up or down, of the logarithm of the mean, or the logit.")
+            form.option("context_levels")
+            form.option("context_effect")
         else:
-            _size("context_effect", "Effect per unit", "The dose is from 0 to 2. Of log mean, or the logit.")
+            form.option("context_effect", label="Effect per unit")
     st.caption(f"Contexts: {now.idle_contexts} of {many} without effects.")
-
-
-def _size(name: str, label: str, text: str) -> None:
-    """A box for the size of an effect."""
-    form.number(name, label, text, min_value=0.0, step=0.1, format="%g")
 
 
 def _beside_used(now: form.Form) -> list[str]:
@@ -230,8 +172,3 @@ def _used(now: form.Form) -> list[str]:
     used += [f"{name} {getattr(now, name):g}" for name in ("exposure", "interactions", "latent") if getattr(now, name)]
     used += [f"{now.sources} sources"] if now.sources != "family" else []
     return used + ([f"spread {now.spread:g}"] if now.spread != 1 else [])
-
-
-def _shape(key: str) -> str:
-    """A shape of sources in words."""
-    return "As the family has them" if key == "family" else f"{key.capitalize()}: {SOURCES[key]}"

@@ -2,15 +2,16 @@
 
 import streamlit as st
 
+from disco.fields import changed, options
 from disco.score.plan import Plan
-from disco.settings import CHOICES, PRESETS, Settings
+from disco.settings import PRESETS, Settings
 from disco.words import how_many
 from pages.shared import session
-from pages.shared.frame.glossary import define
-from pages.shared.work import choices, setting_words
+from pages.shared.work import choices
 
 _PRESET_WORDS = {"tuned": "Tuned", "paper": "Paper"}
 _ORDER = "Order"
+_GROUPS = {option.group for option in options(Settings).values()}
 _BOXES = (
     ("More settings", ":material/settings:", "more_settings", (_ORDER, "Rows", "Parents and monitoring")),
     ("Expert", ":material/experiment:", "expert", ("Networks", "Joint network", "Projection network", "Noise")),
@@ -34,50 +35,24 @@ def preset() -> None:
             "The paper does not state the unit of its learning-rate cosines. Optimiser updates, not epochs, are our "
             "reading: with epochs, the joint network overfits and the graph is almost empty."
         )
-    if changed := _differences(settings):
-        st.caption(f"{how_many(len(changed), 'setting differs', 'settings differ')} from the preset.")
+    if differences := _differences(settings):
+        st.caption(f"{how_many(len(differences), 'setting differs', 'settings differ')} from the preset.")
 
 
 def in_sight() -> None:
     """The settings changed most often."""
     left, right = st.container(key="train_in_sight").columns(2)
     with left:
-        choices.number("seed", "Seed", "The same seed on the same device gives the same result.", min_value=0, step=1)
+        choices.option("seed")
     with right:
-        by_counts = session.draft.settings().folds_by == "counts"
-        text = "Cross-fitting folds. Each has its own networks."
-        choices.number("folds", "Folds", text, min_value=2, step=1, disabled=by_counts)
+        choices.option("folds", disabled=session.draft.settings().folds_by == "counts")
 
 
 def _of_order() -> None:
     """The boundary, the criterion, and whether the folds divide the rows or the counts."""
-    first, second, third = st.columns(3)
-    with first:
-        choices.segments(
-            "boundary",
-            "Boundary",
-            list(CHOICES["boundary"]),
-            str.capitalize,
-            f"Clipped: {define('clipped boundary')} Admissible: {define('admissible boundary')} You can compare them "
-            "after the fit.",
-        )
-    with second:
-        choices.segments(
-            "criterion",
-            "Sink criterion",
-            ["ccs", "constant"],
-            {"ccs": "CCS", "constant": "Constant"}.__getitem__,
-            f"CCS: {define('CCS')} Constant: {define('constant criterion')} You can compare them after the fit.",
-        )
-    with third:
-        choices.segments(
-            "folds_by",
-            "Folds by",
-            list(CHOICES["folds_by"]),
-            str.capitalize,
-            f"Counts: {define('count splitting')} Rows that belong together cannot leak. Right if counts are Poisson "
-            "given their causes. Otherwise use rows: counts of half the size carry less information.",
-        )
+    for slot, name in zip(st.columns(3), ("boundary", "criterion", "folds_by"), strict=True):
+        with slot:
+            choices.option(name)
 
 
 def others() -> None:
@@ -96,20 +71,15 @@ def _group(title: str) -> None:
     st.markdown(f"**{title}**")
     if title == _ORDER:
         return _of_order()
-    fields = setting_words.GROUPS[title]
+    named = [option.name for option in options(Settings).values() if option.group == title]
     if title == "Projection network" and "projection" not in session.draft.settings().networks:
-        fields = fields[:1]  # the others have no effect
-    for index, (name, label, text) in enumerate(fields):
+        named = named[:1]  # the others have no effect
+    for index, name in enumerate(named):
         if index % 3 == 0:  # row by row: widgets differ in height, and a phone shows them in this order
             columns = st.columns(3)
         with columns[index % 3]:
-            if isinstance(getattr(Settings(), name), bool):
-                choices.switch(name, label, text)
-            elif name in CHOICES:
-                choices.segments(name, label, list(CHOICES[name]), setting_words.CHOICE_WORDS.__getitem__, text)
-            else:
-                choices.number(name, label, text, **_format(name))
-                _made(name)
+            choices.option(name)
+            _made(name)
 
 
 def _made(name: str) -> None:
@@ -125,17 +95,10 @@ def _made(name: str) -> None:
         st.caption(f"{asked:,} asked; {most}{made:,} will be made here, for {steps:,} steps.")
 
 
-def _format(name: str) -> dict[str, object]:
-    if isinstance(getattr(Settings(), name), float):
-        return {"format": "%g", "step": None, "min_value": 0.0}
-    return {"step": 1, "min_value": 0}
-
-
 def _differences(settings: Settings) -> list[str]:
     """Names of the settings listed here that are not the preset's."""
     plain = Settings.of(settings.preset)
-    listed = [name for fields in setting_words.GROUPS.values() for name, _, _ in fields]
-    return [name for name in listed if getattr(settings, name) != getattr(plain, name)]
+    return [name for name in changed(settings, plain) if options(Settings)[name].group]
 
 
 def _reset() -> None:
@@ -144,6 +107,6 @@ def _reset() -> None:
 
 
 assert set(_PRESET_WORDS) == set(PRESETS), "every preset needs its word here"
-assert {title for *_, titles in _BOXES for title in titles} == {_ORDER, *setting_words.GROUPS}, (
+assert {title for *_, titles in _BOXES for title in titles} == {_ORDER, *filter(None, _GROUPS)}, (
     "every group needs its box"
 )

@@ -19,13 +19,21 @@ from made_up import finished_run
 
 import disco
 from disco.__main__ import main
-from disco.cli.choices import chosen_columns, parse_assignments
+from disco.cli import choices
+from disco.cli.choices import Part, chosen_columns
+from disco.cli.fit import resumed
+from disco.cli.options import parsed
 from disco.cli.progress import Progress
 from disco.errors import InputError
+from disco.fields import options
 from disco.progress import Event
 from disco.runs import FIT, create_run, list_runs, open_run
 from disco.runs.about import about
+from disco.runs.origin import FromFile, Origin
 from disco.server import start
+from disco.settings import PRESETS, Settings
+from disco.table import prepared
+from disco.table.counts import problems
 from disco.work import jobs
 
 pytestmark = pytest.mark.usefixtures("single_threaded")
@@ -237,8 +245,40 @@ def test_the_page_can_cancel_a_fit_of_the_command_line(terminal, tmp_path, monke
     assert status_of(process) == 130
 
 
+def test_a_run_is_resumed_by_its_values_whatever_preset_they_are_nearest_to(small_table):
+    given = {"preset": "tuned", **dict([*PRESETS["paper"].items()][:11])}
+    assert Settings.of(**given).preset == "paper"
+    run = create_run(small_table, Settings.of(**given), name="between")
+    part = Part(small_table, (), None, "", Origin(FromFile("t.csv")))
+    assert resumed(run.path, part, given, None) == run
+    with pytest.raises(InputError, match="has skip_connection False, not True"):
+        resumed(run.path, part, given | {"skip_connection": True}, None)
+    with pytest.raises(InputError, match="has projection_epochs 40, not 800"):
+        resumed(run.path, part, given | {"preset": "paper"}, None)
+
+
+@pytest.mark.parametrize("command", ["fit", "refine"])
+def test_a_table_is_validated_once(command, counts, tmp_path, monkeypatch):
+    """A pass over the cells of a large table takes seconds."""
+    passes = []
+    for module in (prepared, choices):
+        look = lambda *asked, of=module: passes.append(of) or problems(*asked)  # noqa: E731
+        monkeypatch.setattr(module, "problems", look)
+    arguments = {"fit": ["fit", counts, *SHORT], "refine": ["refine", "--counts", counts, "--bootstrap", "0"]}[command]
+    assert main([*arguments, "--out", out(tmp_path)]) == 0
+    assert passes == [choices]
+
+
+def test_every_option_of_set_is_listed(capsys):
+    with pytest.raises(SystemExit) as stop:
+        main(["fit", "--options"])
+    lines = capsys.readouterr().out.splitlines()
+    assert stop.value.code == 0 and [line.partition("=")[0] for line in lines] == list(options(Settings))
+    assert any(line.startswith("max_rows=none  a whole number or none, at least 8. ") for line in lines)
+
+
 def test_assignments_are_typed_by_their_setting():
-    found = parse_assignments(["width=64", "tau_z=1", "evaluation_rows=none", "max_rows=9", "transform=quantile"])
+    found = parsed(Settings, ["width=64", "tau_z=1", "evaluation_rows=none", "max_rows=9", "transform=quantile"])
     assert found == {"width": 64, "tau_z": 1.0, "evaluation_rows": None, "max_rows": 9, "transform": "quantile"}
     assert isinstance(found["tau_z"], float)
 

@@ -96,10 +96,19 @@ def test_goes_on_after_a_stop(counts):
         (["nowhere"], "There is no run nowhere"),
         (["nowhere", "--out", "x"], "--out goes with --counts"),
         (["--counts", "COUNTS"], "--counts needs --out"),
-        (["--counts", "COUNTS", "--out", "OUT", "--starts", "0"], "starts must be at least 1"),
-        (["--counts", "COUNTS", "--out", "OUT", "--bootstrap", "-1"], "bootstrap must be at least 0"),
-        (["--counts", "COUNTS", "--out", "OUT", "--starts", str(10**12)], "starts must be at most 100,000"),
-        (["--counts", "COUNTS", "--out", "OUT", "--bootstrap", str(10**12)], "bootstrap must be at most 100,000"),
+        (["--counts", "COUNTS", "--out", "OUT", "--starts", "0"], "starts must be a whole number from 1 to 100,000"),
+        (
+            ["--counts", "COUNTS", "--out", "OUT", "--bootstrap", "-1"],
+            "bootstrap must be a whole number from 0 to 100,000",
+        ),
+        (
+            ["--counts", "COUNTS", "--out", "OUT", "--starts", str(10**12)],
+            "starts must be a whole number from 1 to 100,000",
+        ),
+        (
+            ["--counts", "COUNTS", "--out", "OUT", "--bootstrap", str(10**12)],
+            "bootstrap must be a whole number from 0 to 100,000",
+        ),
     ],
 )
 def test_bad_use_is_one_sentence(counts, capsys, options, sentence):

@@ -8,6 +8,7 @@ from disco import system
 from disco.__main__ import main
 from disco.cli import serve
 from disco.cli.arguments import parse
+from disco.cli.options import given
 from disco.errors import InputError
 from disco.server import log, start, turns
 from disco.server.sessions import Downloads
@@ -30,9 +31,9 @@ PROXY = ("--user-header", "X-User", "--trusted-proxy", "10.0.0.2")
         (("--invite", "--admin", "ada"), "leave out --admin"),
         (("--openid", "--allow", "*"), "secrets.toml"),
         (("--invite", "--host", "lab"), "--host needs an address"),
-        (("--invite", "--most-jobs", "0"), "--most-jobs must be above 0"),
-        (("--invite", "--disk", "-1"), "--disk must be above 0"),
-        (("--invite", "--minutes", "nan"), "--minutes must be above 0"),
+        (("--invite", "--most-jobs", "0"), "jobs must be at least 1"),
+        (("--invite", "--disk", "-1"), "disk must be greater than 0"),
+        (("--invite", "--minutes", "nan"), "minutes must be a finite number"),
         (("--invite", "--port", "99999"), "--port must lie between"),
         (("--invite", "--port", "0"), "--port must lie between"),
     ],
@@ -57,8 +58,8 @@ def test_the_options_make_the_way_and_the_limits(tmp_path, monkeypatch):
     with pytest.raises(InputError, match="needs --allow"):
         serve._way(parse(["serve", "--openid"]))
     words = ["--most-runs", "5", "--disk", "0.5", "--most-cells", "99", "--most-jobs", "2", "--minutes", "1.5"]
-    limits = serve._limits(parse(["serve", "--invite", *words, "--memory", "3"]))
-    assert limits == Limits(5, 500_000_000, 99, 2, 1.5, 3_000_000_000)
+    limits = given(parse(["serve", "--invite", *words, "--memory", "3"]), Limits)
+    assert Limits(**limits) == Limits(5, 0.5, 99, 2, 1.5, 3.0)
 
 
 def test_a_server_compiles_before_anybody_asks(monkeypatch):

@@ -2,6 +2,7 @@
 
 import io
 import json
+import shlex
 
 import networkx as nx
 import numpy as np
@@ -19,6 +20,9 @@ from disco.effects.fitted import FittedGraphs
 from disco.effects.sentences import in_words
 from disco.errors import FitStopped, InputError
 from disco.refine.fitted_graphs import fitted_graphs
+from disco.runs import create_run
+from disco.runs.script import Facts, shell
+from disco.settings import Settings
 from disco.table.roles import Roles
 from disco.words import of_graphs
 
@@ -348,6 +352,18 @@ def test_the_command_line_gives_the_same_numbers_and_changes_nothing(capsys):
     assert main([*asked, "--distribution"]) == 0
     assert len(capsys.readouterr().out.splitlines()) == len(rows)
     assert files(run) == before
+
+
+@pytest.mark.parametrize("name", ["dose", "dose=daily"])
+def test_the_command_of_a_script_takes_a_level_with_any_sign(name, capsys):
+    table = finished_run(4).table()
+    levels = [("0", "5=mg")[row % 2] for row in range(len(table))]
+    run = create_run(table.assign(**{name: levels}), Settings(), name="doses", roles=Roles({name: "covariate"}))
+    refine_by_hand(run)
+    question = {"on": "x3", "do": {"x1": 2.0}, "against": {"x1": 1.0}, "where": {name: "5=mg"}}
+    (line,) = [line for line in shell(Facts.of(run, effect=question)).splitlines() if line.startswith("disco effect")]
+    assert main(["effect", str(run.path), *shlex.split(line)[3:]]) == 0, capsys.readouterr().err
+    assert f"Over the {len(table) // 2} rows with {name} = 5=mg." in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

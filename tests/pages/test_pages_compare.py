@@ -104,7 +104,7 @@ def test_options_are_written_in_words_and_listed(started):
     app.checkbox(key=f"compare_pick_good_{run.id}").check()
     app.text_area(key=f"compare_options_{run.id}").set_value(" good.size = 3 \n\nsort-mean.cutoff=0.5\n").run()
     listed = frame_with(app, "Option").set_index("Option")
-    assert listed.loc["good.size"].tolist() == ["3", "changed"] and not any(listed.index.str.startswith("sort"))
+    assert listed.loc["good.size"].tolist()[:2] == ["3", "changed"] and not any(listed.index.str.startswith("sort"))
     assert "ignores their options: sort-mean" in texts(app)
     button(app, "Run methods").click().run()
     assert not app.exception and started == [(run, COMPARE, Asked({"good": {"size": 3}}))]

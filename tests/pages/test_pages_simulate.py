@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from disco.errors import InputError
 from disco.simulate import Design, simulate
-from disco.simulate.design import EXAMPLES
+from disco.simulate.examples import EXAMPLES
 from pages.simulate import board, design_file, graph_kind, sketch
 from pages.simulate.form import Form
 from pages.simulate.sketch import DrawnGraph
@@ -18,7 +18,7 @@ from pages.simulate.sketch import DrawnGraph
 def opened(drawn=None, **values):
     """The page with a small design, with given values in its form and perhaps a drawn graph."""
     at = AppTest.from_file(APP, default_timeout=60)
-    at.session_state["simulate_form"] = Form(**({"nodes": 6, "rows": 60, "k": 2.0} | values))
+    at.session_state["simulate_form"] = Form().changed(**({"nodes": 6, "rows": 60, "k": 2.0} | values))
     if drawn is not None:
         at.session_state["simulate_drawn"] = drawn
     return at_simulate(at.run())

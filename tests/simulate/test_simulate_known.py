@@ -7,7 +7,7 @@ from scipy.special import softmax
 from scipy.stats import chisquare, poisson
 
 from disco.simulate import FAMILIES, Design, ising, simulate
-from disco.simulate.design import EXAMPLES
+from disco.simulate.examples import EXAMPLES
 from disco.simulate.known import KNOWN, NOT_PROVED, UNKNOWN, words
 
 AFFINE = ("poisson-log", "binomial-logit", "discrete-normal")

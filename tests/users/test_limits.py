@@ -34,14 +34,14 @@ def test_runs_disk_and_cells_are_counted_before_a_run_is_made(allow, small_table
     assert used == sum(path.stat().st_size for path in roots.runs_root().rglob("*") if path.is_file())
     for given, words in (
         ({"runs": 1}, "You have 1 run, the most on this server: delete one"),
-        ({"disk": used}, "this server gives each user"),
+        ({"disk": (used - 1) / 1e9}, "this server gives each user"),
         ({"cells": rows * columns - 1}, f"The table has {rows:,} × {columns:,} cells"),
     ):
         allow(**given)
         with pytest.raises(InputError, match=words):
             create_run(small_table, SETTINGS, name="more")
         assert len(list_runs()) == 1
-    allow(runs=2, disk=used + 1, cells=rows * columns)
+    allow(runs=2, disk=(used + 1) / 1e9, cells=rows * columns)
     create_run(small_table, SETTINGS, name="more")
     assert len(list_runs()) == 2
 
@@ -109,7 +109,7 @@ def test_a_job_ends_after_its_minutes_which_begin_with_its_turn(allow, monkeypat
 
 def test_a_job_that_takes_too_much_memory_ends_with_a_sentence(allow, small_table):
     """It is another process; a limit of the system would leave it in BLAS, which asks for memory without end."""
-    allow(memory=50_000_000)
+    allow(memory=0.05)
     run = create_run(small_table, SETTINGS, name="a", device="cpu")
     jobs.start(run, FIT)
     while run.alive:

@@ -6,14 +6,15 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from disco.fields import changed
 from disco.knowledge import Knowledge
-from disco.refine import Choice
 from disco.runs import artefacts, compared, origin, stamps
 from disco.runs.compared import Ended
 from disco.runs.folder import Run
 from disco.runs.origin import FromFile, Origin
 from disco.runs.refined import choice_from, choice_of
 from disco.runs.status import FIT
+from disco.settings import WITHOUT_FIT, Settings
 from disco.table.edits import AsNumbers, Columns, Edit, LeaveOut, ReadAgain, RowNames, Transpose
 from disco.table.roles import Roles
 
@@ -113,18 +114,16 @@ class Facts:
     def levels(self) -> dict[str, Any]:
         """The settings on which a refinement without a fit depends, unless they are the usual ones."""
         settings = self.run.settings
-        told = {"transform": settings.transform, "levels": settings.levels}
-        names = {"rank": (), "none": ("transform",), "quantile": ("transform", "levels")}[settings.transform]
-        return {name: told[name] for name in names}
+        unused = {"levels"} if settings.transform != "quantile" else set()
+        given = {name: getattr(settings, name) for name in WITHOUT_FIT if name not in unused}
+        return given if settings.transform != Settings().transform else {}
 
     @cached_property
     def choice(self) -> dict[str, Any] | None:
         """What is not usual in the choice of its refinement; None without one."""
         if not stamps.refinement(self.run):
             return None
-        usual = dataclasses.asdict(Choice())
-        chosen = dataclasses.asdict(choice_from(choice_of(self.run)))
-        return {name: value for name, value in chosen.items() if usual[name] != value}
+        return changed(choice_from(choice_of(self.run)))
 
     @property
     def follows_fit(self) -> bool:

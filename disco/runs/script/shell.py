@@ -6,15 +6,16 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from disco import __version__
+from disco.fields import options
+from disco.refine import Choice
 from disco.runs.origin import FromDesign, FromFile, FromLahman, FromPortal, Source
 from disco.runs.script.facts import Facts
+from disco.settings import Settings
 from disco.table.edits import AsNumbers, Columns, LeaveOut, RowNames, Transpose
 from disco.table.rows import Stretches
 
 _OUT = "again"
 _TAB = "\\t"  # as the option takes it
-_FLAGS = {"selector": "parents"}  # settings with another name as a flag
-_OWN_FLAGS = ("seed", "folds", "folds_by", "transform", "levels", "boundary", "criterion", "selector", "pi_min")
 
 
 def shell(facts: Facts) -> str:
@@ -32,8 +33,8 @@ def shell(facts: Facts) -> str:
     if facts.choice is not None:
         # Without the order of the fit, in a run of its own.
         where = f"{_OUT}-refined" if target and not facts.follows_fit else _OUT
-        new = ["--counts", counts, *table, *_levels(facts), "--out", where]
-        lines.append(_command("refine", *([_OUT] if facts.follows_fit else new), *_choice(facts)))
+        new = ["--counts", counts, *table, *_given(Settings, facts.levels), "--out", where]
+        lines.append(_command("refine", *([_OUT] if facts.follows_fit else new), *_given(Choice, facts.choice)))
         lines += [] if facts.effect is None else [_command("effect", where, *_effect(facts.effect))]
         target = [_OUT]
     if facts.methods:
@@ -124,25 +125,28 @@ def _files(facts: Facts, lines: list[str]) -> list[str]:
 
 def _settings(facts: Facts) -> list[str]:
     settings = facts.run.settings
-    words = ["--preset", settings.preset, "--seed", str(settings.seed)]
-    for name, value in settings.changed().items():
-        if name == "disjoint_rows":
-            words += ["--disjoint-rows"] if value else []
-        elif name in _OWN_FLAGS:
-            words += _option(f"--{_FLAGS.get(name, name).replace('_', '-')}", value)
-        else:
-            words += ["--set", f"{name}={'none' if value is None else value}"]
+    words = ["--preset", settings.preset, *_given(Settings, {"seed": settings.seed, **settings.changed()})]
     return words + ([] if facts.run.device == "auto" else ["--device", facts.run.device])
 
 
 def _graph(facts: Facts) -> list[str]:
     """The rule and the thresholds of the graph shown."""
-    flags = {"parent_rule": "--rule", "tau_z": "--tau-z", "pi_min": "--pi-min"}
-    return [word for name, value in facts.chosen.items() for word in _option(flags[name], value)]
+    thresholds = {name: value for name, value in facts.chosen.items() if name != "parent_rule"}
+    return [*(("--rule", facts.chosen["parent_rule"]) if facts.chosen else ()), *_given(Settings, thresholds)]
 
 
-def _levels(facts: Facts) -> list[str]:
-    return [word for name, value in facts.levels.items() for word in (f"--{name}", str(value))]
+def _given(of: type, values: Mapping[str, Any]) -> list[str]:
+    """The arguments for some options of a dataclass: their flags, or --set."""
+    words = []
+    for name, value in values.items():
+        option = options(of)[name]
+        if not option.flag:
+            words += ["--set", f"{name}={option.write(value)}"]
+        elif option.kind is bool:
+            words += [option.flag] if value else []
+        else:
+            words += _option(option.flag, value)
+    return words
 
 
 def _effect(asked: Mapping[str, Any]) -> list[str]:
@@ -150,14 +154,6 @@ def _effect(asked: Mapping[str, Any]) -> list[str]:
     for side in ("do", "against"):
         words += [word for node, value in asked[side].items() for word in _option(f"--{side}", f"{node}={value:.12g}")]
     return words + [word for level in asked.get("where", {}).items() for word in _option("--where", "=".join(level))]
-
-
-def _choice(facts: Facts) -> list[str]:
-    words = []
-    for name, value in (facts.choice or {}).items():
-        flag = "--time" if name == "seconds" else f"--{name}"
-        words += [flag] if value is True else [flag, str(value)]
-    return words
 
 
 def _options(facts: Facts, method: str) -> list[str]:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from disco.checks import a_thing, is_whole, shown
+from disco.fields import a_thing, anything, is_whole, one_of, options, shown, whole
 from disco.table.formats.limits import MOST_COLUMNS, NotATable
 
 ENCODINGS = {
@@ -36,59 +36,55 @@ USUAL_GENES = "50"
 class Reading:
     """The choices of reading a file; those that are None are detected.
 
-    Attributes:
-        encoding, separator, decimal, thousands: of text; keys of the tables above.
-        above: lines above the names that are left out, such as a title; blank lines are not counted.
-        names: lines that hold the names, joined for each column; 0 if the file has none.
-        below: lines below the names that are left out, such as units.
-        sheet: the name of a workbook's sheet.
-        hidden: whether rows and columns that a workbook hides are read or left out, a key of `HIDDEN`.
-        strand: which of STAR's counts are read, a key of `STRANDS`.
-        layer: the matrix of a file of cells and genes, such as "X", or its genome.
-        genes: which of its genes become columns: how many, also as a number, or names and patterns such as "CD*,MS4A1".
-        by: how to rank genes if `genes` is a number, a key of `SPREADS`.
-        obs: the columns of obs of an h5ad file to read as well.
-
     Raises:
         NotATable: a value is none of these, or the decimal mark also separates thousands.
     """
 
-    encoding: str | None = None
-    separator: str | None = None
-    decimal: str | None = None
-    thousands: str | None = None
-    above: int | None = None
-    names: int | None = None
-    below: int | None = None
-    sheet: str | None = None
-    hidden: str | None = None
-    strand: str | None = None
-    layer: str | None = None
-    genes: str | None = None
-    by: str | None = None
-    obs: Sequence[str] = ()
+    encoding: str | None = one_of(None, ENCODINGS, "Encoding", "Of text.", optional=True)
+    separator: str | None = one_of(None, SEPARATORS, "Separator", "Of text.", optional=True)
+    decimal: str | None = one_of(None, DECIMALS, "Decimal mark", "Of text.", optional=True)
+    thousands: str | None = one_of(None, THOUSANDS, "Thousands mark", "Of text.", optional=True)
+    above: int | None = whole(
+        None,
+        "Lines above the names",
+        "Left out, such as a title. Blank lines are not counted.",
+        within=(0, MOST_LINES),
+        optional=True,
+    )
+    names: int | None = whole(
+        None,
+        "Lines of names",
+        "Several lines are joined into one name per column. With 0: x1, x2, …",
+        within=(0, MOST_LINES),
+        optional=True,
+    )
+    below: int | None = whole(
+        None, "Lines below the names", "Left out, such as units.", within=(0, MOST_LINES), optional=True
+    )
+    sheet: str | None = anything(None, "Sheet", "The name of a workbook's sheet.")
+    hidden: str | None = one_of(None, HIDDEN, "Hidden rows and columns", "Of a workbook.", optional=True)
+    strand: str | None = one_of(None, STRANDS, "Strand", "Which of STAR's counts are read.", optional=True)
+    layer: str | None = anything(None, "Layer", 'The matrix of a file of cells and genes, such as "X", or its genome.')
+    genes: str | None = anything(
+        None,
+        "Genes",
+        'Of a file of cells and genes: how many become columns, or names and patterns such as "CD*,MS4A1".',
+    )
+    by: str | None = one_of(
+        None, SPREADS, "Ranked by", "How genes are ranked to choose a number of them.", optional=True
+    )
+    obs: Sequence[str] = anything((), "Columns of obs", "Of an h5ad file, to read as well; each needs a role.")
 
     def __post_init__(self) -> None:
-        for name, table in (
-            *(("encoding", ENCODINGS), ("separator", SEPARATORS)),
-            *(
-                ("decimal", DECIMALS),
-                ("thousands", THOUSANDS),
-                ("by", SPREADS),
-                ("strand", STRANDS),
-                ("hidden", HIDDEN),
-            ),
-        ):
+        for name, option in options(Reading).items():
             value = getattr(self, name)
-            if value is not None and not (isinstance(value, str) and value in table):
-                raise NotATable(
-                    f" cannot be read with the {name} {shown(value)}: give one of {', '.join(map(repr, table))}."
-                )
-        for name in ("above", "names", "below"):
-            lines = getattr(self, name)
-            if lines is not None and not (is_whole(lines) and 0 <= lines <= MOST_LINES):
-                raise NotATable(f" cannot be read with {shown(lines)} lines ({name}): give 0 to {MOST_LINES}.")
-            object.__setattr__(self, name, None if lines is None else int(lines))
+            if option.words and value is not None and not (isinstance(value, str) and value in option.words):
+                words = ", ".join(map(repr, option.words))
+                raise NotATable(f" cannot be read with the {name} {shown(value)}: give one of {words}.")
+            if option.kind is int and value is not None:
+                if not (is_whole(value) and 0 <= value <= MOST_LINES):
+                    raise NotATable(f" cannot be read with {shown(value)} lines ({name}): give 0 to {MOST_LINES}.")
+                object.__setattr__(self, name, int(value))
         if is_whole(genes := self.genes):
             object.__setattr__(self, "genes", f"{genes}")
         for name in ("sheet", "layer", "genes"):

@@ -12,6 +12,7 @@ import streamlit as st
 
 from disco import runs
 from disco.errors import InputError
+from disco.fields import options
 from disco.knowledge import Knowledge
 from disco.runs import stamps
 from disco.runs.origin import Origin, Source
@@ -27,7 +28,6 @@ from pages.shared.table import drafts
 from pages.shared.table.drafts import Draft, File, Step, with_names
 
 _DRAFT, _PREVIOUS, _TOLD = "shared_draft", "shared_previous_token", "shared_told"
-_OWN_CHOICES = ("seed", "transform", "levels", "folds", "folds_by", "boundary", "criterion", "min_level_rows")
 
 
 def follow_address() -> None:
@@ -333,7 +333,7 @@ def change_settings(**changes: Any) -> None:
         return
     before = now.settings
     if "preset" in changes:
-        own = {name: getattr(before, name) for name in _OWN_CHOICES}
+        own = {name: getattr(before, name) for name, option in options(Settings).items() if not option.group}
         before = Settings.of(changes.pop("preset"), **own)
     changed = before.replace(**changes)
     if changed != now.settings:

@@ -19,6 +19,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from disco.fields import options
 from disco.knowledge import Knowledge
 from disco.runs.origin import FromFile, Origin
 from disco.settings import Settings
@@ -193,9 +194,8 @@ def _suffix(settings: Settings) -> str:
 
 
 def own_settings(settings: Settings) -> dict[str, Any]:
-    """The settings of the networks and their training that the reader changed from the preset's."""
-    usual = ("transform", "levels", "folds", "folds_by", "boundary", "criterion", "min_level_rows", "selector")
-    return {name: value for name, value in settings.changed().items() if name not in usual}
+    """The settings in the boxes of Train that the reader changed from the preset's."""
+    return {name: value for name, value in settings.changed().items() if options(Settings)[name].group}
 
 
 class DraftStore:

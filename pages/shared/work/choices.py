@@ -4,6 +4,7 @@ from typing import Any
 
 import streamlit as st
 
+from disco.settings import Settings
 from pages.shared import session
 from pages.shared.frame import errors
 from pages.shared.frame.bound import Bound
@@ -18,8 +19,8 @@ def _changed(name: str, value: Any) -> None:
         session.draft.change_settings(**{name: value}, **along)
 
 
-_bound = Bound("set_", lambda name: getattr(session.draft.settings(), name), _changed)
-number, switch, segments = _bound.number, _bound.switch, _bound.segments
+_bound = Bound("set_", Settings, lambda name: getattr(session.draft.settings(), name), _changed)
+option, segments = _bound.option, _bound.segments
 
 
 def problem() -> str | None:
