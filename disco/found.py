@@ -20,9 +20,10 @@ import numpy as np
 import pandas as pd
 
 from disco import graph as graphs
+from disco.columns import EDGE_NUMBERS, EDGE_WORDS, Schema
 from disco.errors import InputError, printable
 from disco.files import write_frame
-from disco.schema import Schema, check_edges, check_order, damaged
+from disco.schema import check_edges, check_order, damaged
 from disco.schema import read as read_frame
 
 Pairs = list[tuple[str, str]]
@@ -47,7 +48,7 @@ class Found:
 
     Attributes:
         nodes: all nodes, sources first if there is an order, otherwise as in the table.
-        edges: one row per edge: parent, child, and any of `disco.graph.EDGE_NUMBERS` and `EDGE_WORDS`. `is_open`, or
+        edges: one row per edge: parent, child, and any of `disco.columns.EDGE_NUMBERS` and `EDGE_WORDS`. `is_open`, or
             `decided` of 0: the method leaves the direction open; the edge then stands once, along the order if there
             is one.
         is_ordered: whether the nodes are in causal order.
@@ -160,7 +161,7 @@ class Found:
         """
         graph, index = nx.DiGraph(), {node: k for k, node in enumerate(order)}
         graph.add_nodes_from((node, {"position": k + 1}) for node, k in index.items())
-        known = {*graphs.EDGE_NUMBERS, *graphs.EDGE_WORDS} - {"is_open"}
+        known = {*EDGE_NUMBERS, *EDGE_WORDS} - {"is_open"}
         told = self.edges[[name for name in self.edges if name in known]].to_dict("records")
         rows = zip(self.edges["parent"], self.edges["child"], self._open, told, strict=True)
         for parent, child, is_open, row in rows:
@@ -212,7 +213,7 @@ def read(
     Raises:
         InputError: a file is missing or damaged.
     """
-    path, may_be_open = folder / f"{prefix}order.csv", "undirected" in edges.columns
+    path, may_be_open = folder / f"{prefix}order.csv", "undirected" in edges.kinds
     names, is_ordered = list(nodes), not may_be_open or os.path.lexists(path)
     if is_ordered:
         names = check_order(path, read_frame(path, order, nodes, len(nodes)), nodes, order.remedy)

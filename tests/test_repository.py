@@ -9,6 +9,7 @@ import tomllib
 from fnmatch import fnmatch
 from pathlib import Path
 
+import columns
 import pytest
 import tree
 
@@ -38,6 +39,12 @@ def test_the_tree_is_true():
     text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
     assert tree.written(text) == text, "python tests/tree.py writes it anew"
     assert text.count("\n  metrics/ ") == 1 and len(text.partition("```\napp.py")[0].splitlines()) <= 200
+
+
+def test_the_documented_columns_are_true():
+    text = (ROOT / "docs/refine.md").read_text(encoding="utf-8")
+    assert columns.written(text) == text, "python tests/columns.py writes them anew"
+    assert text.count("\n| `robust_nats` |") == 1
 
 
 def test_paths_and_links_of_the_documents_exist():

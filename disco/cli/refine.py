@@ -8,6 +8,7 @@ from disco.cli import artefacts
 from disco.cli.chosen import chosen_run
 from disco.cli.foreground import work_here
 from disco.cli.saying import say, sentence, short
+from disco.columns import EDGE_LINE, GAIN, STABILITY
 from disco.graph import EXPERIMENT
 from disco.knowledge.resolved import FIXED, FREE, REQUIRED
 from disco.refine import Choice, Refined
@@ -18,7 +19,6 @@ from disco.verdicts import of_refinement
 from disco.words import how_many
 
 _BY_RULE = {REQUIRED: "required", FIXED: "direction by knowledge"}
-_SHARE = {False: "local stability", True: "stability"}
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -45,19 +45,19 @@ def _print(target: Run, result: Refined, choice: Choice) -> None:
     say(f"{how_many(len(edges), 'edge')}, {undecided} of undecided direction; log posterior {result.score:,.1f} nats:")
     if edges.empty:
         say(f"{of_refinement(result, choice.bound).text} {few_rows(*target.shape)}".strip())
+    stability = f"{'' if choice.redone else 'local '}{STABILITY.label.lower()}"
     for edge in edges.itertuples():
-        share = "" if edge.bootstrap != edge.bootstrap else f", {_SHARE[choice.redone]} {edge.bootstrap:.2f}"
+        share = "" if edge.bootstrap != edge.bootstrap else f", {stability} {edge.bootstrap:.2f}"
         words = _BY_RULE.get(getattr(edge, "rule", FREE)) or (
             "by experiment" if edge.source == EXPERIMENT else "decided"
         )
         is_sure = words if edge.decided else "undecided"
-        told = {"gain": edge.gain_nats, "direction": edge.direction_nats, "robust": edge.robust_nats}
-        said = ", ".join(f"{name} {_nats(value)}" for name, value in told.items())
+        numbers = ", ".join(f"{item.short.lower()} {_nats(getattr(edge, item.name))}" for item in EDGE_LINE)
         arrow = "--" if is_sure == "undecided" else "->"
-        say(f"  {short(edge.parent)} {arrow} {short(edge.child)}  {said}, {is_sure}{share}")
+        say(f"  {short(edge.parent)} {arrow} {short(edge.child)}  {numbers}, {is_sure}{share}")
     for one in () if result.contexts is None else result.contexts.itertuples():
         level = f" = {short(one.level)}" if one.level else ""
-        say(f"  {short(one.context)}{level} -> {short(one.node)}  gain {_nats(one.gain_nats)}, context")
+        say(f"  {short(one.context)}{level} -> {short(one.node)}  {GAIN.short.lower()} {_nats(one.gain_nats)}, context")
     if target.roles is not None:
         say(sentence(f"Roles: {target.roles}."))
     if (known := target.knowledge()) is not None:

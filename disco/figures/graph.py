@@ -19,6 +19,7 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 
+from disco.columns import EDGE_LINE, GAIN
 from disco.figures import roles, routing
 from disco.figures.lines import (
     BOTH_ENDS,
@@ -160,14 +161,15 @@ def _scores(graph: nx.DiGraph, parent: str, child: str) -> str:
 
 def _evidence(values: Mapping[str, float]) -> str:
     """A refined edge's numbers."""
-    said = [f"gain {_nats(values['gain_nats'])}"]
+    said = [f"{GAIN.short.lower()} {_nats(values['gain_nats'])}"]
     if "levels" in values:
         said.append(f"levels: {values['levels']}")
     if values.get("source") == CONTEXT:
         return ", ".join(said)
-    said.append(f"direction {_nats(values.get('direction_nats', np.nan))}")
-    if not np.isnan(values.get("robust_nats", np.nan)):
-        said.append(f"robust {_nats(values['robust_nats'])}")
+    for column in EDGE_LINE:
+        value = values.get(column.name, np.nan)
+        if column is not GAIN and not (column.optional and np.isnan(value)):
+            said.append(f"{column.short.lower()} {_nats(value)}")
     if not values.get("decided", True):
         said.append("direction undecided")
     if not np.isnan(values.get("bootstrap", np.nan)):

@@ -1,4 +1,4 @@
-"""The numbers that a direction must pass to be called decided, the columns of the evidence, the bounds of a search.
+"""The numbers that a direction must pass to be called decided, the bounds of a search.
 
 They stand apart from the computation, so that whatever only reads or shows a refinement does not import torch.
 """
@@ -16,10 +16,6 @@ PART = 0.01  # of the gain, by which it must lead too: the shapes of distributio
 STRONG = 0.03  # and by this part for each nat that a row gains: where a parent all but sets its child, shapes say more
 FEW = 3  # with at most this many levels, the class fits a node in any case
 TIMES = 3.0  # multiple of its nodes' misfit that a direction's evidence must exceed
-COLUMNS = (  # of the evidence for an edge
-    *("parent", "child", "gain_nats", "log_likelihood_nats", "bic_nats"),
-    *("direction_nats", "robust_nats", "linear_nats", "spread_nats", "p_value"),
-)
 MOST_PARENTS = 100  # per node, since the cost of fits grows with its square; a note names nodes that reach it
 KINDS = ("folds", "bootstrap")  # of draws of the rows
 MOST_ROWS = 30_000  # that are searched; the gains of the edges are those of all

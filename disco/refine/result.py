@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import networkx as nx
 import pandas as pd
 
+from disco.columns import REFINED_EDGES, RULE
 from disco.found import Found, Note
 from disco.graph import CLASS, EXPERIMENT, KNOWLEDGE, NO_SOURCE
-from disco.refine.limits import COLUMNS, KINDS
 from disco.table.finding import Finding
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ METHOD = "likelihood refinement"
 WITH_FIT = f"{METHOD} and DISCO"  # the union with the graph of a fit
 EARLY, POOR = "early", "poor fit"  # kinds of notes: the search was ended early; nodes are poorly fitted
 _SAME = 0.05  # nats by which scores of the same graph may differ, since each fit stops slightly before its optimum
-EDGE_COLUMNS = (*COLUMNS[:-1], "decided", "source", "class_decides", "p_value", *KINDS)
+EDGE_COLUMNS = tuple(column.name for column in REFINED_EDGES.columns if column is not RULE)  # of every new result
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class Refined:
             order.
         orders: every search's final order, columns start, position from 1, node; None if not kept.
         tables: the edges of every bootstrap table's graph, columns table from 1, parent, child; None if not kept.
-        contexts: one row per effect of a context on a node, `disco.refine.contexts.CONTEXT_COLUMNS`; None without any.
+        contexts: one row per effect of a context on a node, columns `disco.columns.REFINED_CONTEXTS`; None without any.
     """
 
     found: Found

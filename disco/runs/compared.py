@@ -21,6 +21,7 @@ from typing import Any
 import pandas as pd
 
 from disco.checks import between, require
+from disco.columns import COMPARED_EDGES, COMPARED_ORDER, COMPARED_SCORES
 from disco.errors import InputError, printable
 from disco.files import inside, plain, read_record, unwritten, write_frame, write_json
 from disco.found import MOST_SCORES, Found, write
@@ -31,7 +32,7 @@ from disco.metrics.edges import read as read_edges
 from disco.metrics.interventions import cycle
 from disco.runs import artefacts, digests
 from disco.runs.folder import Run
-from disco.schema import COMPARED_EDGES, COMPARED_ORDER, COMPARED_SCORES, damaged, read
+from disco.schema import damaged, read
 from disco.schema import record as read_as
 
 FOLDER, TABLE, ASKED = "compare", "compare.csv", "comparing.json"

@@ -23,9 +23,10 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from disco.columns import FIT_AGAIN
 from disco.errors import InputError
 from disco.files import NotAFile, opened, plain, read_record, write_json
-from disco.schema import FIT, damaged, fits
+from disco.schema import damaged, fits
 
 FILE = "digests.json"
 TABLE = "table.parquet"
@@ -73,7 +74,7 @@ def of_files(folder: Path, names: Iterable[str]) -> dict[str, str]:
     return {name: of(folder / name) for name in names if os.path.lexists(folder / name)}
 
 
-def checked(path: Path, digests: Mapping[str, str], remedy: str = FIT) -> Path:
+def checked(path: Path, digests: Mapping[str, str], remedy: str = FIT_AGAIN) -> Path:
     """The path of a file, unless it is not the one that was written, or is there or missing against what was written.
 
     Args:
@@ -101,7 +102,7 @@ def _is_one_of(path: Path, written: list[str]) -> bool:
         return True
 
 
-def check_table(path: Path, digests: Mapping[str, str], own: Mapping[str, str], remedy: str = FIT) -> None:
+def check_table(path: Path, digests: Mapping[str, str], own: Mapping[str, str], remedy: str = FIT_AGAIN) -> None:
     """Refuse a result of another table.
 
     Args:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from disco import schema
+from disco import columns, schema
 from disco.errors import InputError
 from disco.files import check_regular, inside, unwritten, write_frame
 from disco.found import Found
@@ -162,7 +162,7 @@ class Run:
             InputError: they cannot be read.
         """
         path = self.path / "truth.csv"
-        return schema.read(path, schema.TRUTH, [], _MOST_TRUE_EDGES) if os.path.lexists(path) else None
+        return schema.read(path, columns.TRUTH, [], _MOST_TRUE_EDGES) if os.path.lexists(path) else None
 
     def set_truth(self, edges: pd.DataFrame | None) -> None:
         """Replace the true edges, or remove them, even while it is in use, since no work reads them.
@@ -181,7 +181,7 @@ class Run:
             else:
                 ends = list(zip(edges["parent"], edges["child"], strict=True))
                 known(ends, set(self.nodes), "the table of the run", "The truth")
-                write_frame(path, edges[[name for name in schema.TRUTH.columns if name in edges]])
+                write_frame(path, edges[[name for name in columns.TRUTH.kinds if name in edges]])
         except OSError as error:
             raise unwritten(self.path, error) from error
 

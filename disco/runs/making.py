@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from disco.columns import TRUTH
 from disco.errors import InputError
 from disco.files import unwritten, write_frame, write_json
 from disco.hidden.artefacts import Artefacts, looked_for
@@ -31,7 +32,7 @@ from disco.runs.head import FORMAT
 from disco.runs.locks import Lock, held
 from disco.runs.origin import Origin
 from disco.runs.status import FIT, unasked, write_status
-from disco.schema import TRUTH, check_kept
+from disco.schema import check_kept
 from disco.settings import Settings
 from disco.table.artefacts import ignored
 from disco.table.cells import names_of
@@ -122,7 +123,7 @@ def _head(name: str, counts: pd.DataFrame, rows_left_out: Stretches) -> dict[str
 def _write_known(apart: Path, truth: pd.DataFrame | None, knowledge: "Knowledge | None") -> None:
     """Write the true edges and the knowledge, if given."""
     if truth is not None:
-        write_frame(apart / "truth.csv", truth[[name for name in TRUTH.columns if name in truth]])
+        write_frame(apart / "truth.csv", truth[[name for name in TRUTH.kinds if name in truth]])
     if knowledge is not None:
         write_json(apart / "knowledge.json", knowledge.to_dict())
 

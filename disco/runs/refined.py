@@ -26,7 +26,8 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 
-from disco import found, schema
+from disco import columns, found, schema
+from disco.columns import REFINE_AGAIN, Schema
 from disco.errors import InputError, printable
 from disco.files import frame_bytes, read_json, read_record, unwritten, write_bytes, write_frame, write_json
 from disco.graph import CLASS, FREE, KNOWLEDGE, NO_SOURCE
@@ -35,7 +36,7 @@ from disco.refine.limits import MISFIT, MOST_PARENTS
 from disco.refine.result import EARLY, EDGE_COLUMNS, METHOD, POOR, withheld
 from disco.runs import artefacts, digests, stamps
 from disco.runs.folder import Run
-from disco.schema import REFINE, Schema, check_order, damaged, fits, read, record, shown
+from disco.schema import check_order, damaged, fits, read, record, shown
 
 if TYPE_CHECKING:
     from disco.likelihood.check import Check
@@ -48,14 +49,6 @@ _MOST_EFFECTS = 10_000  # of contexts on a node
 _MOST_NOTES, _LONGEST_NOTE = 1000, 1000
 _OLDER_WORDS = {EARLY: "The search was ended early", POOR: "poorly fitted"}  # of notes without kinds
 _CHECK_BYTES = 1 << 24
-_BAND = {"observed": "loose", "low": "loose", "middle": "loose", "high": "loose"}
-_CHECKED = {  # columns of the frames of a model check
-    "columns": {"node": "node", "statistic": "word", **_BAND, "outside": "flag"},
-    "pairs": {"first": "node", "second": "node", **_BAND, "outside": "flag"},
-    "margins": {"node": "node", "count": "whole", **_BAND, "outside": "flag"},
-    "scores": {"graph": "word", "mean": "loose"},
-    "differences": {"graph": "word", "against": "word", "difference": "loose", "error": "loose"},
-}
 
 
 @dataclass(frozen=True)
@@ -105,15 +98,15 @@ def read_refined(run: Run) -> Refined:
         if min(head.candidates, head.fits) < 0:
             raise ValueError(f"candidates is {head.candidates}, fits is {head.fits}")
     except (OSError, ValueError) as error:
-        raise damaged(path, str(error).rstrip("."), REFINE) from None
+        raise damaged(path, str(error).rstrip("."), REFINE_AGAIN) from None
     nodes, folder = run.nodes, run.path
-    digests.check_table(path, head.digests, run.digests, REFINE)
+    digests.check_table(path, head.digests, run.digests, REFINE_AGAIN)
     for name in FILES:
-        digests.checked(folder / name, head.digests, REFINE)
-    graph = found.read(folder, nodes, schema.REFINED_ORDER, schema.REFINED_EDGES, prefix=PREFIX)
+        digests.checked(folder / name, head.digests, REFINE_AGAIN)
+    graph = found.read(folder, nodes, columns.REFINED_ORDER, columns.REFINED_EDGES, prefix=PREFIX)
     if head.edges not in (None, len(graph.edges)):
         what = f"it has {len(graph.edges):,} edges, but refined.json says {head.edges:,}"
-        raise damaged(folder / "refined_edges.csv", what, REFINE)
+        raise damaged(folder / "refined_edges.csv", what, REFINE_AGAIN)
     graph = dataclasses.replace(
         graph,
         edges=_edges(graph.edges),
@@ -124,12 +117,12 @@ def read_refined(run: Run) -> Refined:
     )
     result = Refined(
         graph,
-        read(folder / "refined_starts.csv", schema.REFINED_STARTS, nodes, _MOST_SWEEPS),
+        read(folder / "refined_starts.csv", columns.REFINED_STARTS, nodes, _MOST_SWEEPS),
         printable(head.best, 100),
         head.score,
         head.candidates,
         head.fits,
-        _every(folder / "refined_moves.csv", schema.REFINED_MOVES, nodes),
+        _every(folder / "refined_moves.csv", columns.REFINED_MOVES, nodes),
         _ends(run),
         _tables(run, head),
         _contexts(run),
@@ -160,7 +153,7 @@ def agree(run: Run) -> None:
     try:
         artefacts.of(run)  # writes what the file of an older version lacks, before its time is taken
         stamp, shown = (head.stat().st_mtime_ns, stamps.artefacts(run)), read_refined(run).edges
-        written = read(path, schema.REFINED_EDGES, run.nodes, len(shown))
+        written = read(path, columns.REFINED_EDGES, run.nodes, len(shown))
         is_same = shown.equals(written.reindex(columns=shown.columns))
         if not is_same and stamp == (head.stat().st_mtime_ns, stamps.artefacts(run)):
             _rewrite(path, head, shown)
@@ -208,7 +201,7 @@ def _edges(edges: pd.DataFrame) -> pd.DataFrame:
 
 def _misfit(path: Path, nodes: Sequence[str]) -> pd.DataFrame | None:
     """The misfit of the nodes; in older refinements, a poor fit did not depend on the evidence."""
-    told = _every(path, schema.REFINED_NODES, nodes)
+    told = _every(path, columns.REFINED_NODES, nodes)
     if told is None or "is_poor" in told:
         return told
     return told.assign(is_poor=~(told["misfit_nats"] < MISFIT))
@@ -222,7 +215,7 @@ def _every(path: Path, schema: Schema, nodes: Sequence[str]) -> pd.DataFrame | N
         return None
     told = read(path, schema, nodes, len(nodes))
     if len(told) < len(nodes):
-        raise damaged(path, "it lacks a column of the table", REFINE)
+        raise damaged(path, "it lacks a column of the table", REFINE_AGAIN)
     return told
 
 
@@ -231,9 +224,9 @@ def _ends(run: Run) -> pd.DataFrame | None:
     path, nodes = run.path / "refined_orders.csv", run.nodes
     if not os.path.lexists(path):
         return None
-    told = read(path, schema.REFINED_ORDERS, nodes, len(nodes) * _MOST_SEARCHES)
+    told = read(path, columns.REFINED_ORDERS, nodes, len(nodes) * _MOST_SEARCHES)
     for _, frame in told.groupby("start", sort=False):
-        check_order(path, frame, nodes, REFINE)
+        check_order(path, frame, nodes, REFINE_AGAIN)
     return told
 
 
@@ -242,13 +235,13 @@ def _tables(run: Run, head: _Head) -> pd.DataFrame | None:
     path, made = run.path / "refined_tables.csv", int(head.choice.get("bootstrap", 0))
     if not os.path.lexists(path):
         return None
-    told = read(path, schema.REFINED_TABLES, run.nodes, made * len(run.nodes) * MOST_PARENTS)
+    told = read(path, columns.REFINED_TABLES, run.nodes, made * len(run.nodes) * MOST_PARENTS)
     if not told["table"].between(1, made).all():
-        raise damaged(path, f"it has tables other than 1 to {made}", REFINE)
+        raise damaged(path, f"it has tables other than 1 to {made}", REFINE_AGAIN)
     for _, edges in told.groupby("table"):
         graph = nx.DiGraph(list(zip(edges["parent"], edges["child"], strict=True)))
         if not nx.is_directed_acyclic_graph(graph):
-            raise damaged(path, "a table's graph has a cycle", REFINE)
+            raise damaged(path, "a table's graph has a cycle", REFINE_AGAIN)
     return told
 
 
@@ -257,7 +250,7 @@ def _contexts(run: Run) -> pd.DataFrame | None:
     path = run.path / "refined_contexts.csv"
     if not os.path.lexists(path):
         return None
-    return read(path, schema.REFINED_CONTEXTS, run.nodes, len(run.nodes) * _MOST_EFFECTS)
+    return read(path, columns.REFINED_CONTEXTS, run.nodes, len(run.nodes) * _MOST_EFFECTS)
 
 
 def choice_from(values: dict[str, Any]) -> Choice:
@@ -297,7 +290,7 @@ def read_check(run: Run) -> "Check | None":
         told = read_json(run.path / "refined_check.json", _CHECK_BYTES)
         if not digests.is_sealed(told, run.path):
             return None
-        frames = {name: _frame_of(told[name], columns, set(run.nodes)) for name, columns in _CHECKED.items()}
+        frames = {name: _frame_of(told[name], frame, set(run.nodes)) for name, frame in columns.CHECK.items()}
         others = {
             field.name: told[field.name]
             for field in dataclasses.fields(Check)
@@ -321,11 +314,11 @@ def _is_whole(check: "Check", nodes: int) -> bool:
     return is_told and is_full and has_held_out and check.simulations > 0 and check.margins["node"].nunique() == nodes
 
 
-def _frame_of(columns: Any, kinds: dict[str, str], nodes: set[str]) -> pd.DataFrame:
+def _frame_of(values: Any, frame: Schema, nodes: set[str]) -> pd.DataFrame:
     """A frame from JSON; ValueError if its columns are not of their kinds."""
-    if not isinstance(columns, dict) or not all(isinstance(columns.get(name), list) for name in kinds):
+    if not isinstance(values, dict) or not all(isinstance(values.get(name), list) for name in frame.kinds):
         raise ValueError("columns are missing")
-    return schema.checked(pd.DataFrame(columns), Schema(kinds, empty=True), nodes, _MOST_SWEEPS)
+    return schema.checked(pd.DataFrame(values), frame, nodes, _MOST_SWEEPS)
 
 
 def choice_of(run: Run) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from disco import schema
+from disco import columns
 from disco.errors import InputError
 from disco.files import read_json, unwritten, write_bytes, write_frame, write_json
 from disco.found import Found
@@ -67,13 +67,13 @@ def _own(folder: Path, name: str) -> Path:
 def order(folder: Path, nodes: Sequence[str]) -> list[str]:
     """Nodes of order.csv, source first: the table's columns, each once."""
     path = _own(folder, "order.csv")
-    return check_order(path, read(path, schema.ORDER, nodes, len(nodes)), nodes)
+    return check_order(path, read(path, columns.ORDER, nodes, len(nodes)), nodes)
 
 
 def removals(folder: Path, what: str, order: Sequence[str]) -> pd.DataFrame:
     """ccs.csv or criteria.csv (`what`): one row per step, remaining node and fold."""
     path, many = _own(folder, f"{what}.csv"), len(order)
-    frame = read(path, {"ccs": schema.CCS, "criteria": schema.CRITERIA}[what], order, _MOST_FOLDS * many * many)
+    frame = read(path, {"ccs": columns.CCS, "criteria": columns.CRITERIA}[what], order, _MOST_FOLDS * many * many)
     position = places(frame["node"], order) + 1
     last = many + 1 - frame["step"]  # position of the node removed at the step
     is_right = (position <= last) & (frame["step"] >= 1) & (last >= 2)
@@ -87,7 +87,7 @@ def removals(folder: Path, what: str, order: Sequence[str]) -> pd.DataFrame:
 def candidates(folder: Path, order: Sequence[str]) -> pd.DataFrame:
     """ocs.csv: one row per fold and pair along the order."""
     path, many = _own(folder, "ocs.csv"), len(order)
-    frame = read(path, schema.OCS, order, _MOST_FOLDS * many * many)
+    frame = read(path, columns.CANDIDATE_OCS, order, _MOST_FOLDS * many * many)
     if (places(frame["parent"], order) >= places(frame["child"], order)).any():  # sooner known than which
         check_edges(path, frame, order)
     return _whole(path, frame, many * (many - 1) // 2)
@@ -106,7 +106,7 @@ def stored(folder: Path, nodes: Sequence[str]) -> Found:
     knowledge or experiments, source with experiments.
     """
     _own(folder, "order.csv"), _own(folder, "edges.csv")
-    return read_found(folder, nodes, schema.ORDER, schema.EDGES)
+    return read_found(folder, nodes, columns.ORDER, columns.EDGES)
 
 
 def marks(knowledge: Knowledge | None, roles: Roles | None) -> list[str]:
@@ -125,7 +125,7 @@ def selected(folder: Path, selector: str, order: Sequence[str], marks: Sequence[
     names = ["parent", "child", "score", *(["p_value"] if selector != "evidence" else []), "selected"]
     names += marks
     try:
-        found = read(_own(folder, f"parents_{selector}.csv"), schema.CANDIDATES, order, len(order) ** 2)
+        found = read(_own(folder, f"parents_{selector}.csv"), columns.CANDIDATES, order, len(order) ** 2)
     except InputError:
         return None
     if not set(names) <= set(found):

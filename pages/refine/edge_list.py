@@ -6,13 +6,14 @@ import networkx as nx
 import pandas as pd
 import streamlit as st
 
+from disco.columns import ENDS, OCS, REFINED_EDGES, STABILITY, SUBSETS, VERDICT, Z
 from disco.refine.result import METHOD
 from disco.runs.about import about
 from disco.words import how_many
 from pages.refine import filters
+from pages.shared.frame import columns
 from pages.shared.frame import table as tables
 from pages.shared.frame.answers import agreeing, heard, is_left
-from pages.shared.frame.glossary import define
 from pages.shared.frame.names import code, shown
 from pages.shared.graph import canvas, contexts, downloads, picked, strongest
 from pages.shared.refined import evidence_panel, evidence_words, hidden_causes, next_rules
@@ -21,6 +22,17 @@ from pages.shared.result.known import Known
 
 CANVAS, _RAIL = 500, 640  # pixels of the canvas, and of the panel beside the canvas and its key
 _BOX, _TABLE = "refine_edge", "refine_table"
+_LISTED = tuple(  # columns of the table; a phone shows the first four
+    dict.fromkeys(
+        (
+            *("parent", "child", "gain_nats", "decided"),
+            *(item.name for item in REFINED_EDGES.columns if item.place == "sight"),
+            *("disco", "truth"),
+            *(item.name for item in REFINED_EDGES.columns if item.place == "menu"),
+        )
+    )
+)
+_OF_DRAWS = (STABILITY.name, SUBSETS.name)
 _TELL = {"evidence": "the evidence", "changes": "what changed", "truth": "the truth"}
 
 
@@ -124,13 +136,8 @@ def _table(edges: pd.DataFrame, changes: pd.DataFrame | None, known: Known | Non
 
 
 def _show(table: pd.DataFrame, refinement: Refinement) -> None:
-    names = ["parent", "child", "gain_nats", "decided", "direction_nats", "robust_nats"]  # a phone shows the first four
-    names += ["bootstrap", "disco", "truth", "folds"]
-    if table["bootstrap"].isna().all():
-        names.remove("bootstrap")
-    if table["folds"].isna().all():
-        names.remove("folds")
-    names = [name for name in (*names, "p_value") if name in table]
+    without = {name for name in _OF_DRAWS if table[name].isna().all()}
+    names = [name for name in _LISTED if name in table and name not in without]
     unavailable = evidence_words.unavailable(table, refinement.choice, refinement.refined.nodes is None)
     every = table
     if unavailable.any() and unavailable.nunique() == 1 < len(table):  # no fact about a single edge
@@ -141,13 +148,11 @@ def _show(table: pd.DataFrame, refinement: Refinement) -> None:
     now = picked.picked_edge(_pairs(table))
     rows = [] if now is None else [_pairs(table).index(now)]
     key = agreeing(_TABLE, {"selection": {"rows": rows, "columns": [], "cells": []}})
-    told = {name: (100 * table[name]).round() for name in ("bootstrap", "folds")}
-    told |= {name: table[name].round(1) + 0.0 for name in ("direction_nats", "robust_nats")}  # −0 is 0
     name = f"{downloads.file_name(refinement.run)}_refined_edges.csv"
     shares = {"edges_shown": f"{len(every):,} of {len(refinement.edges):,}"}
     facts = partial(about, refinement.run, METHOD, **refinement.choices, **shares)
     tables.show(
-        table.assign(**told)[names],
+        columns.rounded(table, REFINED_EDGES.columns)[names],
         "The edges shown, strongest first",
         _columns(refinement),
         most=420,
@@ -160,41 +165,13 @@ def _show(table: pd.DataFrame, refinement: Refinement) -> None:
 
 
 def _columns(refinement: Refinement) -> dict[str, object]:
-    """The columns, as wide as their heads; those in sight fit beside the panel in a window 1,400 pixels wide.
-
-    The others are hidden until the reader shows them by the menu above the table; the file and the picked edge's
-    details have their numbers too.
-    """
-    stable, stable_help = evidence_words.stability(refinement.choice)
-    column = st.column_config
-    evidence = partial(column.NumberColumn, format="%.1f")
-    hidden = {"hidden": True}
+    """The columns, as wide as their heads; those in sight fit beside the panel in a window 1,400 pixels wide."""
+    choice, text = refinement.choice, st.column_config.TextColumn
+    helps = {"decided": evidence_words.decided_means(choice.bound), "bootstrap": evidence_words.stability(choice)}
     return {
-        "parent": column.TextColumn("Parent", width=66),
-        "child": column.TextColumn("Child", width=66),
-        "gain_nats": evidence("Evidence", width=74, help=f"Evidence for this link: {define('edge gain')}"),
-        "direction_nats": evidence(
-            "Direction", width=76, help=f"Evidence for this direction: {evidence_words.DIRECTION}"
-        ),
-        "robust_nats": hidden
-        | evidence("Worst case", width=86, help=f"Direction, worst case: {evidence_words.ROBUST}"),
-        "decided": column.CheckboxColumn(
-            "Decided", width=68, help=evidence_words.decided_means(refinement.choice.bound)
-        ),
-        "bootstrap": column.NumberColumn("Stability", format="%d %%", width=72, help=f"{stable}: {stable_help}"),
-        "folds": hidden
-        | column.NumberColumn(
-            "Folds",
-            format="%d %%",
-            width=58,
-            help="Share of fits without one part of the rows that have the edge, searched like bootstrap tables.",
-        ),
-        "disco": column.TextColumn("DISCO", width=58, help="Compared with the DISCO graph: kept, new or reversed."),
-        "truth": column.TextColumn("Truth", width=56, help="According to the known truth of this table."),
-        "p_value": hidden | column.NumberColumn("p", format="%.0e", width=64, help=evidence_words.P_VALUE),
-        "unavailable": column.TextColumn(
-            "Not available", width=96, help="Numbers that could not be computed for this edge."
-        ),
+        **columns.config([*REFINED_EDGES.columns, VERDICT], helps, hides=True, is_narrow=True),
+        "disco": text("DISCO", width=58, help="Compared with the DISCO graph: kept, new or reversed."),
+        "unavailable": text("Not available", width=96, help="Numbers that could not be computed for this edge."),
     }
 
 
@@ -214,9 +191,9 @@ def _dropped(changes: pd.DataFrame | None, disco: pd.DataFrame | None) -> None:
     gone = changes[changes["verdict"] == "dropped"].merge(disco, on=["parent", "child"])
     box = st.expander(f"{how_many(len(gone), 'edge')} of the DISCO graph dropped", key="dropped_box", on_change="rerun")
     if box.open:
-        columns = ["parent", "child", "ocs", "z"]
         with box:
-            tables.show(gone[columns], "Edges of the DISCO graph dropped", key="refine_dropped")
+            rows = gone[["parent", "child", "ocs", "z"]]
+            tables.show(rows, "Edges of the DISCO graph dropped", columns.config((*ENDS, OCS, Z)), key="refine_dropped")
 
 
 def _picked(refinement: Refinement, edges: pd.DataFrame) -> None:

@@ -5,7 +5,8 @@ from typing import NamedTuple
 import pandas as pd
 import streamlit as st
 
-from pages.shared.frame.glossary import define
+from disco.columns import GAIN, STABILITY
+from pages.shared.frame import columns
 from pages.shared.refined import evidence_words
 from pages.shared.refined.refinement import Refinement
 
@@ -29,18 +30,17 @@ def chosen(refinement: Refinement) -> Filters:
     strongest = max([1.0, *edges["gain_nats"].dropna()])
     options = [gain for gain in _GAINS if gain <= strongest]
     gain = row.select_slider(
-        "Edge evidence at least, nats",
+        f"{GAIN.label} at least, nats",
         options,
         value=usual.gain,
         key=keys[0],
         width=280,
-        help=f"{define('edge gain')} 5 nats are odds of 150 to 1 for the edge.",
+        help=f"{columns.meaning(GAIN)} 5 nats are odds of 150 to 1 for the edge.",
     )
     share = usual.bootstrap
     if edges["bootstrap"].notna().any():
-        label, help = evidence_words.stability(refinement.choice)
         share = row.slider(
-            f"{label} at least",
+            f"{STABILITY.label} at least",
             0,
             100,
             usual.bootstrap,
@@ -48,7 +48,7 @@ def chosen(refinement: Refinement) -> Filters:
             format="%d %%",
             key=keys[2],
             width=240,
-            help=help,
+            help=evidence_words.stability(refinement.choice),
         )
     decided = row.toggle(
         "Decided directions only",

@@ -5,11 +5,12 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
+from disco.columns import REFINED_MOVES
 from disco.refine.result import EARLY, POOR, ends
 from disco.refine.scores import MOST_AGAINST
 from disco.words import how_many, number, plural
 from pages.refine import start
-from pages.shared.frame import figure, table
+from pages.shared.frame import columns, figure, table
 from pages.shared.frame.glossary import define
 from pages.shared.frame.names import code, plain
 from pages.shared.frame.words import bullets
@@ -142,14 +143,8 @@ def _moves(refinement: Refinement, moves: pd.DataFrame) -> None:
         if moved.empty:
             return  # the figure says so
         st.markdown(f"**{how_many(len(moved), 'node')} moved**")
-        number = st.column_config.NumberColumn
-        columns = {
-            "node": st.column_config.TextColumn("Node", width=90),
-            "before": number("Before", width=64, help="Position in the DISCO order."),
-            "after": number("After", width=64, help="Position in the refined order."),
-            "gain_nats": number("Gain, nats", format="%.1f", width=90, help=define("nats")),
-        }
-        table.show(moved, "Moved nodes and the gain of each move", columns, most=420, key="refine_moves")
+        config = columns.config(REFINED_MOVES.columns, is_narrow=True)
+        table.show(moved, "Moved nodes and the gain of each move", config, most=420, key="refine_moves")
         st.caption(
             "Gain: what the score loses when this node alone is put back where it agrees with most of the DISCO order. "
             "If several nodes moved together, the gain of each alone can be far from its share."
@@ -168,9 +163,9 @@ def against_truth(refinement: Refinement, known: Known, disco: tuple[object, Kno
     ]
     met = pd.DataFrame(rows, columns=["", "A_top", "Precision", "Recall", "F1", "SHD"])
     text = st.column_config.TextColumn
-    columns = {name: text(help=define(name), width=48) for name in ("A_top", "SHD")}  # all fit on a phone
-    columns |= {"": text(width=104), "Precision": text(width=62), "Recall": text(width=46), "F1": text(width=46)}
-    table.show(met, "Both graphs and sorting, against the truth", columns, key="refine_truth", width="content")
+    config = {name: text(help=define(name), width=48) for name in ("A_top", "SHD")}  # all fit on a phone
+    config |= {"": text(width=104), "Precision": text(width=62), "Recall": text(width=46), "F1": text(width=46)}
+    table.show(met, "Both graphs and sorting, against the truth", config, key="refine_truth", width="content")
     st.caption("Sorting fits nothing: compare every result with it.")
 
 

@@ -40,7 +40,7 @@ def test_refines_a_table_without_a_fitted_run(counts, capsys):
     assert list(order["position"]) == [1, 2, 3, 4, 5, 6]
     assert {"parent", "child", "gain_nats", "direction_nats", "decided", "p_value", "bootstrap"} <= set(edges)
     assert "rows ×" not in printed.err and "GB" not in printed.err  # no estimate of a fit that nobody asked for
-    assert printed.out.count(", robust ") == printed.out.count("local stability ") == len(edges)
+    assert printed.out.count(", worst case ") == printed.out.count("local stability ") == len(edges)
     assert "reversing the edge costs at least 10 nats, and leaving it out 20" in printed.err
     assert "3 times the misfit" in printed.err and len(read_frame(folder / "refined_nodes.csv", ("node",))) == 6
     assert f"{len(edges)} edges" in printed.out and "no hidden common causes" in printed.err
@@ -184,7 +184,7 @@ def test_what_is_not_available_is_said(counts, capsys):
     capsys.readouterr()
     refine_command._print(run, found.having(edges=edges, notes=("Mind the gap.",)), Choice())
     printed = capsys.readouterr().out
-    assert printed.count("gain not available, direction not available") == len(edges)
+    assert printed.count("evidence not available, direction not available") == len(edges)
     assert "Note: Mind the gap." in printed and " nan" not in printed
 
 

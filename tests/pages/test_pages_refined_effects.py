@@ -97,7 +97,7 @@ def test_an_edge_has_its_curve_and_evidence():
 def test_an_open_direction_is_called_so():
     said = texts(part("edge_details", refined_run(), NAMES[1], NAMES[2]))
     assert "**Direction:** not known. Only 1.50 nats for `" in said and "2 of 3 fits" in said
-    assert "**Not available**: share of bootstrap tables." in said and "of 10 bootstrap" not in said
+    assert "**Not available**: stability." in said and "of 10 bootstrap" not in said
     app = part("edge_details", refined_run(), NAMES[0], NAMES[2])
     assert "only 2.00 if nodes may have other kinds of distribution" in texts(app)
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from disco.columns import EDGE_LINE, GAIN, OF_LINK, P_VALUE, STABILITY
 from disco.errors import InputError
 from disco.figures import effects
 from disco.graph import EXPERIMENT
@@ -16,7 +17,7 @@ from disco.refine import Choice, Refined
 from disco.runs import Run
 from disco.runs.refined import choice_from, choice_of
 from disco.words import number
-from pages.shared.frame import errors, figure, table
+from pages.shared.frame import columns, errors, figure, table
 from pages.shared.frame.glossary import define
 from pages.shared.frame.names import code, plain
 from pages.shared.refined import (
@@ -81,29 +82,25 @@ def _details(run: Run, refined: Refined, row: dict, choice: Choice) -> None:
 
 def _numbers(row: dict, choice: Choice) -> None:
     share = "–" if row["bootstrap"] != row["bootstrap"] else f"{row['bootstrap']:.0%}"
-    label, stable = evidence_words.stability(choice)
-    ratio, bic = (evidence_words.or_not(row[name]) for name in ("log_likelihood_nats", "bic_nats"))
-    chance = f"{evidence_words.P_VALUE} Likelihood ratio in nats: {ratio}; gain in BIC: {bic}."
+    others = (f"{item.label}: {evidence_words.or_not(row[item.name])}." for item in OF_LINK if item is not GAIN)
     figure.metrics(
-        ("Edge evidence", number(row["gain_nats"]), define("edge gain")),
-        ("Direction evidence", number(row["direction_nats"]), evidence_words.DIRECTION),
-        ("Direction, worst case", number(row["robust_nats"]), evidence_words.ROBUST),
-        (label, share, stable),
-        ("p-value", evidence_words.p_value(row["p_value"]), chance),
+        *((item.short, number(row[item.name]), columns.help_of(item)) for item in EDGE_LINE),
+        (STABILITY.label, share, evidence_words.stability(choice)),
+        (P_VALUE.label, evidence_words.p_value(row["p_value"]), " ".join([columns.meaning(P_VALUE), *others])),
     )
 
 
 def _breakdown(run: Run, refined: Refined, row: dict, choice: Choice) -> None:
     """The evidence on the direction, part by part, and the misfit of both nodes in either direction."""
-    columns = {
+    config = {
         "part": st.column_config.TextColumn("Part", width=190),
         "nats": st.column_config.NumberColumn("Nats", format="%.1f", width=64, help=define("nats")),
         "asked": st.column_config.TextColumn("Required", width=130),
     }
     parts = evidence_words.breakdown(run, refined, row)
     more = {"key": "refined_breakdown", "width": "content", "placeholder": "–"}
-    table.show(parts, "Evidence on the direction, part by part", columns, **more)
-    st.caption(f"{evidence_words.decided_means(choice.bound)} {evidence_words.SPREAD}")
+    table.show(parts, "Evidence on the direction, part by part", config, **more)
+    st.caption(f"{evidence_words.decided_means(choice.bound)} Spread evidence: {define('spread evidence')}")
     misfit.forwards_and_reversed(run, refined, row["parent"], row["child"])
 
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import pandas as pd
 
+from disco.columns import MAY_BE_MISSING, OF_DIRECTION
 from disco.graph import FREE
 from disco.parents.ocs import passes
 from disco.refine import Choice, Refined
@@ -24,26 +25,12 @@ ASSUMED = (
 )
 
 
-NUMBERS = {
-    "gain_nats": "edge evidence",
-    "log_likelihood_nats": "log-likelihood",
-    "bic_nats": "BIC",
-    "direction_nats": "direction evidence",
-    "robust_nats": "robust evidence",
-    "linear_nats": "linear evidence",
-    "spread_nats": "spread evidence",
-    "p_value": "p-value",
-    "bootstrap": "share of bootstrap tables",
-    "folds": "share of fits without part of the rows",
-}
+# Numbers that may be missing, as named in a sentence.
+NUMBERS = {column.name: column.label[0].lower() + column.label[1:] for column in MAY_BE_MISSING}
 # Nats of edge evidence from which a link is called so: 20 nats are odds of 5e8 to 1, 5 of 150 to 1, 1 of 3 to 1.
 STRENGTHS = {20.0: "overwhelming", 5.0: "strong", 1.0: "some", -math.inf: "little"}
-P_VALUE = define("p-value")
 _SETTLE = "An experiment or a rule that you know could settle it."
 SAME_ROWS = "DISCO's order and the likelihood use the same rows, so their agreement is not independent evidence."
-DIRECTION = define("direction evidence")
-ROBUST = define("robust evidence")
-SPREAD = f"Spread evidence: {define('spread evidence')}"
 
 
 def decided_means(bound: float) -> str:
@@ -59,10 +46,10 @@ def decided_means(bound: float) -> str:
     )
 
 
-def stability(choice: Choice) -> tuple[str, str]:
-    """The term for the share of bootstrap tables that have an edge, and its definition."""
+def stability(choice: Choice) -> str:
+    """What the share of bootstrap tables that have an edge means, after the term for it."""
     term = "bootstrap share" if choice.redone else "local stability"
-    return term.capitalize(), define(term)
+    return f"{term.capitalize()}: {define(term)}"
 
 
 def unavailable(edges: pd.DataFrame, choice: Choice, is_older: bool) -> pd.Series:
@@ -71,12 +58,11 @@ def unavailable(edges: pd.DataFrame, choice: Choice, is_older: bool) -> pd.Serie
     A share of draws that nobody requested does not count as missing, nor does evidence that older versions lacked.
     """
     missing = edges[list(NUMBERS)].isna()
-    for name in ("direction_nats", "robust_nats", "linear_nats", "spread_nats"):
-        missing[name] &= not is_older
+    missing[[column.name for column in OF_DIRECTION]] &= not is_older
     for name in ("bootstrap", "folds"):
         missing[name] &= getattr(choice, name) > 0
     told = [
-        ", ".join(words for words, is_missing in zip(NUMBERS.values(), row, strict=True) if is_missing)
+        "; ".join(words for words, is_missing in zip(NUMBERS.values(), row, strict=True) if is_missing)
         for row in missing.to_numpy()
     ]
     return pd.Series(told, index=edges.index, dtype="str")
@@ -169,12 +155,12 @@ def direction(run: Run, refined: Refined, row: dict[str, Any]) -> str:
 def breakdown(run: Run, refined: Refined, row: dict[str, Any]) -> pd.DataFrame:
     """The evidence on a direction, part by part: columns part, nats, asked."""
     bound, nodes = Choice(**choice_of(run)).bound, refined.nodes
-    parts = [
-        ("Direction evidence", row["direction_nats"], f"≥ {bound:g}"),
-        ("Robust evidence", row["robust_nats"], f"≥ {or_not(least_lead(bound, row['gain_nats'], run.shape[0]))}"),
-        ("Linear evidence", row["linear_nats"], f"≥ −{or_not(AGAINST + AGAINST_SHARE * row['direction_nats'])}"),
-        ("Spread evidence", row["spread_nats"], "does not count"),
-    ]
+    required = {
+        "direction_nats": f"≥ {bound:g}",
+        "robust_nats": f"≥ {or_not(least_lead(bound, row['gain_nats'], run.shape[0]))}",
+        "linear_nats": f"≥ −{or_not(AGAINST + AGAINST_SHARE * row['direction_nats'])}",
+    }
+    parts = [(item.label, row[item.name], required.get(item.name, "does not count")) for item in OF_DIRECTION]
     if nodes is not None:
         need = f"direction ≥ {or_not(asked(row, nodes, bound))}"
         misfit = nodes.set_index("node")["misfit_nats"]

@@ -6,13 +6,12 @@ import networkx as nx
 import pandas as pd
 import streamlit as st
 
-from disco.graph import NODE_FACTS
+from disco.columns import MISFIT, MISFIT_PER_ROW, NODE_FACTS
 from disco.refine import Refined
 from disco.refine.reasons import is_of_kind, missed
 from disco.runs import Run, stamps
 from disco.words import how_many, listed, number, plural
-from pages.shared.frame import errors, figure, table
-from pages.shared.frame.glossary import define
+from pages.shared.frame import columns, errors, figure, table
 from pages.shared.frame.names import code
 from pages.shared.refined import modelled
 from pages.shared.refined.refinement import Refinement
@@ -61,8 +60,7 @@ def of_node(refined: Refined, node: str, *, of_refined: bool = False) -> None:
         return
     row = refined.nodes.set_index("node").loc[node]
     figure.metrics(
-        ("Misfit, nats", _number(row["misfit_nats"]), define("misfit")),
-        ("Misfit per row", _number(row["misfit_per_row"]), "The misfit divided by the number of rows."),
+        *((item.label, _number(row[item.name]), columns.meaning(item)) for item in (MISFIT, MISFIT_PER_ROW)),
     )
     if row["is_poor"]:
         st.warning("This node is poorly fitted: its arrows are hypotheses.", icon=":material/rule:")
@@ -104,15 +102,15 @@ def forwards_and_reversed(run: Run, refined: Refined, parent: str, child: str) -
 
 def _show_reversed(found: pd.DataFrame) -> None:
     column = st.column_config
-    columns = {
-        "node": column.TextColumn("Misfit, nats", width=160, help=define("misfit")),
+    config = {
+        "node": column.TextColumn(MISFIT.label, width=160, help=columns.meaning(MISFIT)),
         "forwards": column.NumberColumn("As found", format="%.1f", width=90, help="With the edge as found."),
         "reversed": column.NumberColumn(
             "Reversed", format="%.1f", width=90, help="With the edge reversed; all other parents stay."
         ),
     }
     more = {"key": "refined_reversed", "width": "content", "placeholder": "not available"}
-    table.show(found, "Misfit of both nodes, with the edge as found and reversed", columns, **more)
+    table.show(found, "Misfit of both nodes, with the edge as found and reversed", config, **more)
     st.caption(
         "If the model fits in neither direction, its direction evidence says little. A better fit in one direction is "
         "a hint, not proof."

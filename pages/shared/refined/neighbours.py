@@ -7,14 +7,14 @@ import networkx as nx
 import pandas as pd
 import streamlit as st
 
+from disco.columns import OF_EDGES, VERDICT
 from disco.figures import effects
 from disco.figures import graph as drawing
 from disco.graph import has_direction
 from disco.refine import Refined
 from disco.runs import Run
 from disco.words import how_many
-from pages.shared.frame import errors, table
-from pages.shared.frame.glossary import define
+from pages.shared.frame import columns, errors, table
 from pages.shared.frame.names import code
 from pages.shared.frame.words import bullets
 from pages.shared.refined import modelled
@@ -54,24 +54,19 @@ def details(judged: nx.DiGraph, node: str, numbers: Sequence[str]) -> None:
     if not rows:
         return
     shown = ["node", "is", *numbers, *(["verdict"] if any("verdict" in row for row in rows) else [])]
-    column = st.column_config
-    columns = {
-        "node": column.TextColumn("Column", width=76),
-        "is": column.TextColumn("Is its", width=72, help="Cause or effect, if the direction of the edge is known."),
-        "verdict": column.TextColumn("Truth", width=74, help="According to the known truth of this table."),
-        "found_by": column.TextColumn("Found by", width=74),
-        "gain_nats": column.NumberColumn("Evidence", format="%.1f", width=70, help=define("edge gain")),
-        "ocs": column.NumberColumn("OCS", format="%.3g", width=60, help=define("OCS")),
-        "z": column.NumberColumn("Z", format="%.2f", width=56, help=define("Z")),
-        "frequency": column.NumberColumn(
-            "Folds", format="percent", width=56, help="Share of folds in which the edge passes τ_Z."
-        ),
+    text = st.column_config.TextColumn
+    values = [OF_EDGES[name] for name in numbers]
+    config = {
+        "node": text("Column", width=76),
+        "is": text("Is its", width=72, help="Cause or effect, if the direction of the edge is known."),
+        "verdict": text(VERDICT.label, width=74, help=VERDICT.help),
+        **columns.config(values, is_narrow=True),
     }
     if missing := sum(row.get("verdict") == "missing" for row in rows):
         st.caption(f"{missing} missing: joined to it according to the truth, but not in this graph.")
     with st.expander("Details: the numbers"):
-        found = pd.DataFrame(rows).reindex(columns=shown)
-        table.show(found, "The columns joined to the node", columns, most=260, placeholder="–")
+        found = columns.rounded(pd.DataFrame(rows).reindex(columns=shown), values)
+        table.show(found, "The columns joined to the node", config, most=260, placeholder="–")
 
 
 def _groups(graph: nx.DiGraph, node: str) -> dict[str, list[str]]:
