@@ -10,7 +10,7 @@ from typing import Literal
 
 FIT_AGAIN, REFINE_AGAIN, RUN_AGAIN = "fit the table again", "refine the run again", "run the method again"
 WORDS = ("node", "word", "label", "direction", "rule", "source")  # kinds of text
-NATS = "%.1f"
+NATS = "%.1f"  # the format of nats, and of mean numbers of edges
 
 
 @dataclass(frozen=True)
@@ -88,28 +88,23 @@ START = Column("start", "word", "Start")
 OCS = Column("ocs", "number", "OCS", term="OCS", format="%.3g", width=60, place="sight")
 Z = Column("z", "number", "Z", term="Z", format="%.2f", width=56, place="sight")
 FREQUENCY = Column(
-    "frequency",
-    "share",
-    "Folds above τ_Z",
+    *("frequency", "share", "Folds above τ_Z"),
     help="Share of folds in which the edge passes τ_Z.",
     format="%d %%",
     width=110,
     place="menu",
 )
+CURVATURE = Column("curvature", "loose", "Mean curvature", optional=True)
 SCORE = Column("score", "any", "Score", format="%.4g", place="menu", optional=True)
 P_VALUE = Column("p_value", "loose share", "p-value", "p", term="p-value", format="%.2g", width=64, place="menu")
 P_OF_SELECTOR = replace(P_VALUE, kind="share", optional=True, term="", help="The p-value of the selector's test.")
 RULE = Column(
-    "rule",
-    "rule",
-    "Rule",
+    *("rule", "rule", "Rule"),
     help="Only with [knowledge](knowledge.md): whether the edge is required, its direction fixed, or neither.",
     optional=True,
 )
 SOURCE = Column(
-    "source",
-    "source",
-    "Known from",
+    *("source", "source", "Known from"),
     help="What decides the direction: knowledge, experiment ([roles](roles.md#interventions)), class (the rules "
     "below), or empty.",
     optional=True,
@@ -135,11 +130,8 @@ CRITERIA = Schema(
     ),
     key=("step", "node", "fold"),
 )
-CANDIDATE_OCS = Schema(
-    (FOLD, *ENDS, OCS, Column("curvature", "loose", "Mean curvature", optional=True), Z, RULE, SOURCE),
-    key=("fold", "parent", "child"),
-)
-EDGES = Schema((*ENDS, OCS, Z, FREQUENCY, SCORE, P_OF_SELECTOR, RULE, SOURCE), key=("parent", "child"), empty=True)
+CANDIDATE_OCS = Schema((FOLD, *ENDS, OCS, CURVATURE, Z, RULE, SOURCE), key=("fold", "parent", "child"))
+EDGES = Schema((*ENDS, OCS, FREQUENCY, Z, SCORE, P_OF_SELECTOR, RULE, SOURCE), key=("parent", "child"), empty=True)
 SELECTED = Column("selected", "flag", "Kept")
 CANDIDATES = Schema(
     (*ENDS, replace(SCORE, optional=False), P_OF_SELECTOR, SELECTED, RULE, SOURCE), key=("parent", "child")
@@ -156,10 +148,7 @@ TRUTH = Schema(
 # A refinement ---------------------------------------------------------------------------------------------------------
 
 GAIN = Column(
-    "gain_nats",
-    "loose",
-    "Evidence for this link",
-    "Evidence",
+    *("gain_nats", "loose", "Evidence for this link", "Evidence"),
     term="edge gain",
     format=NATS,
     width=74,
@@ -168,19 +157,14 @@ GAIN = Column(
 )
 DECIDED = Column("decided", "flag", "Decided", term="decided", width=68, place="sight")
 STABILITY = Column(
-    "bootstrap",
-    "loose share",
-    "Stability",
+    *("bootstrap", "loose share", "Stability"),
     help="The share of bootstrap tables whose search ends with the edge in this direction.",
     format="%d %%",
     width=72,
     place="sight",
 )
 SUBSETS = Column(
-    "folds",
-    "loose share",
-    "Stability without a fold",
-    "Folds",
+    *("folds", "loose share", "Stability without a fold", "Folds"),
     help="The share of fits without one part of the rows that have the edge, searched like bootstrap tables.",
     format="%d %%",
     width=58,
@@ -189,17 +173,13 @@ SUBSETS = Column(
 OF_LINK = (  # evidence that an edge is there, in nats
     GAIN,
     Column(
-        "log_likelihood_nats",
-        "loose",
-        "Likelihood ratio",
+        *("log_likelihood_nats", "loose", "Likelihood ratio"),
         help="The gain in log-likelihood, in nats, for comparison.",
         format=NATS,
         in_graph=False,
     ),
     Column(
-        "bic_nats",
-        "loose",
-        "Gain in BIC",
+        *("bic_nats", "loose", "Gain in BIC"),
         help="The gain in BIC, in nats, for comparison.",
         format=NATS,
         in_graph=False,
@@ -207,10 +187,7 @@ OF_LINK = (  # evidence that an edge is there, in nats
 )
 OF_DIRECTION = (  # evidence for its direction, in nats
     Column(
-        "direction_nats",
-        "loose",
-        "Evidence for this direction",
-        "Direction",
+        *("direction_nats", "loose", "Evidence for this direction", "Direction"),
         term="direction evidence",
         format=NATS,
         width=76,
@@ -218,10 +195,7 @@ OF_DIRECTION = (  # evidence for its direction, in nats
         in_line=True,
     ),
     Column(
-        "robust_nats",
-        "loose",
-        "Direction, worst case",
-        "Worst case",
+        *("robust_nats", "loose", "Direction, worst case", "Worst case"),
         term="robust evidence",
         format=NATS,
         width=86,
@@ -272,9 +246,7 @@ REFINED_MOVES = Schema(
 )
 MISFIT = Column("misfit_nats", "loose", "Misfit, nats", term="misfit", format=NATS)
 MISFIT_PER_ROW = Column(
-    "misfit_per_row",
-    "loose",
-    "Misfit per row",
+    *("misfit_per_row", "loose", "Misfit per row"),
     help="The misfit divided by the number of rows.",
     in_graph=False,
 )
@@ -351,6 +323,28 @@ NODE_FACTS = {  # of the nodes of a refined graph, and their type there
 }
 EDGE_LINE = tuple(column for column in REFINED_EDGES.columns if column.in_line)
 MAY_BE_MISSING = tuple(column for column in REFINED_EDGES.columns if column.kind.startswith("loose"))
+
+# The next experiment, by node -----------------------------------------------------------------------------------------
+
+NEXT = (
+    Column("node", "node", "Set"),
+    Column(
+        *("settled", "number", "Settles"),
+        help="Open directions settled on average, if there are no hidden common causes.",
+        format=NATS,
+    ),
+    Column(
+        *("settled_if_hidden", "number", "Whatever is hidden"),
+        help="Of these, the directions that a change in other nodes shows.",
+        format=NATS,
+    ),
+    Column("pairs", "whole", "Open edges"),
+    Column(
+        "rows", "loose", "Rows per arm", help="Median, to see the predicted change in its neighbours with power .8."
+    ),
+    Column("fewest_rows", "loose", "Fewest rows per arm"),
+    Column("most_rows", "loose", "Most rows per arm"),
+)
 
 # Against a known truth ------------------------------------------------------------------------------------------------
 

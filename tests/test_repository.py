@@ -14,6 +14,7 @@ import pytest
 import tree
 
 import disco
+from disco.columns import NEXT
 from disco.methods import INSTALL, METHODS
 
 ROOT = Path(__file__).parents[1]
@@ -45,6 +46,7 @@ def test_the_documented_columns_are_true():
     text = (ROOT / "docs/refine.md").read_text(encoding="utf-8")
     assert columns.written(text) == text, "python tests/columns.py writes them anew"
     assert text.count("\n| `robust_nats` |") == 1
+    assert all(f"`{column.name}`" in text for column in NEXT if column.name not in ("node", "pairs"))
 
 
 def test_paths_and_links_of_the_documents_exist():

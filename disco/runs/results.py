@@ -38,8 +38,6 @@ _PARENTS = tuple(f"parents_{name}.csv" for name in SELECTORS)
 ORDERED = ("order.csv", "ccs.csv", "criteria.csv", "ocs.csv", "edges.csv", *_PARENTS)  # of a fit, and of a variant
 FILES = ("training.json", NETWORKS, *ORDERED)  # of a fit
 
-_EDGE_COLUMNS = ["parent", "child", "ocs", "frequency", "z"]
-_MORE_COLUMNS = ("score", "p_value", "rule", "source")  # of selectors other than ocs, knowledge, and experiments
 _MOST_FOLDS = 1000
 _TRAINING_BYTES = 1 << 22
 _MOST_SCORES = 8_000_000  # of an order, with about 100 bytes each in criteria.csv, which is read up to 1 GiB
@@ -217,8 +215,8 @@ def _frames(
     write_frame(folder / "ccs.csv", ccs)
     write_frame(folder / "criteria.csv", criteria)
     write_frame(folder / "ocs.csv", ocs)
-    columns = [*_EDGE_COLUMNS, *(name for name in _MORE_COLUMNS if name in edges)]
-    write_found(folder, Found(nodes, edges[columns]))
+    names = [column.name for column in columns.EDGES.columns if not column.optional or column.name in edges]
+    write_found(folder, Found(nodes, edges[names]))
     table = digests.of_table(folder if run is None else run)
     digests.write(folder, {**digests.of_files(folder, FILES), digests.TABLE: table})
 

@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from disco import verdicts
-from disco.columns import ENDS, OCS, P_OF_SELECTOR, SCORE, SELECTED, VERDICT, Z
+from disco.columns import CURVATURE, ENDS, OCS, P_OF_SELECTOR, SCORE, SELECTED, VERDICT, Z
 from disco.figures import accuracy
 from disco.figures import parents as figures
 from disco.figures import selectors as cut_figures
@@ -27,8 +27,7 @@ from pages.shared.refined import misfit, refinement
 from pages.shared.result.fit import Result
 from pages.shared.result.known import Known
 
-VALUES = {"ocs": "OCS", "curvature": "Mean curvature", "z": "Z", "frequency": "Frequency"}
-_MATRIX = ["ocs", "z", "frequency"]
+VALUES = {item.name: item.label for item in (OCS, CURVATURE, Z)}
 _SCALES = {
     "iqr": (["ocs", "z"], "OCS has a threshold line for each fold, Z has one for all, at τ_Z."),
     "jackknife": (
@@ -188,7 +187,7 @@ def _true_parents(result: Result, child: str, true_parents: set[str]) -> None:
 def matrix(result: Result, table: pd.DataFrame, pi_min: float, known: Known | None) -> None:
     """All candidates in causal order; a click picks the child."""
     help = "OCS: mean over folds, logarithmic. Z: mean over folds. Frequency: share of folds above τ_Z."
-    by = answers.segments("Colour", {name: VALUES[name] for name in _MATRIX}, "parents_colour", help=help)
+    by = answers.segments("Colour", figures.MATRIX_VALUES, "parents_colour", help=help)
     edges = known.edges if known else None
     drawn = figures.matrix(table, result.order, pi_min, by, picked.picked(result.order), edges)
     figure.show(drawn, "ocs_matrix")

@@ -4,11 +4,12 @@ from functools import partial
 
 import streamlit as st
 
+from disco.columns import NEXT
 from disco.refine.settling import NOTHING_OPEN, Next, rows_in_words
 from disco.runs import Run, stamps
 from disco.runs import next_experiment as engine
 from disco.words import how_many, listed
-from pages.shared.frame import errors, table
+from pages.shared.frame import columns, errors, table
 from pages.shared.frame.names import code
 from pages.shared.refined import asking
 from pages.shared.refined.refinement import Refinement
@@ -72,17 +73,10 @@ def _shown(found: Next) -> None:
 
 
 def _table(found: Next) -> None:
-    column = st.column_config
-    columns = {
-        "node": column.TextColumn("Set"),
-        "settled": column.NumberColumn(
-            "Settles", format="%.1f", help="Open directions settled on average, if there are no hidden common causes."
-        ),
-        "settled_if_hidden": column.NumberColumn(
-            "Whatever is hidden", format="%.1f", help="Of these, the directions that a change in other nodes shows."
-        ),
-        "pairs": column.TextColumn("Which", width="large"),
-        "rows": column.TextColumn(
+    text = st.column_config.TextColumn
+    config = columns.config(NEXT[:3]) | {
+        "pairs": text("Which", width="large"),
+        "rows": text(
             "Rows per arm", help="To see the predicted change in its neighbours, with power .8: median and range."
         ),
     }
@@ -92,4 +86,4 @@ def _table(found: Next) -> None:
         pairs=found.nodes["node"].map(by_node), rows=list(map(rows_in_words, found.nodes.itertuples()))
     )
     csv = table.Csv("Download CSV", "next_experiment.csv", "graph_next_csv", found.nodes)
-    table.show(rows, "What setting each node would settle", columns, key="graph_next_nodes", csv=csv)
+    table.show(rows, "What setting each node would settle", config, key="graph_next_nodes", csv=csv)
