@@ -21,9 +21,14 @@ _SHOWN = 40  # longest value shown in an error, in characters
 _Record = TypeVar("_Record")
 
 
-def damaged(path: Path, what: str, remedy: str = FIT_AGAIN) -> InputError:
-    """The error for a file of a run that cannot be used."""
-    return InputError(f"{path} is damaged: {what}. Restore the file, or {remedy}.")
+def damaged(path: Path, what: object, remedy: str = FIT_AGAIN) -> InputError:
+    """The error for a file of a run that cannot be used; `what` is wrong with it, in words or as an error."""
+    return InputError(f"{path} is damaged: {str(what).rstrip('.')}. Restore the file, or {remedy}.")
+
+
+def missing(path: Path, remedy: str = FIT_AGAIN) -> InputError:
+    """The error for a file that a run lacks."""
+    return InputError(f"{path} is missing: restore the file, or {remedy}.")
 
 
 def unfit(path: Path, remedy: str = FIT_AGAIN) -> InputError:
@@ -127,7 +132,7 @@ def read(path: Path, schema: Schema, nodes: Sequence[str], most: int) -> pd.Data
     try:
         found = read_frame(path, words, list(schema.kinds), most + 1)
     except FileNotFoundError:
-        raise InputError(f"{path} is missing: restore the file, or {schema.remedy}.") from None
+        raise missing(path, schema.remedy) from None
     except OSError as error:
         raise InputError(f"{path} cannot be read ({error.strerror or error}): {schema.remedy}.") from None
     except InputError:

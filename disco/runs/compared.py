@@ -190,7 +190,7 @@ def read_one(run: Run, name: str) -> Ended:
         if head.state not in STATES or head.seconds < 0:
             raise ValueError(f"state is {printable(head.state, 40)!r}, seconds {head.seconds}")
     except (OSError, ValueError) as reason:
-        raise damaged(path, str(reason).rstrip("."), _REMEDY) from None
+        raise damaged(path, reason, _REMEDY) from None
     error = printable(head.error, _LONGEST_TEXT)
     notes = tuple(printable(note, _LONGEST_TEXT) for note in head.notes[:_MOST_NOTES] if note != _BY_CLASS)
     if METHODS[name].changes.get("by") == "likelihood" and artefacts.of(run).standing:

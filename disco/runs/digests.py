@@ -24,9 +24,8 @@ from pathlib import Path
 from typing import Any
 
 from disco.columns import FIT_AGAIN
-from disco.errors import InputError
 from disco.files import NotAFile, opened, plain, read_record, write_json
-from disco.schema import damaged, fits
+from disco.schema import damaged, fits, missing
 
 FILE = "digests.json"
 TABLE = "table.parquet"
@@ -86,7 +85,7 @@ def checked(path: Path, digests: Mapping[str, str], remedy: str = FIT_AGAIN) -> 
     """
     written, is_there = digests.get(path.name, "").split(), os.path.lexists(path)
     if written and not is_there:
-        raise InputError(f"{path} is missing: restore the file, or {remedy}.")
+        raise missing(path, remedy)
     if is_there and (written or TABLE in digests) and not _is_one_of(path, written):
         raise damaged(path, "it was changed, or belongs to another run", remedy)
     return path
@@ -128,7 +127,7 @@ def read(folder: Path) -> dict[str, str]:
     try:
         found = read_record(path)
     except (OSError, ValueError) as error:
-        raise damaged(path, str(error).rstrip(".")) from None
+        raise damaged(path, error) from None
     if not fits(found, dict[str, str]):
         raise damaged(path, "it does not map files to digests")
     return found

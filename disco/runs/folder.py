@@ -153,7 +153,7 @@ class Run:
         try:
             return self.roles.split(table)[1]
         except (InputError, ValueError) as error:
-            raise damaged(self.path / beside.ROLES, str(error).rstrip("."), beside.REMEDY) from None
+            raise damaged(self.path / beside.ROLES, error, beside.REMEDY) from None
 
     def truth(self) -> pd.DataFrame | None:
         """The true edges (parent, child and, if recorded, direction); None if they are not known.
@@ -201,7 +201,7 @@ class Run:
             found = read(path)
             found.resolve(self.nodes, self.roles)
         except (InputError, OSError) as error:
-            raise damaged(path, str(error).rstrip("."), "create a new run with knowledge") from None
+            raise damaged(path, error, "create a new run with knowledge") from None
         return found
 
     # State ------------------------------------------------------------------------------------------------------

@@ -1,22 +1,22 @@
 """A refinement, stored beside a run's own result; neither replaces the other.
 
-refined_order.csv   position from 1, node; source first
-refined_edges.csv   parent, child and the evidence for each edge, strongest first; decided and source as shown
-refined_starts.csv  start, sweep, score
-refined_orders.csv start, position, node: every search's final order
-refined_tables.csv table, parent, child: the graph of every bootstrap table; missing in older ones
-refined_nodes.csv   node, levels, misfit_nats, misfit_per_row, is_poor; missing in older ones
-refined_contexts.csv context, level, node and the evidence for this effect; only with contexts
-refined_moves.csv   node, its position before and after, gain_nats; only with an earlier order
-refined.json        the choice, the best start, its score; written last
-refined_check.json the refinement's model check, if any
+refined_order.csv     the order, source first
+refined_edges.csv     the evidence for each edge, strongest first; decided and source as shown
+refined_starts.csv    the score of every search after every sweep
+refined_orders.csv    every search's final order; missing in older ones, as the next two
+refined_tables.csv    the graph of every bootstrap table
+refined_nodes.csv     the misfit of every node
+refined_contexts.csv  the evidence for the effects of contexts; only with contexts
+refined_moves.csv     every node's position before and after; only with an earlier order
+refined.json          the choice, the best start, its score; written last
+refined_check.json    the refinement's model check, if any
 
-`disco.work.refining` stores the state of an unfinished refinement.
+`disco.columns` has their columns. `disco.work.refining` stores the state of an unfinished refinement.
 """
 
 import dataclasses
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import starmap
 from pathlib import Path
@@ -27,7 +27,7 @@ import numpy as np
 import pandas as pd
 
 from disco import columns, found, schema
-from disco.columns import REFINE_AGAIN, Schema
+from disco.columns import REFINE_AGAIN
 from disco.errors import InputError, printable
 from disco.files import frame_bytes, read_json, read_record, unwritten, write_bytes, write_frame, write_json
 from disco.graph import CLASS, FREE, KNOWLEDGE, NO_SOURCE
@@ -77,10 +77,11 @@ def save(folder: Path, result: Refined, choice: Choice) -> None:
         (folder / f"refined_{name}.csv").unlink(missing_ok=True)
         if frame is not None:
             write_frame(folder / f"refined_{name}.csv", frame)
-    told = {"best": result.best, "score": result.score, "candidates": result.candidates, "fits": result.fits}
-    head = {"choice": dataclasses.asdict(choice), **told, "edges": len(result.edges), **_notes(result)}
-    own = {**digests.of_files(folder, FILES), digests.TABLE: digests.of_table(folder)}
-    write_json(folder / "refined.json", {**head, "digests": own})
+    head = {name: getattr(result, name) for name in ("best", "score", "candidates", "fits", "notes")}
+    head |= {"choice": dataclasses.asdict(choice), "edges": len(result.edges)}
+    head["kinds"] = [getattr(note, "kind", "") for note in result.notes]
+    head["digests"] = {**digests.of_files(folder, FILES), digests.TABLE: digests.of_table(folder)}
+    write_json(folder / "refined.json", head)
 
 
 def read_refined(run: Run) -> Refined:
@@ -98,7 +99,7 @@ def read_refined(run: Run) -> Refined:
         if min(head.candidates, head.fits) < 0:
             raise ValueError(f"candidates is {head.candidates}, fits is {head.fits}")
     except (OSError, ValueError) as error:
-        raise damaged(path, str(error).rstrip("."), REFINE_AGAIN) from None
+        raise damaged(path, error, REFINE_AGAIN) from None
     nodes, folder = run.nodes, run.path
     digests.check_table(path, head.digests, run.digests, REFINE_AGAIN)
     for name in FILES:
@@ -107,26 +108,18 @@ def read_refined(run: Run) -> Refined:
     if head.edges not in (None, len(graph.edges)):
         what = f"it has {len(graph.edges):,} edges, but refined.json says {head.edges:,}"
         raise damaged(folder / "refined_edges.csv", what, REFINE_AGAIN)
+    frames = _frames(run, int(head.choice.get("bootstrap", 0)))
+    words = [printable(note, _LONGEST_NOTE) for note in head.notes[:_MOST_NOTES]]
     graph = dataclasses.replace(
         graph,
         edges=_edges(graph.edges),
         method=METHOD,
         choices=head.choice,
-        notes=tuple(starmap(found.Note, zip(_printable(head.notes), _kinds(head), strict=False))),
-        misfit=_misfit(folder / "refined_nodes.csv", nodes),
+        notes=tuple(starmap(found.Note, zip(words, _kinds(head), strict=False))),
+        misfit=frames.pop("nodes"),
     )
-    result = Refined(
-        graph,
-        read(folder / "refined_starts.csv", columns.REFINED_STARTS, nodes, _MOST_SWEEPS),
-        printable(head.best, 100),
-        head.score,
-        head.candidates,
-        head.fits,
-        _every(folder / "refined_moves.csv", columns.REFINED_MOVES, nodes),
-        _ends(run),
-        _tables(run, head),
-        _contexts(run),
-    )
+    starts = read(folder / "refined_starts.csv", columns.REFINED_STARTS, nodes, _MOST_SWEEPS)
+    result = Refined(graph, starts, printable(head.best, 100), head.score, head.candidates, head.fits, **frames)
     return withheld(result, artefacts.of(run).standing)
 
 
@@ -172,14 +165,6 @@ def _rewrite(path: Path, head: Path, edges: pd.DataFrame) -> None:
     write_bytes(path, data)
 
 
-def _notes(result: Refined) -> dict[str, list[str]]:
-    return {"notes": list(result.notes), "kinds": [getattr(note, "kind", "") for note in result.notes]}
-
-
-def _printable(notes: Sequence[str]) -> list[str]:
-    return [printable(note, _LONGEST_NOTE) for note in notes[:_MOST_NOTES]]
-
-
 def _kinds(head: _Head) -> list[str]:
     """The kind of every note; older refinements have their words alone."""
     if len(head.kinds) == len(head.notes):
@@ -199,58 +184,34 @@ def _edges(edges: pd.DataFrame) -> pd.DataFrame:
     return edges.reindex(columns=[*EDGE_COLUMNS, *(["rule"] if "rule" in edges else [])])
 
 
-def _misfit(path: Path, nodes: Sequence[str]) -> pd.DataFrame | None:
-    """The misfit of the nodes; in older refinements, a poor fit did not depend on the evidence."""
-    told = _every(path, columns.REFINED_NODES, nodes)
-    if told is None or "is_poor" in told:
-        return told
-    return told.assign(is_poor=~(told["misfit_nats"] < MISFIT))
+def _frames(run: Run, drawn: int) -> dict[str, pd.DataFrame | None]:
+    """The frames of `FRAMES`, None where there is none.
 
-
-def _every(path: Path, schema: Schema, nodes: Sequence[str]) -> pd.DataFrame | None:
-    """A frame with one row per node; None if there is none: it is not written by older versions, or without an order
-    before.
+    Args:
+        drawn: number of bootstrap tables.
     """
-    if not os.path.lexists(path):
-        return None
-    told = read(path, schema, nodes, len(nodes))
-    if len(told) < len(nodes):
-        raise damaged(path, "it lacks a column of the table", REFINE_AGAIN)
-    return told
-
-
-def _ends(run: Run) -> pd.DataFrame | None:
-    """Every search's final order; None in older refinements, which did not store them."""
-    path, nodes = run.path / "refined_orders.csv", run.nodes
-    if not os.path.lexists(path):
-        return None
-    told = read(path, columns.REFINED_ORDERS, nodes, len(nodes) * _MOST_SEARCHES)
-    for _, frame in told.groupby("start", sort=False):
-        check_order(path, frame, nodes, REFINE_AGAIN)
-    return told
-
-
-def _tables(run: Run, head: _Head) -> pd.DataFrame | None:
-    """The graphs of the bootstrap tables; None in older refinements, which did not store them."""
-    path, made = run.path / "refined_tables.csv", int(head.choice.get("bootstrap", 0))
-    if not os.path.lexists(path):
-        return None
-    told = read(path, columns.REFINED_TABLES, run.nodes, made * len(run.nodes) * MOST_PARENTS)
-    if not told["table"].between(1, made).all():
-        raise damaged(path, f"it has tables other than 1 to {made}", REFINE_AGAIN)
-    for _, edges in told.groupby("table"):
-        graph = nx.DiGraph(list(zip(edges["parent"], edges["child"], strict=True)))
-        if not nx.is_directed_acyclic_graph(graph):
-            raise damaged(path, "a table's graph has a cycle", REFINE_AGAIN)
-    return told
-
-
-def _contexts(run: Run) -> pd.DataFrame | None:
-    """The effects of contexts; None without any."""
-    path = run.path / "refined_contexts.csv"
-    if not os.path.lexists(path):
-        return None
-    return read(path, columns.REFINED_CONTEXTS, run.nodes, len(run.nodes) * _MOST_EFFECTS)
+    nodes, frames, paths = run.nodes, dict[str, pd.DataFrame | None](), dict[str, Path]()
+    most = {"nodes": 1, "moves": 1, "orders": _MOST_SEARCHES, "tables": drawn * MOST_PARENTS, "contexts": _MOST_EFFECTS}
+    for name, per_node in most.items():
+        path, frame = run.path / f"{PREFIX}{name}.csv", getattr(columns, f"REFINED_{name.upper()}")
+        frames[name] = read(path, frame, nodes, len(nodes) * per_node) if os.path.lexists(path) else None
+        paths[name] = path
+    for name in ("nodes", "moves"):
+        if (frame := frames[name]) is not None and len(frame) < len(nodes):
+            raise damaged(paths[name], "it lacks a column of the table", REFINE_AGAIN)
+    if (judged := frames["nodes"]) is not None and "is_poor" not in judged:  # once, it did not depend on the evidence
+        frames["nodes"] = judged.assign(is_poor=~(judged["misfit_nats"] < MISFIT))
+    if frames["orders"] is not None:
+        for _, order in frames["orders"].groupby("start", sort=False):
+            check_order(paths["orders"], order, nodes, REFINE_AGAIN)
+    if (tables := frames["tables"]) is not None:
+        if not tables["table"].between(1, drawn).all():
+            raise damaged(paths["tables"], f"it has tables other than 1 to {drawn}", REFINE_AGAIN)
+        for _, edges in tables.groupby("table"):
+            graph = nx.DiGraph(list(zip(edges["parent"], edges["child"], strict=True)))
+            if not nx.is_directed_acyclic_graph(graph):
+                raise damaged(paths["tables"], "a table's graph has a cycle", REFINE_AGAIN)
+    return frames
 
 
 def choice_from(values: dict[str, Any]) -> Choice:
@@ -290,7 +251,12 @@ def read_check(run: Run) -> "Check | None":
         told = read_json(run.path / "refined_check.json", _CHECK_BYTES)
         if not digests.is_sealed(told, run.path):
             return None
-        frames = {name: _frame_of(told[name], frame, set(run.nodes)) for name, frame in columns.CHECK.items()}
+        frames = {}
+        for name, frame in columns.CHECK.items():
+            values = {column: told[name][column] for column in frame.kinds}
+            if not all(isinstance(value, list) for value in values.values()):
+                return None
+            frames[name] = schema.checked(pd.DataFrame(values), frame, set(run.nodes), _MOST_SWEEPS)
         others = {
             field.name: told[field.name]
             for field in dataclasses.fields(Check)
@@ -312,13 +278,6 @@ def _is_whole(check: "Check", nodes: int) -> bool:
     is_full = is_full and len(check.pairs) == nodes * (nodes - 1) // 2
     has_held_out = bool(check.note) or (len(check.scores) >= 2 and len(check.differences) >= 1)
     return is_told and is_full and has_held_out and check.simulations > 0 and check.margins["node"].nunique() == nodes
-
-
-def _frame_of(values: Any, frame: Schema, nodes: set[str]) -> pd.DataFrame:
-    """A frame from JSON; ValueError if its columns are not of their kinds."""
-    if not isinstance(values, dict) or not all(isinstance(values.get(name), list) for name in frame.kinds):
-        raise ValueError("columns are missing")
-    return schema.checked(pd.DataFrame(values), frame, nodes, _MOST_SWEEPS)
 
 
 def choice_of(run: Run) -> dict[str, Any]:

@@ -1,6 +1,5 @@
 """The frames of a fit or a variant, as CSV files in one folder; on reading, they must agree with its order."""
 
-import contextlib
 import errno
 import math
 import os
@@ -166,22 +165,12 @@ def save(folder: Path, variant: "Variant", settings: Settings) -> None:
     try:
         _frames(beside, list(variant.order), variant.ccs, variant.criteria, variant.ocs, edges, folder.parents[1])
         shutil.rmtree(folder, ignore_errors=True)
-        with contextlib.suppress(FileExistsError):  # another tab has just written it
-            _rename(beside, folder)
+        os.replace(beside, folder)
     except OSError as error:
-        raise unwritten(folder, error) from error
+        if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):  # another tab has just written it
+            raise unwritten(folder, error) from error
     finally:
         shutil.rmtree(beside, ignore_errors=True)
-
-
-def _rename(folder: Path, position: Path) -> None:
-    """Rename a folder; FileExistsError if the target is a non-empty folder."""
-    try:
-        os.replace(folder, position)
-    except OSError as error:
-        if error.errno == errno.ENOTEMPTY:
-            raise FileExistsError(*error.args) from error
-        raise
 
 
 def save_fit(folder: Path, model: "DISCO") -> None:
@@ -231,7 +220,7 @@ def training(folder: Path, settings: Settings) -> dict[str, Any]:
     try:
         found = read_json(path, _TRAINING_BYTES)
     except (OSError, ValueError) as error:
-        raise damaged(path, str(error).rstrip(".")) from None
+        raise damaged(path, error) from None
     wanted = {"epochs": int, "best_epoch": list[int], "best_loss": list[float | None]}
     for stage in settings.networks:
         kept = found.get(stage)

@@ -27,25 +27,23 @@ def panel(run: Run) -> None:
     with background.box("What the adjustment changes", ":material/tune:", key):
         background.panel(
             key,
-            lambda: _work(run) if _asked(run) else None,
+            lambda: _start(run),
             partial(_shown, run),
             lambda stage: f"Searching {stage}",
             _FAILURE,
         )
 
 
-def _asked(run: Run) -> bool:
-    """Describe the searches; return whether the reader starts them."""
+def _start(run: Run) -> Callable[[Callback], dict[str, Found]] | None:
+    """Describe the searches; they start if the reader asks for them."""
     names = again.names_of(run.adjustment)
     st.markdown(
         f"{len(again.searches(run.adjustment))} quick searches of the same table: one that adjusts for "
         f"{plain(', '.join(names))}{', one without each of these' if len(names) > 1 else ''}, and one without any. "
         "An adjustment removes edges between nodes that it drives."
     )
-    return st.button("Compare", key="adjustments", icon=":material/compare_arrows:")
-
-
-def _work(run: Run) -> Callable[[Callback], dict[str, Found]]:
+    if not st.button("Compare", key="adjustments", icon=":material/compare_arrows:"):
+        return None
     given = {"settings": run.settings, "knowledge": run.knowledge()}
     counts, adjustment = run.table(), run.adjustment
     return machine.once_compiled(lambda hear: again.adjusted(counts, adjustment, **given, callback=hear))

@@ -23,18 +23,17 @@ def panel(run: Run) -> None:
         return
     key = ("rule_costs", str(run.path))
     with background.box("What each rule costs", ":material/balance:", key):
-        background.panel(key, lambda: _work(run) if _asked() else None, _shown, _STAGES.__getitem__, _FAILURE)
+        background.panel(key, lambda: _start(run), _shown, _STAGES.__getitem__, _FAILURE)
 
 
-def _asked() -> bool:
+def _start(run: Run) -> Callable[[Callback], pd.DataFrame] | None:
+    """Describe the searches; they start if the reader asks for them."""
     st.caption(
         "Searches once with all rules, then continues without each of them: the nats gained are the cost of the rule. "
         "You can leave the page meanwhile."
     )
-    return st.button("Find the costs", key="rule_costs", icon=":material/balance:")
-
-
-def _work(run: Run) -> Callable[[Callback], pd.DataFrame]:
+    if not st.button("Find the costs", key="rule_costs", icon=":material/balance:"):
+        return None
     given = {"settings": run.settings, "adjustment": run.adjustment}
     table, known = run.table(), run.knowledge()
     return machine.once_compiled(lambda hear: again.costs(table, known, **given, callback=hear))

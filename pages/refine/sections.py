@@ -106,8 +106,9 @@ def _searches(refinement: Refinement) -> None:
         best += f" None of the other {others} searches found the same graph: the best of them ended {apart:,.1f} nats "
         best += "below it. Another search might still do better."
     if near:
+        ended = plural(near, "search ended", "searches ended")
         best += (
-            f" **{near} {'more ' if same else ''}{_ended(near)} within {bound:g} nats of it:** the table hardly "
+            f" **{near} {'more ' if same else ''}{ended} within {bound:g} nats of it:** the table hardly "
             "distinguishes these graphs. An edge that one of them has reversed counts as undecided."
         )
     st.markdown(best)
@@ -116,10 +117,6 @@ def _searches(refinement: Refinement) -> None:
         figure.show(refinement.ends, "refine_ends")
     with right:
         figure.show(refinement.sweeps, "refine_sweeps")
-
-
-def _ended(count: int) -> str:
-    return plural(count, "search ended", "searches ended")
 
 
 def order(refinement: Refinement) -> None:

@@ -31,7 +31,8 @@ def start_box(run: runs.Run, label: str) -> None:
     values = {name: _number(row, run, name) for name in _IN_SIGHT}
     with st.expander("More settings"):
         inside = st.container(horizontal=True, gap="medium")
-        others = [name for name in _RANGES if name not in _IN_SIGHT and (name != "margin" or _has_arms(run))]
+        has_arms = run.roles is not None and bool(run.roles.named("intervention"))
+        others = [name for name in _RANGES if name not in _IN_SIGHT and (name != "margin" or has_arms)]
         values |= {name: _number(inside, run, name) for name in others}
     label_of_all, help = setting_words.SEARCH["redone"]
     values["redone"] = st.toggle(
@@ -52,10 +53,6 @@ def begin(run: runs.Run, values: dict[str, float]) -> None:
     with errors.said():
         jobs.start(run, runs.REFINE, choice_from(values), search_time.trial_of_run(run))
         st.rerun()
-
-
-def _has_arms(run: runs.Run) -> bool:
-    return run.roles is not None and bool(run.roles.named("intervention"))
 
 
 def _number(slot: object, run: runs.Run, name: str) -> float:

@@ -35,7 +35,7 @@ _HELP = (
 
 def signs(run: Run) -> None:
     """The signs of hidden causes of a run in sentences, once they are looked for."""
-    asking.panel(_begun(run), _LOOKING, _told)
+    asking.panel(_begun(run), _LOOKING, lambda found: _write(found.sentences))
 
 
 def with_ties(found: Refinement, graph: nx.DiGraph, key: str) -> nx.DiGraph:
@@ -58,7 +58,7 @@ def with_ties(found: Refinement, graph: nx.DiGraph, key: str) -> nx.DiGraph:
     )
     if not st.session_state[key]:
         return graph
-    asking.once(run, partial(_beside, run))
+    asking.once(run, lambda: asking.panel(_begun(run), _LOOKING, _pairs))
     if (known := _known(run)) is None:
         return graph
     told = graph.copy()
@@ -116,20 +116,12 @@ def _known(run: Run) -> "Signs | None":
     return None if job is None else job.result
 
 
-def _beside(run: Run) -> None:
-    asking.panel(_begun(run), _LOOKING, _pairs)
-
-
 def _pairs(found: "Signs") -> None:
     """The sentences on pairs; a factor behind all columns is no pair."""
     pairs = found.sentences[int(found.factor.is_there) :]
     _write(pairs[:_MOST])
     if len(pairs) > _MOST:
         st.caption(f"And {how_many(len(pairs) - _MOST, 'more pair')}, drawn as dotted lines.")
-
-
-def _told(found: "Signs") -> None:
-    _write(found.sentences)
 
 
 def _write(sentences: list[str]) -> None:

@@ -1,7 +1,5 @@
 """How well the model fits the nodes, and how far to trust their arrows: of a table, per node, per edge."""
 
-import math
-
 import networkx as nx
 import pandas as pd
 import streamlit as st
@@ -10,7 +8,7 @@ from disco.columns import MISFIT, MISFIT_PER_ROW, NODE_FACTS
 from disco.refine import Refined
 from disco.refine.reasons import is_of_kind, missed
 from disco.runs import Run, stamps
-from disco.words import how_many, listed, number, plural
+from disco.words import how_many, listed, nats, number, plural
 from pages.shared.frame import columns, errors, figure, table
 from pages.shared.frame.names import code
 from pages.shared.refined import modelled
@@ -41,7 +39,7 @@ def worst(refined: Refined) -> None:
     nodes = refined.nodes
     if nodes is None or (poor := missed(nodes)).empty:
         return
-    named = [f"{code(row.node)} ({_nats(row.misfit_nats)})" for row in poor.itertuples()]
+    named = [f"{code(row.node)} ({nats(row.misfit_nats)})" for row in poor.itertuples()]
     said = f"Fits worst: {listed(named, _MOST_NAMED)}."
     if is_of_kind(nodes):
         few = f"{len(poor):,} of {how_many(len(nodes), 'node')} {plural(len(poor), 'is', 'are')} poorly fitted"
@@ -60,7 +58,7 @@ def of_node(refined: Refined, node: str, *, of_refined: bool = False) -> None:
         return
     row = refined.nodes.set_index("node").loc[node]
     figure.metrics(
-        *((item.label, _number(row[item.name]), columns.meaning(item)) for item in (MISFIT, MISFIT_PER_ROW)),
+        *((item.label, number(row[item.name]), columns.meaning(item)) for item in (MISFIT, MISFIT_PER_ROW)),
     )
     if row["is_poor"]:
         st.warning("This node is poorly fitted: its arrows are hypotheses.", icon=":material/rule:")
@@ -115,11 +113,3 @@ def _show_reversed(found: pd.DataFrame) -> None:
         "If the model fits in neither direction, its direction evidence says little. A better fit in one direction is "
         "a hint, not proof."
     )
-
-
-def _nats(value: float) -> str:
-    return "not available" if math.isnan(value) else f"{number(value)} nats"
-
-
-def _number(value: float) -> str:
-    return "–" if math.isnan(value) else number(value)

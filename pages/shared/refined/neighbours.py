@@ -34,7 +34,8 @@ def section(graph: nx.DiGraph, node: str, run: Run, refined: Refined | None) -> 
     Args:
         refined: the refinement whose model predicts the sizes of the effects; None if the graph is not its graph.
     """
-    groups = {is_: names for is_, names in _groups(graph, node).items() if names}
+    edges = _edges(graph, node)
+    groups = {title: names for title in _TITLES if (names := [other for other, is_, _ in edges if is_ == title])}
     if not groups:
         st.caption(_NONE)
     elif refined is None:
@@ -67,14 +68,6 @@ def details(judged: nx.DiGraph, node: str, numbers: Sequence[str]) -> None:
     with st.expander("Details: the numbers"):
         found = columns.rounded(pd.DataFrame(rows).reindex(columns=shown), values)
         table.show(found, "The columns joined to the node", config, most=260, placeholder="–")
-
-
-def _groups(graph: nx.DiGraph, node: str) -> dict[str, list[str]]:
-    """The columns of each group, strongest first."""
-    groups: dict[str, list[str]] = {is_: [] for is_ in _TITLES}
-    for other, is_, _ in _edges(graph, node):
-        groups[is_].append(other)
-    return groups
 
 
 def _edges(graph: nx.DiGraph, node: str) -> list[tuple[str, str, dict]]:

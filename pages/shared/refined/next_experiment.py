@@ -40,12 +40,8 @@ def section(run: Run, refinement: Refinement | None) -> None:
             st.caption("`disco next RUN` also predicts how many rows each experiment needs.")
 
 
-def _key(run: Run, with_rows: bool) -> tuple:
-    """The cache key: a run refined again has another stamp."""
-    return str(run.path), stamps.refinement(run), with_rows
-
-
-@fact(_key, f"{_COMPARING} …")
+# A run refined again has another stamp.
+@fact(lambda run, with_rows: (str(run.path), stamps.refinement(run), with_rows), f"{_COMPARING} …")
 def _found(run: Run, with_rows: bool) -> Next:
     return engine.of(run, with_rows=with_rows)
 

@@ -78,17 +78,12 @@ def _buttons(run: Run, rules: Knowledge, pair: Pair) -> None:
             ("Forbid both directions", "apart", [], [pair, back], "No edge will join the two, in either direction."),
             ("Require the reverse", "reverse", [back], [pair], "Forbids this direction and requires the other."),
         ):
-            more = _with(rules, required, forbidden)
+            more = replace(
+                rules,
+                required=list(dict.fromkeys([*rules.required, *required])),
+                forbidden=list(dict.fromkeys([*rules.forbidden, *forbidden])),
+            )
             st.button(label, key=f"rules_{key}", help=help, disabled=more == rules, on_click=_keep, args=(run, more))
-
-
-def _with(rules: Knowledge, required: Sequence[Pair], forbidden: Sequence[Pair]) -> Knowledge:
-    """Knowledge with further edge rules, each once."""
-    return replace(
-        rules,
-        required=list(dict.fromkeys([*rules.required, *required])),
-        forbidden=list(dict.fromkeys([*rules.forbidden, *forbidden])),
-    )
 
 
 def _listed(run: Run, rules: Knowledge) -> None:
@@ -97,17 +92,14 @@ def _listed(run: Run, rules: Knowledge) -> None:
     rows = [(kind, pair) for kind in ("required", "forbidden") for pair in reversed(getattr(rules, kind))]
     for index, (kind, pair) in enumerate(rows[:_MOST_LISTED]):
         words = plain(f"{kind.capitalize()}: {' → '.join(shown(text, 30) for text in pair)}")
-        removal(words, key=f"rules_drop_{index}", on_click=_drop, args=(run, rules, kind, pair))
+        remaining = [other for other in getattr(rules, kind) if other != pair]
+        removal(words, key=f"rules_drop_{index}", on_click=_keep, args=(run, replace(rules, **{kind: remaining})))
     if len(rows) > _MOST_LISTED:
         st.caption(f"{len(rows) - _MOST_LISTED:,} more rules.")
     if rules.tiers:
         less = replace(rules, tiers=(), closed=())
         words = how_many(len(rules.tiers), "tier")
         removal(words, key="rules_drop_tiers", on_click=_keep, args=(run, less))
-
-
-def _drop(run: Run, rules: Knowledge, kind: str, pair: Pair) -> None:
-    _keep(run, replace(rules, **{kind: [other for other in getattr(rules, kind) if other != pair]}))
 
 
 def _search(run: Run, own: Knowledge, rules: Knowledge) -> None:
