@@ -6,7 +6,7 @@ the edges of a refinement needs its column here and the mathematics that compute
 """
 
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
 FIT_AGAIN, REFINE_AGAIN, RUN_AGAIN = "fit the table again", "refine the run again", "run the method again"
 WORDS = ("node", "word", "label", "direction", "rule", "source")  # kinds of text
@@ -76,6 +76,10 @@ class Schema:
         return {column.name: column.kind for column in self.columns}
 
 
+def _nats(name: str, label: str, head: str = "", **more: Any) -> Column:
+    return Column(name, "loose", label, head, format=NATS, **more)
+
+
 # Columns of several files ---------------------------------------------------------------------------------------------
 
 PARENT = Column("parent", "node", "Parent", width=66, place="sight")
@@ -88,7 +92,9 @@ START = Column("start", "word", "Start")
 OCS = Column("ocs", "number", "OCS", term="OCS", format="%.3g", width=60, place="sight")
 Z = Column("z", "number", "Z", term="Z", format="%.2f", width=56, place="sight")
 FREQUENCY = Column(
-    *("frequency", "share", "Folds above τ_Z"),
+    "frequency",
+    "share",
+    "Folds above τ_Z",
     help="Share of folds in which the edge passes τ_Z.",
     format="%d %%",
     width=110,
@@ -99,12 +105,16 @@ SCORE = Column("score", "any", "Score", format="%.4g", place="menu", optional=Tr
 P_VALUE = Column("p_value", "loose share", "p-value", "p", term="p-value", format="%.2g", width=64, place="menu")
 P_OF_SELECTOR = replace(P_VALUE, kind="share", optional=True, term="", help="The p-value of the selector's test.")
 RULE = Column(
-    *("rule", "rule", "Rule"),
+    "rule",
+    "rule",
+    "Rule",
     help="Only with [knowledge](knowledge.md): whether the edge is required, its direction fixed, or neither.",
     optional=True,
 )
 SOURCE = Column(
-    *("source", "source", "Known from"),
+    "source",
+    "source",
+    "Known from",
     help="What decides the direction: knowledge, experiment ([roles](roles.md#interventions)), class (the rules "
     "below), or empty.",
     optional=True,
@@ -147,24 +157,22 @@ TRUTH = Schema(
 
 # A refinement ---------------------------------------------------------------------------------------------------------
 
-GAIN = Column(
-    *("gain_nats", "loose", "Evidence for this link", "Evidence"),
-    term="edge gain",
-    format=NATS,
-    width=74,
-    place="sight",
-    in_line=True,
-)
+GAIN = _nats("gain_nats", "Evidence for this link", "Evidence", term="edge gain", width=74, place="sight", in_line=True)
 DECIDED = Column("decided", "flag", "Decided", term="decided", width=68, place="sight")
 STABILITY = Column(
-    *("bootstrap", "loose share", "Stability"),
+    "bootstrap",
+    "loose share",
+    "Stability",
     help="The share of bootstrap tables whose search ends with the edge in this direction.",
     format="%d %%",
     width=72,
     place="sight",
 )
 SUBSETS = Column(
-    *("folds", "loose share", "Stability without a fold", "Folds"),
+    "folds",
+    "loose share",
+    "Stability without a fold",
+    "Folds",
     help="The share of fits without one part of the rows that have the edge, searched like bootstrap tables.",
     format="%d %%",
     width=58,
@@ -172,39 +180,36 @@ SUBSETS = Column(
 )
 OF_LINK = (  # evidence that an edge is there, in nats
     GAIN,
-    Column(
-        *("log_likelihood_nats", "loose", "Likelihood ratio"),
+    _nats(
+        "log_likelihood_nats",
+        "Likelihood ratio",
         help="The gain in log-likelihood, in nats, for comparison.",
-        format=NATS,
         in_graph=False,
     ),
-    Column(
-        *("bic_nats", "loose", "Gain in BIC"),
-        help="The gain in BIC, in nats, for comparison.",
-        format=NATS,
-        in_graph=False,
-    ),
+    _nats("bic_nats", "Gain in BIC", help="The gain in BIC, in nats, for comparison.", in_graph=False),
 )
 OF_DIRECTION = (  # evidence for its direction, in nats
-    Column(
-        *("direction_nats", "loose", "Evidence for this direction", "Direction"),
+    _nats(
+        "direction_nats",
+        "Evidence for this direction",
+        "Direction",
         term="direction evidence",
-        format=NATS,
         width=76,
         place="sight",
         in_line=True,
     ),
-    Column(
-        *("robust_nats", "loose", "Direction, worst case", "Worst case"),
+    _nats(
+        "robust_nats",
+        "Direction, worst case",
+        "Worst case",
         term="robust evidence",
-        format=NATS,
         width=86,
         place="menu",
         in_line=True,
         optional=True,
     ),
-    Column("linear_nats", "loose", "Linear evidence", term="linear evidence", format=NATS, optional=True),
-    Column("spread_nats", "loose", "Spread evidence", term="spread evidence", format=NATS, optional=True),
+    _nats("linear_nats", "Linear evidence", term="linear evidence", optional=True),
+    _nats("spread_nats", "Spread evidence", term="spread evidence", optional=True),
 )
 EVIDENCE = (*OF_LINK, *OF_DIRECTION)
 REFINED_ORDER = replace(ORDER, remedy=REFINE_AGAIN)
@@ -239,16 +244,14 @@ REFINED_MOVES = Schema(
         NODE,
         Column("before", "whole", "Before", help="Position in the DISCO order.", width=64),
         Column("after", "whole", "After", help="Position in the refined order.", width=64),
-        Column("gain_nats", "loose", "Gain, nats", term="nats", format=NATS, width=90),
+        _nats("gain_nats", "Gain, nats", term="nats", width=90),
     ),
     key=("node",),
     remedy=REFINE_AGAIN,
 )
-MISFIT = Column("misfit_nats", "loose", "Misfit, nats", term="misfit", format=NATS)
+MISFIT = _nats("misfit_nats", "Misfit, nats", term="misfit")
 MISFIT_PER_ROW = Column(
-    *("misfit_per_row", "loose", "Misfit per row"),
-    help="The misfit divided by the number of rows.",
-    in_graph=False,
+    "misfit_per_row", "loose", "Misfit per row", help="The misfit divided by the number of rows.", in_graph=False
 )
 REFINED_NODES = Schema(
     (
@@ -329,12 +332,16 @@ MAY_BE_MISSING = tuple(column for column in REFINED_EDGES.columns if column.kind
 NEXT = (
     Column("node", "node", "Set"),
     Column(
-        *("settled", "number", "Settles"),
+        "settled",
+        "number",
+        "Settles",
         help="Open directions settled on average, if there are no hidden common causes.",
         format=NATS,
     ),
     Column(
-        *("settled_if_hidden", "number", "Whatever is hidden"),
+        "settled_if_hidden",
+        "number",
+        "Whatever is hidden",
         help="Of these, the directions that a change in other nodes shows.",
         format=NATS,
     ),

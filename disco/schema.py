@@ -74,14 +74,14 @@ def record(kind: type[_Record], values: Mapping[str, Any]) -> _Record:
     Raises:
         ValueError: a value has another type; the message names it.
     """
-    those = dataclasses.fields(kind)  # type: ignore[arg-type]  # typing has no name for "any dataclass"
-    known = {field.name: field.type for field in those}
-    found = {name: value for name, value in values.items() if name in known}
-    for name, value in found.items():
-        if not fits(value, known[name]):
+    fields = dataclasses.fields(kind)  # type: ignore[arg-type]  # typing has no name for "any dataclass"
+    kinds = {field.name: field.type for field in fields}
+    content = {name: value for name, value in values.items() if name in kinds}
+    for name, value in content.items():
+        if not fits(value, kinds[name]):
             raise ValueError(f"{name} is {shown(value)}")
     try:
-        return kind(**found)
+        return kind(**content)
     except TypeError as error:
         raise ValueError(f"a value is missing ({error})") from None
 
@@ -92,11 +92,11 @@ def fits(value: Any, kind: Any) -> bool:
     if kind is Any:
         return True
     if origin in (Union, types.UnionType):
-        return any(fits(value, one) for one in inside)
+        return any(fits(value, item) for item in inside)
     if origin is dict:
-        return isinstance(value, dict) and all(fits(one, inside[1]) for one in value.values())
+        return isinstance(value, dict) and all(fits(item, inside[1]) for item in value.values())
     if origin in (list, tuple):
-        return isinstance(value, list) and all(fits(one, inside[0]) for one in value)
+        return isinstance(value, list) and all(fits(item, inside[0]) for item in value)
     if kind in (None, types.NoneType):
         return value is None
     if kind in (int, float):
@@ -118,19 +118,19 @@ _NUMBERS = {
 }
 
 
-def read(path: Path, schema: Schema, nodes: Sequence[str], most: int) -> pd.DataFrame:
+def read(path: Path, schema: Schema, nodes: Sequence[str], max_rows: int) -> pd.DataFrame:
     """The frame of a CSV file, every column converted to its kind.
 
     Args:
         nodes: the columns of the table.
-        most: the largest number of rows.
+        max_rows: the largest number of rows.
 
     Raises:
         InputError: it is missing or has other content; the message has its path and a remedy.
     """
     words = [name for name, kind in schema.kinds.items() if kind in WORDS]
     try:
-        found = read_frame(path, words, list(schema.kinds), most + 1)
+        frame = read_frame(path, words, list(schema.kinds), max_rows + 1)
     except FileNotFoundError:
         raise missing(path, schema.remedy) from None
     except OSError as error:
@@ -142,26 +142,26 @@ def read(path: Path, schema: Schema, nodes: Sequence[str], most: int) -> pd.Data
     except ValueError as error:
         raise damaged(path, f"it is not a readable CSV table ({' '.join(str(error).split())})", schema.remedy) from None
     try:
-        return checked(found, schema, set(nodes), most)
+        return checked(frame, schema, set(nodes), max_rows)
     except ValueError as error:
         raise damaged(path, str(error), schema.remedy) from None
 
 
-def checked(found: pd.DataFrame, schema: Schema, nodes: set[str], most: int) -> pd.DataFrame:
+def checked(frame: pd.DataFrame, schema: Schema, nodes: set[str], max_rows: int) -> pd.DataFrame:
     """The frame with the schema's columns, each converted to its kind; ValueError if that is impossible."""
     for column in schema.columns:
-        if column.name not in found and not column.optional:
+        if column.name not in frame and not column.optional:
             raise ValueError(f"it has no column {column.name}")
-    if len(found) > most:
-        raise ValueError(f"it has more than {most:,} rows")
-    if found.empty and not schema.empty:
+    if len(frame) > max_rows:
+        raise ValueError(f"it has more than {max_rows:,} rows")
+    if frame.empty and not schema.empty:
         raise ValueError("it has no rows")
     kinds = schema.kinds
-    found = pd.DataFrame({name: _column(found[name], kinds[name], nodes) for name in found if name in kinds})
-    again = found.duplicated(list(schema.key)).to_numpy() if schema.key else np.zeros(1, bool)
+    frame = pd.DataFrame({name: _column(frame[name], kinds[name], nodes) for name in frame if name in kinds})
+    again = frame.duplicated(list(schema.key)).to_numpy() if schema.key else np.zeros(1, bool)
     if again.any():
         raise ValueError(f"row {int(again.argmax()) + 1} repeats the {' and '.join(schema.key)} of an earlier row")
-    return found
+    return frame
 
 
 def _column(column: pd.Series, kind: str, nodes: set[str]) -> pd.Series:

@@ -29,9 +29,9 @@ def about(run: Run, method: str, *, seed: int | None = None, **chosen: float | s
     Raises:
         InputError: the run's table cannot be read.
     """
-    table, told = run.table(), artefacts.of(run)
-    standing = " ".join(map(str, told.standing))
-    gone = [(one.message, told.dismissed[one.kind]) for one in told.found if one.kind in told.dismissed]
+    table, spoilt = run.table(), artefacts.of(run)
+    standing = " ".join(map(str, spoilt.standing))
+    gone = [(item.message, spoilt.dismissed[item.kind]) for item in spoilt.found if item.kind in spoilt.dismissed]
     dismissed = " ".join(f"{message} Dismissed: {why}" for message, why in gone)
     return {
         **{"program": "DISCO", "version": __version__, "run": run.name, "run_id": run.id, "method": method},
@@ -51,8 +51,8 @@ def _verdict(run: Run, method: str) -> dict[str, str]:
     """How sure the directions of a refinement are, if the method is one."""
     if method not in (METHOD, WITH_FIT) or not stamps.refinement(run):
         return {}
-    found = of_refinement(read_refined(run), choice_from(choice_of(run)).bound)
-    return {"verdict": f"{found.text} {found.advice}"}
+    verdict = of_refinement(read_refined(run), choice_from(choice_of(run)).bound)
+    return {"verdict": f"{verdict.text} {verdict.advice}"}
 
 
 def table_digest(table: pd.DataFrame) -> str:

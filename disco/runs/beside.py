@@ -40,17 +40,19 @@ def write(folder: Path, table: pd.DataFrame, roles: Roles) -> None:
         return
     write_json(folder / ROLES, needed.to_dict())
     table = table.set_axis(names_of(table), axis=1)
-    kept = pd.DataFrame({name: _kept(table[name]) for name in needed.columns})
-    if not len(kept.columns):
+    cells = pd.DataFrame({name: _storable(table[name]) for name in needed.columns})
+    if not len(cells.columns):
         return
-    if kept.size > _MOST_CELLS:
-        raise InputError(f"The columns with roles have {kept.size:,} cells; the limit is {_MOST_CELLS:,}: ignore some.")
+    if cells.size > _MOST_CELLS:
+        raise InputError(
+            f"The columns with roles have {cells.size:,} cells; the limit is {_MOST_CELLS:,}: ignore some."
+        )
     buffer = io.BytesIO()
-    kept.to_parquet(buffer, index=False)
+    cells.to_parquet(buffer, index=False)
     write_bytes(folder / BESIDE, buffer.getvalue())
 
 
-def _kept(column: pd.Series) -> pd.Series:
+def _storable(column: pd.Series) -> pd.Series:
     """The column as Parquet can store it: numbers, or text throughout."""
     column = plain(column)
     if pd.api.types.is_numeric_dtype(column) and not numbers_of(column)[1].any():

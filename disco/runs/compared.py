@@ -154,13 +154,13 @@ def save(run: Run, ended: Ended) -> None:
         OSError: a file cannot be written.
     """
     folder = make_folder(run, ended.method)
-    before = None
+    earlier = None
     if ended.found is None:
         with contextlib.suppress(InputError):
-            before = read_one(run, ended.method)
-    if before is not None and before.found is not None:
+            earlier = read_one(run, ended.method)
+    if earlier is not None and earlier.found is not None:
         error = f"It found nothing with the new options, so this is its earlier result. {ended.error}"
-        ended = dataclasses.replace(before, error=error)
+        ended = dataclasses.replace(earlier, error=error)
     else:
         for name in reversed(FILES):
             (folder / name).unlink(missing_ok=True)
@@ -168,8 +168,8 @@ def save(run: Run, ended: Ended) -> None:
             write(folder, ended.found)
     head = {item.name: getattr(ended, item.name) for item in dataclasses.fields(_Head)[:-2]}
     edges = 0 if ended.found is None else len(ended.found.edges)
-    own = {**digests.of_files(folder, FILES[:-1]), digests.TABLE: digests.of_table(run.path)}
-    write_json(folder / "result.json", {**head, "edges": edges, "digests": own})
+    written = {**digests.of_files(folder, FILES[:-1]), digests.TABLE: digests.of_table(run.path)}
+    write_json(folder / "result.json", {**head, "edges": edges, "digests": written})
 
 
 def names(run: Run) -> list[str]:
@@ -201,25 +201,25 @@ def read_one(run: Run, name: str) -> Ended:
     digests.check_table(path, head.digests, run.digests, _REMEDY)
     for file in FILES[:-1]:
         digests.checked(folder / file, head.digests, _REMEDY)
-    found = read_found(folder, run.nodes, COMPARED_ORDER, COMPARED_EDGES)
-    if head.edges not in (None, len(found.edges)):
-        what = f"it has {len(found.edges):,} edges, but result.json says {head.edges:,}"
+    result = read_found(folder, run.nodes, COMPARED_ORDER, COMPARED_EDGES)
+    if head.edges not in (None, len(result.edges)):
+        what = f"it has {len(result.edges):,} edges, but result.json says {head.edges:,}"
         raise damaged(folder / "edges.csv", what, _REMEDY)
-    found = dataclasses.replace(
-        found, method=METHODS[name].label, choices=head.options, seconds=head.seconds, notes=notes
+    result = dataclasses.replace(
+        result, method=METHODS[name].label, choices=head.options, seconds=head.seconds, notes=notes
     )
-    return dataclasses.replace(ended, found=found)
+    return dataclasses.replace(ended, found=result)
 
 
 def read_all(run: Run) -> list[Ended]:
     """The outcome of every method; one with damaged files counts as failed, with the reason."""
-    found = []
+    outcomes = []
     for name in names(run):
         try:
-            found.append(read_one(run, name))
+            outcomes.append(read_one(run, name))
         except InputError as error:
-            found.append(Ended(name, "failed", error=str(error)))
-    return found
+            outcomes.append(Ended(name, "failed", error=str(error)))
+    return outcomes
 
 
 def read_scores(run: Run, name: str) -> pd.DataFrame | None:
@@ -235,8 +235,8 @@ def read_scores(run: Run, name: str) -> pd.DataFrame | None:
 def asked(run: Run) -> Asked | None:
     """The last request; None if there is none or it cannot be read."""
     try:
-        found = read_record(run.path / ASKED)
-        return Asked(found["methods"], found["limit"])
+        values = read_record(run.path / ASKED)
+        return Asked(values["methods"], values["limit"])
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None
 
@@ -252,12 +252,12 @@ def table(run: Run, ended: list[Ended], truth: pd.DataFrame | None) -> pd.DataFr
         truth = truth[truth["parent"].isin(nodes) & truth["child"].isin(nodes)].reset_index(drop=True)
         truth = None if looped(truth) else truth
     rows = []
-    for one in ended:
-        told: dict[str, Any] = {"method": one.method, "state": one.state, "seconds": one.seconds, "note": one.note}
-        if (found := one.found) is not None:
-            told |= {"edges": len(found.edges), "undirected": len(found.undirected)}
-            told |= {} if truth is None else evaluate(truth, found.order, found.likelier) | told
-        rows.append(told)
+    for outcome in ended:
+        row = {name: getattr(outcome, name) for name in ("method", "state", "seconds", "note")}
+        if (result := outcome.found) is not None:
+            row |= {"edges": len(result.edges), "undirected": len(result.undirected)}
+            row |= {} if truth is None else evaluate(truth, result.order, result.likelier) | row
+        rows.append(row)
     columns = ["method", "state", "seconds", "edges", "undirected", *METRICS, "note"]
     kinds = {**dict.fromkeys(("seconds", *METRICS), "float64"), **dict.fromkeys(WHOLE, "Int64")}
     return pd.DataFrame(rows, columns=columns).astype(kinds)

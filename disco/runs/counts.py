@@ -32,8 +32,8 @@ def readable(path: Path, remedy: str = _REMEDY) -> Iterator[None]:
     except MemoryError:
         raise unfit(path, remedy) from None
     except (pa.ArrowException, OSError, ValueError, KeyError, RecursionError) as error:
-        said = " ".join(str(error).split())[:120]
-        raise damaged(path, f"it cannot be read as Parquet ({said})", remedy) from None
+        reason = " ".join(str(error).split())[:120]
+        raise damaged(path, f"it cannot be read as Parquet ({reason})", remedy) from None
 
 
 def write_counts(path: Path, counts: pd.DataFrame) -> None:
@@ -98,9 +98,9 @@ def _opened(path: Path, shape: Shape) -> parquet.ParquetFile:
         raise damaged(path, f"it claims {cells:,} cells, more than the limit", _REMEDY)
     if not cells or len(set(schema.names)) < len(schema.names) or "" in schema.names:
         raise damaged(path, "it has no counts, or columns without unique names", _REMEDY)
-    for many, told, what in zip((rows, len(schema.names)), shape, ("rows", "columns"), strict=True):
-        if told not in (0, many):
-            raise damaged(path, f"it has {many:,} {what}, but settings.json says {told:,}", _REMEDY)
+    for count, claimed, what in zip((rows, len(schema.names)), shape, ("rows", "columns"), strict=True):
+        if claimed not in (0, count):
+            raise damaged(path, f"it has {count:,} {what}, but settings.json says {claimed:,}", _REMEDY)
     if not all(pa.types.is_integer(kind) for kind in schema.types):
         raise damaged(path, "its columns have cells that are not counts", _REMEDY)
     return file

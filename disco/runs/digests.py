@@ -39,10 +39,10 @@ def of(path: Path) -> str:
     Raises:
         OSError: it cannot be read, is a link, or is larger than any file of a run.
     """
-    told = os.lstat(path)
-    if told.st_size > _MOST_BYTES:
+    status = os.lstat(path)
+    if status.st_size > _MOST_BYTES:
         raise OSError(errno.EFBIG, os.strerror(errno.EFBIG), str(path))
-    return f"{told.st_size}:{_of(path, told.st_ino, told.st_size, told.st_mtime_ns, told.st_ctime_ns)}"
+    return f"{status.st_size}:{_of(path, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)}"
 
 
 @lru_cache(_MOST_KEPT)
@@ -93,10 +93,10 @@ def checked(path: Path, digests: Mapping[str, str], remedy: str = FIT_AGAIN) -> 
 
 def _is_one_of(path: Path, written: list[str]) -> bool:
     try:
-        told = os.lstat(path)
-        if not stat.S_ISREG(told.st_mode):  # its reader says what is there
+        status = os.lstat(path)
+        if not stat.S_ISREG(status.st_mode):  # its reader says what is there
             return True
-        return any(one.startswith(f"{told.st_size}:") for one in written) and of(path) in written
+        return any(digest.startswith(f"{status.st_size}:") for digest in written) and of(path) in written
     except (OSError, NotAFile):
         return True
 
@@ -125,12 +125,12 @@ def read(folder: Path) -> dict[str, str]:
     if not os.path.lexists(path):
         return {}
     try:
-        found = read_record(path)
+        digests = read_record(path)
     except (OSError, ValueError) as error:
         raise damaged(path, error) from None
-    if not fits(found, dict[str, str]):
+    if not fits(digests, dict[str, str]):
         raise damaged(path, "it does not map files to digests")
-    return found
+    return digests
 
 
 def write(folder: Path, digests: Mapping[str, str]) -> None:

@@ -145,11 +145,11 @@ def agree(run: Run) -> None:
     path, head = run.path / "refined_edges.csv", run.path / "refined.json"
     try:
         artefacts.of(run)  # writes what the file of an older version lacks, before its time is taken
-        stamp, shown = (head.stat().st_mtime_ns, stamps.artefacts(run)), read_refined(run).edges
-        written = read(path, columns.REFINED_EDGES, run.nodes, len(shown))
-        is_same = shown.equals(written.reindex(columns=shown.columns))
+        stamp, edges = (head.stat().st_mtime_ns, stamps.artefacts(run)), read_refined(run).edges
+        written = read(path, columns.REFINED_EDGES, run.nodes, len(edges))
+        is_same = edges.equals(written.reindex(columns=edges.columns))
         if not is_same and stamp == (head.stat().st_mtime_ns, stamps.artefacts(run)):
-            _rewrite(path, head, shown)
+            _rewrite(path, head, edges)
     except (InputError, FileNotFoundError):
         return
     except OSError as error:
@@ -191,8 +191,14 @@ def _frames(run: Run, drawn: int) -> dict[str, pd.DataFrame | None]:
         drawn: number of bootstrap tables.
     """
     nodes, frames, paths = run.nodes, dict[str, pd.DataFrame | None](), dict[str, Path]()
-    most = {"nodes": 1, "moves": 1, "orders": _MOST_SEARCHES, "tables": drawn * MOST_PARENTS, "contexts": _MOST_EFFECTS}
-    for name, per_node in most.items():
+    limits = {
+        "nodes": 1,
+        "moves": 1,
+        "orders": _MOST_SEARCHES,
+        "tables": drawn * MOST_PARENTS,
+        "contexts": _MOST_EFFECTS,
+    }
+    for name, per_node in limits.items():
         path, frame = run.path / f"{PREFIX}{name}.csv", getattr(columns, f"REFINED_{name.upper()}")
         frames[name] = read(path, frame, nodes, len(nodes) * per_node) if os.path.lexists(path) else None
         paths[name] = path
@@ -235,10 +241,10 @@ def save_check(run: Run, check: "Check") -> None:
     """
     if run.is_read_only:
         return
-    told = {field.name: getattr(check, field.name) for field in dataclasses.fields(check)}
-    frames = {name: value.to_dict("list") for name, value in told.items() if isinstance(value, pd.DataFrame)}
+    content = {field.name: getattr(check, field.name) for field in dataclasses.fields(check)}
+    frames = {name: value.to_dict("list") for name, value in content.items() if isinstance(value, pd.DataFrame)}
     try:
-        write_json(run.path / "refined_check.json", digests.sealed({**told, **frames}, run.path))
+        write_json(run.path / "refined_check.json", digests.sealed({**content, **frames}, run.path))
     except OSError as error:
         raise unwritten(run.path, error) from error
 
@@ -248,21 +254,21 @@ def read_check(run: Run) -> "Check | None":
     from disco.likelihood.check import Check  # imports torch
 
     try:
-        told = read_json(run.path / "refined_check.json", _CHECK_BYTES)
-        if not digests.is_sealed(told, run.path):
+        content = read_json(run.path / "refined_check.json", _CHECK_BYTES)
+        if not digests.is_sealed(content, run.path):
             return None
         frames = {}
         for name, frame in columns.CHECK.items():
-            values = {column: told[name][column] for column in frame.kinds}
+            values = {column: content[name][column] for column in frame.kinds}
             if not all(isinstance(value, list) for value in values.values()):
                 return None
             frames[name] = schema.checked(pd.DataFrame(values), frame, set(run.nodes), _MOST_SWEEPS)
-        others = {
-            field.name: told[field.name]
+        scalars = {
+            field.name: content[field.name]
             for field in dataclasses.fields(Check)
-            if field.name not in frames and field.name in told
+            if field.name not in frames and field.name in content
         }
-        check = Check(**frames, **others)
+        check = Check(**frames, **scalars)
     except (OSError, ValueError, TypeError, KeyError):
         return None
     return check if _is_whole(check, len(run.nodes)) else None
@@ -283,8 +289,8 @@ def _is_whole(check: "Check", nodes: int) -> bool:
 def choice_of(run: Run) -> dict[str, Any]:
     """The choice of the run's refinement; empty if missing."""
     try:
-        told = read_record(run.path / "refined.json").get("choice", {})
-        choice_from(told)
+        choice = read_record(run.path / "refined.json").get("choice", {})
+        choice_from(choice)
     except (OSError, ValueError, AttributeError):
         return {}
-    return dict(told)
+    return dict(choice)

@@ -240,10 +240,10 @@ def host() -> str:
 
 def versions() -> dict[str, str]:
     """Versions of the packages that affect results, read without importing them."""
-    found = {"disco": __version__, "python": platform.python_version()}
+    numbers = {"disco": __version__, "python": platform.python_version()}
     for name in ("torch", "numpy", "pandas"):
         try:
-            found[name] = metadata.version(name)
+            numbers[name] = metadata.version(name)
         except metadata.PackageNotFoundError:
             continue
-    return found
+    return numbers

@@ -58,11 +58,12 @@ def explore(
         _picked(refinement, edges)
     placed = contexts.placed(refinement)
     with slot[0]:
-        part = "" if (many := sum(pair in graph.edges for pair in _pairs(edges))) == len(edges) else f", {many:,} drawn"
-        st.markdown(f"**{len(edges):,} of {how_many(len(refinement.edges), 'edge')}** shown{part}")
+        count = sum(pair in graph.edges for pair in _pairs(edges))
+        drawn_words = "" if count == len(edges) else f", {count:,} drawn"
+        st.markdown(f"**{len(edges):,} of {how_many(len(refinement.edges), 'edge')}** shown{drawn_words}")
         canvas.graph_view(placed, drawn, "refine_canvas", height=CANVAS, strength=refinement.strength, picks_edges=True)
     with slot[0], st.container(key="refine_below"):  # on a phone below the panel (assets/app.css)
-        shares = {"edges_shown": f"{many:,} of {len(refinement.edges):,}"} if many < len(refinement.edges) else {}
+        shares = {"edges_shown": f"{count:,} of {len(refinement.edges):,}"} if count < len(refinement.edges) else {}
         downloads.row(placed, drawn, refinement.strength, METHOD, "", refinement.choices | shares, "refined")
         _show(_table(edges, changes, known, refinement.graph), refinement)
         _dropped(changes, disco)
@@ -145,8 +146,8 @@ def _show(table: pd.DataFrame, refinement: Refinement) -> None:
     elif unavailable.any():
         table = table.assign(unavailable=unavailable.to_numpy())
         names.insert(2, "unavailable")  # rare; must be visible without scrolling
-    now = picked.picked_edge(_pairs(table))
-    rows = [] if now is None else [_pairs(table).index(now)]
+    picked_pair = picked.picked_edge(_pairs(table))
+    rows = [] if picked_pair is None else [_pairs(table).index(picked_pair)]
     key = agreeing(_TABLE, {"selection": {"rows": rows, "columns": [], "cells": []}})
     name = f"{downloads.file_name(refinement.run)}_refined_edges.csv"
     shares = {"edges_shown": f"{len(every):,} of {len(refinement.edges):,}"}
@@ -218,11 +219,11 @@ def _picked(refinement: Refinement, edges: pd.DataFrame) -> None:
 
 def _edge_box(edges: pd.DataFrame, every: pd.DataFrame) -> tuple[str, str] | None:
     pairs = _pairs(edges)
-    now = picked.picked_edge(pairs)
+    picked_pair = picked.picked_edge(pairs)
     # Numbered among all edges: labels are distinct and no filter changes one, since the browser returns a label.
-    told = enumerate(zip(_pairs(every), every["decided"], strict=True), start=1)
-    labels = {(u, v): f"{k}. {shown(u, 24)} {'→' if sure else '—'} {shown(v, 24)}" for k, ((u, v), sure) in told}
-    key = agreeing(_BOX, now)
+    numbered = enumerate(zip(_pairs(every), every["decided"], strict=True), start=1)
+    labels = {(u, v): f"{k}. {shown(u, 24)} {'→' if sure else '—'} {shown(v, 24)}" for k, ((u, v), sure) in numbered}
+    key = agreeing(_BOX, picked_pair)
     st.selectbox(
         "Edge, strongest first",
         pairs,
@@ -233,7 +234,7 @@ def _edge_box(edges: pd.DataFrame, every: pd.DataFrame) -> tuple[str, str] | Non
         on_change=heard(key, [None, *pairs], picked.pick_edge, _BOX),
         help="Or click it in the graph.",
     )
-    return now
+    return picked_pair
 
 
 def _pairs(frame: pd.DataFrame) -> list[tuple[str, str]]:

@@ -55,16 +55,16 @@ def chosen(refinement: Refinement) -> Filters:
         key=keys[1],
         help=evidence_words.decided_means(refinement.choice.bound),
     )
-    found = Filters(gain, decided, share)
+    filters = Filters(gain, decided, share)
     row.button(
         "Show all",
         icon=":material/undo:",
         key="refine_show_all",
-        disabled=found == usual,
+        disabled=filters == usual,
         on_click=_reset,
         args=(keys,),
     )
-    return found
+    return filters
 
 
 def kept(edges: pd.DataFrame, filters: Filters) -> tuple[pd.DataFrame, int]:
@@ -72,15 +72,15 @@ def kept(edges: pd.DataFrame, filters: Filters) -> tuple[pd.DataFrame, int]:
 
     An edge is kept if a filter lacks the number that it needs, since the edge may be strong.
     """
-    asked = []
+    conditions = []
     if filters.gain:
-        asked.append((edges["gain_nats"] >= filters.gain, edges["gain_nats"].isna()))
+        conditions.append((edges["gain_nats"] >= filters.gain, edges["gain_nats"].isna()))
     if filters.is_decided:
-        asked.append((edges["decided"], edges["direction_nats"].isna() & ~edges["decided"]))
+        conditions.append((edges["decided"], edges["direction_nats"].isna() & ~edges["decided"]))
     if filters.bootstrap:
-        asked.append((100 * edges["bootstrap"] >= filters.bootstrap - 1e-6, edges["bootstrap"].isna()))
+        conditions.append((100 * edges["bootstrap"] >= filters.bootstrap - 1e-6, edges["bootstrap"].isna()))
     stays, unjudged = (pd.Series(value, index=edges.index, dtype=bool) for value in (True, False))
-    for passes, is_unknown in asked:
+    for passes, is_unknown in conditions:
         stays, unjudged = stays & (passes | is_unknown), unjudged | is_unknown
     return edges[stays], int((stays & unjudged).sum())
 

@@ -42,11 +42,11 @@ def _notes(notes: Sequence[str]) -> None:
     if not notes:
         return
     lines = [plain(note) for note in notes]
-    first, others = lines[:_NOTES_IN_SIGHT], lines[_NOTES_IN_SIGHT:]
+    first, rest = lines[:_NOTES_IN_SIGHT], lines[_NOTES_IN_SIGHT:]
     st.warning(f"**Keep in mind:**\n\n{bullets(first)}", icon=":material/join_inner:")
-    if others:
-        with st.expander(how_many(len(others), "more note")):
-            st.markdown(bullets(others))
+    if rest:
+        with st.expander(how_many(len(rest), "more note")):
+            st.markdown(bullets(rest))
 
 
 def _assumptions() -> None:
@@ -94,16 +94,16 @@ def searches(refinement: Refinement) -> None:
 
 def _searches(refinement: Refinement) -> None:
     starts, bound = refinement.refined.starts, refinement.choice.bound
-    same, near, others, apart = ends(starts, bound)
+    same, near, count, gap = ends(starts, bound)
     best = f"The best graph was found from {code(refinement.refined.best)}."
-    if others == 0:
+    if count == 0:
         best += " There was only one search, so whether another start would do better is unknown."
-    elif others == 1:
+    elif count == 1:
         best += " The other search ended with the same score." if same else " The other search found another graph."
     elif same:
-        best += f" {same} of the other {others} searches ended with the same score."
+        best += f" {same} of the other {count} searches ended with the same score."
     else:
-        best += f" None of the other {others} searches found the same graph: the best of them ended {apart:,.1f} nats "
+        best += f" None of the other {count} searches found the same graph: the best of them ended {gap:,.1f} nats "
         best += "below it. Another search might still do better."
     if near:
         ended = plural(near, "search ended", "searches ended")
@@ -124,8 +124,8 @@ def order(refinement: Refinement) -> None:
     moves = refinement.refined.moves
     label = "The refined order" if moves is None else "The order before and after"
     with st.expander(label, icon=":material/swap_vert:"):
-        more = " …" if len(refinement.order) > 24 else ""
-        st.markdown("Refined order, source first: " + ", ".join(code(node) for node in refinement.order[:24]) + more)
+        ending = " …" if len(refinement.order) > 24 else ""
+        st.markdown("Refined order, source first: " + ", ".join(code(node) for node in refinement.order[:24]) + ending)
         if moves is not None:
             st.caption(evidence_words.SAME_ROWS)
             _moves(refinement, moves)

@@ -32,8 +32,8 @@ def start_box(run: runs.Run, label: str) -> None:
     with st.expander("More settings"):
         inside = st.container(horizontal=True, gap="medium")
         has_arms = run.roles is not None and bool(run.roles.named("intervention"))
-        others = [name for name in _RANGES if name not in _IN_SIGHT and (name != "margin" or has_arms)]
-        values |= {name: _number(inside, run, name) for name in others}
+        names = [name for name in _RANGES if name not in _IN_SIGHT and (name != "margin" or has_arms)]
+        values |= {name: _number(inside, run, name) for name in names}
     label_of_all, help = setting_words.SEARCH["redone"]
     values["redone"] = st.toggle(
         f"{label_of_all} (seven to eight times slower)",

@@ -42,16 +42,16 @@ def config(
         word: appended to every name and label, as in "Evidence, first".
     """
     kinds = st.column_config
-    found: dict[str, Any] = {}
+    configured: dict[str, Any] = {}
     for column in columns:
         make = kinds.TextColumn if column.kind in WORDS else kinds.CheckboxColumn if column.kind == "flag" else None
         form: dict[str, Any] = {"help": help_of(column, (helps or {}).get(column.name, ""))}
         form |= {"width": column.width} if is_narrow else {}
         label = f"{column.short}, {word}" if word else column.short
-        made = make(label, **form) if make else kinds.NumberColumn(label, format=column.format or None, **form)
+        widget = make(label, **form) if make else kinds.NumberColumn(label, format=column.format or None, **form)
         name = f"{column.name}_{word}" if word else column.name
-        found[name] = made | ({"hidden": True} if hides and column.place != "sight" else {})
-    return found
+        configured[name] = widget | ({"hidden": True} if hides and column.place != "sight" else {})
+    return configured
 
 
 def rounded(frame: pd.DataFrame, columns: Iterable[Column], word: str = "") -> pd.DataFrame:

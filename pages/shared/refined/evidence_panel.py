@@ -82,11 +82,11 @@ def _details(run: Run, refined: Refined, row: dict, choice: Choice) -> None:
 
 def _numbers(row: dict, choice: Choice) -> None:
     share = "–" if row["bootstrap"] != row["bootstrap"] else f"{row['bootstrap']:.0%}"
-    others = (f"{item.label}: {evidence_words.or_not(row[item.name])}." for item in OF_LINK if item is not GAIN)
+    more_numbers = (f"{item.label}: {evidence_words.or_not(row[item.name])}." for item in OF_LINK if item is not GAIN)
     figure.metrics(
         *((item.short, number(row[item.name]), columns.help_of(item)) for item in EDGE_LINE),
         (STABILITY.label, share, evidence_words.stability(choice)),
-        (P_VALUE.label, evidence_words.p_value(row["p_value"]), " ".join([columns.meaning(P_VALUE), *others])),
+        (P_VALUE.label, evidence_words.p_value(row["p_value"]), " ".join([columns.meaning(P_VALUE), *more_numbers])),
     )
 
 
@@ -97,9 +97,9 @@ def _breakdown(run: Run, refined: Refined, row: dict, choice: Choice) -> None:
         "nats": st.column_config.NumberColumn("Nats", format="%.1f", width=64, help=define("nats")),
         "asked": st.column_config.TextColumn("Required", width=130),
     }
-    parts = evidence_words.breakdown(run, refined, row)
-    more = {"key": "refined_breakdown", "width": "content", "placeholder": "–"}
-    table.show(parts, "Evidence on the direction, part by part", config, **more)
+    rows = evidence_words.breakdown(run, refined, row)
+    options = {"key": "refined_breakdown", "width": "content", "placeholder": "–"}
+    table.show(rows, "Evidence on the direction, part by part", config, **options)
     st.caption(f"{evidence_words.decided_means(choice.bound)} Spread evidence: {define('spread evidence')}")
     misfit.forwards_and_reversed(run, refined, row["parent"], row["child"])
 

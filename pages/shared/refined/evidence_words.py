@@ -61,11 +61,11 @@ def unavailable(edges: pd.DataFrame, choice: Choice, is_older: bool) -> pd.Serie
     missing[[column.name for column in OF_DIRECTION]] &= not is_older
     for name in ("bootstrap", "folds"):
         missing[name] &= getattr(choice, name) > 0
-    told = [
+    texts = [
         "; ".join(words for words, is_missing in zip(NUMBERS.values(), row, strict=True) if is_missing)
         for row in missing.to_numpy()
     ]
-    return pd.Series(told, index=edges.index, dtype="str")
+    return pd.Series(texts, index=edges.index, dtype="str")
 
 
 def row_of(refined: Refined, parent: str, child: str) -> dict[str, Any] | None:
@@ -87,8 +87,8 @@ def or_not(value: float) -> str:
 
 def lacking(run: Run, refined: Refined, row: dict[str, Any]) -> str:
     """Which numbers of an edge are not available; empty if all are."""
-    told = unavailable(pd.DataFrame([row]), Choice(**choice_of(run)), refined.nodes is None).iloc[0]
-    return f"**Not available**: {told}." if told else ""
+    numbers = unavailable(pd.DataFrame([row]), Choice(**choice_of(run)), refined.nodes is None).iloc[0]
+    return f"**Not available**: {numbers}." if numbers else ""
 
 
 def joined(refined: Refined, row: dict[str, Any]) -> str:
@@ -96,7 +96,7 @@ def joined(refined: Refined, row: dict[str, Any]) -> str:
     gain = row["gain_nats"]
     if math.isnan(gain):
         return "**Joined:** the evidence is not available."
-    strength = next(word for least, word in STRENGTHS.items() if gain >= least)
+    strength = next(word for bound, word in STRENGTHS.items() if gain >= bound)
     doubt = ""
     if refined.found.artefacts:
         doubt = " Something else than a cause may join them: see the warning on top of the page."
@@ -108,7 +108,7 @@ def joined(refined: Refined, row: dict[str, Any]) -> str:
 def direction(run: Run, refined: Refined, row: dict[str, Any]) -> str:
     """Whether the direction is decided and, if not, the first rule that it fails."""
     bound, nodes = Choice(**choice_of(run)).bound, refined.nodes
-    nats, least = (or_not(float(row[name])) for name in ("direction_nats", "robust_nats"))
+    nats, robust = (or_not(float(row[name])) for name in ("direction_nats", "robust_nats"))
     arrow = f"{code(row['parent'])} → {code(row['child'])}"
     costs = f"{nats[0].upper()}{nats[1:]} nats for {arrow}"
     if nodes is None:
@@ -117,8 +117,8 @@ def direction(run: Run, refined: Refined, row: dict[str, Any]) -> str:
     need, poor = asked(row, nodes, bound), len(missed(nodes))
     lead = least_lead(bound, row["gain_nats"], run.shape[0])
     joined = bound if row.get("rule", FREE) != FREE else SURER * bound
-    ends = f"of {code(row['parent'])} and {code(row['child'])}"
-    said = {
+    misfit_of = f"of {code(row['parent'])} and {code(row['child'])}"
+    sentences = {
         Reason.KNOWN: "It allows only this direction.",
         Reason.SHOWN: "It holds whatever is hidden.",
         Reason.ARTEFACT: "Something in the table creates edges: the warning on top of the page says what to do.",
@@ -126,30 +126,30 @@ def direction(run: Run, refined: Refined, row: dict[str, Any]) -> str:
         Reason.WEAK: f"Only {nats} nats for {arrow} (needs {bound:g}).",
         Reason.UNSURE: f"{costs}, but the evidence that the two are joined is only {or_not(float(row['gain_nats']))} "
         f"(needs {joined:g}): a direction is not surer than its edge.",
-        Reason.RIVAL: f"{costs}, but only {least} if nodes may have other kinds of distribution, such as zeros with "
+        Reason.RIVAL: f"{costs}, but only {robust} if nodes may have other kinds of distribution, such as zeros with "
         f"causes of their own (needs {or_not(lead)}).",
         Reason.FEW_LEVELS: f"{costs}, but the model fits any column of {FEW} levels or fewer, whatever its parents "
         "do, so its fit says nothing about a direction.",
         Reason.AGAINST: f"{costs}, but with every effect linear the reversed edge gains {or_not(-row['linear_nats'])}.",
-        Reason.MISSED: f"{costs}, but the misfit {ends} requires {or_not(need)}.",
+        Reason.MISSED: f"{costs}, but the misfit {misfit_of} requires {or_not(need)}.",
         Reason.TABLE: f"{costs}, but {poor:,} of {len(nodes):,} nodes {plural(poor, 'is', 'are')} poorly fitted, "
         f"{MOST_MISFIT:.0%} or more: no direction of this table is decided{but_known(refined.edges)}.",
         Reason.ELSEWHERE: f"{costs}, but another search that ended nearly as high has the edge reversed.",
-        Reason.DECIDED: f"{costs} (needs {bound:g}), at least {least} if nodes may have other kinds of distribution"
-        + (f". The misfit {ends} requires {or_not(need)}." if need > bound else "."),
+        Reason.DECIDED: f"{costs} (needs {bound:g}), at least {robust} if nodes may have other kinds of distribution"
+        + (f". The misfit {misfit_of} requires {or_not(need)}." if need > bound else "."),
     }
     rule = reason(row, nodes, bound, bool(refined.found.artefacts), run.shape[0])
     if rule is Reason.MISSED and math.isnan(need):
-        said[rule] = f"{costs}, but the misfit {ends} could not be measured."
+        sentences[rule] = f"{costs}, but the misfit {misfit_of} could not be measured."
     if rule is Reason.WEAK and row["direction_nats"] < 0:
-        said[rule] = (
+        sentences[rule] = (
             f"The direction evidence favours the reversed edge by {number(-row['direction_nats'])} nats. "
             "The CCS order or the spread evidence keeps it as it is."
         )
-    known = {Reason.DECIDED: "the counts", Reason.KNOWN: "the knowledge given", Reason.SHOWN: "an experiment"}
-    if rule in known:
-        return f"**Direction:** known from {known[rule]}. {said[rule]}"
-    return f"**Direction:** not known. {said[rule]} {_SETTLE}"
+    sources = {Reason.DECIDED: "the counts", Reason.KNOWN: "the knowledge given", Reason.SHOWN: "an experiment"}
+    if rule in sources:
+        return f"**Direction:** known from {sources[rule]}. {sentences[rule]}"
+    return f"**Direction:** not known. {sentences[rule]} {_SETTLE}"
 
 
 def breakdown(run: Run, refined: Refined, row: dict[str, Any]) -> pd.DataFrame:
@@ -160,27 +160,27 @@ def breakdown(run: Run, refined: Refined, row: dict[str, Any]) -> pd.DataFrame:
         "robust_nats": f"≥ {or_not(least_lead(bound, row['gain_nats'], run.shape[0]))}",
         "linear_nats": f"≥ −{or_not(AGAINST + AGAINST_SHARE * row['direction_nats'])}",
     }
-    parts = [(item.label, row[item.name], required.get(item.name, "does not count")) for item in OF_DIRECTION]
+    rows = [(item.label, row[item.name], required.get(item.name, "does not count")) for item in OF_DIRECTION]
     if nodes is not None:
         need = f"direction ≥ {or_not(asked(row, nodes, bound))}"
         misfit = nodes.set_index("node")["misfit_nats"]
-        parts += [(f"Misfit of {row[end]}, the {end}", misfit[row[end]], need) for end in ("parent", "child")]
-    return pd.DataFrame(parts, columns=["part", "nats", "asked"])
+        rows += [(f"Misfit of {row[end]}, the {end}", misfit[row[end]], need) for end in ("parent", "child")]
+    return pd.DataFrame(rows, columns=["part", "nats", "asked"])
 
 
 def repeats(run: Run, row: dict[str, Any]) -> str:
     """How many fits on other rows found the edge again; empty if none was requested."""
-    given, parts = Choice(**choice_of(run)), []
+    choice, counts = Choice(**choice_of(run)), []
     for name, words in (("bootstrap", "bootstrap tables"), ("folds", "fits without part of the rows")):
-        if math.isnan(float(row[name])) or not (count := getattr(given, name)):
+        if math.isnan(float(row[name])) or not (count := getattr(choice, name)):
             continue
         times = row[name] * count
         if abs(times - round(times)) < 1e-6:
-            parts.append(f"{round(times):,} of {count:,} {words}")
+            counts.append(f"{round(times):,} of {count:,} {words}")
         else:  # draws with a constant column do not count
-            parts.append(f"{100 * row[name]:.0f} % of the {words} in which both columns vary")
-    how = "searched from the start" if given.redone else "searched for a few sweeps from this graph"
-    return f"Found again in this direction in {' and in '.join(parts)}, each {how}." if parts else ""
+            counts.append(f"{100 * row[name]:.0f} % of the {words} in which both columns vary")
+    how = "searched from the start" if choice.redone else "searched for a few sweeps from this graph"
+    return f"Found again in this direction in {' and in '.join(counts)}, each {how}." if counts else ""
 
 
 def in_disco(run: Run, parent: str, child: str) -> str:
@@ -189,9 +189,9 @@ def in_disco(run: Run, parent: str, child: str) -> str:
         return ""
     result = fit.of(run, run.own_variant)
     tau_z, pi_min = result.thresholds
-    found = result.candidates(tau_z)
+    candidates = result.candidates(tau_z)
     for first, second, words in ((parent, child, "has this edge"), (child, parent, "has it reversed")):
-        rows = found[(found["parent"] == first) & (found["child"] == second)]
+        rows = candidates[(candidates["parent"] == first) & (candidates["child"] == second)]
         if rows.empty:
             continue
         row = rows.iloc[0]

@@ -35,11 +35,13 @@ def section(graph: nx.DiGraph, node: str, run: Run, refined: Refined | None) -> 
         refined: the refinement whose model predicts the sizes of the effects; None if the graph is not its graph.
     """
     edges = _edges(graph, node)
-    groups = {title: names for title in _TITLES if (names := [other for other, is_, _ in edges if is_ == title])}
+    groups = {
+        title: names for title in _TITLES if (names := [neighbour for neighbour, is_, _ in edges if is_ == title])
+    }
     if not groups:
         st.caption(_NONE)
     elif refined is None:
-        _write(groups, lambda _, other: code(other))
+        _write(groups, lambda _, neighbour: code(neighbour))
     else:
         words = partial(_words, run, refined, node)
         machine.once(machine.compiled, machine.PREPARING, partial(_write, groups, words))
@@ -51,10 +53,10 @@ def details(judged: nx.DiGraph, node: str, numbers: Sequence[str]) -> None:
     Args:
         numbers: the names of the edges' values to show.
     """
-    rows = [{"node": other, "is": is_, **values} for other, is_, values in _edges(judged, node)]
+    rows = [{"node": neighbour, "is": is_, **values} for neighbour, is_, values in _edges(judged, node)]
     if not rows:
         return
-    shown = ["node", "is", *numbers, *(["verdict"] if any("verdict" in row for row in rows) else [])]
+    names = ["node", "is", *numbers, *(["verdict"] if any("verdict" in row for row in rows) else [])]
     text = st.column_config.TextColumn
     values = [OF_EDGES[name] for name in numbers]
     config = {
@@ -66,41 +68,41 @@ def details(judged: nx.DiGraph, node: str, numbers: Sequence[str]) -> None:
     if missing := sum(row.get("verdict") == "missing" for row in rows):
         st.caption(f"{missing} missing: joined to it according to the truth, but not in this graph.")
     with st.expander("Details: the numbers"):
-        found = columns.rounded(pd.DataFrame(rows).reindex(columns=shown), values)
-        table.show(found, "The columns joined to the node", config, most=260, placeholder="–")
+        frame = columns.rounded(pd.DataFrame(rows).reindex(columns=names), values)
+        table.show(frame, "The columns joined to the node", config, most=260, placeholder="–")
 
 
 def _edges(graph: nx.DiGraph, node: str) -> list[tuple[str, str, dict]]:
     """The node's edges, strongest first: the column at the other end, what it is, and the values of the edge."""
-    found = [(parent, _CAUSE, values) for parent, _, values in graph.in_edges(node, data=True)]
-    found += [(child, _EFFECT, values) for _, child, values in graph.out_edges(node, data=True)]
-    found.sort(key=lambda edge: -drawing.strength(edge[2]))
-    return [(other, is_ if has_direction(values) else _JOINED, values) for other, is_, values in found]
+    edges = [(parent, _CAUSE, values) for parent, _, values in graph.in_edges(node, data=True)]
+    edges += [(child, _EFFECT, values) for _, child, values in graph.out_edges(node, data=True)]
+    edges.sort(key=lambda edge: -drawing.strength(edge[2]))
+    return [(neighbour, is_ if has_direction(values) else _JOINED, values) for neighbour, is_, values in edges]
 
 
 def _write(groups: dict[str, list[str]], words: Callable[[str, str], str]) -> None:
     with errors.said():
         for is_, names in groups.items():
-            more = how_many(len(names), "column")
-            lines = [words(is_, other) for other in names[:_MOST]]
+            count = how_many(len(names), "column")
+            lines = [words(is_, neighbour) for neighbour in names[:_MOST]]
             lines += [f"and {len(names) - _MOST:,} more, under Details."] if len(names) > _MOST else []
             order = ", strongest first" if len(names) > 1 else ""
-            st.markdown(f"**{_TITLES[is_]}** ({more}{order})\n\n{bullets(lines)}")
+            st.markdown(f"**{_TITLES[is_]}** ({count}{order})\n\n{bullets(lines)}")
 
 
-def _words(run: Run, refined: Refined, node: str, is_: str, other: str) -> str:
+def _words(run: Run, refined: Refined, node: str, is_: str, neighbour: str) -> str:
     """What happens to one column where the other changes; of an unknown direction, only whether they rise together."""
     parents = modelled.parents_of(refined.edges)
-    if other in parents.get(node, []):
-        parent, child = other, node
-    elif node in parents.get(other, []):
-        parent, child = node, other
+    if neighbour in parents.get(node, []):
+        parent, child = neighbour, node
+    elif node in parents.get(neighbour, []):
+        parent, child = node, neighbour
     else:
-        return f"{code(other)}: {_ONLY_DISCO}"
+        return f"{code(neighbour)}: {_ONLY_DISCO}"
     curve, _ = modelled.curve(run, refined, parent, child)
     if is_ != _JOINED:
         return effects.response_words(curve, parent, child, code)
     rises = effects.middle(curve)["mean"].diff().iloc[-1]
     if rises == 0:
-        return f"{code(other)}: neither higher nor lower where {code(node)} is higher."
-    return f"{code(other)}: {'higher' if rises > 0 else 'lower'} where {code(node)} is higher."
+        return f"{code(neighbour)}: neither higher nor lower where {code(node)} is higher."
+    return f"{code(neighbour)}: {'higher' if rises > 0 else 'lower'} where {code(node)} is higher."
