@@ -14,7 +14,7 @@ import pytest
 import tree
 
 import disco
-from disco.columns import NEXT
+from disco.columns import NEXT, OF_EDGES
 from disco.methods import INSTALL, METHODS
 
 ROOT = Path(__file__).parents[1]
@@ -47,6 +47,8 @@ def test_the_documented_columns_are_true():
     assert columns.written(text) == text, "python tests/columns.py writes them anew"
     assert text.count("\n| `robust_nats` |") == 1
     assert all(f"`{column.name}`" in text for column in NEXT if column.name not in ("node", "pairs"))
+    assert len({column.label for column in OF_EDGES.values()}) == len({column.short for column in OF_EDGES.values()})
+    assert len({column.short for column in OF_EDGES.values()}) == len(OF_EDGES)
 
 
 def test_paths_and_links_of_the_documents_exist():

@@ -142,7 +142,6 @@ def _completed(run: Run, stamp: int) -> Artefacts:
 
 
 def _searched(run: Run, artefacts: Artefacts) -> Artefacts:
-    """The same after every search of the run's table that is due."""
     return artefacts.searched(
         lambda which: search(prepare(run.table(), run.adjustment, folds=None), artefacts.plain, which)
     )

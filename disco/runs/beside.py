@@ -121,7 +121,6 @@ def _look(path: Path, file: parquet.ParquetFile, roles: Roles, rows: int) -> Non
 
 
 def _column(path: Path, name: str, column: pa.ChunkedArray) -> pd.Series:
-    """A column in pandas; text stays a category."""
     if pa.types.is_dictionary(column.type) and column.num_chunks:
         words = column.chunk(0).dictionary.to_pylist()
         if any(word is None or len(word) > _LONGEST_CELL for word in words):

@@ -49,17 +49,17 @@ def compare(first: tuple[Run, str], second: tuple[Run, str]) -> TwoRuns:
 
 
 def _same_rows(first: Run, second: Run, nodes: list[str]) -> bool:
-    """Whether both have the same counts in some columns, and the same covariates, exposure and groups."""
     adjustment, compared = first.adjustment, second.adjustment
     same = adjustment is compared if adjustment is None or compared is None else adjustment.equals(compared)
     return same and first.table()[nodes].equals(second.table()[nodes])
 
 
 def _settings(first: tuple[Run, str], second: tuple[Run, str], results: Comparison) -> pd.DataFrame:
-    """Differing settings of the fits, roles, knowledge, and choices of two refinements."""
     sides = [run.settings.to_dict() for run, _ in (first, second)]
-    for name, words in (("roles", _roles), ("knowledge", _knowledge)):
-        for values, text in zip(sides, words(first[0], second[0]), strict=True):
+    runs = first[0], second[0]
+    rules = _texts([run.knowledge() for run in runs], lambda known: "; ".join(rule for rule, _ in known.without_each()))
+    for name, texts in (("roles", _texts([run.roles for run in runs], str)), ("knowledge", rules)):
+        for values, text in zip(sides, texts, strict=True):
             values[name] = text
     if first[1] == second[1] == found.REFINED:
         usual = dataclasses.asdict(Choice())
@@ -69,18 +69,6 @@ def _settings(first: tuple[Run, str], second: tuple[Run, str], results: Comparis
     pairs = {name: (str(value), str(sides[1][name])) for name, value in sides[0].items() if value != sides[1][name]}
     rows = [(name, *values) for name, values in pairs.items()]
     return pd.DataFrame(rows, columns=["setting", "first", "second"], dtype="str")
-
-
-def _roles(*runs: Run) -> list[str]:
-    """What each run is adjusted for; "none" if all columns are counts."""
-    return _texts([run.roles for run in runs], str)
-
-
-def _knowledge(*runs: Run) -> list[str]:
-    """The rules that each run obeys; "none" without any."""
-    return _texts(
-        [run.knowledge() for run in runs], lambda knowledge: "; ".join(rule for rule, _ in knowledge.without_each())
-    )
 
 
 def _texts(values: Sequence[Any], words: Callable[[Any], str]) -> list[str]:

@@ -88,7 +88,6 @@ def read_shape(path: Path, shape: Shape) -> Shape:
 
 
 def _opened(path: Path, shape: Shape) -> parquet.ParquetFile:
-    """The open file, its names and size checked."""
     with readable(path):
         check_regular(path, _FILE_BYTES)
         file = parquet.ParquetFile(path)

@@ -89,7 +89,6 @@ def line_value(line: str) -> Any:
 
 
 def _is_record(value: Any) -> bool:
-    """Whether it is a line of losses."""
     is_whole = isinstance(value, dict) and all(name in value and fits(value[name], _KINDS[name]) for name in COLUMNS)
     return is_whole and value["stage"] in TRAINING and value["epoch"] > 0 and 0 < value["fold"] <= _MOST_FOLDS
 

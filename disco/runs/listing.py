@@ -149,7 +149,6 @@ def _run(path: Path, shown_as: str = "") -> Run:
 
 
 def _described(path: Path, reason: str) -> Unreadable:
-    """The entry for a folder that is not a run."""
     deletable = path.is_symlink()
     with contextlib.suppress(OSError):
         deletable = deletable or any(os.path.lexists(path / name) for name in _TRACES) or not any(path.iterdir())

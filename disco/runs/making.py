@@ -121,7 +121,6 @@ def _head(name: str, counts: pd.DataFrame, rows_left_out: Stretches) -> dict[str
 
 
 def _write_known(folder: Path, truth: pd.DataFrame | None, knowledge: "Knowledge | None") -> None:
-    """Write the true edges and the knowledge, if given."""
     if truth is not None:
         write_frame(folder / "truth.csv", truth[[name for name in TRUTH.kinds if name in truth]])
     if knowledge is not None:
@@ -255,7 +254,6 @@ def _full(folder: Path) -> InputError:
 
 
 def _link(run: Run) -> None:
-    """Link a run elsewhere into the folder of runs."""
     if run.path.parent == runs_root():
         return
     try:

@@ -123,7 +123,6 @@ def _too_large(run: Run) -> InputError:
 
 
 def _names(run: Run) -> list[str]:
-    """The files of the finished parts."""
     is_fitted, is_refined = run.status().state == "done", (run.path / "refined.json").exists()
     names = [name for name in _HEAD if name != "status.json" or run.status().state in ("done", FIT.unasked)]
     names += _FITTED if is_fitted else ()
@@ -233,7 +232,6 @@ def _extract(file: BinaryIO, folder: Path) -> None:
 
 
 def _inside(archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
-    """The entries by their names in a run's folder."""
     entries, files = archive.infolist(), {}
     if len(entries) > _MOST_FILES:
         raise _refused(f"it packs {len(entries):,} files, more than {_MOST_FILES}")
@@ -296,7 +294,6 @@ def _check(folder: Path) -> None:
 
 
 def _check_fit(run: Run) -> None:
-    """Read the results of a fit and of each variant."""
     from disco.runs.parents import path_of, read_candidates
 
     if (run.path / "training.json").exists():  # absent in a fit by the library alone

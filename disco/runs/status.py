@@ -186,7 +186,6 @@ def write_status(folder: Path, work: Work, status: Status, *, durable: bool = Tr
 
 
 def _damage(path: Path, error: Exception) -> str:
-    """The message of a page for an unreadable status."""
     if isinstance(error, InputError):
         return printable(str(error), _LONGEST_TEXT)
     return printable(f"{path} cannot be read: {error}. Start again, or delete the run.", _LONGEST_TEXT)

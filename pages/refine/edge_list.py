@@ -198,7 +198,6 @@ def _dropped(changes: pd.DataFrame | None, disco: pd.DataFrame | None) -> None:
 
 
 def _picked(refinement: Refinement, edges: pd.DataFrame) -> None:
-    """A box for an edge and one for a node, and the details of the picked one."""
     boxes = st.container(key="refine_boxes")
     left, right = boxes.columns(2, gap="small", vertical_alignment="bottom")
     with left:

@@ -30,7 +30,7 @@ def chosen(refinement: Refinement) -> Filters:
     strongest = max([1.0, *edges["gain_nats"].dropna()])
     options = [gain for gain in _GAINS if gain <= strongest]
     gain = row.select_slider(
-        f"{GAIN.label} at least, nats",
+        f"{GAIN.label} at least",
         options,
         value=usual.gain,
         key=keys[0],

@@ -63,7 +63,6 @@ def _assumptions() -> None:
 
 
 def _numbers(refinement: Refinement, changes: pd.DataFrame | None) -> None:
-    """Numbers of undecided directions and of changes from the DISCO graph."""
     edges = refinement.edges
     text = evidence_words.decided_means(refinement.choice.bound)
     if changes is not None:

@@ -103,7 +103,6 @@ def panel(key: background.Key, words: str, shown: Callable[[Any], None], is_quie
 
 
 def _again(key: background.Key) -> None:
-    """The button that computes what was cancelled."""
     job = background.find(key)
     if job is not None and job.state == "stopped":
         st.button("Compute it", key=f"{key[0]}_again", on_click=background.forget, args=(key,))

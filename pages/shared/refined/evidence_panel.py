@@ -5,7 +5,6 @@ Numbers and sentences come first. Parts that need a fitted node follow once the 
 
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING
 
 import streamlit as st
 
@@ -30,9 +29,6 @@ from pages.shared.refined import (
     shown_by_experiment,
 )
 from pages.shared.work import machine
-
-if TYPE_CHECKING:
-    from disco.likelihood.kinds import Kind
 
 
 def edge_details(run: Run, refined: Refined, parent: str, child: str) -> None:
@@ -63,7 +59,6 @@ def _curve(run: Run, refined: Refined, parent: str, child: str) -> None:
 
 
 def _details(run: Run, refined: Refined, row: dict, choice: Choice) -> None:
-    """Every number on an edge, the evidence on its direction part by part, and how to read the curve."""
     _numbers(row, choice)
     sentences = (
         evidence_words.lacking(run, refined, row),
@@ -123,16 +118,13 @@ def kind_details(run: Run, refined: Refined, node: str) -> None:
 
 def _kind(run: Run, refined: Refined, node: str) -> None:
     with errors.said():
-        _show_kind(refined, node, modelled.kind(run, refined, node))
-
-
-def _show_kind(refined: Refined, node: str, kind: "Kind") -> None:
-    parents = modelled.parents_of(refined.edges).get(node)
-    st.markdown(f"{'Given its parents' if parents else 'It has no parents'}. {plain(kind.sentence())}")
-    if not kind.is_level and len(kind.counts) > 2:
-        figure.show(effects.kind(kind), "refined_kind")
-        st.caption(
-            "The fitted distribution at rows with a middle mean, beside the nearest shapes with the same mean. "
-            "Distance: the divergence in nats, averaged over all rows. From "
-            f"0.01 on, the node is said to have none of these shapes. {evidence_words.ASSUMED}"
-        )
+        kind = modelled.kind(run, refined, node)
+        parents = modelled.parents_of(refined.edges).get(node)
+        st.markdown(f"{'Given its parents' if parents else 'It has no parents'}. {plain(kind.sentence())}")
+        if not kind.is_level and len(kind.counts) > 2:
+            figure.show(effects.kind(kind), "refined_kind")
+            st.caption(
+                "The fitted distribution at rows with a middle mean, beside the nearest shapes with the same mean. "
+                "Distance: the divergence in nats, averaged over all rows. From "
+                f"0.01 on, the node is said to have none of these shapes. {evidence_words.ASSUMED}"
+            )

@@ -124,7 +124,6 @@ def _search(run: Run, present: Knowledge, rules: Knowledge) -> None:
 
 
 def _name(run: Run, rules: Knowledge) -> str:
-    """The default name of the table's next run, with these rules."""
     table = shown(drafts.table_name(run.name, run.settings), 40)
     number = drafts.next_number(table, ((item.name, item.settings) for item in runs.list_runs()))
     return drafts.run_name(table, run.settings, run.roles, rules if rules.to_dict() else None, number)

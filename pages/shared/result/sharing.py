@@ -42,7 +42,6 @@ def button(run: Run) -> None:
 
 
 def _address(run: Run, link: str) -> str:
-    """The address of the page that shows the run."""
     base = urlsplit(st.context.url or "")
     root = base.path.rpartition("/")[0]
     page = "graph" if stamps.fit(run) or stamps.refinement(run) else "train"

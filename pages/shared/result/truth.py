@@ -74,7 +74,6 @@ def _pairs(edges: pd.DataFrame) -> frozenset[tuple[str, str]]:
 
 
 def _is_revealed(pairs: frozenset[tuple[str, str]]) -> bool:
-    """Whether the reader has revealed a truth that holds these edges."""
     return any(pairs <= seen for seen in st.session_state.get(_REVEALED, ()))
 
 
