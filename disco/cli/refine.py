@@ -12,7 +12,7 @@ from disco.columns import EDGE_LINE, GAIN, STABILITY
 from disco.graph import EXPERIMENT
 from disco.knowledge.resolved import FIXED, FREE, REQUIRED
 from disco.refine import Choice, Refined
-from disco.refine.limits import FEW, LEAD, MOST_MISFIT, PART, STRONG, SURER, TIMES
+from disco.refine.reasons import ASSUMED, decided_means
 from disco.runs import REFINE, Run
 from disco.table.screening import few_rows
 from disco.verdicts import of_refinement
@@ -64,22 +64,9 @@ def _print(target: Run, result: Refined, choice: Choice) -> None:
         say(sentence(f"Knowledge: {known}."))
     for note in result.notes:
         say(sentence(f"Note: {note}"))
-    say(
-        f"A direction is decided if reversing the edge costs at least {choice.bound:g} nats, and leaving it out "
-        f"{SURER * choice.bound:g}; if little speaks against it with every effect linear; if the cost exceeds "
-        f"{TIMES:g} times the misfit of its two columns by {choice.bound:g} nats; if both columns have more than {FEW} "
-        f"levels; if less than {MOST_MISFIT:.0%} of all columns are poorly fitted; if no search that ended as high has "
-        f"the edge reversed; and if reversing it costs at least {LEAD * choice.bound:g} nats, and {PART:.0%} of what "
-        f"leaving it out costs, or {STRONG:.0%} for each nat that a row loses by it, even "
-        "where columns may have other kinds of distribution. A gain shows that two columns "
-        "are adjacent, not which one is the cause.",
-        to=sys.stderr,
-    )
-    say(
-        "Assumed: no hidden common causes; the parents' effects add up, and a possibly curved function of their sum "
-        "sets the natural parameter; the base measure of a node does not depend on its parents.",
-        to=sys.stderr,
-    )
+    adjacent = "A link shows that two columns are adjacent, not which one is the cause."
+    say(f"{decided_means(choice.bound)} {adjacent}", to=sys.stderr)
+    say(ASSUMED, to=sys.stderr)
     say(f"Run: {target.path}")
 
 

@@ -30,25 +30,20 @@ class Refined:
     """A refinement's result.
 
     Attributes:
-        found: the graph. Its edges, strongest first, have the columns `EDGE_COLUMNS`: edge gains and direction evidence
-            in nats, and whether the direction is decided (`disco.refine.evidence`). `folds` and `bootstrap` are the
-            shares of draws with the edge in this direction, NaN without draws or if one of its columns is constant in
-            all of them. Other missing evidence is NaN too. `source` is what decides the direction: knowledge,
-            experiment, class, or empty; `class_decides` is whether the class decides it by its own rules, which counts
-            while the table has no artefacts (`withheld`). With knowledge also `rule`, its rule on the edge: required,
-            fixed (only this direction is allowed) or free. The notes name missing evidence and poorly fitted nodes.
-            `misfit` has the columns node, levels, misfit_nats and misfit_per_row (`disco.likelihood.misfit`), NaN if
-            not available, and is_poor, whether the node counts as poorly fitted; None in refinements that are older.
-        starts: one row per start and sweep: start, sweep, score.
+        found: the graph. Its edges, strongest first, have the columns `REFINED_EDGES` of `disco.columns`, as the other
+            frames have theirs; `rule` only with knowledge. Missing evidence is NaN, and so are shares of draws without
+            draws, or if one of the edge's columns is constant in all of them. `class_decides` counts while the table
+            has no artefacts (`withheld`). The notes name missing evidence and poorly fitted nodes. `misfit` is None in
+            refinements that are older.
+        starts: one row per start and sweep.
         best: the start of the search that found this graph.
         score: the graph's log posterior in nats, up to a constant (`disco.refine.scores`).
         candidates: number of pairs that passed the screen.
         fits: number of node fits.
-        moves: one row per node, columns node, before, after, gain_nats (`disco.refine.moves`); None without an initial
-            order.
-        orders: every search's final order, columns start, position from 1, node; None if not kept.
-        tables: the edges of every bootstrap table's graph, columns table from 1, parent, child; None if not kept.
-        contexts: one row per effect of a context on a node, columns `disco.columns.REFINED_CONTEXTS`; None without any.
+        moves: one row per node (`disco.refine.moves`); None without an initial order.
+        orders: every search's final order; None if not kept.
+        tables: the edges of every bootstrap table's graph; None if not kept.
+        contexts: one row per effect of a context on a node; None without any.
     """
 
     found: Found

@@ -1,12 +1,6 @@
 """Other methods on a run's table, stored beside its own results; `disco.work.comparing` runs them.
 
-compare/METHOD/order.csv    position from 1, node; sources first. Absent if the method finds no order
-compare/METHOD/edges.csv    parent, child, undirected
-compare/METHOD/scores.csv   parent, child, score, p_value of candidate edges, if there are not too many
-compare/METHOD/result.json state, options and time; written last
-compare/METHOD/log.txt      its output
-compare.csv                 one row per method, with its metrics if the truth is known; for users, never read back
-comparing.json              the last request
+ARCHITECTURE.md lists the files.
 """
 
 import contextlib

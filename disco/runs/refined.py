@@ -1,17 +1,7 @@
 """A refinement, stored beside a run's own result; neither replaces the other.
 
-refined_order.csv     the order, source first
-refined_edges.csv     the evidence for each edge, strongest first; decided and source as shown
-refined_starts.csv    the score of every search after every sweep
-refined_orders.csv    every search's final order; missing in older ones, as the next two
-refined_tables.csv    the graph of every bootstrap table
-refined_nodes.csv     the misfit of every node
-refined_contexts.csv  the evidence for the effects of contexts; only with contexts
-refined_moves.csv     every node's position before and after; only with an earlier order
-refined.json          the choice, the best start, its score; written last
-refined_check.json    the refinement's model check, if any
-
-`disco.columns` has their columns. `disco.work.refining` stores the state of an unfinished refinement.
+docs/refine.md lists the files, `disco.columns` their columns. `disco.work.refining` stores the state of an unfinished
+refinement.
 """
 
 import dataclasses

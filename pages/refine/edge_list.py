@@ -7,6 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from disco.columns import ENDS, OCS, REFINED_EDGES, STABILITY, SUBSETS, VERDICT, Z
+from disco.refine.reasons import decided_means
 from disco.refine.result import METHOD
 from disco.runs.about import about
 from disco.words import how_many
@@ -168,7 +169,7 @@ def _show(table: pd.DataFrame, refinement: Refinement) -> None:
 def _columns(refinement: Refinement) -> dict[str, object]:
     """The columns, as wide as their heads; those in sight fit beside the panel in a window 1,400 pixels wide."""
     choice, text = refinement.choice, st.column_config.TextColumn
-    helps = {"decided": evidence_words.decided_means(choice.bound), "bootstrap": evidence_words.stability(choice)}
+    helps = {"decided": decided_means(choice.bound), "bootstrap": evidence_words.stability(choice)}
     return {
         **columns.config([*REFINED_EDGES.columns, VERDICT], helps, hides=True, is_narrow=True),
         "disco": text("DISCO", width=58, help="Compared with the DISCO graph: kept, new or reversed."),

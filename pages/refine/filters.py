@@ -6,6 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from disco.columns import GAIN, STABILITY
+from disco.refine.reasons import decided_means
 from pages.shared.frame import columns
 from pages.shared.refined import evidence_words
 from pages.shared.refined.refinement import Refinement
@@ -53,7 +54,7 @@ def chosen(refinement: Refinement) -> Filters:
     decided = row.toggle(
         "Decided directions only",
         key=keys[1],
-        help=evidence_words.decided_means(refinement.choice.bound),
+        help=decided_means(refinement.choice.bound),
     )
     filters = Filters(gain, decided, share)
     row.button(

@@ -12,12 +12,13 @@ from disco.likelihood.check import FOLDS, SIMULATIONS, Check, Parents, check
 from disco.progress import Callback
 from disco.refine import Refined
 from disco.refine.prior import BEFORE
+from disco.refine.reasons import ASSUMED
 from disco.runs import Run, stamps
 from disco.runs.refined import read_check, save_check
 from pages.shared.frame import figure
 from pages.shared.frame.answers import segments
 from pages.shared.frame.names import distinct, plain, shown
-from pages.shared.refined import evidence_words, modelled
+from pages.shared.refined import modelled
 from pages.shared.work import background, machine
 
 FAILURE = "The model could not be checked"
@@ -97,4 +98,4 @@ def _figures(check: Check) -> None:
     node = st.selectbox("Column", nodes, key="refined_margin_node", format_func=lambda name: labels.get(name, ""))
     figure.show(effects.margin(check, node), "refined_margin")
     figure.show(effects.pairs(check), "refined_pairs")
-    st.caption(evidence_words.ASSUMED)
+    st.caption(ASSUMED)

@@ -6,6 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from disco.columns import REFINED_MOVES
+from disco.refine.reasons import decided_means
 from disco.refine.result import EARLY, POOR, ends
 from disco.refine.scores import MOST_AGAINST
 from disco.words import how_many, number, plural
@@ -64,7 +65,7 @@ def _assumptions() -> None:
 
 def _numbers(refinement: Refinement, changes: pd.DataFrame | None) -> None:
     edges = refinement.edges
-    text = evidence_words.decided_means(refinement.choice.bound)
+    text = decided_means(refinement.choice.bound)
     if changes is not None:
         text += (
             f" An edge against the CCS order needs up to {MOST_AGAINST:g} nats more: more if its nodes are "

@@ -13,6 +13,7 @@ from disco.errors import InputError
 from disco.figures import effects
 from disco.graph import EXPERIMENT
 from disco.refine import Choice, Refined
+from disco.refine.reasons import ASSUMED, decided_means
 from disco.runs import Run
 from disco.runs.refined import choice_from, choice_of
 from disco.words import number
@@ -71,7 +72,7 @@ def _details(run: Run, refined: Refined, row: dict, choice: Choice) -> None:
     st.caption(
         f"The curve's line: the child's mean over all rows if the parent had this {unit} in every row and the other "
         f"parents stayed as they are. Discs: plain means of the rows with that {unit}, which differ from the line if "
-        f"parents are correlated. The band is pointwise and takes the graph as given. {evidence_words.ASSUMED}"
+        f"parents are correlated. The band is pointwise and takes the graph as given. {ASSUMED}"
     )
 
 
@@ -95,7 +96,7 @@ def _breakdown(run: Run, refined: Refined, row: dict, choice: Choice) -> None:
     rows = evidence_words.breakdown(run, refined, row)
     options = {"key": "refined_breakdown", "width": "content", "placeholder": "–"}
     table.show(rows, "Evidence on the direction, part by part", config, **options)
-    st.caption(f"{evidence_words.decided_means(choice.bound)} Spread evidence: {define('spread evidence')}")
+    st.caption(f"{decided_means(choice.bound)} Spread evidence: {define('spread evidence')}")
     misfit.forwards_and_reversed(run, refined, row["parent"], row["child"])
 
 
@@ -126,5 +127,5 @@ def _kind(run: Run, refined: Refined, node: str) -> None:
             st.caption(
                 "The fitted distribution at rows with a middle mean, beside the nearest shapes with the same mean. "
                 "Distance: the divergence in nats, averaged over all rows. From "
-                f"0.01 on, the node is said to have none of these shapes. {evidence_words.ASSUMED}"
+                f"0.01 on, the node is said to have none of these shapes. {ASSUMED}"
             )

@@ -9,7 +9,7 @@ from disco.columns import MAY_BE_MISSING, OF_DIRECTION
 from disco.graph import FREE
 from disco.parents.ocs import passes
 from disco.refine import Choice, Refined
-from disco.refine.limits import AGAINST, AGAINST_SHARE, FEW, LEAD, MOST_MISFIT, PART, STRONG, SURER, TIMES, least_lead
+from disco.refine.limits import AGAINST, AGAINST_SHARE, FEW, MOST_MISFIT, SURER, least_lead
 from disco.refine.reasons import Reason, asked, but_known, is_of_kind, missed, reason
 from disco.runs import Run, stamps
 from disco.runs.refined import choice_of
@@ -18,32 +18,12 @@ from pages.shared.frame.glossary import define
 from pages.shared.frame.names import code
 from pages.shared.result import fit
 
-ASSUMED = (
-    "Assumed: no hidden common causes, parents' effects that add up (or a curved function of their sum), and a base "
-    "measure that parents do not change. The effect is causal only if these hold and the graph is right. A high "
-    "likelihood does not prove it."
-)
-
-
 # Numbers that may be missing, as named in a sentence.
 NUMBERS = {column.name: column.label[0].lower() + column.label[1:] for column in MAY_BE_MISSING}
 # Nats of edge evidence from which a link is called so: 20 nats are odds of 5e8 to 1, 5 of 150 to 1, 1 of 3 to 1.
 STRENGTHS = {20.0: "overwhelming", 5.0: "strong", 1.0: "some", -math.inf: "little"}
 _SETTLE = "An experiment or a rule that you know could settle it."
 SAME_ROWS = "DISCO's order and the likelihood use the same rows, so their agreement is not independent evidence."
-
-
-def decided_means(bound: float) -> str:
-    """The rules that a decided direction meets."""
-    return (
-        f"A direction is decided if its evidence is at least {bound:g} nats, and that for the link {SURER * bound:g}. "
-        f"With every effect linear, at most {AGAINST:g} nat and a tenth of the evidence may be against it. It must "
-        f"exceed {TIMES:g} times the misfit of its two nodes by {bound:g}. Both nodes need more than {FEW} levels, "
-        f"less than {MOST_MISFIT:.0%} of all nodes may be poorly fitted, and no other search with as high a score may "
-        f"have reversed the edge. Then the graph must lead by {LEAD * bound:g} nats, and {PART:.0%} of the evidence "
-        f"for the link, or {STRONG:.0%} for each nat of it a row, over every "
-        "rival in which the edge is reversed and nodes may have other kinds of distribution."
-    )
 
 
 def stability(choice: Choice) -> str:

@@ -9,12 +9,12 @@ from disco.figures import agreement as figures
 from disco.found import Found
 from disco.refine import Refined
 from disco.refine.limits import BOUND
+from disco.refine.reasons import decided_means
 from disco.studies import agreement
 from disco.studies.study import Study
 from pages.shared.frame import answers, figure, table
 from pages.shared.frame.glossary import define, entries
 from pages.shared.frame.names import plain
-from pages.shared.refined.evidence_words import decided_means
 
 _OPEN = "Of the reference's pairs that the refined graph joins, those whose direction is undecided. "
 Results = Mapping[str, Mapping[str, Found]]  # by how they were found, then by run
