@@ -84,7 +84,7 @@ def _nats(name: str, label: str, head: str = "", **more: Any) -> Column:
 
 PARENT = Column("parent", "node", "Parent", width=66, place="sight")
 CHILD = Column("child", "node", "Child", width=66, place="sight")
-ENDS = (PARENT, CHILD)
+ENDS, PAIR = (PARENT, CHILD), (PARENT.name, CHILD.name)
 NODE = Column("node", "node", "Node", width=90)
 POSITION = Column("position", "whole", "Position")
 STEP, FOLD = Column("step", "whole", "Step"), Column("fold", "whole", "Fold")
@@ -122,13 +122,13 @@ SOURCE = Column(
 
 # A fit ----------------------------------------------------------------------------------------------------------------
 
-ORDER = Schema((POSITION, NODE), key=("node",))
+ORDER = Schema((POSITION, NODE), ("node",))
 CCS = Schema(
     (
         *(STEP, Column("remaining", "whole", "Remaining"), NODE, FOLD),
         *(Column("score", "number", "CCS", term="CCS"), Column("chosen", "flag", "Removed")),
     ),
-    key=("step", "node", "fold"),
+    ("step", "node", "fold"),
 )
 CRITERIA = Schema(
     (
@@ -138,14 +138,12 @@ CRITERIA = Schema(
         Column("constant_clipped", "loose", "Constant, clipped"),
         Column("constant_admissible", "loose", "Constant, admissible"),
     ),
-    key=("step", "node", "fold"),
+    ("step", "node", "fold"),
 )
-CANDIDATE_OCS = Schema((FOLD, *ENDS, OCS, CURVATURE, Z, RULE, SOURCE), key=("fold", "parent", "child"))
-EDGES = Schema((*ENDS, OCS, FREQUENCY, Z, SCORE, P_OF_SELECTOR, RULE, SOURCE), key=("parent", "child"), empty=True)
+CANDIDATE_OCS = Schema((FOLD, *ENDS, OCS, CURVATURE, Z, RULE, SOURCE), ("fold", "parent", "child"))
+EDGES = Schema((*ENDS, OCS, FREQUENCY, Z, SCORE, P_OF_SELECTOR, RULE, SOURCE), PAIR, empty=True)
 SELECTED = Column("selected", "flag", "Kept")
-CANDIDATES = Schema(
-    (*ENDS, replace(SCORE, optional=False), P_OF_SELECTOR, SELECTED, RULE, SOURCE), key=("parent", "child")
-)
+CANDIDATES = Schema((*ENDS, replace(SCORE, optional=False), P_OF_SELECTOR, SELECTED, RULE, SOURCE), PAIR)
 TRUTH = Schema(
     (
         *(Column("parent", "word", "Parent"), Column("child", "word", "Child")),
@@ -230,14 +228,12 @@ REFINED_EDGES = Schema(
         ),
         *(P_VALUE, SUBSETS, STABILITY, RULE),
     ),
-    key=("parent", "child"),
-    remedy=REFINE_AGAIN,
+    PAIR,
+    REFINE_AGAIN,
     empty=True,
 )
 REFINED_STARTS = Schema(
-    (START, Column("sweep", "whole", "Sweep"), Column("score", "number", "Score")),
-    key=("start", "sweep"),
-    remedy=REFINE_AGAIN,
+    (START, Column("sweep", "whole", "Sweep"), Column("score", "number", "Score")), ("start", "sweep"), REFINE_AGAIN
 )
 REFINED_MOVES = Schema(
     (
@@ -246,8 +242,8 @@ REFINED_MOVES = Schema(
         Column("after", "whole", "After", help="Position in the refined order.", width=64),
         _nats("gain_nats", "Gain, nats", term="nats", width=90),
     ),
-    key=("node",),
-    remedy=REFINE_AGAIN,
+    ("node",),
+    REFINE_AGAIN,
 )
 MISFIT = _nats("misfit_nats", "Misfit, nats", term="misfit")
 MISFIT_PER_ROW = Column(
@@ -258,24 +254,21 @@ REFINED_NODES = Schema(
         *(NODE, Column("levels", "whole", "Levels", in_graph=False), MISFIT, MISFIT_PER_ROW),
         Column("is_poor", "flag", "Poorly fitted", term="poorly fitted", optional=True),
     ),
-    key=("node",),
-    remedy=REFINE_AGAIN,
+    ("node",),
+    REFINE_AGAIN,
 )
 REFINED_CONTEXTS = Schema(
     (
         *(Column("context", "word", "Context"), Column("level", "label", "Level"), replace(NODE, label="Acts on")),
         *(GAIN, P_VALUE, SUBSETS, STABILITY),
     ),
-    key=("context", "level", "node"),
-    remedy=REFINE_AGAIN,
+    ("context", "level", "node"),
+    REFINE_AGAIN,
     empty=True,
 )
-REFINED_ORDERS = Schema((START, POSITION, NODE), key=("start", "node"), remedy=REFINE_AGAIN)
+REFINED_ORDERS = Schema((START, POSITION, NODE), ("start", "node"), REFINE_AGAIN)
 REFINED_TABLES = Schema(
-    (Column("table", "whole", "Bootstrap table"), *ENDS),
-    key=("table", "parent", "child"),
-    remedy=REFINE_AGAIN,
-    empty=True,
+    (Column("table", "whole", "Bootstrap table"), *ENDS), ("table", "parent", "child"), REFINE_AGAIN, empty=True
 )
 _BAND = tuple(Column(name, "loose", name.capitalize()) for name in ("observed", "low", "middle", "high"))
 _OUTSIDE = Column("outside", "flag", "Outside")
@@ -298,16 +291,12 @@ CHECK = {  # the frames of a model check
 # Another method -------------------------------------------------------------------------------------------------------
 
 COMPARED_ORDER = replace(ORDER, remedy=RUN_AGAIN)
-COMPARED_EDGES = Schema(
-    (*ENDS, Column("undirected", "flag", "Undirected")), key=("parent", "child"), remedy=RUN_AGAIN, empty=True
-)
-COMPARED_SCORES = Schema(
-    (*ENDS, replace(SCORE, optional=False), replace(P_VALUE, optional=True)), key=("parent", "child"), remedy=RUN_AGAIN
-)
+COMPARED_EDGES = Schema((*ENDS, Column("undirected", "flag", "Undirected")), PAIR, RUN_AGAIN, empty=True)
+COMPARED_SCORES = Schema((*ENDS, replace(SCORE, optional=False), replace(P_VALUE, optional=True)), PAIR, RUN_AGAIN)
 
 # A graph --------------------------------------------------------------------------------------------------------------
 
-METHODS = Column("methods", "whole", "Methods", help="Methods with this edge.", place="menu")
+METHODS = Column("methods", "whole", "Methods", help="Methods that join the two.", place="menu")
 IS_OPEN = Column("is_open", "flag", "Open", help="Whether the method leaves the direction open.")
 FOUND_BY = Column("found_by", "word", "Found by", width=74)
 LEVELS = Column("levels", "word", "Levels", help="The levels of a context that act.")

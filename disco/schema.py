@@ -200,7 +200,6 @@ def _column(column: pd.Series, kind: str, nodes: set[str]) -> pd.Series:
 
 
 def _refuse(column: pd.Series, bad: np.ndarray, what: str) -> None:
-    """ValueError with the first row that is bad."""
     if bad.any():
         row = int(bad.argmax())
         raise ValueError(f"column {column.name}, row {row + 1}: {shown(column.iloc[row])} {what}")

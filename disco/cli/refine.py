@@ -12,7 +12,7 @@ from disco.columns import EDGE_LINE, GAIN, STABILITY
 from disco.graph import EXPERIMENT
 from disco.knowledge.resolved import FIXED, FREE, REQUIRED
 from disco.refine import Choice, Refined
-from disco.refine.reasons import ASSUMED, decided_means
+from disco.refine.limits import ASSUMED, decided_means
 from disco.runs import REFINE, Run
 from disco.table.screening import few_rows
 from disco.verdicts import of_refinement

@@ -8,25 +8,7 @@ from typing import Any
 import pandas as pd
 
 from disco.graph import EXPERIMENT, FREE, KNOWLEDGE, NO_SOURCE
-from disco.refine.limits import (
-    AGAINST,
-    AGAINST_SHARE,
-    FEW,
-    LEAD,
-    MOST_MISFIT,
-    MOST_ROWS,
-    PART,
-    STRONG,
-    SURER,
-    TIMES,
-    least_lead,
-)
-
-ASSUMED = (
-    "Assumed: no hidden common causes, parents' effects that add up (or a curved function of their sum), and a base "
-    "measure that parents do not change. The effect is causal only if these hold and the graph is right. A high "
-    "likelihood does not prove it."
-)
+from disco.refine.limits import AGAINST, AGAINST_SHARE, FEW, MOST_MISFIT, MOST_ROWS, SURER, TIMES, least_lead
 
 
 class Reason(Enum):
@@ -46,19 +28,6 @@ class Reason(Enum):
     ELSEWHERE = "a search that ended near the best has the edge reversed"
     RIVAL = "a rival graph in which nodes have other classes is nearly as good"
     DECIDED = "it passes every rule"
-
-
-def decided_means(bound: float) -> str:
-    """The rules that a decided direction meets."""
-    return (
-        f"A direction is decided if its evidence is at least {bound:g} nats, and that for the link {SURER * bound:g}. "
-        f"With every effect linear, at most {AGAINST:g} nat and a tenth of the evidence may be against it. It must "
-        f"exceed {TIMES:g} times the misfit of its two nodes by {bound:g}. Both nodes need more than {FEW} levels, "
-        f"less than {MOST_MISFIT:.0%} of all nodes may be poorly fitted, and no other search with as high a score may "
-        f"have reversed the edge. Then the graph must lead by {LEAD * bound:g} nats, and {PART:.0%} of the evidence "
-        f"for the link, or {STRONG:.0%} for each nat of it a row, over every "
-        "rival in which the edge is reversed and nodes may have other kinds of distribution."
-    )
 
 
 def reason(

@@ -15,7 +15,7 @@ from typing import Any
 import pandas as pd
 
 from disco.checks import between, require
-from disco.columns import COMPARED_EDGES, COMPARED_ORDER, COMPARED_SCORES
+from disco.columns import COMPARED_EDGES, COMPARED_ORDER, COMPARED_SCORES, RUN_AGAIN
 from disco.errors import InputError, printable
 from disco.files import inside, plain, read_record, unwritten, write_frame, write_json
 from disco.found import MOST_SCORES, Found, write
@@ -34,7 +34,6 @@ FILES = ("order.csv", "edges.csv", "scores.csv", "result.json")
 STATES = ("done", "failed", "timeout")
 METRICS = ("a_top", "precision", "recall", "f1", "skeleton_f1", "shd", "class_shd")
 WHOLE = ("edges", "undirected", "shd", "class_shd")  # columns of the table with whole numbers
-_REMEDY = "run the method again"
 _LIMIT = between(1, 1e6)
 _MOST_NOTES, _LONGEST_TEXT = 100, 2000
 _BY_CLASS = (
@@ -184,7 +183,7 @@ def read_one(run: Run, name: str) -> Ended:
         if head.state not in STATES or head.seconds < 0:
             raise ValueError(f"state is {printable(head.state, 40)!r}, seconds {head.seconds}")
     except (OSError, ValueError) as reason:
-        raise damaged(path, reason, _REMEDY) from None
+        raise damaged(path, reason, RUN_AGAIN) from None
     error = printable(head.error, _LONGEST_TEXT)
     notes = tuple(printable(note, _LONGEST_TEXT) for note in head.notes[:_MOST_NOTES] if note != _BY_CLASS)
     if METHODS[name].changes.get("by") == "likelihood" and artefacts.of(run).standing:
@@ -192,13 +191,13 @@ def read_one(run: Run, name: str) -> Ended:
     ended = Ended(name, head.state, head.options, head.seconds, head.limit, error, notes)
     if head.state != "done":
         return ended
-    digests.check_table(path, head.digests, run.digests, _REMEDY)
+    digests.check_table(path, head.digests, run.digests, RUN_AGAIN)
     for file in FILES[:-1]:
-        digests.checked(folder / file, head.digests, _REMEDY)
+        digests.checked(folder / file, head.digests, RUN_AGAIN)
     result = read_found(folder, run.nodes, COMPARED_ORDER, COMPARED_EDGES)
     if head.edges not in (None, len(result.edges)):
         what = f"it has {len(result.edges):,} edges, but result.json says {head.edges:,}"
-        raise damaged(folder / "edges.csv", what, _REMEDY)
+        raise damaged(folder / "edges.csv", what, RUN_AGAIN)
     result = dataclasses.replace(
         result, method=METHODS[name].label, choices=head.options, seconds=head.seconds, notes=notes
     )

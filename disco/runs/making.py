@@ -108,7 +108,6 @@ def create_run(
 
 
 def _head(name: str, counts: pd.DataFrame, rows_left_out: Stretches) -> dict[str, Any]:
-    """The part of settings.json that says which run it is, of which table."""
     return {
         "format": FORMAT,
         "id": id_of(name),

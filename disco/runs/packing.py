@@ -259,7 +259,6 @@ def _top(names: list[str]) -> str:
 
 
 def _check_entry(name: str, entry: zipfile.ZipInfo) -> None:
-    """Refuse links, encrypted files, rare compressions, and files with implausible compression."""
     if stat.S_IFMT(entry.external_attr >> 16) not in (0, stat.S_IFREG):
         raise _refused(f"its {name} is a link or something else, not a file")
     if entry.flag_bits & 1 or entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):

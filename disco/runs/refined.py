@@ -265,7 +265,6 @@ def read_check(run: Run) -> "Check | None":
 
 
 def _is_whole(check: "Check", nodes: int) -> bool:
-    """Whether a check covers every column and pair, and held-out rows or the reason for none."""
     from disco.likelihood.check import STATISTICS
 
     is_told = fits(check.unseen, float) and fits(check.simulations, int) and isinstance(check.note, str)

@@ -221,7 +221,6 @@ def _checked(status: Status, work: Work) -> Status:
 
 
 def _check_estimate(foretold: dict[str, Any] | None) -> None:
-    """Refuse an estimate with values that are not positive numbers."""
     if foretold is not None and not (
         fits(foretold.get("seconds"), float)
         and foretold["seconds"] > 0

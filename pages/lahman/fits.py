@@ -9,7 +9,7 @@ from disco.errors import InputError
 from disco.found import Found
 from disco.parents.sparse import is_sparse
 from disco.refine import Choice, Refined
-from disco.refine.reasons import ASSUMED
+from disco.refine.limits import ASSUMED
 from disco.runs import Run
 from disco.runs.origin import FromLahman
 from disco.settings import CHOICES

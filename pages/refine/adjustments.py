@@ -50,7 +50,6 @@ def _start(run: Run) -> Callable[[Callback], dict[str, Found]] | None:
 
 
 def _results(run: Run, graphs: dict[str, Found]) -> None:
-    """Each adjustment's changes in a sentence, two graphs side by side, and a table of all edges."""
     names = [name for name in graphs if name != again.WITH]
     st.markdown("\n".join(f"- {plain(again.adjusted_in_words(graphs, name))}" for name in names))
     name = st.segmented_control(

@@ -7,7 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from disco.columns import ENDS, OCS, REFINED_EDGES, STABILITY, SUBSETS, VERDICT, Z
-from disco.refine.reasons import decided_means
+from disco.refine.limits import decided_means
 from disco.refine.result import METHOD
 from disco.runs.about import about
 from disco.words import how_many
@@ -34,6 +34,7 @@ _LISTED = tuple(  # columns of the table; a phone shows the first four
     )
 )
 _OF_DRAWS = (STABILITY.name, SUBSETS.name)
+_ABSENT = ("dropped", "missing")  # verdicts on edges that the refined graph lacks
 _TELL = {"evidence": "the evidence", "changes": "what changed", "truth": "the truth"}
 
 
@@ -50,10 +51,19 @@ def explore(
     slot = st.container(key="beside_refined").columns([5, 3], gap="medium")
     with slot[1], st.container(height=_RAIL, key="refine_rail", border=False):
         with st.container(key="refine_filters"):
-            edges, lines, absent = _choices(refinement, changes, known)
+            with st.expander("Filter and colour the edges", icon=":material/filter_alt:"):
+                lines, absent = _lines(changes, known)
+                edges, unjudged = filters.kept(refinement.edges, filters.chosen(refinement))
+            if unjudged:
+                st.caption(f"{how_many(unjudged, 'edge')} shown although a filter lacks the number that it needs.")
             every = contexts.joined(refinement, refinement.subgraph(edges))
             graph = strongest.part(refinement.run, every, [picked.picked_edge(_pairs(edges))])
-            judged = _judged(refinement, graph, lines, absent, changes, disco, known)
+            judged = graph
+            if lines != "evidence":  # edges hidden by a filter are not missing or dropped
+                verdicts = changes if lines == "changes" else known.verdicts(refinement.graph)
+                is_there = pd.Series([pair in graph.edges for pair in _pairs(verdicts)], verdicts.index, dtype=bool)
+                seen = verdicts[is_there | verdicts["verdict"].isin(_ABSENT)]
+                judged = refinement.judged(graph, seen, disco if lines == "changes" else None, absent)
             headed = canvas.with_heads(judged, "refine_heads")
             drawn = hidden_causes.with_ties(refinement, headed, "refine_ties")
         _picked(refinement, edges)
@@ -70,20 +80,8 @@ def explore(
         _dropped(changes, disco)
 
 
-def _choices(
-    refinement: Refinement, changes: pd.DataFrame | None, known: Known | None
-) -> tuple[pd.DataFrame, str, bool]:
-    """The edges that pass the filters, what the lines show, and whether absent edges are drawn."""
-    with st.expander("Filter and colour the edges", icon=":material/filter_alt:"):
-        lines, absent = _lines(changes, known)
-        edges, unjudged = filters.kept(refinement.edges, filters.chosen(refinement))
-    if unjudged:
-        st.caption(f"{how_many(unjudged, 'edge')} shown although a filter lacks the number that it needs.")
-    return edges, lines, absent
-
-
 def _lines(changes: pd.DataFrame | None, known: Known | None) -> tuple[str, bool]:
-    """What the lines show, and whether edges that the refined graph lacks are drawn."""
+    """What the lines show, and whether absent edges are drawn."""
     there = {"evidence": True, "changes": changes is not None, "truth": known is not None}
     tell = [name for name, is_there in there.items() if is_there]
     if len(tell) == 1:
@@ -109,26 +107,7 @@ def _lines(changes: pd.DataFrame | None, known: Known | None) -> tuple[str, bool
     return lines or "evidence", absent
 
 
-def _judged(
-    refinement: Refinement,
-    graph: nx.DiGraph,
-    lines: str,
-    absent: bool,
-    changes: pd.DataFrame | None,
-    disco: pd.DataFrame | None,
-    known: Known | None,
-) -> nx.DiGraph:
-    """The graph with the verdicts that its lines show; edges hidden by a filter are not missing or dropped."""
-    if lines == "evidence":
-        return graph
-    verdicts = changes if lines == "changes" else known.verdicts(refinement.graph)
-    is_absent = verdicts["verdict"].isin(("dropped", "missing"))
-    is_shown = pd.Series([pair in graph.edges for pair in _pairs(verdicts)], index=verdicts.index, dtype=bool)
-    return refinement.judged(graph, verdicts[is_absent | is_shown], disco if lines == "changes" else None, absent)
-
-
 def _table(edges: pd.DataFrame, changes: pd.DataFrame | None, known: Known | None, graph: nx.DiGraph) -> pd.DataFrame:
-    """The edges, each with its verdict against the DISCO graph and against the truth."""
     table = edges
     verdicts = {"disco": changes, "truth": None if known is None else known.verdicts(graph)}
     for name, frame in verdicts.items():

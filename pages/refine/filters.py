@@ -6,7 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from disco.columns import GAIN, STABILITY
-from disco.refine.reasons import decided_means
+from disco.refine.limits import decided_means
 from pages.shared.frame import columns
 from pages.shared.refined import evidence_words
 from pages.shared.refined.refinement import Refinement
@@ -62,8 +62,8 @@ def chosen(refinement: Refinement) -> Filters:
         icon=":material/undo:",
         key="refine_show_all",
         disabled=filters == usual,
-        on_click=_reset,
-        args=(keys,),
+        on_click=st.session_state.update,
+        args=(dict(zip(keys, usual, strict=True)),),
     )
     return filters
 
@@ -84,8 +84,3 @@ def kept(edges: pd.DataFrame, filters: Filters) -> tuple[pd.DataFrame, int]:
     for passes, is_unknown in conditions:
         stays, unjudged = stays & (passes | is_unknown), unjudged | is_unknown
     return edges[stays], int((stays & unjudged).sum())
-
-
-def _reset(keys: list[str]) -> None:
-    for key, value in zip(keys, (0, False, 0), strict=True):
-        st.session_state[key] = value

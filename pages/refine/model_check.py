@@ -11,8 +11,8 @@ from disco.figures import effects
 from disco.likelihood.check import FOLDS, SIMULATIONS, Check, Parents, check
 from disco.progress import Callback
 from disco.refine import Refined
+from disco.refine.limits import ASSUMED
 from disco.refine.prior import BEFORE
-from disco.refine.reasons import ASSUMED
 from disco.runs import Run, stamps
 from disco.runs.refined import read_check, save_check
 from pages.shared.frame import figure

@@ -6,7 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from disco.columns import REFINED_MOVES
-from disco.refine.reasons import decided_means
+from disco.refine.limits import decided_means
 from disco.refine.result import EARLY, POOR, ends
 from disco.refine.scores import MOST_AGAINST
 from disco.words import how_many, number, plural

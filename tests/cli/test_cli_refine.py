@@ -12,7 +12,7 @@ from disco.cli import refine as refine_command
 from disco.errors import FitStopped
 from disco.files import read_frame
 from disco.refine import Choice
-from disco.refine.reasons import decided_means
+from disco.refine.limits import decided_means
 from disco.runs import create_run, open_run
 from disco.runs.refined import choice_of, read_refined
 from disco.settings import Settings

@@ -9,6 +9,8 @@ import streamlit as st
 from disco.columns import NATS, WORDS, Column
 from pages.shared.frame.glossary import define
 
+_PINNED = ("parent", "child", "context")  # these stay in sight where a wide table scrolls
+
 
 def meaning(column: Column) -> str:
     """What the numbers of a column are, in Markdown; empty if its label says it."""
@@ -46,7 +48,7 @@ def config(
     for column in columns:
         make = kinds.TextColumn if column.kind in WORDS else kinds.CheckboxColumn if column.kind == "flag" else None
         form: dict[str, Any] = {"help": help_of(column, (helps or {}).get(column.name, ""))}
-        form |= {"width": column.width} if is_narrow else {}
+        form |= {"width": column.width} if is_narrow else {"pinned": True} if column.name in _PINNED else {}
         label = f"{column.short}, {word}" if word else column.short
         widget = make(label, **form) if make else kinds.NumberColumn(label, format=column.format or None, **form)
         name = f"{column.name}_{word}" if word else column.name

@@ -165,7 +165,7 @@ def _named(name: str, end: str, word: str) -> str:
 
 def _config(rows: pd.DataFrame, words: Sequence[str]) -> dict[str, Any]:
     change = st.column_config.TextColumn("Change", help="From the first graph to the second.")
-    config = {name: item | {"pinned": True} for name, item in columns.config(ENDS).items()} | {"change": change}
+    config = columns.config(ENDS) | {"change": change}
     for word in words:
         config |= columns.config(OF_EDGES.values(), hides=True, word=word)
     return {name: item for name, item in config.items() if name in rows}

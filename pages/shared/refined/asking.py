@@ -62,7 +62,6 @@ def _once_read(run: Run, draw: Callable[[], None]) -> None:
 
 
 def _reading(run: Run) -> background.Computation[tuple["FittedGraphs", threading.Lock]]:
-    """The reading of the graphs; the first call starts it."""
 
     def work(hear: Callback) -> tuple["FittedGraphs", threading.Lock]:
         from disco.runs import effects

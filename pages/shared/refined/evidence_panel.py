@@ -13,7 +13,7 @@ from disco.errors import InputError
 from disco.figures import effects
 from disco.graph import EXPERIMENT
 from disco.refine import Choice, Refined
-from disco.refine.reasons import ASSUMED, decided_means
+from disco.refine.limits import ASSUMED, decided_means
 from disco.runs import Run
 from disco.runs.refined import choice_from, choice_of
 from disco.words import number
@@ -87,7 +87,6 @@ def _numbers(row: dict, choice: Choice) -> None:
 
 
 def _breakdown(run: Run, refined: Refined, row: dict, choice: Choice) -> None:
-    """The evidence on the direction, part by part, and the misfit of both nodes in either direction."""
     config = {
         "part": st.column_config.TextColumn("Part", width=190),
         "nats": st.column_config.NumberColumn("Nats", format="%.1f", width=64, help=define("nats")),

@@ -47,7 +47,6 @@ def _keep(run: Run, rules: Knowledge) -> None:
 
 
 def _two_nodes(nodes: Sequence[str]) -> Pair | None:
-    """Two nodes chosen by the reader; None until there are two."""
     st.caption("Pick an edge, or choose two nodes.")
     labels = dict(zip(nodes, distinct(map(shown, nodes)), strict=True))
     chosen = []

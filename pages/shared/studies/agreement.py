@@ -8,8 +8,7 @@ import streamlit as st
 from disco.figures import agreement as figures
 from disco.found import Found
 from disco.refine import Refined
-from disco.refine.limits import BOUND
-from disco.refine.reasons import decided_means
+from disco.refine.limits import BOUND, decided_means
 from disco.studies import agreement
 from disco.studies.study import Study
 from pages.shared.frame import answers, figure, table
