@@ -20,9 +20,10 @@ import numpy as np
 import pandas as pd
 
 from disco import graph as graphs
+from disco.columns import EDGE_NUMBERS, EDGE_WORDS, Schema
 from disco.errors import InputError, printable
 from disco.files import write_frame
-from disco.schema import Schema, check_edges, check_order, damaged
+from disco.schema import check_edges, check_order, damaged
 from disco.schema import read as read_frame
 
 Pairs = list[tuple[str, str]]
@@ -47,7 +48,7 @@ class Found:
 
     Attributes:
         nodes: all nodes, sources first if there is an order, otherwise as in the table.
-        edges: one row per edge: parent, child, and any of `disco.graph.EDGE_NUMBERS` and `EDGE_WORDS`. `is_open`, or
+        edges: one row per edge: parent, child, and any of `disco.columns.EDGE_NUMBERS` and `EDGE_WORDS`. `is_open`, or
             `decided` of 0: the method leaves the direction open; the edge then stands once, along the order if there
             is one.
         is_ordered: whether the nodes are in causal order.
@@ -81,7 +82,7 @@ class Found:
         *,
         undirected: Iterable[tuple[str, str]] = (),
         order: Sequence[str] | None = None,
-        **more: Any,
+        **attributes: Any,
     ) -> "Found":
         """A method's result, from pairs of nodes.
 
@@ -89,7 +90,7 @@ class Found:
             names: all nodes, in the order of the table's columns.
             pairs: (parent, child) per directed edge.
             undirected: the pairs of nodes of the undirected edges, each once.
-            more: further attributes.
+            attributes: further attributes.
 
         Raises:
             InputError: the order does not contain every name exactly once.
@@ -103,7 +104,7 @@ class Found:
         rows = [(*pair, False) for pair in pairs] + [(*pair, True) for pair in undirected]
         rows.sort(key=lambda row: (row[2], index[row[0]], index[row[1]]))
         edges = pd.DataFrame(rows, columns=["parent", "child", "is_open"]).astype({"is_open": bool})
-        return cls(list(names if order is None else order), edges, order is not None, **more)
+        return cls(list(names if order is None else order), edges, order is not None, **attributes)
 
     @property
     def order(self) -> list[str] | None:
@@ -133,13 +134,13 @@ class Found:
     @property
     def _open(self) -> np.ndarray:
         """Whether each edge's direction is open, (edges)."""
-        told = self.edges[[name for name in ("is_open", "decided") if name in self.edges]].to_dict("records")
-        return np.array([not graphs.has_direction(edge) for edge in told], dtype=bool)
+        marks = self.edges[[name for name in ("is_open", "decided") if name in self.edges]].to_dict("records")
+        return np.array([not graphs.has_direction(edge) for edge in marks], dtype=bool)
 
     def _pairs(self, both: np.ndarray) -> Pairs:
         """(parent, child) of every edge, and (child, parent) of those marked in `both`, (edges)."""
-        ends = zip(self.edges["parent"], self.edges["child"], both, strict=True)
-        return [pair for u, v, is_both in ends for pair in ((u, v), (v, u))[: 1 + is_both]]
+        rows = zip(self.edges["parent"], self.edges["child"], both, strict=True)
+        return [pair for u, v, is_both in rows for pair in ((u, v), (v, u))[: 1 + is_both]]
 
     def adjacency(self, names: Sequence[str] | None = None) -> pd.DataFrame:
         """0 and 1, (nodes, nodes), rows are parents: `likelier` as a matrix."""
@@ -160,26 +161,26 @@ class Found:
         """
         graph, index = nx.DiGraph(), {node: k for k, node in enumerate(order)}
         graph.add_nodes_from((node, {"position": k + 1}) for node, k in index.items())
-        known = {*graphs.EDGE_NUMBERS, *graphs.EDGE_WORDS} - {"is_open"}
-        told = self.edges[[name for name in self.edges if name in known]].to_dict("records")
-        rows = zip(self.edges["parent"], self.edges["child"], self._open, told, strict=True)
+        names = {*EDGE_NUMBERS, *EDGE_WORDS} - {"is_open"}
+        values = self.edges[[name for name in self.edges if name in names]].to_dict("records")
+        rows = zip(self.edges["parent"], self.edges["child"], self._open, values, strict=True)
         for parent, child, is_open, row in rows:
-            ends = (child, parent) if is_open and index[parent] > index[child] else (parent, child)
-            graph.add_edge(*ends, **row, **({"is_open": True} if is_open else {}))
+            pair = (child, parent) if is_open and index[parent] > index[child] else (parent, child)
+            graph.add_edge(*pair, **row, **({"is_open": True} if is_open else {}))
         return graph
 
     def among(self, nodes: Collection[str]) -> "Found":
         """The same, restricted to some nodes."""
         inside = self.edges["parent"].isin(nodes) & self.edges["child"].isin(nodes)
         misfit = None if self.misfit is None else self.misfit[self.misfit["node"].isin(nodes)]
-        kept = [node for node in self.nodes if node in nodes]
-        return dataclasses.replace(self, nodes=kept, edges=self.edges[inside], misfit=misfit)
+        remaining = [node for node in self.nodes if node in nodes]
+        return dataclasses.replace(self, nodes=remaining, edges=self.edges[inside], misfit=misfit)
 
 
 # Files --------------------------------------------------------------------------------------------------------------
 
 
-def write(folder: Path, found: Found, prefix: str = "") -> None:
+def write(folder: Path, result: Found, prefix: str = "") -> None:
     """Write order, edges and scores; an earlier result's files are replaced or deleted.
 
     Raises:
@@ -187,11 +188,11 @@ def write(folder: Path, found: Found, prefix: str = "") -> None:
     """
     for name in ("order.csv", "scores.csv"):
         (folder / f"{prefix}{name}").unlink(missing_ok=True)
-    if found.is_ordered:
-        write_frame(folder / f"{prefix}order.csv", placed(found.nodes))
-    write_frame(folder / f"{prefix}edges.csv", found.edges.rename(columns={"is_open": "undirected"}))
-    if 0 < len(found.scores) <= MOST_SCORES:
-        write_frame(folder / f"{prefix}scores.csv", found.scores)
+    if result.is_ordered:
+        write_frame(folder / f"{prefix}order.csv", placed(result.nodes))
+    write_frame(folder / f"{prefix}edges.csv", result.edges.rename(columns={"is_open": "undirected"}))
+    if 0 < len(result.scores) <= MOST_SCORES:
+        write_frame(folder / f"{prefix}scores.csv", result.scores)
 
 
 def placed(order: Sequence[str]) -> pd.DataFrame:
@@ -212,7 +213,7 @@ def read(
     Raises:
         InputError: a file is missing or damaged.
     """
-    path, may_be_open = folder / f"{prefix}order.csv", "undirected" in edges.columns
+    path, may_be_open = folder / f"{prefix}order.csv", "undirected" in edges.kinds
     names, is_ordered = list(nodes), not may_be_open or os.path.lexists(path)
     if is_ordered:
         names = check_order(path, read_frame(path, order, nodes, len(nodes)), nodes, order.remedy)
@@ -231,11 +232,11 @@ def read(
 
 def _check_open(path: Path, edges: pd.DataFrame, remedy: str) -> None:
     """Refuse an edge from a node to itself, and an open edge that is listed twice."""
-    ends = list(zip(edges["parent"], edges["child"], strict=True))
-    known = set(ends)
-    for (parent, child), is_open in zip(ends, edges["undirected"], strict=True):
+    pairs = list(zip(edges["parent"], edges["child"], strict=True))
+    listed = set(pairs)
+    for (parent, child), is_open in zip(pairs, edges["undirected"], strict=True):
         if parent == child:
             raise damaged(path, f"it has an edge from {printable(parent, 40)!r} to itself", remedy)
-        if is_open and (child, parent) in known:
+        if is_open and (child, parent) in listed:
             what = f"it lists the open edge between {printable(parent, 40)!r} and {printable(child, 40)!r} twice"
             raise damaged(path, what, remedy)

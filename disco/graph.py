@@ -21,21 +21,11 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 
+from disco.columns import EDGE_FLAGS, EDGE_NUMBERS, EDGE_WORDS, NODE_FACTS
 from disco.errors import InputError
 from disco.table import spreadsheets
 
-EDGE_NUMBERS = (
-    *("ocs", "z", "frequency", "score"),
-    *("gain_nats", "direction_nats", "robust_nats", "linear_nats", "spread_nats"),
-    *("decided", "p_value", "folds", "bootstrap"),
-    *("methods", "is_open"),
-)
-NODE_FACTS = {"misfit_nats": float, "is_poor": bool}  # of a refinement
-_FLAGS = ("decided", "is_open")
-# In a union of both methods' graphs: both, likelihood or DISCO. With knowledge, its rule on the edge. What gives the
-# edge its direction. The levels of a context that act.
-EDGE_WORDS = ("found_by", "rule", "source", "levels")
-BOTH, LIKELIHOOD, DISCO = FOUND_BY = ("both", "likelihood", "DISCO")
+BOTH, LIKELIHOOD, DISCO = FOUND_BY = ("both", "likelihood", "DISCO")  # in a union of both methods' graphs
 FREE = "free"  # the rule of an edge without knowledge
 # What gives an edge its direction, the first that applies; empty if it is not known.
 KNOWLEDGE, EXPERIMENT, CLASS, NO_SOURCE = SOURCES = ("knowledge", "experiment", "class", "")
@@ -280,7 +270,7 @@ def edges(graph: nx.DiGraph) -> pd.DataFrame:
         for parent in parents(graph, child)
     ]
     found = pd.DataFrame(rows, columns=["parent", "child", *names])
-    for name in found.columns.intersection(_FLAGS):
+    for name in found.columns.intersection(EDGE_FLAGS):
         found[name] = found[name].map({1.0: True, 0.0: False})
     return found
 

@@ -3,31 +3,35 @@
 import dataclasses
 import types
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar, Union, get_args, get_origin
 
 import numpy as np
 import pandas as pd
 
+from disco.columns import FIT_AGAIN, WORDS, Schema
 from disco.errors import InputError
 from disco.files import read_frame
 from disco.graph import DIRECTIONS, SOURCES
 from disco.knowledge.resolved import RULES
 
-FIT, REFINE = "fit the table again", "refine the run again"
 _LARGEST = 2**53  # beyond this, floats cannot represent every whole number
 _HUGE = 1e100  # the square of a larger number may overflow
 _SHOWN = 40  # longest value shown in an error, in characters
 _Record = TypeVar("_Record")
 
 
-def damaged(path: Path, what: str, remedy: str = FIT) -> InputError:
-    """The error for a file of a run that cannot be used."""
-    return InputError(f"{path} is damaged: {what}. Restore the file, or {remedy}.")
+def damaged(path: Path, what: object, remedy: str = FIT_AGAIN) -> InputError:
+    """The error for a file of a run that cannot be used; `what` is wrong with it, in words or as an error."""
+    return InputError(f"{path} is damaged: {str(what).rstrip('.')}. Restore the file, or {remedy}.")
 
 
-def unfit(path: Path, remedy: str = FIT) -> InputError:
+def missing(path: Path, remedy: str = FIT_AGAIN) -> InputError:
+    """The error for a file that a run lacks."""
+    return InputError(f"{path} is missing: restore the file, or {remedy}.")
+
+
+def unfit(path: Path, remedy: str = FIT_AGAIN) -> InputError:
     """The error for a file of a run that the free memory does not hold, be it damaged or not."""
     return InputError(f"{path} needs more memory than is free: end other programs, restore the file, or {remedy}.")
 
@@ -70,14 +74,14 @@ def record(kind: type[_Record], values: Mapping[str, Any]) -> _Record:
     Raises:
         ValueError: a value has another type; the message names it.
     """
-    those = dataclasses.fields(kind)  # type: ignore[arg-type]  # typing has no name for "any dataclass"
-    known = {field.name: field.type for field in those}
-    found = {name: value for name, value in values.items() if name in known}
-    for name, value in found.items():
-        if not fits(value, known[name]):
+    fields = dataclasses.fields(kind)  # type: ignore[arg-type]  # typing has no name for "any dataclass"
+    kinds = {field.name: field.type for field in fields}
+    content = {name: value for name, value in values.items() if name in kinds}
+    for name, value in content.items():
+        if not fits(value, kinds[name]):
             raise ValueError(f"{name} is {shown(value)}")
     try:
-        return kind(**found)
+        return kind(**content)
     except TypeError as error:
         raise ValueError(f"a value is missing ({error})") from None
 
@@ -88,11 +92,11 @@ def fits(value: Any, kind: Any) -> bool:
     if kind is Any:
         return True
     if origin in (Union, types.UnionType):
-        return any(fits(value, one) for one in inside)
+        return any(fits(value, item) for item in inside)
     if origin is dict:
-        return isinstance(value, dict) and all(fits(one, inside[1]) for one in value.values())
+        return isinstance(value, dict) and all(fits(item, inside[1]) for item in value.values())
     if origin in (list, tuple):
-        return isinstance(value, list) and all(fits(one, inside[0]) for one in value)
+        return isinstance(value, list) and all(fits(item, inside[0]) for item in value)
     if kind in (None, types.NoneType):
         return value is None
     if kind in (int, float):
@@ -105,142 +109,30 @@ def fits(value: Any, kind: Any) -> bool:
 # Frames ------------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Schema:
-    """The columns of a CSV file.
-
-    Attributes:
-        columns: name → kind: `node`, a column of the table; `word`, any text; `direction`, whether a direction can be
-            known; `rule`, an edge's rule by knowledge; `source`, what gives it its direction; `whole`, a whole number
-            from 0; `number`, a finite number; `share`, a number from 0 to 1; `loose` and `loose share`, the same but
-            may be missing; `any`, a number that may be missing or infinite; `flag`, True or False.
-        optional: columns that older versions did not write.
-        key: columns that identify a row.
-        remedy: how to create the file again.
-        empty: whether it may be without rows.
-    """
-
-    columns: dict[str, str]
-    optional: tuple[str, ...] = ()
-    key: tuple[str, ...] = ()
-    remedy: str = FIT
-    empty: bool = False
-
-
-_WORDS = ("node", "word", "label", "direction", "rule", "source")
+_CHOICES = {"direction": DIRECTIONS, "rule": RULES, "source": SOURCES}
 _SHARES = ("share", "loose share")
 _NUMBERS = {
     "whole": "is not a whole number from 0 up",
     "any": "is not a number",
     **dict.fromkeys(_SHARES, "is not a number from 0 to 1"),
 }
-_ENDS = {"parent": "node", "child": "node"}
-ORDER = Schema({"position": "whole", "node": "node"}, key=("node",))
-CCS = Schema(
-    {"step": "whole", "remaining": "whole", "node": "node", "fold": "whole", "score": "number", "chosen": "flag"},
-    key=("step", "node", "fold"),
-)
-_CRITERIA = ("ccs_clipped", "ccs_admissible", "constant_clipped", "constant_admissible")
-CRITERIA = Schema(
-    {"step": "whole", "node": "node", "fold": "whole", **dict.fromkeys(_CRITERIA, "loose")},
-    key=("step", "node", "fold"),
-)
-OCS = Schema(
-    {
-        "fold": "whole",
-        **_ENDS,
-        "ocs": "number",
-        "curvature": "loose",
-        "z": "number",
-        "rule": "rule",
-        "source": "source",
-    },
-    optional=("curvature", "rule", "source"),
-    key=("fold", "parent", "child"),
-)
-EDGES = Schema(
-    {
-        **_ENDS,
-        **{"ocs": "number", "z": "number", "frequency": "share", "p_value": "share"},
-        **{"score": "any", "rule": "rule", "source": "source"},
-    },
-    optional=("score", "p_value", "rule", "source"),
-    key=("parent", "child"),
-    empty=True,
-)
-CANDIDATES = Schema(
-    {**_ENDS, "score": "any", "p_value": "share", "selected": "flag", "rule": "rule", "source": "source"},
-    optional=("p_value", "rule", "source"),
-    key=("parent", "child"),
-)
-TRUTH = Schema(
-    {"parent": "word", "child": "word", "direction": "direction"},
-    optional=("direction",),
-    remedy="load the true edges again",
-    empty=True,
-)
-REFINED_ORDER = dataclasses.replace(ORDER, remedy=REFINE)
-_NEW = ("robust_nats", "linear_nats", "spread_nats")  # older refinements lack these
-_NATS = ("gain_nats", "log_likelihood_nats", "bic_nats", "direction_nats", *_NEW)
-REFINED_EDGES = Schema(
-    {
-        **_ENDS,
-        **dict.fromkeys(_NATS, "loose"),
-        **dict.fromkeys(("p_value", "folds", "bootstrap"), "loose share"),
-        **{"decided": "flag", "source": "source", "class_decides": "flag", "rule": "rule"},
-    },
-    optional=(*_NEW, "source", "class_decides", "rule"),
-    key=("parent", "child"),
-    remedy=REFINE,
-    empty=True,
-)
-REFINED_STARTS = Schema({"start": "word", "sweep": "whole", "score": "number"}, key=("start", "sweep"), remedy=REFINE)
-REFINED_MOVES = Schema(
-    {"node": "node", "before": "whole", "after": "whole", "gain_nats": "loose"}, key=("node",), remedy=REFINE
-)
-REFINED_NODES = Schema(
-    {"node": "node", "levels": "whole", "misfit_nats": "loose", "misfit_per_row": "loose", "is_poor": "flag"},
-    optional=("is_poor",),
-    key=("node",),
-    remedy=REFINE,
-)
-REFINED_CONTEXTS = Schema(
-    {
-        **{"context": "word", "level": "label", "node": "node", "gain_nats": "loose"},
-        **dict.fromkeys(("p_value", "folds", "bootstrap"), "loose share"),
-    },
-    key=("context", "level", "node"),
-    remedy=REFINE,
-    empty=True,
-)
-REFINED_ORDERS = Schema({"start": "word", "position": "whole", "node": "node"}, key=("start", "node"), remedy=REFINE)
-REFINED_TABLES = Schema({"table": "whole", **_ENDS}, key=("table", "parent", "child"), remedy=REFINE, empty=True)
-_COMPARED = "run the method again"
-COMPARED_ORDER = dataclasses.replace(ORDER, remedy=_COMPARED)
-COMPARED_EDGES = Schema({**_ENDS, "undirected": "flag"}, key=("parent", "child"), remedy=_COMPARED, empty=True)
-COMPARED_SCORES = Schema(
-    {**_ENDS, "score": "any", "p_value": "loose share"},
-    optional=("p_value",),
-    key=("parent", "child"),
-    remedy=_COMPARED,
-)
 
 
-def read(path: Path, schema: Schema, nodes: Sequence[str], most: int) -> pd.DataFrame:
+def read(path: Path, schema: Schema, nodes: Sequence[str], max_rows: int) -> pd.DataFrame:
     """The frame of a CSV file, every column converted to its kind.
 
     Args:
         nodes: the columns of the table.
-        most: the largest number of rows.
+        max_rows: the largest number of rows.
 
     Raises:
         InputError: it is missing or has other content; the message has its path and a remedy.
     """
-    words = [name for name, kind in schema.columns.items() if kind in _WORDS]
+    words = [name for name, kind in schema.kinds.items() if kind in WORDS]
     try:
-        found = read_frame(path, words, list(schema.columns), most + 1)
+        frame = read_frame(path, words, list(schema.kinds), max_rows + 1)
     except FileNotFoundError:
-        raise InputError(f"{path} is missing: restore the file, or {schema.remedy}.") from None
+        raise missing(path, schema.remedy) from None
     except OSError as error:
         raise InputError(f"{path} cannot be read ({error.strerror or error}): {schema.remedy}.") from None
     except InputError:
@@ -250,27 +142,26 @@ def read(path: Path, schema: Schema, nodes: Sequence[str], most: int) -> pd.Data
     except ValueError as error:
         raise damaged(path, f"it is not a readable CSV table ({' '.join(str(error).split())})", schema.remedy) from None
     try:
-        return checked(found, schema, set(nodes), most)
+        return checked(frame, schema, set(nodes), max_rows)
     except ValueError as error:
         raise damaged(path, str(error), schema.remedy) from None
 
 
-def checked(found: pd.DataFrame, schema: Schema, nodes: set[str], most: int) -> pd.DataFrame:
+def checked(frame: pd.DataFrame, schema: Schema, nodes: set[str], max_rows: int) -> pd.DataFrame:
     """The frame with the schema's columns, each converted to its kind; ValueError if that is impossible."""
-    for name in schema.columns:
-        if name not in found and name not in schema.optional:
-            raise ValueError(f"it has no column {name}")
-    if len(found) > most:
-        raise ValueError(f"it has more than {most:,} rows")
-    if found.empty and not schema.empty:
+    for column in schema.columns:
+        if column.name not in frame and not column.optional:
+            raise ValueError(f"it has no column {column.name}")
+    if len(frame) > max_rows:
+        raise ValueError(f"it has more than {max_rows:,} rows")
+    if frame.empty and not schema.empty:
         raise ValueError("it has no rows")
-    found = pd.DataFrame(
-        {name: _column(found[name], kind, nodes) for name in found if (kind := schema.columns.get(name))}
-    )
-    again = found.duplicated(list(schema.key)).to_numpy() if schema.key else np.zeros(1, bool)
+    kinds = schema.kinds
+    frame = pd.DataFrame({name: _column(frame[name], kinds[name], nodes) for name in frame if name in kinds})
+    again = frame.duplicated(list(schema.key)).to_numpy() if schema.key else np.zeros(1, bool)
     if again.any():
         raise ValueError(f"row {int(again.argmax()) + 1} repeats the {' and '.join(schema.key)} of an earlier row")
-    return found
+    return frame
 
 
 def _column(column: pd.Series, kind: str, nodes: set[str]) -> pd.Series:
@@ -280,14 +171,9 @@ def _column(column: pd.Series, kind: str, nodes: set[str]) -> pd.Series:
         return column
     if kind == "label":
         return column
-    if kind == "direction":
-        _refuse(column, ~column.isin(DIRECTIONS).to_numpy(), f"is not one of {', '.join(DIRECTIONS)}")
-        return column
-    if kind == "rule":
-        _refuse(column, ~column.isin(RULES).to_numpy(), f"is not one of {', '.join(RULES)}")
-        return column
-    if kind == "source":
-        _refuse(column, ~column.isin(SOURCES).to_numpy(), f"is not one of {', '.join(filter(None, SOURCES))}, or empty")
+    if choices := _CHOICES.get(kind):
+        listed = ", ".join(filter(None, choices)) + (", or empty" if "" in choices else "")
+        _refuse(column, ~column.isin(choices).to_numpy(), f"is not one of {listed}")
         return column
     if kind == "node":
         _refuse(column, ~column.isin(nodes).to_numpy(), "is not a column of the table")
@@ -314,13 +200,12 @@ def _column(column: pd.Series, kind: str, nodes: set[str]) -> pd.Series:
 
 
 def _refuse(column: pd.Series, bad: np.ndarray, what: str) -> None:
-    """ValueError with the first row that is bad."""
     if bad.any():
         row = int(bad.argmax())
         raise ValueError(f"column {column.name}, row {row + 1}: {shown(column.iloc[row])} {what}")
 
 
-def check_order(path: Path, frame: pd.DataFrame, nodes: Sequence[str], remedy: str = FIT) -> list[str]:
+def check_order(path: Path, frame: pd.DataFrame, nodes: Sequence[str], remedy: str = FIT_AGAIN) -> list[str]:
     """The nodes by position, source first; checked to be the table's columns, each exactly once.
 
     Raises:
@@ -332,7 +217,7 @@ def check_order(path: Path, frame: pd.DataFrame, nodes: Sequence[str], remedy: s
     return placed["node"].tolist()
 
 
-def check_edges(path: Path, edges: pd.DataFrame, order: Sequence[str], remedy: str = FIT) -> pd.DataFrame:
+def check_edges(path: Path, edges: pd.DataFrame, order: Sequence[str], remedy: str = FIT_AGAIN) -> pd.DataFrame:
     """The edges, checked to agree with the order.
 
     Raises:

@@ -30,6 +30,11 @@ def number(value: float) -> str:
     return f"{digits}·10{str(int(power)).translate(_RAISED)}"
 
 
+def nats(value: float) -> str:
+    """Nats in words; `not available` for NaN."""
+    return "not available" if math.isnan(value) else f"{number(value)} nats"
+
+
 def of_graphs(share: float) -> str:
     """How many of the graphs left a share of them is, in words: it counts graphs, and is no probability."""
     return next(word for least, word in _OF_GRAPHS if share >= least)

@@ -13,6 +13,7 @@ from disco.parents.ocs import select, tidy
 from disco.refine import Choice, Refined
 from disco.refine.evidence import decided
 from disco.refine.limits import BOUND, MISFIT
+from disco.refine.result import EDGE_COLUMNS
 from disco.runs import digests, refined, results
 from disco.settings import Settings
 
@@ -71,6 +72,10 @@ def curvature(levels: int, within: float, rows: int = 600, seed: int = 0) -> pd.
 
 
 CHAIN = "chain"
+COLUMNS = (
+    "parent child gain_nats log_likelihood_nats bic_nats direction_nats robust_nats linear_nats spread_nats "
+    "decided source class_decides p_value folds bootstrap"
+)
 
 
 def finished_run(
@@ -103,6 +108,12 @@ def finished_run(
     return run
 
 
+def edges_of(rows: list[tuple]) -> pd.DataFrame:
+    """A refinement's edges from the values of `COLUMNS`, with .5 in columns that were declared since."""
+    frame = pd.DataFrame(rows, columns=COLUMNS.split())
+    return frame.assign(**{name: 0.5 for name in EDGE_COLUMNS if name not in frame})[list(EDGE_COLUMNS)]
+
+
 def evidence(edges: list[tuple[str, str]], bound: float = BOUND) -> pd.DataFrame:
     """Edges with evidence falling from 200 nats; every third direction is undecided."""
     many = len(edges)
@@ -115,7 +126,8 @@ def evidence(edges: list[tuple[str, str]], bound: float = BOUND) -> pd.DataFrame
     rest = {"linear_nats": 0.5, "spread_nats": 0.5, "decided": direction >= bound, "p_value": np.exp(-gain)}
     rest |= {"source": np.where(rest["decided"], CLASS, NO_SOURCE), "class_decides": rest["decided"]}
     shares = {"folds": np.ones(many), "bootstrap": 1.0 - 0.5 * np.arange(many) / max(many, 1)}
-    return pd.DataFrame({**ends, **nats, **rest, **shares})
+    frame = pd.DataFrame({**ends, **nats, **rest, **shares})
+    return frame.assign(**{name: 0.5 for name in EDGE_COLUMNS if name not in frame})
 
 
 def refine_by_hand(

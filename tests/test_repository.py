@@ -9,10 +9,12 @@ import tomllib
 from fnmatch import fnmatch
 from pathlib import Path
 
+import columns
 import pytest
 import tree
 
 import disco
+from disco.columns import NEXT, OF_EDGES
 from disco.methods import INSTALL, METHODS
 
 ROOT = Path(__file__).parents[1]
@@ -41,6 +43,15 @@ def test_every_module_says_what_it_does_in_a_sentence_that_fits_the_tree():
     assert tree.tree().count("\n  metrics/ ") == 1
     assert len((ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8").splitlines()) <= 200
     assert len((ROOT / "CHANGELOG.md").read_text(encoding="utf-8").splitlines()) <= 60
+
+
+def test_the_documented_columns_are_true():
+    text = (ROOT / "docs/refine.md").read_text(encoding="utf-8")
+    assert columns.written(text) == text, "python tests/columns.py writes them anew"
+    assert text.count("\n| `robust_nats` |") == 1
+    assert all(f"`{column.name}`" in text for column in NEXT if column.name not in ("node", "pairs"))
+    assert len({column.label for column in OF_EDGES.values()}) == len({column.short for column in OF_EDGES.values()})
+    assert len({column.short for column in OF_EDGES.values()}) == len(OF_EDGES)
 
 
 def test_paths_and_links_of_the_documents_exist():

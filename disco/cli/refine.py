@@ -8,17 +8,17 @@ from disco.cli import artefacts, options
 from disco.cli.chosen import chosen_run
 from disco.cli.foreground import work_here
 from disco.cli.saying import say, sentence, short
+from disco.columns import EDGE_LINE, GAIN, STABILITY
 from disco.graph import EXPERIMENT
 from disco.knowledge.resolved import FIXED, FREE, REQUIRED
 from disco.refine import Choice, Refined
-from disco.refine.limits import FEW, LEAD, MOST_MISFIT, PART, STRONG, SURER, TIMES
+from disco.refine.limits import ASSUMED, decided_means
 from disco.runs import REFINE, Run
 from disco.table.screening import few_rows
 from disco.verdicts import of_refinement
 from disco.words import how_many
 
 _BY_RULE = {REQUIRED: "required", FIXED: "direction by knowledge"}
-_SHARE = {False: "local stability", True: "stability"}
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -43,41 +43,28 @@ def _print(target: Run, result: Refined, choice: Choice) -> None:
     say(f"{how_many(len(edges), 'edge')}, {undecided} of undecided direction; log posterior {result.score:,.1f} nats:")
     if edges.empty:
         say(f"{of_refinement(result, choice.bound).text} {few_rows(*target.shape)}".strip())
+    stability = f"{'' if choice.redone else 'local '}{STABILITY.label.lower()}"
     for edge in edges.itertuples():
-        share = "" if edge.bootstrap != edge.bootstrap else f", {_SHARE[choice.redone]} {edge.bootstrap:.2f}"
+        share = "" if edge.bootstrap != edge.bootstrap else f", {stability} {edge.bootstrap:.2f}"
         words = _BY_RULE.get(getattr(edge, "rule", FREE)) or (
             "by experiment" if edge.source == EXPERIMENT else "decided"
         )
         is_sure = words if edge.decided else "undecided"
-        told = {"gain": edge.gain_nats, "direction": edge.direction_nats, "robust": edge.robust_nats}
-        said = ", ".join(f"{name} {_nats(value)}" for name, value in told.items())
+        numbers = ", ".join(f"{item.short.lower()} {_nats(getattr(edge, item.name))}" for item in EDGE_LINE)
         arrow = "--" if is_sure == "undecided" else "->"
-        say(f"  {short(edge.parent)} {arrow} {short(edge.child)}  {said}, {is_sure}{share}")
+        say(f"  {short(edge.parent)} {arrow} {short(edge.child)}  {numbers}, {is_sure}{share}")
     for one in () if result.contexts is None else result.contexts.itertuples():
         level = f" = {short(one.level)}" if one.level else ""
-        say(f"  {short(one.context)}{level} -> {short(one.node)}  gain {_nats(one.gain_nats)}, context")
+        say(f"  {short(one.context)}{level} -> {short(one.node)}  {GAIN.short.lower()} {_nats(one.gain_nats)}, context")
     if target.roles is not None:
         say(sentence(f"Roles: {target.roles}."))
     if (known := target.knowledge()) is not None:
         say(sentence(f"Knowledge: {known}."))
     for note in result.notes:
         say(sentence(f"Note: {note}"))
-    say(
-        f"A direction is decided if reversing the edge costs at least {choice.bound:g} nats, and leaving it out "
-        f"{SURER * choice.bound:g}; if little speaks against it with every effect linear; if the cost exceeds "
-        f"{TIMES:g} times the misfit of its two columns by {choice.bound:g} nats; if both columns have more than {FEW} "
-        f"levels; if less than {MOST_MISFIT:.0%} of all columns are poorly fitted; if no search that ended as high has "
-        f"the edge reversed; and if reversing it costs at least {LEAD * choice.bound:g} nats, and {PART:.0%} of what "
-        f"leaving it out costs, or {STRONG:.0%} for each nat that a row loses by it, even "
-        "where columns may have other kinds of distribution. A gain shows that two columns "
-        "are adjacent, not which one is the cause.",
-        to=sys.stderr,
-    )
-    say(
-        "Assumed: no hidden common causes; the parents' effects add up, and a possibly curved function of their sum "
-        "sets the natural parameter; the base measure of a node does not depend on its parents.",
-        to=sys.stderr,
-    )
+    adjacent = "A link shows that two columns are adjacent, not which one is the cause."
+    say(f"{decided_means(choice.bound)} {adjacent}", to=sys.stderr)
+    say(ASSUMED, to=sys.stderr)
     say(f"Run: {target.path}")
 
 

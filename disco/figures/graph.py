@@ -19,6 +19,7 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 
+from disco.columns import EDGE_LINE, GAIN
 from disco.figures import roles, routing
 from disco.figures.lines import (
     BOTH_ENDS,
@@ -41,7 +42,7 @@ from disco.figures.svg import DASHED, document
 from disco.graph import CONTEXT, EXPERIMENT, has_direction
 from disco.knowledge.resolved import REQUIRED
 from disco.parents.ocs import reaches
-from disco.words import number
+from disco.words import nats, number
 
 THIN, THICK = 1.0, 7.0  # pixels of the weakest and the strongest edge; the latter is halved with many nodes
 FULL_WIDTH = 20.0  # nats: an edge of less evidence is thinner than the widest line, even if no edge has more
@@ -160,23 +161,20 @@ def _scores(graph: nx.DiGraph, parent: str, child: str) -> str:
 
 def _evidence(values: Mapping[str, float]) -> str:
     """A refined edge's numbers."""
-    said = [f"gain {_nats(values['gain_nats'])}"]
+    said = [f"{GAIN.short.lower()} {nats(values['gain_nats'])}"]
     if "levels" in values:
         said.append(f"levels: {values['levels']}")
     if values.get("source") == CONTEXT:
         return ", ".join(said)
-    said.append(f"direction {_nats(values.get('direction_nats', np.nan))}")
-    if not np.isnan(values.get("robust_nats", np.nan)):
-        said.append(f"robust {_nats(values['robust_nats'])}")
+    for column in EDGE_LINE:
+        value = values.get(column.name, np.nan)
+        if column is not GAIN and not (column.optional and np.isnan(value)):
+            said.append(f"{column.short.lower()} {nats(value)}")
     if not values.get("decided", True):
         said.append("direction undecided")
     if not np.isnan(values.get("bootstrap", np.nan)):
         said.append(f"in {values['bootstrap']:.0%} of bootstrap tables")
     return ", ".join(said)
-
-
-def _nats(value: float) -> str:
-    return "not available" if np.isnan(value) else f"{number(value)} nats"
 
 
 def is_missed(graph: nx.DiGraph, node: str) -> bool:
@@ -188,7 +186,7 @@ def node_words(graph: nx.DiGraph, node: str) -> str:
     """The consequence of a node's misfit for its arrows; empty if the model fits it or misfit is unknown."""
     if not is_missed(graph, node):
         return ""
-    misfit = _nats(graph.nodes[node]["misfit_nats"])
+    misfit = nats(graph.nodes[node]["misfit_nats"])
     return f"the model does not fit this node (misfit {misfit}): its arrows are hypotheses"
 
 

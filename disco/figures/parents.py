@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from disco.columns import FREQUENCY, OCS, Z
 from disco.figures import roles, theme
 from disco.figures.axes import log_ticks
 from disco.parents import ocs as scored
@@ -20,7 +21,7 @@ from disco.words import how_many, share
 ROW = 24  # pixels per candidate
 _HIGHEST, _STEP, _MOVED = 5.0, 0.05, 0.25  # sensitivity curve: end, step, and the change of τ_Z in the title
 MOST_CELLS = 400  # of the matrix along a side; of more nodes, a cell has several
-MATRIX_VALUES = {"ocs": "OCS", "z": "Z", "frequency": "frequency (share of folds above τ_Z)"}
+MATRIX_VALUES = {column.name: column.label for column in (OCS, Z, FREQUENCY)}
 
 
 def thresholds(ocs: pd.DataFrame, child: str, tau_z: float) -> pd.Series:
@@ -242,7 +243,7 @@ def true_dots(
 def _cells(values: np.ndarray, by: str, words: list[str]) -> go.Heatmap:
     """OCS on a logarithmic scale, because it spans orders of magnitude; Z and frequency on a linear one."""
     known = values[np.isfinite(values)]
-    bar: dict[str, object] = {"title": {"text": MATRIX_VALUES[by].split()[0]}, "thickness": 12}
+    bar: dict[str, object] = {"title": {"text": MATRIX_VALUES[by]}, "thickness": 12}
     ends: dict[str, float] = {}
     drawn = values
     if by == "ocs":

@@ -21,13 +21,13 @@ import pandas as pd
 
 from disco import system
 from disco.apart import started, status
+from disco.columns import COMPARED_EDGES, COMPARED_ORDER, COMPARED_SCORES
 from disco.errors import FitStopped, InputError
 from disco.files import write_bytes, write_json
 from disco.found import Found, read
 from disco.knowledge import Knowledge
 from disco.methods.finding import method
 from disco.progress import Callback, Event
-from disco.schema import COMPARED_EDGES, COMPARED_ORDER, COMPARED_SCORES
 from disco.table.cells import names_of
 from disco.table.roles import Roles
 

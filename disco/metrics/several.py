@@ -14,9 +14,9 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 
+from disco.columns import EDGE_NUMBERS
 from disco.errors import InputError
 from disco.found import Found
-from disco.graph import EDGE_NUMBERS
 from disco.metrics.edges import CHANGES, Pairs, changes, edge_jaccard
 from disco.metrics.orders import order_agreement
 

@@ -20,13 +20,14 @@ import numpy as np
 import pandas as pd
 from scipy.special import chdtrc
 
+from disco.columns import OF_DIRECTION
 from disco.likelihood.batch import BatchDesign, Problems
 from disco.likelihood.design import Design
 from disco.likelihood.newton import fit
 from disco.refine.walks import Parents
 
 _SIDE_BY_SIDE = 32  # nodes fitted in one batch
-_NATS = ("log_likelihood_nats", "direction_nats", "robust_nats", "linear_nats", "spread_nats")
+_DIVIDED = ["log_likelihood_nats", *(column.name for column in OF_DIRECTION)]
 
 
 def design_effects(design: Design, parents: Sequence[Parents], edges: pd.DataFrame, group: np.ndarray) -> np.ndarray:
@@ -54,7 +55,7 @@ def shared_out(edges: pd.DataFrame, effects: np.ndarray, design: Design) -> pd.D
         effects: (edges,).
         design: the table.
     """
-    shared = edges.assign(**{name: edges[name] / effects for name in _NATS})
+    shared = edges.assign(**{name: edges[name] / effects for name in _DIVIDED})
     columns = design.width[edges["parent"].to_numpy(int)]
     ratio = shared["log_likelihood_nats"].to_numpy()
     shared["gain_nats"] = edges["gain_nats"] - edges["log_likelihood_nats"] + ratio + np.log(effects) / 2

@@ -13,13 +13,12 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from disco.columns import REFINED_CONTEXTS
 from disco.errors import InputError
 from disco.knowledge import Resolved
-from disco.refine.limits import KINDS
 from disco.refine.result import Refined
 from disco.table.prepared import Prepared
 
-CONTEXT_COLUMNS = ("context", "level", "node", "gain_nats", "p_value", *KINDS)
 _PARTS = 20  # of a continuous context
 
 
@@ -95,7 +94,7 @@ def without_contexts(result: Refined, columns: Mapping[str, Effects], has_rules:
         moves=None if result.moves is None else _without(result.moves, columns),
         orders=None if result.orders is None else _without(result.orders, columns),
         tables=None if result.tables is None else _of_nodes(result.tables, columns),
-        contexts=pd.concat([told, effects], axis=1)[list(CONTEXT_COLUMNS)],
+        contexts=pd.concat([told, effects], axis=1)[list(REFINED_CONTEXTS.kinds)],
     )
 
 

@@ -45,6 +45,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import chdtrc
 
+from disco.columns import ENDS, EVIDENCE, P_VALUE
 from disco.graph import CLASS, NO_SOURCE
 from disco.knowledge import Resolved
 from disco.likelihood.design import STRAIGHT, Design, Prior
@@ -55,7 +56,6 @@ from disco.refine.limits import (
     AGAINST,
     AGAINST_SHARE,
     COARSE,
-    COLUMNS,
     FEW,
     MISFIT,
     MISFIT_SHARE,
@@ -287,7 +287,8 @@ def evidence(
         only: the edges (parent, child) wanted; None for all.
 
     Returns:
-        Columns `COLUMNS`, nodes as numbers; NaN if a required fit has no finite score.
+        Columns parent, child, `disco.columns.EVIDENCE` and p_value, nodes as numbers; NaN if a required fit has no
+        finite score.
     """
     make_fits((scores, key) for key in enumerate(parents))
     each = reversals(classes[0], order, parents, only)
@@ -305,7 +306,7 @@ def evidence(
     for one, more in zip(every, (own, *others), strict=True):
         one.alone += more.alone
     rows = [_row(gains, parents, one, found, *fits) for one in each]
-    return _sorted(pd.DataFrame(rows, columns=list(COLUMNS)))
+    return _sorted(pd.DataFrame(rows, columns=[*(column.name for column in (*ENDS, *EVIDENCE, P_VALUE))]))
 
 
 def decided(
@@ -362,8 +363,8 @@ def _row(
     own: Alone,
     bent: Alone,
     linear: Alone,
-) -> tuple:
-    """The numbers of one edge: its gain from `found`, its direction from the others."""
+) -> dict[str, float]:
+    """The numbers of one edge, by column: its gain from `found`, its direction from the others."""
     parent, child = reversal.parent, reversal.child
     full, less = found[child, parents[child]], found[child, _without(parents[child], parent)]
     against = scores.cost_of(parent, child) - scores.odds  # what an edge against a given order costs
@@ -373,7 +374,11 @@ def _row(
     p_value = chdtrc(columns, 2 * np.maximum(ratio, 0.0))
     direction = _lost(bent, reversal)
     spread = _lost(own, reversal) - direction
-    return parent, child, gain, ratio, bic, direction, direction, _lost(linear, reversal), spread, p_value
+    return {
+        **{"parent": parent, "child": child, "gain_nats": gain, "log_likelihood_nats": ratio, "bic_nats": bic},
+        **{"direction_nats": direction, "robust_nats": direction, "linear_nats": _lost(linear, reversal)},
+        **{"spread_nats": spread, "p_value": p_value},
+    }
 
 
 def _lost(fits: Alone, reversal: Reversal) -> float:

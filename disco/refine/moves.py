@@ -9,11 +9,10 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
+from disco.columns import REFINED_MOVES
 from disco.knowledge import Resolved
 from disco.refine.scores import Scores, make_fits, resolve
 from disco.refine.walks import Parents
-
-COLUMNS = ("node", "before", "after", "gain_nats")
 
 
 def moves(scores: Scores, order: Sequence[int], parents: Sequence[Parents], before: Sequence[int]) -> pd.DataFrame:
@@ -26,8 +25,8 @@ def moves(scores: Scores, order: Sequence[int], parents: Sequence[Parents], befo
         before: the other order of the same nodes.
 
     Returns:
-        Columns `COLUMNS`, nodes as numbers and positions from 1; gain_nats is NaN for a node that did not move: it
-        already agrees with the other order as well as possible.
+        Columns `disco.columns.REFINED_MOVES`, nodes as numbers and positions from 1; gain_nats is NaN for a
+        node that did not move: it already agrees with the other order as well as possible.
     """
     wanted: list[tuple[int, Parents]] = []
     walks, owners = [], []
@@ -48,7 +47,7 @@ def moves(scores: Scores, order: Sequence[int], parents: Sequence[Parents], befo
         (node, first[node], position, gain.get(node, 0.0) if node in moved else np.nan)
         for position, node in enumerate(order, start=1)
     ]
-    return pd.DataFrame(rows, columns=list(COLUMNS))
+    return pd.DataFrame(rows, columns=list(REFINED_MOVES.kinds))
 
 
 def put_back(order: Sequence[int], before: Sequence[int], node: int, rules: Resolved | None = None) -> list[int]:

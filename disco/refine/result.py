@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import networkx as nx
 import pandas as pd
 
+from disco.columns import REFINED_EDGES, RULE
 from disco.found import Found, Note
 from disco.graph import CLASS, EXPERIMENT, KNOWLEDGE, NO_SOURCE
-from disco.refine.limits import COLUMNS, KINDS
 from disco.table.finding import Finding
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ METHOD = "likelihood refinement"
 WITH_FIT = f"{METHOD} and DISCO"  # the union with the graph of a fit
 EARLY, POOR = "early", "poor fit"  # kinds of notes: the search was ended early; nodes are poorly fitted
 _SAME = 0.05  # nats by which scores of the same graph may differ, since each fit stops slightly before its optimum
-EDGE_COLUMNS = (*COLUMNS[:-1], "decided", "source", "class_decides", "p_value", *KINDS)
+EDGE_COLUMNS = tuple(column.name for column in REFINED_EDGES.columns if column is not RULE)  # of every new result
 
 
 @dataclass(frozen=True)
@@ -30,25 +30,20 @@ class Refined:
     """A refinement's result.
 
     Attributes:
-        found: the graph. Its edges, strongest first, have the columns `EDGE_COLUMNS`: edge gains and direction evidence
-            in nats, and whether the direction is decided (`disco.refine.evidence`). `folds` and `bootstrap` are the
-            shares of draws with the edge in this direction, NaN without draws or if one of its columns is constant in
-            all of them. Other missing evidence is NaN too. `source` is what decides the direction: knowledge,
-            experiment, class, or empty; `class_decides` is whether the class decides it by its own rules, which counts
-            while the table has no artefacts (`withheld`). With knowledge also `rule`, its rule on the edge: required,
-            fixed (only this direction is allowed) or free. The notes name missing evidence and poorly fitted nodes.
-            `misfit` has the columns node, levels, misfit_nats and misfit_per_row (`disco.likelihood.misfit`), NaN if
-            not available, and is_poor, whether the node counts as poorly fitted; None in refinements that are older.
-        starts: one row per start and sweep: start, sweep, score.
+        found: the graph. Its edges, strongest first, have the columns `REFINED_EDGES` of `disco.columns`, as the other
+            frames have theirs; `rule` only with knowledge. Missing evidence is NaN, and so are shares of draws without
+            draws, or if one of the edge's columns is constant in all of them. `class_decides` counts while the table
+            has no artefacts (`withheld`). The notes name missing evidence and poorly fitted nodes. `misfit` is None in
+            refinements that are older.
+        starts: one row per start and sweep.
         best: the start of the search that found this graph.
         score: the graph's log posterior in nats, up to a constant (`disco.refine.scores`).
         candidates: number of pairs that passed the screen.
         fits: number of node fits.
-        moves: one row per node, columns node, before, after, gain_nats (`disco.refine.moves`); None without an initial
-            order.
-        orders: every search's final order, columns start, position from 1, node; None if not kept.
-        tables: the edges of every bootstrap table's graph, columns table from 1, parent, child; None if not kept.
-        contexts: one row per effect of a context on a node, `disco.refine.contexts.CONTEXT_COLUMNS`; None without any.
+        moves: one row per node (`disco.refine.moves`); None without an initial order.
+        orders: every search's final order; None if not kept.
+        tables: the edges of every bootstrap table's graph; None if not kept.
+        contexts: one row per effect of a context on a node; None without any.
     """
 
     found: Found

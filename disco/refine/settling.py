@@ -22,6 +22,7 @@ import numpy as np
 import pandas as pd
 
 from disco.bitsets import descendants, members, turned
+from disco.columns import NEXT
 from disco.errors import InputError
 from disco.fields import require, require_types, whole_from
 from disco.knowledge import Knowledge
@@ -33,7 +34,6 @@ from disco.table.prepared import Table, prepare
 from disco.table.roles import Given
 from disco.words import listed
 
-NODES = ("node", "settled", "settled_if_hidden", "pairs", "rows", "fewest_rows", "most_rows")
 PAIRS = ("node", "parent", "child", "settled", "settled_if_hidden", "rows")
 _FEWEST_GRAPHS = 8  # of a class, if they are drawn
 _WORK = {"reversed": 0.5, "classes": 1.0, "graphs": 3.0, "rows": 6.0}  # about the shares of the time
@@ -45,10 +45,10 @@ class Next(NamedTuple):
     """What setting each node would settle.
 
     Attributes:
-        nodes: one row per node that would settle any direction, best first, columns `NODES`: the number of open
-            directions settled, without hidden causes and whatever is hidden, each a mean over the graphs; the number of
-            pairs among them; and the median, smallest and largest number of rows per arm to see the effects on its open
-            neighbours (`disco.refine.rows_needed`), NaN if not computed.
+        nodes: one row per node that would settle any direction, best first, columns `disco.columns.NEXT`: the number of
+            open directions settled, without hidden causes and whatever is hidden, each a mean over the graphs; the
+            number of pairs among them; and the median, smallest and largest number of rows per arm to see the effects
+            on its open neighbours (`disco.refine.rows_needed`), NaN if not computed.
         pairs: one row per node and open edge that setting it may settle, columns `PAIRS`: the edge as it was found, the
             shares of the graphs in which it is settled, and the rows per arm if the node is one of its ends.
         open: the number of open directions.
@@ -202,7 +202,7 @@ def _told(edges: Left, counted: _Counted, rows: dict[tuple[int, int], float], na
         fewest_rows=("rows", "min"),
         most_rows=("rows", "max"),
     )
-    by_node = by_node.reset_index()[list(NODES)]
+    by_node = by_node.reset_index()[[column.name for column in NEXT]]
     place = {name: at for at, name in enumerate(names)}
     best = by_node.assign(at=by_node["node"].map(place))
     best = best.sort_values(["settled", "settled_if_hidden", "at"], ascending=[False, False, True])

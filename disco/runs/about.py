@@ -29,10 +29,14 @@ def about(run: Run, method: str, *, seed: int | None = None, **chosen: float | s
     Raises:
         InputError: the run's table cannot be read.
     """
-    table, told = run.table(), artefacts.of(run)
-    standing = " ".join(map(str, told.standing))
-    gone = [(one.message, told.dismissed[one.kind]) for one in told.found if one.kind in told.dismissed]
+    table, spoilt = run.table(), artefacts.of(run)
+    standing = " ".join(map(str, spoilt.standing))
+    gone = [(item.message, spoilt.dismissed[item.kind]) for item in spoilt.found if item.kind in spoilt.dismissed]
     dismissed = " ".join(f"{message} Dismissed: {why}" for message, why in gone)
+    verdict = {}
+    if method in (METHOD, WITH_FIT) and stamps.refinement(run):
+        judged = of_refinement(read_refined(run), choice_from(choice_of(run)).bound)
+        verdict = {"verdict": f"{judged.text} {judged.advice}"}
     return {
         **{"program": "DISCO", "version": __version__, "run": run.name, "run_id": run.id, "method": method},
         **chosen,
@@ -40,19 +44,11 @@ def about(run: Run, method: str, *, seed: int | None = None, **chosen: float | s
         **({"dismissed": printable(dismissed, _MOST)} if dismissed else {}),
         **({} if run.roles is None else {"roles": printable(str(run.roles), _MOST)}),
         **({} if (knowledge := run.knowledge()) is None else {"knowledge": str(knowledge)}),
-        **_verdict(run, method),
+        **verdict,
         **{"seed": run.settings.seed if seed is None else seed, "rows": len(table), "columns": table.shape[1]},
         "table_sha256": table_digest(table),
         **({} if run.adjustment is None else {"adjustment_sha256": run.adjustment.digest()}),
     }
-
-
-def _verdict(run: Run, method: str) -> dict[str, str]:
-    """How sure the directions of a refinement are, if the method is one."""
-    if method not in (METHOD, WITH_FIT) or not stamps.refinement(run):
-        return {}
-    found = of_refinement(read_refined(run), choice_from(choice_of(run)).bound)
-    return {"verdict": f"{found.text} {found.advice}"}
 
 
 def table_digest(table: pd.DataFrame) -> str:

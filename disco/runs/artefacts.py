@@ -59,7 +59,7 @@ class _File:
     doubts: list[dict[str, Any]] = field(default_factory=list)  # missing in older runs
 
 
-def write(folder: Path, told: Artefacts, nodes: Sequence[str]) -> None:
+def write(folder: Path, artefacts: Artefacts, nodes: Sequence[str]) -> None:
     """Write them into a run's folder.
 
     Args:
@@ -69,13 +69,13 @@ def write(folder: Path, told: Artefacts, nodes: Sequence[str]) -> None:
         OSError: they cannot be written.
     """
 
-    def shown(one: Finding) -> dict[str, Any]:
-        columns = [nodes[at] for at in one.columns]
-        return dataclasses.asdict(_Shown(one.kind, one.message, one.advice, one.flag, columns))
+    def entry(finding: Finding) -> dict[str, Any]:
+        columns = [nodes[at] for at in finding.columns]
+        return dataclasses.asdict(_Shown(finding.kind, finding.message, finding.advice, finding.flag, columns))
 
-    hidden = {which: None if one is None else shown(one) for which, one in told.hidden.items()}
-    content = {"found": [*map(shown, told.plain)], "hidden": hidden, "dismissed": dict(told.reasons)}
-    write_json(folder / FILE, digests.sealed({**content, "doubts": [*map(shown, told.doubts)]}, folder))
+    hidden = {which: None if finding is None else entry(finding) for which, finding in artefacts.hidden.items()}
+    content = {"found": [*map(entry, artefacts.plain)], "hidden": hidden, "dismissed": dict(artefacts.reasons)}
+    write_json(folder / FILE, digests.sealed({**content, "doubts": [*map(entry, artefacts.doubts)]}, folder))
 
 
 def of(run: Run) -> Artefacts:
@@ -85,14 +85,14 @@ def of(run: Run) -> Artefacts:
         InputError: its table cannot be read.
     """
     with contextlib.suppress(OSError, ValueError):
-        told, is_older = _read(run)
-        if not (is_older or told.due):
-            return told
-    now = _completed(run, stamps.artefacts(run))
+        artefacts, is_older = _read(run)
+        if not (is_older or artefacts.due):
+            return artefacts
+    completed = _completed(run, stamps.artefacts(run))
     if not run.is_read_only:
         with contextlib.suppress(OSError):
-            write(run.path, now, run.nodes)
-    return now
+            write(run.path, completed, run.nodes)
+    return completed
 
 
 def _read(run: Run) -> tuple[Artefacts, bool]:
@@ -100,46 +100,51 @@ def _read(run: Run) -> tuple[Artefacts, bool]:
     values = read_record(run.path / FILE)
     if not digests.is_sealed(values, run.path):
         raise ValueError("it was changed, or belongs to another run")
-    told = record(_File, values)
+    content = record(_File, values)
     kinds = {*ARTEFACTS}.difference(*SEARCHES.values())
-    found = [_finding(run, one, {*ARTEFACTS}) for one in told.found[: len(ARTEFACTS)]]
-    searched = told.hidden or {}
+    plain = [_finding(run, item, {*ARTEFACTS}) for item in content.found[: len(ARTEFACTS)]]
+    searched = content.hidden or {}
     hidden = {
-        which: None if (one := searched[which]) is None else _finding(run, one, able)
+        which: None if (item := searched[which]) is None else _finding(run, item, able)
         for which, able in SEARCHES.items()
         if which in searched
     }
-    reasons = {kind: printable(why, LONGEST_REASON) for kind, why in told.dismissed.items() if kind in ARTEFACTS}
-    doubts = tuple(_finding(run, one, {*DOUBTS}) for one in told.doubts[: len(ARTEFACTS)])
-    return Artefacts(tuple(one for one in found if one.kind in kinds), hidden, reasons, doubts), told.hidden is None
+    reasons = {kind: printable(why, LONGEST_REASON) for kind, why in content.dismissed.items() if kind in ARTEFACTS}
+    doubts = tuple(_finding(run, item, {*DOUBTS}) for item in content.doubts[: len(ARTEFACTS)])
+    plain = [item for item in plain if item.kind in kinds]
+    return Artefacts(tuple(plain), hidden, reasons, doubts), content.hidden is None
 
 
-def _finding(run: Run, told: Mapping[str, Any], kinds: set[str]) -> Finding:
-    one = record(_Shown, told)
-    if one.kind not in kinds:
-        raise ValueError(f"there is no artefact {printable(one.kind, 40)!r}")
-    columns = tuple(run.nodes.index(name) for name in one.columns)
-    message, advice, flag = (printable(text, _LONGEST) for text in (one.message, one.advice, one.flag))
-    return Finding(one.kind, message, advice, columns, flag=flag)
+def _finding(run: Run, values: Mapping[str, Any], kinds: set[str]) -> Finding:
+    entry = record(_Shown, values)
+    if entry.kind not in kinds:
+        raise ValueError(f"there is no artefact {printable(entry.kind, 40)!r}")
+    columns = tuple(run.nodes.index(name) for name in entry.columns)
+    message, advice, flag = (printable(text, _LONGEST) for text in (entry.message, entry.advice, entry.flag))
+    return Finding(entry.kind, message, advice, columns, flag=flag)
 
 
 @lru_cache(_MOST_KEPT)
 def _completed(run: Run, stamp: int) -> Artefacts:
     """The artefacts of a run whose file lacks some or all; of what was left aside, only an older file knows."""
     try:
-        told, is_older = _read(run)
+        artefacts, is_older = _read(run)
     except (OSError, ValueError):
         return looked_for(run.table(), run.adjustment, left_out=run.rows_left_out)
     if is_older:
-        now = plain_artefacts(run.table(), run.adjustment, pd.DataFrame())
-        columns = {one.kind: one.columns for one in now}
-        told = replace(told, plain=tuple(replace(one, columns=columns.get(one.kind, ())) for one in told.plain))
-    return _searched(run, told)
+        computed = plain_artefacts(run.table(), run.adjustment, pd.DataFrame())
+        columns = {item.kind: item.columns for item in computed}
+        artefacts = replace(
+            artefacts,
+            plain=tuple(replace(item, columns=columns.get(item.kind, ())) for item in artefacts.plain),
+        )
+    return _searched(run, artefacts)
 
 
-def _searched(run: Run, told: Artefacts) -> Artefacts:
-    """The same after every search of the run's table that is due."""
-    return told.searched(lambda which: search(prepare(run.table(), run.adjustment, folds=None), told.plain, which))
+def _searched(run: Run, artefacts: Artefacts) -> Artefacts:
+    return artefacts.searched(
+        lambda which: search(prepare(run.table(), run.adjustment, folds=None), artefacts.plain, which)
+    )
 
 
 def sentences(run: Run) -> tuple[str, ...]:
@@ -147,13 +152,13 @@ def sentences(run: Run) -> tuple[str, ...]:
     return tuple(map(str, of(run).standing))
 
 
-def check_there(kinds: Iterable[str], told: Artefacts) -> None:
+def check_there(kinds: Iterable[str], artefacts: Artefacts) -> None:
     """Refuse to dismiss what was not found.
 
     Raises:
         InputError: a table with these artefacts has none of a kind.
     """
-    there = [one.kind for one in told.found]
+    there = [finding.kind for finding in artefacts.found]
     if absent := [kind for kind in kinds if kind not in there]:
         has = f"it has {', '.join(there)}" if there else "it has none"
         raise InputError(f"The table has no artefact {shown(absent[0])} to dismiss; {has}.")
@@ -171,11 +176,11 @@ def dismiss(run: Run, reasons: Mapping[str, str]) -> None:
         InputError: the run has no artefact of a kind, or it cannot be written.
     """
     changed = {kind: printable(" ".join(why.split()), LONGEST_REASON) for kind, why in reasons.items()}
-    before = of(run)
-    after = {kind: why for kind, why in {**before.reasons, **changed}.items() if why}
-    told = _searched(run, replace(before, reasons=after))
-    check_there([kind for kind in changed if kind not in before.reasons], told)
+    previous = of(run)
+    remaining = {kind: why for kind, why in {**previous.reasons, **changed}.items() if why}
+    artefacts = _searched(run, replace(previous, reasons=remaining))
+    check_there([kind for kind in changed if kind not in previous.reasons], artefacts)
     try:
-        write(run.path, told, run.nodes)
+        write(run.path, artefacts, run.nodes)
     except OSError as error:
         raise unwritten(run.path, error) from error

@@ -12,7 +12,8 @@ import pyarrow.parquet as parquet
 
 from disco.errors import InputError
 from disco.files import check_regular, read_record, write_bytes, write_json
-from disco.schema import damaged, unfit
+from disco.runs.counts import readable
+from disco.schema import damaged
 from disco.table.cells import names_of, numbers_of
 from disco.table.role_columns import plain
 from disco.table.roles import Roles
@@ -22,7 +23,6 @@ _FILE_BYTES = 1 << 28
 _MOST_CELLS = 10_000_000
 _LONGEST_CELL = 1000
 REMEDY = "create a new run of the table with its roles"
-_UNREADABLE = (pa.ArrowException, OSError, ValueError, KeyError, RecursionError)
 
 
 def write(folder: Path, table: pd.DataFrame, roles: Roles) -> None:
@@ -40,17 +40,19 @@ def write(folder: Path, table: pd.DataFrame, roles: Roles) -> None:
         return
     write_json(folder / ROLES, needed.to_dict())
     table = table.set_axis(names_of(table), axis=1)
-    kept = pd.DataFrame({name: _kept(table[name]) for name in needed.columns})
-    if not len(kept.columns):
+    cells = pd.DataFrame({name: _storable(table[name]) for name in needed.columns})
+    if not len(cells.columns):
         return
-    if kept.size > _MOST_CELLS:
-        raise InputError(f"The columns with roles have {kept.size:,} cells; the limit is {_MOST_CELLS:,}: ignore some.")
+    if cells.size > _MOST_CELLS:
+        raise InputError(
+            f"The columns with roles have {cells.size:,} cells; the limit is {_MOST_CELLS:,}: ignore some."
+        )
     buffer = io.BytesIO()
-    kept.to_parquet(buffer, index=False)
+    cells.to_parquet(buffer, index=False)
     write_bytes(folder / BESIDE, buffer.getvalue())
 
 
-def _kept(column: pd.Series) -> pd.Series:
+def _storable(column: pd.Series) -> pd.Series:
     """The column as Parquet can store it: numbers, or text throughout."""
     column = plain(column)
     if pd.api.types.is_numeric_dtype(column) and not numbers_of(column)[1].any():
@@ -75,7 +77,7 @@ def read_roles(path: Path) -> Roles:
     except OSError as error:
         raise damaged(path, str(error.strerror or error), REMEDY) from None
     except ValueError as error:
-        raise damaged(path, str(error).rstrip("."), REMEDY) from None
+        raise damaged(path, error, REMEDY) from None
 
 
 def read_columns(path: Path, roles: Roles, rows: int) -> pd.DataFrame:
@@ -89,7 +91,7 @@ def read_columns(path: Path, roles: Roles, rows: int) -> pd.DataFrame:
     """
     if not roles.columns:
         return pd.DataFrame(index=range(rows))
-    try:
+    with readable(path, REMEDY):
         check_regular(path, _FILE_BYTES)
         file = parquet.ParquetFile(path)
         _look(path, file, roles, rows)
@@ -99,15 +101,6 @@ def read_columns(path: Path, roles: Roles, rows: int) -> pd.DataFrame:
         table = file.read(use_pandas_metadata=False, use_threads=False).unify_dictionaries()
         table.validate(full=True)
         return pd.DataFrame({name: _column(path, name, table.column(name)) for name in names})
-    except FileNotFoundError:
-        raise InputError(f"{path} is missing: restore the file, or {REMEDY}.") from None
-    except InputError:
-        raise
-    except MemoryError:
-        raise unfit(path, REMEDY) from None
-    except _UNREADABLE as error:
-        said = " ".join(str(error).split())[:120]
-        raise damaged(path, f"it cannot be read as Parquet ({said})", REMEDY) from None
 
 
 def _look(path: Path, file: parquet.ParquetFile, roles: Roles, rows: int) -> None:
@@ -128,7 +121,6 @@ def _look(path: Path, file: parquet.ParquetFile, roles: Roles, rows: int) -> Non
 
 
 def _column(path: Path, name: str, column: pa.ChunkedArray) -> pd.Series:
-    """A column in pandas; text stays a category."""
     if pa.types.is_dictionary(column.type) and column.num_chunks:
         words = column.chunk(0).dictionary.to_pylist()
         if any(word is None or len(word) > _LONGEST_CELL for word in words):

@@ -15,7 +15,7 @@ def example() -> Run:
     Raises:
         InputError: the file is missing, or the folder of runs cannot be written.
     """
-    path = next((found for home in HOMES if (found := home / "datasets" / "example.zip").is_file()), None)
+    path = next((candidate for home in HOMES if (candidate := home / "datasets" / "example.zip").is_file()), None)
     if path is None:
         raise InputError("The example is not installed: load a sample instead.")
     run_id = packing.run_id(path)

@@ -1,12 +1,6 @@
 """Other methods on a run's table, stored beside its own results; `disco.work.comparing` runs them.
 
-compare/METHOD/order.csv    position from 1, node; sources first. Absent if the method finds no order
-compare/METHOD/edges.csv    parent, child, undirected
-compare/METHOD/scores.csv   parent, child, score, p_value of candidate edges, if there are not too many
-compare/METHOD/result.json state, options and time; written last
-compare/METHOD/log.txt      its output
-compare.csv                 one row per method, with its metrics if the truth is known; for users, never read back
-comparing.json              the last request
+ARCHITECTURE.md lists the files.
 """
 
 import contextlib
@@ -21,6 +15,7 @@ from typing import Any
 import pandas as pd
 
 from disco import fields
+from disco.columns import COMPARED_EDGES, COMPARED_ORDER, COMPARED_SCORES, RUN_AGAIN
 from disco.errors import InputError, printable
 from disco.fields import number, require
 from disco.files import inside, plain, read_record, unwritten, write_frame, write_json
@@ -32,7 +27,7 @@ from disco.metrics.edges import read as read_edges
 from disco.metrics.interventions import cycle
 from disco.runs import artefacts, digests
 from disco.runs.folder import Run
-from disco.schema import COMPARED_EDGES, COMPARED_ORDER, COMPARED_SCORES, damaged, read
+from disco.schema import damaged, read
 from disco.schema import record as read_as
 
 FOLDER, TABLE, ASKED = "compare", "compare.csv", "comparing.json"
@@ -40,7 +35,6 @@ FILES = ("order.csv", "edges.csv", "scores.csv", "result.json")
 STATES = ("done", "failed", "timeout")
 METRICS = ("a_top", "precision", "recall", "f1", "skeleton_f1", "shd", "class_shd")
 WHOLE = ("edges", "undirected", "shd", "class_shd")  # columns of the table with whole numbers
-_REMEDY = "run the method again"
 _MOST_NOTES, _LONGEST_TEXT = 100, 2000
 _BY_CLASS = (
     "Its directions are those of the model class; the run decides none, since something in its table creates edges."
@@ -160,13 +154,13 @@ def save(run: Run, ended: Ended) -> None:
         OSError: a file cannot be written.
     """
     folder = make_folder(run, ended.method)
-    before = None
+    earlier = None
     if ended.found is None:
         with contextlib.suppress(InputError):
-            before = read_one(run, ended.method)
-    if before is not None and before.found is not None:
+            earlier = read_one(run, ended.method)
+    if earlier is not None and earlier.found is not None:
         error = f"It found nothing with the new options, so this is its earlier result. {ended.error}"
-        ended = dataclasses.replace(before, error=error)
+        ended = dataclasses.replace(earlier, error=error)
     else:
         for name in reversed(FILES):
             (folder / name).unlink(missing_ok=True)
@@ -174,8 +168,8 @@ def save(run: Run, ended: Ended) -> None:
             write(folder, ended.found)
     head = {item.name: getattr(ended, item.name) for item in dataclasses.fields(_Head)[:-2]}
     edges = 0 if ended.found is None else len(ended.found.edges)
-    own = {**digests.of_files(folder, FILES[:-1]), digests.TABLE: digests.of_table(run.path)}
-    write_json(folder / "result.json", {**head, "edges": edges, "digests": own})
+    written = {**digests.of_files(folder, FILES[:-1]), digests.TABLE: digests.of_table(run.path)}
+    write_json(folder / "result.json", {**head, "edges": edges, "digests": written})
 
 
 def names(run: Run) -> list[str]:
@@ -196,7 +190,7 @@ def read_one(run: Run, name: str) -> Ended:
         if head.state not in STATES or head.seconds < 0:
             raise ValueError(f"state is {printable(head.state, 40)!r}, seconds {head.seconds}")
     except (OSError, ValueError) as reason:
-        raise damaged(path, str(reason).rstrip("."), _REMEDY) from None
+        raise damaged(path, reason, RUN_AGAIN) from None
     error = printable(head.error, _LONGEST_TEXT)
     notes = tuple(printable(note, _LONGEST_TEXT) for note in head.notes[:_MOST_NOTES] if note != _BY_CLASS)
     if METHODS[name].changes.get("by") == "likelihood" and artefacts.of(run).standing:
@@ -204,28 +198,28 @@ def read_one(run: Run, name: str) -> Ended:
     ended = Ended(name, head.state, head.options, head.seconds, head.limit, error, notes)
     if head.state != "done":
         return ended
-    digests.check_table(path, head.digests, run.digests, _REMEDY)
+    digests.check_table(path, head.digests, run.digests, RUN_AGAIN)
     for file in FILES[:-1]:
-        digests.checked(folder / file, head.digests, _REMEDY)
-    found = read_found(folder, run.nodes, COMPARED_ORDER, COMPARED_EDGES)
-    if head.edges not in (None, len(found.edges)):
-        what = f"it has {len(found.edges):,} edges, but result.json says {head.edges:,}"
-        raise damaged(folder / "edges.csv", what, _REMEDY)
-    found = dataclasses.replace(
-        found, method=METHODS[name].label, choices=head.options, seconds=head.seconds, notes=notes
+        digests.checked(folder / file, head.digests, RUN_AGAIN)
+    result = read_found(folder, run.nodes, COMPARED_ORDER, COMPARED_EDGES)
+    if head.edges not in (None, len(result.edges)):
+        what = f"it has {len(result.edges):,} edges, but result.json says {head.edges:,}"
+        raise damaged(folder / "edges.csv", what, RUN_AGAIN)
+    result = dataclasses.replace(
+        result, method=METHODS[name].label, choices=head.options, seconds=head.seconds, notes=notes
     )
-    return dataclasses.replace(ended, found=found)
+    return dataclasses.replace(ended, found=result)
 
 
 def read_all(run: Run) -> list[Ended]:
     """The outcome of every method; one with damaged files counts as failed, with the reason."""
-    found = []
+    outcomes = []
     for name in names(run):
         try:
-            found.append(read_one(run, name))
+            outcomes.append(read_one(run, name))
         except InputError as error:
-            found.append(Ended(name, "failed", error=str(error)))
-    return found
+            outcomes.append(Ended(name, "failed", error=str(error)))
+    return outcomes
 
 
 def read_scores(run: Run, name: str) -> pd.DataFrame | None:
@@ -241,8 +235,8 @@ def read_scores(run: Run, name: str) -> pd.DataFrame | None:
 def asked(run: Run) -> Asked | None:
     """The last request; None if there is none or it cannot be read."""
     try:
-        found = read_record(run.path / ASKED)
-        return Asked(found["methods"], found["limit"])
+        values = read_record(run.path / ASKED)
+        return Asked(values["methods"], values["limit"])
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None
 
@@ -258,12 +252,12 @@ def table(run: Run, ended: list[Ended], truth: pd.DataFrame | None) -> pd.DataFr
         truth = truth[truth["parent"].isin(nodes) & truth["child"].isin(nodes)].reset_index(drop=True)
         truth = None if looped(truth) else truth
     rows = []
-    for one in ended:
-        told: dict[str, Any] = {"method": one.method, "state": one.state, "seconds": one.seconds, "note": one.note}
-        if (found := one.found) is not None:
-            told |= {"edges": len(found.edges), "undirected": len(found.undirected)}
-            told |= {} if truth is None else evaluate(truth, found.order, found.likelier) | told
-        rows.append(told)
+    for outcome in ended:
+        row = {name: getattr(outcome, name) for name in ("method", "state", "seconds", "note")}
+        if (result := outcome.found) is not None:
+            row |= {"edges": len(result.edges), "undirected": len(result.undirected)}
+            row |= {} if truth is None else evaluate(truth, result.order, result.likelier) | row
+        rows.append(row)
     columns = ["method", "state", "seconds", "edges", "undirected", *METRICS, "note"]
     kinds = {**dict.fromkeys(("seconds", *METRICS), "float64"), **dict.fromkeys(WHOLE, "Int64")}
     return pd.DataFrame(rows, columns=columns).astype(kinds)

@@ -49,40 +49,30 @@ def compare(first: tuple[Run, str], second: tuple[Run, str]) -> TwoRuns:
 
 
 def _same_rows(first: Run, second: Run, nodes: list[str]) -> bool:
-    """Whether both have the same counts in some columns, and the same covariates, exposure and groups."""
-    one, other = first.adjustment, second.adjustment
-    same = one is other if one is None or other is None else one.equals(other)
+    adjustment, compared = first.adjustment, second.adjustment
+    same = adjustment is compared if adjustment is None or compared is None else adjustment.equals(compared)
     return same and first.table()[nodes].equals(second.table()[nodes])
 
 
 def _settings(first: tuple[Run, str], second: tuple[Run, str], results: Comparison) -> pd.DataFrame:
-    """Differing settings of the fits, roles, knowledge, and choices of two refinements."""
     sides = [run.settings.to_dict() for run, _ in (first, second)]
-    for name, words in (("roles", _roles), ("knowledge", _knowledge)):
-        for values, told in zip(sides, words(first[0], second[0]), strict=True):
-            values[name] = told
+    runs = first[0], second[0]
+    rules = _texts([run.knowledge() for run in runs], lambda known: "; ".join(rule for rule, _ in known.without_each()))
+    for name, texts in (("roles", _texts([run.roles for run in runs], str)), ("knowledge", rules)):
+        for values, text in zip(sides, texts, strict=True):
+            values[name] = text
     if first[1] == second[1] == found.REFINED:
         usual = dataclasses.asdict(Choice())
         for values, side in zip(sides, (FIRST, SECOND), strict=True):
             chosen = {**usual, **results.found[side].choices}
             values.update({f"refinement: {name}": value for name, value in chosen.items()})
-    one, other = sides
-    rows = [(name, str(one[name]), str(other[name])) for name in one if one[name] != other[name]]
+    pairs = {name: (str(value), str(sides[1][name])) for name, value in sides[0].items() if value != sides[1][name]}
+    rows = [(name, *values) for name, values in pairs.items()]
     return pd.DataFrame(rows, columns=["setting", "first", "second"], dtype="str")
 
 
-def _roles(*runs: Run) -> list[str]:
-    """What each run is adjusted for; "none" if all columns are counts."""
-    return _told([run.roles for run in runs], str)
-
-
-def _knowledge(*runs: Run) -> list[str]:
-    """The rules that each run obeys; "none" without any."""
-    return _told([run.knowledge() for run in runs], lambda known: "; ".join(rule for rule, _ in known.without_each()))
-
-
-def _told(values: Sequence[Any], words: Callable[[Any], str]) -> list[str]:
+def _texts(values: Sequence[Any], words: Callable[[Any], str]) -> list[str]:
     """Each value in words; as JSON where the words do not tell different ones apart."""
-    files = ["none" if one is None else json.dumps(one.to_dict(), ensure_ascii=False) for one in values]
-    told = ["none" if one is None else words(one) for one in values]
-    return told if len(set(told)) == len(set(files)) else files
+    files = ["none" if value is None else json.dumps(value.to_dict(), ensure_ascii=False) for value in values]
+    texts = ["none" if value is None else words(value) for value in values]
+    return texts if len(set(texts)) == len(set(files)) else files

@@ -1,6 +1,8 @@
 """table.parquet: the counts of a run. The size is checked before reading, the values after."""
 
+import contextlib
 import io
+from collections.abc import Iterator
 from pathlib import Path
 
 import pandas as pd
@@ -9,14 +11,29 @@ import pyarrow.parquet as parquet
 
 from disco.errors import InputError, printable
 from disco.files import check_regular, write_bytes
-from disco.schema import damaged, unfit
+from disco.schema import damaged, missing, unfit
 from disco.table.cells import TOO_LARGE
 
 _FILE_BYTES = 1 << 30
 _MOST_CELLS = 50_000_000  # 400 MB of counts
 _MOST_COLUMNS = 20_000
 _REMEDY = "create a new run of the table"
-_UNREADABLE = (pa.ArrowException, OSError, ValueError, KeyError, RecursionError)
+
+
+@contextlib.contextmanager
+def readable(path: Path, remedy: str = _REMEDY) -> Iterator[None]:
+    """Turn whatever reading a Parquet file raises into an InputError."""
+    try:
+        yield
+    except FileNotFoundError:
+        raise missing(path, remedy) from None
+    except InputError:
+        raise
+    except MemoryError:
+        raise unfit(path, remedy) from None
+    except (pa.ArrowException, OSError, ValueError, KeyError, RecursionError) as error:
+        reason = " ".join(str(error).split())[:120]
+        raise damaged(path, f"it cannot be read as Parquet ({reason})", remedy) from None
 
 
 def write_counts(path: Path, counts: pd.DataFrame) -> None:
@@ -49,16 +66,9 @@ def read_counts(path: Path, shape: Shape) -> pd.DataFrame:
     Raises:
         InputError: it is missing, does not contain counts, or has another shape.
     """
-    try:
-        with _opened(path, shape) as file:
-            # The file's pandas metadata could name an index or types that do not exist.
-            table = file.read(use_pandas_metadata=False).to_pandas(ignore_metadata=True)
-    except InputError:
-        raise
-    except MemoryError:
-        raise unfit(path, _REMEDY) from None
-    except _UNREADABLE as error:
-        raise damaged(path, f"it cannot be read as Parquet ({_first_line(error)})", _REMEDY) from None
+    with readable(path), _opened(path, shape) as file:
+        # The file's pandas metadata could name an index or types that do not exist.
+        table = file.read(use_pandas_metadata=False).to_pandas(ignore_metadata=True)
     for name, column in table.items():
         if column.dtype.kind not in "iu" or column.min() < 0 or column.max() >= TOO_LARGE:
             raise damaged(path, f"its column {printable(name, 40)!r} holds something other than counts", _REMEDY)
@@ -78,29 +88,18 @@ def read_shape(path: Path, shape: Shape) -> Shape:
 
 
 def _opened(path: Path, shape: Shape) -> parquet.ParquetFile:
-    """The open file, its names and size checked."""
-    try:
+    with readable(path):
         check_regular(path, _FILE_BYTES)
         file = parquet.ParquetFile(path)
         schema, rows = file.schema_arrow, file.metadata.num_rows
-    except FileNotFoundError:
-        raise InputError(f"{path} is missing: restore the file, or {_REMEDY}.") from None
-    except InputError:
-        raise
-    except _UNREADABLE as error:
-        raise damaged(path, f"it cannot be read as Parquet ({_first_line(error)})", _REMEDY) from None
     cells = rows * len(schema.names)
     if cells > _MOST_CELLS or len(schema.names) > _MOST_COLUMNS:
         raise damaged(path, f"it claims {cells:,} cells, more than the limit", _REMEDY)
     if not cells or len(set(schema.names)) < len(schema.names) or "" in schema.names:
         raise damaged(path, "it has no counts, or columns without unique names", _REMEDY)
-    for many, told, what in zip((rows, len(schema.names)), shape, ("rows", "columns"), strict=True):
-        if told not in (0, many):
-            raise damaged(path, f"it has {many:,} {what}, but settings.json says {told:,}", _REMEDY)
+    for count, claimed, what in zip((rows, len(schema.names)), shape, ("rows", "columns"), strict=True):
+        if claimed not in (0, count):
+            raise damaged(path, f"it has {count:,} {what}, but settings.json says {claimed:,}", _REMEDY)
     if not all(pa.types.is_integer(kind) for kind in schema.types):
         raise damaged(path, "its columns have cells that are not counts", _REMEDY)
     return file
-
-
-def _first_line(error: BaseException) -> str:
-    return " ".join(str(error).split())[:120]

@@ -23,9 +23,9 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from disco.errors import InputError
+from disco.columns import FIT_AGAIN
 from disco.files import NotAFile, opened, plain, read_record, write_json
-from disco.schema import FIT, damaged, fits
+from disco.schema import damaged, fits, missing
 
 FILE = "digests.json"
 TABLE = "table.parquet"
@@ -39,10 +39,10 @@ def of(path: Path) -> str:
     Raises:
         OSError: it cannot be read, is a link, or is larger than any file of a run.
     """
-    told = os.lstat(path)
-    if told.st_size > _MOST_BYTES:
+    status = os.lstat(path)
+    if status.st_size > _MOST_BYTES:
         raise OSError(errno.EFBIG, os.strerror(errno.EFBIG), str(path))
-    return f"{told.st_size}:{_of(path, told.st_ino, told.st_size, told.st_mtime_ns, told.st_ctime_ns)}"
+    return f"{status.st_size}:{_of(path, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)}"
 
 
 @lru_cache(_MOST_KEPT)
@@ -73,7 +73,7 @@ def of_files(folder: Path, names: Iterable[str]) -> dict[str, str]:
     return {name: of(folder / name) for name in names if os.path.lexists(folder / name)}
 
 
-def checked(path: Path, digests: Mapping[str, str], remedy: str = FIT) -> Path:
+def checked(path: Path, digests: Mapping[str, str], remedy: str = FIT_AGAIN) -> Path:
     """The path of a file, unless it is not the one that was written, or is there or missing against what was written.
 
     Args:
@@ -85,7 +85,7 @@ def checked(path: Path, digests: Mapping[str, str], remedy: str = FIT) -> Path:
     """
     written, is_there = digests.get(path.name, "").split(), os.path.lexists(path)
     if written and not is_there:
-        raise InputError(f"{path} is missing: restore the file, or {remedy}.")
+        raise missing(path, remedy)
     if is_there and (written or TABLE in digests) and not _is_one_of(path, written):
         raise damaged(path, "it was changed, or belongs to another run", remedy)
     return path
@@ -93,15 +93,15 @@ def checked(path: Path, digests: Mapping[str, str], remedy: str = FIT) -> Path:
 
 def _is_one_of(path: Path, written: list[str]) -> bool:
     try:
-        told = os.lstat(path)
-        if not stat.S_ISREG(told.st_mode):  # its reader says what is there
+        status = os.lstat(path)
+        if not stat.S_ISREG(status.st_mode):  # its reader says what is there
             return True
-        return any(one.startswith(f"{told.st_size}:") for one in written) and of(path) in written
+        return any(digest.startswith(f"{status.st_size}:") for digest in written) and of(path) in written
     except (OSError, NotAFile):
         return True
 
 
-def check_table(path: Path, digests: Mapping[str, str], own: Mapping[str, str], remedy: str = FIT) -> None:
+def check_table(path: Path, digests: Mapping[str, str], own: Mapping[str, str], remedy: str = FIT_AGAIN) -> None:
     """Refuse a result of another table.
 
     Args:
@@ -125,12 +125,12 @@ def read(folder: Path) -> dict[str, str]:
     if not os.path.lexists(path):
         return {}
     try:
-        found = read_record(path)
+        digests = read_record(path)
     except (OSError, ValueError) as error:
-        raise damaged(path, str(error).rstrip(".")) from None
-    if not fits(found, dict[str, str]):
+        raise damaged(path, error) from None
+    if not fits(digests, dict[str, str]):
         raise damaged(path, "it does not map files to digests")
-    return found
+    return digests
 
 
 def write(folder: Path, digests: Mapping[str, str]) -> None:

@@ -44,13 +44,13 @@ def rewind(path: Path, stage: str, epoch: int) -> None:
     except (OSError, ValueError):  # unreadable losses: start with an empty file, if possible
         data = b""
     current = TRAINING.index(stage) if stage in TRAINING else len(TRAINING)
-    kept: dict[tuple[int, int, int], dict[str, Any]] = {}
+    records: dict[tuple[int, int, int], dict[str, Any]] = {}
     for record in _records(data):
         index = TRAINING.index(record["stage"])
         if index < current or (index == current and record["epoch"] < epoch):
-            kept[index, record["epoch"], record["fold"]] = record
+            records[index, record["epoch"], record["fold"]] = record
     with contextlib.suppress(OSError):  # a fit does not depend on its curves
-        write_bytes(path, "".join(json.dumps(record) + "\n" for record in kept.values()).encode())
+        write_bytes(path, "".join(json.dumps(record) + "\n" for record in records.values()).encode())
 
 
 def append(path: Path, event: "Event") -> None:
@@ -74,10 +74,10 @@ def _records(data: bytes) -> list[dict[str, Any]]:
     """The complete lines of JSON, without torn or damaged ones."""
     lines = [line for line in data.decode("utf-8", "replace").split("\n") if line]
     try:
-        found = json.loads(f"[{','.join(lines)}]")
+        values = json.loads(f"[{','.join(lines)}]")
     except (ValueError, RecursionError):
-        found = [line_value(line) for line in lines]
-    return [one for one in found if _is_record(one)]
+        values = [line_value(line) for line in lines]
+    return [value for value in values if _is_record(value)]
 
 
 def line_value(line: str) -> Any:
@@ -88,10 +88,9 @@ def line_value(line: str) -> Any:
         return None
 
 
-def _is_record(found: Any) -> bool:
-    """Whether it is a line of losses."""
-    is_whole = isinstance(found, dict) and all(name in found and fits(found[name], _KINDS[name]) for name in COLUMNS)
-    return is_whole and found["stage"] in TRAINING and found["epoch"] > 0 and 0 < found["fold"] <= _MOST_FOLDS
+def _is_record(value: Any) -> bool:
+    is_whole = isinstance(value, dict) and all(name in value and fits(value[name], _KINDS[name]) for name in COLUMNS)
+    return is_whole and value["stage"] in TRAINING and value["epoch"] > 0 and 0 < value["fold"] <= _MOST_FOLDS
 
 
 def _frame(records: list[dict[str, Any]]) -> pd.DataFrame:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from disco import schema
+from disco import columns, schema
 from disco.errors import InputError
 from disco.files import check_regular, inside, unwritten, write_frame
 from disco.found import Found
@@ -70,10 +70,10 @@ class Run:
     @property
     def is_read_only(self) -> bool:
         """Whether whoever is asking may not change it: neither its user, nor an admin whom no link led there."""
-        own = user()
-        if own is None or runs_root() in self.path.parents:
+        reader = user()
+        if reader is None or runs_root() in self.path.parents:
             return False
-        return self._is_shown or not own.is_admin
+        return self._is_shown or not reader.is_admin
 
     @property
     def key(self) -> str:
@@ -164,7 +164,7 @@ class Run:
         try:
             return self.roles.split(table)[1]
         except (InputError, ValueError) as error:
-            raise damaged(self.path / beside.ROLES, str(error).rstrip("."), beside.REMEDY) from None
+            raise damaged(self.path / beside.ROLES, error, beside.REMEDY) from None
 
     def truth(self) -> pd.DataFrame | None:
         """The true edges (parent, child and, if recorded, direction); None if they are not known.
@@ -173,7 +173,7 @@ class Run:
             InputError: they cannot be read.
         """
         path = self.path / "truth.csv"
-        return schema.read(path, schema.TRUTH, [], _MOST_TRUE_EDGES) if os.path.lexists(path) else None
+        return schema.read(path, columns.TRUTH, [], _MOST_TRUE_EDGES) if os.path.lexists(path) else None
 
     def set_truth(self, edges: pd.DataFrame | None) -> None:
         """Replace the true edges, or remove them, even while it is in use, since no work reads them.
@@ -190,9 +190,9 @@ class Run:
             if edges is None:
                 path.unlink(missing_ok=True)
             else:
-                ends = list(zip(edges["parent"], edges["child"], strict=True))
-                known(ends, set(self.nodes), "the table of the run", "The truth")
-                write_frame(path, edges[[name for name in schema.TRUTH.columns if name in edges]])
+                pairs = list(zip(edges["parent"], edges["child"], strict=True))
+                known(pairs, set(self.nodes), "the table of the run", "The truth")
+                write_frame(path, edges[[name for name in columns.TRUTH.kinds if name in edges]])
         except OSError as error:
             raise unwritten(self.path, error) from error
 
@@ -209,11 +209,11 @@ class Run:
 
         try:
             check_regular(path)
-            found = read(path)
-            found.resolve(self.nodes, self.roles)
+            rules = read(path)
+            rules.resolve(self.nodes, self.roles)
         except (InputError, OSError) as error:
-            raise damaged(path, str(error).rstrip("."), "create a new run with knowledge") from None
-        return found
+            raise damaged(path, error, "create a new run with knowledge") from None
+        return rules
 
     # State ------------------------------------------------------------------------------------------------------
 
@@ -318,18 +318,20 @@ class Run:
 
     def found(self, variant: str | None = None) -> Found:
         """The fitted order and edges."""
-        found = results.stored(self.result_path(variant), self.nodes)
-        if found.edges.empty and self._has_candidates(variant):
+        result = results.stored(self.result_path(variant), self.nodes)
+        if result.edges.empty and self._has_candidates(variant):
             raise damaged(self.result_path(variant) / "edges.csv", "it has no edges, but candidates that pass")
-        return replace(found, method="DISCO", choices=self.settings.to_dict())
+        return replace(result, method="DISCO", choices=self.settings.to_dict())
 
     def _has_candidates(self, variant: str | None) -> bool:
         """Whether an order's selector keeps any of its candidates."""
         if self.settings.selector == "ocs" or variant not in (None, self.own_variant):
             return not results.select(self.ocs(variant), *self.thresholds(variant)).empty
         folder, selector = self.result_path(variant), self.settings.selector
-        found = results.selected(folder, selector, self.order(variant), results.marks(self.knowledge(), self.roles))
-        return found is not None and bool(found["selected"].any())
+        candidates = results.selected(
+            folder, selector, self.order(variant), results.marks(self.knowledge(), self.roles)
+        )
+        return candidates is not None and bool(candidates["selected"].any())
 
     def thresholds(self, variant: str | None = None) -> tuple[float, float]:
         """Its own (τ_Z, π_min): from its settings, or from its local false discovery rate."""
@@ -354,10 +356,10 @@ class Run:
 
     def variants(self) -> list[str]:
         """Its variants: its own first, then those recovered later."""
-        kept = (name for name in sorted(results.VARIANTS) if (self._variant_path(name) / "edges.csv").exists())
-        return [self.own_variant, *(name for name in kept if name != self.own_variant)]
+        recovered = (name for name in sorted(results.VARIANTS) if (self._variant_path(name) / "edges.csv").exists())
+        return [self.own_variant, *(name for name in recovered if name != self.own_variant)]
 
-    def save_variant(self, found: "Variant", variant: str) -> None:
+    def save_variant(self, result: "Variant", variant: str) -> None:
         """Save an order, scores and edges recovered from its networks.
 
         Raises:
@@ -366,7 +368,7 @@ class Run:
         self.check_own()
         if variant == self.own_variant:
             return
-        results.save(self._variant_path(variant), found, self.settings)
+        results.save(self._variant_path(variant), result, self.settings)
 
     def result_path(self, variant: str | None) -> Path:
         """The folder of a variant's frames, by default the run's own.

@@ -14,8 +14,8 @@ FITTED, REFINED = "fit", "refinement"
 
 def names(run: Run) -> list[str]:
     """The names of its results: the fit, the refinement, and the finished methods."""
-    own = {FITTED: stamps.fit(run), REFINED: stamps.refinement(run)}
-    return [*(name for name, stamp in own.items() if stamp), *compared.names(run)]
+    present = {FITTED: stamps.fit(run), REFINED: stamps.refinement(run)}
+    return [*(name for name, stamp in present.items() if stamp), *compared.names(run)]
 
 
 def read(run: Run, name: str) -> Found:

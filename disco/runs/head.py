@@ -70,11 +70,11 @@ class Head:
             is_possible = False
         if not is_possible:
             raise ValueError(f"created is {printable(self.created, 40)!r}, not a date and time")
-        before = 0
+        previous = 0
         for stretch in self.rows_left_out:
-            if len(stretch) != 2 or not before < stretch[0] <= stretch[1]:
-                raise ValueError(f"rows_left_out has {printable(str(stretch), 40)}, not rows after {before}")
-            before = stretch[1]
+            if len(stretch) != 2 or not previous < stretch[0] <= stretch[1]:
+                raise ValueError(f"rows_left_out has {printable(str(stretch), 40)}, not rows after {previous}")
+            previous = stretch[1]
         for name, longest in (("name", _LONGEST_NAME), ("source", _LONGEST_SOURCE)):
             object.__setattr__(self, name, printable(getattr(self, name), longest))
         object.__setattr__(self, "id", self.id if _ID.fullmatch(self.id) else "")

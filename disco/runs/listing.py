@@ -60,8 +60,8 @@ def open_run(path_or_id: str | Path) -> Run:
         InputError: it does not exist or is damaged.
     """
     if isinstance(path_or_id, str) and is_kept(path_or_id):
-        shown = _shown(path_or_id)
-        return _run(runs_root() / path_or_id) if shown is None else _run(shown, path_or_id)
+        folder = _shared_folder(path_or_id)
+        return _run(runs_root() / path_or_id) if folder is None else _run(folder, path_or_id)
     path = Path(path_or_id)
     if is_served():  # a path could lead to another user's run
         raise InputError(f"There is no run {printable(str(path_or_id), _LONGEST_ID)}.")
@@ -78,10 +78,10 @@ def is_kept(run_id: str) -> bool:
     """Whether the folder of runs has a folder or link with that name, which must not be a path; or it is a link."""
     if len(run_id) > _LONGEST_ID or _NO_ID.search(run_id):
         return False
-    return os.path.lexists(_shown(run_id) or runs_root() / run_id)
+    return os.path.lexists(_shared_folder(run_id) or runs_root() / run_id)
 
 
-def _shown(run_id: str) -> Path | None:
+def _shared_folder(run_id: str) -> Path | None:
     """The folder of another user's run that is shown under an id; None if the id is of an own run."""
     return shares.shown_to_all(run_id) if is_served() else None
 
@@ -98,7 +98,7 @@ def find_runs(root: Path | None = None) -> tuple[list[Run], list[Unreadable]]:
         InputError: the folder cannot be read.
     """
     where = runs_root() if root is None else Path(root)
-    found: dict[Path, Run] = {}
+    readable: dict[Path, Run] = {}
     unreadable = []
     for path in _folders(where):
         try:
@@ -106,20 +106,20 @@ def find_runs(root: Path | None = None) -> tuple[list[Run], list[Unreadable]]:
         except InputError as error:
             unreadable.append(_described(path, str(error)))
             continue
-        found[run.path] = run
-    runs = sorted(found.values(), key=lambda run: (run.created.timestamp(), run.id), reverse=True)
-    return runs, sorted(unreadable, key=lambda one: one.name)
+        readable[run.path] = run
+    runs = sorted(readable.values(), key=lambda run: (run.created.timestamp(), run.id), reverse=True)
+    return runs, sorted(unreadable, key=lambda entry: entry.name)
 
 
 def find_examples() -> list[Run]:
     """The runs that an admin of this server shows to all, by name."""
     if not is_served() or not shares.examples().is_dir():
         return []
-    found = []
+    runs = []
     for path in _folders(shares.examples()):
         with contextlib.suppress(InputError):
-            found.append(_run(path, shares.EXAMPLE + path.name))
-    return sorted(found, key=lambda run: run.name)
+            runs.append(_run(path, shares.EXAMPLE + path.name))
+    return sorted(runs, key=lambda run: run.name)
 
 
 def _folders(where: Path) -> Iterator[Path]:
@@ -149,7 +149,6 @@ def _run(path: Path, shown_as: str = "") -> Run:
 
 
 def _described(path: Path, reason: str) -> Unreadable:
-    """The entry for a folder that is not a run."""
     deletable = path.is_symlink()
     with contextlib.suppress(OSError):
         deletable = deletable or any(os.path.lexists(path / name) for name in _TRACES) or not any(path.iterdir())

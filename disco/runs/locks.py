@@ -100,9 +100,9 @@ def note(path: Path) -> dict[str, Any]:
     A pid that is not a process number is dropped: a signal to 0 or -1 would reach several processes.
     """
     try:
-        found = read_record(path)
+        values = read_record(path)
     except (OSError, ValueError):
         return {}
     kinds = {"host": str, "pid": int, "signals": bool, "work": str}
-    kept = {name: found[name] for name, kind in kinds.items() if fits(found.get(name), kind)}
-    return {name: value for name, value in kept.items() if name != "pid" or value > 1}
+    fields = {name: values[name] for name, kind in kinds.items() if fits(values.get(name), kind)}
+    return {name: value for name, value in fields.items() if name != "pid" or value > 1}

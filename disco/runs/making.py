@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from disco.columns import TRUTH
 from disco.errors import InputError
 from disco.files import unwritten, write_frame, write_json
 from disco.hidden.artefacts import Artefacts, looked_for
@@ -31,7 +32,7 @@ from disco.runs.head import FORMAT
 from disco.runs.locks import Lock, held
 from disco.runs.origin import Origin
 from disco.runs.status import FIT, unasked, write_status
-from disco.schema import TRUTH, check_kept
+from disco.schema import check_kept
 from disco.settings import Settings
 from disco.table.artefacts import ignored
 from disco.table.cells import names_of
@@ -89,24 +90,24 @@ def create_run(
     limits.check_cells(*table.shape)
     prepared = _checked(table if prepared is None else prepared, settings, knowledge, roles)
     counts = prepared.counts
-    own = {"source": source, "device": device, "teaching": teaching, "settings": settings.to_dict()}
-    head = {**_head(name, counts, rows_left_out), **own}
-    others = ignored(table, roles) if aside is None else aside
-    told = spoilt or looked_for(
-        prepared.with_rows(table.index), aside=others, reasons=dismissed, left_out=rows_left_out
+    request = {"source": source, "device": device, "teaching": teaching, "settings": settings.to_dict()}
+    head = {**_head(name, counts, rows_left_out), **request}
+    ignored_columns = ignored(table, roles) if aside is None else aside
+    findings = spoilt or looked_for(
+        prepared.with_rows(table.index), aside=ignored_columns, reasons=dismissed, left_out=rows_left_out
     )
 
-    def fill(apart: Path) -> dict[str, Any]:
-        write_counts(apart / "table.parquet", counts)
-        _write_known(apart, truth, knowledge)
+    def fill(folder: Path) -> dict[str, Any]:
+        write_counts(folder / "table.parquet", counts)
+        _write_known(folder, truth, knowledge)
         if roles is not None:
-            beside.write(apart, table, roles)
-        artefacts.write(apart, told, list(counts.columns))
+            beside.write(folder, table, roles)
+        artefacts.write(folder, findings, list(counts.columns))
         if origin is not None:
-            origins.write(apart, replace(origin, ignored=tuple(names_of(others))))
-        write_status(apart, FIT, unasked(FIT))
-        head["digests"] = digests.of_files(apart, _BOUND)
-        write_json(apart / "settings.json", head)
+            origins.write(folder, replace(origin, ignored=tuple(names_of(ignored_columns))))
+        write_status(folder, FIT, unasked(FIT))
+        head["digests"] = digests.of_files(folder, _BOUND)
+        write_json(folder / "settings.json", head)
         return head
 
     run = make(fill, folder)
@@ -115,7 +116,6 @@ def create_run(
 
 
 def _head(name: str, counts: pd.DataFrame, rows_left_out: Stretches) -> dict[str, Any]:
-    """The part of settings.json that says which run it is, of which table."""
     return {
         "format": FORMAT,
         "id": id_of(name),
@@ -127,12 +127,11 @@ def _head(name: str, counts: pd.DataFrame, rows_left_out: Stretches) -> dict[str
     }
 
 
-def _write_known(apart: Path, truth: pd.DataFrame | None, knowledge: "Knowledge | None") -> None:
-    """Write the true edges and the knowledge, if given."""
+def _write_known(folder: Path, truth: pd.DataFrame | None, knowledge: "Knowledge | None") -> None:
     if truth is not None:
-        write_frame(apart / "truth.csv", truth[[name for name in TRUTH.columns if name in truth]])
+        write_frame(folder / "truth.csv", truth[[name for name in TRUTH.kinds if name in truth]])
     if knowledge is not None:
-        write_json(apart / "knowledge.json", knowledge.to_dict())
+        write_json(folder / "knowledge.json", knowledge.to_dict())
 
 
 def _checked(table: Table, settings: Settings, knowledge: "Knowledge | None", roles: Roles | None) -> Prepared:
@@ -140,19 +139,19 @@ def _checked(table: Table, settings: Settings, knowledge: "Knowledge | None", ro
     from disco.table.counts import least_rows
     from disco.table.ranks import check_split
 
-    least = least_rows(settings.folds)
-    if settings.max_rows is not None and settings.max_rows < least:
-        raise InputError(f"max_rows is {settings.max_rows}, but {settings.folds} folds need at least {least} rows.")
-    given = prepare(table, None if isinstance(table, Prepared) else roles, settings.folds)
-    counts = given.counts
+    required = least_rows(settings.folds)
+    if settings.max_rows is not None and settings.max_rows < required:
+        raise InputError(f"max_rows is {settings.max_rows}, but {settings.folds} folds need at least {required} rows.")
+    prepared = prepare(table, None if isinstance(table, Prepared) else roles, settings.folds)
+    counts = prepared.counts
     if knowledge is not None:
         knowledge.resolve(list(counts.columns), roles)
     check_split(counts, settings)
     if settings.selector != "ocs" or settings.disjoint_rows:
         from disco.parents import selectors
 
-        selectors.check(settings.selector, counts, settings, given.adjustment)
-    return given
+        selectors.check(settings.selector, counts, settings, prepared.adjustment)
+    return prepared
 
 
 def make(fill: Callable[[Path], dict[str, Any]], folder: Path | None = None) -> Run:
@@ -169,7 +168,7 @@ def make(fill: Callable[[Path], dict[str, Any]], folder: Path | None = None) -> 
     limits.check_room()
     where = runs_root() if folder is None else _place_for(Path(folder))
     try:
-        path = _made(where, None if folder is None else Path(folder).resolve(), fill)
+        path = _filled(where, None if folder is None else Path(folder).resolve(), fill)
     except OSError as error:
         raise unwritten(where, error) from error
     run = Run(path)
@@ -196,42 +195,42 @@ def remove_unfinished(where: Path) -> None:
             shutil.rmtree(path, ignore_errors=True)
 
 
-def _made(where: Path, wanted: Path | None, fill: Callable[[Path], dict[str, Any]]) -> Path:
+def _filled(where: Path, target: Path | None, fill: Callable[[Path], dict[str, Any]]) -> Path:
     """The run's folder, filled under a hidden name and renamed into its place."""
     remove_unfinished(where)
-    apart = where / f"{_MAKING}{secrets.token_hex(8)}"
-    apart.mkdir()
+    hidden = where / f"{_MAKING}{secrets.token_hex(8)}"
+    hidden.mkdir()
     lock = None
     try:
-        lock = Lock.take(apart / "lock")
-        head = fill(apart)
-        Run(apart)  # refuses a run that could not be read back
-        return _placed(apart, wanted, head)
+        lock = Lock.take(hidden / "lock")
+        head = fill(hidden)
+        Run(hidden)  # refuses a run that could not be read back
+        return _placed(hidden, target, head)
     finally:
         if lock is not None:
             lock.release()
-        shutil.rmtree(apart, ignore_errors=True)
+        shutil.rmtree(hidden, ignore_errors=True)
 
 
-def _placed(apart: Path, wanted: Path | None, head: dict[str, Any]) -> Path:
+def _placed(hidden: Path, target: Path | None, head: dict[str, Any]) -> Path:
     """The finished folder under its final name: the given one, or a new one in the folder of runs."""
-    if apart.parent == wanted:
-        for name in sorted(os.listdir(apart), key="settings.json".__eq__):  # last, because it makes the folder a run
-            os.rename(apart / name, wanted / name)
-        return wanted
+    if hidden.parent == target:
+        for name in sorted(os.listdir(hidden), key="settings.json".__eq__):  # last, because it makes the folder a run
+            os.rename(hidden / name, target / name)
+        return target
     while True:
-        path = wanted or apart.parent / head["id"]
+        path = target or hidden.parent / head["id"]
         try:
-            os.rename(apart, path)  # replaces an empty folder, never a full one
+            os.rename(hidden, path)  # replaces an empty folder, never a full one
             return path
         except OSError as error:
             if error.errno not in (errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR):  # the last: a link has the name
                 raise
-        if wanted is not None:
+        if target is not None:
             raise _full(path)
         time.sleep(0.002)
         head["id"] = id_of(head["name"])
-        write_json(apart / "settings.json", head)
+        write_json(hidden / "settings.json", head)
 
 
 def _place_for(folder: Path) -> Path:
@@ -259,7 +258,6 @@ def _full(folder: Path) -> InputError:
 
 
 def _link(run: Run) -> None:
-    """Link a run elsewhere into the folder of runs."""
     if run.path.parent == runs_root():
         return
     try:

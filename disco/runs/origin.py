@@ -120,24 +120,24 @@ def write(folder: Path, origin: Origin) -> None:
 def of(run: Run) -> Origin | None:
     """How a run's table came to be; None if that is not known, as for a run of an older version."""
     try:
-        told = record(_File, read_json(digests.checked(run.path / FILE, run.digests), _MOST_BYTES))
-        source: Source = _of_kind(_SOURCES, "from", told.source)
-        return Origin(source, tuple(_of_kind(EDITS, "edit", edit) for edit in told.edits), tuple(told.ignored))
+        content = record(_File, read_json(digests.checked(run.path / FILE, run.digests), _MOST_BYTES))
+        source: Source = _of_kind(_SOURCES, "from", content.source)
+        return Origin(source, tuple(_of_kind(EDITS, "edit", edit) for edit in content.edits), tuple(content.ignored))
     except (OSError, ValueError):
         return None
 
 
 def of_table(run: Run) -> Origin | None:
     """How the counts of a run and its columns with a role came to be, without what was left aside."""
-    found = of(run)
-    if found is None or not found.ignored:
-        return found
-    return dataclasses.replace(found, edits=(*found.edits, Columns(without=found.ignored)), ignored=())
+    origin = of(run)
+    if origin is None or not origin.ignored:
+        return origin
+    return dataclasses.replace(origin, edits=(*origin.edits, Columns(without=origin.ignored)), ignored=())
 
 
 def _of_kind(kinds: tuple[type, ...], field: str, values: Mapping[str, Any]) -> Any:
     """The source or change that JSON describes; ValueError if it is none."""
-    kind = next((one for one in kinds if one.__name__ == values.get(field)), None)
+    kind = next((candidate for candidate in kinds if candidate.__name__ == values.get(field)), None)
     if kind is None:
         raise ValueError(f"there is no {field} {values.get(field)!r}")
     return record(kind, values)

@@ -85,11 +85,11 @@ def pack(run: Run, *, networks: bool = True) -> bytes:
     names = [name for name in _names(run) if networks or name != NETWORKS]
     buffer = io.BytesIO()
     try:
-        if sum(_own(run, name).stat().st_size for name in names) > MOST_UNPACKED:
+        if sum(_path(run, name).stat().st_size for name in names) > MOST_UNPACKED:
             raise _too_large(run)
         with zipfile.ZipFile(buffer, "w") as archive:
             for name in names:
-                _add(archive, run, name, _own(run, name).read_bytes())
+                _add(archive, run, name, _path(run, name).read_bytes())
             if "status.json" not in names:
                 _add(archive, run, "status.json", json.dumps(unasked(FIT).to_dict()).encode())
     except OSError as error:
@@ -108,7 +108,7 @@ def pack(run: Run, *, networks: bool = True) -> bytes:
     return buffer.getvalue()
 
 
-def _own(run: Run, name: str) -> Path:
+def _path(run: Run, name: str) -> Path:
     """The path of a run's file; a link could expose another file."""
     path = run.path / name
     if path.resolve() != path:
@@ -124,7 +124,6 @@ def _too_large(run: Run) -> InputError:
 
 
 def _names(run: Run) -> list[str]:
-    """The files of the finished parts."""
     is_fitted, is_refined = run.status().state == "done", (run.path / "refined.json").exists()
     names = [name for name in _HEAD if name != "status.json" or run.status().state in ("done", FIT.unasked)]
     names += _FITTED if is_fitted else ()
@@ -234,8 +233,7 @@ def _extract(file: BinaryIO, folder: Path) -> None:
 
 
 def _inside(archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
-    """The entries by their names in a run's folder."""
-    entries, found = archive.infolist(), {}
+    entries, files = archive.infolist(), {}
     if len(entries) > _MOST_FILES:
         raise _refused(f"it packs {len(entries):,} files, more than {_MOST_FILES}")
     top = _top(archive.namelist())
@@ -245,13 +243,13 @@ def _inside(archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
             continue
         if name not in _FILES or entry.is_dir():
             raise _refused(f"it has {printable(entry.filename, 80)!r}, which is not a file of a run")
-        if name in found:
+        if name in files:
             raise _refused(f"it has {name} twice")
         _check_entry(name, entry)
-        found[name] = entry
-    if sum(entry.file_size for entry in found.values()) > MOST_UNPACKED:
+        files[name] = entry
+    if sum(entry.file_size for entry in files.values()) > MOST_UNPACKED:
         raise _refused(f"it unpacks to more than {MOST_UNPACKED / 1e6:,.0f} MB")
-    return found
+    return files
 
 
 def _top(names: list[str]) -> str:
@@ -262,7 +260,6 @@ def _top(names: list[str]) -> str:
 
 
 def _check_entry(name: str, entry: zipfile.ZipInfo) -> None:
-    """Refuse links, encrypted files, rare compressions, and files with implausible compression."""
     if stat.S_IFMT(entry.external_attr >> 16) not in (0, stat.S_IFREG):
         raise _refused(f"its {name} is a link or something else, not a file")
     if entry.flag_bits & 1 or entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
@@ -297,7 +294,6 @@ def _check(folder: Path) -> None:
 
 
 def _check_fit(run: Run) -> None:
-    """Read the results of a fit and of each variant."""
     from disco.runs.parents import path_of, read_candidates
 
     if (run.path / "training.json").exists():  # absent in a fit by the library alone

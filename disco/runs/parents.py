@@ -60,7 +60,7 @@ def compute_candidates(
     path = path_of(run, selector, variant)
     table, settings = run.table(), run.settings
     selectors.check(selector, table, settings, run.adjustment)
-    found = selectors.candidates(
+    candidates = selectors.candidates(
         selector,
         table,
         run.order(variant),
@@ -70,11 +70,11 @@ def compute_candidates(
         callback=callback,
     )
     try:
-        write_frame(path, found)
+        write_frame(path, candidates)
         digests.write(path.parent, {**digests.read(path.parent), path.name: digests.of(path)})
     except OSError as error:
         raise unwritten(path, error) from error
-    return found
+    return candidates
 
 
 def selected_edges(run: Run, selector: str, cut: float | None = None, variant: str | None = None) -> pd.DataFrame:
@@ -88,10 +88,10 @@ def selected_edges(run: Run, selector: str, cut: float | None = None, variant: s
     """
     from disco.parents import selectors
 
-    found = read_candidates(run, selector, variant)
-    if found is None:
+    candidates = read_candidates(run, selector, variant)
+    if candidates is None:
         raise InputError(f"The run {run.name} has no parents by {selector} yet; disco graph --parents computes them.")
-    return selectors.edges(selectors.kept(found, selector, cut), run.ocs(variant), run.thresholds(variant)[0])
+    return selectors.edges(selectors.kept(candidates, selector, cut), run.ocs(variant), run.thresholds(variant)[0])
 
 
 def selected_graph(run: Run, selector: str, cut: float | None = None, variant: str | None = None) -> nx.DiGraph:

@@ -1,22 +1,12 @@
 """A refinement, stored beside a run's own result; neither replaces the other.
 
-refined_order.csv   position from 1, node; source first
-refined_edges.csv   parent, child and the evidence for each edge, strongest first; decided and source as shown
-refined_starts.csv  start, sweep, score
-refined_orders.csv start, position, node: every search's final order
-refined_tables.csv table, parent, child: the graph of every bootstrap table; missing in older ones
-refined_nodes.csv   node, levels, misfit_nats, misfit_per_row, is_poor; missing in older ones
-refined_contexts.csv context, level, node and the evidence for this effect; only with contexts
-refined_moves.csv   node, its position before and after, gain_nats; only with an earlier order
-refined.json        the choice, the best start, its score; written last
-refined_check.json the refinement's model check, if any
-
-`disco.work.refining` stores the state of an unfinished refinement.
+docs/refine.md lists the files, `disco.columns` their columns. `disco.work.refining` stores the state of an unfinished
+refinement.
 """
 
 import dataclasses
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import starmap
 from pathlib import Path
@@ -26,7 +16,8 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 
-from disco import found, schema
+from disco import columns, found, schema
+from disco.columns import REFINE_AGAIN
 from disco.errors import InputError, printable
 from disco.files import frame_bytes, read_json, read_record, unwritten, write_bytes, write_frame, write_json
 from disco.graph import CLASS, FREE, KNOWLEDGE, NO_SOURCE
@@ -35,7 +26,7 @@ from disco.refine.limits import MISFIT, MOST_PARENTS
 from disco.refine.result import EARLY, EDGE_COLUMNS, METHOD, POOR, withheld
 from disco.runs import artefacts, digests, stamps
 from disco.runs.folder import Run
-from disco.schema import REFINE, Schema, check_order, damaged, fits, read, record, shown
+from disco.schema import check_order, damaged, fits, read, record, shown
 
 if TYPE_CHECKING:
     from disco.likelihood.check import Check
@@ -48,14 +39,6 @@ _MOST_EFFECTS = 10_000  # of contexts on a node
 _MOST_NOTES, _LONGEST_NOTE = 1000, 1000
 _OLDER_WORDS = {EARLY: "The search was ended early", POOR: "poorly fitted"}  # of notes without kinds
 _CHECK_BYTES = 1 << 24
-_BAND = {"observed": "loose", "low": "loose", "middle": "loose", "high": "loose"}
-_CHECKED = {  # columns of the frames of a model check
-    "columns": {"node": "node", "statistic": "word", **_BAND, "outside": "flag"},
-    "pairs": {"first": "node", "second": "node", **_BAND, "outside": "flag"},
-    "margins": {"node": "node", "count": "whole", **_BAND, "outside": "flag"},
-    "scores": {"graph": "word", "mean": "loose"},
-    "differences": {"graph": "word", "against": "word", "difference": "loose", "error": "loose"},
-}
 
 
 @dataclass(frozen=True)
@@ -84,10 +67,11 @@ def save(folder: Path, result: Refined, choice: Choice) -> None:
         (folder / f"refined_{name}.csv").unlink(missing_ok=True)
         if frame is not None:
             write_frame(folder / f"refined_{name}.csv", frame)
-    told = {"best": result.best, "score": result.score, "candidates": result.candidates, "fits": result.fits}
-    head = {"choice": dataclasses.asdict(choice), **told, "edges": len(result.edges), **_notes(result)}
-    own = {**digests.of_files(folder, FILES), digests.TABLE: digests.of_table(folder)}
-    write_json(folder / "refined.json", {**head, "digests": own})
+    head = {name: getattr(result, name) for name in ("best", "score", "candidates", "fits", "notes")}
+    head |= {"choice": dataclasses.asdict(choice), "edges": len(result.edges)}
+    head["kinds"] = [getattr(note, "kind", "") for note in result.notes]
+    head["digests"] = {**digests.of_files(folder, FILES), digests.TABLE: digests.of_table(folder)}
+    write_json(folder / "refined.json", head)
 
 
 def read_refined(run: Run) -> Refined:
@@ -105,35 +89,27 @@ def read_refined(run: Run) -> Refined:
         if min(head.candidates, head.fits) < 0:
             raise ValueError(f"candidates is {head.candidates}, fits is {head.fits}")
     except (OSError, ValueError) as error:
-        raise damaged(path, str(error).rstrip("."), REFINE) from None
+        raise damaged(path, error, REFINE_AGAIN) from None
     nodes, folder = run.nodes, run.path
-    digests.check_table(path, head.digests, run.digests, REFINE)
+    digests.check_table(path, head.digests, run.digests, REFINE_AGAIN)
     for name in FILES:
-        digests.checked(folder / name, head.digests, REFINE)
-    graph = found.read(folder, nodes, schema.REFINED_ORDER, schema.REFINED_EDGES, prefix=PREFIX)
+        digests.checked(folder / name, head.digests, REFINE_AGAIN)
+    graph = found.read(folder, nodes, columns.REFINED_ORDER, columns.REFINED_EDGES, prefix=PREFIX)
     if head.edges not in (None, len(graph.edges)):
         what = f"it has {len(graph.edges):,} edges, but refined.json says {head.edges:,}"
-        raise damaged(folder / "refined_edges.csv", what, REFINE)
+        raise damaged(folder / "refined_edges.csv", what, REFINE_AGAIN)
+    frames = _frames(run, int(head.choice.get("bootstrap", 0)))
+    words = [printable(note, _LONGEST_NOTE) for note in head.notes[:_MOST_NOTES]]
     graph = dataclasses.replace(
         graph,
         edges=_edges(graph.edges),
         method=METHOD,
         choices=head.choice,
-        notes=tuple(starmap(found.Note, zip(_printable(head.notes), _kinds(head), strict=False))),
-        misfit=_misfit(folder / "refined_nodes.csv", nodes),
+        notes=tuple(starmap(found.Note, zip(words, _kinds(head), strict=False))),
+        misfit=frames.pop("nodes"),
     )
-    result = Refined(
-        graph,
-        read(folder / "refined_starts.csv", schema.REFINED_STARTS, nodes, _MOST_SWEEPS),
-        printable(head.best, 100),
-        head.score,
-        head.candidates,
-        head.fits,
-        _every(folder / "refined_moves.csv", schema.REFINED_MOVES, nodes),
-        _ends(run),
-        _tables(run, head),
-        _contexts(run),
-    )
+    starts = read(folder / "refined_starts.csv", columns.REFINED_STARTS, nodes, _MOST_SWEEPS)
+    result = Refined(graph, starts, printable(head.best, 100), head.score, head.candidates, head.fits, **frames)
     return withheld(result, artefacts.of(run).standing)
 
 
@@ -159,11 +135,11 @@ def agree(run: Run) -> None:
     path, head = run.path / "refined_edges.csv", run.path / "refined.json"
     try:
         artefacts.of(run)  # writes what the file of an older version lacks, before its time is taken
-        stamp, shown = (head.stat().st_mtime_ns, stamps.artefacts(run)), read_refined(run).edges
-        written = read(path, schema.REFINED_EDGES, run.nodes, len(shown))
-        is_same = shown.equals(written.reindex(columns=shown.columns))
+        stamp, edges = (head.stat().st_mtime_ns, stamps.artefacts(run)), read_refined(run).edges
+        written = read(path, columns.REFINED_EDGES, run.nodes, len(edges))
+        is_same = edges.equals(written.reindex(columns=edges.columns))
         if not is_same and stamp == (head.stat().st_mtime_ns, stamps.artefacts(run)):
-            _rewrite(path, head, shown)
+            _rewrite(path, head, edges)
     except (InputError, FileNotFoundError):
         return
     except OSError as error:
@@ -177,14 +153,6 @@ def _rewrite(path: Path, head: Path, edges: pd.DataFrame) -> None:
         values["digests"][path.name] = f"{digests.of(path)} {digests.of_bytes(data)}"
         write_json(head, values)
     write_bytes(path, data)
-
-
-def _notes(result: Refined) -> dict[str, list[str]]:
-    return {"notes": list(result.notes), "kinds": [getattr(note, "kind", "") for note in result.notes]}
-
-
-def _printable(notes: Sequence[str]) -> list[str]:
-    return [printable(note, _LONGEST_NOTE) for note in notes[:_MOST_NOTES]]
 
 
 def _kinds(head: _Head) -> list[str]:
@@ -206,58 +174,40 @@ def _edges(edges: pd.DataFrame) -> pd.DataFrame:
     return edges.reindex(columns=[*EDGE_COLUMNS, *(["rule"] if "rule" in edges else [])])
 
 
-def _misfit(path: Path, nodes: Sequence[str]) -> pd.DataFrame | None:
-    """The misfit of the nodes; in older refinements, a poor fit did not depend on the evidence."""
-    told = _every(path, schema.REFINED_NODES, nodes)
-    if told is None or "is_poor" in told:
-        return told
-    return told.assign(is_poor=~(told["misfit_nats"] < MISFIT))
+def _frames(run: Run, drawn: int) -> dict[str, pd.DataFrame | None]:
+    """The frames of `FRAMES`, None where there is none.
 
-
-def _every(path: Path, schema: Schema, nodes: Sequence[str]) -> pd.DataFrame | None:
-    """A frame with one row per node; None if there is none: it is not written by older versions, or without an order
-    before.
+    Args:
+        drawn: number of bootstrap tables.
     """
-    if not os.path.lexists(path):
-        return None
-    told = read(path, schema, nodes, len(nodes))
-    if len(told) < len(nodes):
-        raise damaged(path, "it lacks a column of the table", REFINE)
-    return told
-
-
-def _ends(run: Run) -> pd.DataFrame | None:
-    """Every search's final order; None in older refinements, which did not store them."""
-    path, nodes = run.path / "refined_orders.csv", run.nodes
-    if not os.path.lexists(path):
-        return None
-    told = read(path, schema.REFINED_ORDERS, nodes, len(nodes) * _MOST_SEARCHES)
-    for _, frame in told.groupby("start", sort=False):
-        check_order(path, frame, nodes, REFINE)
-    return told
-
-
-def _tables(run: Run, head: _Head) -> pd.DataFrame | None:
-    """The graphs of the bootstrap tables; None in older refinements, which did not store them."""
-    path, made = run.path / "refined_tables.csv", int(head.choice.get("bootstrap", 0))
-    if not os.path.lexists(path):
-        return None
-    told = read(path, schema.REFINED_TABLES, run.nodes, made * len(run.nodes) * MOST_PARENTS)
-    if not told["table"].between(1, made).all():
-        raise damaged(path, f"it has tables other than 1 to {made}", REFINE)
-    for _, edges in told.groupby("table"):
-        graph = nx.DiGraph(list(zip(edges["parent"], edges["child"], strict=True)))
-        if not nx.is_directed_acyclic_graph(graph):
-            raise damaged(path, "a table's graph has a cycle", REFINE)
-    return told
-
-
-def _contexts(run: Run) -> pd.DataFrame | None:
-    """The effects of contexts; None without any."""
-    path = run.path / "refined_contexts.csv"
-    if not os.path.lexists(path):
-        return None
-    return read(path, schema.REFINED_CONTEXTS, run.nodes, len(run.nodes) * _MOST_EFFECTS)
+    nodes, frames, paths = run.nodes, dict[str, pd.DataFrame | None](), dict[str, Path]()
+    limits = {
+        "nodes": 1,
+        "moves": 1,
+        "orders": _MOST_SEARCHES,
+        "tables": drawn * MOST_PARENTS,
+        "contexts": _MOST_EFFECTS,
+    }
+    for name, per_node in limits.items():
+        path, frame = run.path / f"{PREFIX}{name}.csv", getattr(columns, f"REFINED_{name.upper()}")
+        frames[name] = read(path, frame, nodes, len(nodes) * per_node) if os.path.lexists(path) else None
+        paths[name] = path
+    for name in ("nodes", "moves"):
+        if (frame := frames[name]) is not None and len(frame) < len(nodes):
+            raise damaged(paths[name], "it lacks a column of the table", REFINE_AGAIN)
+    if (judged := frames["nodes"]) is not None and "is_poor" not in judged:  # once, it did not depend on the evidence
+        frames["nodes"] = judged.assign(is_poor=~(judged["misfit_nats"] < MISFIT))
+    if frames["orders"] is not None:
+        for _, order in frames["orders"].groupby("start", sort=False):
+            check_order(paths["orders"], order, nodes, REFINE_AGAIN)
+    if (tables := frames["tables"]) is not None:
+        if not tables["table"].between(1, drawn).all():
+            raise damaged(paths["tables"], f"it has tables other than 1 to {drawn}", REFINE_AGAIN)
+        for _, edges in tables.groupby("table"):
+            graph = nx.DiGraph(list(zip(edges["parent"], edges["child"], strict=True)))
+            if not nx.is_directed_acyclic_graph(graph):
+                raise damaged(paths["tables"], "a table's graph has a cycle", REFINE_AGAIN)
+    return frames
 
 
 def choice_from(values: dict[str, Any]) -> Choice:
@@ -281,10 +231,10 @@ def save_check(run: Run, check: "Check") -> None:
     """
     if run.is_read_only:
         return
-    told = {field.name: getattr(check, field.name) for field in dataclasses.fields(check)}
-    frames = {name: value.to_dict("list") for name, value in told.items() if isinstance(value, pd.DataFrame)}
+    content = {field.name: getattr(check, field.name) for field in dataclasses.fields(check)}
+    frames = {name: value.to_dict("list") for name, value in content.items() if isinstance(value, pd.DataFrame)}
     try:
-        write_json(run.path / "refined_check.json", digests.sealed({**told, **frames}, run.path))
+        write_json(run.path / "refined_check.json", digests.sealed({**content, **frames}, run.path))
     except OSError as error:
         raise unwritten(run.path, error) from error
 
@@ -294,23 +244,27 @@ def read_check(run: Run) -> "Check | None":
     from disco.likelihood.check import Check  # imports torch
 
     try:
-        told = read_json(run.path / "refined_check.json", _CHECK_BYTES)
-        if not digests.is_sealed(told, run.path):
+        content = read_json(run.path / "refined_check.json", _CHECK_BYTES)
+        if not digests.is_sealed(content, run.path):
             return None
-        frames = {name: _frame_of(told[name], columns, set(run.nodes)) for name, columns in _CHECKED.items()}
-        others = {
-            field.name: told[field.name]
+        frames = {}
+        for name, frame in columns.CHECK.items():
+            values = {column: content[name][column] for column in frame.kinds}
+            if not all(isinstance(value, list) for value in values.values()):
+                return None
+            frames[name] = schema.checked(pd.DataFrame(values), frame, set(run.nodes), _MOST_SWEEPS)
+        scalars = {
+            field.name: content[field.name]
             for field in dataclasses.fields(Check)
-            if field.name not in frames and field.name in told
+            if field.name not in frames and field.name in content
         }
-        check = Check(**frames, **others)
+        check = Check(**frames, **scalars)
     except (OSError, ValueError, TypeError, KeyError):
         return None
     return check if _is_whole(check, len(run.nodes)) else None
 
 
 def _is_whole(check: "Check", nodes: int) -> bool:
-    """Whether a check covers every column and pair, and held-out rows or the reason for none."""
     from disco.likelihood.check import STATISTICS
 
     is_told = fits(check.unseen, float) and fits(check.simulations, int) and isinstance(check.note, str)
@@ -321,18 +275,11 @@ def _is_whole(check: "Check", nodes: int) -> bool:
     return is_told and is_full and has_held_out and check.simulations > 0 and check.margins["node"].nunique() == nodes
 
 
-def _frame_of(columns: Any, kinds: dict[str, str], nodes: set[str]) -> pd.DataFrame:
-    """A frame from JSON; ValueError if its columns are not of their kinds."""
-    if not isinstance(columns, dict) or not all(isinstance(columns.get(name), list) for name in kinds):
-        raise ValueError("columns are missing")
-    return schema.checked(pd.DataFrame(columns), Schema(kinds, empty=True), nodes, _MOST_SWEEPS)
-
-
 def choice_of(run: Run) -> dict[str, Any]:
     """The choice of the run's refinement; empty if missing."""
     try:
-        told = read_record(run.path / "refined.json").get("choice", {})
-        choice_from(told)
+        choice = read_record(run.path / "refined.json").get("choice", {})
+        choice_from(choice)
     except (OSError, ValueError, AttributeError):
         return {}
-    return dict(told)
+    return dict(choice)

@@ -1,6 +1,5 @@
 """The frames of a fit or a variant, as CSV files in one folder; on reading, they must agree with its order."""
 
-import contextlib
 import errno
 import math
 import os
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from disco import schema
+from disco import columns
 from disco.errors import InputError
 from disco.files import read_json, unwritten, write_bytes, write_frame, write_json
 from disco.found import Found
@@ -38,8 +37,6 @@ _PARENTS = tuple(f"parents_{name}.csv" for name in SELECTORS)
 ORDERED = ("order.csv", "ccs.csv", "criteria.csv", "ocs.csv", "edges.csv", *_PARENTS)  # of a fit, and of a variant
 FILES = ("training.json", NETWORKS, *ORDERED)  # of a fit
 
-_EDGE_COLUMNS = ["parent", "child", "ocs", "frequency", "z"]
-_MORE_COLUMNS = ("score", "p_value", "rule", "source")  # of selectors other than ocs, knowledge, and experiments
 _MOST_FOLDS = 1000
 _TRAINING_BYTES = 1 << 22
 _MOST_SCORES = 8_000_000  # of an order, with about 100 bytes each in criteria.csv, which is read up to 1 GiB
@@ -52,48 +49,48 @@ def check_size(nodes: int, folds: int) -> None:
         InputError: they are more; says how many columns would do.
     """
     if (scores := folds * nodes * (nodes + 1) // 2) > _MOST_SCORES:
-        most = math.isqrt(2 * _MOST_SCORES // folds) - 1
+        limit = math.isqrt(2 * _MOST_SCORES // folds) - 1
         raise InputError(
             f"The order of {nodes:,} columns in {folds} folds has {scores:,} scores; a run keeps at most "
-            f"{_MOST_SCORES:,}. Use at most {most:,} columns, or find the graph by the likelihood, without networks."
+            f"{_MOST_SCORES:,}. Use at most {limit:,} columns, or find the graph by the likelihood, without networks."
         )
 
 
-def _own(folder: Path, name: str) -> Path:
+def _path(folder: Path, name: str) -> Path:
     """The path of a file of a fit or a variant; InputError if it is another one."""
     return digests.checked(folder / name, digests.read(folder))
 
 
 def order(folder: Path, nodes: Sequence[str]) -> list[str]:
     """Nodes of order.csv, source first: the table's columns, each once."""
-    path = _own(folder, "order.csv")
-    return check_order(path, read(path, schema.ORDER, nodes, len(nodes)), nodes)
+    path = _path(folder, "order.csv")
+    return check_order(path, read(path, columns.ORDER, nodes, len(nodes)), nodes)
 
 
 def removals(folder: Path, what: str, order: Sequence[str]) -> pd.DataFrame:
     """ccs.csv or criteria.csv (`what`): one row per step, remaining node and fold."""
-    path, many = _own(folder, f"{what}.csv"), len(order)
-    frame = read(path, {"ccs": schema.CCS, "criteria": schema.CRITERIA}[what], order, _MOST_FOLDS * many * many)
+    path, nodes = _path(folder, f"{what}.csv"), len(order)
+    frame = read(path, {"ccs": columns.CCS, "criteria": columns.CRITERIA}[what], order, _MOST_FOLDS * nodes * nodes)
     position = places(frame["node"], order) + 1
-    last = many + 1 - frame["step"]  # position of the node removed at the step
+    last = nodes + 1 - frame["step"]  # position of the node removed at the step
     is_right = (position <= last) & (frame["step"] >= 1) & (last >= 2)
     if "chosen" in frame:
         is_right &= (frame["chosen"] == (position == last)) & (frame["remaining"] == last)
     if not is_right.all():
         raise damaged(path, f"row {int((~is_right).argmax()) + 1} does not agree with order.csv")
-    return _whole(path, frame, many * (many + 1) // 2 - 1)
+    return _full(path, frame, nodes * (nodes + 1) // 2 - 1)
 
 
 def candidates(folder: Path, order: Sequence[str]) -> pd.DataFrame:
     """ocs.csv: one row per fold and pair along the order."""
-    path, many = _own(folder, "ocs.csv"), len(order)
-    frame = read(path, schema.OCS, order, _MOST_FOLDS * many * many)
+    path, nodes = _path(folder, "ocs.csv"), len(order)
+    frame = read(path, columns.CANDIDATE_OCS, order, _MOST_FOLDS * nodes * nodes)
     if (places(frame["parent"], order) >= places(frame["child"], order)).any():  # sooner known than which
         check_edges(path, frame, order)
-    return _whole(path, frame, many * (many - 1) // 2)
+    return _full(path, frame, nodes * (nodes - 1) // 2)
 
 
-def _whole(path: Path, frame: pd.DataFrame, each: int) -> pd.DataFrame:
+def _full(path: Path, frame: pd.DataFrame, each: int) -> pd.DataFrame:
     """A frame, checked to have `each` rows per fold."""
     folds = frame["fold"].max() if len(frame) else 0
     if not 1 <= folds <= _MOST_FOLDS or len(frame) != folds * each or frame["fold"].min() < 1:
@@ -105,8 +102,8 @@ def stored(folder: Path, nodes: Sequence[str]) -> Found:
     """order.csv, and edges.csv: parent, child, ocs, z, frequency; score, p_value if its selector is not ocs; rule with
     knowledge or experiments, source with experiments.
     """
-    _own(folder, "order.csv"), _own(folder, "edges.csv")
-    return read_found(folder, nodes, schema.ORDER, schema.EDGES)
+    _path(folder, "order.csv"), _path(folder, "edges.csv")
+    return read_found(folder, nodes, columns.ORDER, columns.EDGES)
 
 
 def marks(knowledge: Knowledge | None, roles: Roles | None) -> list[str]:
@@ -125,18 +122,18 @@ def selected(folder: Path, selector: str, order: Sequence[str], marks: Sequence[
     names = ["parent", "child", "score", *(["p_value"] if selector != "evidence" else []), "selected"]
     names += marks
     try:
-        found = read(_own(folder, f"parents_{selector}.csv"), schema.CANDIDATES, order, len(order) ** 2)
+        frame = read(_path(folder, f"parents_{selector}.csv"), columns.CANDIDATES, order, len(order) ** 2)
     except InputError:
         return None
-    if not set(names) <= set(found):
+    if not set(names) <= set(frame):
         return None
     nodes = np.array(order, dtype=object)
     child, parent = np.tril_indices(len(nodes), -1)
-    same = len(found) == len(child) and all(
-        np.array_equal(found[end].to_numpy(dtype=object), nodes[positions])
+    same = len(frame) == len(child) and all(
+        np.array_equal(frame[end].to_numpy(dtype=object), nodes[positions])
         for end, positions in (("parent", parent), ("child", child))
     )
-    return found[names] if same else None
+    return frame[names] if same else None
 
 
 def select(ocs: pd.DataFrame, tau_z: float, pi_min: float) -> pd.DataFrame:
@@ -162,28 +159,18 @@ def save(folder: Path, variant: "Variant", settings: Settings) -> None:
     edges = select(variant.ocs, *own_thresholds(variant.ocs, settings))
     try:
         folder.parent.mkdir(exist_ok=True)
-        beside = Path(tempfile.mkdtemp(prefix=".", suffix=".tmp", dir=folder.parent))
+        hidden = Path(tempfile.mkdtemp(prefix=".", suffix=".tmp", dir=folder.parent))
     except OSError as error:
         raise unwritten(folder, error) from error
     try:
-        _frames(beside, list(variant.order), variant.ccs, variant.criteria, variant.ocs, edges, folder.parents[1])
+        _frames(hidden, list(variant.order), variant.ccs, variant.criteria, variant.ocs, edges, folder.parents[1])
         shutil.rmtree(folder, ignore_errors=True)
-        with contextlib.suppress(FileExistsError):  # another tab has just written it
-            _rename(beside, folder)
+        os.replace(hidden, folder)
     except OSError as error:
-        raise unwritten(folder, error) from error
+        if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):  # another tab has just written it
+            raise unwritten(folder, error) from error
     finally:
-        shutil.rmtree(beside, ignore_errors=True)
-
-
-def _rename(folder: Path, position: Path) -> None:
-    """Rename a folder; FileExistsError if the target is a non-empty folder."""
-    try:
-        os.replace(folder, position)
-    except OSError as error:
-        if error.errno == errno.ENOTEMPTY:
-            raise FileExistsError(*error.args) from error
-        raise
+        shutil.rmtree(hidden, ignore_errors=True)
 
 
 def save_fit(folder: Path, model: "DISCO") -> None:
@@ -217,8 +204,8 @@ def _frames(
     write_frame(folder / "ccs.csv", ccs)
     write_frame(folder / "criteria.csv", criteria)
     write_frame(folder / "ocs.csv", ocs)
-    columns = [*_EDGE_COLUMNS, *(name for name in _MORE_COLUMNS if name in edges)]
-    write_found(folder, Found(nodes, edges[columns]))
+    names = [column.name for column in columns.EDGES.columns if not column.optional or column.name in edges]
+    write_found(folder, Found(nodes, edges[names]))
     table = digests.of_table(folder if run is None else run)
     digests.write(folder, {**digests.of_files(folder, FILES), digests.TABLE: table})
 
@@ -229,14 +216,14 @@ def training(folder: Path, settings: Settings) -> dict[str, Any]:
     Raises:
         InputError: it cannot be read, or lacks a stage.
     """
-    path = _own(folder, "training.json")
+    path = _path(folder, "training.json")
     try:
-        found = read_json(path, _TRAINING_BYTES)
+        content = read_json(path, _TRAINING_BYTES)
     except (OSError, ValueError) as error:
-        raise damaged(path, str(error).rstrip(".")) from None
-    wanted = {"epochs": int, "best_epoch": list[int], "best_loss": list[float | None]}
+        raise damaged(path, error) from None
+    kinds = {"epochs": int, "best_epoch": list[int], "best_loss": list[float | None]}
     for stage in settings.networks:
-        kept = found.get(stage)
-        if not isinstance(kept, dict) or not all(fits(kept.get(name), kind) for name, kind in wanted.items()):
+        values = content.get(stage)
+        if not isinstance(values, dict) or not all(fits(values.get(name), kind) for name, kind in kinds.items()):
             raise damaged(path, f"it lacks the epochs of the {stage} network")
-    return found
+    return content

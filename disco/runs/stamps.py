@@ -29,8 +29,8 @@ def networks(run: Run) -> int:
 
 def refinement(run: Run) -> int:
     """Of the refinement's result, or of what was dismissed since, which changes its decisions."""
-    found = _of(run.path / "refined.json")
-    return found and max(found, artefacts(run))
+    stamp = _of(run.path / "refined.json")
+    return stamp and max(stamp, artefacts(run))
 
 
 def artefacts(run: Run) -> int:

@@ -186,7 +186,6 @@ def write_status(folder: Path, work: Work, status: Status, *, durable: bool = Tr
 
 
 def _damage(path: Path, error: Exception) -> str:
-    """The message of a page for an unreadable status."""
     if isinstance(error, InputError):
         return printable(str(error), _LONGEST_TEXT)
     return printable(f"{path} cannot be read: {error}. Start again, or delete the run.", _LONGEST_TEXT)
@@ -222,7 +221,6 @@ def _checked(status: Status, work: Work) -> Status:
 
 
 def _check_estimate(foretold: dict[str, Any] | None) -> None:
-    """Refuse an estimate with values that are not positive numbers."""
     if foretold is not None and not (
         fits(foretold.get("seconds"), float)
         and foretold["seconds"] > 0
@@ -240,10 +238,10 @@ def host() -> str:
 
 def versions() -> dict[str, str]:
     """Versions of the packages that affect results, read without importing them."""
-    found = {"disco": __version__, "python": platform.python_version()}
+    numbers = {"disco": __version__, "python": platform.python_version()}
     for name in ("torch", "numpy", "pandas"):
         try:
-            found[name] = metadata.version(name)
+            numbers[name] = metadata.version(name)
         except metadata.PackageNotFoundError:
             continue
-    return found
+    return numbers

@@ -3,7 +3,7 @@
 import contextlib
 from dataclasses import dataclass
 
-from disco import schema
+from disco import columns, schema
 from disco.errors import InputError
 from disco.files import folder_bytes, read_record
 from disco.runs.folder import Run
@@ -45,7 +45,7 @@ def edge_counts(run: Run) -> tuple[int | None, int | None]:
     with contextlib.suppress(InputError):
         fitted = len(run.edges())
     with contextlib.suppress(InputError, OSError):
-        found = schema.read(run.path / "refined_edges.csv", schema.REFINED_EDGES, run.nodes, len(run.nodes) ** 2)
-        said = read_record(run.path / "refined.json").get("edges", len(found))
-        refined = len(found) if said == len(found) else None
+        edges = schema.read(run.path / "refined_edges.csv", columns.REFINED_EDGES, run.nodes, len(run.nodes) ** 2)
+        count = read_record(run.path / "refined.json").get("edges", len(edges))
+        refined = len(edges) if count == len(edges) else None
     return fitted, refined

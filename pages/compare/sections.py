@@ -7,11 +7,12 @@ from functools import partial
 
 import streamlit as st
 
+from disco.columns import ENDS, METHODS
 from disco.figures import compared as figures
 from disco.runs.about import about
 from disco.words import how_many, number, plural
 from pages.compare.comparison import Compared, heading, label
-from pages.shared.frame import figure, table
+from pages.shared.frame import columns, figure, table
 from pages.shared.frame.glossary import define
 from pages.shared.frame.names import plain
 from pages.shared.graph import canvas, downloads, paired
@@ -80,9 +81,7 @@ def edges(found: Compared) -> None:
         rows,
         "Edges of every method",
         {
-            "parent": column.TextColumn("Parent", pinned=True),
-            "child": column.TextColumn("Child", pinned=True),
-            "methods": column.NumberColumn("Methods", help="Methods shown that join the two."),
+            **columns.config((*ENDS, METHODS)),
             "forward": column.NumberColumn("→", help="Methods with this direction."),
             "backward": column.NumberColumn("←", help="Methods with the reverse direction."),
             "open": column.NumberColumn("—", help="Methods that leave the direction open."),

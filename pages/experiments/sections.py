@@ -4,12 +4,13 @@ import pandas as pd
 import streamlit as st
 
 from disco import experiments
+from disco.columns import REFINED_CONTEXTS
 from disco.experiments.arrows import VERDICTS
 from disco.figures import contrasts as figures
 from disco.refine import Choice
 from disco.runs import Run
 from disco.words import how_many, series
-from pages.shared.frame import figure, table
+from pages.shared.frame import columns, figure, table
 from pages.shared.frame.names import plain, shown
 from pages.shared.refined import shown_by_experiment
 from pages.shared.refined.refinement import Refinement
@@ -103,8 +104,8 @@ def arrows(edges: pd.DataFrame, found: pd.DataFrame) -> None:
         }
     )
     text = st.column_config.TextColumn
-    columns = {"edge": text("Edge", pinned=True), "verdict": text("Verdict"), "why": text("Why", width="large")}
-    table.show(rows, "Edges of the graph at nodes that were set, with the verdict of the experiment", columns, most=320)
+    config = {"edge": text("Edge", pinned=True), "verdict": text("Verdict"), "why": text("Why", width="large")}
+    table.show(rows, "Edges of the graph at nodes that were set, with the verdict of the experiment", config, most=320)
 
 
 def contexts(effects: pd.DataFrame | None) -> None:
@@ -122,13 +123,7 @@ def contexts(effects: pd.DataFrame | None) -> None:
             "gain_nats": effects["gain_nats"],
         }
     )
-    column = st.column_config
-    columns = {
-        "context": column.TextColumn("Context", pinned=True),
-        "node": column.TextColumn("Acts on"),
-        "gain_nats": column.NumberColumn("Evidence, nats", format="%.1f"),
-    }
-    table.show(rows, "What contexts act on in the graph", columns, most=320)
+    table.show(rows, "What contexts act on in the graph", columns.config(REFINED_CONTEXTS.columns), most=320)
 
 
 def every(found: pd.DataFrame) -> None:
@@ -138,10 +133,10 @@ def every(found: pd.DataFrame) -> None:
         rows = found[["arm", "node", "ratio", "low", "high", "p_value", "q_value", "expected", "rows", "units"]]
         column = st.column_config
         number = {name: column.NumberColumn(label, format="%.3g") for name, label in _NUMBERS.items()}
-        columns = {"arm": column.TextColumn("Arm", pinned=True), "node": column.TextColumn("Node"), **number}
+        config = {"arm": column.TextColumn("Arm", pinned=True), "node": column.TextColumn("Node"), **number}
         whole = found.assign(targets=[";".join(names) for names in found["targets"]])
         csv = table.Csv("Download CSV", "contrasts.csv", "experiments_csv", whole)
-        table.show(rows, "Every arm against the controls, by node", columns, csv=csv)
+        table.show(rows, "Every arm against the controls, by node", config, csv=csv)
 
 
 _NUMBERS = {

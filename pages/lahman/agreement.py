@@ -8,13 +8,12 @@ import streamlit as st
 from disco.figures import agreement as figures
 from disco.found import Found
 from disco.refine import Refined
-from disco.refine.limits import BOUND
+from disco.refine.limits import BOUND, decided_means
 from disco.studies import agreement
 from disco.studies.lahman import PUBLISHED, REFERENCES
 from pages.shared.frame import answers, figure, table
 from pages.shared.frame.glossary import define, entries
 from pages.shared.frame.names import plain
-from pages.shared.refined.evidence_words import decided_means
 
 _CAUTION = (
     "**R7 and R17 are not ground truth.** They are directions that batting definitions (R7) and an earlier "

@@ -8,6 +8,7 @@ from disco.errors import InputError
 from disco.found import Found
 from disco.parents.sparse import is_sparse
 from disco.refine import Choice, Refined
+from disco.refine.limits import ASSUMED
 from disco.runs import Run
 from disco.runs.origin import FromLahman
 from disco.settings import CHOICES
@@ -17,7 +18,7 @@ from disco.words import how_many
 from pages.lahman import agreement
 from pages.shared.frame.glossary import define
 from pages.shared.refined import refinement
-from pages.shared.refined.evidence_words import ASSUMED, SAME_ROWS
+from pages.shared.refined.evidence_words import SAME_ROWS
 from pages.shared.work import group, variants
 
 CHOICE = Choice(starts=6, bootstrap=20)

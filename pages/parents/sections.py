@@ -1,12 +1,15 @@
 """The sections of the Parents page."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import pandas as pd
 import streamlit as st
 
 from disco import verdicts
+from disco.columns import CURVATURE, ENDS, OCS, P_OF_SELECTOR, SCORE, SELECTED, VERDICT, Z
 from disco.figures import accuracy
 from disco.figures import parents as figures
 from disco.figures import selectors as cut_figures
@@ -14,8 +17,7 @@ from disco.graph import DISCO
 from disco.parents.selectors import WORDS
 from disco.words import how_many
 from pages.shared import session
-from pages.shared.frame import answers, figure, intro
-from pages.shared.frame.glossary import define
+from pages.shared.frame import answers, columns, figure, intro
 from pages.shared.frame.names import code
 from pages.shared.frame.table import Csv, show
 from pages.shared.graph import against_truth, canvas, picked, strongest
@@ -25,8 +27,7 @@ from pages.shared.refined import misfit, refinement
 from pages.shared.result.fit import Result
 from pages.shared.result.known import Known
 
-VALUES = {"ocs": "OCS", "curvature": "Mean curvature", "z": "Z", "frequency": "Frequency"}
-_MATRIX = ["ocs", "z", "frequency"]
+VALUES = {item.name: item.label for item in (OCS, CURVATURE, Z)}
 _SCALES = {
     "iqr": (["ocs", "z"], "OCS has a threshold line for each fold, Z has one for all, at τ_Z."),
     "jackknife": (
@@ -186,7 +187,7 @@ def _true_parents(result: Result, child: str, true_parents: set[str]) -> None:
 def matrix(result: Result, table: pd.DataFrame, pi_min: float, known: Known | None) -> None:
     """All candidates in causal order; a click picks the child."""
     help = "OCS: mean over folds, logarithmic. Z: mean over folds. Frequency: share of folds above τ_Z."
-    by = answers.segments("Colour", {name: VALUES[name] for name in _MATRIX}, "parents_colour", help=help)
+    by = answers.segments("Colour", figures.MATRIX_VALUES, "parents_colour", help=help)
     edges = known.edges if known else None
     drawn = figures.matrix(table, result.order, pi_min, by, picked.picked(result.order), edges)
     figure.show(drawn, "ocs_matrix")
@@ -217,21 +218,16 @@ def truth_of(edges: pd.DataFrame, known: Known) -> list[str]:
     return [verdicts.get(pair, "not true") for pair in zip(edges["parent"], edges["child"], strict=True)]
 
 
-def _columns(selector: str) -> dict[str, object]:
+def _columns(selector: str) -> dict[str, Any]:
     score = {
         "cam": "F of the candidate's curve.",
         "pcm": "T of its test, one-sided.",
         "evidence": "What the child's log posterior loses without it or, for a candidate without an edge, gains with "
         "it. Empty if a screen left the pair out.",
     }
-    column = st.column_config
-    return {
-        "parent": column.TextColumn("Parent"),
-        "child": column.TextColumn("Child"),
-        "score": column.NumberColumn(WORDS[selector].score, format="%.4g", help=score[selector]),
-        "p_value": column.NumberColumn("p", format="%.2g"),
-        "selected": column.CheckboxColumn("Kept"),
-        "ocs": column.NumberColumn("OCS", format="%.3g", help=f"{define('OCS')} Mean over folds."),
-        "ocs_z": column.NumberColumn("Z of the OCS", format="%.2f", help=f"{define('Z')} Mean over folds."),
-        "truth": column.TextColumn("Truth", help="According to the known truth of this table."),
-    }
+    shown = (
+        *(*ENDS, replace(SCORE, label=WORDS[selector].score, help=score[selector]), P_OF_SELECTOR, SELECTED),
+        *(OCS, replace(Z, name="ocs_z", label="Z of the OCS"), VERDICT),
+    )
+    means = {name: f"{columns.meaning(item)} Mean over folds." for name, item in {"ocs": OCS, "ocs_z": Z}.items()}
+    return columns.config(shown, means)

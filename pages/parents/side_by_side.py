@@ -3,12 +3,13 @@
 import pandas as pd
 import streamlit as st
 
+from disco.columns import ENDS, VERDICT
 from disco.figures import selectors as figures
 from disco.parents.selectors import AGREEMENT, SELECTORS, WORDS, compared
 from disco.words import how_many, number
 from pages.parents.sections import truth_of
 from pages.shared import session
-from pages.shared.frame import figure, table
+from pages.shared.frame import columns, figure, table
 from pages.shared.frame.answers import heard
 from pages.shared.frame.glossary import define
 from pages.shared.parents import selecting, selectors
@@ -91,12 +92,10 @@ def _table(found: pd.DataFrame, pair: tuple[str, str], known: Known | None) -> N
         rows,
         "Edges that either selector keeps",
         {
-            "parent": column.TextColumn("Parent"),
-            "child": column.TextColumn("Child"),
+            **columns.config((*ENDS, VERDICT)),
             "score_one": column.NumberColumn(scores[0], format="%.4g", help=define(WORDS[pair[0]].name)),
             "score_other": column.NumberColumn(scores[1], format="%.4g", help=define(WORDS[pair[1]].name)),
             "selected_by": column.TextColumn("Selected by"),
-            "truth": column.TextColumn("Truth", help="According to the known truth of this table."),
         },
         most=320,
         empty="Neither keeps an edge.",

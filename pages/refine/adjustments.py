@@ -27,43 +27,40 @@ def panel(run: Run) -> None:
     with background.box("What the adjustment changes", ":material/tune:", key):
         background.panel(
             key,
-            lambda: _work(run) if _asked(run) else None,
-            partial(_shown, run),
+            lambda: _start(run),
+            partial(_results, run),
             lambda stage: f"Searching {stage}",
             _FAILURE,
         )
 
 
-def _asked(run: Run) -> bool:
-    """Describe the searches; return whether the reader starts them."""
+def _start(run: Run) -> Callable[[Callback], dict[str, Found]] | None:
+    """Describe the searches; they start if the reader asks for them."""
     names = again.names_of(run.adjustment)
     st.markdown(
         f"{len(again.searches(run.adjustment))} quick searches of the same table: one that adjusts for "
         f"{plain(', '.join(names))}{', one without each of these' if len(names) > 1 else ''}, and one without any. "
         "An adjustment removes edges between nodes that it drives."
     )
-    return st.button("Compare", key="adjustments", icon=":material/compare_arrows:")
-
-
-def _work(run: Run) -> Callable[[Callback], dict[str, Found]]:
-    given = {"settings": run.settings, "knowledge": run.knowledge()}
+    if not st.button("Compare", key="adjustments", icon=":material/compare_arrows:"):
+        return None
+    options = {"settings": run.settings, "knowledge": run.knowledge()}
     counts, adjustment = run.table(), run.adjustment
-    return machine.once_compiled(lambda hear: again.adjusted(counts, adjustment, **given, callback=hear))
+    return machine.once_compiled(lambda hear: again.adjusted(counts, adjustment, **options, callback=hear))
 
 
-def _shown(run: Run, found: dict[str, Found]) -> None:
-    """Each adjustment's changes in a sentence, two graphs side by side, and a table of all edges."""
-    others = [name for name in found if name != again.WITH]
-    st.markdown("\n".join(f"- {plain(again.adjusted_in_words(found, name))}" for name in others))
+def _results(run: Run, graphs: dict[str, Found]) -> None:
+    names = [name for name in graphs if name != again.WITH]
+    st.markdown("\n".join(f"- {plain(again.adjusted_in_words(graphs, name))}" for name in names))
     name = st.segmented_control(
-        "Compare with the search", others, default=others[-1], required=True, key="adjustments_pair"
+        "Compare with the search", names, default=names[-1], required=True, key="adjustments_pair"
     )
-    other = name if name in others else others[-1]
-    results = Comparison.of(found, found[other].nodes)
-    pair = paired.Pair(results, other, again.WITH, (other, again.WITH))
-    paired.graphs(pair, "adjustments", [plain(other), again.WITH])
-    rows = results.edges[["parent", "child", *found]]
-    said = "Every edge of any search, and its direction in each."
+    chosen = name if name in names else names[-1]
+    results = Comparison.of(graphs, graphs[chosen].nodes)
+    pair = paired.Pair(results, chosen, again.WITH, (chosen, again.WITH))
+    paired.graphs(pair, "adjustments", [plain(chosen), again.WITH])
+    rows = results.edges[["parent", "child", *graphs]]
+    help = "Every edge of any search, and its direction in each."
     name = f"{run.id}_adjustments.csv"
-    csv = table.Csv(f"{how_many(len(rows), 'edge')}, CSV", name, "adjustments_csv", rows, said)
+    csv = table.Csv(f"{how_many(len(rows), 'edge')}, CSV", name, "adjustments_csv", rows, help)
     table.show(rows, "Edges of every search", csv=csv)

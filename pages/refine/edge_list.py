@@ -6,13 +6,15 @@ import networkx as nx
 import pandas as pd
 import streamlit as st
 
+from disco.columns import ENDS, OCS, REFINED_EDGES, STABILITY, SUBSETS, VERDICT, Z
+from disco.refine.limits import decided_means
 from disco.refine.result import METHOD
 from disco.runs.about import about
 from disco.words import how_many
 from pages.refine import filters
+from pages.shared.frame import columns
 from pages.shared.frame import table as tables
 from pages.shared.frame.answers import agreeing, heard, is_left
-from pages.shared.frame.glossary import define
 from pages.shared.frame.names import code, shown
 from pages.shared.graph import canvas, contexts, downloads, picked, strongest
 from pages.shared.refined import evidence_panel, evidence_words, hidden_causes, next_rules
@@ -21,6 +23,18 @@ from pages.shared.result.known import Known
 
 CANVAS, _RAIL = 500, 640  # pixels of the canvas, and of the panel beside the canvas and its key
 _BOX, _TABLE = "refine_edge", "refine_table"
+_LISTED = tuple(  # columns of the table; a phone shows the first four
+    dict.fromkeys(
+        (
+            *("parent", "child", "gain_nats", "decided"),
+            *(item.name for item in REFINED_EDGES.columns if item.place == "sight"),
+            *("disco", "truth"),
+            *(item.name for item in REFINED_EDGES.columns if item.place == "menu"),
+        )
+    )
+)
+_OF_DRAWS = (STABILITY.name, SUBSETS.name)
+_ABSENT = ("dropped", "missing")  # verdicts on edges that the refined graph lacks
 _TELL = {"evidence": "the evidence", "changes": "what changed", "truth": "the truth"}
 
 
@@ -37,39 +51,37 @@ def explore(
     slot = st.container(key="beside_refined").columns([5, 3], gap="medium")
     with slot[1], st.container(height=_RAIL, key="refine_rail", border=False):
         with st.container(key="refine_filters"):
-            edges, lines, absent = _choices(refinement, changes, known)
+            with st.expander("Filter and colour the edges", icon=":material/filter_alt:"):
+                lines, absent = _lines(changes, known)
+                edges, unjudged = filters.kept(refinement.edges, filters.chosen(refinement))
+            if unjudged:
+                st.caption(f"{how_many(unjudged, 'edge')} shown although a filter lacks the number that it needs.")
             every = contexts.joined(refinement, refinement.subgraph(edges))
             graph = strongest.part(refinement.run, every, [picked.picked_edge(_pairs(edges))])
-            judged = _judged(refinement, graph, lines, absent, changes, disco, known)
+            judged = graph
+            if lines != "evidence":  # edges hidden by a filter are not missing or dropped
+                verdicts = changes if lines == "changes" else known.verdicts(refinement.graph)
+                is_there = pd.Series([pair in graph.edges for pair in _pairs(verdicts)], verdicts.index, dtype=bool)
+                seen = verdicts[is_there | verdicts["verdict"].isin(_ABSENT)]
+                judged = refinement.judged(graph, seen, disco if lines == "changes" else None, absent)
             headed = canvas.with_heads(judged, "refine_heads")
             drawn = hidden_causes.with_ties(refinement, headed, "refine_ties")
         _picked(refinement, edges)
     placed = contexts.placed(refinement)
     with slot[0]:
-        part = "" if (many := sum(pair in graph.edges for pair in _pairs(edges))) == len(edges) else f", {many:,} drawn"
-        st.markdown(f"**{len(edges):,} of {how_many(len(refinement.edges), 'edge')}** shown{part}")
+        count = sum(pair in graph.edges for pair in _pairs(edges))
+        drawn_words = "" if count == len(edges) else f", {count:,} drawn"
+        st.markdown(f"**{len(edges):,} of {how_many(len(refinement.edges), 'edge')}** shown{drawn_words}")
         canvas.graph_view(placed, drawn, "refine_canvas", height=CANVAS, strength=refinement.strength, picks_edges=True)
     with slot[0], st.container(key="refine_below"):  # on a phone below the panel (assets/app.css)
-        shares = {"edges_shown": f"{many:,} of {len(refinement.edges):,}"} if many < len(refinement.edges) else {}
+        shares = {"edges_shown": f"{count:,} of {len(refinement.edges):,}"} if count < len(refinement.edges) else {}
         downloads.row(placed, drawn, refinement.strength, METHOD, "", refinement.choices | shares, "refined")
         _show(_table(edges, changes, known, refinement.graph), refinement)
         _dropped(changes, disco)
 
 
-def _choices(
-    refinement: Refinement, changes: pd.DataFrame | None, known: Known | None
-) -> tuple[pd.DataFrame, str, bool]:
-    """The edges that pass the filters, what the lines show, and whether absent edges are drawn."""
-    with st.expander("Filter and colour the edges", icon=":material/filter_alt:"):
-        lines, absent = _lines(changes, known)
-        edges, unjudged = filters.kept(refinement.edges, filters.chosen(refinement))
-    if unjudged:
-        st.caption(f"{how_many(unjudged, 'edge')} shown although a filter lacks the number that it needs.")
-    return edges, lines, absent
-
-
 def _lines(changes: pd.DataFrame | None, known: Known | None) -> tuple[str, bool]:
-    """What the lines show, and whether edges that the refined graph lacks are drawn."""
+    """What the lines show, and whether absent edges are drawn."""
     there = {"evidence": True, "changes": changes is not None, "truth": known is not None}
     tell = [name for name, is_there in there.items() if is_there]
     if len(tell) == 1:
@@ -95,26 +107,7 @@ def _lines(changes: pd.DataFrame | None, known: Known | None) -> tuple[str, bool
     return lines or "evidence", absent
 
 
-def _judged(
-    refinement: Refinement,
-    graph: nx.DiGraph,
-    lines: str,
-    absent: bool,
-    changes: pd.DataFrame | None,
-    disco: pd.DataFrame | None,
-    known: Known | None,
-) -> nx.DiGraph:
-    """The graph with the verdicts that its lines show; edges hidden by a filter are not missing or dropped."""
-    if lines == "evidence":
-        return graph
-    verdicts = changes if lines == "changes" else known.verdicts(refinement.graph)
-    is_absent = verdicts["verdict"].isin(("dropped", "missing"))
-    is_shown = pd.Series([pair in graph.edges for pair in _pairs(verdicts)], index=verdicts.index, dtype=bool)
-    return refinement.judged(graph, verdicts[is_absent | is_shown], disco if lines == "changes" else None, absent)
-
-
 def _table(edges: pd.DataFrame, changes: pd.DataFrame | None, known: Known | None, graph: nx.DiGraph) -> pd.DataFrame:
-    """The edges, each with its verdict against the DISCO graph and against the truth."""
     table = edges
     verdicts = {"disco": changes, "truth": None if known is None else known.verdicts(graph)}
     for name, frame in verdicts.items():
@@ -124,13 +117,8 @@ def _table(edges: pd.DataFrame, changes: pd.DataFrame | None, known: Known | Non
 
 
 def _show(table: pd.DataFrame, refinement: Refinement) -> None:
-    names = ["parent", "child", "gain_nats", "decided", "direction_nats", "robust_nats"]  # a phone shows the first four
-    names += ["bootstrap", "disco", "truth", "folds"]
-    if table["bootstrap"].isna().all():
-        names.remove("bootstrap")
-    if table["folds"].isna().all():
-        names.remove("folds")
-    names = [name for name in (*names, "p_value") if name in table]
+    without = {name for name in _OF_DRAWS if table[name].isna().all()}
+    names = [name for name in _LISTED if name in table and name not in without]
     unavailable = evidence_words.unavailable(table, refinement.choice, refinement.refined.nodes is None)
     every = table
     if unavailable.any() and unavailable.nunique() == 1 < len(table):  # no fact about a single edge
@@ -138,16 +126,14 @@ def _show(table: pd.DataFrame, refinement: Refinement) -> None:
     elif unavailable.any():
         table = table.assign(unavailable=unavailable.to_numpy())
         names.insert(2, "unavailable")  # rare; must be visible without scrolling
-    now = picked.picked_edge(_pairs(table))
-    rows = [] if now is None else [_pairs(table).index(now)]
+    picked_pair = picked.picked_edge(_pairs(table))
+    rows = [] if picked_pair is None else [_pairs(table).index(picked_pair)]
     key = agreeing(_TABLE, {"selection": {"rows": rows, "columns": [], "cells": []}})
-    told = {name: (100 * table[name]).round() for name in ("bootstrap", "folds")}
-    told |= {name: table[name].round(1) + 0.0 for name in ("direction_nats", "robust_nats")}  # −0 is 0
     name = f"{downloads.file_name(refinement.run)}_refined_edges.csv"
     shares = {"edges_shown": f"{len(every):,} of {len(refinement.edges):,}"}
     facts = partial(about, refinement.run, METHOD, **refinement.choices, **shares)
     tables.show(
-        table.assign(**told)[names],
+        columns.rounded(table, REFINED_EDGES.columns)[names],
         "The edges shown, strongest first",
         _columns(refinement),
         most=420,
@@ -160,41 +146,13 @@ def _show(table: pd.DataFrame, refinement: Refinement) -> None:
 
 
 def _columns(refinement: Refinement) -> dict[str, object]:
-    """The columns, as wide as their heads; those in sight fit beside the panel in a window 1,400 pixels wide.
-
-    The others are hidden until the reader shows them by the menu above the table; the file and the picked edge's
-    details have their numbers too.
-    """
-    stable, stable_help = evidence_words.stability(refinement.choice)
-    column = st.column_config
-    evidence = partial(column.NumberColumn, format="%.1f")
-    hidden = {"hidden": True}
+    """The columns, as wide as their heads; those in sight fit beside the panel in a window 1,400 pixels wide."""
+    choice, text = refinement.choice, st.column_config.TextColumn
+    helps = {"decided": decided_means(choice.bound), "bootstrap": evidence_words.stability(choice)}
     return {
-        "parent": column.TextColumn("Parent", width=66),
-        "child": column.TextColumn("Child", width=66),
-        "gain_nats": evidence("Evidence", width=74, help=f"Evidence for this link: {define('edge gain')}"),
-        "direction_nats": evidence(
-            "Direction", width=76, help=f"Evidence for this direction: {evidence_words.DIRECTION}"
-        ),
-        "robust_nats": hidden
-        | evidence("Worst case", width=86, help=f"Direction, worst case: {evidence_words.ROBUST}"),
-        "decided": column.CheckboxColumn(
-            "Decided", width=68, help=evidence_words.decided_means(refinement.choice.bound)
-        ),
-        "bootstrap": column.NumberColumn("Stability", format="%d %%", width=72, help=f"{stable}: {stable_help}"),
-        "folds": hidden
-        | column.NumberColumn(
-            "Folds",
-            format="%d %%",
-            width=58,
-            help="Share of fits without one part of the rows that have the edge, searched like bootstrap tables.",
-        ),
-        "disco": column.TextColumn("DISCO", width=58, help="Compared with the DISCO graph: kept, new or reversed."),
-        "truth": column.TextColumn("Truth", width=56, help="According to the known truth of this table."),
-        "p_value": hidden | column.NumberColumn("p", format="%.0e", width=64, help=evidence_words.P_VALUE),
-        "unavailable": column.TextColumn(
-            "Not available", width=96, help="Numbers that could not be computed for this edge."
-        ),
+        **columns.config([*REFINED_EDGES.columns, VERDICT], helps, hides=True, is_narrow=True),
+        "disco": text("DISCO", width=58, help="Compared with the DISCO graph: kept, new or reversed."),
+        "unavailable": text("Not available", width=96, help="Numbers that could not be computed for this edge."),
     }
 
 
@@ -214,13 +172,12 @@ def _dropped(changes: pd.DataFrame | None, disco: pd.DataFrame | None) -> None:
     gone = changes[changes["verdict"] == "dropped"].merge(disco, on=["parent", "child"])
     box = st.expander(f"{how_many(len(gone), 'edge')} of the DISCO graph dropped", key="dropped_box", on_change="rerun")
     if box.open:
-        columns = ["parent", "child", "ocs", "z"]
         with box:
-            tables.show(gone[columns], "Edges of the DISCO graph dropped", key="refine_dropped")
+            rows = gone[["parent", "child", "ocs", "z"]]
+            tables.show(rows, "Edges of the DISCO graph dropped", columns.config((*ENDS, OCS, Z)), key="refine_dropped")
 
 
 def _picked(refinement: Refinement, edges: pd.DataFrame) -> None:
-    """A box for an edge and one for a node, and the details of the picked one."""
     boxes = st.container(key="refine_boxes")
     left, right = boxes.columns(2, gap="small", vertical_alignment="bottom")
     with left:
@@ -241,11 +198,11 @@ def _picked(refinement: Refinement, edges: pd.DataFrame) -> None:
 
 def _edge_box(edges: pd.DataFrame, every: pd.DataFrame) -> tuple[str, str] | None:
     pairs = _pairs(edges)
-    now = picked.picked_edge(pairs)
+    picked_pair = picked.picked_edge(pairs)
     # Numbered among all edges: labels are distinct and no filter changes one, since the browser returns a label.
-    told = enumerate(zip(_pairs(every), every["decided"], strict=True), start=1)
-    labels = {(u, v): f"{k}. {shown(u, 24)} {'→' if sure else '—'} {shown(v, 24)}" for k, ((u, v), sure) in told}
-    key = agreeing(_BOX, now)
+    numbered = enumerate(zip(_pairs(every), every["decided"], strict=True), start=1)
+    labels = {(u, v): f"{k}. {shown(u, 24)} {'→' if sure else '—'} {shown(v, 24)}" for k, ((u, v), sure) in numbered}
+    key = agreeing(_BOX, picked_pair)
     st.selectbox(
         "Edge, strongest first",
         pairs,
@@ -256,7 +213,7 @@ def _edge_box(edges: pd.DataFrame, every: pd.DataFrame) -> tuple[str, str] | Non
         on_change=heard(key, [None, *pairs], picked.pick_edge, _BOX),
         help="Or click it in the graph.",
     )
-    return now
+    return picked_pair
 
 
 def _pairs(frame: pd.DataFrame) -> list[tuple[str, str]]:

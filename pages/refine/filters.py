@@ -5,7 +5,9 @@ from typing import NamedTuple
 import pandas as pd
 import streamlit as st
 
-from pages.shared.frame.glossary import define
+from disco.columns import GAIN, STABILITY
+from disco.refine.limits import decided_means
+from pages.shared.frame import columns
 from pages.shared.refined import evidence_words
 from pages.shared.refined.refinement import Refinement
 
@@ -29,18 +31,17 @@ def chosen(refinement: Refinement) -> Filters:
     strongest = max([1.0, *edges["gain_nats"].dropna()])
     options = [gain for gain in _GAINS if gain <= strongest]
     gain = row.select_slider(
-        "Edge evidence at least, nats",
+        f"{GAIN.label} at least",
         options,
         value=usual.gain,
         key=keys[0],
         width=280,
-        help=f"{define('edge gain')} 5 nats are odds of 150 to 1 for the edge.",
+        help=f"{columns.meaning(GAIN)} 5 nats are odds of 150 to 1 for the edge.",
     )
     share = usual.bootstrap
     if edges["bootstrap"].notna().any():
-        label, help = evidence_words.stability(refinement.choice)
         share = row.slider(
-            f"{label} at least",
+            f"{STABILITY.label} at least",
             0,
             100,
             usual.bootstrap,
@@ -48,23 +49,23 @@ def chosen(refinement: Refinement) -> Filters:
             format="%d %%",
             key=keys[2],
             width=240,
-            help=help,
+            help=evidence_words.stability(refinement.choice),
         )
     decided = row.toggle(
         "Decided directions only",
         key=keys[1],
-        help=evidence_words.decided_means(refinement.choice.bound),
+        help=decided_means(refinement.choice.bound),
     )
-    found = Filters(gain, decided, share)
+    filters = Filters(gain, decided, share)
     row.button(
         "Show all",
         icon=":material/undo:",
         key="refine_show_all",
-        disabled=found == usual,
-        on_click=_reset,
-        args=(keys,),
+        disabled=filters == usual,
+        on_click=st.session_state.update,
+        args=(dict(zip(keys, usual, strict=True)),),
     )
-    return found
+    return filters
 
 
 def kept(edges: pd.DataFrame, filters: Filters) -> tuple[pd.DataFrame, int]:
@@ -72,19 +73,14 @@ def kept(edges: pd.DataFrame, filters: Filters) -> tuple[pd.DataFrame, int]:
 
     An edge is kept if a filter lacks the number that it needs, since the edge may be strong.
     """
-    asked = []
+    conditions = []
     if filters.gain:
-        asked.append((edges["gain_nats"] >= filters.gain, edges["gain_nats"].isna()))
+        conditions.append((edges["gain_nats"] >= filters.gain, edges["gain_nats"].isna()))
     if filters.is_decided:
-        asked.append((edges["decided"], edges["direction_nats"].isna() & ~edges["decided"]))
+        conditions.append((edges["decided"], edges["direction_nats"].isna() & ~edges["decided"]))
     if filters.bootstrap:
-        asked.append((100 * edges["bootstrap"] >= filters.bootstrap - 1e-6, edges["bootstrap"].isna()))
+        conditions.append((100 * edges["bootstrap"] >= filters.bootstrap - 1e-6, edges["bootstrap"].isna()))
     stays, unjudged = (pd.Series(value, index=edges.index, dtype=bool) for value in (True, False))
-    for passes, is_unknown in asked:
+    for passes, is_unknown in conditions:
         stays, unjudged = stays & (passes | is_unknown), unjudged | is_unknown
     return edges[stays], int((stays & unjudged).sum())
-
-
-def _reset(keys: list[str]) -> None:
-    for key, value in zip(keys, (0, False, 0), strict=True):
-        st.session_state[key] = value

@@ -11,13 +11,14 @@ from disco.figures import effects
 from disco.likelihood.check import FOLDS, SIMULATIONS, Check, Parents, check
 from disco.progress import Callback
 from disco.refine import Refined
+from disco.refine.limits import ASSUMED
 from disco.refine.prior import BEFORE
 from disco.runs import Run, stamps
 from disco.runs.refined import read_check, save_check
 from pages.shared.frame import figure
 from pages.shared.frame.answers import segments
 from pages.shared.frame.names import distinct, plain, shown
-from pages.shared.refined import evidence_words, modelled
+from pages.shared.refined import modelled
 from pages.shared.work import background, machine
 
 FAILURE = "The model could not be checked"
@@ -33,11 +34,11 @@ def model_check(run: Run, refined: Refined) -> None:
     at_work(run)
     with background.box("Does the model reproduce your data?", ":material/fact_check:", key_of(run)):
         background.panel(
-            key_of(run), lambda: work(run, refined) if _asked() else None, _figures, _STAGES.__getitem__, FAILURE
+            key_of(run), lambda: work(run, refined) if _button() else None, _figures, _STAGES.__getitem__, FAILURE
         )
 
 
-def _asked() -> bool:
+def _button() -> bool:
     st.caption(
         f"Draws {SIMULATIONS} tables from the refined graph and compares them with yours. Then fits every graph "
         f"{FOLDS} times without one part of the rows and predicts that part. You can leave the page meanwhile."
@@ -53,10 +54,10 @@ def key_of(run: Run) -> background.Key:
 def at_work(run: Run) -> background.Computation[Check] | None:
     """The check of the run's refinement: started since the server started, or kept with the run."""
     key = key_of(run)
-    found = background.find(key)
-    if found is None and (kept := read_check(run)) is not None:
-        return background.keep(key, background.Computation(1.0, state="done", result=kept))
-    return found
+    computation = background.find(key)
+    if computation is None and (stored := read_check(run)) is not None:
+        return background.keep(key, background.Computation(1.0, state="done", result=stored))
+    return computation
 
 
 def work(run: Run, refined: Refined) -> Callable[[Callback], Check]:
@@ -68,10 +69,10 @@ def work(run: Run, refined: Refined) -> Callable[[Callback], Check]:
     graphs["refined"] = modelled.parents_of(refined.edges)
 
     def checked(hear: Callback) -> Check:
-        found = check(table, graphs, adjustment=around, prior=BEFORE, callback=hear)
+        result = check(table, graphs, adjustment=around, prior=BEFORE, callback=hear)
         if key_of(run) == key:
-            save_check(run, found)
-        return found
+            save_check(run, result)
+        return result
 
     return machine.once_compiled(checked)
 
@@ -94,7 +95,7 @@ def _figures(check: Check) -> None:
     figure.show(effects.columns(check, statistic), "refined_columns")
     nodes = check.margins["node"].drop_duplicates().tolist()
     labels = dict(zip(nodes, distinct(map(shown, nodes)), strict=True))
-    node = st.selectbox("Column", nodes, key="refined_margin_node", format_func=lambda one: labels.get(one, ""))
+    node = st.selectbox("Column", nodes, key="refined_margin_node", format_func=lambda name: labels.get(name, ""))
     figure.show(effects.margin(check, node), "refined_margin")
     figure.show(effects.pairs(check), "refined_pairs")
-    st.caption(evidence_words.ASSUMED)
+    st.caption(ASSUMED)

@@ -33,24 +33,24 @@ if status.active:
     st.stop()
 if status.state not in ("none", "done"):
     monitor.monitor(run, refine_monitor.KIND)
-found = refinement.readable(run)
-if found is None:
+refined = refinement.readable(run)
+if refined is None:
     sections.without(False, run, is_fitted)
     st.stop()
-so_far.keep_places(run, found)
+so_far.keep_places(run, refined)
 result = fit.shown(run) if is_fitted else None
 present = thresholds.present(result) if result else ()
 graph = result.graph(*present) if result else None
-changes = metrics.changes(graph, found.graph).rename(columns={"change": "verdict"}) if result else None
-known = truth.shown(found)
-intro.verdict(*found.verdict)
-st.fragment(edge_list.explore)(found, changes, result.edges(*present) if result else None, known)
-sections.summary(found, changes)
+changes = metrics.changes(graph, refined.graph).rename(columns={"change": "verdict"}) if result else None
+known = truth.shown(refined)
+intro.verdict(*refined.verdict)
+st.fragment(edge_list.explore)(refined, changes, result.edges(*present) if result else None, known)
+sections.summary(refined, changes)
 if known:
-    sections.against_truth(found, known, (graph, result.known) if result else None)
-sections.order(found)
-sections.searches(found)
+    sections.against_truth(refined, known, (graph, result.known) if result else None)
+sections.order(refined)
+sections.searches(refined)
 adjustments.panel(run)
 rule_costs.panel(run)
-model_check.model_check(run, found.refined)
+model_check.model_check(run, refined.refined)
 sections.without(True, run, is_fitted)

@@ -18,36 +18,35 @@ _STAGES = {"search": "Searching with all rules", "rules": "Searching without eac
 
 def panel(run: Run) -> None:
     """The section: a button that starts the searches, their progress, or their results."""
-    known = run.knowledge()
-    if known is None or not known.without_each():
+    knowledge = run.knowledge()
+    if knowledge is None or not knowledge.without_each():
         return
     key = ("rule_costs", str(run.path))
     with background.box("What each rule costs", ":material/balance:", key):
-        background.panel(key, lambda: _work(run) if _asked() else None, _shown, _STAGES.__getitem__, _FAILURE)
+        background.panel(key, lambda: _start(run), _results, _STAGES.__getitem__, _FAILURE)
 
 
-def _asked() -> bool:
+def _start(run: Run) -> Callable[[Callback], pd.DataFrame] | None:
+    """Describe the searches; they start if the reader asks for them."""
     st.caption(
         "Searches once with all rules, then continues without each of them: the nats gained are the cost of the rule. "
         "You can leave the page meanwhile."
     )
-    return st.button("Find the costs", key="rule_costs", icon=":material/balance:")
+    if not st.button("Find the costs", key="rule_costs", icon=":material/balance:"):
+        return None
+    options = {"settings": run.settings, "adjustment": run.adjustment}
+    table, knowledge = run.table(), run.knowledge()
+    return machine.once_compiled(lambda hear: again.costs(table, knowledge, **options, callback=hear))
 
 
-def _work(run: Run) -> Callable[[Callback], pd.DataFrame]:
-    given = {"settings": run.settings, "adjustment": run.adjustment}
-    table, known = run.table(), run.knowledge()
-    return machine.once_compiled(lambda hear: again.costs(table, known, **given, callback=hear))
-
-
-def _shown(found: pd.DataFrame) -> None:
-    st.markdown(plain(again.costs_in_words(found, Choice().bound)))
+def _results(costs: pd.DataFrame) -> None:
+    st.markdown(plain(again.costs_in_words(costs, Choice().bound)))
     column = st.column_config
     columns = {
         "rule": column.TextColumn("Rule", width="large"),
         "nats": column.NumberColumn("Nats", format="%.1f", help="How much the best graph gains without this rule."),
         "edges": column.NumberColumn("Edges", help="How many edges would change."),
     }
-    table.show(found, "Rules and what they cost", columns)
-    if len(found) == again.MOST_RULES:
+    table.show(costs, "Rules and what they cost", columns)
+    if len(costs) == again.MOST_RULES:
         st.caption(f"The first {again.MOST_RULES} rules.")

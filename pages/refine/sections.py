@@ -5,11 +5,13 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
+from disco.columns import REFINED_MOVES
+from disco.refine.limits import decided_means
 from disco.refine.result import EARLY, POOR, ends
 from disco.refine.scores import MOST_AGAINST
 from disco.words import how_many, number, plural
 from pages.refine import start
-from pages.shared.frame import figure, table
+from pages.shared.frame import columns, figure, table
 from pages.shared.frame.glossary import define
 from pages.shared.frame.names import code, plain
 from pages.shared.frame.words import bullets
@@ -41,11 +43,11 @@ def _notes(notes: Sequence[str]) -> None:
     if not notes:
         return
     lines = [plain(note) for note in notes]
-    first, others = lines[:_NOTES_IN_SIGHT], lines[_NOTES_IN_SIGHT:]
+    first, rest = lines[:_NOTES_IN_SIGHT], lines[_NOTES_IN_SIGHT:]
     st.warning(f"**Keep in mind:**\n\n{bullets(first)}", icon=":material/join_inner:")
-    if others:
-        with st.expander(how_many(len(others), "more note")):
-            st.markdown(bullets(others))
+    if rest:
+        with st.expander(how_many(len(rest), "more note")):
+            st.markdown(bullets(rest))
 
 
 def _assumptions() -> None:
@@ -62,9 +64,8 @@ def _assumptions() -> None:
 
 
 def _numbers(refinement: Refinement, changes: pd.DataFrame | None) -> None:
-    """Numbers of undecided directions and of changes from the DISCO graph."""
     edges = refinement.edges
-    text = evidence_words.decided_means(refinement.choice.bound)
+    text = decided_means(refinement.choice.bound)
     if changes is not None:
         text += (
             f" An edge against the CCS order needs up to {MOST_AGAINST:g} nats more: more if its nodes are "
@@ -93,20 +94,21 @@ def searches(refinement: Refinement) -> None:
 
 def _searches(refinement: Refinement) -> None:
     starts, bound = refinement.refined.starts, refinement.choice.bound
-    same, near, others, apart = ends(starts, bound)
+    same, near, count, gap = ends(starts, bound)
     best = f"The best graph was found from {code(refinement.refined.best)}."
-    if others == 0:
+    if count == 0:
         best += " There was only one search, so whether another start would do better is unknown."
-    elif others == 1:
+    elif count == 1:
         best += " The other search ended with the same score." if same else " The other search found another graph."
     elif same:
-        best += f" {same} of the other {others} searches ended with the same score."
+        best += f" {same} of the other {count} searches ended with the same score."
     else:
-        best += f" None of the other {others} searches found the same graph: the best of them ended {apart:,.1f} nats "
+        best += f" None of the other {count} searches found the same graph: the best of them ended {gap:,.1f} nats "
         best += "below it. Another search might still do better."
     if near:
+        ended = plural(near, "search ended", "searches ended")
         best += (
-            f" **{near} {'more ' if same else ''}{_ended(near)} within {bound:g} nats of it:** the table hardly "
+            f" **{near} {'more ' if same else ''}{ended} within {bound:g} nats of it:** the table hardly "
             "distinguishes these graphs. An edge that one of them has reversed counts as undecided."
         )
     st.markdown(best)
@@ -117,17 +119,13 @@ def _searches(refinement: Refinement) -> None:
         figure.show(refinement.sweeps, "refine_sweeps")
 
 
-def _ended(count: int) -> str:
-    return plural(count, "search ended", "searches ended")
-
-
 def order(refinement: Refinement) -> None:
     """The refined order; with that before it and the gain of each move, if the search was given one."""
     moves = refinement.refined.moves
     label = "The refined order" if moves is None else "The order before and after"
     with st.expander(label, icon=":material/swap_vert:"):
-        more = " …" if len(refinement.order) > 24 else ""
-        st.markdown("Refined order, source first: " + ", ".join(code(node) for node in refinement.order[:24]) + more)
+        ending = " …" if len(refinement.order) > 24 else ""
+        st.markdown("Refined order, source first: " + ", ".join(code(node) for node in refinement.order[:24]) + ending)
         if moves is not None:
             st.caption(evidence_words.SAME_ROWS)
             _moves(refinement, moves)
@@ -142,14 +140,8 @@ def _moves(refinement: Refinement, moves: pd.DataFrame) -> None:
         if moved.empty:
             return  # the figure says so
         st.markdown(f"**{how_many(len(moved), 'node')} moved**")
-        number = st.column_config.NumberColumn
-        columns = {
-            "node": st.column_config.TextColumn("Node", width=90),
-            "before": number("Before", width=64, help="Position in the DISCO order."),
-            "after": number("After", width=64, help="Position in the refined order."),
-            "gain_nats": number("Gain, nats", format="%.1f", width=90, help=define("nats")),
-        }
-        table.show(moved, "Moved nodes and the gain of each move", columns, most=420, key="refine_moves")
+        config = columns.config(REFINED_MOVES.columns, is_narrow=True)
+        table.show(moved, "Moved nodes and the gain of each move", config, most=420, key="refine_moves")
         st.caption(
             "Gain: what the score loses when this node alone is put back where it agrees with most of the DISCO order. "
             "If several nodes moved together, the gain of each alone can be far from its share."
@@ -168,9 +160,9 @@ def against_truth(refinement: Refinement, known: Known, disco: tuple[object, Kno
     ]
     met = pd.DataFrame(rows, columns=["", "A_top", "Precision", "Recall", "F1", "SHD"])
     text = st.column_config.TextColumn
-    columns = {name: text(help=define(name), width=48) for name in ("A_top", "SHD")}  # all fit on a phone
-    columns |= {"": text(width=104), "Precision": text(width=62), "Recall": text(width=46), "F1": text(width=46)}
-    table.show(met, "Both graphs and sorting, against the truth", columns, key="refine_truth", width="content")
+    config = {name: text(help=define(name), width=48) for name in ("A_top", "SHD")}  # all fit on a phone
+    config |= {"": text(width=104), "Precision": text(width=62), "Recall": text(width=46), "F1": text(width=46)}
+    table.show(met, "Both graphs and sorting, against the truth", config, key="refine_truth", width="content")
     st.caption("Sorting fits nothing: compare every result with it.")
 
 

@@ -79,7 +79,7 @@ def _outlines_tell_the_models_kind(page: Page) -> None:
 
 
 def _a_filter_moved_quickly_takes_the_edge_away_and_no_more(page: Page) -> None:
-    slider = page.get_by_role("slider", name="Edge evidence at least")
+    slider = page.get_by_role("slider", name="Evidence for this link at least")
     slider.focus()
     for pause in (30, 100):  # milliseconds between the repeats of the held key, so that reruns overlap
         for _ in range(20):

@@ -12,6 +12,7 @@ from disco.cli import refine as refine_command
 from disco.errors import FitStopped
 from disco.files import read_frame
 from disco.refine import Choice
+from disco.refine.limits import decided_means
 from disco.runs import create_run, open_run
 from disco.runs.refined import choice_of, read_refined
 from disco.settings import Settings
@@ -40,9 +41,8 @@ def test_refines_a_table_without_a_fitted_run(counts, capsys):
     assert list(order["position"]) == [1, 2, 3, 4, 5, 6]
     assert {"parent", "child", "gain_nats", "direction_nats", "decided", "p_value", "bootstrap"} <= set(edges)
     assert "rows ×" not in printed.err and "GB" not in printed.err  # no estimate of a fit that nobody asked for
-    assert printed.out.count(", robust ") == printed.out.count("local stability ") == len(edges)
-    assert "reversing the edge costs at least 10 nats, and leaving it out 20" in printed.err
-    assert "3 times the misfit" in printed.err and len(read_frame(folder / "refined_nodes.csv", ("node",))) == 6
+    assert printed.out.count(", worst case ") == printed.out.count("local stability ") == len(edges)
+    assert decided_means(10.0) in printed.err and len(read_frame(folder / "refined_nodes.csv", ("node",))) == 6
     assert f"{len(edges)} edges" in printed.out and "no hidden common causes" in printed.err
     place = dict(zip(order["node"], order["position"], strict=True))
     assert all(place[edge.parent] < place[edge.child] for edge in edges.itertuples())
@@ -193,7 +193,7 @@ def test_what_is_not_available_is_said(counts, capsys):
     capsys.readouterr()
     refine_command._print(run, found.having(edges=edges, notes=("Mind the gap.",)), Choice())
     printed = capsys.readouterr().out
-    assert printed.count("gain not available, direction not available") == len(edges)
+    assert printed.count("evidence not available, direction not available") == len(edges)
     assert "Note: Mind the gap." in printed and " nan" not in printed
 
 

@@ -84,7 +84,7 @@ def test_width_is_evidence_and_an_edge_of_unknown_direction_has_no_head():
     widths = [drawn[pair].width for pair in zip(table["parent"], table["child"], strict=True)]
     assert widths == sorted(widths, reverse=True) and widths[0] == drawing.THICK
     assert [pair for pair in drawn if drawn[pair].head == drawing.NONE] == [("c", "d")]
-    assert "direction undecided" in drawn["c", "d"].words() and "robust" in drawn["d", "e"].words()
+    assert "direction undecided" in drawn["c", "d"].words() and "worst case" in drawn["d", "e"].words()
     text = drawing.svg(build(order, table), figures.positions(order, table))
     assert ">no arrow head: direction not known</text>" in text and "OCS" not in text
 

@@ -6,6 +6,7 @@ from made_up import finished_run, refine_by_hand
 from streamlit.testing.v1 import AppTest
 from test_pages_ordering import opened
 
+from disco.columns import GAIN
 from disco.runs import FIT, REFINE, list_runs
 from disco.settings import Settings
 from disco.work import jobs
@@ -108,7 +109,7 @@ def test_a_picked_edge_and_node_are_told_beside_the_graph():
     app.session_state["shared_picked_edge"] = {run.id: EDGES[2]}
     app.run()
     assert not app.exception
-    assert "`x3` → `x4`" in texts(app) and "Edge evidence" in {metric.label for metric in app.metric}
+    assert "`x3` → `x4`" in texts(app) and GAIN.short in {metric.label for metric in app.metric}
     box(app, "graph_search").set_value("x4").run()
     assert not app.exception and "This node is poorly fitted" in "\n".join(box.value for box in app.warning)
     assert any("found_by" in frame.value for frame in app.dataframe)

@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 from app_world import texts
-from made_up import candidates, of_an_older_version, ordering
+from made_up import candidates, edges_of, of_an_older_version, ordering
 from test_pages_ordering import opened
 
 from disco import runs
@@ -12,7 +12,6 @@ from disco.found import Found
 from disco.metrics import a_top
 from disco.parents.ocs import select
 from disco.refine import Choice, Refined
-from disco.refine.result import EDGE_COLUMNS
 from disco.runs import FIT, REFINE, results
 from disco.runs import refined as stored
 from disco.studies import lahman
@@ -48,7 +47,7 @@ def refined(run: runs.Run, has_orders: bool = True) -> None:
     ends = [("by mean", k, node) for k, node in enumerate(ORDER[::-1], 1)]
     ends += [("CCS order", k, node) for k, node in enumerate(ORDER, 1)]
     orders = pd.DataFrame(ends, columns=["start", "position", "node"]) if has_orders else None
-    found = Found(ORDER, pd.DataFrame(rows, columns=list(EDGE_COLUMNS)))
+    found = Found(ORDER, edges_of(rows))
     choice = Choice(bootstrap=2)
     stored.save(run.path, Refined(found, starts, "CCS order", -100.0, 9, 9, orders=orders), choice)
     run.update(REFINE, state="done", progress=1.0)

@@ -10,10 +10,12 @@ from made_up import finished_run, of_an_older_version, refine_by_hand
 from test_pages_ordering import opened
 from test_pages_refine import EDGES, ORDER, PAGE
 
+from disco.columns import P_VALUE, STABILITY
 from disco.figures import graph as drawing
 from disco.refine import Choice
 from disco.refine.finished import _missed
 from disco.runs.refined import read_refined, save
+from pages.shared.frame.columns import meaning
 from pages.shared.graph import canvas
 from pages.shared.refined import evidence_words
 
@@ -155,15 +157,15 @@ def test_the_canvas_is_told_which_nodes_are_missed():
 def test_shares_are_called_what_they_are(redone):
     run = refined(choice=Choice(redone=redone))
     app = opened(run, PAGE)
-    label, help = evidence_words.stability(Choice(redone=redone))
-    assert app.slider(key=f"refine_least_share_{run.id}").label == f"{label} at least"
+    help = evidence_words.stability(Choice(redone=redone))
+    assert app.slider(key=f"refine_least_share_{run.id}").help == help
     assert ("short search" in help) != redone
     box(app, "refine_edge").set_value(EDGES[0]).run()
-    assert label in numbers(app) and ("each searched from the start" in texts(app)) == redone
+    assert STABILITY.label in numbers(app) and ("each searched from the start" in texts(app)) == redone
 
 
 def test_the_p_value_is_said_to_take_the_graph_as_given():
-    assert "takes the graph as given" in evidence_words.P_VALUE and "p < .05" in evidence_words.P_VALUE
+    assert "takes the graph as given" in meaning(P_VALUE) and "p < .05" in meaning(P_VALUE)
     app = opened(refined(), PAGE)
     box(app, "refine_edge").set_value(EDGES[0]).run()
-    assert any(evidence_words.P_VALUE in metric.help for metric in app.metric if metric.label == "p-value")
+    assert any(meaning(P_VALUE) in metric.help for metric in app.metric if metric.label == P_VALUE.label)

@@ -64,7 +64,7 @@ def test_the_graph_tells_what_is_not_available():
     words = {(edge.parent, edge.child): edge.words() for edge in drawing.edges(graph)}
     assert "direction not available" in words[EDGE] and "not available" not in words[EDGES[3]]
     weakest = drawing.edges(stored.read_refined(lacking("gain_nats")).graph())[0]
-    assert (weakest.parent, weakest.child) == EDGE and "gain not available" in weakest.words()
+    assert (weakest.parent, weakest.child) == EDGE and "evidence not available" in weakest.words()
     assert weakest.width == drawing.THIN
 
 

@@ -6,6 +6,7 @@ from made_up import finished_run, refine_by_hand
 from test_pages_ordering import opened
 from test_pages_refine import EDGES, ORDER, PAGE, refined
 
+from disco.columns import GAIN
 from pages.refine import edge_list
 from pages.shared.graph import canvas
 
@@ -17,7 +18,7 @@ def test_an_edge_or_a_node_is_picked_in_turn():
     edge.set_value(("x3", "x4")).run()
     arrow = "→" if frame_with(app, "decided").set_index(["parent", "child"])["decided"]["x3", "x4"] else "—"
     assert not app.exception and f"##### `x3` {arrow} `x4`" in texts(app)
-    assert numbers(app)["Edge evidence"] == "128"
+    assert numbers(app)[GAIN.short] == "128"
     box(app, "refine_node").set_value("x2").run()
     assert "##### `x2`" in texts(app) and box(app, "refine_edge").value is None
     app.switch_page("pages/graph/page.py").run()

@@ -8,13 +8,13 @@ import numpy as np
 import pandas as pd
 import pytest
 from app_world import forget_results, texts
-from made_up import HOSTILE, finished_run, of_an_older_version
+from made_up import HOSTILE, edges_of, finished_run, of_an_older_version
 from streamlit.testing.v1 import AppTest
 
 from disco import runs
+from disco.columns import OF_DIRECTION
 from disco.found import Found
 from disco.refine import Choice, Refined
-from disco.refine.result import EDGE_COLUMNS
 from disco.runs import refined as stored
 from disco.runs import stamps
 from disco.settings import Settings
@@ -47,13 +47,12 @@ def refined_run(settings=None, fitted=False, frame=None, misfit=0.0) -> runs.Run
     else:
         frame = table() if frame is None else frame
         run = runs.create_run(frame, settings or Settings.of("paper"), name="counts only")
-    edges = pd.DataFrame(
+    edges = edges_of(
         [
             (NAMES[0], NAMES[1], 120.0, 130.0, 110.0, 30.0, 12.0, 3.0, 0.5, True, "class", True, 1e-50, 1.0, 0.9),
             (NAMES[1], NAMES[2], 24.0, 28.0, 13.0, 1.5, 1.5, -0.2, 0.5, False, "", False, 0.0, 2 / 3, np.nan),
             (NAMES[0], NAMES[2], 20.0, 23.0, 16.0, 19.0, 2.0, 1.0, 0.5, False, "", False, 1e-3, 1.0, 0.5),
-        ],
-        columns=list(EDGE_COLUMNS),
+        ]
     )
     starts = pd.DataFrame([("by mean", 1, -10.0)], columns=["start", "sweep", "score"])
     nodes = pd.DataFrame({"node": list(frame.columns), "levels": 9, "misfit_nats": 0.0, "misfit_per_row": 0.0})
@@ -97,7 +96,7 @@ def test_an_edge_has_its_curve_and_evidence():
 def test_an_open_direction_is_called_so():
     said = texts(part("edge_details", refined_run(), NAMES[1], NAMES[2]))
     assert "**Direction:** not known. Only 1.50 nats for `" in said and "2 of 3 fits" in said
-    assert "**Not available**: share of bootstrap tables." in said and "of 10 bootstrap" not in said
+    assert "**Not available**: stability." in said and "of 10 bootstrap" not in said
     app = part("edge_details", refined_run(), NAMES[0], NAMES[2])
     assert "only 2.00 if nodes may have other kinds of distribution" in texts(app)
 
@@ -129,7 +128,10 @@ def test_the_first_rule_that_fails_is_named(changes, missed, words):
 def test_the_evidence_on_a_direction_part_by_part():
     app = part("edge_details", refined_run(misfit=10.0), NAMES[0], NAMES[1])
     rows = app.dataframe[0].value.set_index("part")
-    assert rows["nats"].tolist() == [30.0, 12.0, 3.0, 0.5, 10.0, 0.0]
+    labels = [column.label for column in OF_DIRECTION]
+    nats = rows["nats"].to_dict()
+    assert labels == list(rows.index)[:-2] and [nats[label] for label in labels[:3]] == [30.0, 12.0, 3.0]
+    assert rows["nats"].tolist()[-2:] == [10.0, 0.0]
     assert rows.loc[f"Misfit of {NAMES[0]}, the parent", "asked"] == "direction ≥ 40.0"
     assert "at most 1 nat and a tenth of the evidence may be against it" in texts(
         app

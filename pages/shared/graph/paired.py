@@ -3,24 +3,23 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import networkx as nx
 import pandas as pd
 import streamlit as st
 
+from disco.columns import ENDS, OF_EDGES
 from disco.figures import graph as drawing
 from disco.figures import placing
 from disco.metrics.several import Comparison
 from disco.words import how_many, number
-from pages.shared.frame import figure, table
+from pages.shared.frame import columns, figure, table
 from pages.shared.graph import canvas
 
 _PLACED = "Nodes follow the order of the first result. Edges of the second that contradict it point up."
 _SEEN = {"kept": "same", "new": "only here", "dropped": "only here", "reversed": "other way", "opened": "open"}
 _SHAPE = 0.9  # width over height of each graph, which has half of the page
-# As Refine names the same numbers. The others are hidden until the reader shows them; the file has all.
-_LABELS = {"ocs": "OCS", "gain_nats": "Evidence", "robust_nats": "Worst case", "p_value": "p", "bootstrap": "Stability"}
-_IN_SIGHT = ("ocs", "z", "gain_nats", "direction_nats", "decided")
 _NUMBER = 112  # pixels: all six stand in one row of a wide page
 
 
@@ -141,9 +140,11 @@ def edges(pair: Pair, key: str, file_name: str) -> None:
     rows = pair.changes
     for side, word in enumerate(pair.words, start=1):
         rows = rows.rename(columns=lambda name, end=f"_{side}", word=word: _named(name, end, word))
-    rows = rows.assign(change=rows["change"].map(pair.labels))
+    rows = shown = rows.assign(change=rows["change"].map(pair.labels))
+    for word in pair.words:
+        shown = columns.rounded(shown, OF_EDGES.values(), word)
     table.show(
-        rows,
+        shown,
         "Edges of either graph with their numbers in both",
         _config(rows, pair.words),
         empty="Neither graph has an edge.",
@@ -162,18 +163,9 @@ def _named(name: str, end: str, word: str) -> str:
     return f"{name.removesuffix(end)}_{word}" if name.endswith(end) else name
 
 
-def _config(rows: pd.DataFrame, words: Sequence[str]) -> dict[str, object]:
-    column, config = st.column_config, {}
-    for name in rows.columns[3:]:
-        word = next(word for word in words if name.endswith(f"_{word}"))
-        what = name.removesuffix(f"_{word}")
-        label = f"{_LABELS.get(what, what.removesuffix('_nats').replace('_', ' ').capitalize())}, {word}"
-        form = "percent" if what == "bootstrap" else "%.3g"
-        kind = column.CheckboxColumn(label) if what == "decided" else column.NumberColumn(label, format=form)
-        config[name] = kind | ({} if what in _IN_SIGHT else {"hidden": True})
-    return {
-        "parent": column.TextColumn("Parent", pinned=True),
-        "child": column.TextColumn("Child", pinned=True),
-        "change": column.TextColumn("Change", help="From the first graph to the second."),
-        **config,
-    }
+def _config(rows: pd.DataFrame, words: Sequence[str]) -> dict[str, Any]:
+    change = st.column_config.TextColumn("Change", help="From the first graph to the second.")
+    config = columns.config(ENDS) | {"change": change}
+    for word in words:
+        config |= columns.config(OF_EDGES.values(), hides=True, word=word)
+    return {name: item for name, item in config.items() if name in rows}

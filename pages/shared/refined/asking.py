@@ -62,7 +62,6 @@ def _once_read(run: Run, draw: Callable[[], None]) -> None:
 
 
 def _reading(run: Run) -> background.Computation[tuple["FittedGraphs", threading.Lock]]:
-    """The reading of the graphs; the first call starts it."""
 
     def work(hear: Callback) -> tuple["FittedGraphs", threading.Lock]:
         from disco.runs import effects
@@ -103,7 +102,6 @@ def panel(key: background.Key, words: str, shown: Callable[[Any], None], is_quie
 
 
 def _again(key: background.Key) -> None:
-    """The button that computes what was cancelled."""
     job = background.find(key)
     if job is not None and job.state == "stopped":
         st.button("Compute it", key=f"{key[0]}_again", on_click=background.forget, args=(key,))

@@ -5,18 +5,19 @@ Numbers and sentences come first. Parts that need a fitted node follow once the 
 
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from disco.columns import EDGE_LINE, GAIN, OF_LINK, P_VALUE, STABILITY
 from disco.errors import InputError
 from disco.figures import effects
 from disco.graph import EXPERIMENT
 from disco.refine import Choice, Refined
+from disco.refine.limits import ASSUMED, decided_means
 from disco.runs import Run
 from disco.runs.refined import choice_from, choice_of
 from disco.words import number
-from pages.shared.frame import errors, figure, table
+from pages.shared.frame import columns, errors, figure, table
 from pages.shared.frame.glossary import define
 from pages.shared.frame.names import code, plain
 from pages.shared.refined import (
@@ -29,9 +30,6 @@ from pages.shared.refined import (
     shown_by_experiment,
 )
 from pages.shared.work import machine
-
-if TYPE_CHECKING:
-    from disco.likelihood.kinds import Kind
 
 
 def edge_details(run: Run, refined: Refined, parent: str, child: str) -> None:
@@ -62,7 +60,6 @@ def _curve(run: Run, refined: Refined, parent: str, child: str) -> None:
 
 
 def _details(run: Run, refined: Refined, row: dict, choice: Choice) -> None:
-    """Every number on an edge, the evidence on its direction part by part, and how to read the curve."""
     _numbers(row, choice)
     sentences = (
         evidence_words.lacking(run, refined, row),
@@ -75,35 +72,30 @@ def _details(run: Run, refined: Refined, row: dict, choice: Choice) -> None:
     st.caption(
         f"The curve's line: the child's mean over all rows if the parent had this {unit} in every row and the other "
         f"parents stayed as they are. Discs: plain means of the rows with that {unit}, which differ from the line if "
-        f"parents are correlated. The band is pointwise and takes the graph as given. {evidence_words.ASSUMED}"
+        f"parents are correlated. The band is pointwise and takes the graph as given. {ASSUMED}"
     )
 
 
 def _numbers(row: dict, choice: Choice) -> None:
     share = "–" if row["bootstrap"] != row["bootstrap"] else f"{row['bootstrap']:.0%}"
-    label, stable = evidence_words.stability(choice)
-    ratio, bic = (evidence_words.or_not(row[name]) for name in ("log_likelihood_nats", "bic_nats"))
-    chance = f"{evidence_words.P_VALUE} Likelihood ratio in nats: {ratio}; gain in BIC: {bic}."
+    more_numbers = (f"{item.label}: {evidence_words.or_not(row[item.name])}." for item in OF_LINK if item is not GAIN)
     figure.metrics(
-        ("Edge evidence", number(row["gain_nats"]), define("edge gain")),
-        ("Direction evidence", number(row["direction_nats"]), evidence_words.DIRECTION),
-        ("Direction, worst case", number(row["robust_nats"]), evidence_words.ROBUST),
-        (label, share, stable),
-        ("p-value", evidence_words.p_value(row["p_value"]), chance),
+        *((item.short, number(row[item.name]), columns.help_of(item)) for item in EDGE_LINE),
+        (STABILITY.label, share, evidence_words.stability(choice)),
+        (P_VALUE.label, evidence_words.p_value(row["p_value"]), " ".join([columns.meaning(P_VALUE), *more_numbers])),
     )
 
 
 def _breakdown(run: Run, refined: Refined, row: dict, choice: Choice) -> None:
-    """The evidence on the direction, part by part, and the misfit of both nodes in either direction."""
-    columns = {
+    config = {
         "part": st.column_config.TextColumn("Part", width=190),
         "nats": st.column_config.NumberColumn("Nats", format="%.1f", width=64, help=define("nats")),
         "asked": st.column_config.TextColumn("Required", width=130),
     }
-    parts = evidence_words.breakdown(run, refined, row)
-    more = {"key": "refined_breakdown", "width": "content", "placeholder": "–"}
-    table.show(parts, "Evidence on the direction, part by part", columns, **more)
-    st.caption(f"{evidence_words.decided_means(choice.bound)} {evidence_words.SPREAD}")
+    rows = evidence_words.breakdown(run, refined, row)
+    options = {"key": "refined_breakdown", "width": "content", "placeholder": "–"}
+    table.show(rows, "Evidence on the direction, part by part", config, **options)
+    st.caption(f"{decided_means(choice.bound)} Spread evidence: {define('spread evidence')}")
     misfit.forwards_and_reversed(run, refined, row["parent"], row["child"])
 
 
@@ -126,16 +118,13 @@ def kind_details(run: Run, refined: Refined, node: str) -> None:
 
 def _kind(run: Run, refined: Refined, node: str) -> None:
     with errors.said():
-        _show_kind(refined, node, modelled.kind(run, refined, node))
-
-
-def _show_kind(refined: Refined, node: str, kind: "Kind") -> None:
-    parents = modelled.parents_of(refined.edges).get(node)
-    st.markdown(f"{'Given its parents' if parents else 'It has no parents'}. {plain(kind.sentence())}")
-    if not kind.is_level and len(kind.counts) > 2:
-        figure.show(effects.kind(kind), "refined_kind")
-        st.caption(
-            "The fitted distribution at rows with a middle mean, beside the nearest shapes with the same mean. "
-            "Distance: the divergence in nats, averaged over all rows. From "
-            f"0.01 on, the node is said to have none of these shapes. {evidence_words.ASSUMED}"
-        )
+        kind = modelled.kind(run, refined, node)
+        parents = modelled.parents_of(refined.edges).get(node)
+        st.markdown(f"{'Given its parents' if parents else 'It has no parents'}. {plain(kind.sentence())}")
+        if not kind.is_level and len(kind.counts) > 2:
+            figure.show(effects.kind(kind), "refined_kind")
+            st.caption(
+                "The fitted distribution at rows with a middle mean, beside the nearest shapes with the same mean. "
+                "Distance: the divergence in nats, averaged over all rows. From "
+                f"0.01 on, the node is said to have none of these shapes. {ASSUMED}"
+            )

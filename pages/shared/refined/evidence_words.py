@@ -5,10 +5,11 @@ from typing import Any
 
 import pandas as pd
 
+from disco.columns import MAY_BE_MISSING, OF_DIRECTION
 from disco.graph import FREE
 from disco.parents.ocs import passes
 from disco.refine import Choice, Refined
-from disco.refine.limits import AGAINST, AGAINST_SHARE, FEW, LEAD, MOST_MISFIT, PART, STRONG, SURER, TIMES, least_lead
+from disco.refine.limits import AGAINST, AGAINST_SHARE, FEW, MOST_MISFIT, SURER, least_lead
 from disco.refine.reasons import Reason, asked, but_known, is_of_kind, missed, reason
 from disco.runs import Run, stamps
 from disco.runs.refined import choice_of
@@ -17,52 +18,18 @@ from pages.shared.frame.glossary import define
 from pages.shared.frame.names import code
 from pages.shared.result import fit
 
-ASSUMED = (
-    "Assumed: no hidden common causes, parents' effects that add up (or a curved function of their sum), and a base "
-    "measure that parents do not change. The effect is causal only if these hold and the graph is right. A high "
-    "likelihood does not prove it."
-)
-
-
-NUMBERS = {
-    "gain_nats": "edge evidence",
-    "log_likelihood_nats": "log-likelihood",
-    "bic_nats": "BIC",
-    "direction_nats": "direction evidence",
-    "robust_nats": "robust evidence",
-    "linear_nats": "linear evidence",
-    "spread_nats": "spread evidence",
-    "p_value": "p-value",
-    "bootstrap": "share of bootstrap tables",
-    "folds": "share of fits without part of the rows",
-}
+# Numbers that may be missing, as named in a sentence.
+NUMBERS = {column.name: column.label[0].lower() + column.label[1:] for column in MAY_BE_MISSING}
 # Nats of edge evidence from which a link is called so: 20 nats are odds of 5e8 to 1, 5 of 150 to 1, 1 of 3 to 1.
 STRENGTHS = {20.0: "overwhelming", 5.0: "strong", 1.0: "some", -math.inf: "little"}
-P_VALUE = define("p-value")
 _SETTLE = "An experiment or a rule that you know could settle it."
 SAME_ROWS = "DISCO's order and the likelihood use the same rows, so their agreement is not independent evidence."
-DIRECTION = define("direction evidence")
-ROBUST = define("robust evidence")
-SPREAD = f"Spread evidence: {define('spread evidence')}"
 
 
-def decided_means(bound: float) -> str:
-    """The rules that a decided direction meets."""
-    return (
-        f"A direction is decided if its evidence is at least {bound:g} nats, and that for the link {SURER * bound:g}. "
-        f"With every effect linear, at most {AGAINST:g} nat and a tenth of the evidence may be against it. It must "
-        f"exceed {TIMES:g} times the misfit of its two nodes by {bound:g}. Both nodes need more than {FEW} levels, "
-        f"less than {MOST_MISFIT:.0%} of all nodes may be poorly fitted, and no other search with as high a score may "
-        f"have reversed the edge. Then the graph must lead by {LEAD * bound:g} nats, and {PART:.0%} of the evidence "
-        f"for the link, or {STRONG:.0%} for each nat of it a row, over every "
-        "rival in which the edge is reversed and nodes may have other kinds of distribution."
-    )
-
-
-def stability(choice: Choice) -> tuple[str, str]:
-    """The term for the share of bootstrap tables that have an edge, and its definition."""
+def stability(choice: Choice) -> str:
+    """What the share of bootstrap tables that have an edge means, after the term for it."""
     term = "bootstrap share" if choice.redone else "local stability"
-    return term.capitalize(), define(term)
+    return f"{term.capitalize()}: {define(term)}"
 
 
 def unavailable(edges: pd.DataFrame, choice: Choice, is_older: bool) -> pd.Series:
@@ -71,15 +38,14 @@ def unavailable(edges: pd.DataFrame, choice: Choice, is_older: bool) -> pd.Serie
     A share of draws that nobody requested does not count as missing, nor does evidence that older versions lacked.
     """
     missing = edges[list(NUMBERS)].isna()
-    for name in ("direction_nats", "robust_nats", "linear_nats", "spread_nats"):
-        missing[name] &= not is_older
+    missing[[column.name for column in OF_DIRECTION]] &= not is_older
     for name in ("bootstrap", "folds"):
         missing[name] &= getattr(choice, name) > 0
-    told = [
-        ", ".join(words for words, is_missing in zip(NUMBERS.values(), row, strict=True) if is_missing)
+    texts = [
+        "; ".join(words for words, is_missing in zip(NUMBERS.values(), row, strict=True) if is_missing)
         for row in missing.to_numpy()
     ]
-    return pd.Series(told, index=edges.index, dtype="str")
+    return pd.Series(texts, index=edges.index, dtype="str")
 
 
 def row_of(refined: Refined, parent: str, child: str) -> dict[str, Any] | None:
@@ -101,8 +67,8 @@ def or_not(value: float) -> str:
 
 def lacking(run: Run, refined: Refined, row: dict[str, Any]) -> str:
     """Which numbers of an edge are not available; empty if all are."""
-    told = unavailable(pd.DataFrame([row]), Choice(**choice_of(run)), refined.nodes is None).iloc[0]
-    return f"**Not available**: {told}." if told else ""
+    numbers = unavailable(pd.DataFrame([row]), Choice(**choice_of(run)), refined.nodes is None).iloc[0]
+    return f"**Not available**: {numbers}." if numbers else ""
 
 
 def joined(refined: Refined, row: dict[str, Any]) -> str:
@@ -110,7 +76,7 @@ def joined(refined: Refined, row: dict[str, Any]) -> str:
     gain = row["gain_nats"]
     if math.isnan(gain):
         return "**Joined:** the evidence is not available."
-    strength = next(word for least, word in STRENGTHS.items() if gain >= least)
+    strength = next(word for bound, word in STRENGTHS.items() if gain >= bound)
     doubt = ""
     if refined.found.artefacts:
         doubt = " Something else than a cause may join them: see the warning on top of the page."
@@ -122,7 +88,7 @@ def joined(refined: Refined, row: dict[str, Any]) -> str:
 def direction(run: Run, refined: Refined, row: dict[str, Any]) -> str:
     """Whether the direction is decided and, if not, the first rule that it fails."""
     bound, nodes = Choice(**choice_of(run)).bound, refined.nodes
-    nats, least = (or_not(float(row[name])) for name in ("direction_nats", "robust_nats"))
+    nats, robust = (or_not(float(row[name])) for name in ("direction_nats", "robust_nats"))
     arrow = f"{code(row['parent'])} → {code(row['child'])}"
     costs = f"{nats[0].upper()}{nats[1:]} nats for {arrow}"
     if nodes is None:
@@ -131,8 +97,8 @@ def direction(run: Run, refined: Refined, row: dict[str, Any]) -> str:
     need, poor = asked(row, nodes, bound), len(missed(nodes))
     lead = least_lead(bound, row["gain_nats"], run.shape[0])
     joined = bound if row.get("rule", FREE) != FREE else SURER * bound
-    ends = f"of {code(row['parent'])} and {code(row['child'])}"
-    said = {
+    misfit_of = f"of {code(row['parent'])} and {code(row['child'])}"
+    sentences = {
         Reason.KNOWN: "It allows only this direction.",
         Reason.SHOWN: "It holds whatever is hidden.",
         Reason.ARTEFACT: "Something in the table creates edges: the warning on top of the page says what to do.",
@@ -140,61 +106,61 @@ def direction(run: Run, refined: Refined, row: dict[str, Any]) -> str:
         Reason.WEAK: f"Only {nats} nats for {arrow} (needs {bound:g}).",
         Reason.UNSURE: f"{costs}, but the evidence that the two are joined is only {or_not(float(row['gain_nats']))} "
         f"(needs {joined:g}): a direction is not surer than its edge.",
-        Reason.RIVAL: f"{costs}, but only {least} if nodes may have other kinds of distribution, such as zeros with "
+        Reason.RIVAL: f"{costs}, but only {robust} if nodes may have other kinds of distribution, such as zeros with "
         f"causes of their own (needs {or_not(lead)}).",
         Reason.FEW_LEVELS: f"{costs}, but the model fits any column of {FEW} levels or fewer, whatever its parents "
         "do, so its fit says nothing about a direction.",
         Reason.AGAINST: f"{costs}, but with every effect linear the reversed edge gains {or_not(-row['linear_nats'])}.",
-        Reason.MISSED: f"{costs}, but the misfit {ends} requires {or_not(need)}.",
+        Reason.MISSED: f"{costs}, but the misfit {misfit_of} requires {or_not(need)}.",
         Reason.TABLE: f"{costs}, but {poor:,} of {len(nodes):,} nodes {plural(poor, 'is', 'are')} poorly fitted, "
         f"{MOST_MISFIT:.0%} or more: no direction of this table is decided{but_known(refined.edges)}.",
         Reason.ELSEWHERE: f"{costs}, but another search that ended nearly as high has the edge reversed.",
-        Reason.DECIDED: f"{costs} (needs {bound:g}), at least {least} if nodes may have other kinds of distribution"
-        + (f". The misfit {ends} requires {or_not(need)}." if need > bound else "."),
+        Reason.DECIDED: f"{costs} (needs {bound:g}), at least {robust} if nodes may have other kinds of distribution"
+        + (f". The misfit {misfit_of} requires {or_not(need)}." if need > bound else "."),
     }
     rule = reason(row, nodes, bound, bool(refined.found.artefacts), run.shape[0])
     if rule is Reason.MISSED and math.isnan(need):
-        said[rule] = f"{costs}, but the misfit {ends} could not be measured."
+        sentences[rule] = f"{costs}, but the misfit {misfit_of} could not be measured."
     if rule is Reason.WEAK and row["direction_nats"] < 0:
-        said[rule] = (
+        sentences[rule] = (
             f"The direction evidence favours the reversed edge by {number(-row['direction_nats'])} nats. "
             "The CCS order or the spread evidence keeps it as it is."
         )
-    known = {Reason.DECIDED: "the counts", Reason.KNOWN: "the knowledge given", Reason.SHOWN: "an experiment"}
-    if rule in known:
-        return f"**Direction:** known from {known[rule]}. {said[rule]}"
-    return f"**Direction:** not known. {said[rule]} {_SETTLE}"
+    sources = {Reason.DECIDED: "the counts", Reason.KNOWN: "the knowledge given", Reason.SHOWN: "an experiment"}
+    if rule in sources:
+        return f"**Direction:** known from {sources[rule]}. {sentences[rule]}"
+    return f"**Direction:** not known. {sentences[rule]} {_SETTLE}"
 
 
 def breakdown(run: Run, refined: Refined, row: dict[str, Any]) -> pd.DataFrame:
     """The evidence on a direction, part by part: columns part, nats, asked."""
     bound, nodes = Choice(**choice_of(run)).bound, refined.nodes
-    parts = [
-        ("Direction evidence", row["direction_nats"], f"≥ {bound:g}"),
-        ("Robust evidence", row["robust_nats"], f"≥ {or_not(least_lead(bound, row['gain_nats'], run.shape[0]))}"),
-        ("Linear evidence", row["linear_nats"], f"≥ −{or_not(AGAINST + AGAINST_SHARE * row['direction_nats'])}"),
-        ("Spread evidence", row["spread_nats"], "does not count"),
-    ]
+    required = {
+        "direction_nats": f"≥ {bound:g}",
+        "robust_nats": f"≥ {or_not(least_lead(bound, row['gain_nats'], run.shape[0]))}",
+        "linear_nats": f"≥ −{or_not(AGAINST + AGAINST_SHARE * row['direction_nats'])}",
+    }
+    rows = [(item.label, row[item.name], required.get(item.name, "does not count")) for item in OF_DIRECTION]
     if nodes is not None:
         need = f"direction ≥ {or_not(asked(row, nodes, bound))}"
         misfit = nodes.set_index("node")["misfit_nats"]
-        parts += [(f"Misfit of {row[end]}, the {end}", misfit[row[end]], need) for end in ("parent", "child")]
-    return pd.DataFrame(parts, columns=["part", "nats", "asked"])
+        rows += [(f"Misfit of {row[end]}, the {end}", misfit[row[end]], need) for end in ("parent", "child")]
+    return pd.DataFrame(rows, columns=["part", "nats", "asked"])
 
 
 def repeats(run: Run, row: dict[str, Any]) -> str:
     """How many fits on other rows found the edge again; empty if none was requested."""
-    given, parts = Choice(**choice_of(run)), []
+    choice, counts = Choice(**choice_of(run)), []
     for name, words in (("bootstrap", "bootstrap tables"), ("folds", "fits without part of the rows")):
-        if math.isnan(float(row[name])) or not (count := getattr(given, name)):
+        if math.isnan(float(row[name])) or not (count := getattr(choice, name)):
             continue
         times = row[name] * count
         if abs(times - round(times)) < 1e-6:
-            parts.append(f"{round(times):,} of {count:,} {words}")
+            counts.append(f"{round(times):,} of {count:,} {words}")
         else:  # draws with a constant column do not count
-            parts.append(f"{100 * row[name]:.0f} % of the {words} in which both columns vary")
-    how = "searched from the start" if given.redone else "searched for a few sweeps from this graph"
-    return f"Found again in this direction in {' and in '.join(parts)}, each {how}." if parts else ""
+            counts.append(f"{100 * row[name]:.0f} % of the {words} in which both columns vary")
+    how = "searched from the start" if choice.redone else "searched for a few sweeps from this graph"
+    return f"Found again in this direction in {' and in '.join(counts)}, each {how}." if counts else ""
 
 
 def in_disco(run: Run, parent: str, child: str) -> str:
@@ -203,9 +169,9 @@ def in_disco(run: Run, parent: str, child: str) -> str:
         return ""
     result = fit.of(run, run.own_variant)
     tau_z, pi_min = result.thresholds
-    found = result.candidates(tau_z)
+    candidates = result.candidates(tau_z)
     for first, second, words in ((parent, child, "has this edge"), (child, parent, "has it reversed")):
-        rows = found[(found["parent"] == first) & (found["child"] == second)]
+        rows = candidates[(candidates["parent"] == first) & (candidates["child"] == second)]
         if rows.empty:
             continue
         row = rows.iloc[0]

@@ -35,10 +35,10 @@ _HELP = (
 
 def signs(run: Run) -> None:
     """The signs of hidden causes of a run in sentences, once they are looked for."""
-    asking.panel(_begun(run), _LOOKING, _told)
+    asking.panel(_begun(run), _LOOKING, lambda result: _write(result.sentences))
 
 
-def with_ties(found: Refinement, graph: nx.DiGraph, key: str) -> nx.DiGraph:
+def with_ties(refinement: Refinement, graph: nx.DiGraph, key: str) -> nx.DiGraph:
     """A switch for the pairs that a hidden cause may tie; return the graph to draw, with them if they are wanted.
 
     The switch is on at first if such pairs were found before, as on Effects.
@@ -46,25 +46,25 @@ def with_ties(found: Refinement, graph: nx.DiGraph, key: str) -> nx.DiGraph:
     Args:
         key: of the switch.
     """
-    run = found.run
-    kept = st.session_state.setdefault(_CHOICE, {})
-    known = _known(run)
-    st.session_state[key] = kept.get(run.id, known is not None and bool(known.ties["tied"].any()))
+    run = refinement.run
+    switches = st.session_state.setdefault(_CHOICE, {})
+    result = _result(run)
+    st.session_state[key] = switches.get(run.id, result is not None and bool(result.ties["tied"].any()))
     st.toggle(
         "Show pairs that a hidden cause may tie",
         key=key,
         help=_HELP,
-        on_change=lambda: kept.update({run.id: st.session_state[key]}),
+        on_change=lambda: switches.update({run.id: st.session_state[key]}),
     )
     if not st.session_state[key]:
         return graph
-    asking.once(run, partial(_beside, run))
-    if (known := _known(run)) is None:
+    asking.once(run, lambda: asking.panel(_begun(run), _LOOKING, _pairs))
+    if (result := _result(run)) is None:
         return graph
-    told = graph.copy()
-    tied = known.ties[known.ties["tied"]]
-    told.graph[TIES] = {(row.one, row.other): float(row.q_value) for row in tied.itertuples()}
-    return told
+    tied_graph = graph.copy()
+    tied = result.ties[result.ties["tied"]]
+    tied_graph.graph[TIES] = {(row.one, row.other): float(row.q_value) for row in tied.itertuples()}
+    return tied_graph
 
 
 def strength(run: Run, parent: str, child: str) -> None:
@@ -87,9 +87,9 @@ def strength_told(parent: str, child: str, times: float) -> None:
     """The same, once it is known; nothing if it is NaN."""
     if math.isnan(times):
         return
-    told = f"{number(times)} times" if math.isfinite(times) else "more than 8 times"
+    factor = f"{number(times)} times" if math.isfinite(times) else "more than 8 times"
     st.caption(
-        f":material/visibility_off: A hidden cause of {plain(parent)} and {plain(child)} would have to be {told} as "
+        f":material/visibility_off: A hidden cause of {plain(parent)} and {plain(child)} would have to be {factor} as "
         "strong as the strongest measured cause of each to make the edge between them by itself.",
         help=define("strength of a hidden cause"),
     )
@@ -111,25 +111,17 @@ def _key(run: Run) -> background.Key:
     return "effects_hidden", *asking.key(run)
 
 
-def _known(run: Run) -> "Signs | None":
+def _result(run: Run) -> "Signs | None":
     job = background.find(_key(run))
     return None if job is None else job.result
 
 
-def _beside(run: Run) -> None:
-    asking.panel(_begun(run), _LOOKING, _pairs)
-
-
-def _pairs(found: "Signs") -> None:
+def _pairs(result: "Signs") -> None:
     """The sentences on pairs; a factor behind all columns is no pair."""
-    pairs = found.sentences[int(found.factor.is_there) :]
+    pairs = result.sentences[int(result.factor.is_there) :]
     _write(pairs[:_MOST])
     if len(pairs) > _MOST:
         st.caption(f"And {how_many(len(pairs) - _MOST, 'more pair')}, drawn as dotted lines.")
-
-
-def _told(found: "Signs") -> None:
-    _write(found.sentences)
 
 
 def _write(sentences: list[str]) -> None:

@@ -1,18 +1,15 @@
 """How well the model fits the nodes, and how far to trust their arrows: of a table, per node, per edge."""
 
-import math
-
 import networkx as nx
 import pandas as pd
 import streamlit as st
 
-from disco.graph import NODE_FACTS
+from disco.columns import MISFIT, MISFIT_PER_ROW, NODE_FACTS
 from disco.refine import Refined
 from disco.refine.reasons import is_of_kind, missed
 from disco.runs import Run, stamps
-from disco.words import how_many, listed, number, plural
-from pages.shared.frame import errors, figure, table
-from pages.shared.frame.glossary import define
+from disco.words import how_many, listed, nats, number, plural
+from pages.shared.frame import columns, errors, figure, table
 from pages.shared.frame.names import code
 from pages.shared.refined import modelled
 from pages.shared.refined.refinement import Refinement
@@ -42,13 +39,13 @@ def worst(refined: Refined) -> None:
     nodes = refined.nodes
     if nodes is None or (poor := missed(nodes)).empty:
         return
-    named = [f"{code(row.node)} ({_nats(row.misfit_nats)})" for row in poor.itertuples()]
-    said = f"Fits worst: {listed(named, _MOST_NAMED)}."
+    named = [f"{code(row.node)} ({nats(row.misfit_nats)})" for row in poor.itertuples()]
+    sentence = f"Fits worst: {listed(named, _MOST_NAMED)}."
     if is_of_kind(nodes):
         few = f"{len(poor):,} of {how_many(len(nodes), 'node')} {plural(len(poor), 'is', 'are')} poorly fitted"
-        st.warning(f"**{few}: the arrows there are hypotheses.** {said}", icon=":material/rule:")
+        st.warning(f"**{few}: the arrows there are hypotheses.** {sentence}", icon=":material/rule:")
         return
-    st.caption(f":material/warning: {said} An arrow would be a hypothesis.", help=_WRONG)
+    st.caption(f":material/warning: {sentence} An arrow would be a hypothesis.", help=_WRONG)
 
 
 def of_node(refined: Refined, node: str, *, of_refined: bool = False) -> None:
@@ -61,8 +58,7 @@ def of_node(refined: Refined, node: str, *, of_refined: bool = False) -> None:
         return
     row = refined.nodes.set_index("node").loc[node]
     figure.metrics(
-        ("Misfit, nats", _number(row["misfit_nats"]), define("misfit")),
-        ("Misfit per row", _number(row["misfit_per_row"]), "The misfit divided by the number of rows."),
+        *((item.label, number(row[item.name]), columns.meaning(item)) for item in (MISFIT, MISFIT_PER_ROW)),
     )
     if row["is_poor"]:
         st.warning("This node is poorly fitted: its arrows are hypotheses.", icon=":material/rule:")
@@ -74,18 +70,18 @@ def marked(graph: nx.DiGraph, refined: Refined | None) -> nx.DiGraph:
     """The graph with the misfit on its nodes, for pictures."""
     if refined is None or refined.nodes is None:
         return graph
-    found, nodes = graph.copy(), refined.nodes.set_index("node")
+    copy, nodes = graph.copy(), refined.nodes.set_index("node")
     for name, kind in NODE_FACTS.items():
-        nx.set_node_attributes(found, {node: kind(nodes[name][node]) for node in found}, name)
-    return found
+        nx.set_node_attributes(copy, {node: kind(nodes[name][node]) for node in copy}, name)
+    return copy
 
 
 def forwards_and_reversed(run: Run, refined: Refined, parent: str, child: str) -> None:
     """The misfit of an edge's two nodes with the edge as found and reversed; measured on request, and kept."""
-    kept = st.session_state.setdefault(_KEPT, {})
-    asked = (str(run.path), stamps.refinement(run), parent, child)
+    measured = st.session_state.setdefault(_KEPT, {})
+    question = (str(run.path), stamps.refinement(run), parent, child)
     slot = st.empty()
-    if asked not in kept:
+    if question not in measured:
         if not slot.button(
             "Misfit with the edge reversed",
             key="refined_reversed_misfit",
@@ -95,33 +91,25 @@ def forwards_and_reversed(run: Run, refined: Refined, parent: str, child: str) -
         ):
             return
         with slot, errors.said(), st.spinner("Fitting both nodes, with the edge as found and reversed …"):
-            kept[asked] = modelled.reversed_misfits(run, refined, parent, child)
-        if asked not in kept:
+            measured[question] = modelled.reversed_misfits(run, refined, parent, child)
+        if question not in measured:
             return
     with slot.container():
-        _show_reversed(kept[asked])
+        _show_reversed(measured[question])
 
 
-def _show_reversed(found: pd.DataFrame) -> None:
+def _show_reversed(misfits: pd.DataFrame) -> None:
     column = st.column_config
-    columns = {
-        "node": column.TextColumn("Misfit, nats", width=160, help=define("misfit")),
+    config = {
+        "node": column.TextColumn(MISFIT.label, width=160, help=columns.meaning(MISFIT)),
         "forwards": column.NumberColumn("As found", format="%.1f", width=90, help="With the edge as found."),
         "reversed": column.NumberColumn(
             "Reversed", format="%.1f", width=90, help="With the edge reversed; all other parents stay."
         ),
     }
-    more = {"key": "refined_reversed", "width": "content", "placeholder": "not available"}
-    table.show(found, "Misfit of both nodes, with the edge as found and reversed", columns, **more)
+    options = {"key": "refined_reversed", "width": "content", "placeholder": "not available"}
+    table.show(misfits, "Misfit of both nodes, with the edge as found and reversed", config, **options)
     st.caption(
         "If the model fits in neither direction, its direction evidence says little. A better fit in one direction is "
         "a hint, not proof."
     )
-
-
-def _nats(value: float) -> str:
-    return "not available" if math.isnan(value) else f"{number(value)} nats"
-
-
-def _number(value: float) -> str:
-    return "–" if math.isnan(value) else number(value)

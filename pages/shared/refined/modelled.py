@@ -55,10 +55,10 @@ def adjustment(run: Run) -> Adjustment | None:
 
 def parents_of(edges: pd.DataFrame) -> dict[str, list[str]]:
     """The parents of each node that has any."""
-    found: dict[str, list[str]] = {}
+    parents: dict[str, list[str]] = {}
     for parent, child in zip(edges["parent"].tolist(), edges["child"].tolist(), strict=True):
-        found.setdefault(child, []).append(parent)
-    return found
+        parents.setdefault(child, []).append(parent)
+    return parents
 
 
 def _model(run: Run, refined: Refined, node: str) -> "Model":
@@ -82,12 +82,12 @@ def _curves(run: Run, refined: Refined, child: str) -> dict[str, tuple[pd.DataFr
     from disco.likelihood.covariates import rates
 
     model, (rows, around) = _model(run, refined, child), _seen(run)
-    found = {}
+    curves = {}
     for parent in parents_of(refined.edges)[child]:
         as_rates = rates(rows[[parent]].to_numpy(), around)
         along = rows[parent] if as_rates is None else pd.Series(as_rates[:, 0], rows.index)
-        found[parent] = model.curve(parent, child), effects.binned(along, rows[child])
-    return found
+        curves[parent] = model.curve(parent, child), effects.binned(along, rows[child])
+    return curves
 
 
 @fact(_node)
@@ -109,17 +109,17 @@ def reversed_misfits(run: Run, refined: Refined, parent: str, child: str) -> pd.
     from disco.refine.prior import BEFORE
 
     parents = parents_of(refined.edges)
-    above, beside = parents.get(parent, []), [name for name in parents[child] if name != parent]
-    names = list(dict.fromkeys([parent, child, *above, *beside]))
+    above, siblings = parents.get(parent, []), [name for name in parents[child] if name != parent]
+    names = list(dict.fromkeys([parent, child, *above, *siblings]))
     index = {name: number for number, name in enumerate(names)}
     around = adjustment(run)
     design = Model.of(table(run)[names], {}, adjustment=around, prior=BEFORE).design
     group = None if around is None else around.group
-    graphs = {"forwards": (above, [*beside, parent]), "reversed": ([*above, child], beside)}
-    found = pd.DataFrame({"node": [parent, child]})
+    graphs = {"forwards": (above, [*siblings, parent]), "reversed": ([*above, child], siblings)}
+    frame = pd.DataFrame({"node": [parent, child]})
     for name, sets in graphs.items():
         pairs = [
-            (index[node], [index[one] for one in nodes]) for node, nodes in zip((parent, child), sets, strict=True)
+            (index[node], [index[name] for name in nodes]) for node, nodes in zip((parent, child), sets, strict=True)
         ]
-        found[name] = misfits(design, pairs, group=group)
-    return found
+        frame[name] = misfits(design, pairs, group=group)
+    return frame

@@ -7,14 +7,14 @@ import networkx as nx
 import pandas as pd
 import streamlit as st
 
+from disco.columns import OF_EDGES, VERDICT
 from disco.figures import effects
 from disco.figures import graph as drawing
 from disco.graph import has_direction
 from disco.refine import Refined
 from disco.runs import Run
 from disco.words import how_many
-from pages.shared.frame import errors, table
-from pages.shared.frame.glossary import define
+from pages.shared.frame import columns, errors, table
 from pages.shared.frame.names import code
 from pages.shared.frame.words import bullets
 from pages.shared.refined import modelled
@@ -34,11 +34,14 @@ def section(graph: nx.DiGraph, node: str, run: Run, refined: Refined | None) -> 
     Args:
         refined: the refinement whose model predicts the sizes of the effects; None if the graph is not its graph.
     """
-    groups = {is_: names for is_, names in _groups(graph, node).items() if names}
+    edges = _edges(graph, node)
+    groups = {
+        title: names for title in _TITLES if (names := [neighbour for neighbour, is_, _ in edges if is_ == title])
+    }
     if not groups:
         st.caption(_NONE)
     elif refined is None:
-        _write(groups, lambda _, other: code(other))
+        _write(groups, lambda _, neighbour: code(neighbour))
     else:
         words = partial(_words, run, refined, node)
         machine.once(machine.compiled, machine.PREPARING, partial(_write, groups, words))
@@ -50,69 +53,56 @@ def details(judged: nx.DiGraph, node: str, numbers: Sequence[str]) -> None:
     Args:
         numbers: the names of the edges' values to show.
     """
-    rows = [{"node": other, "is": is_, **values} for other, is_, values in _edges(judged, node)]
+    rows = [{"node": neighbour, "is": is_, **values} for neighbour, is_, values in _edges(judged, node)]
     if not rows:
         return
-    shown = ["node", "is", *numbers, *(["verdict"] if any("verdict" in row for row in rows) else [])]
-    column = st.column_config
-    columns = {
-        "node": column.TextColumn("Column", width=76),
-        "is": column.TextColumn("Is its", width=72, help="Cause or effect, if the direction of the edge is known."),
-        "verdict": column.TextColumn("Truth", width=74, help="According to the known truth of this table."),
-        "found_by": column.TextColumn("Found by", width=74),
-        "gain_nats": column.NumberColumn("Evidence", format="%.1f", width=70, help=define("edge gain")),
-        "ocs": column.NumberColumn("OCS", format="%.3g", width=60, help=define("OCS")),
-        "z": column.NumberColumn("Z", format="%.2f", width=56, help=define("Z")),
-        "frequency": column.NumberColumn(
-            "Folds", format="percent", width=56, help="Share of folds in which the edge passes τ_Z."
-        ),
+    names = ["node", "is", *numbers, *(["verdict"] if any("verdict" in row for row in rows) else [])]
+    text = st.column_config.TextColumn
+    values = [OF_EDGES[name] for name in numbers]
+    config = {
+        "node": text("Column", width=76),
+        "is": text("Is its", width=72, help="Cause or effect, if the direction of the edge is known."),
+        "verdict": text(VERDICT.label, width=74, help=VERDICT.help),
+        **columns.config(values, is_narrow=True),
     }
     if missing := sum(row.get("verdict") == "missing" for row in rows):
         st.caption(f"{missing} missing: joined to it according to the truth, but not in this graph.")
     with st.expander("Details: the numbers"):
-        found = pd.DataFrame(rows).reindex(columns=shown)
-        table.show(found, "The columns joined to the node", columns, most=260, placeholder="–")
-
-
-def _groups(graph: nx.DiGraph, node: str) -> dict[str, list[str]]:
-    """The columns of each group, strongest first."""
-    groups: dict[str, list[str]] = {is_: [] for is_ in _TITLES}
-    for other, is_, _ in _edges(graph, node):
-        groups[is_].append(other)
-    return groups
+        frame = columns.rounded(pd.DataFrame(rows).reindex(columns=names), values)
+        table.show(frame, "The columns joined to the node", config, most=260, placeholder="–")
 
 
 def _edges(graph: nx.DiGraph, node: str) -> list[tuple[str, str, dict]]:
     """The node's edges, strongest first: the column at the other end, what it is, and the values of the edge."""
-    found = [(parent, _CAUSE, values) for parent, _, values in graph.in_edges(node, data=True)]
-    found += [(child, _EFFECT, values) for _, child, values in graph.out_edges(node, data=True)]
-    found.sort(key=lambda edge: -drawing.strength(edge[2]))
-    return [(other, is_ if has_direction(values) else _JOINED, values) for other, is_, values in found]
+    edges = [(parent, _CAUSE, values) for parent, _, values in graph.in_edges(node, data=True)]
+    edges += [(child, _EFFECT, values) for _, child, values in graph.out_edges(node, data=True)]
+    edges.sort(key=lambda edge: -drawing.strength(edge[2]))
+    return [(neighbour, is_ if has_direction(values) else _JOINED, values) for neighbour, is_, values in edges]
 
 
 def _write(groups: dict[str, list[str]], words: Callable[[str, str], str]) -> None:
     with errors.said():
         for is_, names in groups.items():
-            more = how_many(len(names), "column")
-            lines = [words(is_, other) for other in names[:_MOST]]
+            count = how_many(len(names), "column")
+            lines = [words(is_, neighbour) for neighbour in names[:_MOST]]
             lines += [f"and {len(names) - _MOST:,} more, under Details."] if len(names) > _MOST else []
             order = ", strongest first" if len(names) > 1 else ""
-            st.markdown(f"**{_TITLES[is_]}** ({more}{order})\n\n{bullets(lines)}")
+            st.markdown(f"**{_TITLES[is_]}** ({count}{order})\n\n{bullets(lines)}")
 
 
-def _words(run: Run, refined: Refined, node: str, is_: str, other: str) -> str:
+def _words(run: Run, refined: Refined, node: str, is_: str, neighbour: str) -> str:
     """What happens to one column where the other changes; of an unknown direction, only whether they rise together."""
     parents = modelled.parents_of(refined.edges)
-    if other in parents.get(node, []):
-        parent, child = other, node
-    elif node in parents.get(other, []):
-        parent, child = node, other
+    if neighbour in parents.get(node, []):
+        parent, child = neighbour, node
+    elif node in parents.get(neighbour, []):
+        parent, child = node, neighbour
     else:
-        return f"{code(other)}: {_ONLY_DISCO}"
+        return f"{code(neighbour)}: {_ONLY_DISCO}"
     curve, _ = modelled.curve(run, refined, parent, child)
     if is_ != _JOINED:
         return effects.response_words(curve, parent, child, code)
     rises = effects.middle(curve)["mean"].diff().iloc[-1]
     if rises == 0:
-        return f"{code(other)}: neither higher nor lower where {code(node)} is higher."
-    return f"{code(other)}: {'higher' if rises > 0 else 'lower'} where {code(node)} is higher."
+        return f"{code(neighbour)}: neither higher nor lower where {code(node)} is higher."
+    return f"{code(neighbour)}: {'higher' if rises > 0 else 'lower'} where {code(node)} is higher."

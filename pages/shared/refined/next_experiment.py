@@ -4,11 +4,12 @@ from functools import partial
 
 import streamlit as st
 
+from disco.columns import NEXT
 from disco.refine.settling import NOTHING_OPEN, Next, rows_in_words
 from disco.runs import Run, stamps
 from disco.runs import next_experiment as engine
 from disco.words import how_many, listed
-from pages.shared.frame import errors, table
+from pages.shared.frame import columns, errors, table
 from pages.shared.frame.names import code
 from pages.shared.refined import asking
 from pages.shared.refined.refinement import Refinement
@@ -39,13 +40,9 @@ def section(run: Run, refinement: Refinement | None) -> None:
             st.caption("`disco next RUN` also predicts how many rows each experiment needs.")
 
 
-def _key(run: Run, with_rows: bool) -> tuple:
-    """The cache key: a run refined again has another stamp."""
-    return str(run.path), stamps.refinement(run), with_rows
-
-
-@fact(_key, f"{_COMPARING} …")
-def _found(run: Run, with_rows: bool) -> Next:
+# A run refined again has another stamp.
+@fact(lambda run, with_rows: (str(run.path), stamps.refinement(run), with_rows), f"{_COMPARING} …")
+def _result(run: Run, with_rows: bool) -> Next:
     return engine.of(run, with_rows=with_rows)
 
 
@@ -53,43 +50,36 @@ def _draw(run: Run, with_rows: bool) -> None:
     """What setting each node would settle; of a large table computed in the background."""
     if len(run.nodes) <= asking.MOST_AT_ONCE:
         with errors.said():
-            _shown(_found(run, with_rows))
+            _write(_result(run, with_rows))
         return
     key = ("graph_next", *asking.key(run, with_rows))
-    asking.panel(asking.begun(key, lambda hear: engine.of(run, with_rows=with_rows, callback=hear)), _COMPARING, _shown)
+    asking.panel(asking.begun(key, lambda hear: engine.of(run, with_rows=with_rows, callback=hear)), _COMPARING, _write)
 
 
-def _shown(found: Next) -> None:
-    if not found.open:
+def _write(result: Next) -> None:
+    if not result.open:
         st.caption(NOTHING_OPEN)
         return
-    best = found.nodes.iloc[0]
+    best = result.nodes.iloc[0]
     st.markdown(
         f"Set {code(best['node'])} next: this would settle {best['settled']:.1f} of "
-        f"{how_many(found.open, 'open direction')} on average."
+        f"{how_many(result.open, 'open direction')} on average."
     )
-    _table(found)
+    _table(result)
 
 
-def _table(found: Next) -> None:
-    column = st.column_config
-    columns = {
-        "node": column.TextColumn("Set"),
-        "settled": column.NumberColumn(
-            "Settles", format="%.1f", help="Open directions settled on average, if there are no hidden common causes."
-        ),
-        "settled_if_hidden": column.NumberColumn(
-            "Whatever is hidden", format="%.1f", help="Of these, the directions that a change in other nodes shows."
-        ),
-        "pairs": column.TextColumn("Which", width="large"),
-        "rows": column.TextColumn(
+def _table(result: Next) -> None:
+    text = st.column_config.TextColumn
+    config = columns.config(NEXT[:3]) | {
+        "pairs": text("Which", width="large"),
+        "rows": text(
             "Rows per arm", help="To see the predicted change in its neighbours, with power .8: median and range."
         ),
     }
-    pairs = found.pairs["parent"] + " – " + found.pairs["child"]
-    by_node = pairs.groupby(found.pairs["node"]).agg(lambda part: listed(part.tolist(), _MOST_PAIRS))
-    rows = found.nodes[["node", "settled", "settled_if_hidden"]].assign(
-        pairs=found.nodes["node"].map(by_node), rows=list(map(rows_in_words, found.nodes.itertuples()))
+    pairs = result.pairs["parent"] + " – " + result.pairs["child"]
+    by_node = pairs.groupby(result.pairs["node"]).agg(lambda group: listed(group.tolist(), _MOST_PAIRS))
+    rows = result.nodes[["node", "settled", "settled_if_hidden"]].assign(
+        pairs=result.nodes["node"].map(by_node), rows=list(map(rows_in_words, result.nodes.itertuples()))
     )
-    csv = table.Csv("Download CSV", "next_experiment.csv", "graph_next_csv", found.nodes)
-    table.show(rows, "What setting each node would settle", columns, key="graph_next_nodes", csv=csv)
+    csv = table.Csv("Download CSV", "next_experiment.csv", "graph_next_csv", result.nodes)
+    table.show(rows, "What setting each node would settle", config, key="graph_next_nodes", csv=csv)

@@ -32,14 +32,14 @@ def section(run: Run, nodes: Sequence[str], edge: Pair | None) -> None:
     """
     with st.expander("Rules for another run", icon=":material/rule:", key="rules_box"):
         with errors.said():  # its knowledge is damaged, or has as many rules as there can be
-            own = run.knowledge() or Knowledge()
-            rules = st.session_state.get(_RULES, {}).get(run.id, own)
+            present = run.knowledge() or Knowledge()
+            rules = st.session_state.get(_RULES, {}).get(run.id, present)
             pair = edge or _two_nodes(nodes)
             if pair is not None:
                 _buttons(run, rules, pair)
             with st.container(gap=None):
                 _listed(run, rules)
-            _search(run, own, rules)
+            _search(run, present, rules)
 
 
 def _keep(run: Run, rules: Knowledge) -> None:
@@ -47,7 +47,6 @@ def _keep(run: Run, rules: Knowledge) -> None:
 
 
 def _two_nodes(nodes: Sequence[str]) -> Pair | None:
-    """Two nodes chosen by the reader; None until there are two."""
     st.caption("Pick an edge, or choose two nodes.")
     labels = dict(zip(nodes, distinct(map(shown, nodes)), strict=True))
     chosen = []
@@ -78,17 +77,12 @@ def _buttons(run: Run, rules: Knowledge, pair: Pair) -> None:
             ("Forbid both directions", "apart", [], [pair, back], "No edge will join the two, in either direction."),
             ("Require the reverse", "reverse", [back], [pair], "Forbids this direction and requires the other."),
         ):
-            more = _with(rules, required, forbidden)
-            st.button(label, key=f"rules_{key}", help=help, disabled=more == rules, on_click=_keep, args=(run, more))
-
-
-def _with(rules: Knowledge, required: Sequence[Pair], forbidden: Sequence[Pair]) -> Knowledge:
-    """Knowledge with further edge rules, each once."""
-    return replace(
-        rules,
-        required=list(dict.fromkeys([*rules.required, *required])),
-        forbidden=list(dict.fromkeys([*rules.forbidden, *forbidden])),
-    )
+            wider = replace(
+                rules,
+                required=list(dict.fromkeys([*rules.required, *required])),
+                forbidden=list(dict.fromkeys([*rules.forbidden, *forbidden])),
+            )
+            st.button(label, key=f"rules_{key}", help=help, disabled=wider == rules, on_click=_keep, args=(run, wider))
 
 
 def _listed(run: Run, rules: Knowledge) -> None:
@@ -97,7 +91,8 @@ def _listed(run: Run, rules: Knowledge) -> None:
     rows = [(kind, pair) for kind in ("required", "forbidden") for pair in reversed(getattr(rules, kind))]
     for index, (kind, pair) in enumerate(rows[:_MOST_LISTED]):
         words = plain(f"{kind.capitalize()}: {' → '.join(shown(text, 30) for text in pair)}")
-        removal(words, key=f"rules_drop_{index}", on_click=_drop, args=(run, rules, kind, pair))
+        remaining = [rule for rule in getattr(rules, kind) if rule != pair]
+        removal(words, key=f"rules_drop_{index}", on_click=_keep, args=(run, replace(rules, **{kind: remaining})))
     if len(rows) > _MOST_LISTED:
         st.caption(f"{len(rows) - _MOST_LISTED:,} more rules.")
     if rules.tiers:
@@ -106,14 +101,10 @@ def _listed(run: Run, rules: Knowledge) -> None:
         removal(words, key="rules_drop_tiers", on_click=_keep, args=(run, less))
 
 
-def _drop(run: Run, rules: Knowledge, kind: str, pair: Pair) -> None:
-    _keep(run, replace(rules, **{kind: [other for other in getattr(rules, kind) if other != pair]}))
-
-
-def _search(run: Run, own: Knowledge, rules: Knowledge) -> None:
+def _search(run: Run, present: Knowledge, rules: Knowledge) -> None:
     """The button that starts the new run, unless its rules contradict each other or equal those of this one."""
     is_fine = False
-    if rules != own:
+    if rules != present:
         with errors.said():
             rules.resolve(run.nodes, run.roles)
             is_fine = True
@@ -132,15 +123,14 @@ def _search(run: Run, own: Knowledge, rules: Knowledge) -> None:
 
 
 def _name(run: Run, rules: Knowledge) -> str:
-    """The default name of the table's next run, with these rules."""
     table = shown(drafts.table_name(run.name, run.settings), 40)
-    number = drafts.next_number(table, ((other.name, other.settings) for other in runs.list_runs()))
+    number = drafts.next_number(table, ((item.name, item.settings) for item in runs.list_runs()))
     return drafts.run_name(table, run.settings, run.roles, rules if rules.to_dict() else None, number)
 
 
 def _start(run: Run, rules: Knowledge) -> None:
     with errors.said():
-        other = runs.create_run(
+        next_run = runs.create_run(
             run.with_roles(),
             run.settings,
             name=_name(run, rules),
@@ -154,6 +144,6 @@ def _start(run: Run, rules: Knowledge) -> None:
             dismissed=runs.artefacts.of(run).dismissed,
             origin=runs.origin.of_table(run),
         )
-        fit_start.start(other, REFINE, QUICK)
-        session.run.select(other)
+        fit_start.start(next_run, REFINE, QUICK)
+        session.run.select(next_run)
         session.address.go("refine")

@@ -23,12 +23,8 @@ def offer(draft: Draft, is_first: bool = False) -> None:
     )
     search_time.of_draft(draft)
     if pressed:
-        _start(draft)
-
-
-def _start(draft: Draft) -> None:
-    with errors.said():
-        run = fit_start.new_run(draft)
-        fit_start.start(run, REFINE, QUICK, search_time.trial_of_draft(draft))
-        session.draft.started_as(run)
-        session.address.go("refine")
+        with errors.said():
+            run = fit_start.new_run(draft)
+            fit_start.start(run, REFINE, QUICK, search_time.trial_of_draft(draft))
+            session.draft.started_as(run)
+            session.address.go("refine")

@@ -15,8 +15,8 @@ def contrasted(run: Run, margin: float) -> pd.DataFrame:
     """The run's contrasts, the surest first."""
     from disco.experiments import contrasts  # imports scipy.stats
 
-    found = contrasts(given(run), margin)
-    return found.sort_values(["q_value", "p_value"], ignore_index=True)
+    frame = contrasts(given(run), margin)
+    return frame.sort_values(["q_value", "p_value"], ignore_index=True)
 
 
 def given(run: Run) -> Prepared:
@@ -26,12 +26,12 @@ def given(run: Run) -> Prepared:
 
 def sentence(run: Run, margin: float, parent: str, child: str) -> str:
     """That the parent comes first, and what setting it changed in the child."""
-    first, found = f"**{code(parent)} comes first", contrasted(run, margin)
-    rows = found[(found["targets"].map(tuple) == (parent,)) & (found["node"] == child)]
+    first, frame = f"**{code(parent)} comes first", contrasted(run, margin)
+    rows = frame[(frame["targets"].map(tuple) == (parent,)) & (frame["node"] == child)]
     if rows.empty or math.isnan(rows.iloc[0]["low"]):
         return f"{first},** as experiments show together with other rules."
-    one = rows.iloc[0]
+    row = rows.iloc[0]
     return (
-        f"{first}:** where it was set ({code(one['arm'])}), {code(child)} is {one['ratio']:.2f} times as high as among "
-        f"the controls, {one['low']:.2f} to {one['high']:.2f}."
+        f"{first}:** where it was set ({code(row['arm'])}), {code(child)} is {row['ratio']:.2f} times as high as among "
+        f"the controls, {row['low']:.2f} to {row['high']:.2f}."
     )

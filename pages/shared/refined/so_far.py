@@ -49,8 +49,8 @@ def monitor(run: Run, height: int) -> None:
 
 
 def _live(run: Run, height: int) -> None:
-    found, status = refining.so_far(run), run.status(REFINE)
-    if found is None:
+    result, status = refining.so_far(run), run.status(REFINE)
+    if result is None:
         st.info("The first graph appears here within seconds of the start of the search.", icon=":material/hub:")
         return
     row = st.container(horizontal=True, vertical_alignment="center")
@@ -58,24 +58,24 @@ def _live(run: Run, height: int) -> None:
     if row.button("Stop here", icon=":material/flag:", key="stop_here", disabled=is_off, help=_STOP_HELP):
         with errors.said():
             refining.stop_here(run)
-    said = _ENDING if refining.is_ending(run) else _SEARCHING
-    there = f"**{how_many(len(found.edges), 'edge')}** among {how_many(len(found.nodes), 'node')}"
+    state = _ENDING if refining.is_ending(run) else _SEARCHING
+    there = f"**{how_many(len(result.edges), 'edge')}** among {how_many(len(result.nodes), 'node')}"
     judged = f": {status.done:,} are judged, the strongest first" if 0 < status.done < status.total else ""
-    text.markdown(f":material/progress_activity: {there}{_ENDED.get(status.stage, said).format(judged=judged)}")
-    _draw(run, found, height)
+    text.markdown(f":material/progress_activity: {there}{_ENDED.get(status.stage, state).format(judged=judged)}")
+    _draw(run, result, height)
 
 
-def _draw(run: Run, found: Found, height: int) -> None:
-    graph, kept = found.graph(), st.session_state.setdefault(_PLACES, {})
-    if run.id not in kept:
-        kept[run.id] = figures.positions(found.nodes, found.edges) if layout.is_laid_out(found.nodes) else {}
+def _draw(run: Run, result: Found, height: int) -> None:
+    graph, positions = result.graph(), st.session_state.setdefault(_PLACES, {})
+    if run.id not in positions:
+        positions[run.id] = figures.positions(result.nodes, result.edges) if layout.is_laid_out(result.nodes) else {}
     widest = max((drawing.strength(values) for *_, values in graph.edges(data=True)), default=1.0)
-    placed = Places(run, found.nodes, kept[run.id])
+    placed = Places(run, result.nodes, positions[run.id])
     canvas.graph_view(placed, strongest.part(run, graph), "graph_so_far", strength=widest, height=height)
 
 
 def keep_places(run: Run, result: Placed) -> None:
     """Leave the nodes of a result where they were during its search, if the reader saw that."""
-    places = st.session_state.get(_PLACES, {}).pop(run.id, None)
-    if places is not None and not layout.is_moved(result):
-        layout.keep(result, places)
+    positions = st.session_state.get(_PLACES, {}).pop(run.id, None)
+    if positions is not None and not layout.is_moved(result):
+        layout.keep(result, positions)

@@ -39,14 +39,14 @@ class Known:
     @classmethod
     def of(cls, run: Run, order: list[str], ocs: pd.DataFrame, taus: Sequence[float]) -> "Known | None":
         """The comparison with the truth of a run; None if it has no truth."""
-        given = run.truth()
-        if given is None:
+        truth = run.truth()
+        if truth is None:
             return None
         nodes = set(order)
-        strangers = [name for name in dict.fromkeys([*given["parent"], *given["child"]]) if name not in nodes]
-        given = given.drop_duplicates(["parent", "child"])
-        inside = given[given["parent"].isin(nodes) & given["child"].isin(nodes)].reset_index(drop=True)
-        left_out = len(given) - len(inside)
+        strangers = [name for name in dict.fromkeys([*truth["parent"], *truth["child"]]) if name not in nodes]
+        truth = truth.drop_duplicates(["parent", "child"])
+        inside = truth[truth["parent"].isin(nodes) & truth["child"].isin(nodes)].reset_index(drop=True)
+        left_out = len(truth) - len(inside)
         return cls(run, order, ocs, taus, inside, strangers, left_out)
 
     @cached_property
@@ -68,10 +68,10 @@ class Known:
     def controls(self) -> dict[str, float]:
         """A_top of sorting the columns, by the statistic they are sorted by; empty if it cannot be computed."""
         try:
-            found = metrics.controls(self.run.table()[self.order], self.edges)
+            statistics = metrics.controls(self.run.table()[self.order], self.edges)
         except (InputError, KeyError, OSError):
             return {}
-        return {"mean": found["mean"], "variance": found["variance"], "variance − mean": found["excess"]}
+        return {"mean": statistics["mean"], "variance": statistics["variance"], "variance − mean": statistics["excess"]}
 
     @cached_property
     def order_errors(self) -> pd.DataFrame:

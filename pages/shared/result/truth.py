@@ -59,8 +59,8 @@ def words_of(draft: Draft) -> str:
         return ""
     chosen = {str(draft.table.columns[position]) for position in draft.columns}
     inside = int((edges["parent"].isin(chosen) & edges["child"].isin(chosen)).sum())
-    part = f" ({inside:,} among the chosen columns)" if inside < len(edges) else ""
-    return f", {how_many(len(edges), 'true edge')} known{part}"
+    chosen_words = f" ({inside:,} among the chosen columns)" if inside < len(edges) else ""
+    return f", {how_many(len(edges), 'true edge')} known{chosen_words}"
 
 
 def draft_curtain(draft: Draft) -> None:
@@ -74,7 +74,6 @@ def _pairs(edges: pd.DataFrame) -> frozenset[tuple[str, str]]:
 
 
 def _is_revealed(pairs: frozenset[tuple[str, str]]) -> bool:
-    """Whether the reader has revealed a truth that holds these edges."""
     return any(pairs <= seen for seen in st.session_state.get(_REVEALED, ()))
 
 
@@ -137,8 +136,8 @@ def controls_line(known: Known) -> None:
     if known.a_top is None or not known.controls:
         return
     sorts = ", ".join(f"{100 * value:.3g}% by {name}" for name, value in known.controls.items())
-    most = "" if known.a_top == 1 else ", and no graph along it can find more"
+    limit = "" if known.a_top == 1 else ", and no graph along it can find more"
     st.caption(
-        f"A_top: the order has {100 * known.a_top:.3g}% of the true edges in the right direction{most}. Sorting the "
+        f"A_top: the order has {100 * known.a_top:.3g}% of the true edges in the right direction{limit}. Sorting the "
         f"columns has {sorts}."
     )
