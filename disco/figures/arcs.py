@@ -26,7 +26,7 @@ def order_arcs(order: Sequence[str], truth: Edges) -> go.Figure:
     position = {node: k for k, node in enumerate(order, start=1)}
     pairs = read(truth)[0]
     wrong = list(order_errors(order, truth).itertuples(index=False, name=None))
-    against = set(wrong)
+    against, ends = set(wrong), {node for pair in wrong for node in pair}
     right = [pair for pair in pairs if pair not in against]
     drawn = right if len(right) <= MOST_ARCS else []
     fig = go.Figure()
@@ -37,7 +37,7 @@ def order_arcs(order: Sequence[str], truth: Edges) -> go.Figure:
         y=[0] * len(order),
         mode="markers",
         showlegend=False,
-        marker={"color": [roles.WRONG if node in _ends(wrong) else roles.MUTED for node in order], "size": 6},
+        marker={"color": [roles.WRONG if node in ends else roles.MUTED for node in order], "size": 6},
         customdata=[theme.label(node) for node in order],
         hovertemplate="position %{x}: %{customdata}<extra></extra>",
     )
@@ -51,18 +51,12 @@ def order_arcs(order: Sequence[str], truth: Edges) -> go.Figure:
         title="causal order, source first",
     )
     fig.layout.yaxis = dict(visible=False, range=[_low(wrong, position, len(order)), 1.05])
-    title = f"{len(wrong):,} of {how_many(len(pairs), 'true edge')} {_run(len(wrong))} against the order"
+    title = (
+        f"{len(wrong):,} of {how_many(len(pairs), 'true edge')} {plural(len(wrong), 'runs', 'run')} against the order"
+    )
     if drawn != right:
         title += "; only these are drawn"
     return roles.titled(fig, title, height=340)
-
-
-def _run(count: int) -> str:
-    return plural(count, "runs", "run")
-
-
-def _ends(pairs: Sequence[tuple[str, str]]) -> set[str]:
-    return {node for pair in pairs for node in pair}
 
 
 def _low(wrong: Sequence[tuple[str, str]], position: dict[str, int], nodes: int) -> float:

@@ -63,7 +63,8 @@ def loss_curves(
     figure, drawn = go.Figure(), []
     for fold, rows in curves.items():
         rows = rows.sort_values("epoch")
-        rows = rows.assign(**{which: _smoothed(rows[which], smoothing) for which in ("train", "validation")})
+        for which in ("train", "validation"):
+            rows[which] = smooth(rows[which].to_numpy(dtype=float), smoothing)
         _curves(figure, fold, rows)
         for epoch in [best.get(fold, 0)] if by_fold else sorted(set(best.values())):
             _best_mark(figure, fold, rows, epoch)
@@ -80,10 +81,6 @@ def _mean(part: pd.DataFrame) -> pd.DataFrame:
         losses = part.pivot_table(index="epoch", columns="fold", values=which)
         found[which] = losses.ffill().mean(axis=1, skipna=False)
     return pd.DataFrame(found).rename_axis("epoch").reset_index()
-
-
-def _smoothed(losses: pd.Series, weight: float) -> np.ndarray:
-    return np.asarray(smooth(losses.to_numpy(dtype=float), weight))
 
 
 def _curves(figure: go.Figure, fold: int, rows: pd.DataFrame) -> None:

@@ -29,7 +29,7 @@ def searches(history: pd.DataFrame, current: str = "") -> go.Figure:
     if history.empty:
         return theme.empty("No sweep is finished yet.")
     top = history["score"].max()
-    best = _best(history)
+    best = str(history.loc[history["score"].idxmax(), "start"])
     fig = go.Figure()
     lines = list(history.groupby("start", sort=False))
     for start, part in sorted(lines, key=lambda line: (line[0] == best, line[0] == current)):
@@ -170,10 +170,6 @@ def positions(order: Sequence[str], edges: pd.DataFrame) -> dict[str, tuple[floa
     """The layout of a refined graph, node → (x, y) in pixels; an edge's evidence pulls its ends together."""
     ties = edges[["parent", "child"]].assign(z=np.sqrt(edges["gain_nats"].fillna(0).clip(lower=0)))
     return placing.positions(order, ties)
-
-
-def _best(history: pd.DataFrame) -> str:
-    return str(history.loc[history["score"].idxmax(), "start"])
 
 
 def _height(below: float | np.ndarray | pd.Series) -> float | np.ndarray | pd.Series:

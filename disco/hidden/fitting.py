@@ -95,11 +95,8 @@ def with_hidden(search: Search, shape: Shape, posterior: np.ndarray, least: floa
     functions = len(search.columns.moments) + np.arange(shape.functions.shape[1])
     alone = search.sparse(best.graph.order, [functions] * search.columns.nodes)
     ends = (best.graph, best.posterior), (alone, begun)
-    return max((_pruned(search, _fitted(search, graph, shape, first, _LAST_STEPS)) for graph, first in ends), key=_nats)
-
-
-def _nats(fit: Fitted) -> float:
-    return fit.nats
+    fits = (_pruned(search, _fitted(search, graph, shape, first, _LAST_STEPS)) for graph, first in ends)
+    return max(fits, key=lambda fit: fit.nats)
 
 
 def _pruned(search: Search, fit: Fitted) -> Fitted:

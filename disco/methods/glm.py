@@ -11,7 +11,7 @@ from collections.abc import Callable
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
-from disco.methods.families import Counts, GLMFamily, Slopes
+from disco.methods.families import Counts, GLMFamily
 
 TOLERANCE = 1e-4  # largest predicted gain of the last step, in nats; the step is still taken
 _STEPS, _HALVINGS, _CYCLES = 100, 30, 1000
@@ -46,7 +46,8 @@ def maximised(
         slopes = family.slopes(counts, design @ theta)
         for _ in range(_STEPS):
             check()
-            gradient, information = design.T @ slopes.first, _information(design, slopes)
+            gradient = design.T @ slopes.first
+            information = _positive(design.T @ (design * slopes.weight[:, None]))
             if penalty:
                 step, promised = _penalised(gradient, information, theta, penalty, tolerance)
             else:
@@ -63,11 +64,6 @@ def maximised(
             if promised < tolerance:
                 break
     return theta
-
-
-def _information(design: np.ndarray, slopes: Slopes) -> np.ndarray:
-    """Minus the second derivatives in θ, made positive definite if needed, (P, P)."""
-    return _positive(design.T @ (design * slopes.weight[:, None]))
 
 
 def _size(theta: np.ndarray) -> float:

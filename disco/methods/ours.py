@@ -4,8 +4,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import pandas as pd
-
 from disco.errors import InputError
 from disco.estimator import DISCO
 from disco.fields import anything, check, one_of, whole
@@ -98,7 +96,8 @@ def _fitted(
         edges = ocs.select(candidates, *ocs.own_thresholds(candidates, fitted.settings))
     scores = candidates.groupby(["parent", "child"], sort=False)["z"].mean().rename("score").reset_index()
     names = list(given.counts.columns)
-    return Found.of(names, _pairs(edges), order=order, scores=scores, notes=model.notes_)
+    pairs = zip(edges["parent"], edges["child"], strict=True)
+    return Found.of(names, pairs, order=order, scores=scores, notes=model.notes_)
 
 
 def _refined(
@@ -112,7 +111,3 @@ def _refined(
     scores = found.edges[["parent", "child"]].assign(score=found.edges["gain_nats"])
     names, parts = list(given.counts.columns), (found.found.directed, found.found.undirected)
     return Found.of(names, parts[0], undirected=parts[1], order=found.order, scores=scores, notes=found.notes)
-
-
-def _pairs(edges: pd.DataFrame) -> list[tuple[str, str]]:
-    return list(zip(edges["parent"], edges["child"], strict=True))

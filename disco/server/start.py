@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 HERE = "127.0.0.1"
 # Slow to import: the engine, and what the first visit of Data needs beyond it.
-ENGINE = ("disco.estimator", "disco.table.quality", "disco.refine.again", "disco.methods.cont")
+ENGINE = ("disco.estimator", "disco.table.quality", "disco.refine.again")
 FIRST_PORT, PORTS = 8501, 50
 _GRACE = 5  # seconds for what is being sent when the server stops
 # All pages lie in one folder, from which index.html also takes its scripts.
