@@ -70,7 +70,7 @@ REFUSED = {
     "kinds of lists": (lambda: refined(dismissed=[["depth"]]), r"There is no artefact \['depth'\]; the kinds are"),
     "preset": (lambda: DISCO(preset=[]).fit(TABLE), "preset must be one of tuned, .*; got \\[\\]"),
     "device of an array": (lambda: choose_device(np.arange(2)), "device must be auto, cpu or cuda; got array"),
-    "lines of a frame": (lambda: Choice(starts=TABLE), "starts must be a whole number; got"),
+    "lines of a frame": (lambda: Choice(starts=TABLE), "starts must be a whole number from 1 to 100,000; got"),
     "exposure": (lambda: Roles(exposure=np.arange(2)), "A computed exposure is total or median of ratios; got array"),
     "where": (lambda: asked(where="x"), "argument where must be of type Mapping or None; got a str"),
     "where as a list": (lambda: asked(where=[]), "argument where must be of type Mapping or None; got a list"),
