@@ -14,11 +14,10 @@ import math
 import os
 import stat
 import sys
-import tempfile
 import threading
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import Any, BinaryIO
 
 import pandas as pd
 
@@ -231,11 +230,6 @@ def append_bytes(path: Path, data: bytes) -> None:
 def open_to_append(path: Path) -> BinaryIO:
     """A file opened for appending, created if needed; OSError if it cannot be written or is a link."""
     return os.fdopen(open_handle(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, follow=False), "ab")
-
-
-def temporary_file() -> BinaryIO:
-    """A file without a name, for reading and writing, gone when it is closed."""
-    return cast(BinaryIO, tempfile.TemporaryFile())
 
 
 def unwritten(path: Path, error: OSError) -> InputError:

@@ -10,9 +10,10 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO, cast
 
 import psutil
 
@@ -203,6 +204,11 @@ else:
             os.fsync(handle)
         finally:
             os.close(handle)
+
+
+def temporary_file() -> BinaryIO:
+    """A file without a name, for reading and writing, gone when it is closed."""
+    return cast(BinaryIO, tempfile.TemporaryFile())
 
 
 def threads() -> int:

@@ -7,7 +7,8 @@ exceptions that are neither a sentence nor a lack of memory.
 FUZZ = """
 import os, resource, sys
 import numpy as np
-from disco.table.formats import parse, single_cell, stata  # imported once, before the forks
+from disco.table.formats import single_cell, stata  # imported once, before the forks
+from disco.table.formats.parsing import parse
 from disco.table.formats.limits import NotATable
 
 data, suffix = open(sys.argv[1], "rb").read(), sys.argv[2]

@@ -6,8 +6,8 @@ from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-LINES = {"source": 75_999, "tests": 45_999, "benchmarks": 10_999}
-VAGUE_SHARE = 0.115  # of all names that the source binds
+LINES = {"source": 74_990, "tests": 44_860, "benchmarks": 6_000}
+VAGUE_SHARE = 0.106  # of all names that the source binds
 CLASSES, MODULES = 31, 85  # names that several files of the source use
 SOURCE = ("app.py", "pages", "disco")
 # Words that say how a thing came or where it stands, not what it is. Nobody can search for them.

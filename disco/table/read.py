@@ -23,17 +23,19 @@ import pyarrow as pa
 
 from disco.errors import InputError, printable
 from disco.fields import require_types
-from disco.files import check_size, open_regular, read_regular, remedy, temporary_file
+from disco.files import check_size, open_regular, read_regular, remedy
 from disco.progress import Callback, Reporter
+from disco.system import temporary_file
 from disco.table import spreadsheets
 from disco.table.blocks import larger_below
 from disco.table.cells import columns_of
-from disco.table.formats import SUFFIXES, folder, parse, text
+from disco.table.formats import folder, text
 from disco.table.formats.apart import parse_apart
 from disco.table.formats.compact import FROM_CELLS
 from disco.table.formats.encoding import NO_TEXTS
 from disco.table.formats.limits import PACKINGS, TEXT, NotATable, most_bytes
 from disco.table.formats.packing import DAMAGED, split, stream_of, suffix_of
+from disco.table.formats.parsing import SUFFIXES, parse
 from disco.table.formats.plain import MATRIX, MIXED, NOTES, OTHER, READING, ROW_NAMES, SHEETS, facts_of
 from disco.table.formats.reading import PLAIN, Reading
 from disco.words import how_many, listed

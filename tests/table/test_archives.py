@@ -12,8 +12,9 @@ import pytest
 from cells_by_genes import GENES, barcodes, counts, parts, tarred, zipped
 
 from disco.errors import InputError
-from disco.table.formats import archive, folder, limits, parse
+from disco.table.formats import archive, folder, limits
 from disco.table.formats.limits import NotATable
+from disco.table.formats.parsing import parse
 from disco.table.formats.reading import Reading
 from disco.table.guesses import guesses
 from disco.table.read import NOTES, read_table

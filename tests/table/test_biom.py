@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sparse
 
-from disco.table.formats import parse
 from disco.table.formats.limits import NotATable
+from disco.table.formats.parsing import parse
 from disco.table.formats.plain import MATRIX, NOTES, facts_of
 from disco.table.formats.reading import Reading
 from disco.table.read import read_table

@@ -9,8 +9,9 @@ import pytest
 from cells_by_genes import GENES, barcodes, counts, h5ad, parts, tenx, zipped
 
 from disco.errors import InputError
-from disco.table.formats import genes, matrix, parse
+from disco.table.formats import genes, matrix
 from disco.table.formats.limits import NotATable
+from disco.table.formats.parsing import parse
 from disco.table.formats.reading import Reading
 from disco.table.guesses import guesses
 from disco.table.prepared import prepare

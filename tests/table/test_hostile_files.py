@@ -25,7 +25,9 @@ from disco.__main__ import main
 from disco.errors import InputError
 from disco.simulate import read_edges
 from disco.table.counts import problems
-from disco.table.formats import DETECTED, limits, parse, text
+from disco.table.formats import limits, text
+from disco.table.formats.parsing import parse
+from disco.table.formats.reading import DETECTED
 from disco.table.read import NOTES, guessed, read_table
 from pages.simulate.design_file import parsed
 

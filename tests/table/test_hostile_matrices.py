@@ -12,7 +12,8 @@ from cells_by_genes import counts, h5ad, parts, tarred, tenx, zipped
 from fuzz import FUZZ
 
 from disco.errors import InputError
-from disco.table.formats import limits, matrix, parse
+from disco.table.formats import limits, matrix
+from disco.table.formats.parsing import parse
 from disco.table.formats.plain import MATRIX, facts_of
 from disco.table.formats.reading import Reading
 from disco.table.read import read_table

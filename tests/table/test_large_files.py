@@ -14,8 +14,9 @@ from disco.__main__ import main
 from disco.errors import FitStopped, InputError
 from disco.table.cells import numbers_of, value_counts
 from disco.table.counts import as_counts, problems
-from disco.table.formats import compact, encoding, parse, pieces
+from disco.table.formats import compact, encoding, pieces
 from disco.table.formats.limits import NotATable
+from disco.table.formats.parsing import parse
 from disco.table.read import read_table
 
 LINES = "\n".join(f"{i},{i * 7 % 11}" for i in range(40))

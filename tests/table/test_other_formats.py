@@ -11,7 +11,8 @@ import pytest
 from fuzz import FUZZ
 
 from disco.errors import InputError
-from disco.table.formats import limits, parse, stata, workbook
+from disco.table.formats import limits, stata, workbook
+from disco.table.formats.parsing import parse
 from disco.table.read import NOTES, READING, SHEETS, read_table
 
 ROWS = [["a", "b"], *([place % 5, place % 3] for place in range(30))]

@@ -101,7 +101,7 @@ def test_the_machine_is_measured_once_also_where_many_pages_ask_together(monkeyp
         one.start()
     for one in asking:
         one.join(60)
-    assert len(fits) == 4
+    assert len(fits) == 4 * 12
 
 
 def test_the_trial_follows_roles_and_knowledge():

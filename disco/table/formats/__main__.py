@@ -22,9 +22,10 @@ def main() -> int:
     """Read one file; returns the exit status."""
     suffix, size = sys.argv[1], os.fstat(sys.stdin.fileno()).st_size
     _limit(limits_of(suffix, size))
-    from disco.table.formats import Reading, parse
     from disco.table.formats.archive import unwrapped
+    from disco.table.formats.parsing import parse
     from disco.table.formats.passing import send, tell
+    from disco.table.formats.reading import Reading
 
     out, done = sys.stdout.buffer, 0.0
     try:

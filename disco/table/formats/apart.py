@@ -29,7 +29,7 @@ _BROKEN = " crashes its reader: it is damaged, or its ending is wrong. Save it a
 
 
 def parse_apart(file: BinaryIO, suffix: str, reading: Reading, reporter: Reporter = SILENT) -> Iterator[pa.Table]:
-    """The columns of `disco.table.formats.parse` from a separate process, some after others: each is in memory once.
+    """The columns of `parsing.parse` from a separate process, some after others: each is in memory once.
 
     Args:
         file: one on the disk, which the process reads itself.

@@ -14,7 +14,7 @@ from itertools import islice
 from pathlib import PurePosixPath
 from typing import IO, Any, BinaryIO, cast
 
-from disco.files import temporary_file
+from disco.system import temporary_file
 from disco.table.formats import packing
 from disco.table.formats.limits import ARCHIVES, MOST_MEMBERS, MOST_TABLES, TABLES, TEXT, NotATable, most_bytes
 from disco.table.formats.pieces import Heard

@@ -10,7 +10,8 @@ from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO
 
-from disco.files import open_regular, temporary_file
+from disco.files import open_regular
+from disco.system import temporary_file
 from disco.table.formats import packing
 from disco.table.formats.archive import VOCABULARY, WORDS, check_case, encodable, has_matrix, is_called, shown, tables
 from disco.table.formats.limits import MOST_BYTES_IN_PIECES, MOST_MATRICES, MOST_MEMBERS, NotATable

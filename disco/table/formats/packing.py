@@ -13,7 +13,7 @@ from typing import IO, Any, BinaryIO, cast
 
 import pyarrow as pa
 
-from disco.files import temporary_file
+from disco.system import temporary_file
 from disco.table.formats.limits import PACKINGS, NotATable
 from disco.table.formats.pieces import Heard
 
