@@ -2,8 +2,6 @@
 
 from typing import TYPE_CHECKING
 
-import psutil
-
 from disco.errors import InputError
 from disco.fields import shown
 
@@ -32,4 +30,6 @@ def free_bytes(device: str) -> int:
         import torch
 
         return int(torch.cuda.mem_get_info()[0])
+    import psutil  # which a fit in a notebook may never need
+
     return int(psutil.virtual_memory().available)

@@ -15,8 +15,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
-import psutil
-
 _NICE = 5  # one step of it costs about a fifth of a contested processor
 if sys.platform == "linux":
     _ALL_CORES = os.sched_getaffinity(0)
@@ -26,6 +24,8 @@ _LOCKED_AT = 1 << 30  # the byte that a lock on Windows covers: beyond all notes
 
 if sys.platform == "win32":
     import msvcrt
+
+    import psutil
 
     STOPPING = (signal.SIGINT, signal.SIGBREAK)  # what asks a command to end
     INHERITS_LOCKS = False
