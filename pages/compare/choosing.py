@@ -46,7 +46,7 @@ def _choose(run: Run, found: Compared) -> None:
     row = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
     usual = declared(Asked)["limit"]
     key = lasting(f"compare_limit_{run.id}", usual.default if last is None else last.limit)
-    limit = widget(usual, row, key=key, step=1.0, width=200)
+    limit = widget(usual, row, key=key, step=1.0, width=250)
     start = row.container(horizontal=True, vertical_alignment="center", width="content")  # the time stays beside it
     if start.button(
         "Run methods",

@@ -16,7 +16,7 @@ _SEARCHES = (
 )
 _INTRO = (
     "Near Portal, Arizona, gates keep kangaroo rats out of some plots and let smaller rodents pass. This page "
-    "shows what that changed, and what the control plots alone would have told."
+    "shows what that changed, and what the control plots alone would have shown."
 )
 
 group.follow()

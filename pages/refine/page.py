@@ -16,7 +16,7 @@ from pages.shared.work import monitor, refine_monitor
 intro.page_intro(
     "Refine",
     "The search for the graph that explains your counts best. For every edge it says how strong the evidence is, and "
-    "whether the direction can be told.",
+    "whether its direction can be determined.",
 )
 run = session.run.current()
 if run is None:
