@@ -15,7 +15,7 @@ from disco.settings import CHOICES, PRESETS, Settings
 from disco.table.formats.reading import USUAL_GENES, Reading
 from disco.table.kinds import KINDS
 
-READ = tuple(name for name in declared(Reading) if name not in ("genes", "obs"))  # by --read
+READ = {name: option for name, option in declared(Reading).items() if name not in ("genes", "obs")}  # by --read
 _TERMS = re.compile(r"(\w+: )?\{[^}]*\} ?")  # of the glossary, with which the app explains an option
 
 
