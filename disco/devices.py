@@ -8,6 +8,8 @@ from disco.fields import shown
 if TYPE_CHECKING:
     import torch
 
+DEVICES = ("auto", "cpu", "cuda")
+
 
 def choose_device(name: str = "auto") -> "torch.device":
     """The device of a name; `auto` is CUDA if there is a CUDA device, else the CPU.
@@ -17,7 +19,7 @@ def choose_device(name: str = "auto") -> "torch.device":
     """
     import torch
 
-    if not isinstance(name, str) or name not in ("auto", "cpu", "cuda"):
+    if not isinstance(name, str) or name not in DEVICES:
         raise InputError(f"device must be auto, cpu or cuda; got {shown(name)}.")
     if name == "cuda" and not torch.cuda.is_available():
         raise InputError("device is cuda, but torch finds no CUDA device here. Use auto or cpu.")

@@ -56,7 +56,7 @@ class Option:
         group: the box of a page that shows it; empty if a page has placed it by hand.
         step: of the buttons of a number.
         resumes: whether unfinished work goes on if it changes.
-        older: its value in versions without it, with which work of those versions goes on.
+        older: its value in versions without it, with which work of those versions goes on; ... if all versions have it.
         name, default: of the field.
     """
 
@@ -272,9 +272,8 @@ def check(settings: Any, *names: str) -> None:
         if (names and name not in names) or (value is None and option.optional):
             continue
         require(name, value, *option.demands, quote=option.quote)
-        if (
-            option.demands and is_number(value) and not isinstance(value, int | float)
-        ):  # NumPy's, which JSON cannot hold
+        is_of_numpy = is_number(value) and not isinstance(value, int | float)  # JSON cannot hold it
+        if option.demands and is_of_numpy:
             object.__setattr__(settings, name, int(value) if is_whole(value) else float(value))
 
 

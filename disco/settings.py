@@ -22,7 +22,7 @@ _SCHEDULE = (
 )
 _DECAY = (
     "Learning rate falls for",
-    "Epochs or updates until the learning rate reaches its last value; empty: the number of epochs.",
+    "Epochs or updates until the learning rate reaches its last value; none or empty: the number of epochs.",
 )
 _FIRST = "Learning rate, first", "Falls along a cosine to the last."
 _LAST = "Learning rate, last", "At the end of the cosine."
@@ -46,20 +46,20 @@ class Settings:
         "rank",
         {"rank": "Ranks", "quantile": "Quantile levels", "none": "None"},
         "Transform",
-        "How counts become the levels that the networks use. It is fitted on the training folds only.",
+        "How counts become levels. A fit computes it from the training folds only.",
         flag="--transform",
     )
     levels: int = whole(
         4,
         "Levels per column",
-        "Of each column, with the transform quantile. Four are the paper's q4.",
+        "Quantile levels of each column, with the transform quantile. Four are the paper's q4.",
         at_least=2,
         flag="--levels",
     )
     max_rows: int | None = whole(
         None,
         "Rows used at most",
-        "A random sample with the seed; empty uses all rows.",
+        "A random sample with the seed; none or empty uses all rows.",
         at_least=8,
         optional=True,
         group="Rows",
@@ -119,8 +119,8 @@ class Settings:
         "schur",
         {"schur": "None", "network": "Trained"},
         "Training",
-        "None: the curvature without a removed column follows from the joint network alone, by half of a Schur "
-        "complement, in a third of the time. Trained: a second network learns it, as in the paper.",
+        "None (schur): the curvature without a removed column follows from the joint network alone, by half of a Schur "
+        "complement, in a third of the time. Trained (network): a second network learns it, as in the paper.",
         older="network",
         group=_PROJECTION,
     )
@@ -173,7 +173,7 @@ class Settings:
     evaluation_rows: int | None = whole(
         1000,
         "Held-out rows scored per fold",
-        "At most; empty scores every held-out row.",
+        "At most; none or empty scores every held-out row.",
         at_least=4,
         optional=True,
         group="Rows",
@@ -184,8 +184,8 @@ class Settings:
         "ocs",
         {"ocs": "OCS", "cam": "CAM", "pcm": "PCM", "evidence": "Evidence"},
         "Selector of parents",
-        "The selector whose edges are the run's. You can compute the others after the fit, on Parents. PCM adds "
-        "minutes to the estimated time if there are many nodes.",
+        "The selector whose edges are the run's. You can compute the others after the fit, on the page Parents. PCM "
+        "adds minutes to the estimated time if there are many nodes.",
         resumes=True,
         group=_PARENTS,
         flag="--parents",
@@ -202,7 +202,8 @@ class Settings:
         "jackknife",
         {"iqr": "Median and IQR", "jackknife": "Folds"},
         "Rule of parent selection",
-        "The paper's median and IQR, or the agreement of the folds. You can change it after the fit, on Parents.",
+        "The paper's median and IQR, or the agreement of the folds. You can change it after the fit, on the page "
+        "Parents.",
         group=_PARENTS,
     )
     tau_z: float = number(

@@ -47,7 +47,7 @@ from benchmarks.paper.tables import TABLES
 from benchmarks.study import RESULTS, Line, append, argument_parser, machine, numbers
 from disco.cli.foreground import signals
 from disco.cli.progress import Progress
-from disco.devices import choose_device
+from disco.devices import DEVICES, choose_device
 from disco.errors import FitStopped, InputError, ScoreUnavailable
 from disco.files import plain
 from disco.methods import options_of
@@ -206,7 +206,7 @@ def parser() -> argparse.ArgumentParser:
         command.add_argument("--seeds", type=numbers, default=list(range(table.seeds)), help="such as 0-9 or 0,1,5")
         usual = "brief" if name == "continuous" else "disco-paper"
         command.add_argument("--methods", type=named_methods, default=usual, help=", ".join(METHODS))
-        command.add_argument("--device", choices=("auto", "cpu", "cuda"), default="auto")
+        command.add_argument("--device", choices=DEVICES, default="auto")
         command.add_argument("--again", action="store_true", help="measure again from the stored fits, and compare")
     commands.add_parser("report", parents=[folders], help="write benchmarks/paper/ and the headline from the results")
     return top

@@ -283,7 +283,7 @@ def _reading(arguments: argparse.Namespace) -> dict[str, Any]:
         name, equals, value = text.partition("=")
         if not equals or name not in READ:
             raise InputError(f"--read needs NAME=VALUE with one of {', '.join(READ)}; got {text!r}.")
-        is_lines = name in ("above", "names", "below")
+        is_lines = READ[name].kind is int
         if is_lines and not value.isdecimal():
             raise InputError(f"--read {name} needs a number of lines; got {value!r}.")
         found[name] = int(value) if is_lines else value.replace("\\t", "\t") if name == "separator" else value

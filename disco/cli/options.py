@@ -15,7 +15,7 @@ from disco.settings import CHOICES, PRESETS, Settings
 from disco.table.formats.reading import USUAL_GENES, Reading
 from disco.table.kinds import KINDS
 
-READ = tuple(name for name in declared(Reading) if name not in ("genes", "obs"))  # by --read
+READ = {name: option for name, option in declared(Reading).items() if name not in ("genes", "obs")}  # by --read
 _TERMS = re.compile(r"(\w+: )?\{[^}]*\} ?")  # of the glossary, with which the app explains an option
 
 
@@ -54,9 +54,9 @@ def add(command: argparse._ActionsContainer, of: type, *names: str, when: str = 
 
 
 def add_set(command: argparse.ArgumentParser, of: type) -> None:
-    """--set for the options of a dataclass without a flag, and a list of all."""
+    """--set for the options of a dataclass, and a list of them."""
     command.add_argument(
-        "--set", action="append", default=[], metavar="NAME=VALUE", help="any other option of --options; repeatable"
+        "--set", action="append", default=[], metavar="NAME=VALUE", help="any option of --options; repeatable"
     )
     command.add_argument("--options", action=_Listing, nargs=0, const=of, help="list all options of --set, and exit")
 

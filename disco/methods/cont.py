@@ -31,7 +31,7 @@ from disco.continuous.curvature import diagonal, lowest
 from disco.continuous.networks import JointNetwork, ProjectionNetwork
 from disco.continuous.noise import LAST, deviation, mixture, uniform
 from disco.continuous.training import Schedule, train_joint, train_projection
-from disco.devices import choose_device
+from disco.devices import DEVICES, choose_device
 from disco.fields import boolean, check, number, one_of, whole
 from disco.found import Found
 from disco.methods.diffan import STOPPED, logged, standardised
@@ -60,7 +60,7 @@ class Options:
     batch: int = whole(1000, at_least=1, help="Rows of a batch, of both networks.")
     rate: float = number(1e-3, above=0, help="Learning rate of both networks.")
     width: int | None = whole(
-        None, at_least=1, optional=True, help="Width of the joint network's two widest layers; None is max(1024, 5 d)."
+        None, at_least=1, optional=True, help="Width of the joint network's two widest layers; none is max(1024, 5 d)."
     )
     projection_width: int = whole(256, at_least=1, help="Width of the projection network's hidden layers.")
     halved: bool = boolean(
@@ -71,7 +71,7 @@ class Options:
     logged: bool = boolean(False, help="Whether the table is transformed by log(1 + x).")
     cutoff: float = number(0.001, within=(0, 1), help="The p-value below which CAM keeps an edge.")
     seed: int = whole(0, within=(0, 2**32 - 1), help="Of the networks and the noise.")
-    device: str = one_of("auto", ("auto", "cpu", "cuda"), help="auto, cpu or cuda.")
+    device: str = one_of("auto", DEVICES, help="auto, cpu or cuda.")
 
     def __post_init__(self) -> None:
         check(self)

@@ -29,7 +29,7 @@ from disco.continuous.curvature import Noise, diagonal, lowest, without
 from disco.continuous.networks import JointNetwork
 from disco.continuous.noise import LAST, uniform
 from disco.continuous.training import Schedule, train_joint
-from disco.devices import choose_device
+from disco.devices import DEVICES, choose_device
 from disco.errors import InputError
 from disco.fields import boolean, check, number, one_of, share, whole
 from disco.found import Found
@@ -58,10 +58,10 @@ class Options:
     least: int = whole(300, at_least=1, help="Fewest epochs.")
     patience: int = whole(300, at_least=1, help="Epochs without a gain before training stops.")
     width: int | None = whole(
-        None, at_least=1, optional=True, help="Width of the two widest layers; None is max(1024, 5 d)."
+        None, at_least=1, optional=True, help="Width of the two widest layers; none is max(1024, 5 d)."
     )
     evaluated: int | None = whole(
-        None, at_least=2, optional=True, help="Number of random rows for the variances; None is all."
+        None, at_least=2, optional=True, help="Number of random rows for the variances; none is all."
     )
     halved: bool = boolean(
         False,
@@ -71,7 +71,7 @@ class Options:
     logged: bool = boolean(False, help="Whether the table is transformed by log(1 + x).")
     cutoff: float = number(0.001, within=(0, 1), help="The p-value below which CAM keeps an edge.")
     seed: int = whole(0, within=(0, 2**32 - 1), help="Of the network and the noise.")
-    device: str = one_of("auto", ("auto", "cpu", "cuda"), help="auto, cpu or cuda.")
+    device: str = one_of("auto", DEVICES, help="auto, cpu or cuda.")
 
     def __post_init__(self) -> None:
         check(self)

@@ -51,7 +51,7 @@ class Options:
     family: str = one_of(POISSON, (*FAMILIES, HYPER_POISSON), help="Family of every node.")
     size: float = number(6.0, above=0, help="r of a negative binomial.")
     trials: int | None = whole(
-        None, at_least=1, optional=True, help="M of a binomial; None is each column's largest count."
+        None, at_least=1, optional=True, help="M of a binomial; none is each column's largest count."
     )
     b: float = number(
         2.0,

@@ -38,7 +38,7 @@ class Options:
     family: str = one_of("poisson", FAMILIES, help="Family of every node that `families` does not name.")
     size: float = number(6.0, above=0, help="r of a negative binomial.")
     trials: int | None = whole(
-        None, at_least=1, optional=True, help="M of a binomial; None is each column's largest count."
+        None, at_least=1, optional=True, help="M of a binomial; none is each column's largest count."
     )
     families: Mapping[str, Any] | None = anything(None, help='Column → "poisson", ["nb", r] or ["binomial", M].')
     means: str = one_of(
@@ -50,7 +50,11 @@ class Options:
     features: str = one_of(
         "log1p", ("log1p", "raw"), help="Features of regressions with a link: log1p, logarithms of 1 + counts, or raw."
     )
-    criterion: str = one_of("difference", ("difference", "ratio"), help="Difference or ratio.")
+    criterion: str = one_of(
+        "difference",
+        ("difference", "ratio"),
+        help="How a variance and its family's are compared: by their difference or ratio.",
+    )
     parents: str = one_of(
         "cam",
         ("cam", "lasso"),

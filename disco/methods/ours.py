@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from disco.devices import DEVICES
 from disco.errors import InputError
 from disco.estimator import DISCO
 from disco.fields import anything, check, one_of, whole
@@ -17,7 +18,6 @@ from disco.settings import CHOICES, PRESETS
 from disco.table.artefacts import ARTEFACTS
 from disco.table.prepared import Prepared, Table, prepare
 
-_DEVICES = ("auto", "cpu", "cuda")
 _OF_FIT = ("seed", "transform", "criterion")  # fields that are settings of the fit
 _FURTHER = 3.0  # about the time of the further stages relative to the fit, at 50 nodes
 
@@ -43,9 +43,9 @@ class Options:
         "every removal of a node (`disco.fit.stagewise`).",
     )
     settings: Mapping[str, Any] = anything(dict, help="Other settings of the fit that differ from the preset.")
-    device: str = one_of("auto", _DEVICES, help="Of the fit: auto, cpu or cuda.")
-    starts: int = whole(4, at_least=1, help="Orders from which the refinement searches.")
-    restarts: int = whole(16, at_least=0, help="Most restarts of the refinement.")
+    device: str = one_of("auto", DEVICES, help="Of the fit: auto, cpu or cuda.")
+    starts: int = whole(Choice.starts, at_least=1, help="Orders from which the refinement searches.")
+    restarts: int = whole(Choice.restarts, at_least=0, help="Most restarts of the refinement.")
     seed: int = whole(0, at_least=0, help="Seed of either.")
 
     def __post_init__(self) -> None:

@@ -46,7 +46,7 @@ class Choice:
     folds: int = whole(
         3,
         "Parts left out in turn",
-        "Parts of the rows, to show how often an edge is found on the others. 0 for none.",
+        "Parts of the rows; each is left out in turn, to show how often an edge is found without it. 0 for none.",
         at_least=0,
     )
     bound: float = number(
@@ -62,9 +62,9 @@ class Choice:
     redone: bool = boolean(
         False,
         "Search every bootstrap table from scratch",
-        "Each gets its own screen, prior and starts, like the whole table, which takes seven to eight times as "
-        "long. Otherwise a short search from the graph found measures the edges' local stability, which is higher than "
-        "the share of full searches.",
+        "Each bootstrap table gets its own screen, prior and starts, like the whole table, which takes seven to eight "
+        "times as long. Otherwise a short search from the graph found measures the edges' local stability, which is "
+        "higher than the share of full searches.",
         resumes=True,
     )
     seconds: float = number(
@@ -84,6 +84,7 @@ class Choice:
         "With experiments: where the rate of a column changes by less than this, it counts as left alone.",
         above=0,
         step=0.05,
+        metavar="SHARE",
     )
 
     def __post_init__(self) -> None:

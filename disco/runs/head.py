@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from disco.devices import DEVICES
 from disco.errors import InputError, printable
 from disco.fields import older
 from disco.files import read_bytes, read_record, unwritten, write_bytes
@@ -62,7 +63,7 @@ class Head:
     def __post_init__(self) -> None:
         if self.format < 1:
             raise ValueError(f"format is {self.format}")
-        if self.device not in ("auto", "cpu", "cuda"):
+        if self.device not in DEVICES:
             raise ValueError(f"device is {printable(self.device, 20)!r}, not auto, cpu or cuda")
         try:
             is_possible = _FIRST <= self.moment <= _LAST

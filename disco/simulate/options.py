@@ -28,9 +28,9 @@ class Options:
         "er",
         GRAPHS,
         "Graph",
-        "Scale-free: few nodes have many edges (Barabási–Albert). Chain: x1 → x2 → x3 → … Fork: x1 is the parent of "
-        "all others. Collider: the last node is the child of all others. Complete: every pair of nodes is joined, x1 "
-        "first.",
+        "In a scale-free graph few nodes have many edges (Barabási–Albert). A chain is x1 → x2 → x3 → … In a fork x1 "
+        "is the parent of all others. In a collider the last node is the child of all others. In a complete graph "
+        "every pair of nodes is joined, x1 first.",
         quote='"',
     )
     # d; for an own graph, the number of its names
@@ -56,7 +56,7 @@ class Options:
     )
     # A key; "a,b": consecutive parts of the causal order; or node -> key
     family: str | Mapping[str, str] = anything(
-        "poisson-softplus", "Family", "Several: consecutive parts of the causal order.", metavar="A,B"
+        "poisson-softplus", "Family", "Several families: consecutive parts of the causal order.", metavar="A,B"
     )
     parameters: Mapping[str, float] = field(default_factory=dict)  # name -> value, for all families with that parameter
 
@@ -112,7 +112,7 @@ class Options:
         RATES,
         {RATES: "Rates cause rates", COUNTS: "Counts cause counts"},
         "What a node depends on",
-        "Rates: its parents' counts per depth. Counts: its parents' counts as they are.",
+        "By rates, its parents' counts per depth; by counts, its parents' counts as they are.",
         quote='"',
     )
     age_and_sex: bool = boolean(False, "Age and sex", "Age affects half of the nodes in a wave, sex affects half.")
@@ -140,7 +140,7 @@ class Options:
         SET,
         {SET: "The node is set", SHIFT: "Its mean is shifted"},
         "What is done",
-        "Set: the node has one value. Shift: another mean, and the same parents.",
+        "A node that is set has one value. A shift gives it another mean, and the same parents.",
         quote='"',
     )
     intervention_effect: float = number(1.0, _SIZE, _SHIFT, within=(0, 3), step=0.1)
@@ -152,7 +152,9 @@ class Options:
         "Columns assigned by chance, each acting on a fifth of the nodes at random, or on these, one list each.",
         metavar="COUNT|A,B;C",
     )
-    idle_contexts: int = whole(0, "Without effects", "Further ones, each acting on no node.", within=(0, MOST_CONTEXTS))
+    idle_contexts: int = whole(
+        0, "Without effects", "Further contexts, each acting on no node.", within=(0, MOST_CONTEXTS)
+    )
     context_kind: str = one_of(
         CATEGORICAL, {CATEGORICAL: "Levels", DOSE: "A dose"}, "Values", "A dose is a number from 0 to 2.", quote='"'
     )

