@@ -50,7 +50,14 @@ if sys.platform == "win32":
         return {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP}
 
     def ask_to_stop(pid: int) -> None:
-        os.kill(pid, signal.CTRL_BREAK_EVENT)
+        with contextlib.suppress(OSError):  # on another console, only `kill` ends it
+            os.kill(pid, signal.CTRL_BREAK_EVENT)
+
+    def kill(pid: int) -> None:
+        try:
+            psutil.Process(pid).kill()
+        except psutil.NoSuchProcess:  # `os.kill` says that its argument is not valid
+            raise ProcessLookupError(errno.ESRCH, os.strerror(errno.ESRCH)) from None
 
     def when_asked_to_stop(act: Callable[[], object]) -> None:
         signal.signal(signal.SIGBREAK, lambda *_: act())
@@ -122,8 +129,12 @@ else:
         return {"start_new_session": True, "pass_fds": locks}
 
     def ask_to_stop(pid: int) -> None:
-        """Ask a process to stop; ProcessLookupError without one."""
+        """Ask a process to stop; a ProcessLookupError without one, where the system says so."""
         os.kill(pid, signal.SIGTERM)
+
+    def kill(pid: int) -> None:
+        """End a process at once; ProcessLookupError without one."""
+        os.kill(pid, signal.SIGKILL)
 
     def when_asked_to_stop(act: Callable[[], object]) -> None:
         """Have something done when `ask_to_stop` reaches this process."""
@@ -215,11 +226,6 @@ def threads() -> int:
     """The number of threads that this process may use: OMP_NUM_THREADS, as for other libraries, or one per core."""
     limit = os.environ.get("OMP_NUM_THREADS", "")
     return int(limit) if limit.isdecimal() and int(limit) else len(_ALL_CORES) or os.cpu_count() or 1
-
-
-def kill(pid: int) -> None:
-    """End a process at once; ProcessLookupError without one."""
-    os.kill(pid, getattr(signal, "SIGKILL", signal.SIGTERM))
 
 
 def was_ended_by(status: int | None, *names: str) -> bool:
