@@ -120,7 +120,7 @@ class Nodes:
         self.levels = design.parent_ranks
         self.bases = [design.basis[node, : len(grid)] for node, grid in enumerate(self.parent_grids)]
         self.beside = design.columns[design.nodes :].reshape(-1, design.rows).T
-        self.offset = None if design.offset is None else design.offset
+        self.offset = design.offset
         self._fits = dict[Key, _Fit]()
         self._kept = dict[tuple[Key, int], Conditional]()
 

@@ -273,8 +273,7 @@ class Model:
         """The rows of the fit."""
         design = self.design
         beside = design.columns[design.nodes :].reshape(-1, design.rows).T
-        offset = None if design.offset is None else design.offset
-        return _Rows(design.ranks, design.parent_ranks, beside, offset)
+        return _Rows(design.ranks, design.parent_ranks, beside, design.offset)
 
     def _rows(self, table: Table, adjustment: Adjustment | None) -> _Rows:
         """Other rows on its grids."""
