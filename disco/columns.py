@@ -156,13 +156,7 @@ TRUTH = Schema(
 # A refinement ---------------------------------------------------------------------------------------------------------
 
 GAIN = _nats(
-    "gain_nats",
-    "Evidence for this link",
-    "Evidence",
-    term="evidence for a link",
-    width=74,
-    place="sight",
-    in_line=True,
+    "gain_nats", "Evidence for this link", "Evidence", term="evidence for a link", width=74, place="sight", in_line=True
 )
 DECIDED = Column("decided", "flag", "Decided", term="decided", width=68, place="sight")
 STABILITY = Column(
