@@ -1,7 +1,8 @@
 """What differs between Linux, macOS and Windows: opening files, locks, processes, priorities and limits.
 
 All other modules are the same on the three. Where a system lacks something, the function does as much as there is:
-Windows has no sessions of processes, no limits on a process, and no lock that a child inherits.
+Windows has no sessions of processes, no limits on a process, no lock that a child inherits, and neither renames nor
+removes an open file or its folder.
 """
 
 import contextlib
@@ -28,7 +29,7 @@ if sys.platform == "win32":
     import psutil
 
     STOPPING = (signal.SIGINT, signal.SIGBREAK)  # what asks a command to end
-    INHERITS_LOCKS = False
+    INHERITS_LOCKS = MOVES_OPEN_FILES = False
 
     def open_handle(path: str | Path, flags: int, *, follow: bool = True) -> int:
         if not follow and os.path.islink(path):
@@ -97,7 +98,7 @@ else:
     import resource
 
     STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-    INHERITS_LOCKS = True
+    INHERITS_LOCKS = MOVES_OPEN_FILES = True
 
     def open_handle(path: str | Path, flags: int, *, follow: bool = True) -> int:
         """A descriptor that never waits for the other end of a pipe, and that no child inherits.

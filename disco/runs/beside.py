@@ -1,5 +1,6 @@
-"""What a run has beside its counts: roles.json, the roles of its columns; beside.parquet, the columns that are neither
-counts nor ignored; and knowledge.json.
+"""roles.json, beside.parquet and knowledge.json: what a run has besides its counts.
+
+The first has the roles of its columns, the second those columns that are neither counts nor ignored.
 
 Cells are stored as given, as numbers or text. Names, types and sizes are checked before reading.
 """

@@ -386,6 +386,8 @@ class Run:
         if lock is None and self.alive:
             raise InputError(f"The run {self.name} is queued or running; cancel it first.")
         try:
+            if lock is not None:
+                lock.free_folder()
             shutil.rmtree(self.path)
         except OSError as error:
             raise InputError(f"{error.filename or self.path} cannot be removed ({error.strerror}).") from error

@@ -205,6 +205,8 @@ def _filled(where: Path, target: Path | None, fill: Callable[[Path], dict[str, A
         lock = Lock.take(hidden / "lock")
         head = fill(hidden)
         Run(hidden)  # refuses a run that could not be read back
+        if lock is not None:
+            lock.free_folder()
         return _placed(hidden, target, head)
     finally:
         if lock is not None:
