@@ -155,7 +155,9 @@ TRUTH = Schema(
 
 # A refinement ---------------------------------------------------------------------------------------------------------
 
-GAIN = _nats("gain_nats", "Evidence for this link", "Evidence", term="edge gain", width=74, place="sight", in_line=True)
+GAIN = _nats(
+    "gain_nats", "Evidence for this link", "Evidence", term="evidence for a link", width=74, place="sight", in_line=True
+)
 DECIDED = Column("decided", "flag", "Decided", term="decided", width=68, place="sight")
 STABILITY = Column(
     "bootstrap",
@@ -200,7 +202,7 @@ OF_DIRECTION = (  # evidence for its direction, in nats
         "robust_nats",
         "Direction, worst case",
         "Worst case",
-        term="robust evidence",
+        term="worst case",
         width=86,
         place="menu",
         in_line=True,

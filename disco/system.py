@@ -1,7 +1,8 @@
 """What differs between Linux, macOS and Windows: opening files, locks, processes, priorities and limits.
 
 All other modules are the same on the three. Where a system lacks something, the function does as much as there is:
-Windows has no sessions of processes, no limits on a process, and no lock that a child inherits.
+Windows has no sessions of processes, no limits on a process, no lock that a child inherits, and neither renames nor
+removes an open file or its folder.
 """
 
 import contextlib
@@ -28,7 +29,7 @@ if sys.platform == "win32":
     import psutil
 
     STOPPING = (signal.SIGINT, signal.SIGBREAK)  # what asks a command to end
-    INHERITS_LOCKS = False
+    INHERITS_LOCKS = MOVES_OPEN_FILES = False
 
     def open_handle(path: str | Path, flags: int, *, follow: bool = True) -> int:
         if not follow and os.path.islink(path):
@@ -50,7 +51,14 @@ if sys.platform == "win32":
         return {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP}
 
     def ask_to_stop(pid: int) -> None:
-        os.kill(pid, signal.CTRL_BREAK_EVENT)
+        with contextlib.suppress(OSError):  # on another console, only `kill` ends it
+            os.kill(pid, signal.CTRL_BREAK_EVENT)
+
+    def kill(pid: int) -> None:
+        try:
+            psutil.Process(pid).kill()
+        except psutil.NoSuchProcess:  # `os.kill` says that its argument is not valid
+            raise ProcessLookupError(errno.ESRCH, os.strerror(errno.ESRCH)) from None
 
     def when_asked_to_stop(act: Callable[[], object]) -> None:
         signal.signal(signal.SIGBREAK, lambda *_: act())
@@ -90,7 +98,7 @@ else:
     import resource
 
     STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-    INHERITS_LOCKS = True
+    INHERITS_LOCKS = MOVES_OPEN_FILES = True
 
     def open_handle(path: str | Path, flags: int, *, follow: bool = True) -> int:
         """A descriptor that never waits for the other end of a pipe, and that no child inherits.
@@ -122,8 +130,12 @@ else:
         return {"start_new_session": True, "pass_fds": locks}
 
     def ask_to_stop(pid: int) -> None:
-        """Ask a process to stop; ProcessLookupError without one."""
+        """Ask a process to stop; a ProcessLookupError without one, where the system says so."""
         os.kill(pid, signal.SIGTERM)
+
+    def kill(pid: int) -> None:
+        """End a process at once; ProcessLookupError without one."""
+        os.kill(pid, signal.SIGKILL)
 
     def when_asked_to_stop(act: Callable[[], object]) -> None:
         """Have something done when `ask_to_stop` reaches this process."""
@@ -215,11 +227,6 @@ def threads() -> int:
     """The number of threads that this process may use: OMP_NUM_THREADS, as for other libraries, or one per core."""
     limit = os.environ.get("OMP_NUM_THREADS", "")
     return int(limit) if limit.isdecimal() and int(limit) else len(_ALL_CORES) or os.cpu_count() or 1
-
-
-def kill(pid: int) -> None:
-    """End a process at once; ProcessLookupError without one."""
-    os.kill(pid, getattr(signal, "SIGKILL", signal.SIGTERM))
 
 
 def was_ended_by(status: int | None, *names: str) -> bool:

@@ -1,14 +1,13 @@
 """The causal graph as a picture: one list of marks, drawn as SVG here and by the interactive graph of the app.
 
 An edge whose direction is not known has no head, or an open one at its likelier end if the graph asks for it. An edge's
-width shows its OCS; it is dashed if it did not pass in all folds. In a refined graph the width shows the edge gain, the
-loss of its child's score without it. The same holds in a union of both methods' graphs, where an edge's colour and dash
-show which method found it. In a graph compared with a truth or another graph, colour, dash and ends of an edge show its
-verdict instead. In a graph of several methods the width shows how many have the edge. A square at the tail marks an
-edge required by knowledge, a diamond one whose direction an experiment shows. A dashed outline marks a node that the
-model does not fit, a round one a context, which no edge enters. A dotted line with two heads is a tie
-(`disco.figures.lines`). `placing` positions the nodes, `routing` routes the edges around them. Names are escaped
-everywhere; no picture loads anything from the network.
+width shows its OCS; it is dashed if it did not pass in all folds. In a refined graph the width shows the evidence for
+the link. The same holds in a union of both methods' graphs, where an edge's colour and dash show which method found it.
+In a graph compared with a truth or another graph, colour, dash and ends of an edge show its verdict instead. In a graph
+of several methods the width shows how many have the edge. A square at the tail marks an edge required by knowledge, a
+diamond one whose direction an experiment shows. A dashed outline marks a node that the model does not fit, a round one
+a context, which no edge enters. A dotted line with two heads is a tie (`disco.figures.lines`). `placing` positions the
+nodes, `routing` routes the edges around them. Names are escaped everywhere; no picture loads anything from the network.
 """
 
 from collections.abc import Mapping

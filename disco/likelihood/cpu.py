@@ -89,8 +89,8 @@ def side_by_side(problems: int, work: Callable[[slice], None]) -> None:
 
 
 def arrays(*parts: np.ndarray) -> list[np.ndarray]:
-    """The arrays in C order, the only compiled layout."""
-    return [np.ascontiguousarray(part) for part in parts]
+    """The arrays in C order and writeable, the only compiled layout: others would be compiled anew."""
+    return [np.require(part, requirements="CW") for part in parts]
 
 
 def of_problems(fields: Fields, part: slice) -> Fields:

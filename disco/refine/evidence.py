@@ -1,9 +1,9 @@
 """How sure every edge is, and how sure its direction.
 
-The *edge gain* is the loss of the child's score without the edge, its log posterior odds. Beside it are the gain in
-log-likelihood, the gain in BIC, and the p-value of the likelihood ratio against χ² with one degree of freedom per
-column of the parent. The p-value is conditional on the graph, although the graph was searched for: the best of several
-null candidates has a small p-value more often than its size says.
+The *evidence for a link* is the loss of the child's score without the edge, its log posterior odds. Beside it are the
+gain in log-likelihood, the gain in BIC, and the p-value of the likelihood ratio against χ² with one degree of freedom
+per column of the parent. The p-value is conditional on the graph, although the graph was searched for: the best of
+several null candidates has a small p-value more often than its size says.
 
 The *direction evidence* is the loss of the score if the child precedes the parent (`disco.refine.reversal`), under the
 initial prior of the searches. The fitted prior would also infer directions from spreads alone, because it knows how the
@@ -14,8 +14,8 @@ Directions are identified by the class of models, to which real tables seldom be
 certain, half of the directions with 5 nats of evidence are wrong (`benchmarks/directed.py`). So a direction is
 *decided* only if
 
-- the direction evidence reaches the required bound, and the edge gain twice the bound: a direction is not surer than
-  its edge;
+- the direction evidence reaches the required bound, and the evidence for the link twice the bound: a direction is
+  not surer than its edge;
 - with linear effects, no more than a nat and a tenth of the direction evidence is against it (`linear_nats`); in that
   class a pair alone has no direction, and only the other edges can determine one;
 - it exceeds three times the misfit of the two nodes (`disco.likelihood.misfit`) by the bound;
@@ -23,10 +23,10 @@ certain, half of the directions with 5 nats of evidence are wrong (`benchmarks/d
 - less than a tenth of all nodes are poorly fitted: their misfit is 3 nats or more, and at least a tenth of the evidence
   for the directions of their edges, so that the same misfit per row counts the same with any number of rows;
 - no search that ended near the best score has the edge reversed;
-- if all this holds, the *robust evidence* reaches 80 % of the bound and 1 % of the edge gain, or 3 % for each nat that
-  the edge gains a row: the graph's lead over all rivals in which the edge is reversed and every node may have another
-  class of distribution (`disco.refine.rivals`). Evidence of less than this share rests on details of distributions that
-  no class has right, with any number of rows.
+- if all this holds, the *worst case* of the direction evidence reaches 80 % of the bound and 1 % of the evidence for
+  the link, or 3 % for each nat of it a row: the graph's lead over all rivals in which the edge is reversed and every
+  node may have another class of distribution (`disco.refine.rivals`). Evidence of less than this share rests on
+  details of distributions that no class has right, with any number of rows.
 
 With interventions, the direction evidence is that of the rows without one, and without the rules of experiments. Where
 setting X leaves Y alone, Y → X and a hidden cause of both remain, and only setting Y can tell them apart.
@@ -278,11 +278,11 @@ def evidence(
     """One row per edge, strongest first.
 
     Args:
-        scores: the table's scores, for the edge gains.
+        scores: the table's scores, for the links.
         classes: their `in_classes`, for the direction evidence.
         order: all nodes, sources first.
         parents: every node's parents, all before it in the order.
-        whole: all rows of a table of which the scores have a part, for the edge gains and their p-values; the
+        whole: all rows of a table of which the scores have a part, for the links and their p-values; the
             direction evidence is always that of the scores' rows. None if they have all.
         only: the edges (parent, child) wanted; None for all.
 

@@ -20,7 +20,7 @@ class Reason(Enum):
     OLDER = "an older refinement, without misfit and direction evidence in smaller classes"
     UNAVAILABLE = "the direction evidence is not available"
     WEAK = "the direction evidence is below the bound"
-    UNSURE = "the edge gain is below twice the bound"
+    UNSURE = "the evidence for the link is below twice the bound"
     FEW_LEVELS = "one of its nodes has too few levels: the class fits it in any case"
     AGAINST = "with linear effects, the evidence is against the direction"
     MISSED = "the direction evidence does not exceed the misfit of its nodes by enough"

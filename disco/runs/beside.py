@@ -1,10 +1,13 @@
-"""roles.json and beside.parquet: the roles of a run's columns, and the columns that are neither counts nor ignored.
+"""roles.json, beside.parquet and knowledge.json: what a run has besides its counts.
+
+The first has the roles of its columns, the second those columns that are neither counts nor ignored.
 
 Cells are stored as given, as numbers or text. Names, types and sizes are checked before reading.
 """
 
 import io
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pandas as pd
 import pyarrow as pa
@@ -18,7 +21,10 @@ from disco.table.cells import names_of, numbers_of
 from disco.table.role_columns import plain
 from disco.table.roles import Roles
 
-ROLES, BESIDE = "roles.json", "beside.parquet"
+if TYPE_CHECKING:
+    from disco.knowledge import Knowledge
+
+ROLES, BESIDE, KNOWLEDGE = "roles.json", "beside.parquet", "knowledge.json"
 _FILE_BYTES = 1 << 28
 _MOST_CELLS = 10_000_000
 _LONGEST_CELL = 1000
@@ -78,6 +84,23 @@ def read_roles(path: Path) -> Roles:
         raise damaged(path, str(error.strerror or error), REMEDY) from None
     except ValueError as error:
         raise damaged(path, error, REMEDY) from None
+
+
+def read_knowledge(path: Path, nodes: list[str], roles: Roles | None) -> "Knowledge":
+    """The knowledge in the file of a run that has any.
+
+    Raises:
+        InputError: it cannot be read, or does not fit the run's columns.
+    """
+    from disco.knowledge.files import read
+
+    try:
+        check_regular(path)
+        knowledge = read(path)
+        knowledge.resolve(nodes, roles)
+    except (InputError, OSError) as error:
+        raise damaged(path, error, "create a new run with knowledge") from None
+    return knowledge
 
 
 def read_columns(path: Path, roles: Roles, rows: int) -> pd.DataFrame:

@@ -12,7 +12,7 @@ import pandas as pd
 
 from disco import columns, schema
 from disco.errors import InputError
-from disco.files import check_regular, inside, unwritten, write_frame
+from disco.files import inside, unwritten, write_frame
 from disco.found import Found
 from disco.metrics.edges import known
 from disco.runs import beside, digests, results
@@ -202,18 +202,8 @@ class Run:
         Raises:
             InputError: it cannot be read, or does not fit the table.
         """
-        path = self._own("knowledge.json")
-        if not os.path.lexists(path):
-            return None
-        from disco.knowledge.files import read
-
-        try:
-            check_regular(path)
-            rules = read(path)
-            rules.resolve(self.nodes, self.roles)
-        except (InputError, OSError) as error:
-            raise damaged(path, error, "create a new run with knowledge") from None
-        return rules
+        path = self._own(beside.KNOWLEDGE)
+        return beside.read_knowledge(path, self.nodes, self.roles) if os.path.lexists(path) else None
 
     # State ------------------------------------------------------------------------------------------------------
 
@@ -327,10 +317,8 @@ class Run:
         """Whether an order's selector keeps any of its candidates."""
         if self.settings.selector == "ocs" or variant not in (None, self.own_variant):
             return not results.select(self.ocs(variant), *self.thresholds(variant)).empty
-        folder, selector = self.result_path(variant), self.settings.selector
-        candidates = results.selected(
-            folder, selector, self.order(variant), results.marks(self.knowledge(), self.roles)
-        )
+        folder, marks = self.result_path(variant), results.marks(self.knowledge(), self.roles)
+        candidates = results.selected(folder, self.settings.selector, self.order(variant), marks)
         return candidates is not None and bool(candidates["selected"].any())
 
     def thresholds(self, variant: str | None = None) -> tuple[float, float]:
@@ -366,9 +354,8 @@ class Run:
             InputError: the variant's name is not a criterion and a boundary.
         """
         self.check_own()
-        if variant == self.own_variant:
-            return
-        results.save(self._variant_path(variant), result, self.settings)
+        if variant != self.own_variant:
+            results.save(self._variant_path(variant), result, self.settings)
 
     def result_path(self, variant: str | None) -> Path:
         """The folder of a variant's frames, by default the run's own.
@@ -399,6 +386,8 @@ class Run:
         if lock is None and self.alive:
             raise InputError(f"The run {self.name} is queued or running; cancel it first.")
         try:
+            if lock is not None:
+                lock.free_folder()
             shutil.rmtree(self.path)
         except OSError as error:
             raise InputError(f"{error.filename or self.path} cannot be removed ({error.strerror}).") from error

@@ -13,7 +13,7 @@ from typing import Any
 
 from disco.files import read_record, unwritten
 from disco.schema import fits
-from disco.system import INHERITS_LOCKS, open_handle, try_lock
+from disco.system import INHERITS_LOCKS, MOVES_OPEN_FILES, open_handle, try_lock
 
 _PROBE_SECONDS = 0.2  # longest wait of a taker for a probe, which holds the lock for microseconds
 
@@ -70,6 +70,11 @@ class Lock:
         if self.handle >= 0:
             os.close(self.handle)
         self.handle = -1
+
+    def free_folder(self) -> None:
+        """Let the file's folder be renamed or removed: release the lock where an open file prevents it."""
+        if not MOVES_OPEN_FILES:
+            self.release()
 
     def hand_over(self, path: Path, process: subprocess.Popen) -> None:
         """Leave the lock to a process just started: it has inherited it, or else this one waits until it has taken it.

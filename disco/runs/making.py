@@ -45,7 +45,7 @@ from disco.users.roots import runs_root
 if TYPE_CHECKING:
     from disco.knowledge import Knowledge
 
-_BOUND = (digests.TABLE, beside.ROLES, beside.BESIDE, "knowledge.json", origins.FILE)  # made with a run, never changed
+_BOUND = (digests.TABLE, beside.ROLES, beside.BESIDE, beside.KNOWLEDGE, origins.FILE)  # made with a run, never changed
 _MAKING = ".making-"
 _LOCK_SECONDS = 60.0  # longest time from creating the folder to taking its lock
 
@@ -131,7 +131,7 @@ def _write_known(folder: Path, truth: pd.DataFrame | None, knowledge: "Knowledge
     if truth is not None:
         write_frame(folder / "truth.csv", truth[[name for name in TRUTH.kinds if name in truth]])
     if knowledge is not None:
-        write_json(folder / "knowledge.json", knowledge.to_dict())
+        write_json(folder / beside.KNOWLEDGE, knowledge.to_dict())
 
 
 def _checked(table: Table, settings: Settings, knowledge: "Knowledge | None", roles: Roles | None) -> Prepared:
@@ -205,6 +205,8 @@ def _filled(where: Path, target: Path | None, fill: Callable[[Path], dict[str, A
         lock = Lock.take(hidden / "lock")
         head = fill(hidden)
         Run(hidden)  # refuses a run that could not be read back
+        if lock is not None:
+            lock.free_folder()
         return _placed(hidden, target, head)
     finally:
         if lock is not None:

@@ -1,4 +1,4 @@
-"""A file, a fit that is cancelled, killed and resumed, a refinement, a comparison and a ZIP; one word for each."""
+"""A file, a fit that is cancelled, killed and resumed, a refinement, a comparison, a ZIP, the end; a word for each."""
 
 import io
 import os
@@ -62,6 +62,8 @@ def main(folder: Path) -> None:
     print("compared" if run.status(COMPARE).state == "done" else run.status(COMPARE).error)
     again = packing.unpack(io.BytesIO(packing.pack(run)))
     print("packed" if again.order() == run.order() else again.order())
+    run.delete()
+    print("deleted" if not run.path.exists() else "there")
 
 
 main(Path(sys.argv[1]))

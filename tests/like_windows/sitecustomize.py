@@ -7,9 +7,12 @@ Modules of the engine see an `os`, a `signal` and a `subprocess` without the nam
 import builtins
 import fcntl
 import os
+import shutil
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
+from pathlib import Path
 from types import ModuleType
 
 import psutil
@@ -27,8 +30,20 @@ def _popen(*arguments: object, creationflags: int = 0, **more: object) -> subpro
     return subprocess.Popen(*arguments, start_new_session=True, **more)
 
 
+def _unless_open(move: Callable) -> Callable:
+    """It refuses a folder in which this process has a file open."""
+
+    def moved(path: Path, *more: object, **named: object) -> None:
+        if any(Path(file.path).is_relative_to(os.path.realpath(path)) for file in psutil.Process().open_files()):
+            raise PermissionError(13, "A file in it is open", str(path))
+        move(path, *more, **named)
+
+    return moved
+
+
 _HAS = {
-    os: {"O_BINARY": 0, "O_NOINHERIT": os.O_CLOEXEC},
+    os: {"O_BINARY": 0, "O_NOINHERIT": os.O_CLOEXEC, "rename": _unless_open(os.rename)},
+    shutil: {"rmtree": _unless_open(shutil.rmtree)},
     signal: {"SIGTERM": signal.SIGKILL, "SIGBREAK": signal.SIGTERM, "CTRL_BREAK_EVENT": signal.SIGTERM},
     subprocess: {"CREATE_NEW_PROCESS_GROUP": 512, "Popen": _popen},
     psutil: {"BELOW_NORMAL_PRIORITY_CLASS": 5},

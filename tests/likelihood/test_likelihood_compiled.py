@@ -117,6 +117,12 @@ def test_threads_change_nothing(design, monkeypatch):
     assert all(np.array_equal(*pair) for pair in zip(*results, strict=True))
 
 
+def test_one_problem_with_weights_runs_what_is_compiled_for_many(design):
+    """Weights broadcast to one problem are a view that cannot be written; compiling for it would take 9 seconds."""
+    fit(design, Problems.of(PAIRS[:1]), weights=np.ones(design.rows))
+    assert "readonly" not in str(compiled._newton.signatures)
+
+
 def test_where_arrays_lie_in_memory_changes_nothing(design):
     """A loop that sums and writes may be run in two ways, by how far its arrays lie apart."""
     problems, kept = Problems.of(PAIRS), []

@@ -1,4 +1,4 @@
-"""A refinement in a run folder: misfit and robust evidence are read back, older refinements are read as such."""
+"""A refinement in a run folder: misfit and the worst case are read back, older refinements are read as such."""
 
 import json
 from dataclasses import replace
