@@ -6,7 +6,7 @@ from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-LINES = {"source": 75_010, "tests": 44_880, "benchmarks": 6_000}
+LINES = {"source": 74_990, "tests": 44_885, "benchmarks": 6_000}
 VAGUE_SHARE = 0.106  # of all names that the source binds
 CLASSES, MODULES = 31, 85  # names that several files of the source use
 SOURCE = ("app.py", "pages", "disco")

@@ -14,6 +14,7 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
+from disco import devices
 from disco.errors import InputError
 from disco.progress import Reporter
 
@@ -63,10 +64,8 @@ def workers(address: str) -> int:
 
 def free_bytes(device: str) -> int:
     """The free memory of a device (cpu or cuda) where work would go, in bytes: here, or at the worker with least."""
-    from disco.devices import free_bytes as free_here  # imports torch
-
     cluster = _here.get()
-    return free_here(device) if cluster is None else cluster.free_bytes(device)
+    return devices.free_bytes(device) if cluster is None else cluster.free_bytes(device)
 
 
 def check_memory(work: str, needed: Callable[[int], int], nodes: int, device: str, *fewer: str) -> None:

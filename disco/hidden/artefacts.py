@@ -247,7 +247,7 @@ def _of_common(given: Prepared, reporter: Reporter) -> Finding | None:
 
 def _of_readings(given: Prepared, reporter: Reporter) -> Finding | None:
     """The finding of counts that are readings of rates; None if they are not."""
-    from disco.hidden.readings import readings  # imports torch
+    from disco.hidden.readings import readings  # imports the compiler
 
     reporter.step(READINGS, 0, 1)
     found = readings(given.counts.to_numpy(), given.adjustment, reporter)

@@ -17,8 +17,9 @@ from disco.likelihood.design import Design
 from disco.parents import STOPPED
 from disco.progress import Callback, Reporter
 from disco.refine.prior import BEFORE, fitted_to, log_odds
-from disco.refine.scores import NodeFit, Scores, resolve
+from disco.refine.scores import Scores, resolve
 from disco.refine.screen import screen
+from disco.refine.stepwise import NodeFit
 from disco.refine.walks import Walk
 from disco.table.adjustment import Adjustment
 from disco.table.prepared import Table, prepare

@@ -107,7 +107,7 @@ def rows_of(
     rows, adjustment = table.iloc[own], None if adjustment is None else adjustment.take(own)
     if selector != "evidence" or settings.transform != "quantile":
         return rows, adjustment
-    from disco.likelihood.covariates import seen  # imports torch
+    from disco.likelihood.covariates import seen  # imports the compiler
 
     return seen(rows, adjustment, settings)
 

@@ -68,10 +68,10 @@ from disco.refine.limits import (
 from disco.refine.prior import BEFORE
 from disco.refine.reversal import Reversal, reversals
 from disco.refine.rivals import SeveralClasses, leads
-from disco.refine.scores import SEARCHING, NodeFit, Scores, fit_alone, make_fits
+from disco.refine.scores import SEARCHING, Scores, fit_alone, make_fits
 from disco.refine.search import Optimum
 from disco.refine.searches import Searched
-from disco.refine.stepwise import predicted_losses
+from disco.refine.stepwise import NodeFit, predicted_losses
 from disco.refine.task import Task
 from disco.refine.walks import Parents, Wanted
 from disco.table.support import is_part

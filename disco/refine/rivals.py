@@ -23,8 +23,9 @@ from disco.linear.noisy import Noisy
 from disco.linear.search import order_by_linear_models
 from disco.refine.coarse import coarse_leads
 from disco.refine.reversal import Places
-from disco.refine.scores import FAILED, NodeFit, Scores, resolve
+from disco.refine.scores import Scores, resolve
 from disco.refine.screen import correlations
+from disco.refine.stepwise import FAILED, NodeFit
 from disco.refine.turned import Turned
 from disco.refine.walks import Allowed, Parents
 

@@ -13,7 +13,6 @@ a parent.
 
 import math
 from collections.abc import Generator, Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,41 +26,15 @@ from disco.likelihood.newton import Fits, fit, marginal_start
 from disco.likelihood.steps import Additions, Removals, additions, removals
 from disco.progress import SILENT, Reporter
 from disco.refine.limits import MOST_STEPS_BYTES
-from disco.refine.stepwise import Stepwise
+from disco.refine.stepwise import FAILED, NodeFit, Stepwise
 from disco.refine.walks import Parents, Result, Walk, Wanted, together
 
 AGAINST = 12.0  # nats: cost of an edge against the whole length of an order, before fitting; as in simulated designs
 MOST_AGAINST = 5.0  # nats: half of the bound for deciding a direction, so that an order cannot overrule a decided one
 SEARCHING = 0.05  # largest predicted gain of a fit's last Newton step, nats; the step is still taken
-FAILED = -1e9  # nats: stands for a score that is not finite; no search ends there
 _ALONE = 64  # fits per batch
 _OF_MANY_ROWS = 4  # fits of a table without columns at the rows, between two chances to stop: about a second
 _BATCH_CELLS = 8_000_000  # columns × rows of a batch of fits
-
-
-@dataclass(frozen=True)
-class NodeFit:
-    """One fit, with the predicted gain or loss of adding or removing one parent.
-
-    Attributes:
-        parents: ascending node numbers.
-        log_likelihood, score: nats; without a finite score, `score` is far below any other (`available`).
-        theta: coefficients, (2 + q + WIDTH · k,).
-        gain: predicted gain in score with each of the node's candidates, (c,); −∞ for a parent.
-        loss: predicted loss in score without each parent, (k,); negative if the score is better without it.
-    """
-
-    parents: Parents
-    log_likelihood: float
-    score: float
-    theta: np.ndarray
-    gain: np.ndarray
-    loss: np.ndarray
-
-    @property
-    def available(self) -> bool:
-        """Whether the fit has a finite score."""
-        return self.score > FAILED / 2
 
 
 class Steps(NamedTuple):
@@ -92,7 +65,7 @@ def cost_against(parent: int, child: int, nodes: int, against: float) -> float:
     return min(max(parent - child, 0) / nodes * against, MOST_AGAINST)
 
 
-class Scores(Stepwise[NodeFit]):
+class Scores(Stepwise):
     """The scores of a table.
 
     Args:

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from disco.progress import Callback, Reporter, Sketch
-from disco.refine.stepwise import Fit, Stepwise, predicted_losses
+from disco.refine.stepwise import NodeFit, Stepwise, predicted_losses
 from disco.refine.walks import Allowed, Parents, Walk, together
 
 STOPPED = "the refinement was stopped."
@@ -44,7 +44,7 @@ class Optimum:
 
 
 def search(
-    scores: Stepwise[Any],
+    scores: Stepwise,
     order: Sequence[int],
     parents: Sequence[Sequence[int]] | None = None,
     *,
@@ -138,11 +138,11 @@ class _State:
         score: the sum of their scores; moves add to it, and `total` computes it anew.
     """
 
-    def __init__(self, scores: Stepwise[Any], order: list[int]) -> None:
+    def __init__(self, scores: Stepwise, order: list[int]) -> None:
         self.scores, self.order, self.place = scores, order, [0] * len(order)
         self._placed(0, len(order))
         self.allowed = [scores.allowed_at(node, self.place) for node in range(len(order))]
-        self.fitted: list[Fit] = []
+        self.fitted: list[NodeFit] = []
         self.score = 0.0
 
     def begin(self, parents: Sequence[Sequence[int]] | None = None) -> Walk[None]:
@@ -182,7 +182,7 @@ class _State:
             without.append(scores.walk(other, allowed & ~bit, parents))
         return _Places(behind, near, now - first, [*with_it, *without, self._along(node, behind, near)])
 
-    def _along(self, node: int, behind: Sequence[int], near: Sequence[int]) -> Walk[list[Fit]]:
+    def _along(self, node: int, behind: Sequence[int], near: Sequence[int]) -> Walk[list[NodeFit]]:
         """The node's own fit after the linked nodes behind it and the first 0, 1, 2 … near ones."""
         scores, fits = self.scores, []
         allowed, parents = scores.allowed(node, behind), self.fitted[node].parents
@@ -240,7 +240,7 @@ class _State:
         for one in (node, *self.scores.index[node]):
             self.allowed[one] = self.scores.allowed_at(one, self.place)
 
-    def tuck(self, edge: tuple[int, int]) -> tuple[list[int], dict[int, Allowed], list[Walk[Fit]]] | None:
+    def tuck(self, edge: tuple[int, int]) -> tuple[list[int], dict[int, Allowed], list[Walk[NodeFit]]] | None:
         """The nodes that move before the parent to reverse an edge, in order, and what changes.
 
         None if there is no such edge, if the rules fix its direction, or if another path joins its ends, so that no

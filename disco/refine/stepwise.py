@@ -6,7 +6,7 @@ With knowledge, a forbidden parent is never allowed, and a required one is a par
 """
 
 from collections.abc import Iterable, Sequence
-from typing import Generic, Protocol, TypeVar
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -14,33 +14,36 @@ from disco.knowledge import Resolved
 from disco.refine.limits import MOST_PARENTS
 from disco.refine.walks import Allowed, Parents, Walk
 
+FAILED = -1e9  # nats: stands for a score that is not finite; no search ends there
 _DOUBT = 1.0  # nats: a fit without a parent is tried if its predicted loss is at most this
 
 
-class Fit(Protocol):
-    """The fit of a node to its parents, and the predicted gain or loss of adding or removing one.
+@dataclass(frozen=True)
+class NodeFit:
+    """One fit, with the predicted gain or loss of adding or removing one parent.
 
     Attributes:
         parents: ascending node numbers.
-        score: nats.
-        gain: predicted gain in score with each of the node's candidates, (c,); −∞ if it is a parent already.
+        log_likelihood, score: nats; without a finite score, `score` is far below any other (`available`).
+        theta: coefficients, (2 + q + WIDTH · k,).
+        gain: predicted gain in score with each of the node's candidates, (c,); −∞ for a parent.
         loss: predicted loss in score without each parent, (k,); negative if the score is better without it.
     """
 
+    parents: Parents
+    log_likelihood: float
+    score: float
+    theta: np.ndarray
+    gain: np.ndarray
+    loss: np.ndarray
+
     @property
-    def parents(self) -> Parents: ...  # noqa: D102
-    @property
-    def score(self) -> float: ...  # noqa: D102
-    @property
-    def gain(self) -> np.ndarray: ...  # noqa: D102
-    @property
-    def loss(self) -> np.ndarray: ...  # noqa: D102
+    def available(self) -> bool:
+        """Whether the fit has a finite score."""
+        return self.score > FAILED / 2
 
 
-AFit = TypeVar("AFit", bound=Fit)
-
-
-def predicted_losses(fitted: Iterable[Fit]) -> list[tuple[int, int, float]]:
+def predicted_losses(fitted: Iterable[NodeFit]) -> list[tuple[int, int, float]]:
     """Parent, child and predicted loss of score without the edge, for the fits of nodes 0, 1, …"""
     return [
         (parent, child, float(nats))
@@ -49,7 +52,7 @@ def predicted_losses(fitted: Iterable[Fit]) -> list[tuple[int, int, float]]:
     ]
 
 
-class Stepwise(Generic[AFit]):
+class Stepwise:
     """The request of a search over orders: a node's best parents among the nodes before it.
 
     Args:
@@ -74,8 +77,8 @@ class Stepwise(Generic[AFit]):
             every = range(len(candidates))
             self.may = [self.may[node] & ~self.bits(node, never[node]) for node in every]
             self.must, self.ahead = [self.bits(node, required[node]) for node in every], before
-        self.fits: list[dict[Parents, AFit]] = [{} for _ in self.candidates]
-        self.found: list[dict[Allowed, AFit]] = [{} for _ in self.candidates]
+        self.fits: list[dict[Parents, NodeFit]] = [{} for _ in self.candidates]
+        self.found: list[dict[Allowed, NodeFit]] = [{} for _ in self.candidates]
 
     def allowed(self, node: int, before: Iterable[int]) -> Allowed:
         """A node's candidates among the given nodes, without those forbidden by the rules."""
@@ -97,7 +100,7 @@ class Stepwise(Generic[AFit]):
                 found |= 1 << index[other]
         return found
 
-    def walk(self, node: int, allowed: Allowed, parents: Parents) -> Walk[AFit]:
+    def walk(self, node: int, allowed: Allowed, parents: Parents) -> Walk[NodeFit]:
         """Find a node's parents among the allowed ones by steps from given parents; required ones stay if allowed."""
         found = self.found[node].get(allowed)
         if found is not None:
@@ -118,12 +121,12 @@ class Stepwise(Generic[AFit]):
         self.found[node][allowed] = now
         return now
 
-    def _get(self, node: int, parents: Parents) -> Walk[AFit]:
+    def _get(self, node: int, parents: Parents) -> Walk[NodeFit]:
         if parents not in self.fits[node]:
             yield [(node, parents)]
         return self.fits[node][parents]
 
-    def _one_more(self, node: int, now: AFit, open_: np.ndarray) -> Walk[AFit | None]:
+    def _one_more(self, node: int, now: NodeFit, open_: np.ndarray) -> Walk[NodeFit | None]:
         if len(now.parents) >= MOST_PARENTS:
             return None
         predicted = np.where(open_, now.gain, -np.inf)
@@ -136,7 +139,7 @@ class Stepwise(Generic[AFit]):
             predicted[best] = -np.inf
         return None
 
-    def _one_less(self, node: int, now: AFit) -> Walk[AFit | None]:
+    def _one_less(self, node: int, now: NodeFit) -> Walk[NodeFit | None]:
         for number in np.argsort(now.loss, kind="stable"):
             parent = now.parents[number]
             if now.loss[number] > _DOUBT:

@@ -241,7 +241,7 @@ def save_check(run: Run, check: "Check") -> None:
 
 def read_check(run: Run) -> "Check | None":
     """The model check of a run's refinement; None if there is none or it is unreadable."""
-    from disco.likelihood.check import Check  # imports torch
+    from disco.likelihood.check import Check  # imports the compiler
 
     try:
         content = read_json(run.path / "refined_check.json", _CHECK_BYTES)

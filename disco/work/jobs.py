@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from disco import apart, cluster, system
+from disco.devices import choose_device
 from disco.errors import FitStopped, InputError, ScoreUnavailable, printable
 from disco.files import open_to_append
 from disco.progress import Event
@@ -67,7 +68,7 @@ def _fit(run: Run, lock: Lock, callback: "Callback | None") -> None:
 
 
 def _refine(run: Run, lock: Lock, callback: "Callback | None") -> "Refined":
-    from disco.work.refining import refine_run  # imports torch
+    from disco.work.refining import refine_run  # imports the compiler
 
     return refine_run(run, choice_from(run.written_status(REFINE).choice), callback=callback)
 
@@ -141,8 +142,6 @@ def _device_of(run: Run, work: Work) -> str:
     """The device that work on a run needs, cpu or cuda."""
     if not WORKS[work].on_device:
         return "cpu"
-    from disco.devices import choose_device  # imports torch
-
     return choose_device(run.device).type
 
 

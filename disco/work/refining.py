@@ -72,7 +72,7 @@ def measured(run: Run, callback: "Callback | None") -> float:
         InputError: its table or its choice cannot be used.
     """
     from disco.runs.refined import choice_from
-    from disco.work.refine_forecast import of_run  # imports torch
+    from disco.work.refine_forecast import of_run  # imports the compiler
 
     trial = of_run(run, callback)
     _begin_with(run, trial)
@@ -113,7 +113,7 @@ def refine_run(run: Run, choice: "Choice", *, callback: "Callback | None" = None
     Raises:
         InputError: the table cannot be refined, or the run cannot be read or written.
     """
-    from disco.refine import refine  # imports torch
+    from disco.refine import refine  # imports the compiler
     from disco.refine.result import withheld
     from disco.runs.refined import agree, save
 

@@ -60,7 +60,7 @@ def _choose(run: Run, found: Compared) -> None:
     seconds = sum(min(comparing.seconds(name, *run.shape) * load, limit) for name in chosen)
     if chosen:
         start.markdown(f":material/timer: about **{about(seconds / 2, seconds * 2)}**", width="content")
-    if all(name in METHODS for name in _ODS) and row.button(
+    if row.button(
         "ODS under three families",
         icon=":material/compare_arrows:",
         key="start_ods",

@@ -19,6 +19,6 @@ sources.cards()
 if draft is None:
     st.stop()
 
-from pages.data import loaded  # noqa: E402 - it imports torch, for which the first page of a cold app must not wait
+from pages.data import loaded  # noqa: E402 - slow to import; the first page of a cold app must not wait
 
 loaded.draw(draft)

@@ -1,6 +1,6 @@
 """Questions to the graphs that the rows of a run leave: each answered once on the server.
 
-Asking never changes a run. What computes the answers imports torch, so it is imported by the first question.
+Asking never changes a run. What computes the answers is slow to import, so it is imported by the first question.
 """
 
 import threading
